@@ -1,0 +1,127 @@
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Context } from './context.ts';
+import { type Door, openDoor, type Request } from './door.ts';
+import { ApiError, errorBody, toApiError } from './errors.ts';
+import { answerUnreadable, MAX_HEADER_BYTES, readRaw, unreadable } from './http.ts';
+import { newId } from './ids.ts';
+import { type Metrics, openMetrics } from './metrics.ts';
+import { openapiRoutes } from './openapi/routes.ts';
+import type { Operation } from './operation.ts';
+import { autocompleteCreators } from './resources/creators/directory/autocomplete.ts';
+import { dictionaryOperations } from './resources/creators/directory/dictionary.ts';
+import { getDirectoryCreator, searchCreators } from './resources/creators/directory/routes.ts';
+import { listUsage } from './resources/usage/routes.ts';
+import { healthRoutes } from './web/health.ts';
+
+/** Every operation of the API. Nothing else answers under /v1. */
+export const operations: readonly Operation[] = [
+  searchCreators,
+  autocompleteCreators,
+  ...dictionaryOperations,
+  getDirectoryCreator,
+  listUsage,
+];
+
+const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{7,127}$/;
+const BODY_LIMIT_BYTES = 1024 * 1024;
+
+const started = new WeakMap<FastifyRequest, number>();
+
+function requestOf(request: FastifyRequest, reply: FastifyReply): Request {
+  return {
+    authorization: request.headers.authorization,
+    address: request.ip,
+    requestId: request.id,
+    setHeader: (name, value) => void reply.header(name, value),
+  };
+}
+
+function register(app: FastifyInstance, door: Door, metrics: Metrics, operation: Operation): void {
+  app.route({
+    method: operation.method,
+    url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
+    handler: async (request, reply) => {
+      const bytes = await door.run(operation, requestOf(request, reply), () => readRaw(request));
+      return reply.code(operation.status).type('application/json; charset=utf-8').send(bytes);
+    },
+    onResponse: (request, reply, done) => {
+      const labels = { operation: operation.id, status: String(reply.statusCode) };
+      metrics.requests.observe(labels, (performance.now() - (started.get(request) ?? performance.now())) / 1000);
+      done();
+    },
+  });
+}
+
+/** What is no operation: 405 with `Allow` where another method of the path is one, else 404. */
+function noSuchOperation(method: string, url: string): ApiError {
+  const path = url.split('?', 1)[0] ?? '';
+  const methods = operations.filter(({ path: known }) => matches(known, path)).map((operation) => operation.method);
+  if (methods.length === 0) return new ApiError('NOT_FOUND', 'No such path; see /docs.');
+  const allow = [...new Set(methods)].sort().join(', ');
+  return new ApiError('METHOD_NOT_ALLOWED', `${method} is not allowed here; use ${allow}.`, { headers: { allow } });
+}
+
+function matches(pattern: string, path: string): boolean {
+  const parts = path.split('/');
+  const wanted = pattern.split('/');
+  return wanted.length === parts.length && wanted.every((part, i) => part.startsWith('{') || part === parts[i]);
+}
+
+export interface App {
+  fastify: FastifyInstance;
+  metrics: Metrics;
+}
+
+export async function buildApp(context: Context): Promise<App> {
+  const { log } = context;
+  const metrics = openMetrics();
+  const door = openDoor(context, metrics);
+  const app = Fastify({
+    loggerInstance: log,
+    disableRequestLogging: true,
+    trustProxy: context.config.trustedProxies.length > 0 ? context.config.trustedProxies : false,
+    bodyLimit: BODY_LIMIT_BYTES,
+    http: { maxHeaderSize: MAX_HEADER_BYTES },
+    routerOptions: { maxParamLength: 500 },
+    exposeHeadRoutes: false,
+    requestIdHeader: false,
+    genReqId: ({ headers }) => {
+      const own = headers['x-request-id'];
+      return typeof own === 'string' && REQUEST_ID.test(own) ? own : newId('req', context.clock.now().getTime());
+    },
+    frameworkErrors: (error, request, reply) => void answerError(unreadable(error), request, reply),
+    clientErrorHandler: (error, socket) => answerUnreadable(error, socket, door.addresses, context.clock),
+    forceCloseConnections: 'idle',
+  });
+
+  async function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    let answer = toApiError(unreadable(error));
+    if (!reply.hasHeader('x-ratelimit-limit')) {
+      const setHeader = (name: string, value: string) => void reply.header(name, value);
+      answer = (await door.addresses.count(request.ip, setHeader)) ?? answer;
+    }
+    if (answer.status >= 500) log.error({ err: answer.cause ?? answer, requestId: request.id }, answer.message);
+    reply.code(answer.status).headers(answer.headers).type('application/json; charset=utf-8');
+    await reply.send(Buffer.from(JSON.stringify(errorBody(answer, request.id))));
+  }
+
+  // Bodies are kept as bytes: the key is checked before what was sent is read.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.addHook('onRequest', (request, reply, done) => {
+    started.set(request, performance.now());
+    reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
+    done();
+  });
+  app.setErrorHandler(answerError);
+  app.setNotFoundHandler(async (request, reply) => {
+    const refusal = noSuchOperation(request.method, request.url);
+    if (!request.url.startsWith('/v1')) throw refusal;
+    await door.refuse(requestOf(request, reply), refusal);
+  });
+  for (const operation of operations) register(app, door, metrics, operation);
+  healthRoutes(app, context, door, metrics);
+  await openapiRoutes(app, operations);
+  app.addHook('onClose', () => door.close());
+  return { fastify: app, metrics };
+}

@@ -1,0 +1,18 @@
+import { Command } from 'commander';
+import { brandCommands } from './commands/brands.ts';
+import { creditCommands } from './commands/credits.ts';
+import { keyCommands } from './commands/keys.ts';
+
+const program = new Command('rollcall')
+  .description('Brands, plans, keys and credits. Ids and keys go to stdout, everything else to stderr.')
+  .showHelpAfterError()
+  .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
+
+brandCommands(program);
+keyCommands(program);
+creditCommands(program);
+
+program.parseAsync().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,17 @@
+import type { Command } from 'commander';
+import { refundRequest } from '../credits/actions.ts';
+import { withEngines } from './open.ts';
+
+export function creditCommands(program: Command): void {
+  program
+    .command('credits')
+    .description('credits')
+    .command('refund <request or charge id>')
+    .description('give back what a request paid, once; prints the charge and its credits')
+    .action((id: string) =>
+      withEngines(async (engines) => {
+        const charge = await refundRequest(engines, id);
+        process.stdout.write(`${charge.chargeId}\t${charge.credits}\n`);
+      }),
+    );
+}

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { unavailable } from '../../errors.ts';
+import type { Elastic } from './open.ts';
+
+const POLL_MS = 500;
+const MAX_AGE_MS = 1_000;
+
+const Aliases = z.record(z.string(), z.object({ aliases: z.record(z.string(), z.unknown()) }));
+const Refreshes = z.object({
+  _all: z.object({ total: z.object({ refresh: z.object({ external_total: z.number() }) }) }),
+});
+
+export interface LiveIndexState {
+  /** The concrete index behind the alias; undefined before the first import. */
+  index: string | undefined;
+  /** Changes whenever a search of the live index could see other documents. */
+  generation: number;
+  /** Indices that were live and still exist, the live one included. */
+  kept: ReadonlySet<string>;
+}
+
+export interface LiveIndex {
+  alias: string;
+  /** At most a second old. SERVICE_UNAVAILABLE when Elasticsearch does not say. */
+  get(): Promise<LiveIndexState>;
+  /** What is known without asking; undefined before the first answer. */
+  known(): LiveIndexState | undefined;
+  close(): void;
+}
+
+/** The alias that marks every index that has been live: what `directory_version` may pin. */
+export const keptAlias = (alias: string) => `${alias}-kept`;
+
+async function readState(elastic: Elastic, alias: string): Promise<LiveIndexState> {
+  const { client } = elastic;
+  const bounded = { requestTimeout: 2_000, maxRetries: 0 };
+  const answer = await client.indices.getAlias({ name: `${alias},${keptAlias(alias)}` }, { ...bounded, ignore: [404] });
+  const found = Aliases.safeParse(answer);
+  const indices = found.success ? Object.entries(found.data) : [];
+  const index = indices.find(([, { aliases }]) => alias in aliases)?.[0];
+  const kept = new Set(indices.map(([name]) => name));
+  if (index === undefined) return { index, generation: 0, kept };
+  const stats = await client.indices.stats({ index, metric: 'refresh' }, bounded);
+  return { index, generation: Refreshes.parse(stats)._all.total.refresh.external_total, kept };
+}
+
+/** Follows the alias in the background, so that a search waits for it only when Elasticsearch is slow or just back. */
+export function openLiveIndex(elastic: Elastic, alias: string): LiveIndex {
+  let state: LiveIndexState | undefined;
+  let readAt = Number.NEGATIVE_INFINITY;
+  let reading: Promise<LiveIndexState> | undefined;
+
+  function read(): Promise<LiveIndexState> {
+    reading ??= readState(elastic, alias)
+      .then((fresh) => {
+        state = fresh;
+        readAt = performance.now();
+        return fresh;
+      })
+      .catch((error: unknown) => {
+        throw unavailable('Elasticsearch', error);
+      })
+      .finally(() => {
+        reading = undefined;
+      });
+    return reading;
+  }
+
+  // A failed poll is told to whoever asks next, by get().
+  const timer = setInterval(() => void read().catch(() => undefined), POLL_MS);
+  timer.unref();
+
+  return {
+    alias,
+    get: async () => (state && performance.now() - readAt < MAX_AGE_MS ? state : await read()),
+    known: () => state,
+    close: () => clearInterval(timer),
+  };
+}

@@ -1,0 +1,105 @@
+import {
+  CamelCasePlugin,
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  Kysely,
+  PostgresDialect,
+  sql,
+} from 'kysely';
+import pg from 'pg';
+import { ApiError, unavailable } from '../../errors.ts';
+import type { Database } from './tables.ts';
+
+export type Db = Kysely<Database>;
+
+export interface Postgres {
+  db: Db;
+  /** Resolves when Postgres answers within a second. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const INT8 = 20;
+const NUMERIC = 1700;
+
+/** 64-bit counts as numbers: a value past 2^53 is an error, never a rounded number. */
+function safeInteger(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new Error(`The integer ${text} is past what JavaScript holds exactly.`);
+  return value;
+}
+
+const types = new pg.TypeOverrides();
+types.setTypeParser(INT8, safeInteger);
+types.setTypeParser(NUMERIC, safeInteger);
+
+const CONNECTION_LOST = /^(08|57P0|53)/;
+const NETWORK_ERROR = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH)$/;
+const DRIVER_LOST = /terminated|timeout exceeded when trying to connect|Query read timeout|not queryable/i;
+
+function isUnreachable(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isUnreachable);
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return CONNECTION_LOST.test(code) || NETWORK_ERROR.test(code) || DRIVER_LOST.test(error.message);
+}
+
+function translate(error: unknown): never {
+  if (error instanceof ApiError || !isUnreachable(error)) throw error;
+  throw unavailable('PostgreSQL', error);
+}
+
+/** Turns a lost connection into SERVICE_UNAVAILABLE in this one place, for every statement and transaction. */
+function guardDriver(driver: Driver): Driver {
+  const inner = new WeakMap<DatabaseConnection, DatabaseConnection>();
+  const unwrap = (connection: DatabaseConnection) => inner.get(connection) ?? connection;
+  const acquire = driver.acquireConnection.bind(driver);
+  const release = driver.releaseConnection.bind(driver);
+  const rollback = driver.rollbackTransaction.bind(driver);
+  driver.acquireConnection = async (options) => {
+    const connection = await acquire(options).catch(translate);
+    const guarded: DatabaseConnection = {
+      executeQuery: <R>(query: CompiledQuery) => connection.executeQuery<R>(query).catch(translate),
+      streamQuery: (...query) => connection.streamQuery(...query),
+    };
+    inner.set(guarded, connection);
+    return guarded;
+  };
+  driver.releaseConnection = (connection) => release(unwrap(connection));
+  driver.rollbackTransaction = (connection) => rollback(unwrap(connection));
+  return driver;
+}
+
+function guardedDialect(pool: pg.Pool): Dialect {
+  const dialect = new PostgresDialect({ pool });
+  const createDriver = dialect.createDriver.bind(dialect);
+  dialect.createDriver = () => guardDriver(createDriver());
+  return dialect;
+}
+
+export function openPostgres(url: string, options: { max?: number; onError?: (error: Error) => void } = {}): Postgres {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: options.max ?? 10,
+    connectionTimeoutMillis: 2_000,
+    query_timeout: 30_000,
+    statement_timeout: 30_000,
+    application_name: 'rollcall',
+    types,
+  });
+  // An idle connection that Postgres closes must not end the process; the next query opens another.
+  pool.on('error', (error) => options.onError?.(error));
+  const db = new Kysely<Database>({
+    dialect: guardedDialect(pool),
+    plugins: [new CamelCasePlugin()],
+  });
+  return {
+    db,
+    ping: async () => {
+      await sql`select 1`.execute(db);
+    },
+    close: () => db.destroy(),
+  };
+}

@@ -1,0 +1,61 @@
+import type { ColumnType, Generated } from 'kysely';
+
+export type PlanName = 'free' | 'starter' | 'growth' | 'scale' | 'design_partner' | 'enterprise';
+export type SubscriptionStatus = 'active' | 'trialing' | 'past_due' | 'canceled';
+export type KeyKind = 'brand' | 'data';
+
+/** Written once, read as a Date. */
+type CreatedAt = ColumnType<Date, Date, never>;
+
+export interface BrandsTable {
+  id: string;
+  name: string;
+  createdAt: CreatedAt;
+  updatedAt: Date | null;
+}
+
+export interface SubscriptionsTable {
+  id: string;
+  brandId: string;
+  kind: KeyKind;
+  plan: PlanName;
+  status: SubscriptionStatus;
+  monthlyCredits: number | null;
+  anchorAt: Date;
+  version: Generated<number>;
+  createdAt: CreatedAt;
+  updatedAt: Date | null;
+}
+
+export interface ApiKeysTable {
+  id: string;
+  brandId: string;
+  subscriptionId: string;
+  kind: KeyKind;
+  name: string;
+  hash: Buffer;
+  firstCharacters: string;
+  lastCharacters: string;
+  createdAt: CreatedAt;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  lastUsedAt: Date | null;
+}
+
+export interface CreditEntriesTable {
+  chargeId: string;
+  kind: 'grant' | 'charge' | 'refund';
+  subscriptionId: string;
+  keyId: string | null;
+  credits: number;
+  periodStart: Date;
+  requestId: string | null;
+  occurredAt: Date;
+}
+
+export interface Database {
+  brands: BrandsTable;
+  subscriptions: SubscriptionsTable;
+  apiKeys: ApiKeysTable;
+  creditEntries: CreditEntriesTable;
+}

@@ -1,0 +1,102 @@
+import type { Socket } from 'node:net';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Clock } from './clock.ts';
+import { ApiError, errorBody, ignoreFailure } from './errors.ts';
+import { newId } from './ids.ts';
+import type { RawInput } from './operation.ts';
+import type { AddressLimit } from './rate/address.ts';
+
+/** 10 kB of emoji is a URL of 30 kB: room for it, so that the answer is a 422 that says why. */
+export const MAX_HEADER_BYTES = 64 * 1024;
+
+const Params = z.record(z.string(), z.string()).catch({});
+const Query = z.record(z.string(), z.union([z.string(), z.array(z.string())])).catch({});
+
+function assertJsonAccepted(accept: string | undefined): void {
+  if (accept === undefined) return;
+  const accepted = accept.split(',').some((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    return (
+      ['application/json', 'application/*', '*/*', ''].includes(type) && !parameters.some((p) => /^q=0(\.0*)?$/.test(p))
+    );
+  });
+  if (!accepted)
+    throw new ApiError('NOT_ACCEPTABLE', `This answers application/json, not ${JSON.stringify(accept.slice(0, 100))}.`);
+}
+
+function readBody(request: FastifyRequest): unknown {
+  if (!Buffer.isBuffer(request.body) || request.body.length === 0) return undefined;
+  const type = request.headers['content-type'] ?? '';
+  if (!/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type)) {
+    throw new ApiError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      `Send the body as application/json, not ${JSON.stringify(type.slice(0, 100))}.`,
+    );
+  }
+  try {
+    return JSON.parse(request.body.toString('utf8'));
+  } catch (error) {
+    throw new ApiError(
+      'INVALID_JSON',
+      `The body is not JSON: ${error instanceof Error ? error.message : 'unreadable'}.`,
+    );
+  }
+}
+
+/** What a request carries, once it is known who calls. */
+export function readRaw(request: FastifyRequest): RawInput {
+  assertJsonAccepted(request.headers.accept);
+  return { params: Params.parse(request.params), query: Query.parse(request.query), body: readBody(request) };
+}
+
+/** Failures of the HTTP layer under their codes; anything else unchanged. */
+export function unreadable(error: unknown): unknown {
+  if (error instanceof ApiError || !(error instanceof Error) || !('code' in error)) return error;
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new ApiError('PAYLOAD_TOO_LARGE', 'The body is larger than 1 MB.');
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+    case 'FST_ERR_MAX_LIMIT_URL_PARAM_EXCEEDED':
+      return new ApiError('REQUEST_TOO_LONG', 'A part of the path is too long.', { status: 414 });
+    case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_ROUTE_METHOD_NOT_SUPPORTED':
+      return new ApiError('NOT_FOUND', 'No such path; see /docs.');
+    default:
+      return error;
+  }
+}
+
+/** Answers what the HTTP parser itself refuses, in the API's own form, and closes the connection. */
+export function answerUnreadable(
+  error: Error & { code?: string },
+  socket: Socket,
+  addresses: AddressLimit,
+  clock: Clock,
+): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const tooLong = error.code === 'HPE_HEADER_OVERFLOW';
+  const refusal = tooLong
+    ? new ApiError('REQUEST_TOO_LONG', `The URL and headers are longer than ${MAX_HEADER_BYTES} bytes.`)
+    : new ApiError('INVALID_JSON', 'This is not a well-formed HTTP request.');
+  const requestId = newId('req', clock.now().getTime());
+  const lines: string[] = [];
+  const write = (answer: ApiError) => {
+    const body = JSON.stringify(errorBody(answer, requestId));
+    const status = `HTTP/1.1 ${answer.status} ${tooLong ? 'Request Header Fields Too Large' : 'Bad Request'}`;
+    const fixed = [
+      'content-type: application/json; charset=utf-8',
+      `content-length: ${Buffer.byteLength(body)}`,
+      'connection: close',
+    ];
+    socket.end([status, `x-request-id: ${requestId}`, ...lines, ...fixed, '', body].join('\r\n'));
+  };
+  addresses
+    .count(socket.remoteAddress ?? '', (name, value) => void lines.push(`${name}: ${value}`))
+    .then((limited) => write(limited ?? refusal))
+    .catch(ignoreFailure('the connection is already gone'));
+}

@@ -1,0 +1,30 @@
+import { randomBytes } from 'node:crypto';
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** Random base62 text: bytes of 248 and more are drawn again, so that every character is equally likely. */
+export function randomBase62(length: number): string {
+  let text = '';
+  while (text.length < length) {
+    for (const byte of randomBytes(length - text.length + 8)) {
+      if (byte < 248 && text.length < length) text += ALPHABET[byte % 62];
+    }
+  }
+  return text;
+}
+
+/** A number as base62 text of a fixed width, so that text order is number order. */
+export function base62(value: number, width: number): string {
+  let rest = value;
+  let text = '';
+  while (text.length < width) {
+    text = `${ALPHABET[rest % 62]}${text}`;
+    rest = Math.floor(rest / 62);
+  }
+  return text;
+}
+
+/** An opaque id with the noun's prefix, such as `brd_…`: time-ordered to the millisecond, then 71 random bits. */
+export function newId(prefix: string, nowMs: number): string {
+  return `${prefix}_${base62(nowMs, 8)}${randomBase62(12)}`;
+}

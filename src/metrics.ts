@@ -1,0 +1,35 @@
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+
+export interface Metrics {
+  registry: Registry;
+  requests: Histogram<'operation' | 'status'>;
+  credits: Counter<'kind'>;
+  /** Calls limited by this process alone because Redis did not answer. */
+  localLimits: Counter;
+}
+
+export function openMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  return {
+    registry,
+    requests: new Histogram({
+      name: 'rollcall_request_duration_seconds',
+      help: 'Time to answer, by operation and status.',
+      labelNames: ['operation', 'status'],
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+      registers: [registry],
+    }),
+    credits: new Counter({
+      name: 'rollcall_credits_total',
+      help: 'Credits debited and given back by this process.',
+      labelNames: ['kind'],
+      registers: [registry],
+    }),
+    localLimits: new Counter({
+      name: 'rollcall_local_rate_limits_total',
+      help: 'Calls counted by this process alone because Redis did not answer.',
+      registers: [registry],
+    }),
+  };
+}

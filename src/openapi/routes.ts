@@ -1,0 +1,19 @@
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import type { FastifyInstance } from 'fastify';
+import type { Operation } from '../operation.ts';
+import { openapiDocument } from './document.ts';
+
+/** `/openapi.json`, and `/docs` where every operation can be tried with a key. */
+export async function openapiRoutes(app: FastifyInstance, operations: readonly Operation[]): Promise<void> {
+  const document = openapiDocument(operations);
+  // A copy: the plugin may change what it is given.
+  await app.register(swagger, { mode: 'static', specification: { document: JSON.parse(JSON.stringify(document)) } });
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    staticCSP: true,
+    uiConfig: { persistAuthorization: true, tryItOutEnabled: true, displayRequestDuration: true },
+    theme: { title: 'Rollcall API' },
+  });
+  app.get('/openapi.json', () => document);
+}

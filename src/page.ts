@@ -1,0 +1,85 @@
+import { z } from 'zod';
+
+export const DEFAULT_LIMIT = 20;
+export const MAX_LIMIT = 100;
+
+/** A query parameter that is a whole number: `12`, never `1e3`, `0x10` or `12.0`. */
+export function integerParameter(bounds: { min?: number; max?: number } = {}) {
+  const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = bounds;
+  return z
+    .string()
+    .regex(/^[+-]?\d{1,16}$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.number().int().min(min).max(max));
+}
+
+/** A query parameter that is a decimal number: `3.5`, never `1e3` or `Infinity`. */
+export function decimalParameter(bounds: { min: number; max: number }) {
+  return z
+    .string()
+    .regex(/^[+-]?\d{1,15}(\.\d{1,10})?$/, 'must be a number')
+    .transform(Number)
+    .pipe(z.number().min(bounds.min).max(bounds.max));
+}
+
+export function booleanParameter() {
+  return z
+    .enum(['true', 'false'])
+    .transform((value) => value === 'true')
+    .pipe(z.boolean());
+}
+
+/** Over 100 is clamped, not refused. */
+const limit = integerParameter({ min: 1 })
+  .transform((value) => Math.min(value, MAX_LIMIT))
+  .pipe(z.number().int().min(1).max(MAX_LIMIT))
+  .default(DEFAULT_LIMIT)
+  .describe('Items per page; larger values are clamped to 100.');
+
+/** The pagination parameters of every list. */
+export const PageQuery = {
+  page: integerParameter({ min: 1 }).default(1).describe('1-based page.'),
+  limit,
+  offset: integerParameter({ min: 0 })
+    .optional()
+    .describe('Alternative to page: page = floor(offset / limit) + 1. Wins when both are sent.'),
+};
+
+export interface Page {
+  page: number;
+  limit: number;
+  /** Rows before the page's first. */
+  offset: number;
+}
+
+export function pageOf(query: { page: number; limit: number; offset?: number | undefined }): Page {
+  const page = query.offset === undefined ? query.page : Math.floor(query.offset / query.limit) + 1;
+  return { page, limit: query.limit, offset: (page - 1) * query.limit };
+}
+
+export const Pagination = z
+  .object({
+    page: z.number().int().min(1),
+    limit: z.number().int().min(1).max(MAX_LIMIT),
+    total: z.number().int().min(0).describe('Full result count across all pages.'),
+    has_more: z.boolean().describe('True when page x limit < total.'),
+  })
+  .meta({ id: 'Pagination' });
+export type Pagination = z.infer<typeof Pagination>;
+
+export function paginationOf(page: Page, total: number): Pagination {
+  return { page: page.page, limit: page.limit, total, has_more: page.page * page.limit < total };
+}
+
+export function listOf<T extends z.ZodType>(item: T) {
+  return z.object({ data: z.array(item), pagination: Pagination });
+}
+
+/** A list that is held whole, cut to one page. */
+export function pageThrough<T>(
+  rows: readonly T[],
+  query: Parameters<typeof pageOf>[0],
+): { data: T[]; pagination: Pagination } {
+  const page = pageOf(query);
+  return { data: rows.slice(page.offset, page.offset + page.limit), pagination: paginationOf(page, rows.length) };
+}

@@ -1,0 +1,59 @@
+import type { z } from 'zod';
+import type { Problem } from './errors.ts';
+
+type Issue = z.core.$ZodIssue;
+
+/** A field of the caller's: its own property of the shape, never one of Object.prototype. */
+export function isDeclared(shape: z.ZodObject, name: string): boolean {
+  return Object.hasOwn(shape.shape, name);
+}
+
+const SHOWN = 60;
+
+/** A value as an error message shows it: short, and never a secret's whole length. */
+function show(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
+  const characters = [...text];
+  return JSON.stringify(characters.length > SHOWN ? `${characters.slice(0, SHOWN).join('')}…` : text);
+}
+
+function expectation(issue: Issue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${/^[aeiou]/.test(issue.expected) ? 'an' : 'a'} ${issue.expected === 'int' ? 'whole number' : issue.expected}`;
+    case 'too_small':
+      return issue.origin === 'string' || issue.origin === 'array'
+        ? `must have at least ${issue.minimum} ${issue.origin === 'string' ? 'characters' : 'items'}`
+        : `must be ${issue.inclusive ? 'at least' : 'more than'} ${issue.minimum}`;
+    case 'too_big':
+      return issue.origin === 'string' || issue.origin === 'array'
+        ? `must have at most ${issue.maximum} ${issue.origin === 'string' ? 'characters' : 'items'}`
+        : `must be ${issue.inclusive ? 'at most' : 'less than'} ${issue.maximum}`;
+    case 'invalid_value':
+      return `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(String).join(', ')}`;
+    default:
+      return issue.message;
+  }
+}
+
+/** A stable code for a shape's issue; a shape's own rule may name its code in `params.code`. */
+function codeOf(issue: Issue): string {
+  if (issue.code === 'invalid_type' && issue.input === undefined) return 'required';
+  if (issue.code === 'custom' && typeof issue.params?.code === 'string') return issue.params.code;
+  if (issue.code === 'custom') return 'invalid';
+  return issue.code;
+}
+
+/** Every issue of a failed parse as field, code and a message that names the value and what would be right. */
+export function problemsOf(result: z.ZodSafeParseResult<unknown>): Problem[] {
+  if (result.success) return [];
+  return result.error.issues.map((issue) => {
+    const code = codeOf(issue);
+    return {
+      field: issue.path.map(String).join('.') || 'body',
+      code,
+      message: code === 'required' ? 'is required.' : `${expectation(issue)}; got ${show(issue.input)}.`,
+    };
+  });
+}

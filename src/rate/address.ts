@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import type { Clock } from '../clock.ts';
+import { RATE_LIMIT, RATE_WINDOW_MS } from '../credits/meter.ts';
+import type { Redis } from '../engines/redis/open.ts';
+import { ApiError } from '../errors.ts';
+import type { Metrics } from '../metrics.ts';
+import type { SetHeader } from '../operation.ts';
+import { rateHeaders, retryAfterSeconds } from './headers.ts';
+import { openLocalWindows, type Window } from './local.ts';
+
+const WINDOW = readFileSync(new URL('./window.lua', import.meta.url), 'utf8');
+const Reply = z.tuple([z.number(), z.number()]);
+
+export interface AddressLimit {
+  /** Counts a call of an address without a valid key, sets the rate headers, and returns RATE_LIMITED when it is over. */
+  count(address: string, setHeader: SetHeader): Promise<ApiError | undefined>;
+}
+
+export function openAddressLimit(redis: Redis, clock: Clock, metrics: Metrics): AddressLimit {
+  const run = redis.script(WINDOW);
+  const localWindow = openLocalWindows(RATE_WINDOW_MS);
+
+  async function windowOf(address: string): Promise<Window> {
+    try {
+      const [calls, windowEndMs] = Reply.parse(await run([`rate:{${address}}`], [RATE_WINDOW_MS]));
+      return { calls, windowEndMs };
+    } catch {
+      metrics.localLimits.inc();
+      return localWindow(address, clock.now().getTime());
+    }
+  }
+
+  return {
+    count: async (address, setHeader) => {
+      const window = await windowOf(address);
+      for (const [name, value] of Object.entries(rateHeaders(window, RATE_LIMIT))) setHeader(name, value);
+      if (window.calls <= RATE_LIMIT) return undefined;
+      const seconds = retryAfterSeconds(window, clock.now().getTime());
+      return new ApiError(
+        'RATE_LIMITED',
+        `More than ${RATE_LIMIT} calls in 60 seconds from this address; try again in ${seconds} s.`,
+        {
+          headers: { 'retry-after': String(seconds) },
+        },
+      );
+    },
+  };
+}

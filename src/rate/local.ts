@@ -1,0 +1,18 @@
+import { LRUCache } from 'lru-cache';
+
+export interface Window {
+  calls: number;
+  windowEndMs: number;
+}
+
+/** Counts calls in this process alone, for the time that Redis does not answer. */
+export function openLocalWindows(windowMs: number): (id: string, nowMs: number) => Window {
+  const windows = new LRUCache<string, Window>({ max: 100_000 });
+  return (id, nowMs) => {
+    const open = windows.get(id);
+    const window = open && open.windowEndMs > nowMs ? open : { calls: 0, windowEndMs: nowMs + windowMs };
+    window.calls += 1;
+    windows.set(id, window);
+    return window;
+  };
+}

@@ -1,0 +1,60 @@
+import { changeAccess } from '../../auth/actions.ts';
+import { getSubscription } from '../../auth/queries.ts';
+import type { Clock } from '../../clock.ts';
+import { type AccessEngines, monthlyCredits, sumPending } from '../../credits/access.ts';
+import { periodAt } from '../../credits/period.ts';
+import { type ChargeEntry, insertGrant, sumEntries } from '../../credits/queries.ts';
+import type { Db } from '../../engines/postgres/open.ts';
+import type { PlanName, SubscriptionStatus } from '../../engines/postgres/tables.ts';
+import { newId } from '../../ids.ts';
+import { insertBrand, insertSubscription, type PlanChange, updatePlan } from './queries.ts';
+
+export interface BrandRequest {
+  name: string;
+  plan: PlanName;
+  status: SubscriptionStatus;
+}
+
+/** Makes a brand with its two subscriptions, both on the same plan; the billing month starts now. */
+export async function createBrand(db: Db, clock: Clock, request: BrandRequest): Promise<string> {
+  const now = clock.now();
+  const brandId = newId('brd', now.getTime());
+  await db.transaction().execute(async (trx) => {
+    await insertBrand(trx, { id: brandId, name: request.name, createdAt: now });
+    for (const kind of ['brand', 'data'] as const) {
+      const id = newId('sub', now.getTime());
+      const { plan, status } = request;
+      await insertSubscription(trx, { id, brandId, kind, plan, status, anchorAt: now, createdAt: now });
+    }
+  });
+  return brandId;
+}
+
+/**
+ * Moves this period's grant to the new budget, but never below what is already used: the ledger keeps adding up
+ * and a balance never turns negative.
+ */
+async function regrant(db: Db, subscriptionId: string, pending: readonly ChargeEntry[], now: Date): Promise<void> {
+  const subscription = await getSubscription(db, subscriptionId);
+  const { start } = periodAt(subscription.anchorAt, now);
+  const sums = await sumEntries(db, subscriptionId, start);
+  if (sums.granted === 0 && sums.charged === 0) return;
+  const used = sums.charged - sums.refunded + (await sumPending(db, pending, start));
+  const credits = Math.max(monthlyCredits(subscription), used) - sums.granted;
+  const reason = `version ${subscription.version + 1}`;
+  if (credits !== 0) await insertGrant(db, { subscriptionId, periodStart: start, reason, credits, at: now });
+}
+
+/** Sets a subscription's plan; every process holds to it within a second. */
+export async function setPlan(
+  engines: AccessEngines,
+  subscriptionId: string,
+  change: Omit<PlanChange, 'at'>,
+): Promise<void> {
+  const now = engines.clock.now();
+  await changeAccess(engines, subscriptionId, async (db, pending) => {
+    await updatePlan(db, subscriptionId, { ...change, at: now });
+    const { kind } = await getSubscription(db, subscriptionId);
+    if (kind === 'data') await regrant(db, subscriptionId, pending, now);
+  });
+}

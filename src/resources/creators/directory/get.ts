@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import type { Snapshot } from './counts.ts';
+import type { Directory } from './directory.ts';
+import type { Clause } from './query.ts';
+import { DirectoryCreator, DirectoryCreatorDetail } from './schema.ts';
+
+const { following_count, media_count, gender, age } = DirectoryCreatorDetail.shape;
+const absent = <T extends z.ZodType>(shape: T) => z.union([shape, z.undefined().transform(() => null)]);
+const Hits = z.object({
+  hits: z.object({
+    hits: z.array(
+      z.object({
+        _source: z.object({
+          card: DirectoryCreator,
+          x: z.object({
+            following_count: absent(following_count),
+            media_count: absent(media_count),
+            gender: absent(gender),
+            age: absent(age),
+          }),
+        }),
+      }),
+    ),
+  }),
+});
+
+export async function findCreator(
+  directory: Directory,
+  snapshot: Snapshot,
+  pk: number,
+): Promise<DirectoryCreatorDetail | undefined> {
+  const query: Clause = { term: { 'card.pk': pk } };
+  const { hits } = await directory.counts.ask(snapshot.index, Hits, { size: 1, query });
+  const found = hits.hits[0]?._source;
+  if (!found) return undefined;
+  const { following_count, media_count, gender, age } = found.x;
+  return { ...found.card, following_count, media_count, gender, age };
+}

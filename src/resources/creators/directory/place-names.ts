@@ -1,0 +1,84 @@
+/** Latin letters, ligatures and full-width forms: what Elasticsearch's `asciifolding` turns into ASCII. */
+const FOLDABLE =
+  /[\u00ab\u00b2\u00b3\u00b9\u00bb-\u029f\u1e00-\u1eff\u2010-\u201e\u2039\u203a\u2070-\u209c\ufb00-\ufb06\uff01-\uff5e]/g;
+const MARKS = /[\u0300-\u036f]/g;
+const ASCII = /^[\x20-\x7e]*$/;
+
+/** Letters of Latin alphabets that Unicode does not take apart into a base letter and a mark. */
+const UNDECOMPOSED: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ł: 'l',
+  ħ: 'h',
+  ı: 'i',
+  ĸ: 'q',
+  ŋ: 'n',
+  ŧ: 't',
+  ƒ: 'f',
+  ƙ: 'k',
+  ƴ: 'y',
+  ƶ: 'z',
+  ɓ: 'b',
+  ɔ: 'o',
+  ɖ: 'd',
+  ɗ: 'd',
+  ə: 'a',
+  ɛ: 'e',
+  '‘': "'",
+  '’': "'",
+  '‚': "'",
+  '‛': "'",
+  '‹': "'",
+  '›': "'",
+  '«': '"',
+  '»': '"',
+  '“': '"',
+  '”': '"',
+  '„': '"',
+  '‐': '-',
+  '‑': '-',
+  '‒': '-',
+  '–': '-',
+  '—': '-',
+};
+
+function foldLetter(letter: string): string {
+  const base = letter.normalize('NFKD').replace(MARKS, '');
+  const plain = UNDECOMPOSED[base] ?? base;
+  return ASCII.test(plain) ? plain : letter;
+}
+
+/**
+ * Case and accents folded and outer and repeated space removed, as Elasticsearch's `lowercase` and `asciifolding`
+ * do. The capital dotted İ and Σ are lowered by hand: JavaScript lowers them by their neighbours, Java does not.
+ */
+export function fold(text: string): string {
+  const plain = ASCII.test(text) ? text.toLowerCase() : foldUnicode(text);
+  return plain.replace(/\s+/g, ' ').trim();
+}
+
+function foldUnicode(text: string): string {
+  const lower = text.normalize('NFC').replaceAll('İ', 'i').replaceAll('Σ', 'σ').toLowerCase();
+  return lower.replace(FOLDABLE, foldLetter).replace(MARKS, '').normalize('NFC');
+}
+
+const POSTAL_WORDS: Readonly<Record<string, string>> = { saint: 'st', sainte: 'ste', fort: 'ft', mount: 'mt' };
+
+function lettersOf(folded: string): string {
+  return folded.replace(/[^\p{L}\p{N}\p{M}]+/gu, '');
+}
+
+/** What two spellings of one place have in common: letters and digits only, with the postal short forms of words. */
+export function placeKey(text: string): string {
+  return lettersOf(fold(text).replace(/\b(?:sainte?|fort|mount)\b/g, (word) => POSTAL_WORDS[word] ?? word));
+}
+
+/** The keys of a name that may also be written without any space: `dallasfortworth` has no word to shorten. */
+export function placeKeys(name: string): string[] {
+  return [placeKey(name), lettersOf(fold(name))];
+}

@@ -1,0 +1,185 @@
+import { isPartOfKnownName, nearestOf, nearestPlace } from './nearest-place.ts';
+import {
+  type Country,
+  citiesByKey,
+  countries,
+  countryByKey,
+  countryOfPart,
+  everydayWords,
+  type KnownCity,
+  type Metro,
+  metroByAlias,
+  metros,
+  namesakesOf,
+  type State,
+  stateByKey,
+  stateByName,
+  states,
+} from './place-atlas.ts';
+import { fold, placeKey } from './place-names.ts';
+
+export type { Country, Metro, State } from './place-atlas.ts';
+export { fold } from './place-names.ts';
+export { countryCodeOf, metrosOf, stateCodeOf } from './stored-place.ts';
+
+/**
+ * How a city is understood: a metro, perhaps narrowed (`LA, CA`); exactly one city (`Miami, FL`); or every city whose
+ * folded name contains the folded `text`. A suggestion is the nearest known name for a text that no known name has.
+ */
+export type PlaceReading =
+  | { kind: 'metro'; metro: Metro; state?: State; country?: Country }
+  | { kind: 'city'; name: string; state?: State; stateText?: string; country?: Country }
+  | { kind: 'city_contains'; text: string; state?: State; country?: Country; suggestion?: string }
+  | { kind: 'state'; state: State };
+export type StateReading = { kind: 'state'; state: State } | { kind: 'state_text'; text: string; suggestion?: string };
+export type CountryReading =
+  | { kind: 'country'; country: Country }
+  | { kind: 'country_contains'; text: string; suggestion?: string };
+
+/** No spelling of a place is longer; longer values are text and are not looked up. */
+const LONGEST_PLACE = 120;
+
+const nearestState = nearestOf(states.map((state) => state.name));
+const nearestCountry = nearestOf(countries.map((country) => country.name));
+
+export function listMetros(): readonly Metro[] {
+  return metros;
+}
+
+export function listStates(): readonly State[] {
+  return states;
+}
+
+export function listCountries(): readonly Country[] {
+  return countries;
+}
+
+/** A metro's alias or full name, else `City, ST` or `City, Country`, else a part of a city's name. */
+export function readCity(value: string): PlaceReading {
+  const metro = findMetro(value);
+  if (metro) return { kind: 'metro', metro };
+  return readCityInArea(value) ?? readCityText(value);
+}
+
+export function readState(value: string): StateReading {
+  const state = find(stateByKey, value);
+  if (state) return { kind: 'state', state };
+  return { kind: 'state_text', text: fold(value), ...suggesting(nearestState(value)) };
+}
+
+export function readCountry(value: string): CountryReading {
+  const country = find(countryByKey, value);
+  if (country) return { kind: 'country', country };
+  const text = fold(value);
+  const isPartOfName = countries.some(({ name }) => fold(name).includes(text));
+  return { kind: 'country_contains', text, ...suggesting(isPartOfName ? undefined : nearestCountry(value)) };
+}
+
+/** The place a whole `q` stands for; undefined when it is text, as it is with any word more than the place's name. */
+export function readLocation(q: string): PlaceReading | undefined {
+  const metro = findMetro(q);
+  if (metro) return { kind: 'metro', metro };
+  if (q.includes(',')) {
+    const reading = readCityInArea(q);
+    return reading?.kind === 'city_contains' ? undefined : reading;
+  }
+  const state = find(stateByName, q) ?? stateInCapitals(q.trim());
+  if (state) return { kind: 'state', state };
+  return findCities(q) && !everydayWords.has(placeKey(withoutArticle(q))) ? readCityText(q) : undefined;
+}
+
+function find<T>(places: Map<string, T>, value: string): T | undefined {
+  return value.length > LONGEST_PLACE ? undefined : places.get(placeKey(value));
+}
+
+function withoutArticle(value: string): string {
+  return fold(value).replace(/^the /, '');
+}
+
+function findCities(value: string): KnownCity[] | undefined {
+  return find(citiesByKey, value) ?? find(citiesByKey, withoutArticle(value));
+}
+
+function findMetro(value: string): Metro | undefined {
+  return find(metroByAlias, value);
+}
+
+function stateInCapitals(value: string): State | undefined {
+  return /^[A-Z]{2}$/.test(value) ? stateByKey.get(value.toLowerCase()) : undefined;
+}
+
+function suggesting(suggestion: string | undefined): { suggestion?: string } {
+  return suggestion === undefined ? {} : { suggestion };
+}
+
+/** What a user wrote of a known city (`st louis`, `The Bronx`) becomes a part of the name the city is stored under. */
+function readCityText(value: string): PlaceReading {
+  const text = fold(value);
+  const namesakes = findCities(value) ?? [];
+  const [largest] = namesakes;
+  if (largest) {
+    const parts = [withoutArticle(value), text];
+    const part = parts.find((spelling) => namesakes.some((city) => fold(city.name).includes(spelling)));
+    return { kind: 'city_contains', text: part ?? fold(largest.name) };
+  }
+  return { kind: 'city_contains', text, ...suggesting(nearestTo(value)) };
+}
+
+function nearestTo(value: string): string | undefined {
+  if (isPartOfKnownName(value)) return undefined;
+  const [name = '', ...rest] = value.split(',', 2);
+  return rest.length === 0 ? nearestPlace(value) : find(citiesByKey, name)?.[0]?.name;
+}
+
+interface Area {
+  state?: State;
+  country?: Country;
+}
+
+function liesIn({ state, country }: Area): (place: { state: string | null; country: string }) => boolean {
+  return (place) => (state ? place.state === state.code : place.country === country?.code);
+}
+
+/** `City, ST`, `City, Country` or `City, ST, Country`; undefined when what follows the comma is neither. */
+function readCityInArea(value: string): PlaceReading | undefined {
+  if (value.length > LONGEST_PLACE) return undefined;
+  const [name = '', ...rest] = value.split(',');
+  const key = placeKey(name);
+  const area = key === '' ? undefined : readArea(key, rest);
+  if (!area) return undefined;
+  const withState = rest.length === 2 ? findMetro(`${name},${rest[0]}`) : undefined;
+  if (withState) return { kind: 'metro', metro: withState };
+  const metro = citiesByKey.has(key) ? undefined : metroByAlias.get(key);
+  if (metro) return { kind: 'metro', metro, ...area };
+  const city = namesakesOf(key).find(liesIn(area));
+  if (city) return { kind: 'city', name: city.name, ...area };
+  const suggestion = nearestPlace(name, liesIn(area));
+  return { kind: 'city_contains', text: fold(name), ...area, ...suggesting(suggestion) };
+}
+
+/** Beside its city a part of a country does mean the country: `London, England`. */
+function countryOf(text: string): Country | undefined {
+  const key = placeKey(text);
+  return countryByKey.get(key) ?? countryOfPart.get(key);
+}
+
+function readArea(key: string, [first = '', second, ...more]: string[]): Area | undefined {
+  if (more.length > 0) return undefined;
+  const state = stateByKey.get(placeKey(first));
+  if (second === undefined) return pickArea(key, state, countryOf(first));
+  const country = countryOf(second);
+  if (country?.code === 'US') return state && { state };
+  return country && namesakesOf(key).some(liesIn({ country })) ? { country } : undefined;
+}
+
+/** `DE` is Delaware and Germany: the state, unless the city is known in the country alone (`Berlin, DE`). */
+function pickArea(key: string, state: State | undefined, country: Country | undefined): Area | undefined {
+  if (!state) return country && { country };
+  if (!country) return { state };
+  const places: Array<Pick<KnownCity, 'state' | 'country'>> = [
+    ...namesakesOf(key),
+    ...(metroByAlias.get(key)?.members ?? []),
+  ];
+  const isOnlyAbroad = !places.some(liesIn({ state })) && places.some(liesIn({ country }));
+  return isOnlyAbroad ? { country } : { state };
+}

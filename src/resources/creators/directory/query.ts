@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import type { Bounds } from './regions.ts';
+import type { CreatorSearchQuery } from './search-schema.ts';
+import type { Understanding } from './understand.ts';
+
+/** An Elasticsearch query clause. */
+export type Clause = Record<string, unknown>;
+export type Sort = 'followers' | 'engagement';
+
+interface Range {
+  gte?: number;
+  lt?: number;
+}
+
+/** What a search asks for. Ranges of the two sortable fields stand apart, to be narrowed to a region in one clause. */
+export interface Filter {
+  clauses: Clause[];
+  ranges: Record<Sort, Range>;
+}
+
+export const FIELD: Record<Sort, string> = { followers: 'card.follower_count', engagement: 'card.engagement_rate' };
+
+const term = (field: string, value: string | boolean): Clause => ({ term: { [field]: value } });
+const any = (...should: Clause[]): Clause => ({ bool: { should, minimum_should_match: 1 } });
+
+/** Substring of a keyword with few distinct values; the field's normalizer folds the pattern too. */
+function contains(field: string, text: string): Clause {
+  return { wildcard: { [field]: { value: `*${text.trim().replace(/[*?\\]/g, '\\$&')}*` } } };
+}
+
+function countryClause(reading: Understanding['country']): Clause[] {
+  if (!reading) return [];
+  return [
+    reading.kind === 'country' ? term('x.country_code', reading.country.code) : contains('card.country', reading.text),
+  ];
+}
+
+function stateClause(reading: Understanding['state']): Clause[] {
+  if (!reading) return [];
+  if (reading.kind === 'state_text') return [term('card.state', reading.text)];
+  const { code, name } = reading.state;
+  return [any(term('x.state_code', code), term('card.state', code), term('card.state', name))];
+}
+
+function placeClauses(reading: Understanding['city']): Clause[] {
+  if (!reading) return [];
+  if (reading.kind === 'state') return stateClause({ kind: 'state', state: reading.state });
+  const state = reading.state ? [term('x.state_code', reading.state.code)] : [];
+  const country = reading.country ? [term('x.country_code', reading.country.code)] : [];
+  switch (reading.kind) {
+    case 'metro':
+      return [term('x.metros', reading.metro.id), ...state, ...country];
+    case 'city':
+      return [term('card.city', reading.name), ...state, ...country];
+    case 'city_contains':
+      return [contains('card.city', reading.text), ...state, ...country];
+  }
+}
+
+const HAS_LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
+
+/** Every word must match in one of the five fields, folded; the username also by prefix. */
+function textClauses(text: string): Clause[] {
+  const words = text.split(/\s+/u).filter((word) => HAS_LETTER_OR_DIGIT.test(word));
+  return [...new Set(words)].map((word) =>
+    any(
+      { match: { q_all: { query: word, operator: 'and' } } },
+      { match: { 'card.username.prefix': { query: word, operator: 'and' } } },
+    ),
+  );
+}
+
+export function buildFilter(query: CreatorSearchQuery, understood: Understanding): Filter {
+  const { category, niche, gender, has_email, follower_min, follower_max, engagement_min } = query;
+  const clauses = [
+    ...(category === undefined ? [] : [term('card.category', category)]),
+    ...(niche === undefined ? [] : [contains('x.niches', niche)]),
+    ...(gender === undefined ? [] : [term('x.gender', gender)]),
+    ...(has_email === undefined ? [] : [term('x.has_email', has_email)]),
+    ...countryClause(understood.country),
+    ...stateClause(understood.state),
+    ...placeClauses(understood.city),
+    ...(understood.q?.kind === 'text' ? textClauses(understood.q.text) : placeClauses(understood.q)),
+  ];
+  return {
+    clauses,
+    ranges: {
+      followers: {
+        ...(follower_min === undefined ? {} : { gte: follower_min }),
+        ...(follower_max === undefined ? {} : { lt: follower_max + 1 }),
+      },
+      engagement: engagement_min === undefined ? {} : { gte: engagement_min },
+    },
+  };
+}
+
+function narrow(range: Range, region: Bounds): Range {
+  const gte = Math.max(range.gte ?? Number.NEGATIVE_INFINITY, region.gte ?? Number.NEGATIVE_INFINITY);
+  const lt = Math.min(range.lt ?? Number.POSITIVE_INFINITY, region.lt ?? Number.POSITIVE_INFINITY);
+  return { ...(Number.isFinite(gte) ? { gte } : {}), ...(Number.isFinite(lt) ? { lt } : {}) };
+}
+
+function regionClauses(sort: Sort, range: Range, region: Bounds): Clause[] {
+  const { pkGte, pkLt } = region;
+  const pks = { ...(pkGte === undefined ? {} : { gte: pkGte }), ...(pkLt === undefined ? {} : { lt: pkLt }) };
+  return [
+    ...(region.missing
+      ? [{ bool: { must_not: { exists: { field: FIELD[sort] } } } }]
+      : rangeClauses(FIELD[sort], narrow(range, region))),
+    ...rangeClauses('card.pk', pks),
+  ];
+}
+
+function rangeClauses(field: string, range: Range): Clause[] {
+  return range.gte === undefined && range.lt === undefined ? [] : [{ range: { [field]: range } }];
+}
+
+/**
+ * The filter as one query, narrowed to regions of the sort's order when given. A filter's own range and the region's
+ * become one clause: a one-sided range over much of the index costs 15 ms where a bounded one costs 1 (measured).
+ */
+export function queryOf(filter: Filter, sort: Sort, regions?: readonly Bounds[]): Clause {
+  const other: Sort = sort === 'followers' ? 'engagement' : 'followers';
+  const [only, ...more] = (regions ?? [{}]).map((region) => regionClauses(sort, filter.ranges[sort], region));
+  const sorted =
+    more.length === 0 ? (only ?? []) : [any(...[only ?? [], ...more].map((all) => ({ bool: { filter: all } })))];
+  return { bool: { filter: [...filter.clauses, ...rangeClauses(FIELD[other], filter.ranges[other]), ...sorted] } };
+}
+
+/** Value descending, missing last, then pk: the index's own sort for followers. */
+export function sortOf(sort: Sort) {
+  return [{ [FIELD[sort]]: { order: 'desc', missing: '_last' } }, { 'card.pk': 'asc' }];
+}
+
+export const CountAnswer = z.object({ hits: z.object({ total: z.object({ value: z.number() }) }) });

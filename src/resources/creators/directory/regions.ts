@@ -1,0 +1,131 @@
+/** Regions of the result order: value descending, creators without the value last, then pk ascending. */
+
+export interface Bounds {
+  gte?: number;
+  lt?: number;
+  missing?: true;
+  pkGte?: number;
+  pkLt?: number;
+}
+
+/** A stretch of the order cut into regions, with how many matches come before each. */
+export interface Level {
+  regions: readonly Bounds[];
+  /** before[i] matches precede region i; before[regions.length] is the level's total. */
+  before: Uint32Array;
+  /** Regions too large for one window, cut further; filled on demand. */
+  finer: Map<number, Level>;
+}
+
+export interface Cover {
+  regions: Bounds[];
+  /** Matches of the first region that come before the page. */
+  from: number;
+}
+
+/** A window of this many plus a page stays under Elasticsearch's max_result_window of 10,000. */
+export const MAX_REGION = 5_000;
+
+const view = new DataView(new ArrayBuffer(8));
+
+/** The smallest double greater than `value`: `[value, nextUp(value))` holds exactly one value. */
+export function nextUp(value: number): number {
+  if (value === 0) return Number.MIN_VALUE;
+  view.setFloat64(0, value);
+  view.setBigInt64(0, view.getBigInt64(0) + (value > 0 ? 1n : -1n));
+  return view.getFloat64(0);
+}
+
+/** Cuts `within` at the given values, highest first. A value that repeats is a tie and gets a region of its own. */
+export function cutByValues(values: readonly number[], within: Bounds = {}): Bounds[] {
+  const { gte = Number.NEGATIVE_INFINITY, lt = Number.POSITIVE_INFINITY } = within;
+  const cuts = [...new Set(values.flatMap((value) => [value, nextUp(value)]))]
+    .filter((value) => value > gte && value < lt)
+    .sort((a, b) => b - a);
+  const upper = [within.lt, ...cuts];
+  const lower = [...cuts, within.gte];
+  return lower.map((from, i) => {
+    const to = upper[i];
+    return { ...(from === undefined ? {} : { gte: from }), ...(to === undefined ? {} : { lt: to }) };
+  });
+}
+
+/** Cuts `within`, whose matches share one value or have none, at the given pks, lowest first. */
+export function cutByPks(pks: readonly number[], within: Bounds): Bounds[] {
+  const { pkGte = Number.NEGATIVE_INFINITY, pkLt = Number.POSITIVE_INFINITY } = within;
+  const cuts = [...new Set(pks.map(Math.floor))].filter((pk) => pk > pkGte && pk < pkLt).sort((a, b) => a - b);
+  const lower = [within.pkGte, ...cuts];
+  const upper = [...cuts, within.pkLt];
+  const { pkGte: _gte, pkLt: _lt, ...same } = within;
+  return lower.map((from, i) => {
+    const to = upper[i];
+    return { ...same, ...(from === undefined ? {} : { pkGte: from }), ...(to === undefined ? {} : { pkLt: to }) };
+  });
+}
+
+export function levelOf(regions: readonly Bounds[], counts: readonly number[]): Level {
+  const before = new Uint32Array(regions.length + 1);
+  for (let i = 0; i < regions.length; i += 1) before[i + 1] = (before[i] ?? 0) + (counts[i] ?? 0);
+  return { regions, before, finer: new Map() };
+}
+
+export const totalOf = (level: Level): number => level.before[level.regions.length] ?? 0;
+
+/** The region that holds the match at `offset`. */
+function regionAt(level: Level, offset: number): number {
+  let low = 0;
+  let high = level.regions.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((level.before[middle] ?? 0) <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/**
+ * The fewest regions that hold the matches `start` to `end` (exclusive) of the order. Regions too large for one
+ * window are cut by `refine` first. At most a page of matches plus one region lies in what is returned.
+ */
+export async function cover(
+  level: Level,
+  start: number,
+  end: number,
+  refine: (region: Bounds) => Promise<Level>,
+): Promise<Cover> {
+  const last = Math.min(end, totalOf(level));
+  const found: Cover = { regions: [], from: 0 };
+  if (start >= last) return found;
+  for (let i = regionAt(level, start); i < level.regions.length && (level.before[i] ?? 0) < last; i += 1) {
+    const region = level.regions[i];
+    const before = level.before[i] ?? 0;
+    const count = (level.before[i + 1] ?? 0) - before;
+    if (region === undefined || count === 0) continue;
+    const inner = Math.max(0, start - before);
+    if (count <= MAX_REGION) {
+      if (found.regions.length === 0) found.from = inner;
+      found.regions.push(region);
+      continue;
+    }
+    const finer = level.finer.get(i) ?? (await refine(region));
+    level.finer.set(i, finer);
+    const within = await cover(finer, inner, last - before, refine);
+    if (found.regions.length === 0) found.from = within.from;
+    found.regions.push(...within.regions);
+  }
+  return { ...found, regions: mergeNeighbours(found.regions) };
+}
+
+/** Neighbouring stretches of values as one range: one clause instead of several. */
+function mergeNeighbours(regions: readonly Bounds[]): Bounds[] {
+  const merged: Bounds[] = [];
+  const isValues = (region: Bounds) => !region.missing && region.pkGte === undefined && region.pkLt === undefined;
+  for (const region of regions) {
+    const above = merged.at(-1);
+    if (above && isValues(above) && isValues(region)) {
+      const { gte: _gte, ...upper } = above;
+      merged[merged.length - 1] = { ...upper, ...(region.gte === undefined ? {} : { gte: region.gte }) };
+    } else merged.push(region);
+  }
+  return merged;
+}

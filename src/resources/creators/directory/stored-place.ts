@@ -1,0 +1,126 @@
+import {
+  citiesByKey,
+  countryByKey,
+  countryOfPart,
+  type KnownCity,
+  membersByKey,
+  metroByAlias,
+  stateByKey,
+} from './place-atlas.ts';
+import { placeKey } from './place-names.ts';
+
+/** An import repeats few distinct places, so answers are kept; hostile input only makes the map start anew. */
+const KEPT_ANSWERS = 100_000;
+
+function remember<V>(answers: Map<string, V>, question: string, answer: V): V {
+  if (answers.size >= KEPT_ANSWERS) answers.clear();
+  answers.set(question, answer);
+  return answer;
+}
+
+const countryCodes = new Map<string, string | null>();
+const stateCodes = new Map<string, string | null>();
+const metroIds = new Map<string, string[]>();
+
+/** The ISO code a stored country stands for, in whichever spelling; null for what no country is called. */
+export function countryCodeOf(country: string | null): string | null {
+  if (!country) return null;
+  const kept = countryCodes.get(country);
+  if (kept !== undefined) return kept;
+  const key = placeKey(country);
+  return remember(countryCodes, country, (countryByKey.get(key) ?? countryOfPart.get(key))?.code ?? null);
+}
+
+/** The code of a US state, from its code, name or a usual abbreviation; null where the country is another one. */
+export function stateCodeOf(state: string | null, country: string | null): string | null {
+  if (!state) return null;
+  const code = countryCodeOf(country);
+  if (code !== 'US' && (code !== null || !isBlank(country))) return null;
+  const kept = stateCodes.get(state);
+  if (kept !== undefined) return kept;
+  return remember(stateCodes, state, stateByKey.get(placeKey(state))?.code ?? null);
+}
+
+/** The ids of the metros a stored row lies in. The array is shared between calls: not to be changed. */
+export function metrosOf(city: string | null, state: string | null, country: string | null): string[] {
+  if (!city) return [];
+  const question = `${city}\n${state ?? ''}\n${country ?? ''}`;
+  const kept = metroIds.get(question);
+  if (kept !== undefined) return kept;
+  return remember(metroIds, question, metrosOfPlace(readStoredPlace(city, state, country)));
+}
+
+/** `null` is an absent state or country; `unknown` one that is given but names nothing we know. */
+interface StoredPlace {
+  key: string;
+  state: string | null | 'unknown';
+  country: string | null | 'unknown';
+}
+
+function isBlank(text: string | null): boolean {
+  return text === null || placeKey(text) === '';
+}
+
+/** A city may carry its state or country inside (`Brooklyn, NY`); the row's own columns win over it. */
+function readStoredPlace(city: string, state: string | null, country: string | null): StoredPlace {
+  let stateText = isBlank(state) ? null : state;
+  let countryText = isBlank(country) ? null : country;
+  const whole = placeKey(city);
+  const [name = '', ...tail] = city.split(',', 3);
+  const isWhole = tail.length === 0 || metroByAlias.has(whole) || membersByKey.has(whole);
+  for (const part of isWhole ? [] : tail) {
+    if (!stateText && stateCodeOf(part, countryText)) stateText = part;
+    else if (!countryText && countryCodeOf(part)) countryText = part;
+    else if (!stateText && !isBlank(part)) stateText = part;
+  }
+  return {
+    key: isWhole ? whole : placeKey(name),
+    state: stateText && (stateCodeOf(stateText, countryText) ?? 'unknown'),
+    country: countryText && (countryCodeOf(countryText) ?? 'unknown'),
+  };
+}
+
+function metrosOfPlace(place: StoredPlace): string[] {
+  const ids = new Set<string>();
+  const metro = citiesByKey.has(place.key) ? undefined : metroByAlias.get(place.key);
+  if (metro?.members.some((member) => agrees(place, member))) ids.add(metro.id);
+  const members = (membersByKey.get(place.key) ?? []).filter(({ city }) => agrees(place, city));
+  const places = members.map(({ city }) => city);
+  const only = isPlaced(place) ? undefined : onlyPlace(place, places);
+  for (const { metroId, city } of members) {
+    if (isPlaced(place) || (only && isSamePlace(only, city))) ids.add(metroId);
+  }
+  return [...ids];
+}
+
+/** Whether the row says where its city lies: in the US by state, abroad by country. */
+function isPlaced({ state, country }: StoredPlace): boolean {
+  return country === null || country === 'US' ? state !== null && state !== 'unknown' : true;
+}
+
+function agrees(place: StoredPlace, area: { state: string | null; country: string }): boolean {
+  if (place.country !== null && place.country !== area.country) return false;
+  if (area.country !== 'US') return place.state === null || place.state === 'unknown';
+  return place.state === null || place.state === area.state;
+}
+
+function isSamePlace(a: KnownCity, b: KnownCity): boolean {
+  return a.country === b.country && a.state === b.state;
+}
+
+/** The one city a name can mean, given what else the row says; undefined when several known cities bear it. */
+function onlyPlace(place: StoredPlace, members: KnownCity[]): KnownCity | undefined {
+  const known = (citiesByKey.get(place.key) ?? []).filter((city) => agrees(place, city));
+  const candidates = known.length > 0 ? known.filter((city) => !isOvershadowed(city, known[0], place)) : members;
+  const [first] = candidates;
+  return first && candidates.every((city) => isSamePlace(first, city)) ? first : undefined;
+}
+
+/**
+ * A row with nothing but `Los Angeles` does not mean the one in Chile. A namesake abroad below a twentieth of the
+ * largest is passed over; one in the same country never is.
+ */
+function isOvershadowed(city: KnownCity, largest: KnownCity | undefined, place: StoredPlace): boolean {
+  if (!largest || place.state !== null || city.country === largest.country) return false;
+  return city.population * 20 < largest.population;
+}

@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import {
+  type CountryReading,
+  type PlaceReading,
+  readCity,
+  readCountry,
+  readLocation,
+  readState,
+  type StateReading,
+} from './places.ts';
+
+/** How the place words of a search are read. */
+export interface Understanding {
+  q: PlaceReading | { kind: 'text'; text: string } | undefined;
+  city: PlaceReading | undefined;
+  state: StateReading | undefined;
+  country: CountryReading | undefined;
+}
+
+interface PlaceWords {
+  q?: string | undefined;
+  q_as?: 'auto' | 'text' | undefined;
+  city?: string | undefined;
+  state?: string | undefined;
+  country?: string | undefined;
+}
+
+export function understand(query: PlaceWords): Understanding {
+  const { q, city, state, country } = query;
+  const location = q === undefined || query.q_as === 'text' ? undefined : readLocation(q);
+  return {
+    q: location ?? (q === undefined ? undefined : { kind: 'text', text: q }),
+    city: city === undefined ? undefined : readCity(city),
+    state: state === undefined ? undefined : readState(state),
+    country: country === undefined ? undefined : readCountry(country),
+  };
+}
+
+const Read = z
+  .object({
+    value: z.string().describe('As it was sent.'),
+    read_as: z.enum(['text', 'metro', 'city', 'city_contains', 'state', 'state_text', 'country', 'country_contains']),
+    name: z.string().nullable().describe('The metro, city, state or country it was read as.'),
+    state: z.string().nullable().describe('State code it was narrowed to.'),
+    country: z.string().nullable().describe('Country code it was narrowed to.'),
+    did_you_mean: z.string().nullable().describe('The nearest known name when the place is unknown.'),
+  })
+  .meta({ id: 'InterpretedValue' });
+type Read = z.infer<typeof Read>;
+
+export const Interpretation = z
+  .object({
+    q: Read.nullable(),
+    city: Read.nullable(),
+    state: Read.nullable(),
+    country: Read.nullable(),
+    ignored: z.array(z.string()).describe('Parameters that no filter knows.'),
+  })
+  .meta({ id: 'Interpretation' });
+export type Interpretation = z.infer<typeof Interpretation>;
+
+type Reading = NonNullable<Understanding[keyof Understanding]>;
+
+function explain(value: string | undefined, reading: Reading | undefined): Read | null {
+  if (value === undefined || reading === undefined) return null;
+  const read: Read = { value, read_as: reading.kind, name: null, state: null, country: null, did_you_mean: null };
+  switch (reading.kind) {
+    case 'text':
+      return read;
+    case 'metro':
+      return { ...read, name: reading.metro.name, ...narrowed(reading) };
+    case 'city':
+      return { ...read, name: reading.name, ...narrowed(reading) };
+    case 'city_contains':
+      return { ...read, name: reading.text, ...narrowed(reading), did_you_mean: reading.suggestion ?? null };
+    case 'state':
+      return { ...read, name: reading.state.name, state: reading.state.code };
+    case 'country':
+      return { ...read, name: reading.country.name, country: reading.country.code };
+    case 'state_text':
+    case 'country_contains':
+      return { ...read, name: reading.text, did_you_mean: reading.suggestion ?? null };
+  }
+}
+
+function narrowed(reading: { state?: { code: string }; country?: { code: string } }) {
+  return { state: reading.state?.code ?? null, country: reading.country?.code ?? null };
+}
+
+/** The answer's `meta.interpretation`. */
+export function interpretationOf(
+  query: PlaceWords,
+  understood: Understanding,
+  ignored: readonly string[],
+): Interpretation {
+  return {
+    q: explain(query.q, understood.q),
+    city: explain(query.city, understood.city),
+    state: explain(query.state, understood.state),
+    country: explain(query.country, understood.country),
+    ignored: [...ignored],
+  };
+}

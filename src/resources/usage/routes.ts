@@ -1,0 +1,69 @@
+import type { Context } from '../../context.ts';
+import { monthlyCredits } from '../../credits/access.ts';
+import { periodAt } from '../../credits/period.ts';
+import { sumEntries } from '../../credits/queries.ts';
+import { nothing, operation } from '../../operation.ts';
+import { pageOf, paginationOf } from '../../page.ts';
+import { findDataSubscription, listUsage as selectUsage, type UsageWindow } from './queries.ts';
+import { UsageFilter, UsageList } from './schema.ts';
+
+const DAY_MS = 86_400_000;
+const DEFAULT_DAYS = 30;
+
+function windowOf(filter: UsageFilter, now: Date): UsageWindow {
+  const to = filter.to ?? now.toISOString().slice(0, 10);
+  const until = new Date(Date.parse(to) + DAY_MS);
+  const from = filter.from === undefined ? new Date(until.getTime() - DEFAULT_DAYS * DAY_MS) : new Date(filter.from);
+  return { from, until, keyId: filter.key_id };
+}
+
+/** The ledger's balance of the brand's data subscription; a period without a call yet has its whole grant. */
+async function balanceOf({ postgres, clock }: Context, brandId: string) {
+  const subscription = await findDataSubscription(postgres.db, brandId);
+  if (!subscription) return null;
+  const { start, end } = periodAt(subscription.anchorAt, clock.now());
+  const sums = await sumEntries(postgres.db, subscription.id, start);
+  const granted = sums.granted || monthlyCredits(subscription);
+  return {
+    subscription_id: subscription.id,
+    plan: subscription.plan,
+    status: subscription.status,
+    period_start: start.toISOString(),
+    period_end: end.toISOString(),
+    granted,
+    charged: sums.charged,
+    refunded: sums.refunded,
+    remaining: granted - sums.charged + sums.refunded,
+  };
+}
+
+export const listUsage = operation({
+  id: 'list_usage',
+  method: 'GET',
+  path: '/v1/usage',
+  tag: 'Usage',
+  summary: 'Credits and calls per data key and day',
+  description: 'Sums of the credit ledger; a call is in it within a second or two.',
+  callers: ['brand'],
+  params: nothing,
+  query: UsageFilter,
+  body: nothing,
+  response: UsageList,
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async (context, { caller, query }) => {
+    const page = pageOf(query);
+    const { db } = context.postgres;
+    const { rows, total } = await selectUsage(db, caller.brandId, windowOf(query, context.clock.now()), page);
+    const data = rows.map((row) => ({
+      date: row.date,
+      key_id: row.keyId,
+      key_name: row.keyName,
+      key: `${row.firstCharacters}…${row.lastCharacters}`,
+      calls: row.calls,
+      credits: row.credits,
+      refunded: row.refunded,
+    }));
+    const balance = await balanceOf(context, caller.brandId);
+    return { data, pagination: paginationOf(page, total), summary: { balance } };
+  },
+});
