@@ -1,4 +1,4 @@
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import type { Context } from './context.ts';
 import { type Door, openDoor, type Request } from './door.ts';
 import { ApiError, errorBody, toApiError } from './errors.ts';
@@ -78,7 +78,7 @@ export async function buildApp(context: Context): Promise<App> {
   const door = openDoor(context, metrics);
   const app = Fastify({
     loggerInstance: log,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     trustProxy: context.config.trustedProxies.length > 0 ? context.config.trustedProxies : false,
     bodyLimit: BODY_LIMIT_BYTES,
     http: { maxHeaderSize: MAX_HEADER_BYTES },

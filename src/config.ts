@@ -34,6 +34,8 @@ const Environment = z.object({
 export interface Config {
   host: string;
   port: number;
+  /** False: the default port, which may give way to the next free one. */
+  portIsSet: boolean;
   logLevel: z.infer<typeof Environment>['LOG_LEVEL'];
   /** Addresses or networks whose X-Forwarded-For is believed. Empty: the socket's address is the caller's. */
   trustedProxies: string[];
@@ -67,6 +69,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   return {
     host: env.HOST,
     port: env.PORT,
+    portIsSet: present.PORT !== undefined,
     logLevel: env.LOG_LEVEL,
     trustedProxies: env.TRUSTED_PROXIES.split(',')
       .map((entry) => entry.trim())

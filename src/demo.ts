@@ -1,8 +1,8 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createKey } from './auth/actions.ts';
-import { findCaller } from './auth/queries.ts';
 import { hashKey } from './auth/key-form.ts';
+import { findCaller } from './auth/queries.ts';
 import type { Context } from './context.ts';
 import { createBrand } from './resources/brands/actions.ts';
 import { findBrand, listSubscriptions } from './resources/brands/queries.ts';

@@ -28,7 +28,9 @@ const VARIABLES = {
 export function configuredUrls({ urls }: Pick<Config, 'urls'>): EngineUrls {
   const { postgres, redis, elasticsearch, clickhouse } = urls;
   if (postgres && redis && elasticsearch && clickhouse) return { postgres, redis, elasticsearch, clickhouse };
-  const missing = Object.entries(VARIABLES).filter(([name]) => !Object.entries(urls).some(([key, url]) => key === name && url));
+  const missing = Object.entries(VARIABLES).filter(
+    ([name]) => !Object.entries(urls).some(([key, url]) => key === name && url),
+  );
   throw new Error(`Set ${missing.map(([, variable]) => variable).join(', ')}; \`npm start\` alone embeds engines.`);
 }
 

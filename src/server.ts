@@ -2,18 +2,18 @@ import { Command, InvalidArgumentError } from 'commander';
 import { buildApp } from './app.ts';
 import { readConfig } from './config.ts';
 import { ensureDemo } from './demo.ts';
-import { announceRunning, findRunning } from './engines/embedded/running.ts';
+import { announceRunning } from './engines/embedded/running.ts';
 import { resolveEngines } from './engines/embedded/start.ts';
+
 import { migratePostgres } from './engines/postgres/migrate.ts';
 import { listen } from './listen.ts';
 import { assertNode } from './node-version.ts';
 import { configuredUrls, openContext } from './open-context.ts';
-import { ensureSample } from './sample.ts';
-import { report, reportStep, welcome } from './welcome.ts';
+import { ensureSample, heapMbFor, sampleSize } from './sample.ts';
+import { step, welcome } from './terminal.ts';
 import { startWorker } from './worker.ts';
 
 const SAMPLE_CREATORS = 20_000;
-const LARGE_DIRECTORY = 200_000;
 const STOP_AFTER_MS = 20_000;
 
 function wholeNumber(value: string): number {
@@ -22,11 +22,52 @@ function wholeNumber(value: string): number {
 }
 
 const options = new Command('rollcall')
-  .description('The Rollcall API. Engines without a URL in the environment are embedded, with sample data and a demo brand.')
+  .description(
+    'The Rollcall API. Engines without a URL in the environment are embedded, with sample data and a demo brand.',
+  )
   .option('--creators <number>', `creators of the sample directory (default ${SAMPLE_CREATORS})`, wholeNumber)
   .option('--port <number>', 'port to listen on (default 8080, or the next free one)', wholeNumber)
   .showHelpAfterError()
   .parse()
   .opts<{ creators?: number; port?: number }>();
 
-assertNode();
+const ENGINES = ['postgres', 'redis', 'elasticsearch', 'clickhouse'] as const;
+
+async function main(): Promise<void> {
+  assertNode();
+  const config = readConfig();
+  const creators = options.creators ?? (await sampleSize(config)) ?? SAMPLE_CREATORS;
+  const report = (line: string) => process.stderr.write(`${line}\n`);
+  const engines = await resolveEngines(config, ENGINES, {
+    reuseRunning: false,
+    elasticsearchHeapMb: heapMbFor(creators),
+    report,
+  });
+  const urls = configuredUrls(engines);
+  const withdraw = engines.embedded ? await announceRunning(config.directory, engines.urls) : undefined;
+  const { context, close } = openContext(config, urls);
+
+  await step('Migrating', () => migratePostgres(context.postgres.db));
+  if (!config.urls.elasticsearch)
+    await ensureSample(context, options.creators ?? creators, options.creators !== undefined);
+  const { fastify } = await buildApp(context);
+  const url = await listen(fastify, config, options.port);
+  // Nobody else runs a worker beside embedded engines.
+  const worker = engines.embedded ? startWorker(context, urls.redis) : undefined;
+
+  async function stop(): Promise<void> {
+    setTimeout(() => process.exit(1), STOP_AFTER_MS).unref();
+    await fastify.close();
+    await worker?.stop();
+    await close();
+    await withdraw?.();
+    await engines.stop();
+  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop());
+  welcome(url, config.urls.postgres ? undefined : await ensureDemo(context, url));
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+});

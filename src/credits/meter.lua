@@ -1,10 +1,10 @@
 -- Counts one call of a key and, when asked, debits its subscription: one round trip, atomic, exact over all processes.
 -- KEYS: access hash, rate counter, charges stream (one hash tag).
--- ARGV: key id, count this call (1/0), calls per window, window ms, credits to debit,
+-- ARGV: key id, 0 or the number this call was already counted as, calls per window, window ms, credits to debit,
 --       caller's subscription version, its period start ms ('' for unmetered), charge id, request id
 -- Returns: calls so far, window end (epoch ms), state, credits granted, remaining, debited, period start ms
 local calls, ttl
-if ARGV[2] == '1' then
+if ARGV[2] == '0' then
   calls = redis.call('INCR', KEYS[2])
   ttl = calls == 1 and -1 or redis.call('PTTL', KEYS[2])
   if ttl < 0 then
@@ -12,7 +12,7 @@ if ARGV[2] == '1' then
     redis.call('PEXPIRE', KEYS[2], ttl)
   end
 else
-  calls = tonumber(redis.call('GET', KEYS[2]) or '0')
+  calls = tonumber(ARGV[2])
   ttl = math.max(redis.call('PTTL', KEYS[2]), 0)
 end
 local time = redis.call('TIME')

@@ -44,8 +44,8 @@ export interface MeterCall {
   caller: Caller;
   /** Credits to debit; 0 for what is free or will be refused. */
   credits: number;
-  /** False when the same request is metered again after its caller was read again. */
-  count: boolean;
+  /** What an earlier round trip of the same request counted it as: a request is counted once. */
+  countedAs?: number;
   requestId: string;
 }
 
@@ -75,7 +75,7 @@ export function openMeter(
     const keys = [accessKey(subscription.id), rateKey(subscription.id, keyId), chargesKey(subscription.id)];
     const facts = [
       keyId,
-      call.count ? 1 : 0,
+      call.countedAs ?? 0,
       RATE_LIMIT,
       RATE_WINDOW_MS,
       credits,
@@ -91,7 +91,7 @@ export function openMeter(
     const [calls, windowEndMs, state, granted, remaining, debited, periodStart] = Reply.parse(reply);
     if (state === 'absent') {
       await restoreAccess(engines, subscription.id);
-      return await meter({ ...call, count: false });
+      return await meter({ ...call, countedAs: calls });
     }
     return {
       calls,

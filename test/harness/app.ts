@@ -1,0 +1,163 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { inject } from 'vitest';
+import { buildApp } from '../../src/app.ts';
+import { createKey } from '../../src/auth/actions.ts';
+import { readConfig } from '../../src/config.ts';
+import type { Context } from '../../src/context.ts';
+import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
+import type { KeyKind, PlanName, SubscriptionStatus } from '../../src/engines/postgres/tables.ts';
+import { openContext } from '../../src/open-context.ts';
+import { createBrand, setPlan } from '../../src/resources/brands/actions.ts';
+import { listSubscriptions } from '../../src/resources/brands/queries.ts';
+
+export type Engines = ReturnType<typeof engineUrls>;
+
+export function engineUrls() {
+  const { postgres, redis, elasticsearch, clickhouse } = inject('engines');
+  return { postgres, redis, elasticsearch, clickhouse };
+}
+
+export const unique = (prefix: string): string => `${prefix}-${randomBytes(6).toString('hex')}`;
+
+export interface TestApp {
+  url: string;
+  context: Context;
+  close(): Promise<void>;
+}
+
+/** An app of this process on real engines. `urls` points one engine elsewhere, such as to a closed port. */
+export async function startApp(
+  options: { alias?: string; urls?: Partial<Engines>; env?: NodeJS.ProcessEnv } = {},
+): Promise<TestApp> {
+  const config = readConfig({
+    LOG_LEVEL: 'silent',
+    DIRECTORY_ALIAS: options.alias ?? unique('none'),
+    ...options.env,
+  });
+  const { context, close } = openContext(config, { ...engineUrls(), ...options.urls });
+  if (!options.urls?.postgres) await migratePostgres(context.postgres.db);
+  const { fastify } = await buildApp(context);
+  const url = await fastify.listen({ host: '127.0.0.1', port: 0 });
+  return {
+    url,
+    context,
+    close: async () => {
+      await fastify.close();
+      await close();
+    },
+  };
+}
+
+export interface TestBrand {
+  id: string;
+  subscriptionIds: Record<KeyKind, string>;
+  key(kind: KeyKind): Promise<string>;
+}
+
+export async function makeBrand(
+  context: Context,
+  options: { plan?: PlanName; status?: SubscriptionStatus; credits?: number } = {},
+): Promise<TestBrand> {
+  const { postgres, redis, clock } = context;
+  const plan = options.plan ?? 'growth';
+  const id = await createBrand(postgres.db, clock, { name: unique('brand'), plan, status: options.status ?? 'active' });
+  const found = await listSubscriptions(postgres.db, id);
+  const idOf = (kind: KeyKind) => found.find((subscription) => subscription.kind === kind)?.id ?? '';
+  const subscriptionIds = { brand: idOf('brand'), data: idOf('data') };
+  if (options.credits !== undefined) {
+    const change = { plan, status: options.status, monthlyCredits: options.credits };
+    await setPlan({ db: postgres.db, redis, clock }, subscriptionIds.data, change);
+  }
+  return {
+    id,
+    subscriptionIds,
+    key: async (kind) => {
+      const request = { brandId: id, subscriptionId: subscriptionIds[kind], kind, name: 'test' };
+      return (await createKey(postgres.db, clock, request)).key;
+    },
+  };
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: an answer's body is what the test is about to check.
+  body: any;
+}
+
+export async function call(url: string, key?: string, init: RequestInit = {}): Promise<Answer> {
+  const headers = new Headers(init.headers);
+  if (key) headers.set('authorization', `Bearer ${key}`);
+  const response = await fetch(url, { ...init, headers });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.includes('json');
+  return { status: response.status, headers: response.headers, body: isJson && text ? JSON.parse(text) : text };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  return typeof address === 'object' && address ? address.port : 0;
+}
+
+/** Resolves when `probe` is true; fails after `deadlineMs` with what was waited for. */
+export async function until(what: string, probe: () => Promise<boolean> | boolean, deadlineMs = 15_000): Promise<void> {
+  const end = performance.now() + deadlineMs;
+  while (!(await probe())) {
+    if (performance.now() > end) throw new Error(`Waited ${deadlineMs} ms in vain for: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+export interface ServerProcess {
+  url: string;
+  child: ChildProcess;
+  stop(): Promise<void>;
+}
+
+/** `node src/server.ts` as a process of its own, on the test's engines. */
+export async function startServer(alias: string, env: NodeJS.ProcessEnv = {}): Promise<ServerProcess> {
+  const port = await freePort();
+  const { postgres, redis, elasticsearch, clickhouse } = engineUrls();
+  const child = spawn(process.execPath, [process.env.TEST_SERVER ?? 'src/server.ts'], {
+    env: {
+      PATH: process.env.PATH,
+      PORT: String(port),
+      LOG_LEVEL: 'error',
+      DIRECTORY_ALIAS: alias,
+      DATABASE_URL: postgres,
+      REDIS_URL: redis,
+      ELASTICSEARCH_URL: elasticsearch,
+      CLICKHOUSE_URL: clickhouse,
+      ...env,
+    },
+    stdio: ['ignore', 'inherit', 'pipe'],
+  });
+  let log = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    log += chunk.toString();
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await until(`the server on ${url}`, async () => {
+    if (child.exitCode !== null) throw new Error(`The server ended: ${log}`);
+    return await fetch(`${url}/healthz`).then(
+      (answer) => answer.ok,
+      () => false,
+    );
+  });
+  return {
+    url,
+    child,
+    stop: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+
+export interface Proxy {
+  /** The engine's URL, through the proxy. */
+  url: string;
+  /** Breaks every connection and refuses new ones, as a killed engine does. */
+  cut(): Promise<void>;
+  /** Keeps connections open and lets nothing through, as a hanging engine does. */
+  freeze(): void;
+  restore(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A TCP proxy before one engine, so that a test can fail it for itself alone while others use it. */
+export async function startProxy(target: string): Promise<Proxy> {
+  const to = new URL(target);
+  const sockets = new Set<Socket>();
+  let frozen = false;
+
+  const server = createServer((client) => {
+    const engine = connect(Number(to.port), to.hostname);
+    for (const [from, into] of [
+      [client, engine],
+      [engine, client],
+    ] as const) {
+      sockets.add(from);
+      from.on('data', (chunk) => void (frozen || into.write(chunk)));
+      from.on('error', () => into.destroy());
+      from.on('close', () => {
+        sockets.delete(from);
+        into.destroy();
+      });
+    }
+  });
+
+  async function listen(port: number): Promise<number> {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    return typeof address === 'object' && address ? address.port : 0;
+  }
+
+  async function cut(): Promise<void> {
+    if (!server.listening) return;
+    const closed = once(server, 'close');
+    server.close();
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  }
+
+  const port = await listen(0);
+  const url = new URL(target);
+  url.port = String(port);
+  return {
+    url: url.toString(),
+    cut,
+    freeze: () => {
+      frozen = true;
+    },
+    restore: async () => {
+      frozen = false;
+      if (!server.listening) await listen(port);
+    },
+    close: cut,
+  };
+}

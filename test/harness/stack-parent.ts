@@ -1,0 +1,13 @@
+/** A process that owns a stack, for a test to kill: `node stack-parent.ts <data name> <engine>…`. Sends its URLs and pids. */
+import { z } from 'zod';
+import { readConfig } from '../../src/config.ts';
+import { ENGINE_NAMES } from '../../src/engines/embedded/engine.ts';
+import { startEmbedded } from '../../src/engines/embedded/start.ts';
+
+const [dataName, ...names] = process.argv.slice(2);
+if (!dataName) throw new Error('Usage: node stack-parent.ts <data name> <engine>…');
+const only = z.array(z.enum(ENGINE_NAMES)).parse(names);
+const { directory, java } = readConfig();
+const report = (line: string) => process.stderr.write(`${line}\n`);
+const engines = await startEmbedded({ directory, dataName, only, elasticsearchHeapMb: 512, java, report });
+process.send?.({ urls: engines.urls, pids: engines.pids });
