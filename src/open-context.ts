@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { systemClock } from './clock.ts';
+import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Context } from './context.ts';
 import { openClickHouse } from './engines/clickhouse/open.ts';
@@ -25,7 +25,7 @@ const VARIABLES = {
 } as const;
 
 /** The engines' URLs, all of them; an error names the variables that are missing. */
-export function configuredUrls({ urls }: Pick<Config, 'urls'>): EngineUrls {
+export function configuredUrls({ urls }: { urls: Config['urls'] }): EngineUrls {
   const { postgres, redis, elasticsearch, clickhouse } = urls;
   if (postgres && redis && elasticsearch && clickhouse) return { postgres, redis, elasticsearch, clickhouse };
   const missing = Object.entries(VARIABLES).filter(
@@ -45,7 +45,11 @@ function quietly(log: Log, engine: string): (error: Error) => void {
 }
 
 /** Connects to the engines; none has to be up. `close` closes in reverse. */
-export function openContext(config: Config, urls: EngineUrls): { context: Context; close(): Promise<void> } {
+export function openContext(
+  config: Config,
+  urls: EngineUrls,
+  clock: Clock = systemClock,
+): { context: Context; close(): Promise<void> } {
   const log = pino({ level: config.logLevel, redact: ['req.headers.authorization', 'headers.authorization'] });
   const postgres = openPostgres(urls.postgres, { onError: quietly(log, 'PostgreSQL') });
   const redis = openRedis(urls.redis, { onError: quietly(log, 'Redis') });
@@ -54,7 +58,7 @@ export function openContext(config: Config, urls: EngineUrls): { context: Contex
   const live = openLiveIndex(elastic, config.directoryAlias);
   const directory = openDirectory(elastic, live);
   return {
-    context: { config, log, clock: systemClock, postgres, redis, elastic, directory, clickhouse },
+    context: { config, log, clock, postgres, redis, elastic, directory, clickhouse },
     close: async () => {
       live.close();
       await Promise.all([elastic.close(), clickhouse.close(), redis.close(), postgres.close()]);

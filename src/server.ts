@@ -2,8 +2,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { buildApp } from './app.ts';
 import { readConfig } from './config.ts';
 import { ensureDemo } from './demo.ts';
-import { announceRunning } from './engines/embedded/running.ts';
-import { resolveEngines } from './engines/embedded/start.ts';
+import { announceRunning, resolveEngines } from './engines/embedded/running.ts';
 
 import { migratePostgres } from './engines/postgres/migrate.ts';
 import { listen } from './listen.ts';
@@ -44,7 +43,7 @@ async function main(): Promise<void> {
     report,
   });
   const urls = configuredUrls(engines);
-  const withdraw = engines.embedded ? await announceRunning(config.directory, engines.urls) : undefined;
+  const withdraw = engines.embedded ? await announceRunning(config.directory, urls) : undefined;
   const { context, close } = openContext(config, urls);
 
   await step('Migrating', () => migratePostgres(context.postgres.db));

@@ -1,7 +1,7 @@
 import { systemClock } from '../clock.ts';
 import { readConfig } from '../config.ts';
 import type { AccessEngines } from '../credits/access.ts';
-import { resolveEngines } from '../engines/embedded/start.ts';
+import { resolveEngines } from '../engines/embedded/running.ts';
 import { migratePostgres } from '../engines/postgres/migrate.ts';
 import { openPostgres } from '../engines/postgres/open.ts';
 import { openRedis } from '../engines/redis/open.ts';

@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { inject } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { createKey } from '../../src/auth/actions.ts';
+import type { Clock } from '../../src/clock.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Context } from '../../src/context.ts';
 import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
@@ -30,14 +31,14 @@ export interface TestApp {
 
 /** An app of this process on real engines. `urls` points one engine elsewhere, such as to a closed port. */
 export async function startApp(
-  options: { alias?: string; urls?: Partial<Engines>; env?: NodeJS.ProcessEnv } = {},
+  options: { alias?: string; urls?: Partial<Engines>; env?: NodeJS.ProcessEnv; clock?: Clock } = {},
 ): Promise<TestApp> {
   const config = readConfig({
     LOG_LEVEL: 'silent',
     DIRECTORY_ALIAS: options.alias ?? unique('none'),
     ...options.env,
   });
-  const { context, close } = openContext(config, { ...engineUrls(), ...options.urls });
+  const { context, close } = openContext(config, { ...engineUrls(), ...options.urls }, options.clock);
   if (!options.urls?.postgres) await migratePostgres(context.postgres.db);
   const { fastify } = await buildApp(context);
   const url = await fastify.listen({ host: '127.0.0.1', port: 0 });

@@ -28,11 +28,10 @@ export interface StartedEngines {
 
 const TestUrls = z.object({ postgres: z.url(), redis: z.url(), elasticsearch: z.url(), clickhouse: z.url() });
 
-function chosenEngines(): 'embedded' | 'containers' {
-  return z
-    .enum(['embedded', 'containers'])
-    .default('embedded')
-    .parse(process.env.TEST_ENGINES || undefined);
+function usesContainers(): boolean {
+  const chosen = process.env.TEST_ENGINES || 'embedded';
+  if (chosen === 'embedded' || chosen === 'containers') return chosen === 'containers';
+  throw new Error(`TEST_ENGINES must be embedded or containers; it is ${JSON.stringify(chosen)}.`);
 }
 
 function removeData(folder: string): void {
@@ -70,7 +69,7 @@ async function startOnThisMachine(): Promise<StartedEngines> {
 
 /** Starts the engines once for the whole run; tests find them with `inject('engines')`. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const engines = chosenEngines() === 'containers' ? await startContainers() : await startOnThisMachine();
+  const engines = usesContainers() ? await startContainers() : await startOnThisMachine();
   project.provide('engines', engines.urls);
   return engines.stop;
 }

@@ -1,22 +1,25 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-export interface Proxy {
+export interface EngineProxy {
   /** The engine's URL, through the proxy. */
   url: string;
   /** Breaks every connection and refuses new ones, as a killed engine does. */
   cut(): Promise<void>;
   /** Keeps connections open and lets nothing through, as a hanging engine does. */
   freeze(): void;
+  /** Lets requests through and no answer back. */
+  freezeAnswers(): void;
   restore(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** A TCP proxy before one engine, so that a test can fail it for itself alone while others use it. */
-export async function startProxy(target: string): Promise<Proxy> {
+export async function startProxy(target: string): Promise<EngineProxy> {
   const to = new URL(target);
   const sockets = new Set<Socket>();
   let frozen = false;
+  let mute = false;
 
   const server = createServer((client) => {
     const engine = connect(Number(to.port), to.hostname);
@@ -25,7 +28,7 @@ export async function startProxy(target: string): Promise<Proxy> {
       [engine, client],
     ] as const) {
       sockets.add(from);
-      from.on('data', (chunk) => void (frozen || into.write(chunk)));
+      from.on('data', (chunk) => void (frozen || (mute && from === engine) || into.write(chunk)));
       from.on('error', () => into.destroy());
       from.on('close', () => {
         sockets.delete(from);
@@ -58,8 +61,14 @@ export async function startProxy(target: string): Promise<Proxy> {
     freeze: () => {
       frozen = true;
     },
+    freezeAnswers: () => {
+      mute = true;
+    },
     restore: async () => {
+      // What was held back is lost: a connection that missed bytes cannot go on.
+      if (frozen || mute) for (const socket of sockets) socket.destroy();
       frozen = false;
+      mute = false;
       if (!server.listening) await listen(port);
     },
     close: cut,

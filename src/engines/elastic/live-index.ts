@@ -72,7 +72,8 @@ export function openLiveIndex(elastic: Elastic, alias: string): LiveIndex {
 
   return {
     alias,
-    get: async () => (state && performance.now() - readAt < MAX_AGE_MS ? state : await read()),
+    // That there is no index yet is never taken from memory: the first import is seen at once.
+    get: async () => (state?.index && performance.now() - readAt < MAX_AGE_MS ? state : await read()),
     known: () => state,
     close: () => clearInterval(timer),
   };

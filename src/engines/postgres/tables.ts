@@ -53,9 +53,55 @@ export interface CreditEntriesTable {
   occurredAt: Date;
 }
 
+export type ImportState = 'queued' | 'building' | 'verified' | 'live' | 'superseded' | 'rolled_back' | 'failed';
+
+export interface DirectoryImportsTable {
+  id: string;
+  alias: string;
+  state: ImportState;
+  indexName: string | null;
+  identity: string | null;
+  files: string[];
+  maxRejects: string;
+  rejectsFile: string;
+  enqueued: boolean;
+  position: number;
+  progress: number | null;
+  accepted: number;
+  rejected: number;
+  documents: number | null;
+  failure: string | null;
+  startedAt: Date;
+  updatedAt: Date;
+  swappedAt: Date | null;
+  retiredAt: Date | null;
+}
+
+export interface DirectoryWritesTable {
+  id: string;
+  alias: string;
+  indexName: string;
+  kind: 'upsert' | 'delete';
+  file: string;
+  rows: number;
+  lastVersion: number;
+  startedAt: Date;
+  finishedAt: Date | null;
+}
+
+export interface DirectoryWritersTable {
+  alias: string;
+  command: string;
+  holder: string;
+  since: Date;
+}
+
 export interface Database {
   brands: BrandsTable;
   subscriptions: SubscriptionsTable;
   apiKeys: ApiKeysTable;
   creditEntries: CreditEntriesTable;
+  directoryImports: DirectoryImportsTable;
+  directoryWrites: DirectoryWritesTable;
+  directoryWriters: DirectoryWritersTable;
 }

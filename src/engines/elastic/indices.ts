@@ -1,0 +1,152 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { errors, type estypes } from '@elastic/elasticsearch';
+import { unavailable } from '../../errors.ts';
+import { keptAlias } from './live-index.ts';
+import type { Elastic } from './open.ts';
+
+/** Settings and mappings as `mappings/*.json` hold them. */
+export interface IndexDefinition {
+  settings: { index: estypes.IndicesIndexSettings; analysis?: estypes.IndicesIndexSettingsAnalysis };
+  mappings: estypes.MappingTypeMapping;
+}
+
+export interface IndexFacts {
+  name: string;
+  documents: number;
+  bytes: number;
+  segments: number;
+  createdAt: Date;
+}
+
+const POLL_MS = 200;
+
+/** Turns an Elasticsearch that cannot be reached into SERVICE_UNAVAILABLE. */
+async function reach<T>(asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof errors.ConnectionError || error instanceof errors.TimeoutError) {
+      throw unavailable('Elasticsearch', error);
+    }
+    throw error;
+  }
+}
+
+/** Creates an index that no search sees yet and that refreshes only when told. */
+export async function createQuietIndex({ client }: Elastic, index: string, definition: IndexDefinition): Promise<void> {
+  const { settings, mappings } = definition;
+  const quiet = { ...settings, index: { ...settings.index, refresh_interval: '-1' } };
+  await reach(client.indices.create({ index, settings: quiet, mappings }));
+}
+
+export async function deleteIndex({ client }: Elastic, index: string): Promise<void> {
+  await reach(client.indices.delete({ index, ignore_unavailable: true }));
+}
+
+export function indexExists({ client }: Elastic, index: string): Promise<boolean> {
+  return reach(client.indices.exists({ index }));
+}
+
+export async function refreshIndex({ client }: Elastic, index: string): Promise<void> {
+  await reach(client.indices.refresh({ index }));
+}
+
+export async function setRefreshInterval({ client }: Elastic, index: string, interval: string): Promise<void> {
+  await reach(client.indices.putSettings({ index, settings: { refresh_interval: interval } }));
+}
+
+export async function countDocuments({ client }: Elastic, index: string): Promise<number> {
+  return (await reach(client.count({ index }))).count;
+}
+
+export async function mappingOf({ client }: Elastic, index: string): Promise<estypes.MappingTypeMapping | undefined> {
+  return (await reach(client.indices.getMapping({ index })))[index]?.mappings;
+}
+
+/** Merges to one segment. It takes minutes on a large index, so it runs as a task that is asked about. */
+export async function mergeToOneSegment({ client }: Elastic, index: string, onWait: () => void): Promise<void> {
+  const started = await reach(client.indices.forcemerge({ index, max_num_segments: 1, wait_for_completion: false }));
+  if (started.task === undefined) throw new Error('Elasticsearch did not start the merge.');
+  for (;;) {
+    const { completed, error } = await reach(client.tasks.get({ task_id: started.task }));
+    if (error) throw new Error(`The merge failed: ${error.reason ?? error.type}`);
+    if (completed) return;
+    onWait();
+    await pause(POLL_MS);
+  }
+}
+
+/** The one index behind an alias, if any. Two are an error: nobody could say which one a search used. */
+export async function indexBehind({ client }: Elastic, alias: string): Promise<string | undefined> {
+  const found = await reach(client.indices.getAlias({ name: alias }, { ignore: [404] }));
+  const names = 'error' in found ? [] : Object.keys(found);
+  if (names.length > 1) {
+    throw new Error(`The alias ${alias} is over ${names.length} indices (${names.join(', ')}); it must be over one.`);
+  }
+  return names[0];
+}
+
+/** Moves the alias in one step, if it is still where it is thought to be, and marks the index as one that was live. */
+export async function swapAlias(
+  { client }: Elastic,
+  alias: string,
+  from: string | undefined,
+  to: string,
+): Promise<void> {
+  const remove = from === undefined || from === to ? [] : [{ remove: { index: from, alias, must_exist: true } }];
+  const add = [{ add: { index: to, alias } }, { add: { index: to, alias: keptAlias(alias) } }];
+  await reach(client.indices.updateAliases({ actions: [...remove, ...add] }));
+}
+
+/** The indices whose name starts with `prefix`, and whether each has ever been live under the alias. */
+export async function listIndices({ client }: Elastic, prefix: string): Promise<IndexFacts[]> {
+  const index = `${prefix}*`;
+  const [settings, { indices = {} }] = await Promise.all([
+    reach(client.indices.getSettings({ index, name: 'index.creation_date', flat_settings: false })),
+    reach(client.indices.stats({ index, metric: ['docs', 'store', 'segments'] })),
+  ]);
+  return Object.entries(settings).map(([name, { settings: own }]) => {
+    const primaries = indices[name]?.primaries;
+    return {
+      name,
+      documents: primaries?.docs?.count ?? 0,
+      bytes: primaries?.store?.size_in_bytes ?? 0,
+      segments: primaries?.segments?.count ?? 0,
+      createdAt: new Date(Number(own?.index?.creation_date ?? 0)),
+    };
+  });
+}
+
+/** Whether each of the indices that were ever live under the alias. */
+export async function wereLive({ client }: Elastic, alias: string): Promise<Set<string>> {
+  const found = await reach(client.indices.getAlias({ name: keptAlias(alias) }, { ignore: [404] }));
+  return new Set('error' in found ? [] : Object.keys(found));
+}
+
+export interface StoredDocument {
+  id: string;
+  version: number;
+  source: unknown;
+}
+
+/** The documents with these ids, as stored; those missing are left out. */
+export async function readDocuments({ client }: Elastic, index: string, ids: string[]): Promise<StoredDocument[]> {
+  if (ids.length === 0) return [];
+  const { docs } = await reach(client.mget({ index, ids }));
+  return docs.flatMap((doc) =>
+    'found' in doc && doc.found ? [{ id: doc._id, version: doc._version ?? 0, source: doc._source }] : [],
+  );
+}
+
+/** Documents picked at random. */
+export async function sampleDocuments({ client }: Elastic, index: string, size: number): Promise<StoredDocument[]> {
+  const { hits } = await reach(
+    client.search({
+      index,
+      size,
+      version: true,
+      query: { function_score: { query: { match_all: {} }, random_score: {} } },
+    }),
+  );
+  return hits.hits.map((hit) => ({ id: hit._id ?? '', version: hit._version ?? 0, source: hit._source }));
+}

@@ -1,0 +1,49 @@
+import { Queue, Worker } from 'bullmq';
+
+export interface QueueOptions {
+  /** Separates the queues of several installations on one Redis. */
+  prefix?: string;
+}
+
+/** Jobs carry the id of a row and nothing else: the row is the truth, and a lost job is made again from it. */
+export interface JobQueue {
+  /** Adds a job for this row; a second one while the first is waiting or running is not added. */
+  add(rowId: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+const connectionOf = (url: string) => ({ url, maxRetriesPerRequest: null, connectTimeout: 2_000 });
+
+export function openQueue(url: string, name: string, options: QueueOptions = {}): JobQueue {
+  const queue = new Queue(name, { connection: { ...connectionOf(url), maxRetriesPerRequest: 1 }, ...options });
+  // Every command fails by itself when Redis is away; the event would end the process.
+  queue.on('error', () => undefined);
+  return {
+    add: async (rowId) => {
+      await queue.add(name, { rowId }, { jobId: rowId, removeOnComplete: true, removeOnFail: true });
+    },
+    close: () => queue.close(),
+  };
+}
+
+export interface JobWorker {
+  /** Takes no more jobs and resolves when the running one has ended. */
+  close(): Promise<void>;
+}
+
+/** Runs jobs one at a time. A job whose worker died is given to another; `run` must be safe to run twice. */
+export function openWorker(
+  url: string,
+  name: string,
+  run: (rowId: string) => Promise<void>,
+  options: QueueOptions & { onError?: (error: Error) => void } = {},
+): JobWorker {
+  const { onError, ...rest } = options;
+  const worker = new Worker<{ rowId: string }>(name, ({ data }) => run(data.rowId), {
+    connection: connectionOf(url),
+    concurrency: 1,
+    ...rest,
+  });
+  worker.on('error', (error) => onError?.(error));
+  return { close: () => worker.close() };
+}
