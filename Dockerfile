@@ -1,4 +1,3 @@
-# syntax=docker/dockerfile:1
 FROM node:24-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -15,7 +14,8 @@ COPY metros metros
 COPY sql sql
 COPY indexer indexer
 COPY src src
-USER node
+# The user node.
+USER 1000
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=6 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]

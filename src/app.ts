@@ -100,7 +100,9 @@ export async function buildApp(context: Context): Promise<App> {
       const setHeader = (name: string, value: string) => void reply.header(name, value);
       answer = (await door.addresses.count(request.ip, setHeader)) ?? answer;
     }
-    if (answer.status >= 500) log.error({ err: answer.cause ?? answer, requestId: request.id }, answer.message);
+    const facts = { err: answer.cause ?? answer, requestId: request.id };
+    if (answer.status === 503) log.warn(facts, answer.message);
+    else if (answer.status >= 500) log.error(facts, answer.message);
     reply.code(answer.status).headers(answer.headers).type('application/json; charset=utf-8');
     await reply.send(Buffer.from(JSON.stringify(errorBody(answer, request.id))));
   }
@@ -116,7 +118,7 @@ export async function buildApp(context: Context): Promise<App> {
   app.setErrorHandler(answerError);
   app.setNotFoundHandler(async (request, reply) => {
     const refusal = noSuchOperation(request.method, request.url);
-    if (!request.url.startsWith('/v1')) throw refusal;
+    if (!/^\/v1(?:[/?]|$)/.test(request.url)) throw refusal;
     await door.refuse(requestOf(request, reply), refusal);
   });
   for (const operation of operations) register(app, door, metrics, operation);

@@ -13,13 +13,14 @@ import { isPidAlive } from '../src/engines/embedded/alive.ts';
 import { ENGINE_NAMES, type EngineName } from '../src/engines/embedded/engine.ts';
 import { engineFolder } from '../src/engines/embedded/folder.ts';
 import { findJava } from '../src/engines/embedded/java.ts';
-import { announceRunning, findRunning } from '../src/engines/embedded/running.ts';
+import { announceRunning, findRunning, resolveEngines } from '../src/engines/embedded/running.ts';
 import { type EmbeddedEngines, type EmbeddedOptions, startEmbedded } from '../src/engines/embedded/start.ts';
 import { openPostgres } from '../src/engines/postgres/open.ts';
 import { openRedis } from '../src/engines/redis/open.ts';
 import type { TestEngines } from './harness/engines.ts';
 
-const { directory, java } = readConfig();
+const config = readConfig();
+const { directory, java } = config;
 const AllUrls = z.object({ postgres: z.url(), redis: z.url(), elasticsearch: z.url(), clickhouse: z.url() });
 const StartedStack = z.object({ urls: z.record(z.string(), z.url()), pids: z.record(z.string(), z.number()) });
 
@@ -253,5 +254,34 @@ describe('the file that tells commands of a running server', () => {
   it('is ignored when it is not readable as one', async () => {
     writeFileSync(file, '{"urls"');
     expect(await findRunning(folder)).toBeUndefined();
+  });
+});
+
+describe('the engines that a command needs', () => {
+  const none = { postgres: undefined, redis: undefined, elasticsearch: undefined, clickhouse: undefined };
+  const folder = mkdtempSync(path.join(tmpdir(), 'rollcall-resolve-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('are the configured one first, then a running server’s, and then nothing is started', async () => {
+    await announceRunning(folder, { postgres: 'postgres://running/x', redis: 'redis://running' });
+    const urls = { ...none, postgres: 'postgres://configured/x' };
+    const engines = await resolveEngines({ ...config, urls, directory: folder }, ['postgres', 'redis'], {
+      report: () => {},
+    });
+    expect(engines.embedded).toBeUndefined();
+    expect(engines.urls).toEqual({ ...none, postgres: 'postgres://configured/x', redis: 'redis://running' });
+  });
+
+  it('are started when nobody runs them, only those needed, and stopped again', async () => {
+    const engines = await resolveEngines({ ...config, urls: none }, ['redis'], {
+      dataName: ownDataName('resolve'),
+      reuseRunning: false,
+      report: () => {},
+    });
+    expect(Object.keys(engines.embedded?.urls ?? {})).toEqual(['redis']);
+    const pid = engines.embedded?.pids.redis ?? 0;
+    expect(isPidAlive(pid)).toBe(true);
+    await engines.stop();
+    expect(isPidAlive(pid)).toBe(false);
   });
 });

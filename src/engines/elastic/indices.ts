@@ -145,7 +145,7 @@ export async function sampleDocuments({ client }: Elastic, index: string, size: 
       index,
       size,
       version: true,
-      query: { function_score: { query: { match_all: {} }, random_score: {} } },
+      query: { function_score: { functions: [{ random_score: {} }] } },
     }),
   );
   return hits.hits.map((hit) => ({ id: hit._id ?? '', version: hit._version ?? 0, source: hit._source }));

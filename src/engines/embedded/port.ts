@@ -1,0 +1,44 @@
+import { randomInt } from 'node:crypto';
+import { connect, createServer } from 'node:net';
+
+/**
+ * Below the ports that systems give to outgoing connections: a client that keeps trying to reach a stopped engine can
+ * otherwise be given the engine's own port, and connect to itself.
+ */
+const LOWEST = 20_000;
+const HIGHEST = 32_000;
+
+const given = new Set<number>();
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => resolve(true)));
+  });
+}
+
+/** A free loopback port that this process has not given out before. */
+export async function findFreePort(): Promise<number> {
+  for (let attempt = 0; attempt < 1000; attempt += 1) {
+    const port = randomInt(LOWEST, HIGHEST);
+    if (given.has(port)) continue;
+    given.add(port);
+    if (await isFree(port)) return port;
+  }
+  throw new Error(`No free port between ${LOWEST} and ${HIGHEST} on 127.0.0.1.`);
+}
+
+/** Sends bytes and gives the first bytes of the answer; rejects when nothing listens or nothing comes within half a second. */
+export function askTcp(port: number, question: Buffer): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(question));
+    socket.setTimeout(500, () => socket.destroy(new Error('no answer')));
+    socket.once('data', (answer) => {
+      resolve(answer);
+      socket.destroy();
+    });
+    socket.once('error', reject);
+    socket.once('close', () => reject(new Error('closed without an answer')));
+  });
+}

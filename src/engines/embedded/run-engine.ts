@@ -1,0 +1,78 @@
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Engine, EngineName, Seat } from './engine.ts';
+import { makeEngineFolder } from './folder.ts';
+import { lastLines, launch, type RunningProcess, stopProcess, waitUntilReady } from './process.ts';
+import type { HeldStack } from './stack.ts';
+
+const STOP_WITHIN_MS = 10_000;
+const RETRY_HELD_DATA_MS = 20_000;
+
+export function secondsSince(start: number): string {
+  return `${((performance.now() - start) / 1000).toFixed(1)} s`;
+}
+
+/** One engine of a running stack. */
+export interface Running {
+  engine: Engine;
+  seat: Seat;
+  process: RunningProcess;
+  startMs: number;
+  /** Set before we end it, so that its end is not reported as a failure. */
+  isExpectedToEnd: boolean;
+}
+
+export interface Launchpad {
+  /** The stack's data folder. */
+  folder: string;
+  stack: HeldStack;
+  report: (line: string) => void;
+}
+
+function failedToStart(engine: Engine, process: RunningProcess): Error {
+  const how = process.ended() ? `ended while starting (${process.ended()})` : 'did not become ready in time';
+  return new Error(
+    [
+      `${engine.title} ${how}. To use your own, set ${engine.variable}.`,
+      `Its log, ${process.log}, ends with:`,
+      lastLines(process.log),
+    ].join('\n'),
+  );
+}
+
+/** Launches until ready; again while processes of the last run still hold the data. */
+async function launchUntilReady(name: EngineName, engine: Engine, seat: Seat, pad: Launchpad): Promise<RunningProcess> {
+  const deadline = performance.now() + RETRY_HELD_DATA_MS;
+  for (;;) {
+    const process = launch(engine.program(seat), path.join(pad.folder, 'log', `${name}.log`));
+    if (process.pid) pad.stack.record(name, process.pid);
+    const readiness = await waitUntilReady(process, () => engine.isReady(seat.port), engine.readyWithinMs);
+    if (readiness === 'ready') return process;
+    const isHeld = readiness === 'ended' && engine.dataStillHeld.test(lastLines(process.log, 100));
+    if (!isHeld || performance.now() > deadline) {
+      await stopProcess(process, 'SIGKILL', 0);
+      throw failedToStart(engine, process);
+    }
+    await pause(200);
+  }
+}
+
+/** Starts the engine and reports it; from then on an end that nobody asked for is reported too. */
+export async function startEngine(name: EngineName, engine: Engine, seat: Seat, pad: Launchpad): Promise<Running> {
+  const start = performance.now();
+  makeEngineFolder(seat.data, 0o700);
+  await engine.prepare(seat);
+  const process = await launchUntilReady(name, engine, seat, pad);
+  const running: Running = { engine, seat, process, startMs: performance.now() - start, isExpectedToEnd: false };
+  pad.report(`${engine.title} started (${secondsSince(start)})`);
+  void process.whenEnded.then((how) => {
+    if (!running.isExpectedToEnd) pad.report(`${engine.title} ended by itself (${how}); its log: ${process.log}`);
+  });
+  return running;
+}
+
+export async function stopEngine(running: Running | undefined): Promise<void> {
+  if (!running) return;
+  running.isExpectedToEnd = true;
+  await stopProcess(running.process, running.engine.stopSignal, STOP_WITHIN_MS);
+}

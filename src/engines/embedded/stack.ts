@@ -1,0 +1,101 @@
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { z } from 'zod';
+import { Identity, identityOf, isAlive } from './alive.ts';
+import { treeOf } from './process.ts';
+
+/** `stack.json` in a data folder: whose it is, and which engines run on it. */
+const Holder = z.object({ owner: Identity, engines: z.record(z.string(), Identity) });
+type Holder = z.infer<typeof Holder>;
+
+export interface HeldStack {
+  /** Notes a started engine, so that the next start finds it should this process be killed. */
+  record(name: string, pid: number): void;
+  release(): void;
+}
+
+const LEFTOVERS_END_WITHIN_MS = 20_000;
+
+function readHolder(file: string): Holder | undefined {
+  try {
+    return Holder.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+function inUse(folder: string, directory: string, owner: Identity): Error {
+  const demo = path.join(directory, 'demo.env');
+  return new Error(
+    [
+      `A stack already runs on ${folder}: process ${owner.pid}${owner.pid === process.pid ? ' (this one)' : ''}.`,
+      `Use it (a running server's address and keys are in ${demo}), stop it with: kill ${owner.pid},`,
+      'or start a second one beside it with another ROLLCALL_DIR and PORT.',
+    ].join('\n'),
+  );
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended in the meantime.
+  }
+}
+
+/** Engines of a process that was killed: most systems end them with it; here they are given the time, or ended. */
+async function endLeftovers(holder: Holder | undefined, report: (line: string) => void): Promise<void> {
+  const started = performance.now();
+  let alive = Object.entries(holder?.engines ?? {}).filter(([, engine]) => isAlive(engine));
+  if (alive.length === 0) return;
+  report(
+    `Waiting for engines of the last run to end: ${alive.map(([name, { pid }]) => `${name} (${pid})`).join(', ')}`,
+  );
+  // SIGINT, because PostgreSQL waits for its clients on SIGTERM.
+  for (const [, { pid }] of alive) signal(pid, 'SIGINT');
+  while (alive.length > 0) {
+    await pause(50);
+    alive = alive.filter(([, engine]) => isAlive(engine));
+    if (performance.now() - started > LEFTOVERS_END_WITHIN_MS) {
+      for (const pid of alive.flatMap(([, engine]) => treeOf(engine.pid))) signal(pid, 'SIGKILL');
+    }
+  }
+}
+
+/** Takes the lock file if there is none: making a link is atomic, and the file is never seen half written. */
+function tryTake(lock: string, holder: Holder): boolean {
+  const draft = `${lock}.${process.pid}`;
+  writeFileSync(draft, JSON.stringify(holder), { mode: 0o600 });
+  try {
+    linkSync(draft, lock);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+/** Makes this process the only one with a stack on the data folder, or throws an error that says who has it. */
+export async function holdStack(folder: string, directory: string, report: (line: string) => void): Promise<HeldStack> {
+  const lock = path.join(folder, 'stack.json');
+  const holder: Holder = { owner: identityOf(process.pid), engines: {} };
+  while (!tryTake(lock, holder)) {
+    const other = readHolder(lock);
+    if (other && isAlive(other.owner)) throw inUse(folder, directory, other.owner);
+    await endLeftovers(other, report);
+    // Another process may have done the same and hold the stack by now.
+    const current = readHolder(lock);
+    if (!current || !isAlive(current.owner)) rmSync(lock, { force: true });
+  }
+  return {
+    record: (name, pid) => {
+      holder.engines[name] = identityOf(pid);
+      writeFileSync(`${lock}.new`, JSON.stringify(holder), { mode: 0o600 });
+      renameSync(`${lock}.new`, lock);
+    },
+    release: () => rmSync(lock, { force: true }),
+  };
+}

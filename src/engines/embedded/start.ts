@@ -1,0 +1,149 @@
+import path from 'node:path';
+import type { Config } from '../../config.ts';
+import { clickhouse } from './clickhouse.ts';
+import { elasticsearch } from './elasticsearch.ts';
+import { ENGINE_NAMES, type Engine, type EngineName } from './engine.ts';
+import { engineFolder, makeOpenFolder } from './folder.ts';
+import { install, isInstalled } from './install.ts';
+import { type Java, USUAL_JDK_FOLDERS } from './java.ts';
+import { findFreePort } from './port.ts';
+import { postgres } from './postgres.ts';
+import { checkPrerequisites } from './prerequisites.ts';
+import { memoryMbOf, treeOf } from './process.ts';
+import { type Launchpad, type Running, secondsSince, startEngine, stopEngine } from './run-engine.ts';
+import { type HeldStack, holdStack } from './stack.ts';
+import { valkey } from './valkey.ts';
+
+export type { EngineName } from './engine.ts';
+
+export interface EmbeddedOptions {
+  /** Installed engines live here. */
+  directory: string;
+  /** The folder below `directory` with the data of this stack: one stack per folder, several side by side. */
+  dataName: string;
+  /** Default: all four. */
+  only?: readonly EngineName[];
+  elasticsearchHeapMb: number;
+  java: Config['java'];
+  /** Where JDKs are usually installed on this system. */
+  javaFolders?: readonly string[];
+  /** Is given a line when a long step begins, when a step is done (with its time), and when an engine ends by itself. */
+  report: (line: string) => void;
+}
+
+export interface EmbeddedEngines {
+  urls: Partial<Record<EngineName, string>>;
+  /** The process to kill or stop when one means the engine; of Elasticsearch, the server behind its launcher. */
+  readonly pids: Partial<Record<EngineName, number>>;
+  startMs: Partial<Record<EngineName, number>>;
+  /** Memory of each engine, shared pages counted once (PSS). Empty where the system does not tell. */
+  memoryMb(): Partial<Record<EngineName, number>>;
+  /** Starts the engine again on the same port and data, after ending what is left of it. */
+  restart(name: EngineName): Promise<void>;
+  /** Ends the engines one after the other, each within seconds. A second call waits for the first. */
+  stop(): Promise<void>;
+}
+
+const ENGINES: Record<EngineName, Engine> = { postgres, redis: valkey, elasticsearch, clickhouse };
+
+/** Readers of the others' data first, the truth last. */
+const STOP_ORDER: readonly EngineName[] = ['elasticsearch', 'clickhouse', 'redis', 'postgres'];
+
+/** The first failure decides, but only after every task has ended: nothing goes on behind the error. */
+async function allOrFirstError<T>(tasks: Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(tasks);
+  return Promise.all(tasks);
+}
+
+async function installEngine(engine: Engine, base: string, java: Java | undefined, report: EmbeddedOptions['report']) {
+  if (!engine.installation) return;
+  const { folder, size, fetch } = engine.installation;
+  const home = path.join(base, folder);
+  if (isInstalled(home)) return;
+  const start = performance.now();
+  report(`Fetching ${engine.title}, ${size} ...`);
+  await install(home, (into) => fetch(into, java)).catch((cause: unknown) => {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const message = `${engine.title} could not be fetched. To use your own, set ${engine.variable}.\n${why}`;
+    throw new Error(message, { cause });
+  });
+  report(`${engine.title} fetched and unpacked (${secondsSince(start)})`);
+}
+
+type Stack = Map<EngineName, Running>;
+
+function byName<T>(stack: Stack, value: (running: Running) => T | undefined): Partial<Record<EngineName, T>> {
+  const result: Partial<Record<EngineName, T>> = {};
+  for (const [name, running] of stack) {
+    const found = value(running);
+    if (found !== undefined) result[name] = found;
+  }
+  return result;
+}
+
+async function stopStack(stack: Stack, held: HeldStack): Promise<void> {
+  for (const name of STOP_ORDER) await stopEngine(stack.get(name));
+  held.release();
+}
+
+/** Elasticsearch's launcher waits for the server it started; the other engines are the process itself. */
+function mainPid(name: EngineName, running: Running): number | undefined {
+  if (running.process.ended()) return undefined;
+  return name === 'elasticsearch' ? (treeOf(running.process.pid)[1] ?? running.process.pid) : running.process.pid;
+}
+
+function handle(stack: Stack, pad: Launchpad): EmbeddedEngines {
+  let stopped: Promise<void> | undefined;
+  return {
+    urls: byName(stack, ({ engine, seat }) => engine.url(seat.port)),
+    get pids() {
+      const entries = [...stack].map(([name, running]) => [name, mainPid(name, running)] as const);
+      return Object.fromEntries(entries.filter(([, pid]) => pid !== undefined));
+    },
+    startMs: byName(stack, ({ startMs }) => Math.round(startMs)),
+    memoryMb: () => byName(stack, ({ process }) => (process.ended() ? undefined : memoryMbOf(process.pid))),
+    restart: async (name) => {
+      const running = stack.get(name);
+      if (!running || stopped) throw new Error(`No embedded ${ENGINES[name].title} runs here.`);
+      await stopEngine(running);
+      stack.set(name, await startEngine(name, running.engine, running.seat, pad));
+    },
+    stop: () => {
+      stopped ??= stopStack(stack, pad.stack);
+      return stopped;
+    },
+  };
+}
+
+/** Starts real engines on this machine, on free loopback ports; fetches them first when they are not installed yet. */
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedEngines> {
+  const { dataName, only, elasticsearchHeapMb, java: javaConfig, report } = options;
+  const names = ENGINE_NAMES.filter((name) => only?.includes(name) ?? true);
+  const base = engineFolder(options.directory);
+  const homeOf = (name: EngineName) => path.join(base, ENGINES[name].installation?.folder ?? '');
+  const java = await checkPrerequisites({
+    engines: names,
+    isInstalled: (name) => isInstalled(homeOf(name)),
+    java: javaConfig,
+    javaFolders: options.javaFolders ?? USUAL_JDK_FOLDERS,
+  });
+  await allOrFirstError(names.map((name) => installEngine(ENGINES[name], base, java, report)));
+
+  const folder = path.join(base, dataName);
+  makeOpenFolder(folder);
+  const pad: Launchpad = { folder, stack: await holdStack(folder, options.directory, report), report };
+  makeOpenFolder(path.join(folder, 'log'));
+  const stack: Stack = new Map();
+  const startOne = async (name: EngineName) => {
+    const port = await findFreePort();
+    const seat = { home: homeOf(name), data: path.join(folder, name), port, heapMb: elasticsearchHeapMb, java };
+    stack.set(name, await startEngine(name, ENGINES[name], seat, pad));
+  };
+  try {
+    await allOrFirstError(names.map(startOne));
+  } catch (error) {
+    await stopStack(stack, pad.stack);
+    throw error;
+  }
+  return handle(stack, pad);
+}
