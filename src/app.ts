@@ -1,6 +1,7 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
+import type { Request } from './auth/identify.ts';
 import type { Context } from './context.ts';
-import { type Door, openDoor, type Request } from './door.ts';
+import { type Door, openDoor } from './door.ts';
 import { ApiError, errorBody, toApiError } from './errors.ts';
 import { answerUnreadable, MAX_HEADER_BYTES, readRaw, unreadable } from './http.ts';
 import { newId } from './ids.ts';

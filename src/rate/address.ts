@@ -3,10 +3,10 @@ import { z } from 'zod';
 import type { Clock } from '../clock.ts';
 import { RATE_LIMIT, RATE_WINDOW_MS } from '../credits/meter.ts';
 import type { Redis } from '../engines/redis/open.ts';
-import { ApiError } from '../errors.ts';
+import type { ApiError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 import type { SetHeader } from '../operation.ts';
-import { rateHeaders, retryAfterSeconds } from './headers.ts';
+import { rateHeaders, rateLimited } from './headers.ts';
 import { openLocalWindows, type Window } from './local.ts';
 
 const WINDOW = readFileSync(new URL('./window.lua', import.meta.url), 'utf8');
@@ -36,14 +36,7 @@ export function openAddressLimit(redis: Redis, clock: Clock, metrics: Metrics): 
       const window = await windowOf(address);
       for (const [name, value] of Object.entries(rateHeaders(window, RATE_LIMIT))) setHeader(name, value);
       if (window.calls <= RATE_LIMIT) return undefined;
-      const seconds = retryAfterSeconds(window, clock.now().getTime());
-      return new ApiError(
-        'RATE_LIMITED',
-        `More than ${RATE_LIMIT} calls in 60 seconds from this address; try again in ${seconds} s.`,
-        {
-          headers: { 'retry-after': String(seconds) },
-        },
-      );
+      return rateLimited(window, RATE_LIMIT, clock.now().getTime());
     },
   };
 }

@@ -1,3 +1,4 @@
+import { ApiError } from '../errors.ts';
 import type { Window } from './local.ts';
 
 export type Headers = Record<string, string>;
@@ -21,6 +22,9 @@ export function unreadRateHeaders(limit: number, nowMs: number): Headers {
   };
 }
 
-export function retryAfterSeconds(window: Window, nowMs: number): number {
-  return Math.max(1, Math.ceil((window.windowEndMs - nowMs) / 1000));
+export function rateLimited(window: Window, limit: number, nowMs: number): ApiError {
+  const seconds = Math.max(1, Math.ceil((window.windowEndMs - nowMs) / 1000));
+  return new ApiError('RATE_LIMITED', `More than ${limit} calls in 60 seconds; try again in ${seconds} s.`, {
+    headers: { 'retry-after': String(seconds) },
+  });
 }

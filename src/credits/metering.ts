@@ -1,0 +1,44 @@
+import { type Identified, type Identity, type Request, UNCONFIRMED_AGE_MS } from '../auth/identify.ts';
+import type { Clock } from '../clock.ts';
+import { ApiError } from '../errors.ts';
+import type { Metrics } from '../metrics.ts';
+import { unreadRateHeaders } from '../rate/headers.ts';
+import { openLocalWindows } from '../rate/local.ts';
+import { type MeterCall, type Metered, RATE_LIMIT, RATE_WINDOW_MS } from './meter.ts';
+
+export type MeterOrFallBack = (
+  request: Request,
+  identified: Identified,
+  credits: number,
+  countedAs: number | undefined,
+) => Promise<Metered>;
+
+/** The meter, and what holds while Redis does not answer: free calls are counted by this process alone, what costs is refused. */
+export function openMetering(
+  meter: (call: MeterCall) => Promise<Metered>,
+  identity: Identity,
+  metrics: Metrics,
+  clock: Clock,
+): MeterOrFallBack {
+  const localWindow = openLocalWindows(RATE_WINDOW_MS);
+
+  function refuseUnread(request: Request, cause: ApiError): never {
+    for (const [name, value] of Object.entries(unreadRateHeaders(RATE_LIMIT, clock.now().getTime()))) {
+      request.setHeader(name, value);
+    }
+    throw cause;
+  }
+
+  return async (request, { key, caller }, credits, countedAs) => {
+    try {
+      return await meter({ caller, credits, requestId: request.requestId, ...(countedAs ? { countedAs } : {}) });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'SERVICE_UNAVAILABLE') throw error;
+      if (credits > 0) refuseUnread(request, error);
+      metrics.localLimits.inc();
+      await identity.identifyAgain(request, key, UNCONFIRMED_AGE_MS);
+      const window = localWindow(caller.keyId, clock.now().getTime());
+      return { ...window, state: 'ok', credits: undefined, charge: undefined };
+    }
+  };
+}
