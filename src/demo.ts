@@ -34,7 +34,7 @@ export async function ensureDemo(context: Context, url: string): Promise<DemoKey
   const kept = await readKeys(file);
   const brandId =
     (await findBrand(db, BRAND))?.id ??
-    (await createBrand(db, context.clock, { name: BRAND, plan: 'starter', status: 'active' }));
+    (await createBrand(db, context.clock, { name: BRAND, plan: 'growth', status: 'active' }));
   const subscriptions = await listSubscriptions(db, brandId);
 
   async function ensureKey(kind: 'brand' | 'data', key: string | undefined): Promise<string> {

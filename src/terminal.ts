@@ -1,5 +1,8 @@
 import { styleText } from 'node:util';
+import { Presets, SingleBar } from 'cli-progress';
 import type { DemoKeys } from './demo.ts';
+
+const PLAIN_EVERY_MS = 3_000;
 
 const out = process.stderr;
 const paint = (format: Parameters<typeof styleText>[0], text: string) => (out.isTTY ? styleText(format, text) : text);
@@ -10,6 +13,32 @@ export async function step<T>(name: string, work: () => Promise<T>): Promise<T> 
   const result = await work();
   out.write(`${name} (${((performance.now() - from) / 1000).toFixed(1)} s)\n`);
   return result;
+}
+
+/** A bar on a terminal, a line every few seconds elsewhere. */
+export function openProgress(name: string): { update(done: number, phase: string): void; done(): void } {
+  const from = performance.now();
+  const seconds = () => `${((performance.now() - from) / 1000).toFixed(1)} s`;
+  const format = `${name} {bar} {percentage} %, {phase}, {eta_formatted} left`;
+  const bar = new SingleBar(
+    { format, stream: out, hideCursor: true, barsize: 24, clearOnComplete: true },
+    Presets.shades_classic,
+  );
+  let saidAt = from;
+  if (out.isTTY) bar.start(100, 0, { phase: 'bulk' });
+  return {
+    update: (done, phase) => {
+      if (out.isTTY) bar.update(Math.floor(done * 100), { phase });
+      else if (performance.now() - saidAt > PLAIN_EVERY_MS) {
+        saidAt = performance.now();
+        out.write(`${name}: ${Math.floor(done * 100)} %, ${phase}\n`);
+      }
+    },
+    done: () => {
+      bar.stop();
+      out.write(`${name} (${seconds()})\n`);
+    },
+  };
 }
 
 /** What to do next, as commands that work when pasted. */

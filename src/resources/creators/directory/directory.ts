@@ -1,4 +1,4 @@
-import type { LiveIndex } from '../../../engines/elastic/live-index.ts';
+import type { LiveIndex, LiveIndexState } from '../../../engines/elastic/live-index.ts';
 import type { Elastic } from '../../../engines/elastic/open.ts';
 import { unavailable } from '../../../errors.ts';
 import { type Counts, openCounts, type Snapshot } from './counts.ts';
@@ -10,6 +10,8 @@ export interface Directory {
   elastic: Elastic;
   counts: Counts;
   facets: Facets;
+  /** What is live, asked now if need be. */
+  live(): Promise<LiveIndexState>;
   /** The version to search: the live one, or the pinned one while it is kept. */
   snapshot(pinned?: string): Promise<Snapshot>;
   /** Throws CONFLICT when it is known, without asking, that the version is no longer kept. */
@@ -22,6 +24,7 @@ export function openDirectory(elastic: Elastic, live: LiveIndex): Directory {
     elastic,
     counts,
     facets: openFacets(counts),
+    live: () => live.get(),
     snapshot: async (pinned) => {
       const { index, generation, kept } = await live.get();
       if (pinned !== undefined && pinned !== index) {
