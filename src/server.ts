@@ -27,6 +27,7 @@ const options = new Command('rollcall')
   .option('--creators <number>', `creators of the sample directory (default ${SAMPLE_CREATORS})`, wholeNumber)
   .option('--port <number>', 'port to listen on (default 8080, or the next free one)', wholeNumber)
   .showHelpAfterError()
+  .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
   .parse()
   .opts<{ creators?: number; port?: number }>();
 

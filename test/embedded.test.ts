@@ -181,11 +181,11 @@ describe('killing the process that owns a stack', () => {
     await write(AllUrls.parse(urls));
 
     parent?.kill('SIGKILL');
-    await vi.waitFor(() => expect(Object.values(pids).filter(isPidAlive)).toEqual([]), { timeout: 5_000 });
+    await vi.waitFor(() => expect(Object.values(pids).filter(isPidAlive)).toEqual([]), { timeout: 15_000 });
 
     restarted = await startEmbedded(options(dataName));
     expect(await read(AllUrls.parse(restarted.urls))).toEqual(WRITTEN);
-  });
+  }, 180_000);
 
   it('does not hinder a start at the same moment', async () => {
     const dataName = ownDataName('killed-at-once');

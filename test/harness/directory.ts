@@ -5,6 +5,9 @@ import { documentOf } from '../../src/resources/creators/directory/document.ts';
 import { DirectoryCreatorDetail } from '../../src/resources/creators/directory/schema.ts';
 import { unique } from './app.ts';
 
+/** Small, so that a busy machine answers each within the API's own timeout. */
+const BATCH = 1_000;
+
 /** A creator with every field; a test says what it is about. */
 export function creator(pk: number, fields: Partial<DirectoryCreatorDetail> = {}): DirectoryCreatorDetail {
   return DirectoryCreatorDetail.parse({
@@ -40,9 +43,9 @@ export async function putDirectory(
   const index = unique(alias);
   const mapping = JSON.parse(await readFile('mappings/creators.json', 'utf8'));
   await elastic.client.indices.create({ index, ...mapping });
-  for (let i = 0; i < creators.length; i += 5_000) {
+  for (let i = 0; i < creators.length; i += BATCH) {
     const lines = creators
-      .slice(i, i + 5_000)
+      .slice(i, i + BATCH)
       .flatMap((row) => [
         JSON.stringify({ index: { _index: index, _id: String(row.pk) } }),
         JSON.stringify(documentOf(row)),

@@ -1,0 +1,47 @@
+import { systemClock } from '../src/clock.ts';
+import { readConfig } from '../src/config.ts';
+import { openElastic } from '../src/engines/elastic/open.ts';
+import { resolveEngines } from '../src/engines/embedded/running.ts';
+import { migratePostgres } from '../src/engines/postgres/migrate.ts';
+import { openPostgres } from '../src/engines/postgres/open.ts';
+import type { DirectoryEngines } from '../src/resources/creators/directory/import/writer.ts';
+
+/** A bulk may take long while Elasticsearch merges. */
+const TIMEOUT_MS = 60_000;
+/** Enough for a directory of a million, should Elasticsearch be started for this command. */
+const HEAP_MB = 1_024;
+
+export type IndexerEngines = DirectoryEngines & { redisUrl: string | undefined };
+
+/** Runs a command on the configured engines, a running server's, or ones started for it and stopped after it. */
+export async function withDirectory<T>(
+  command: (engines: IndexerEngines) => Promise<T>,
+  options: { needsRedis?: boolean } = {},
+): Promise<T> {
+  const config = readConfig();
+  const names = ['postgres', 'elasticsearch', ...(options.needsRedis ? (['redis'] as const) : [])] as const;
+  const resolved = await resolveEngines(config, names, {
+    elasticsearchHeapMb: HEAP_MB,
+    report: (line) => process.stderr.write(`${line}\n`),
+  });
+  try {
+    const { postgres: postgresUrl, elasticsearch, redis } = resolved.urls;
+    if (!postgresUrl || !elasticsearch) throw new Error('PostgreSQL and Elasticsearch are needed.');
+    const postgres = openPostgres(postgresUrl, { max: 4 });
+    const elastic = openElastic(elasticsearch, { connections: 8, timeoutMs: TIMEOUT_MS });
+    try {
+      await migratePostgres(postgres.db);
+      return await command({
+        elastic,
+        db: postgres.db,
+        clock: systemClock,
+        alias: config.directoryAlias,
+        redisUrl: redis,
+      });
+    } finally {
+      await Promise.all([elastic.close(), postgres.close()]);
+    }
+  } finally {
+    await resolved.stop();
+  }
+}

@@ -1,0 +1,47 @@
+import { createWriteStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type Command, InvalidArgumentError } from 'commander';
+import { generateCreators } from '../src/resources/creators/directory/import/sample.ts';
+import { say } from './terminal.ts';
+
+const CHUNK_CHARACTERS = 1 << 18;
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('must be a whole number.');
+  return Number(text);
+}
+
+function* ndjson(count: number, seed: number): Generator<string> {
+  let chunk = '';
+  for (const creator of generateCreators(count, seed)) {
+    chunk += `${JSON.stringify(creator)}\n`;
+    if (chunk.length < CHUNK_CHARACTERS) continue;
+    yield chunk;
+    chunk = '';
+  }
+  yield chunk;
+}
+
+async function generate({ count, seed, out }: { count: number; seed: number; out?: string }): Promise<void> {
+  const target = out === undefined ? process.stdout : createWriteStream(out);
+  try {
+    await pipeline(Readable.from(ndjson(count, seed)), target);
+  } catch (error) {
+    // Whoever read the pipe had enough, as `head` does.
+    if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return;
+    throw error;
+  }
+  if (out !== undefined) say(`${count} creators written to ${out}`);
+}
+
+export function generateCommand(program: Command): void {
+  program
+    .command('generate')
+    .description('sample creators as NDJSON; the same seed gives the same ones')
+    .requiredOption('--count <number>', 'how many', wholeNumber)
+    .option('--seed <number>', 'which ones', wholeNumber, 1)
+    .option('--out <file>', 'default: standard output')
+    .addHelpText('after', '\nExamples:\n  npm run indexer -- generate --count 1000000 --seed 7 --out creators.ndjson')
+    .action(generate);
+}

@@ -1,0 +1,105 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import {
+  DEFAULT_MAX_REJECTS,
+  type ImportReport,
+  importDirectory,
+} from '../src/resources/creators/directory/import/import.ts';
+import { enqueueImport } from '../src/resources/creators/directory/import/jobs.ts';
+import { readRejectLimit } from '../src/resources/creators/directory/import/rejects.ts';
+import { openFiles } from '../src/resources/creators/directory/import/source.ts';
+import { withDirectory } from './engines.ts';
+import { onStop } from './signals.ts';
+import { grouped, openProgress, print, say, sayUnknownFields, seconds } from './terminal.ts';
+
+interface Options {
+  maxRejects?: string;
+  rejects?: string;
+  restart?: boolean;
+  enqueue?: boolean;
+}
+
+const EXAMPLES = `
+Rows carry the API's own field names; a missing field is unknown (null). Files are NDJSON or CSV with a header row,
+plain, gzip or zstd. Searches see the directory as it was until the new one is verified, then the new one at once.
+Stopped or killed, the same command goes on where it was.
+
+Examples:
+  npm run indexer -- import creators.ndjson.zst
+  npm run indexer -- import part-1.csv.gz part-2.csv.gz --max-rejects 0.1% --rejects rejects.ndjson
+  zcat creators.ndjson.gz | npm run indexer -- import -
+  npm run indexer -- import creators.ndjson --enqueue`;
+
+function rejectLimit(text: string): string {
+  if (!readRejectLimit(text)) throw new InvalidArgumentError('must be a number of rows, or a percentage such as 0.5%.');
+  return text;
+}
+
+function sayReport(report: ImportReport): void {
+  const { phasesMs } = report;
+  sayUnknownFields(report.unknownFields);
+  if (report.rejectsFile) say(`${grouped(report.rejected)} rows were rejected; see ${report.rejectsFile}`);
+  if (report.repeated > 0) say(`${grouped(report.repeated)} rows repeated a pk; the last of each was kept.`);
+  say(
+    `${grouped(report.rows)} rows read, ${grouped(report.documents)} creators live, ${report.compared} read back and compared.`,
+  );
+  const rate = grouped(Math.round((report.rows * 1000) / Math.max(phasesMs.bulk, 1)));
+  say(
+    `validate and bulk ${seconds(phasesMs.bulk)} (${rate} rows/s), merge ${seconds(phasesMs.merge)}, ` +
+      `verify ${seconds(phasesMs.verify)}, swap ${phasesMs.swap} ms`,
+  );
+  say(`Live now${report.previousIndex ? `; ${report.previousIndex} is kept for a rollback` : ''}:`);
+  print(report.index);
+}
+
+async function runImport(files: string[], options: Options): Promise<void> {
+  const signal = onStop();
+  await withDirectory(async (engines) => {
+    const view = openProgress();
+    try {
+      const report = await importDirectory(engines, {
+        source: await openFiles(files),
+        maxRejects: options.maxRejects,
+        rejectsFile: options.rejects,
+        restart: options.restart,
+        signal,
+        onProgress: view.show,
+        onNotice: view.note,
+      });
+      view.end();
+      sayReport(report);
+    } finally {
+      view.end();
+    }
+  });
+}
+
+async function enqueue(files: string[], options: Options): Promise<void> {
+  await withDirectory(
+    async ({ redisUrl, ...engines }) => {
+      if (!redisUrl) throw new Error('Redis is needed to enqueue.');
+      const request = { files, maxRejects: options.maxRejects, rejectsFile: options.rejects };
+      print(await enqueueImport(engines, redisUrl, request));
+      say('Enqueued for a worker; `status` shows its progress.');
+    },
+    { needsRedis: true },
+  );
+}
+
+export function importCommand(program: Command): void {
+  program
+    .command('import')
+    .description('replace the whole directory')
+    .argument('<files...>', 'NDJSON or CSV files, or - for standard input')
+    .option(
+      '--max-rejects <limit>',
+      `rows, or percent of them, that may be rejected (default ${DEFAULT_MAX_REJECTS})`,
+      rejectLimit,
+    )
+    .option('--rejects <file>', 'where rejected rows go, with line, field and reason (default rejects-<id>.ndjson)')
+    .option('--restart', 'start anew although an import of these files could go on')
+    .option('--enqueue', 'let a worker run it; prints the id of the import')
+    .addHelpText('after', EXAMPLES)
+    .action((files: string[], options: Options) =>
+      options.enqueue ? enqueue(files, options) : runImport(files, options),
+    );
+}

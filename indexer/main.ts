@@ -1,0 +1,42 @@
+import { Command } from 'commander';
+import { assertNode } from '../src/node-version.ts';
+import { Interrupted } from '../src/resources/creators/directory/import/build.ts';
+import { generateCommand } from './generate.ts';
+import { importCommand } from './import.ts';
+import { pruneCommand } from './prune.ts';
+import { rollbackCommand } from './rollback.ts';
+import { stopSignal } from './signals.ts';
+import { statusCommand } from './status.ts';
+import { verifyCommand } from './verify.ts';
+import { writeCommands } from './write.ts';
+
+const FAILED = 1;
+const BAD_USAGE = 2;
+
+assertNode();
+const program = new Command('indexer')
+  .description(
+    'The creator directory: import, upsert, delete, verify, roll back. Results go to stdout, progress to stderr.',
+  )
+  .showHelpAfterError()
+  .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : BAD_USAGE))
+  .addHelpText('after', '\nExit codes: 0 done, 1 failed, 2 wrong usage, 130 or 143 stopped by a signal.');
+
+for (const add of [
+  importCommand,
+  writeCommands,
+  statusCommand,
+  rollbackCommand,
+  pruneCommand,
+  verifyCommand,
+  generateCommand,
+]) {
+  add(program);
+}
+
+program.parseAsync().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  const stop = stopSignal();
+  if (error instanceof Interrupted) process.stderr.write('Run the same command again to go on from there.\n');
+  process.exitCode = stop ? stop.exitCode : FAILED;
+});

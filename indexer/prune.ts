@@ -1,0 +1,27 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { prune } from '../src/resources/creators/directory/import/versions.ts';
+import { withDirectory } from './engines.ts';
+import { onStop } from './signals.ts';
+import { print, say } from './terminal.ts';
+
+function count(text: string): number {
+  if (!/^\d{1,4}$/.test(text)) throw new InvalidArgumentError('must be a whole number.');
+  return Number(text);
+}
+
+export function pruneCommand(program: Command): void {
+  program
+    .command('prune')
+    .description('remove old and unfinished indices; prints their names')
+    .option('--keep <number>', 'previous indices to keep', count, 1)
+    .option('--no-wait', 'fail instead of waiting for whoever writes')
+    .addHelpText('after', '\nNever removes the live index, nor one that was live within the hour.')
+    .action((options: { keep: number; wait: boolean }) =>
+      withDirectory(async (engines) => {
+        const waiting = { onWait: options.wait ? say : undefined, signal: onStop() };
+        const { removed, kept } = await prune(engines, options.keep, waiting);
+        for (const name of removed) print(name);
+        say(`${removed.length} removed; kept for a rollback: ${kept.join(', ') || 'none'}`);
+      }),
+    );
+}

@@ -1,0 +1,26 @@
+import type { Command } from 'commander';
+import { rollback } from '../src/resources/creators/directory/import/versions.ts';
+import { withDirectory } from './engines.ts';
+import { onStop } from './signals.ts';
+import { grouped, print, say } from './terminal.ts';
+
+export function rollbackCommand(program: Command): void {
+  program
+    .command('rollback')
+    .description('make the index live that was live before')
+    .option('--no-wait', 'fail instead of waiting for whoever writes')
+    .addHelpText('after', '\nAsks nothing. Names the upserts and deletes that the older index does not have.')
+    .action((options: { wait: boolean }) =>
+      withDirectory(async (engines) => {
+        const { from, to, forgotten } = await rollback(engines, {
+          onWait: options.wait ? say : undefined,
+          signal: onStop(),
+        });
+        for (const { kind, file, rows, startedAt } of forgotten) {
+          say(`Forgotten: ${kind} of ${grouped(rows)} rows from ${file}, ${startedAt.toISOString()}`);
+        }
+        say(`${from} is no longer live; live now:`);
+        print(to);
+      }),
+    );
+}

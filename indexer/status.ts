@@ -1,0 +1,40 @@
+import type { Command } from 'commander';
+import type { DirectoryImport } from '../src/resources/creators/directory/import/queries.ts';
+import { type DirectoryStatus, readStatus } from '../src/resources/creators/directory/import/status.ts';
+import { withDirectory } from './engines.ts';
+import { grouped, inMegabytes, paint, print } from './terminal.ts';
+
+const at = (time: Date | null) => time?.toISOString() ?? 'unknown';
+
+function importLine({ id, state, files, position, progress, rejected, failure }: DirectoryImport): string {
+  const part = progress === null ? '' : `, ${Math.floor(progress * 100)} %`;
+  const rejects = rejected > 0 ? `, ${grouped(rejected)} rejected` : '';
+  return `${id} ${state}: ${grouped(position)} rows${part}${rejects} of ${files.join(', ')}${failure ? `; ${failure}` : ''}`;
+}
+
+function printStatus({ alias, live, previous, imports, writer }: DirectoryStatus): void {
+  if (live) {
+    const size = `${grouped(live.documents)} creators, ${inMegabytes(live.bytes)}, ${live.segments} segments`;
+    print(`${paint('bold', 'live')}      ${live.name}: ${size}, since ${at(live.swappedAt)}`);
+  } else print(`Nothing is behind the alias ${alias}; \`import\` makes the directory.`);
+  for (const { name, documents, bytes, retiredAt } of previous) {
+    print(`previous  ${name}: ${grouped(documents)} creators, ${inMegabytes(bytes)}, until ${at(retiredAt)}`);
+  }
+  for (const row of imports) print(`import    ${importLine(row)}`);
+  print(writer ? `writing   ${writer.holder}: ${writer.command} since ${at(writer.since)}` : 'writing   nobody');
+}
+
+export function statusCommand(program: Command): void {
+  program
+    .command('status')
+    .description('the live index, previous ones, imports and who writes')
+    .option('--json', 'as JSON')
+    .addHelpText('after', '\nExamples:\n  npm run --silent indexer -- status --json')
+    .action((options: { json?: boolean }) =>
+      withDirectory(async (engines) => {
+        const status = await readStatus(engines);
+        if (options.json) print(JSON.stringify(status, null, 2));
+        else printStatus(status);
+      }),
+    );
+}

@@ -1,0 +1,91 @@
+import { styleText } from 'node:util';
+import { SingleBar } from 'cli-progress';
+
+const out = process.stderr;
+const LINE_EVERY_MS = 2_000;
+
+export const say = (line: string) => void out.write(`${line}\n`);
+export const print = (line: string) => void process.stdout.write(`${line}\n`);
+export const paint = (format: Parameters<typeof styleText>[0], text: string) =>
+  process.stdout.isTTY ? styleText(format, text) : text;
+export const grouped = (value: number) => value.toLocaleString('en');
+export const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
+
+export function inMegabytes(bytes: number): string {
+  return `${(bytes / 2 ** 20).toFixed(1)} MB`;
+}
+
+export interface Progress {
+  phase: string;
+  rows: number;
+  /** 0 to 1; null when the end is not known. */
+  progress: number | null;
+}
+
+export interface ProgressView {
+  show(progress: Progress): void;
+  /** A line beside the progress. */
+  note(line: string): void;
+  end(): void;
+}
+
+function secondsLeft(elapsedMs: number, done: number): string {
+  return done > 0.01 && done < 1 ? `, ${Math.ceil((elapsedMs / 1000) * (1 / done - 1))} s left` : '';
+}
+
+function plainLines(): ProgressView {
+  const startedAt = performance.now();
+  let phase = '';
+  let lineAt = 0;
+  return {
+    show: (progress) => {
+      const now = performance.now();
+      if (progress.phase === phase && now - lineAt < LINE_EVERY_MS) return;
+      const isFirst = progress.phase !== phase;
+      phase = progress.phase;
+      lineAt = now;
+      if (phase !== 'bulk') {
+        if (isFirst) say(`${phase} ...`);
+        return;
+      }
+      const rate = Math.round((progress.rows * 1000) / (now - startedAt));
+      const part = progress.progress === null ? '' : ` (${Math.floor(progress.progress * 100)} %)`;
+      const left = progress.progress === null ? '' : secondsLeft(now - startedAt, progress.progress);
+      say(`${grouped(progress.rows)} rows${part}, ${grouped(rate)} rows/s${left}`);
+    },
+    note: say,
+    end: () => undefined,
+  };
+}
+
+function bar(): ProgressView {
+  const view = new SingleBar({
+    format: '{bar} {percentage} % | {phase} | {rows} rows | {rate} rows/s | {left} s left',
+    hideCursor: true,
+    clearOnComplete: true,
+    etaBuffer: 50,
+  });
+  const startedAt = performance.now();
+  view.start(1_000, 0, { phase: '', rows: 0, rate: 0, left: '-' });
+  return {
+    show: ({ phase, rows, progress }) => {
+      const elapsedMs = performance.now() - startedAt;
+      const left = progress ? Math.ceil((elapsedMs / 1000) * (1 / progress - 1)) : '-';
+      const rate = grouped(Math.round((rows * 1000) / elapsedMs));
+      view.update(Math.floor((progress ?? 0) * 1_000), { phase, rows: grouped(rows), rate, left });
+    },
+    note: (line) => out.write(`\r${line}\n`),
+    end: () => view.stop(),
+  };
+}
+
+/** A bar with rate and remaining time on a terminal, a plain line every two seconds elsewhere. */
+export function openProgress(): ProgressView {
+  return out.isTTY ? bar() : plainLines();
+}
+
+/** Names the fields of the file that are not the API's. */
+export function sayUnknownFields(unknownFields: Record<string, number>): void {
+  const names = Object.entries(unknownFields).map(([name, rows]) => `${name} (${grouped(rows)} rows)`);
+  if (names.length > 0) say(`Ignored fields that are not the API's: ${names.join(', ')}.`);
+}

@@ -1,0 +1,23 @@
+import type { Command } from 'commander';
+import { indexBehind } from '../src/engines/elastic/indices.ts';
+import { findDamage } from '../src/resources/creators/directory/import/verify.ts';
+import { withDirectory } from './engines.ts';
+import { print, say } from './terminal.ts';
+
+export function verifyCommand(program: Command): void {
+  program
+    .command('verify')
+    .description('check an index: its number of documents, a sample of them, its mapping, the alias')
+    .argument('[index]', 'default: the live one')
+    .addHelpText('after', '\nPrints what is wrong, a line each, and exits 1; prints nothing when all is well.')
+    .action((name: string | undefined) =>
+      withDirectory(async (engines) => {
+        const index = name ?? (await indexBehind(engines.elastic, engines.alias));
+        if (index === undefined) throw new Error(`Nothing is behind the alias ${engines.alias}.`);
+        const damage = await findDamage(engines, index);
+        for (const line of damage) print(line);
+        if (damage.length > 0) throw new Error(`${index} is damaged; \`rollback\` or import again.`);
+        say(`${index} is well.`);
+      }),
+    );
+}

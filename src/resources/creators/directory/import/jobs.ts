@@ -1,0 +1,125 @@
+import path from 'node:path';
+import type { Context } from '../../../../context.ts';
+import { openQueue, openWorker, type QueueOptions } from '../../../../engines/redis/queue.ts';
+import { ApiError } from '../../../../errors.ts';
+import { identityOf, importDirectory, newImport } from './import.ts';
+import {
+  type DirectoryImport,
+  findImport,
+  findUnfinished,
+  insertImport,
+  listUnfinished,
+  updateImport,
+} from './queries.ts';
+import { openFiles, STDIN } from './source.ts';
+import type { DirectoryEngines } from './writer.ts';
+
+const QUEUE = 'directory-import';
+const SWEEP_EVERY_MS = 10_000;
+
+/** Records an import that a worker is to run, and tells the workers. Returns its id. */
+export async function enqueueImport(
+  engines: Pick<DirectoryEngines, 'db' | 'alias' | 'clock'>,
+  redisUrl: string,
+  request: { files: string[]; maxRejects?: string | undefined; rejectsFile?: string | undefined },
+  options: QueueOptions = {},
+): Promise<string> {
+  const { db, alias } = engines;
+  const files = request.files.map((file) => (file === STDIN ? file : path.resolve(file)));
+  const source = await openFiles(files);
+  if (source.identity === null)
+    throw new Error('Standard input cannot be enqueued: the worker reads the files itself.');
+  const row = await newImport(engines, { ...request, source });
+  const found = await findUnfinished(db, alias, row.identity ?? '');
+  if (found) await updateImport(db, found.id, { enqueued: true, files, updatedAt: row.updatedAt });
+  else await insertImport(db, { ...row, enqueued: true });
+  const id = found?.id ?? row.id;
+  const queue = openQueue(redisUrl, QUEUE, options);
+  try {
+    await queue.add(id);
+  } finally {
+    await queue.close();
+  }
+  return id;
+}
+
+interface Worker {
+  engines: Omit<DirectoryEngines, 'alias'>;
+  log: Context['log'];
+  signal: AbortSignal;
+}
+
+const isDue = ({ enqueued, state }: DirectoryImport) =>
+  enqueued && (state === 'queued' || state === 'building' || state === 'verified');
+
+/** Elasticsearch or PostgreSQL may be back by the next sweep, and the checkpoint is kept. */
+function mayPass(error: unknown): boolean {
+  return error instanceof ApiError || (error instanceof Error && error.cause instanceof ApiError);
+}
+
+async function runImport(worker: Worker, row: DirectoryImport): Promise<void> {
+  const { engines, log, signal } = worker;
+  const source = await openFiles(row.files);
+  if ((await identityOf(source)) !== row.identity) throw new Error('The files have changed since they were enqueued.');
+  const report = await importDirectory(
+    { ...engines, alias: row.alias },
+    {
+      source,
+      maxRejects: row.maxRejects,
+      rejectsFile: row.rejectsFile,
+      signal,
+      onWait: (message) => log.info({ import: row.id }, message),
+      onNotice: (notice) => log.info({ import: row.id }, notice),
+    },
+  );
+  log.info({ import: row.id, index: report.index, documents: report.documents }, 'directory imported');
+}
+
+async function runJob(worker: Worker, id: string): Promise<void> {
+  const { engines, log, signal } = worker;
+  const row = await findImport(engines.db, id);
+  if (!row || !isDue(row) || signal.aborted) return;
+  try {
+    await runImport(worker, row);
+  } catch (error) {
+    if (signal.aborted) return;
+    log.error({ err: error, import: id }, 'directory import failed');
+    if (mayPass(error)) return;
+    const failure = error instanceof Error ? error.message : String(error);
+    await updateImport(engines.db, id, { state: 'failed', failure, updatedAt: engines.clock.now() });
+  }
+}
+
+/** Runs enqueued imports, one at a time. Every so often the queue is filled again from the rows, for it may be lost. */
+export function startImportWorker(
+  context: Pick<Context, 'elastic' | 'postgres' | 'clock' | 'log' | 'config'>,
+  redisUrl: string,
+  options: QueueOptions = {},
+): { close(): Promise<void> } {
+  const { elastic, postgres, clock, log, config } = context;
+  const stopping = new AbortController();
+  const engines = { elastic, db: postgres.db, clock };
+  const job: Worker = { engines, log, signal: stopping.signal };
+  const queue = openQueue(redisUrl, QUEUE, options);
+  const worker = openWorker(redisUrl, QUEUE, (id) => runJob(job, id), {
+    ...options,
+    onError: (error) => log.debug({ err: error }, 'the import queue does not answer'),
+  });
+
+  async function sweep(): Promise<void> {
+    for (const row of await listUnfinished(engines.db, config.directoryAlias)) if (isDue(row)) await queue.add(row.id);
+  }
+  const sweepQuietly = () => {
+    sweep().catch((error: unknown) => log.debug({ err: error }, 'enqueued imports not looked for'));
+  };
+  sweepQuietly();
+  const timer = setInterval(sweepQuietly, SWEEP_EVERY_MS);
+  timer.unref();
+  return {
+    close: async () => {
+      clearInterval(timer);
+      stopping.abort();
+      await Promise.all([worker.close(), queue.close()]);
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import { isUtf8 } from 'node:buffer';
+import type { SourceRecord } from './source.ts';
+
+const NEWLINE = 0x0a;
+const BYTE_ORDER_MARK = 0xfeff;
+const LONGEST_LINE_BYTES = 4 << 20;
+
+function parse(file: string, line: number, bytes: Buffer): SourceRecord | undefined {
+  let text = bytes.toString('utf8');
+  if (line === 1 && text.charCodeAt(0) === BYTE_ORDER_MARK) text = text.slice(1);
+  if (text.trim() === '') return undefined;
+  try {
+    return { file, line, text, value: JSON.parse(text) };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { file, line, text, value: undefined, problem: { code: 'invalid_json', reason } };
+  }
+}
+
+const NOT_UTF8 = { code: 'invalid_utf8', reason: 'The line is not UTF-8.' };
+
+/** Whole lines of a chunk, each parsed by itself: a line that is not JSON costs that line alone. */
+export async function* readNdjson(file: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<SourceRecord[]> {
+  let line = 0;
+  let rest: Buffer = Buffer.alloc(0);
+
+  function take(bytes: Buffer): SourceRecord[] {
+    const records: SourceRecord[] = [];
+    const isText = isUtf8(bytes);
+    for (let start = 0; start < bytes.length; ) {
+      const newline = bytes.indexOf(NEWLINE, start);
+      const end = newline < 0 ? bytes.length : newline;
+      const own = bytes.subarray(start, end);
+      line += 1;
+      const record = parse(file, line, own);
+      if (record && !isText && !isUtf8(own)) records.push({ ...record, value: undefined, problem: NOT_UTF8 });
+      else if (record) records.push(record);
+      start = end + 1;
+    }
+    return records;
+  }
+
+  for await (const chunk of chunks) {
+    const end = chunk.lastIndexOf(NEWLINE) + 1;
+    if (end > 0) {
+      yield take(rest.length > 0 ? Buffer.concat([rest, chunk.subarray(0, end)]) : chunk.subarray(0, end));
+      rest = chunk.subarray(end);
+    } else {
+      rest = Buffer.concat([rest, chunk]);
+    }
+    if (rest.length > LONGEST_LINE_BYTES) {
+      throw new Error(`${file}: line ${line + 1} is longer than ${LONGEST_LINE_BYTES >> 20} MB; is this NDJSON?`);
+    }
+  }
+  yield take(rest);
+}

@@ -1,0 +1,54 @@
+import { problemsOf } from '../../../../problems.ts';
+import type { CreatorRow } from '../document.ts';
+import { DirectoryCreatorDetail } from '../schema.ts';
+import type { SourceRecord } from './source.ts';
+
+/** One row of an import: the API's own shape, save that a field that is not known may be absent. */
+const ImportRow = DirectoryCreatorDetail.partial().required({ pk: true, username: true });
+
+const FIELDS: ReadonlySet<string> = new Set(Object.keys(ImportRow.shape));
+const EXCERPT_CHARACTERS = 200;
+/** The names of unknown fields are the file's own, so there may be as many as rows. */
+const UNKNOWN_FIELDS = 100;
+
+/** Why a record was left out; one line of the rejects file. */
+export interface Reject {
+  file: string;
+  line: number;
+  field: string | null;
+  code: string;
+  reason: string;
+  row: string;
+}
+
+export type CheckedRecord = { row: CreatorRow; reject?: undefined } | { row?: undefined; reject: Reject };
+
+function rejected(record: SourceRecord, field: string | null, code: string, reason: string): CheckedRecord {
+  const { file, line, text } = record;
+  return { reject: { file, line, field, code, reason, row: text.slice(0, EXCERPT_CHARACTERS).toWellFormed() } };
+}
+
+/** A text with half a surrogate pair, which JSON can write and UTF-8 cannot hold. */
+function brokenField(row: CreatorRow): string | undefined {
+  return Object.entries(row).find(([, value]) => typeof value === 'string' && !value.isWellFormed())?.[0];
+}
+
+/** Checks a record against the shape the API answers with, and counts the rows that have each unknown field. */
+export function checkRecord(record: SourceRecord, unknownFields: Map<string, number>): CheckedRecord {
+  const { value, problem } = record;
+  if (problem) return rejected(record, null, problem.code, problem.reason);
+  const parsed = ImportRow.safeParse(value, { reportInput: true });
+  if (!parsed.success) {
+    const [first] = problemsOf(parsed);
+    return rejected(record, first?.field ?? null, first?.code ?? 'invalid', first?.message ?? '');
+  }
+  for (const field in Object(value)) {
+    if (FIELDS.has(field)) continue;
+    const rows = unknownFields.get(field) ?? 0;
+    if (rows > 0 || unknownFields.size < UNKNOWN_FIELDS) unknownFields.set(field, rows + 1);
+  }
+  // Only an escape can bring half a pair: the bytes themselves are UTF-8.
+  const broken = record.text.includes('\\u') ? brokenField(parsed.data) : undefined;
+  if (broken) return rejected(record, broken, 'invalid_text', 'holds half of a surrogate pair, which is no character.');
+  return { row: parsed.data };
+}

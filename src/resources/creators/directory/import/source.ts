@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { readCsv } from './csv.ts';
+import { decompressed } from './decompress.ts';
+import { readNdjson } from './ndjson.ts';
+
+/** One record of a source, before it is checked. */
+export interface SourceRecord {
+  file: string;
+  line: number;
+  /** The record as it stood, for an excerpt. */
+  text: string;
+  value: unknown;
+  /** Why there is no value. */
+  problem?: { code: string; reason: string };
+}
+
+/** What an import reads. */
+export interface Source {
+  /** What is read, for people. */
+  files: string[];
+  /** What the rows are, whatever the files are called; null when they cannot be read a second time. */
+  identity: string | null;
+  /** Records in order, some at a time. */
+  read(): AsyncGenerator<SourceRecord[]>;
+  /** How much is read, 0 to 1; null when the size is not known. */
+  progress(): number | null;
+}
+
+const CHUNK_BYTES = 1 << 20;
+const OPENING_BYTES = 1 << 20;
+
+/** `-` stands for standard input. */
+export const STDIN = '-';
+
+async function describeFile(file: string): Promise<{ size: number; identity: string }> {
+  const found = await stat(file).catch(() => undefined);
+  if (!found?.isFile()) throw new Error(`${file} is not a file that can be read.`);
+  const handle = await open(file);
+  try {
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(OPENING_BYTES), 0, OPENING_BYTES, 0);
+    const opening = createHash('sha256').update(buffer.subarray(0, bytesRead)).digest('hex');
+    return { size: found.size, identity: `${found.size} ${found.mtimeMs} ${opening}` };
+  } finally {
+    await handle.close();
+  }
+}
+
+/** NDJSON starts with a brace; a CSV's header row does not. */
+async function* readRecords(file: string, input: Readable): AsyncGenerator<SourceRecord[]> {
+  const bytes = decompressed(input);
+  const first = await bytes.next();
+  if (first.done) return;
+  async function* whole(): AsyncGenerator<Buffer> {
+    if (!first.done) yield first.value;
+    yield* bytes;
+  }
+  const isJson = first.value.toString('utf8', 0, 4096).trimStart().startsWith('{');
+  yield* isJson ? readNdjson(file, whole()) : readCsv(file, whole());
+}
+
+async function* readFiles(files: string[], onBytes: (count: number) => void): AsyncGenerator<SourceRecord[]> {
+  for (const file of files) {
+    const stream = file === STDIN ? process.stdin : createReadStream(file, { highWaterMark: CHUNK_BYTES });
+    async function* counted(): AsyncGenerator<Buffer> {
+      for await (const chunk of stream) {
+        onBytes(chunk.length);
+        yield chunk;
+      }
+    }
+    yield* readRecords(file, Readable.from(counted(), { objectMode: false, highWaterMark: CHUNK_BYTES }));
+  }
+}
+
+/** Files of NDJSON or CSV, plain, gzip or zstd, told apart by their first bytes. */
+export async function openFiles(files: string[]): Promise<Source> {
+  const isStdin = files.includes(STDIN);
+  if (isStdin && files.length > 1) throw new Error('Standard input (-) cannot be combined with files.');
+  const described = isStdin ? [] : await Promise.all(files.map(describeFile));
+  const size = described.reduce((sum, file) => sum + file.size, 0);
+  let bytes = 0;
+  return {
+    files,
+    identity: isStdin ? null : described.map(({ identity }) => identity).join('\n'),
+    read: () => {
+      bytes = 0;
+      return readFiles(files, (count) => {
+        bytes += count;
+      });
+    },
+    progress: () => (size > 0 ? Math.min(bytes / size, 1) : null),
+  };
+}

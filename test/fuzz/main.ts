@@ -1,0 +1,107 @@
+/**
+ *   npm run fuzz                                   about a minute, the same tests each time
+ *   npm run fuzz -- --seed 7 --max-examples 500    other tests, more of them
+ *
+ * Schemathesis against a server on engines of its own, with keys of each kind: it reads /openapi.json and looks for
+ * answers that break what the document says. Exits 1 when it finds one.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { buildApp } from '../../src/app.ts';
+import { readConfig } from '../../src/config.ts';
+import type { Context } from '../../src/context.ts';
+import { engineFolder } from '../../src/engines/embedded/folder.ts';
+import { resolveEngines } from '../../src/engines/embedded/running.ts';
+import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
+import { configuredUrls, openContext } from '../../src/open-context.ts';
+import { makeBrand } from '../harness/app.ts';
+import { creator, putDirectory } from '../harness/directory.ts';
+import { installSchemathesis } from './tool.ts';
+
+const KEYS = 500;
+const CREDITS = 1_000_000_000;
+const CREATORS = 500;
+const ENGINES = ['postgres', 'redis', 'elasticsearch', 'clickhouse'] as const;
+
+const { values: options } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    'max-examples': { type: 'string', default: '100' },
+  },
+});
+
+const report = (line: string) => void process.stderr.write(`${line}\n`);
+
+/** Full rows and rows of which little is known, in several places. */
+function sample() {
+  const cities = ['Brooklyn', 'Los Angeles', 'São Paulo', null];
+  const countries = ['US', 'United States', 'Brazil', null];
+  return Array.from({ length: CREATORS }, (_, i) =>
+    creator(i + 1, {
+      full_name: i % 3 ? `Zoë “${i}” 🌱` : null,
+      follower_count: i % 7 ? (i * i) % 100_000 : null,
+      engagement_rate: i % 5 ? i / 16 : null,
+      city: cities[i % cities.length] ?? null,
+      country: countries[i % countries.length] ?? null,
+      gender: i % 2 ? 'male' : null,
+    }),
+  );
+}
+
+/** One run of Schemathesis with keys of one kind; true when it found nothing. */
+async function fuzz(program: string, url: string, keys: readonly string[]): Promise<boolean> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'rollcall-fuzz-'));
+  await writeFile(path.join(folder, 'keys.txt'), keys.join('\n'));
+  for (const file of ['schemathesis.toml', 'hooks.py']) await copyFile(`test/fuzz/${file}`, path.join(folder, file));
+  const limits = ['--seed', options.seed, '--max-examples', options['max-examples']];
+  const child = spawn(program, ['--no-color', 'run', `${url}/openapi.json`, ...limits], {
+    cwd: folder,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  const [code] = await once(child, 'exit');
+  await rm(folder, { recursive: true, force: true });
+  return code === 0;
+}
+
+async function fuzzApp(context: Context, program: string): Promise<string[]> {
+  await migratePostgres(context.postgres.db);
+  const index = await putDirectory(context.elastic, context.config.directoryAlias, sample());
+  const brand = await makeBrand(context, { plan: 'enterprise', credits: CREDITS });
+  const { fastify } = await buildApp(context);
+  const url = await fastify.listen({ host: '127.0.0.1', port: 0 });
+  const failed: string[] = [];
+  for (const kind of ['brand', 'data'] as const) {
+    report(`\nSchemathesis with ${kind} keys:`);
+    const keys = await Promise.all(Array.from({ length: KEYS }, () => brand.key(kind)));
+    if (!(await fuzz(program, url, keys))) failed.push(`${kind} keys`);
+  }
+  await fastify.close();
+  await context.elastic.client.indices.delete({ index });
+  return failed;
+}
+
+async function main(): Promise<void> {
+  const dataName = `fuzz-${process.pid}`;
+  const environment = readConfig();
+  const program = await installSchemathesis(environment.directory, report);
+  const engines = await resolveEngines(environment, ENGINES, { dataName, reuseRunning: false, report });
+  // Addresses are taken from what the hooks send, so that no caller without a key is limited either.
+  const config = { ...environment, directoryAlias: dataName, trustedProxies: ['127.0.0.1'] };
+  const { context, close } = openContext(config, configuredUrls(engines));
+  try {
+    const failed = await fuzzApp(context, program);
+    report(failed.length === 0 ? 'Nothing found.' : `Found faults with ${failed.join(' and ')}.`);
+    if (failed.length > 0) process.exitCode = 1;
+  } finally {
+    await close();
+    await engines.stop();
+    if (engines.embedded)
+      await rm(path.join(engineFolder(config.directory), dataName), { recursive: true, force: true });
+  }
+}
+
+await main();
