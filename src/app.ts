@@ -3,7 +3,7 @@ import type { Request } from './auth/identify.ts';
 import type { Context } from './context.ts';
 import { type Door, openDoor } from './door.ts';
 import { ApiError, errorBody, toApiError } from './errors.ts';
-import { answerUnreadable, MAX_HEADER_BYTES, readRaw, unreadable } from './http.ts';
+import { answerUnreadable, isUnroutable, MAX_HEADER_BYTES, readRaw, unreadable } from './http.ts';
 import { newId } from './ids.ts';
 import { type Metrics, openMetrics } from './metrics.ts';
 import { openapiRoutes } from './openapi/routes.ts';
@@ -96,7 +96,7 @@ export async function buildApp(context: Context): Promise<App> {
   });
 
   async function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    let answer = toApiError(unreadable(error));
+    let answer = toApiError(isUnroutable(error) ? noSuchOperation(request.method, request.url) : unreadable(error));
     if (!reply.hasHeader('x-ratelimit-limit')) {
       const setHeader = (name: string, value: string) => void reply.header(name, value);
       answer = (await door.addresses.count(request.ip, setHeader)) ?? answer;

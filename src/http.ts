@@ -50,6 +50,10 @@ export function readRaw(request: FastifyRequest): RawInput {
   return { params: Params.parse(request.params), query: Query.parse(request.query), body: readBody(request) };
 }
 
+/** A method that Fastify refuses before any route is looked up. */
+export const isUnroutable = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE';
+
 /** Failures of the HTTP layer under their codes; anything else unchanged. */
 export function unreadable(error: unknown): unknown {
   if (error instanceof ApiError || !(error instanceof Error) || !('code' in error)) return error;
@@ -68,6 +72,18 @@ export function unreadable(error: unknown): unknown {
   }
 }
 
+function refusalOf(code: string | undefined): [reason: string, refusal: ApiError] {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    const message = `The URL and headers are longer than ${MAX_HEADER_BYTES} bytes.`;
+    return ['Request Header Fields Too Large', new ApiError('REQUEST_TOO_LONG', message)];
+  }
+  if (code === 'HPE_INVALID_METHOD') {
+    const headers = { allow: 'DELETE, GET, PATCH, POST' };
+    return ['Method Not Allowed', new ApiError('METHOD_NOT_ALLOWED', 'This is not an HTTP method.', { headers })];
+  }
+  return ['Bad Request', new ApiError('INVALID_JSON', 'This is not a well-formed HTTP request.')];
+}
+
 /** Answers what the HTTP parser itself refuses, in the API's own form, and closes the connection. */
 export function answerUnreadable(
   error: Error & { code?: string },
@@ -79,21 +95,28 @@ export function answerUnreadable(
     socket.destroy();
     return;
   }
-  const tooLong = error.code === 'HPE_HEADER_OVERFLOW';
-  const refusal = tooLong
-    ? new ApiError('REQUEST_TOO_LONG', `The URL and headers are longer than ${MAX_HEADER_BYTES} bytes.`)
-    : new ApiError('INVALID_JSON', 'This is not a well-formed HTTP request.');
+  const [reason, refusal] = refusalOf(error.code);
   const requestId = newId('req', clock.now().getTime());
   const lines: string[] = [];
   const write = (answer: ApiError) => {
     const body = JSON.stringify(errorBody(answer, requestId));
-    const status = `HTTP/1.1 ${answer.status} ${tooLong ? 'Request Header Fields Too Large' : 'Bad Request'}`;
+    const status = `HTTP/1.1 ${answer.status} ${answer === refusal ? reason : 'Too Many Requests'}`;
     const fixed = [
       'content-type: application/json; charset=utf-8',
       `content-length: ${Buffer.byteLength(body)}`,
       'connection: close',
     ];
-    socket.end([status, `x-request-id: ${requestId}`, ...lines, ...fixed, '', body].join('\r\n'));
+    socket.end(
+      [
+        status,
+        `x-request-id: ${requestId}`,
+        ...Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}`),
+        ...lines,
+        ...fixed,
+        '',
+        body,
+      ].join('\r\n'),
+    );
   };
   addresses
     .count(socket.remoteAddress ?? '', (name, value) => void lines.push(`${name}: ${value}`))

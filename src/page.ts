@@ -17,7 +17,7 @@ export function integerParameter(bounds: { min?: number; max?: number } = {}) {
 export function decimalParameter(bounds: { min: number; max: number }) {
   return z
     .string()
-    .regex(/^[+-]?\d{1,15}(\.\d{1,10})?$/, 'must be a number')
+    .regex(/^[+-]?\d{1,15}(\.\d{1,20})?$/, 'must be a number')
     .transform(Number)
     .pipe(z.number().min(bounds.min).max(bounds.max));
 }
@@ -29,6 +29,9 @@ export function booleanParameter() {
     .pipe(z.boolean());
 }
 
+/** Pages and offsets stay exact in arithmetic; nothing lies beyond. */
+const MAX_POSITION = 1_000_000_000_000;
+
 /** Over 100 is clamped, not refused. */
 const limit = integerParameter({ min: 1 })
   .transform((value) => Math.min(value, MAX_LIMIT))
@@ -38,9 +41,9 @@ const limit = integerParameter({ min: 1 })
 
 /** The pagination parameters of every list. */
 export const PageQuery = {
-  page: integerParameter({ min: 1 }).default(1).describe('1-based page.'),
+  page: integerParameter({ min: 1, max: MAX_POSITION }).default(1).describe('1-based page.'),
   limit,
-  offset: integerParameter({ min: 0 })
+  offset: integerParameter({ min: 0, max: MAX_POSITION })
     .optional()
     .describe('Alternative to page: page = floor(offset / limit) + 1. Wins when both are sent.'),
 };

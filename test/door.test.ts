@@ -10,7 +10,10 @@ let brand: TestBrand;
 
 beforeAll(async () => {
   app = await startApp({ alias, env: { TRUSTED_PROXIES: '127.0.0.1' } });
-  await putDirectory(app.context.elastic, alias, [creator(1, { city: 'Brooklyn', state: 'NY' })]);
+  await putDirectory(app.context.elastic, alias, [
+    creator(1, { city: 'Brooklyn', state: 'NY' }),
+    creator(2, { gender: null, age: null, following_count: null, media_count: null }),
+  ]);
   brand = await makeBrand(app.context);
 });
 afterAll(() => app?.close());
@@ -94,12 +97,24 @@ describe('every answer carries the headers and the error body', () => {
       async () => call(`${app.url}/v1/creators/abc`, await brand.key('data')),
     ],
     ['a search', 200, undefined, async () => call(app.url + search, await brand.key('data'))],
+    [
+      'a creator of whom little is known',
+      200,
+      undefined,
+      async () => call(`${app.url}/v1/creators/2`, await brand.key('data')),
+    ],
     ['a creator', 200, undefined, async () => call(`${app.url}/v1/creators/1`, await brand.key('data'))],
   ];
   it.each(cases)('%s: %i %s', async (_name, status, code, request) => {
     const answer = await request();
     expect(answer.status).toBe(status);
     expect(answer.body.code).toBe(code);
+    expectEveryHeader(answer);
+  });
+
+  it('methods that HTTP or Fastify do not know are refused in the same form', async () => {
+    const answer = await call(`${app.url}/v1/creators/search`, undefined, { method: 'QUERY', ...from() });
+    expect([answer.status, answer.body.code]).toEqual([405, 'METHOD_NOT_ALLOWED']);
     expectEveryHeader(answer);
   });
 
@@ -226,9 +241,9 @@ describe('input', () => {
   it('clamps limit to 100 and lets offset win over page', async () => {
     const key = await brand.key('brand');
     const clamped = await call(`${app.url}/v1/creators/search?limit=5000`, key);
-    expect(clamped.body.pagination).toEqual({ page: 1, limit: 100, total: 1, has_more: false });
+    expect(clamped.body.pagination).toEqual({ page: 1, limit: 100, total: 2, has_more: false });
     const offset = await call(`${app.url}/v1/creators/search?limit=10&offset=25&page=9`, key);
-    expect(offset.body.pagination).toEqual({ page: 3, limit: 10, total: 1, has_more: false });
+    expect(offset.body.pagination).toEqual({ page: 3, limit: 10, total: 2, has_more: false });
     expect(offset.body.data).toEqual([]);
   });
 });

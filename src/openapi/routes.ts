@@ -22,7 +22,7 @@ export async function openapiRoutes(app: FastifyInstance, operations: readonly O
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     staticCSP: CONTENT_SECURITY_POLICY,
-    uiConfig: { persistAuthorization: true, tryItOutEnabled: true, displayRequestDuration: true },
+    uiConfig: { layout: 'BaseLayout', persistAuthorization: true, tryItOutEnabled: true, displayRequestDuration: true },
     theme: { title: 'Rollcall API' },
   });
   app.get('/openapi.json', () => document);

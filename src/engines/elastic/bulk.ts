@@ -3,15 +3,7 @@ import { z } from 'zod';
 import { ApiError, unavailable } from '../../errors.ts';
 import type { Elastic } from './open.ts';
 
-/** One body of `_bulk`: a line that says what to do, and with `index` a second one, the document. */
-export interface BulkBatch {
-  body: string;
-  /** The last row that the body covers; batches are sent in the order of their rows. */
-  lastRow: number;
-}
-
 export interface BulkOptions {
-  inFlight?: number;
   /** How long Elasticsearch may refuse or be away before a batch is given up. */
   patienceMs?: number;
   /** Is told the last row of the acknowledged batches that have no gap before them. */
@@ -20,12 +12,22 @@ export interface BulkOptions {
 }
 
 export interface BulkStream {
-  /** Resolves when there is room for the next batch; rejects when a batch has failed for good. */
-  send(batch: BulkBatch): Promise<void>;
+  /** Adds to the body in the making: a line that says what to do, and with `index` a second one, the document. */
+  add(lines: string): void;
+  /** Whether the body has a good size to be sent. */
+  isFull(): boolean;
+  /** Sends the body, which ends with this row; resolves when there is room for the next, rejects when one has failed. */
+  send(lastRow: number): Promise<void>;
   /** Resolves when everything sent is acknowledged. */
   drain(): Promise<void>;
 }
 
+// 5,000 documents or 4 MB in a body and 4 bodies in flight were the fastest of 250 to 10,000 and 1 to 8.
+const BODY_DOCUMENTS = 5_000;
+const BODY_BYTES = 4 << 20;
+const IN_FLIGHT = 4;
+/** Room for the document that fills a body: the longest that a row can make has a tenth of this. */
+const LAST_DOCUMENT_BYTES = 1 << 20;
 const PATIENCE_MS = 120_000;
 const LONGEST_PAUSE_MS = 5_000;
 
@@ -65,10 +67,10 @@ function reasonOf(error: ApiError): string {
 export async function postBulk(
   elastic: Elastic,
   index: string,
-  body: string,
+  body: string | Buffer,
   options: BulkOptions = {},
 ): Promise<void> {
-  const bytes = Buffer.from(body);
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   const { patienceMs = PATIENCE_MS, onRetry } = options;
   const giveUpAt = performance.now() + patienceMs;
   for (let attempt = 0; ; attempt += 1) {
@@ -90,12 +92,15 @@ export async function postBulk(
   }
 }
 
-/** Several bodies in flight at once, no more: the reader waits for the writer. */
+/** Bodies for `_bulk`, several in flight and no more: the reader waits for the writer. Their memory is used again. */
 export function openBulk(elastic: Elastic, index: string, options: BulkOptions = {}): BulkStream {
-  const inFlight = options.inFlight ?? 4;
   const running = new Set<Promise<void>>();
   const unacknowledged: Array<{ lastRow: number; isTaken: boolean }> = [];
+  const free: Buffer<ArrayBuffer>[] = [];
   let failure: { error: unknown } | undefined;
+  let body = Buffer.allocUnsafe(BODY_BYTES + LAST_DOCUMENT_BYTES);
+  let bytes = 0;
+  let documents = 0;
 
   function acknowledge(): void {
     let row: number | undefined;
@@ -103,12 +108,13 @@ export function openBulk(elastic: Elastic, index: string, options: BulkOptions =
     if (row !== undefined) options.onAcknowledged?.(row);
   }
 
-  async function post(batch: BulkBatch): Promise<void> {
-    const entry = { lastRow: batch.lastRow, isTaken: false };
+  async function post(buffer: Buffer<ArrayBuffer>, length: number, lastRow: number): Promise<void> {
+    const entry = { lastRow, isTaken: false };
     unacknowledged.push(entry);
     try {
-      await postBulk(elastic, index, batch.body, options);
+      await postBulk(elastic, index, buffer.subarray(0, length), options);
       entry.isTaken = true;
+      free.push(buffer);
       acknowledge();
     } catch (error) {
       failure ??= { error };
@@ -120,11 +126,21 @@ export function openBulk(elastic: Elastic, index: string, options: BulkOptions =
   }
 
   return {
-    send: async (batch) => {
+    add: (lines) => {
+      if (lines.length * 3 > body.length - bytes) throw new Error('A document is too large for a body.');
+      bytes += body.write(lines, bytes);
+      documents += 1;
+    },
+    isFull: () => documents >= BODY_DOCUMENTS || bytes >= BODY_BYTES,
+    send: async (lastRow) => {
       assertWell();
-      const posted: Promise<void> = post(batch).finally(() => running.delete(posted));
+      if (documents === 0) return;
+      const posted: Promise<void> = post(body, bytes, lastRow).finally(() => running.delete(posted));
       running.add(posted);
-      while (running.size >= inFlight) await Promise.race(running);
+      bytes = 0;
+      documents = 0;
+      while (running.size >= IN_FLIGHT) await Promise.race(running);
+      body = free.pop() ?? Buffer.allocUnsafe(BODY_BYTES + LAST_DOCUMENT_BYTES);
       assertWell();
     },
     drain: async () => {

@@ -28,7 +28,7 @@ export const autocompleteCreators = operation({
   directory: true,
   params: nothing,
   query: z.object({
-    q: z.string().max(100).describe('The beginning of a username.').meta({ example: 'gord' }),
+    q: z.string().min(1).max(100).describe('The beginning of a username.').meta({ example: 'gord' }),
     limit: integerParameter({ min: 1 })
       .transform((value) => Math.min(value, 20))
       .pipe(z.number().int().min(1).max(20))

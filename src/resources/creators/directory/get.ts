@@ -5,7 +5,8 @@ import type { Clause } from './query.ts';
 import { DirectoryCreator, DirectoryCreatorDetail } from './schema.ts';
 
 const { following_count, media_count, gender, age } = DirectoryCreatorDetail.shape;
-const absent = <T extends z.ZodType>(shape: T) => z.union([shape, z.undefined().transform(() => null)]);
+/** Documents leave out what is unknown. */
+const absent = <T extends z.ZodType>(shape: T) => shape.optional().transform((value) => value ?? null);
 const Hits = z.object({
   hits: z.object({
     hits: z.array(

@@ -7,8 +7,7 @@ import { Interpretation } from './understand.ts';
 const MAX_Q_CHARACTERS = 500;
 const MAX_Q_WORDS = 32;
 
-const text = (description: string, example: string) =>
-  z.string().max(200).describe(description).meta({ example }).optional();
+const text = (description: string) => z.string().max(200).describe(description).optional();
 const count = integerParameter({ min: 0 });
 
 const q = z
@@ -49,13 +48,13 @@ export const CreatorSearchQuery = z
     follower_min: count.optional(),
     follower_max: count.optional(),
     engagement_min: decimalParameter({ min: 0, max: 1_000_000 }).describe('Percent: 3.5 means 3.5 %.').optional(),
-    category: text('Exact, any case.', 'Fitness'),
-    niche: text('Equal to a niche or part of one, any case.', 'yoga'),
+    category: text('Exact, any case.'),
+    niche: text('Equal to a niche or part of one, any case.'),
     has_email: booleanParameter().describe('false: only creators without one.').optional(),
-    country: text('A code or name of a country in all its spellings; anything else is a substring.', 'US'),
-    city: text('A metro shorthand (NYC, LA, Bay Area …), `City, ST`, or part of a city name.', 'NYC'),
-    state: text('Abbreviation or full name.', 'CA'),
-    gender: text('Any case.', 'female'),
+    country: text('A code or name of a country in all its spellings; anything else is a substring.'),
+    city: text('A metro shorthand (NYC, LA, Bay Area …), `City, ST`, or part of a city name.'),
+    state: text('Abbreviation or full name.'),
+    gender: text('Any case.'),
     sort: z.enum(['followers', 'engagement']).default('followers'),
     ...PageQuery,
     preview: booleanParameter().describe('Totals and facets without creators, for 0 credits.').optional(),

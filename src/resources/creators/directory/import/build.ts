@@ -8,9 +8,6 @@ import { checkRecord } from './rows.ts';
 import { type Sampled, sampler } from './sampler.ts';
 import type { Source, SourceRecord } from './source.ts';
 
-// 5,000 documents or 4 MB in a body and 4 bodies in flight were the fastest of 250 to 10,000 and 1 to 8.
-const BATCH_ROWS = 5_000;
-const BATCH_CHARACTERS = 4 << 20;
 const CHECKPOINT_EVERY_MS = 500;
 
 export interface Tally {
@@ -52,11 +49,9 @@ export class Interrupted extends Error {
   }
 }
 
-/** Documents on their way to the index, in bodies of a good size, and how far they have arrived. */
+/** The bulk stream of a build, and how far it has arrived. */
 function openBatches(options: BuildOptions, tally: Tally) {
   let acknowledged = options.acknowledged;
-  let body = '';
-  let documents = 0;
   let checkpointAt = performance.now();
   const bulk = openBulk(options.elastic, options.index, {
     onAcknowledged: (row) => {
@@ -70,24 +65,16 @@ function openBatches(options: BuildOptions, tally: Tally) {
     await options.onCheckpoint(acknowledged, tally);
   }
 
-  async function send(): Promise<void> {
-    const batch = { body, lastRow: tally.rows };
-    body = '';
-    documents = 0;
-    await bulk.send(batch);
-    if (performance.now() - checkpointAt > CHECKPOINT_EVERY_MS) await checkpoint();
-  }
-
   return {
-    add: (lines: string) => {
-      body += lines;
-      documents += 1;
+    add: bulk.add,
+    isFull: bulk.isFull,
+    send: async () => {
+      await bulk.send(tally.rows);
+      if (performance.now() - checkpointAt > CHECKPOINT_EVERY_MS) await checkpoint();
     },
-    isFull: () => documents >= BATCH_ROWS || body.length >= BATCH_CHARACTERS,
-    send,
     /** Sends the rest and waits for all of it. */
     finish: async () => {
-      if (documents > 0) await send();
+      await bulk.send(tally.rows);
       await bulk.drain();
       acknowledged = Math.max(acknowledged, tally.rows);
       await checkpoint();

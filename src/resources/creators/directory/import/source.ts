@@ -29,7 +29,7 @@ export interface Source {
   progress(): number | null;
 }
 
-const CHUNK_BYTES = 1 << 20;
+const CHUNK_BYTES = 1 << 18;
 const OPENING_BYTES = 1 << 20;
 
 /** `-` stands for standard input. */

@@ -86,13 +86,19 @@ function damageOf({ id, source }: StoredDocument): string | undefined {
   return difference && `${difference} does not follow from the card`;
 }
 
+/** Elasticsearch gives back `copy_to` as a list, also where one name was said. */
+function listTargets(mapping: unknown): unknown {
+  return JSON.parse(JSON.stringify(mapping ?? {}), (key, value) =>
+    key === 'copy_to' && typeof value === 'string' ? [value] : value,
+  );
+}
+
 /** Everything that is wrong with an index; empty when nothing is. */
 export async function findDamage(engines: DirectoryEngines, index: string): Promise<string[]> {
   const { elastic, db, alias } = engines;
   const damage: string[] = [];
   const { definition } = await readDefinition();
-  const mapping = await mappingOf(elastic, index);
-  if (!isDeepStrictEqual(JSON.parse(JSON.stringify(mapping ?? {})), definition.mappings)) {
+  if (!isDeepStrictEqual(listTargets(await mappingOf(elastic, index)), listTargets(definition.mappings))) {
     damage.push('The mapping is not that of mappings/creators.json.');
   }
   const [documents, record, writes] = [

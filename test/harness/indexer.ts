@@ -1,0 +1,106 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { sql } from 'kysely';
+import { systemClock } from '../../src/clock.ts';
+import { deleteIndex, listIndices } from '../../src/engines/elastic/indices.ts';
+import { type Elastic, openElastic } from '../../src/engines/elastic/open.ts';
+import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
+import { openPostgres, type Postgres } from '../../src/engines/postgres/open.ts';
+import type { DirectoryEngines } from '../../src/resources/creators/directory/import/writer.ts';
+import { engineUrls, unique } from './app.ts';
+
+export interface Finished {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  out: string;
+  err: string;
+}
+
+export interface RunningCommand {
+  child: ChildProcess;
+  /** What it has said so far. */
+  said(): string;
+  finished: Promise<Finished>;
+}
+
+/** A directory of its own: database, alias and folder, and the ops command on them. */
+export interface TestDirectory {
+  engines: DirectoryEngines;
+  elastic: Elastic;
+  postgres: Postgres;
+  folder: string;
+  env: NodeJS.ProcessEnv;
+  file(name: string, content: string | Buffer): Promise<string>;
+  start(...args: string[]): RunningCommand;
+  run(...args: string[]): Promise<Finished>;
+  close(): Promise<void>;
+}
+
+function startCommand(args: string[], cwd: string, env: NodeJS.ProcessEnv, input?: Buffer): RunningCommand {
+  const main = path.resolve('indexer/main.ts');
+  const child = spawn(process.execPath, [main, ...args], { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    out += chunk.toString();
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    err += chunk.toString();
+  });
+  child.stdin.end(input);
+  const finished = once(child, 'close').then(() => ({ code: child.exitCode, signal: child.signalCode, out, err }));
+  return { child, said: () => err, finished };
+}
+
+async function createDatabase(): Promise<string> {
+  const url = new URL(engineUrls().postgres);
+  const name = unique('indexer').replaceAll('-', '_');
+  const postgres = openPostgres(url.href, { max: 1 });
+  await sql`create database ${sql.id(name)}`.execute(postgres.db);
+  await postgres.close();
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+export async function makeDirectory(): Promise<TestDirectory> {
+  const urls = { ...engineUrls(), postgres: await createDatabase() };
+  const postgres = openPostgres(urls.postgres, { max: 4 });
+  const elastic = openElastic(urls.elasticsearch, { timeoutMs: 30_000 });
+  await migratePostgres(postgres.db);
+  const alias = unique('directory');
+  const folder = await mkdtemp(path.join(tmpdir(), 'rollcall-indexer-'));
+  const env = {
+    PATH: process.env.PATH,
+    DATABASE_URL: urls.postgres,
+    ELASTICSEARCH_URL: urls.elasticsearch,
+    REDIS_URL: urls.redis,
+    DIRECTORY_ALIAS: alias,
+  };
+  const start = (...args: string[]) => startCommand(args, folder, env);
+  return {
+    engines: { elastic, db: postgres.db, clock: systemClock, alias },
+    elastic,
+    postgres,
+    folder,
+    env,
+    file: async (name, content) => {
+      const file = path.join(folder, name);
+      await writeFile(file, content);
+      return file;
+    },
+    start,
+    run: (...args) => start(...args).finished,
+    close: async () => {
+      for (const { name } of await listIndices(elastic, `${alias}-`)) await deleteIndex(elastic, name);
+      await rm(folder, { recursive: true });
+      await Promise.all([elastic.close(), postgres.close()]);
+    },
+  };
+}
+
+export function runWithInput(directory: TestDirectory, input: Buffer, ...args: string[]): Promise<Finished> {
+  return startCommand(args, directory.folder, directory.env, input).finished;
+}
