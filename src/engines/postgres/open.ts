@@ -91,6 +91,8 @@ export function openPostgres(url: string, options: { max?: number; onError?: (er
   });
   // An idle connection that Postgres closes must not end the process; the next query opens another.
   pool.on('error', (error) => options.onError?.(error));
+  // Nor may one that is lost between two statements of a transaction; the next statement fails by itself.
+  pool.on('connect', (client) => client.on('error', (error) => options.onError?.(error)));
   const db = new Kysely<Database>({
     dialect: guardedDialect(pool),
     plugins: [new CamelCasePlugin()],

@@ -28,7 +28,7 @@ function insert(table: Float64Array, value: number, mixed: number): boolean {
   }
 }
 
-function grown(table: Float64Array): Float64Array {
+function grown(table: Float64Array<ArrayBuffer>): Float64Array<ArrayBuffer> {
   const larger = new Float64Array(table.length * 2).fill(FREE);
   for (const value of table) if (value !== FREE) insert(larger, value, mix(value));
   return larger;
