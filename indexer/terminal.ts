@@ -70,8 +70,9 @@ function bar(): ProgressView {
   return {
     show: ({ phase, rows, progress }) => {
       const elapsedMs = performance.now() - startedAt;
-      const left = progress ? Math.ceil((elapsedMs / 1000) * (1 / progress - 1)) : '-';
-      const rate = grouped(Math.round((rows * 1000) / elapsedMs));
+      const isReading = phase === 'bulk';
+      const left = isReading && progress ? Math.ceil((elapsedMs / 1000) * (1 / progress - 1)) : '-';
+      const rate = isReading ? grouped(Math.round((rows * 1000) / elapsedMs)) : '-';
       view.update(Math.floor((progress ?? 0) * 1_000), { phase, rows: grouped(rows), rate, left });
     },
     note: (line) => out.write(`\r${line}\n`),

@@ -1,4 +1,5 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import type { Request } from './auth/identify.ts';
 import type { Context } from './context.ts';
 import { type Door, openDoor } from './door.ts';
@@ -7,7 +8,7 @@ import { answerUnreadable, isUnroutable, MAX_HEADER_BYTES, readRaw, unreadable }
 import { newId } from './ids.ts';
 import { type Metrics, openMetrics } from './metrics.ts';
 import { openapiRoutes } from './openapi/routes.ts';
-import type { Operation } from './operation.ts';
+import type { Operation, Prepared } from './operation.ts';
 import { autocompleteCreators } from './resources/creators/directory/autocomplete.ts';
 import { dictionaryOperations } from './resources/creators/directory/dictionary.ts';
 import { getDirectoryCreator, searchCreators } from './resources/creators/directory/routes.ts';
@@ -26,8 +27,6 @@ export const operations: readonly Operation[] = [
 const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{7,127}$/;
 const BODY_LIMIT_BYTES = 1024 * 1024;
 
-const started = new WeakMap<FastifyRequest, number>();
-
 function requestOf(request: FastifyRequest, reply: FastifyReply): Request {
   return {
     authorization: request.headers.authorization,
@@ -37,17 +36,36 @@ function requestOf(request: FastifyRequest, reply: FastifyReply): Request {
   };
 }
 
+/** Prepared requests by URL, per operation: shapes and places are read once for a query that comes again. */
+const MAX_PREPARED = 5_000;
+const MAX_PREPARED_URL = 1_000;
+
+function openPrepared(operation: Operation): (request: FastifyRequest) => Prepared {
+  const prepared = new LRUCache<string, Prepared>({ max: MAX_PREPARED });
+  return (request) => {
+    const { url, headers } = request;
+    if (operation.method !== 'GET' || url.length > MAX_PREPARED_URL) return operation.prepare(readRaw(request));
+    const key = `${headers.accept ?? ''} ${url}`;
+    const known = prepared.get(key);
+    if (known) return known;
+    const fresh = operation.prepare(readRaw(request));
+    prepared.set(key, fresh);
+    return fresh;
+  };
+}
+
 function register(app: FastifyInstance, door: Door, metrics: Metrics, operation: Operation): void {
+  const prepare = openPrepared(operation);
   app.route({
     method: operation.method,
     url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
     handler: async (request, reply) => {
-      const bytes = await door.run(operation, requestOf(request, reply), () => readRaw(request));
+      const bytes = await door.run(operation, requestOf(request, reply), () => prepare(request));
       return reply.code(operation.status).type('application/json; charset=utf-8').send(bytes);
     },
-    onResponse: (request, reply, done) => {
+    onResponse: (_request, reply, done) => {
       const labels = { operation: operation.id, status: String(reply.statusCode) };
-      metrics.requests.observe(labels, (performance.now() - (started.get(request) ?? performance.now())) / 1000);
+      metrics.requests.observe(labels, reply.elapsedTime / 1000);
       done();
     },
   });
@@ -112,7 +130,6 @@ export async function buildApp(context: Context): Promise<App> {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.addHook('onRequest', (request, reply, done) => {
-    started.set(request, performance.now());
     reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
     done();
   });

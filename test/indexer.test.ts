@@ -6,6 +6,7 @@ import { importDirectory } from '../src/resources/creators/directory/import/impo
 import { listUnfinished } from '../src/resources/creators/directory/import/queries.ts';
 import { generateCreators, sampleSource } from '../src/resources/creators/directory/import/sample.ts';
 import { readStatus } from '../src/resources/creators/directory/import/status.ts';
+import { prune } from '../src/resources/creators/directory/import/versions.ts';
 import type { DirectoryCreatorDetail } from '../src/resources/creators/directory/schema.ts';
 import { until } from './harness/app.ts';
 import { creator } from './harness/directory.ts';
@@ -167,6 +168,22 @@ describe('import', () => {
   it('never swaps in an empty directory', async () => {
     const { code, err } = await directory.run('import', await directory.file('empty.ndjson', ''));
     expect([code, err]).toEqual([1, expect.stringContaining('no row to import')]);
+  });
+
+  it('fails with the file’s name when a packed file is cut off or a header lacks pk, and swaps nothing', async () => {
+    const before = (await readStatus(directory.engines)).live?.name;
+    const cut = await directory.file('cut.ndjson.gz', gzipSync(ndjson(rows)).subarray(0, -20));
+    const headless = await directory.file('headless.csv', 'id,username\n1,ana\n');
+    expect(await directory.run('import', cut)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('cut.ndjson.gz could not be read'),
+    });
+    expect(await directory.run('import', headless)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('no column pk'),
+    });
+    expect((await readStatus(directory.engines)).live?.name).toBe(before);
+    await prune(directory.engines, 1, {});
   });
 
   it('keeps the last of a repeated pk, however batches overtake each other, and counts the others', async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import type { Caller } from '../auth/queries.ts';
+import type { Caller, Subscription } from '../auth/queries.ts';
 import { mayHaveRun } from '../engines/redis/open.ts';
 import { newId } from '../ids.ts';
 import { type AccessEngines, restoreAccess } from './access.ts';
@@ -40,6 +40,17 @@ export interface Metered {
   charge: Charge | undefined;
 }
 
+const periods = new WeakMap<Subscription, Period>();
+
+/** The subscription's current period, worked out once a period. */
+function periodOf(subscription: Subscription, now: Date): Period {
+  const known = periods.get(subscription);
+  if (known && known.start <= now && now < known.end) return known;
+  const period = periodAt(subscription.anchorAt, now);
+  periods.set(subscription, period);
+  return period;
+}
+
 export interface MeterCall {
   caller: Caller;
   /** Credits to debit; 0 for what is free or will be refused. */
@@ -63,7 +74,7 @@ export function openMeter(
     const { caller, credits, requestId } = call;
     const { subscription, keyId } = caller;
     const now = engines.clock.now();
-    const period = caller.kind === 'data' ? periodAt(subscription.anchorAt, now) : undefined;
+    const period = caller.kind === 'data' ? periodOf(subscription, now) : undefined;
     const charge: Charge = {
       id: credits > 0 ? newId('chg', now.getTime()) : '',
       subscriptionId: subscription.id,

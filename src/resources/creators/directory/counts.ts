@@ -38,8 +38,19 @@ export function openCounts(elastic: Elastic) {
   const levels = new LRUCache<string, Level>({ max: 5_000 });
   const cuts = new LRUCache<string, Promise<Bounds[]>>({ max: 8 });
 
+  const texts = new WeakMap<Filter, string>();
+
+  /** A filter as text, made once for each filter. */
+  function textOf(filter: Filter): string {
+    const known = texts.get(filter);
+    if (known !== undefined) return known;
+    const text = JSON.stringify(filter);
+    texts.set(filter, text);
+    return text;
+  }
+
   const keyOf = (snapshot: Snapshot, filter: Filter, sort = '') =>
-    `${snapshot.index}/${snapshot.generation}/${sort}/${JSON.stringify(filter)}`;
+    `${snapshot.index}/${snapshot.generation}/${sort}/${textOf(filter)}`;
 
   async function ask<T>(index: string, answer: z.ZodType<T>, body: unknown): Promise<T> {
     const path = `/${index}/_search?allow_partial_search_results=false`;

@@ -2,32 +2,29 @@ import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { notFound } from '../../../errors.ts';
 import { nothing, operation, RawJson } from '../../../operation.ts';
-import { integerParameter, pageOf, paginationOf } from '../../../page.ts';
+import { integerParameter, type Pagination, pageOf, paginationOf } from '../../../page.ts';
 import { findCreator } from './get.ts';
-import { buildFilter } from './query.ts';
+import { planOf } from './plan.ts';
+import type { Filter } from './query.ts';
 import { DirectoryCreatorDetail } from './schema.ts';
 import { assertKept, fetchPage } from './search.ts';
 import { CreatorSearchAnswer, CreatorSearchQuery, type Preview } from './search-schema.ts';
-import { interpretationOf, understand } from './understand.ts';
 
 export const SEARCH_CREDITS = 10;
 const FACET_SIZE = 50;
 
-const EMPTY_LIST = '{"data":[';
-
-/** `cards` is latin1 text of UTF-8 bytes; the rest is ASCII or encoded here. */
-function answerBytes(cards: string, rest: object): Buffer {
-  const tail = JSON.stringify(rest);
-  return Buffer.concat([Buffer.from(`${EMPTY_LIST}${cards}],`, 'latin1'), Buffer.from(tail.slice(1), 'utf8')]);
+/** `cards` and `meta` are latin1 text of UTF-8 bytes, and so is the whole until it becomes bytes, once. */
+function answerBytes(cards: string, pagination: Pagination, meta: string): Buffer {
+  return Buffer.from(`{"data":[${cards}],"pagination":${JSON.stringify(pagination)},"meta":${meta}}`, 'latin1');
 }
 
-async function previewOf(context: Context, query: CreatorSearchQuery): Promise<{ total: number; preview: Preview }> {
+async function previewOf(context: Context, query: CreatorSearchQuery, filter: Filter) {
   const { directory } = context;
   const snapshot = await directory.snapshot(query.directory_version);
-  const filter = buildFilter(query, understand(query));
   const { total, facets } = await directory.facets.preview(snapshot, filter, FACET_SIZE);
   const pages = Math.ceil(total / query.limit);
-  return { total, preview: { pages, credits_to_fetch_all: pages * SEARCH_CREDITS, facets } };
+  const preview: Preview = { pages, credits_to_fetch_all: pages * SEARCH_CREDITS, facets };
+  return { total, preview };
 }
 
 export const searchCreators = operation({
@@ -53,19 +50,22 @@ export const searchCreators = operation({
   },
   handler: async (context, { query, setHeader, ignored }) => {
     const { directory } = context;
-    const understood = understand(query);
-    const meta = { interpretation: interpretationOf(query, understood, ignored) };
+    const { filter, interpretation, meta } = planOf(query, ignored);
     const page = pageOf(query);
     const snapshot = await directory.snapshot(query.directory_version);
     setHeader('x-directory-version', snapshot.index);
     try {
       if (query.preview) {
-        const { total, preview } = await previewOf(context, query);
-        return { data: [], pagination: { ...paginationOf(page, total), has_more: false }, meta, preview };
+        const { total, preview } = await previewOf(context, query, filter);
+        return {
+          data: [],
+          pagination: { ...paginationOf(page, total), has_more: false },
+          meta: { interpretation },
+          preview,
+        };
       }
-      const filter = buildFilter(query, understood);
       const { cards, total } = await fetchPage(directory.elastic, directory.counts, snapshot, filter, query.sort, page);
-      return new RawJson(answerBytes(cards, { pagination: paginationOf(page, total), meta }));
+      return new RawJson(answerBytes(cards, paginationOf(page, total), meta));
     } catch (error) {
       return assertKept(error, snapshot.index);
     }

@@ -88,56 +88,63 @@ function openBatches(options: BuildOptions, tally: Tally) {
   };
 }
 
-/** Reads, checks and writes every row. Version = row number, so of a repeated `pk` the last row stays, in any order. */
-export async function buildIndex(options: BuildOptions): Promise<Built> {
-  const { rejectLimit, signal } = options;
-  const tally: Tally = { rows: 0, accepted: 0, rejected: 0 };
+/** Takes records one by one: checks and counts them, and adds their documents to the body in the making. */
+function openIntake(options: BuildOptions, tally: Tally, add: (lines: string) => void) {
   const unknownFields = new Map<string, number>();
   const distinct = distinctNumbers();
   const samples = sampler();
   const rejects = openRejects(options.rejectsFile);
+  return {
+    flushRejects: rejects.flush,
+    take: (record: SourceRecord) => {
+      tally.rows += 1;
+      const { row, reject } = checkRecord(record, unknownFields);
+      if (reject) {
+        tally.rejected += 1;
+        rejects.add(reject);
+        assertFewRejects(options.rejectLimit, tally.rejected, tally.rows, false);
+        return;
+      }
+      tally.accepted += 1;
+      distinct.add(row.pk);
+      const isSent = tally.rows <= options.acknowledged;
+      if (isSent && !samples.wants(tally.accepted)) return;
+      const document = JSON.stringify(documentOf(row));
+      samples.offer(tally.accepted, { pk: row.pk, version: tally.rows, document });
+      if (isSent) return;
+      add(`{"index":{"_id":"${row.pk}","version":${tally.rows},"version_type":"external_gte"}}\n${document}\n`);
+    },
+    built: (): Built => ({
+      ...tally,
+      distinct: distinct.count(),
+      unknownFields: Object.fromEntries(unknownFields),
+      samples: samples.taken(),
+    }),
+  };
+}
+
+/** Reads, checks and writes every row. Version = row number, so of a repeated `pk` the last row stays, in any order. */
+export async function buildIndex(options: BuildOptions): Promise<Built> {
+  const { source, rejectLimit, signal } = options;
+  const tally: Tally = { rows: 0, accepted: 0, rejected: 0 };
   const batches = openBatches(options, tally);
-
-  function take(record: SourceRecord): void {
-    tally.rows += 1;
-    const { row, reject } = checkRecord(record, unknownFields);
-    if (reject) {
-      tally.rejected += 1;
-      rejects.add(reject);
-      assertFewRejects(rejectLimit, tally.rejected, tally.rows, false);
-      return;
-    }
-    tally.accepted += 1;
-    distinct.add(row.pk);
-    const isSent = tally.rows <= options.acknowledged;
-    if (isSent && !samples.wants(tally.accepted)) return;
-    const document = JSON.stringify(documentOf(row));
-    samples.offer(tally.accepted, { pk: row.pk, version: tally.rows, document });
-    if (isSent) return;
-    batches.add(`{"index":{"_id":"${row.pk}","version":${tally.rows},"version_type":"external_gte"}}\n${document}\n`);
-  }
-
+  const intake = openIntake(options, tally, batches.add);
   try {
-    for await (const records of options.source.read()) {
+    for await (const records of source.read()) {
       for (const record of records) {
-        take(record);
+        intake.take(record);
         if (batches.isFull()) await batches.send();
       }
-      rejects.flush();
+      intake.flushRejects();
       options.onProgress(tally);
       if (signal?.aborted) throw new Interrupted(await batches.finish());
     }
     await batches.finish();
     assertFewRejects(rejectLimit, tally.rejected, tally.rows, true);
   } catch (error) {
-    rejects.flush();
+    intake.flushRejects();
     if (!(error instanceof Interrupted)) await batches.abandon();
     throw error;
   }
-  return {
-    ...tally,
-    distinct: distinct.count(),
-    unknownFields: Object.fromEntries(unknownFields),
-    samples: samples.taken(),
-  };
+  return intake.built();
 }

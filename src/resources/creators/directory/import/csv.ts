@@ -19,14 +19,14 @@ function readCell(column: string, cell: string): unknown {
   return cell;
 }
 
-function assertHeader(file: string, header: string[]): void {
+function assertHeader(header: string[]): void {
   const required = ['pk', 'username'].filter((column) => !header.includes(column));
   if (required.length > 0) {
     const known = Object.keys(DirectoryCreatorDetail.shape).join(', ');
-    throw new Error(`${file}: the header row has no column ${required.join(' and no column ')}. Columns: ${known}.`);
+    throw new Error(`The header row has no column ${required.join(' and no column ')}. Columns: ${known}.`);
   }
   const repeated = header.find((column, position) => header.indexOf(column) !== position);
-  if (repeated !== undefined) throw new Error(`${file}: the header row names the column ${repeated} twice.`);
+  if (repeated !== undefined) throw new Error(`The header row names the column ${repeated} twice.`);
 }
 
 function problemOf(header: string[], cells: string[]): SourceRecord['problem'] {
@@ -65,7 +65,7 @@ export async function* readCsv(file: string, chunks: AsyncIterable<Buffer>): Asy
   for await (const { record: cells, info } of parsed) {
     if (!header) {
       header = cells.map((name) => name.trim());
-      assertHeader(file, header);
+      assertHeader(header);
     } else {
       const columns = header;
       const problem = problemOf(columns, cells);

@@ -49,7 +49,7 @@ export async function* readNdjson(file: string, chunks: AsyncIterable<Buffer>): 
       rest = Buffer.concat([rest, chunk]);
     }
     if (rest.length > LONGEST_LINE_BYTES) {
-      throw new Error(`${file}: line ${line + 1} is longer than ${LONGEST_LINE_BYTES >> 20} MB; is this NDJSON?`);
+      throw new Error(`Line ${line + 1} is longer than ${LONGEST_LINE_BYTES >> 20} MB; is this NDJSON?`);
     }
   }
   yield take(rest);

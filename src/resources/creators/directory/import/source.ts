@@ -70,7 +70,12 @@ async function* readFiles(files: string[], onBytes: (count: number) => void): As
         yield chunk;
       }
     }
-    yield* readRecords(file, Readable.from(counted(), { objectMode: false, highWaterMark: CHUNK_BYTES }));
+    try {
+      yield* readRecords(file, Readable.from(counted(), { objectMode: false, highWaterMark: CHUNK_BYTES }));
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new Error(`${file} could not be read to its end: ${why}`, { cause: error });
+    }
   }
 }
 
