@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -92,6 +93,21 @@ describe('one writer at a time', () => {
     await other.letGo();
     expect(await waiting.finished).toMatchObject({ code: 0, out: '1\n' });
     expect(await usernameOf(77)).toBe('waited');
+  });
+});
+
+describe('a writer whose connection is lost', () => {
+  it('is told so before it swaps, ends nothing else, and the next writer can begin', async () => {
+    const { engines } = directory;
+    const work = asWriter(engines, 'import', {}, async ({ assertHeld }) => {
+      await sql`
+        select pg_terminate_backend(pid) from pg_locks
+        where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())
+      `.execute(engines.db);
+      await assertHeld();
+    });
+    await expect(work).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    await asWriter(engines, 'import', {}, async ({ assertHeld }) => await assertHeld());
   });
 });
 

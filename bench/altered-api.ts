@@ -1,0 +1,34 @@
+/**
+ * The API with one thing changed, to measure what that thing costs: `node altered-api.ts <change>`.
+ *   request-cache   pages are asked of Elasticsearch with its request cache on
+ *   unmetered       counting and debiting are answered in this process, without Redis
+ */
+import { buildApp } from '../src/app.ts';
+import { readConfig } from '../src/config.ts';
+import type { Context } from '../src/context.ts';
+import { openLiveIndex } from '../src/engines/elastic/live-index.ts';
+import { listen } from '../src/listen.ts';
+import { configuredUrls, openContext } from '../src/open-context.ts';
+import { openDirectory } from '../src/resources/creators/directory/directory.ts';
+import { answerInProcess } from './unmetered.ts';
+
+function withRequestCache(context: Context): Context {
+  const elastic: Context['elastic'] = {
+    ...context.elastic,
+    post: (path, body, type) => context.elastic.post(`${path}&request_cache=true`, body, type),
+  };
+  const directory = openDirectory(elastic, openLiveIndex(elastic, context.config.directoryAlias));
+  return { ...context, elastic, directory };
+}
+
+const CHANGES = new Map([
+  ['request-cache', withRequestCache],
+  ['unmetered', (context: Context): Context => ({ ...context, redis: answerInProcess(context.redis) })],
+]);
+
+const change = CHANGES.get(process.argv[2] ?? '');
+if (!change) throw new Error(`Usage: node altered-api.ts ${[...CHANGES.keys()].join('|')}`);
+const config = readConfig();
+const { context } = openContext(config, configuredUrls(config));
+const { fastify } = await buildApp(change(context));
+await listen(fastify, config, config.port);

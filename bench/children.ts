@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Config } from '../src/config.ts';
+import { findFreePort } from '../src/engines/embedded/port.ts';
+import { dyingWithParent } from '../src/engines/embedded/process.ts';
+import type { EngineUrls } from '../src/open-context.ts';
+
+const ROOT = path.join(import.meta.dirname, '..');
+const READY_WITHIN_MS = 30_000;
+
+/** The environment of a process of ours on the bench's own engines. */
+export function environmentOf(config: Config, urls: EngineUrls): Record<string, string> {
+  return {
+    PATH: config.java.searchPath,
+    ROLLCALL_DIR: config.directory,
+    LOG_LEVEL: 'error',
+    DATABASE_URL: urls.postgres,
+    REDIS_URL: urls.redis,
+    ELASTICSEARCH_URL: urls.elasticsearch,
+    CLICKHOUSE_URL: urls.clickhouse,
+  };
+}
+
+/** A script of this project as a process of its own, which ends with this one. What it prints must be read. */
+export function startNode(args: readonly string[], env: Record<string, string>): ChildProcess {
+  const wrapped = dyingWithParent(process.execPath, [...args], 'TERM');
+  return spawn(wrapped.command, wrapped.args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+export async function exitOf(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  return child.exitCode;
+}
+
+export async function stopNode(child: ChildProcess): Promise<void> {
+  child.kill('SIGTERM');
+  await exitOf(child);
+}
+
+const KEPT_CHARACTERS = 2_000;
+
+/** Reads all that a process prints and keeps the end of it, for an error message. */
+export function lastWords(child: ChildProcess): () => string {
+  let words = '';
+  const keep = (chunk: Buffer) => {
+    words = `${words}${chunk}`.slice(-KEPT_CHARACTERS);
+  };
+  child.stdout?.on('data', keep);
+  child.stderr?.on('data', keep);
+  return () => words;
+}
+
+export interface Server {
+  url: string;
+  pid: number;
+  readyAfterMs: number;
+  stop(): Promise<void>;
+}
+
+/** Starts a process that listens on PORT, or on the port among its arguments, and waits until it answers /readyz. */
+export async function startServer(argsOn: (port: number) => string[], env: Record<string, string>): Promise<Server> {
+  const port = await findFreePort();
+  const url = `http://127.0.0.1:${port}`;
+  const from = performance.now();
+  const child = startNode(argsOn(port), { ...env, PORT: String(port) });
+  const said = lastWords(child);
+  for (;;) {
+    const isReady = await fetch(`${url}/readyz`).then(
+      (answer) => answer.ok,
+      () => false,
+    );
+    if (isReady) break;
+    if (child.exitCode !== null) throw new Error(`${argsOn(port).join(' ')} ended with ${child.exitCode}:\n${said()}`);
+    if (performance.now() - from > READY_WITHIN_MS)
+      throw new Error(`${argsOn(port).join(' ')} is not ready in time:\n${said()}`);
+    await pause(25);
+  }
+  return { url, pid: child.pid ?? 0, readyAfterMs: performance.now() - from, stop: () => stopNode(child) };
+}

@@ -1,0 +1,38 @@
+import { createWriteStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { CreatorRow } from '../src/resources/creators/directory/document.ts';
+import { generateCreators } from '../src/resources/creators/directory/import/sample.ts';
+
+const SEED = 20_260_101;
+const ROWS_AT_ONCE = 1_000;
+
+/** The creators of the bench: always the same for the same count. */
+export const creatorsOf = (count: number): Generator<CreatorRow> => generateCreators(count, SEED);
+
+/** Writes one line a creator, without holding more than a few of them. */
+export async function writeCreators(file: string, count: number, lineOf: (row: CreatorRow) => string): Promise<void> {
+  function* chunks(): Generator<string> {
+    let lines: string[] = [];
+    for (const row of creatorsOf(count)) {
+      lines.push(lineOf(row));
+      if (lines.length < ROWS_AT_ONCE) continue;
+      yield lines.join('');
+      lines = [];
+    }
+    yield lines.join('');
+  }
+  await pipeline(Readable.from(chunks()), createWriteStream(file));
+}
+
+/** Every so many creators: what queries are made from. */
+export function sampleCreators(count: number, size: number): CreatorRow[] {
+  const step = Math.max(1, Math.floor(count / size));
+  const rows: CreatorRow[] = [];
+  let at = 0;
+  for (const row of creatorsOf(count)) {
+    if (at % step === 0) rows.push(row);
+    at += 1;
+  }
+  return rows;
+}

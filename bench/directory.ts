@@ -1,0 +1,136 @@
+import { readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { Command } from 'commander';
+import { type Config, readConfig } from '../src/config.ts';
+import { isPidAlive } from '../src/engines/embedded/alive.ts';
+import { engineFolder } from '../src/engines/embedded/folder.ts';
+import { assertNode } from '../src/node-version.ts';
+import { openContext } from '../src/open-context.ts';
+import { lastWords, startNode, stopNode } from './children.ts';
+import { sampleCreators } from './directory-file.ts';
+import { measureImport } from './import.ts';
+import { makeDataKeys, takeTurns } from './keys.ts';
+import { measureCached, measureMix, measureNaive } from './mix.ts';
+import { measurePages } from './pages.ts';
+import { measurePostgres } from './postgres.ts';
+import { makeKinds, shuffled } from './queries.ts';
+import { progress, type Ratio, report } from './report.ts';
+import { assertSameAnswers, prepareSearches } from './searches.ts';
+import { type Scale, type Sitting, someOfEach, targetApi, targetElastic } from './sitting.ts';
+import { measureStart, type Started } from './start.ts';
+import { measureUpdates } from './updates.ts';
+
+const FOLDER = 'bench-';
+const SEED = 7;
+const SAMPLE_ROWS = 4_000;
+/** One in so many queries is compared with Elasticsearch's own answer before anything is timed. */
+const CHECK_EVERY = 10;
+
+const FULL: Scale = {
+  creators: 1_000_000,
+  lastPage: 10_000,
+  rounds: 7,
+  slowRounds: 3,
+  warmUps: 40,
+  repeats: 20,
+  slowStep: 4,
+  updateMs: 20_000,
+  isFull: true,
+};
+const QUICK: Scale = {
+  creators: 100_000,
+  lastPage: 1_000,
+  rounds: 4,
+  slowRounds: 2,
+  warmUps: 15,
+  repeats: 6,
+  slowStep: 4,
+  updateMs: 6_000,
+  isFull: false,
+};
+
+const options = new Command('bench:directory')
+  .description(
+    'Measures the directory beside Elasticsearch, PostgreSQL and a bare proxy, on engines and data of its own that are ' +
+      'removed at the end. Prints a table and, as the last line, JSON. Exits with 1 when a floor is missed.',
+  )
+  .option('--quick', '100,000 creators instead of 1,000,000; only the floors that do not grow with the data')
+  .showHelpAfterError()
+  .parse()
+  .opts<{ quick?: true }>();
+
+async function openSitting(config: Config, scale: Scale, started: Started) {
+  const { urls, env, api } = started;
+  const { context, close } = openContext(config, urls);
+  await context.redis.ready();
+  progress('Making keys');
+  const nextKey = takeTurns(await makeDataKeys(context));
+  const kinds = makeKinds(sampleCreators(scale.creators, SAMPLE_ROWS), scale.creators, scale.lastPage, SEED);
+  const { index } = await context.directory.snapshot();
+  // Only the raw side needs it: deep pages by `from` and `size` are refused otherwise.
+  await context.elastic.client.indices.putSettings({ index, settings: { max_result_window: scale.creators + 1_000 } });
+  progress('Preparing queries');
+  const searches = shuffled(await prepareSearches(context, kinds), SEED);
+  const asCaller = () => ({ authorization: `Bearer ${nextKey()}` });
+  const sitting: Sitting = { scale, config, urls, env, context, index, searches, api, nextKey, asCaller };
+  return { sitting, close };
+}
+
+async function measureSearches(sitting: Sitting, dataName: string): Promise<Ratio[]> {
+  progress('Comparing answers');
+  const checked = someOfEach(sitting.searches, CHECK_EVERY);
+  await assertSameAnswers(targetApi(sitting, sitting.api), targetElastic(sitting), checked);
+  return [
+    ...(await measureMix(sitting)),
+    ...(await measureCached(sitting)),
+    ...(await measureNaive(sitting)),
+    ...(await measurePages(sitting)),
+    ...(await measurePostgres(sitting, dataName)),
+    ...(await measureUpdates(sitting)),
+  ];
+}
+
+async function measureAll(config: Config, scale: Scale, dataName: string): Promise<Ratio[]> {
+  const { started, ratios } = await measureStart(config, dataName);
+  const worker = startNode(['src/worker.ts'], started.env);
+  lastWords(worker);
+  try {
+    const folder = path.join(engineFolder(config.directory), dataName);
+    ratios.push(...(await measureImport(scale, folder, started.urls.elasticsearch, started.env)));
+    const { sitting, close } = await openSitting(config, scale, started);
+    ratios.push(...(await measureSearches(sitting, dataName)));
+    await close();
+  } finally {
+    await stopNode(worker);
+    await started.stop();
+  }
+  return ratios;
+}
+
+/** The folders of runs that were killed. */
+async function removeLeftovers(base: string): Promise<void> {
+  for (const name of await readdir(base)) {
+    const pid = name.startsWith(FOLDER) ? Number(name.slice(FOLDER.length)) : Number.NaN;
+    if (Number.isInteger(pid) && !isPidAlive(pid)) await rm(path.join(base, name), { recursive: true, force: true });
+  }
+}
+
+async function main(): Promise<void> {
+  assertNode();
+  const config = { ...readConfig(), directoryAlias: 'creators' };
+  const dataName = `${FOLDER}${process.pid}`;
+  const from = performance.now();
+  await removeLeftovers(engineFolder(config.directory));
+  try {
+    const ratios = await measureAll(config, options.quick ? QUICK : FULL, dataName);
+    progress(`Measured in ${Math.round((performance.now() - from) / 1000)} s`);
+    process.exitCode = report(ratios) ? 0 : 1;
+  } finally {
+    await rm(path.join(engineFolder(config.directory), dataName), { recursive: true, force: true });
+  }
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});

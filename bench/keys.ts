@@ -1,0 +1,59 @@
+import { createKey } from '../src/auth/actions.ts';
+import type { Context } from '../src/context.ts';
+import { RATE_LIMIT, RATE_WINDOW_MS } from '../src/credits/meter.ts';
+import { createBrand, setPlan } from '../src/resources/brands/actions.ts';
+import { listSubscriptions } from '../src/resources/brands/queries.ts';
+
+const BRANDS = 60;
+const KEYS_PER_BRAND = 150;
+const MONTHLY_CREDITS = 1_000_000_000;
+
+/**
+ * Calls of a key before others take over. A key at its limit of 100 a minute is read again from Postgres twice a minute,
+ * so every fiftieth call should be one of a key that was not used for a while.
+ */
+const CALLS_PER_TURN = RATE_LIMIT / 2;
+
+async function makeBrandKeys(context: Context, name: string): Promise<string[]> {
+  const { postgres, redis, clock } = context;
+  const brandId = await createBrand(postgres.db, clock, { name, plan: 'enterprise', status: 'active' });
+  const subscription = (await listSubscriptions(postgres.db, brandId)).find(({ kind }) => kind === 'data');
+  if (!subscription) throw new Error(`The brand ${name} has no data subscription.`);
+  const change = { plan: 'enterprise', status: 'active', monthlyCredits: MONTHLY_CREDITS } as const;
+  await setPlan({ db: postgres.db, redis, clock }, subscription.id, change);
+  return await postgres.db.transaction().execute(async (trx) => {
+    const keys: string[] = [];
+    const request = { brandId, subscriptionId: subscription.id, kind: 'data', name: 'bench' } as const;
+    for (let i = 0; i < KEYS_PER_BRAND; i += 1) keys.push((await createKey(trx, clock, request)).key);
+    return keys;
+  });
+}
+
+/** Data keys of many brands, each with credits for a billion searches' worth. */
+export async function makeDataKeys(context: Context): Promise<string[]> {
+  const byBrand: string[][] = [];
+  for (let i = 0; i < BRANDS; i += 1) byBrand.push(await makeBrandKeys(context, `bench ${i}`));
+  // Neighbours in the list belong to different brands, as calls that arrive together do.
+  return Array.from({ length: KEYS_PER_BRAND }, (_, i) => byBrand.flatMap((keys) => keys[i] ?? [])).flat();
+}
+
+/** A key for each call: one of every brand in turn, fifty times, then the next of every brand. None passes its limit. */
+export function takeTurns(keys: readonly string[]): () => string {
+  const startedAt: number[] = [];
+  const callsPerGroup = BRANDS * CALLS_PER_TURN;
+  let calls = 0;
+  return () => {
+    const group = Math.floor(calls / callsPerGroup) % KEYS_PER_BRAND;
+    if (calls % callsPerGroup === 0) {
+      const now = performance.now();
+      if (now - (startedAt[group] ?? Number.NEGATIVE_INFINITY) < RATE_WINDOW_MS) {
+        throw new Error(`${keys.length} keys are too few for so fast a machine.`);
+      }
+      startedAt[group] = now;
+    }
+    const key = keys[group * BRANDS + (calls % BRANDS)];
+    if (!key) throw new Error('There are no keys.');
+    calls += 1;
+    return key;
+  };
+}

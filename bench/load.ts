@@ -1,0 +1,138 @@
+import { readFileSync } from 'node:fs';
+import { Pool } from 'undici';
+
+/** Searches in flight on every side: enough to keep four cores busy. */
+export const CONNECTIONS = 16;
+
+/** Linux counts a process's CPU in ticks of a hundredth of a second. */
+const TICKS_PER_SECOND = 100;
+
+export interface Shot {
+  method: 'GET' | 'POST';
+  path: string;
+  body?: string;
+}
+
+/** One side of a comparison: where requests go, and what every request carries. */
+export interface Target {
+  pool: Pool;
+  headers: () => Record<string, string>;
+}
+
+export interface Volley {
+  /** Successful requests a second. */
+  perSecond: number;
+  sent: number;
+  errors: number;
+  latenciesMs: number[];
+}
+
+export function openTarget(url: string, headers: Target['headers']): Target {
+  const pool = new Pool(url, { connections: CONNECTIONS, pipelining: 1, keepAliveTimeout: 60_000 });
+  return { pool, headers };
+}
+
+function send(target: Target, shot: Shot, done: (isOk: boolean) => void): void {
+  let status = 0;
+  const { method, path, body } = shot;
+  target.pool.dispatch(
+    { method, path, headers: target.headers(), ...(body === undefined ? {} : { body }) },
+    {
+      onRequestStart: () => {},
+      onResponseStart: (_controller, statusCode) => {
+        status = statusCode;
+      },
+      onResponseData: () => {},
+      onResponseEnd: () => done(status === 200),
+      onResponseError: () => done(false),
+    },
+  );
+}
+
+/**
+ * Closed loop: always CONNECTIONS requests in flight. Every shot once, or, with `forMs`, over and over for that long.
+ * Answers are read whole and thrown away: the same small cost on every side.
+ */
+export function volley(target: Target, shots: readonly Shot[], forMs?: number): Promise<Volley> {
+  return new Promise((resolve) => {
+    const latenciesMs: number[] = [];
+    const start = performance.now();
+    let sent = 0;
+    let errors = 0;
+    const hasNext = () => (forMs === undefined ? sent < shots.length : performance.now() - start < forMs);
+    const fire = () => {
+      const shot = shots[sent % shots.length];
+      if (!shot) return;
+      sent += 1;
+      const from = performance.now();
+      send(target, shot, (isOk) => {
+        const now = performance.now();
+        if (isOk) latenciesMs.push(now - from);
+        else errors += 1;
+        if (hasNext()) fire();
+        else if (latenciesMs.length + errors === sent) {
+          resolve({ perSecond: (latenciesMs.length * 1000) / (now - start), sent, errors, latenciesMs });
+        }
+      });
+    };
+    for (let i = 0; i < CONNECTIONS && hasNext(); i += 1) fire();
+  });
+}
+
+/** One request at a time; how long a search takes on a machine that does nothing else. */
+export async function latencyMs(target: Target, shot: Shot): Promise<number> {
+  const from = performance.now();
+  const isOk = await new Promise<boolean>((resolve) => send(target, shot, resolve));
+  if (!isOk) throw new Error(`${shot.method} ${shot.path} failed.`);
+  return performance.now() - from;
+}
+
+export async function readJson(target: Target, shot: Shot): Promise<unknown> {
+  const { method, path, body } = shot;
+  const headers = target.headers();
+  const answer = await target.pool.request({ method, path, headers, ...(body === undefined ? {} : { body }) });
+  const text = await answer.body.text();
+  if (answer.statusCode !== 200) throw new Error(`${method} ${path} answered ${answer.statusCode}: ${text}`);
+  return JSON.parse(text);
+}
+
+/** User and system time a process has used so far, all its threads. */
+export function cpuSecondsOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
+/**
+ * Runs the sides one after the other, `rounds` times, each round in another order: what slows the machine down for a
+ * while, or is slower the first time, meets every side alike. The result is in the order of the sides given.
+ */
+export async function alternate<Result>(
+  rounds: number,
+  sides: readonly (() => Promise<Result>)[],
+): Promise<Result[][]> {
+  const results: Result[][] = sides.map(() => []);
+  for (let round = 0; round < rounds; round += 1) {
+    for (let turn = 0; turn < sides.length; turn += 1) {
+      const side = (round % 2 === 0 ? turn : sides.length - 1 - turn) % sides.length;
+      const result = await sides[side]?.();
+      if (result !== undefined) results[side]?.push(result);
+    }
+  }
+  return results;
+}
+
+export function percentile(values: readonly number[], percent: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const position = (sorted.length - 1) * (percent / 100);
+  const below = sorted[Math.floor(position)] ?? Number.NaN;
+  const above = sorted[Math.ceil(position)] ?? Number.NaN;
+  return below + (above - below) * (position - Math.floor(position));
+}
+
+export const median = (values: readonly number[]): number => percentile(values, 50);
+
+/** The median of the rounds' own ratios. */
+export function medianRatio(numerators: readonly number[], denominators: readonly number[]): number {
+  return median(numerators.map((value, round) => value / (denominators[round] ?? Number.NaN)));
+}

@@ -1,0 +1,56 @@
+import { hashKey } from '../src/auth/key-form.ts';
+import { type Caller, findCaller } from '../src/auth/queries.ts';
+import { type MeterCall, openMeter } from '../src/credits/meter.ts';
+import type { Redis } from '../src/engines/redis/open.ts';
+import { SEARCH_CREDITS } from '../src/resources/creators/directory/routes.ts';
+import { CONNECTIONS } from './load.ts';
+import type { Sitting } from './sitting.ts';
+import { answerInProcess } from './unmetered.ts';
+
+const CALLS = 9_000;
+
+/** So many calls of the keys whose turn it is. */
+async function callsInTurn({ context, nextKey }: Sitting): Promise<MeterCall[]> {
+  const callers = new Map<string, Caller | undefined>();
+  const calls: MeterCall[] = [];
+  while (calls.length < CALLS) {
+    const key = nextKey();
+    if (!callers.has(key)) callers.set(key, await findCaller(context.postgres.db, hashKey(key)));
+    const caller = callers.get(key);
+    if (!caller) throw new Error('A key of the bench is unknown.');
+    calls.push({ caller, credits: SEARCH_CREDITS, requestId: 'req_of_the_bench' });
+  }
+  return calls;
+}
+
+async function microsPerCall(sitting: Sitting, redis: Redis): Promise<number> {
+  const { postgres, clock } = sitting.context;
+  const meter = openMeter({ db: postgres.db, redis, clock }, async () => {});
+  const left = (await callsInTurn(sitting)).values();
+  const work = async () => {
+    for (const call of left) await meter(call);
+  };
+  const before = process.cpuUsage();
+  await Promise.all(Array.from({ length: CONNECTIONS }, work));
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / CALLS;
+}
+
+export interface MeteringCost {
+  /** Without the round trip to Redis: what metering computes. */
+  inProcess: number;
+  /** With it, in a process that does nothing else, as many calls in flight as searches. */
+  alone: number;
+}
+
+/**
+ * Microseconds of CPU that metering takes for one call. Alone it is cheaper than inside the API: a process that does
+ * nothing else sends and reads many calls at a time.
+ */
+export async function measureMeter(sitting: Sitting): Promise<MeteringCost> {
+  const { redis } = sitting.context;
+  const inProcess = answerInProcess(redis);
+  await microsPerCall(sitting, inProcess);
+  await microsPerCall(sitting, redis);
+  return { inProcess: await microsPerCall(sitting, inProcess), alone: await microsPerCall(sitting, redis) };
+}

@@ -1,0 +1,223 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Server, startServer } from './children.ts';
+import { alternate, median, medianRatio, percentile, volley } from './load.ts';
+import { measureMeter } from './metering.ts';
+import { progress, type Ratio, round } from './report.ts';
+import {
+  flawless,
+  type Measured,
+  repeated,
+  type Sitting,
+  shallowMix,
+  someOfEach,
+  targetApi,
+  targetElastic,
+  targetProxy,
+} from './sitting.ts';
+
+/** Longer than a running API takes to learn that the index was refreshed. */
+const REFRESH_SEEN_MS = 1_500;
+
+const rates = (volleys: readonly Measured[]) => volleys.map(({ perSecond }) => perSecond);
+const costs = (volleys: readonly Measured[]) => volleys.map(({ cpuMicrosPerRequest }) => cpuMicrosPerRequest);
+const perSecond = (values: readonly number[]) => `${round(median(values))}/s`;
+const micros = (values: readonly number[]) => `${round(median(values))} us`;
+
+const FILTER_CACHE = "Elasticsearch's filter cache (both sides)";
+
+async function withServers<T>(
+  servers: readonly Promise<Server>[],
+  work: (started: Server[]) => Promise<T>,
+): Promise<T> {
+  const started = await Promise.all(servers);
+  try {
+    return await work(started);
+  } finally {
+    await Promise.all(started.map((server) => server.stop()));
+  }
+}
+
+const altered = (sitting: Sitting, change: string) => startServer(() => ['bench/altered-api.ts', change], sitting.env);
+
+/** The API beside raw Elasticsearch, a bare proxy, and itself without metering, all in one sitting. */
+export async function measureMix(sitting: Sitting): Promise<Ratio[]> {
+  const { scale, api, urls } = sitting;
+  const mix = shallowMix(sitting);
+  const shots = (side: 'api' | 'raw' | 'same') => mix.map((search) => search[side]);
+  const proxy = startServer((port) => ['bench/proxy.ts', urls.elasticsearch, String(port)], sitting.env);
+  return await withServers([proxy, altered(sitting, 'unmetered')], async ([bare, unmetered]) => {
+    if (!bare || !unmetered) throw new Error('A side of the mix did not start.');
+    const [ours, raw, free] = [targetApi(sitting, api), targetElastic(sitting), targetApi(sitting, unmetered)];
+    const through = targetProxy(bare);
+    const sides = [
+      (times: number) => flawless('API', ours, repeated(shots('api'), times), api),
+      (times: number) => flawless('raw', raw, repeated(shots('raw'), times)),
+      (times: number) => flawless('proxy', through, repeated(shots('same'), times), bare),
+      (times: number) => flawless('API without metering', free, repeated(shots('api'), times), unmetered),
+    ];
+    progress('Warming up');
+    for (const side of sides) await side(scale.warmUps);
+    progress('API, raw, proxy, API without metering');
+    const [apiRuns = [], rawRuns = [], proxyRuns = [], freeRuns = []] = await alternate(
+      scale.rounds,
+      sides.map((side) => () => side(scale.repeats)),
+    );
+    const meter = await measureMeter(sitting);
+    const metering = costs(apiRuns).map(
+      (cost, i) => Math.max(0, cost - (costs(freeRuns)[i] ?? Number.NaN)) + meter.inProcess,
+    );
+    return [
+      {
+        name: 'api_to_raw',
+        value: medianRatio(rates(apiRuns), rates(rawRuns)),
+        floor: 1,
+        bound: 'at least',
+        measured: `${perSecond(rates(apiRuns))} to ${perSecond(rates(rawRuns))}, ten kinds`,
+        warm: `the API's counts; ${FILTER_CACHE}; request cache off`,
+      },
+      ...(await measureCold(sitting)),
+      {
+        name: 'cpu_to_proxy',
+        value: medianRatio(costs(apiRuns), costs(proxyRuns)),
+        floor: 1.5,
+        bound: 'at most',
+        measured: `${micros(costs(apiRuns))} to ${micros(costs(proxyRuns))} a search`,
+        warm: "the API's counts and keys",
+      },
+      {
+        name: 'metering_share_of_cpu',
+        value: medianRatio(metering, costs(apiRuns)),
+        floor: 0.1,
+        bound: 'at most',
+        measured:
+          `${micros(metering)} of ${micros(costs(apiRuns))}: the difference to ${micros(costs(freeRuns))} without Redis, ` +
+          `and ${round(meter.inProcess)} us in process`,
+        warm: "the API's counts and keys",
+      },
+      {
+        name: 'metering_alone_share_of_cpu',
+        value: meter.alone / median(costs(apiRuns)),
+        floor: null,
+        bound: 'at most',
+        measured: `${round(meter.alone)} us in a process that does nothing else, of ${micros(costs(apiRuns))}`,
+        warm: '-',
+      },
+    ];
+  });
+}
+
+/** The same comparison with no count known, neither to the API nor to Elasticsearch's request cache. */
+async function measureCold(sitting: Sitting): Promise<Ratio[]> {
+  const { scale, context, index, api } = sitting;
+  const mix = shallowMix(sitting);
+  const [ours, raw] = [targetApi(sitting, api), targetElastic(sitting)];
+  async function forget(): Promise<void> {
+    await context.elastic.client.indices.refresh({ index });
+    await context.elastic.client.indices.clearCache({ index, request: true });
+    await pause(REFRESH_SEEN_MS);
+  }
+  const [cold = [], rawRuns = []] = await alternate(scale.rounds, [
+    async () => {
+      await forget();
+      return await flawless(
+        'API, cold',
+        ours,
+        mix.map((search) => search.api),
+      );
+    },
+    () =>
+      flawless(
+        'raw',
+        raw,
+        mix.map((search) => search.raw),
+      ),
+  ]);
+  return [
+    {
+      name: 'api_to_raw_cold_counts',
+      value: medianRatio(rates(cold), rates(rawRuns)),
+      floor: null,
+      bound: 'at least',
+      measured: `${perSecond(rates(cold))} to ${perSecond(rates(rawRuns))}, each query once`,
+      warm: `${FILTER_CACHE} only`,
+    },
+  ];
+}
+
+/** Byte for byte what the API sends, with Elasticsearch's request cache on and warm: what the API itself costs. */
+export async function measureCached(sitting: Sitting): Promise<Ratio[]> {
+  const { scale } = sitting;
+  const mix = shallowMix(sitting);
+  return await withServers([altered(sitting, 'request-cache')], async ([server]) => {
+    if (!server) throw new Error('The API with the request cache did not start.');
+    const [ours, raw] = [targetApi(sitting, server), targetElastic(sitting)];
+    const apiShots = mix.map((search) => search.api);
+    const rawShots = mix.map(({ same }) => ({ ...same, path: `${same.path}&request_cache=true` }));
+    const run = (times: number) => [
+      () => flawless('API', ours, repeated(apiShots, times)),
+      () => flawless('raw', raw, repeated(rawShots, times)),
+    ];
+    for (const side of run(scale.warmUps)) await side();
+    progress('API and raw, request cache on');
+    const [apiRuns = [], rawRuns = []] = await alternate(scale.rounds, run(scale.repeats));
+    return [
+      {
+        name: 'api_to_raw_request_cache',
+        value: medianRatio(rates(apiRuns), rates(rawRuns)),
+        floor: 0.7,
+        bound: 'at least',
+        measured: `${perSecond(rates(apiRuns))} to ${perSecond(rates(rawRuns))}, identical bodies`,
+        warm: "Elasticsearch's request cache (both sides); the API's counts",
+      },
+    ];
+  });
+}
+
+/** All kinds, deep pages included, beside what a caller without the API would do: from, size and an exact total. */
+export async function measureNaive(sitting: Sitting): Promise<Ratio[]> {
+  const { scale, api } = sitting;
+  const some = someOfEach(sitting.searches, scale.slowStep);
+  const [ours, raw] = [targetApi(sitting, api), targetElastic(sitting)];
+  progress('API and naive Elasticsearch, all kinds');
+  const run = () =>
+    flawless(
+      'API',
+      ours,
+      repeated(
+        sitting.searches.map((search) => search.api),
+        scale.repeats,
+      ),
+    );
+  await run();
+  let failed = 0;
+  let sent = 0;
+  const naive = async (): Promise<Measured> => {
+    const result = await volley(
+      raw,
+      some.map((search) => search.raw),
+    );
+    failed += result.errors;
+    sent += result.sent;
+    return { ...result, cpuMicrosPerRequest: 0 };
+  };
+  const [apiRuns = [], rawRuns = []] = await alternate(scale.slowRounds, [run, naive]);
+  const p99 = (volleys: readonly Measured[]) =>
+    round(
+      percentile(
+        volleys.flatMap((one) => one.latenciesMs),
+        99,
+      ),
+    );
+  return [
+    {
+      name: 'api_to_naive',
+      value: medianRatio(rates(apiRuns), rates(rawRuns)),
+      floor: scale.isFull ? 30 : null,
+      bound: 'at least',
+      measured:
+        `${perSecond(rates(apiRuns))}, p99 ${p99(apiRuns)} ms, no errors, to ${perSecond(rates(rawRuns))}, ` +
+        `p99 ${p99(rawRuns)} ms, ${failed} of ${sent} failed`,
+      warm: `the API's counts; ${FILTER_CACHE}; request cache off`,
+    },
+  ];
+}

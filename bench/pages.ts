@@ -1,0 +1,49 @@
+import type { Sort } from '../src/resources/creators/directory/query.ts';
+import { latencyMs, median, percentile, type Shot } from './load.ts';
+import { shuffled } from './queries.ts';
+import { progress, type Ratio, round } from './report.ts';
+import { type Sitting, targetApi } from './sitting.ts';
+
+const LIMIT = 100;
+/** So many different last pages: none is asked often enough to be an answer that some cache holds. */
+const LAST_PAGES = 60;
+const SAMPLES = 240;
+const FLOORS: Record<Sort, number> = { followers: 2, engagement: 5 };
+
+const shot = (sort: Sort, page: number): Shot => ({
+  method: 'GET',
+  path: `/v1/creators/search?sort=${sort}&limit=${LIMIT}&page=${page}`,
+});
+
+/** The last page of the whole directory beside its first, one request at a time, in turn. */
+export async function measurePages(sitting: Sitting): Promise<Ratio[]> {
+  const { scale, api } = sitting;
+  const target = targetApi(sitting, api);
+  const ratios: Ratio[] = [];
+  for (const sort of ['followers', 'engagement'] as const) {
+    progress(`Page ${scale.lastPage} and page 1 by ${sort}`);
+    const lasts = shuffled(
+      Array.from({ length: LAST_PAGES }, (_, i) => shot(sort, scale.lastPage - i)),
+      1,
+    );
+    for (const last of lasts) await latencyMs(target, last);
+    for (let i = 0; i < LAST_PAGES; i += 1) await latencyMs(target, shot(sort, 1));
+    const first: number[] = [];
+    const last: number[] = [];
+    for (let i = 0; i < SAMPLES; i += 1) {
+      first.push(await latencyMs(target, shot(sort, 1)));
+      last.push(await latencyMs(target, lasts[i % LAST_PAGES] ?? shot(sort, scale.lastPage)));
+    }
+    ratios.push({
+      name: `last_page_to_first_by_${sort}`,
+      value: median(last) / median(first),
+      floor: FLOORS[sort],
+      bound: 'at most',
+      measured:
+        `page ${scale.lastPage}: ${round(median(last))} ms (p99 ${round(percentile(last, 99))}), ` +
+        `page 1: ${round(median(first))} ms (p99 ${round(percentile(first, 99))})`,
+      warm: "the API's counts by region",
+    });
+  }
+  return ratios;
+}

@@ -1,0 +1,150 @@
+import { pageOf } from '../src/page.ts';
+import type { CreatorDocument } from '../src/resources/creators/directory/document.ts';
+import { fold, readState } from '../src/resources/creators/directory/places.ts';
+import { CreatorSearchQuery } from '../src/resources/creators/directory/search-schema.ts';
+import { type Understanding, understand } from '../src/resources/creators/directory/understand.ts';
+import type { Parameters } from './queries.ts';
+
+/** What is answered, then what is only searched: folded, as the mapping's normalizer does. */
+export const TABLE = `
+  CREATE TABLE creators (
+    pk bigint PRIMARY KEY, username text, full_name text, follower_count bigint, engagement_rate double precision,
+    category text, biography text, extracted_email text, niches text, city text, state text, country text,
+    profile_pic_url text, is_verified boolean, external_url text,
+    gender_key text, has_email boolean, category_key text, niches_key text, city_key text, country_key text,
+    country_code text, state_code text, metros text[], username_key text, words tsvector
+  )`;
+
+export const INDEXES = [
+  'CREATE INDEX ON creators (follower_count DESC NULLS LAST, pk)',
+  'CREATE INDEX ON creators (engagement_rate DESC NULLS LAST, pk)',
+  'CREATE INDEX ON creators (category_key, country_code, follower_count DESC NULLS LAST, pk)',
+  'CREATE INDEX ON creators (country_code, follower_count DESC NULLS LAST, pk)',
+  'CREATE INDEX ON creators (has_email, follower_count DESC NULLS LAST, pk)',
+  'CREATE INDEX ON creators (gender_key, follower_count DESC NULLS LAST, pk)',
+  'CREATE INDEX ON creators (state_code, gender_key, engagement_rate DESC NULLS LAST, pk)',
+  'CREATE INDEX ON creators (city_key text_pattern_ops)',
+  'CREATE INDEX ON creators (username_key text_pattern_ops)',
+  'CREATE INDEX ON creators USING gin (niches_key gin_trgm_ops)',
+  'CREATE INDEX ON creators USING gin (city_key gin_trgm_ops)',
+  'CREATE INDEX ON creators USING gin (country_key gin_trgm_ops)',
+  'CREATE INDEX ON creators USING gin (metros)',
+  'CREATE INDEX ON creators USING gin (words)',
+];
+
+const CARD = `pk, username, full_name, follower_count, engagement_rate, category, biography, extracted_email, niches,
+  city, state, country, profile_pic_url, is_verified, external_url`;
+
+type Cell = string | number | boolean | null | undefined;
+
+function escaped(value: Cell): string {
+  if (value === null || value === undefined) return '\\N';
+  const text = String(value);
+  return /[\\\t\n\r]/.test(text)
+    ? text.replace(/\\/g, '\\\\').replace(/\t/g, '\\t').replace(/\n/g, '\\n').replace(/\r/g, '\\r')
+    : text;
+}
+
+const folded = (text: string | null | undefined): string | null => (text ? fold(text).trim() : null);
+
+/** The words of the five searched fields as a tsvector that needs no parser: the analyzer's own words. */
+function vector(texts: readonly (string | null)[]): string {
+  const words = fold(texts.join(' ')).match(/[\p{L}\p{N}]+(?:'[\p{L}\p{N}]+)*/gu) ?? [];
+  return [...new Set(words)].map((word) => `'${word.replaceAll("'", "''")}'`).join(' ');
+}
+
+function stateCode(state: string | null, code: string | undefined): string | null {
+  const reading = state ? readState(state) : undefined;
+  return code ?? (reading?.kind === 'state' ? reading.state.code : folded(state));
+}
+
+/** A creator as one line of COPY's text format. */
+export function lineOf({ card, x }: CreatorDocument): string {
+  const { username, full_name, biography, niches, category } = card;
+  const cells: Cell[] = [
+    ...Object.values(card),
+    folded(x.gender),
+    x.has_email,
+    folded(category),
+    x.niches.map(folded).join('|'),
+    folded(card.city),
+    folded(card.country),
+    x.country_code,
+    stateCode(card.state, x.state_code),
+    `{${x.metros.join(',')}}`,
+    folded(username),
+    vector([username, full_name, biography, niches, category]),
+  ];
+  return `${cells.map(escaped).join('\t')}\n`;
+}
+
+interface Statement {
+  where: string[];
+  values: unknown[];
+}
+
+const like = (text: string) =>
+  `%${fold(text)
+    .trim()
+    .replace(/[\\%_]/g, '\\$&')}%`;
+
+function addPlace(
+  statement: Statement,
+  reading: Understanding['city'] | Understanding['state'] | Understanding['country'],
+): void {
+  const add = (condition: string, value: unknown) => {
+    statement.values.push(value);
+    statement.where.push(condition.replace('?', `$${statement.values.length}`));
+  };
+  if (!reading) return;
+  if (reading.kind === 'metro') add('metros @> ?', [reading.metro.id]);
+  else if (reading.kind === 'city') add('city_key = ?', fold(reading.name));
+  else if (reading.kind === 'city_contains') add('city_key LIKE ?', like(reading.text));
+  else if (reading.kind === 'country_contains') add('country_key LIKE ?', like(reading.text));
+  else if (reading.kind === 'state_text') add('state_code = ?', fold(reading.text));
+  if ('state' in reading && reading.state) add('state_code = ?', reading.state.code);
+  if ('country' in reading && reading.country) add('country_code = ?', reading.country.code);
+}
+
+function conditionsOf(query: CreatorSearchQuery): Statement {
+  const statement: Statement = { where: [], values: [] };
+  const add = (condition: string, value: unknown) => {
+    if (value === undefined) return;
+    statement.values.push(value);
+    statement.where.push(condition.replaceAll('?', `$${statement.values.length}`));
+  };
+  const understood = understand(query);
+  add('category_key = ?', query.category && fold(query.category));
+  add('niches_key LIKE ?', query.niche && like(query.niche));
+  add('gender_key = ?', query.gender && fold(query.gender));
+  add('has_email = ?', query.has_email);
+  add('follower_count >= ?', query.follower_min);
+  for (const place of [understood.country, understood.state, understood.city]) addPlace(statement, place);
+  if (understood.q?.kind === 'text') {
+    for (const word of understood.q.text.split(' ')) {
+      add("(words @@ plainto_tsquery('simple', ?) OR username_key LIKE (? || '%'))", fold(word));
+    }
+  }
+  return statement;
+}
+
+export interface SqlSearch {
+  page: { text: string; values: unknown[] };
+  count: { text: string; values: unknown[] };
+}
+
+/** The statements with which PostgreSQL answers the same query: one page and the exact total. */
+export function sqlOf(parameters: Parameters): SqlSearch {
+  const query = CreatorSearchQuery.parse(parameters);
+  const { offset, limit } = pageOf(query);
+  const { where, values } = conditionsOf(query);
+  const from = `FROM creators ${where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`}`;
+  const order = query.sort === 'engagement' ? 'engagement_rate' : 'follower_count';
+  return {
+    page: {
+      text: `SELECT ${CARD} ${from} ORDER BY ${order} DESC NULLS LAST, pk LIMIT ${limit} OFFSET ${offset}`,
+      values,
+    },
+    count: { text: `SELECT count(*)::int AS total ${from}`, values },
+  };
+}

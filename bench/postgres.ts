@@ -1,0 +1,90 @@
+import { chmod, rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { Pool } from 'pg';
+import { documentOf } from '../src/resources/creators/directory/document.ts';
+import { writeCreators } from './directory-file.ts';
+import { alternate, CONNECTIONS, median, medianRatio, readJson } from './load.ts';
+import { INDEXES, lineOf, type SqlSearch, sqlOf, TABLE } from './postgres-queries.ts';
+import { startPostgres } from './postgres-server.ts';
+import { progress, type Ratio, round } from './report.ts';
+import type { Search } from './searches.ts';
+import { flawless, repeated, type Sitting, shallowMix, someOfEach, targetApi } from './sitting.ts';
+
+const CHECK_EVERY = 15;
+
+async function fill(pool: Pool, folder: string, creators: number): Promise<void> {
+  const from = performance.now();
+  const file = path.join(folder, 'creators.tsv');
+  await writeCreators(file, creators, (row) => lineOf(documentOf(row)));
+  await chmod(file, 0o644);
+  await pool.query('CREATE EXTENSION pg_trgm');
+  await pool.query(TABLE);
+  await pool.query(`COPY creators FROM '${file}'`);
+  await rm(file);
+  await Promise.all(INDEXES.map((index) => pool.query(index)));
+  await pool.query('VACUUM ANALYZE creators');
+  progress(`PostgreSQL filled and indexed (${((performance.now() - from) / 1000).toFixed(1)} s)`);
+}
+
+/** Page and total one after the other on one connection, as many connections as the other side has. */
+async function searchesPerSecond(pool: Pool, statements: readonly SqlSearch[]): Promise<number> {
+  const left = statements.values();
+  const from = performance.now();
+  const work = async () => {
+    for (const { page, count } of left) {
+      const client = await pool.connect();
+      await client.query(page);
+      await client.query(count);
+      client.release();
+    }
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, work));
+  return (statements.length * 1000) / (performance.now() - from);
+}
+
+/** PostgreSQL must have understood the queries as the API does. */
+async function assertSameTotals(sitting: Sitting, pool: Pool, searches: readonly Search[]): Promise<void> {
+  const api = targetApi(sitting, sitting.api);
+  for (const { api: shot, parameters } of searches) {
+    const answer = JSON.stringify(await readJson(api, shot));
+    const { rows } = await pool.query(sqlOf(parameters).count);
+    const total = Number(/"total":(\d+)/.exec(answer)?.[1]);
+    if (rows[0]?.total !== total) {
+      throw new Error(`${shot.path}: PostgreSQL counts ${rows[0]?.total}, the API ${total}.`);
+    }
+  }
+}
+
+/** The first ten kinds on PostgreSQL with the indexes that help it, exact totals on both sides. */
+export async function measurePostgres(sitting: Sitting, dataName: string): Promise<Ratio[]> {
+  const { scale, api, config } = sitting;
+  const server = await startPostgres(config, dataName, CONNECTIONS);
+  try {
+    await fill(server.pool, server.folder, scale.creators);
+    const mix = shallowMix(sitting);
+    await assertSameTotals(sitting, server.pool, someOfEach(mix, CHECK_EVERY));
+    const some = someOfEach(mix, scale.slowStep).map(({ parameters }) => sqlOf(parameters));
+    progress('API and PostgreSQL');
+    await searchesPerSecond(server.pool, some);
+    const shots = repeated(
+      mix.map((search) => search.api),
+      scale.repeats,
+    );
+    const [ours = [], theirs = []] = await alternate(scale.slowRounds, [
+      async () => (await flawless('API', targetApi(sitting, api), shots)).perSecond,
+      () => searchesPerSecond(server.pool, some),
+    ]);
+    return [
+      {
+        name: 'api_to_postgresql',
+        value: medianRatio(ours, theirs),
+        floor: scale.isFull ? 20 : null,
+        bound: 'at least',
+        measured: `${round(median(ours))}/s to ${round(median(theirs))}/s, ten kinds, exact totals`,
+        warm: "the API's counts; PostgreSQL's buffers (1.5 GB)",
+      },
+    ];
+  } finally {
+    await server.stop();
+  }
+}

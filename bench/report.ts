@@ -1,0 +1,55 @@
+/** One measured figure: printed as a row of the table and in the closing JSON line. */
+export interface Ratio {
+  name: string;
+  value: number;
+  /** What must be reached; null: measured, without a floor. */
+  floor: number | null;
+  /** Which side of the floor is good. */
+  bound: 'at least' | 'at most';
+  /** The absolute figures behind it. */
+  measured: string;
+  /** Which caches are warm. */
+  warm: string;
+}
+
+export function passes({ value, floor, bound }: Ratio): boolean {
+  if (floor === null) return true;
+  return bound === 'at least' ? value >= floor : value <= floor;
+}
+
+export const round = (value: number): number => Number(value.toPrecision(value >= 100 ? 4 : 3));
+
+/** Says on stderr what is done next, and how many seconds after the start. */
+export function progress(line: string): void {
+  process.stderr.write(`${(performance.now() / 1000).toFixed(0).padStart(4)} s  ${line}\n`);
+}
+
+function row(ratio: Ratio): string[] {
+  const floor = ratio.floor === null ? '-' : `${ratio.bound === 'at least' ? '>=' : '<='} ${ratio.floor}`;
+  const verdict = ratio.floor === null ? '' : passes(ratio) ? 'ok' : 'MISSED';
+  return [ratio.name, String(round(ratio.value)), floor, verdict, ratio.measured, ratio.warm];
+}
+
+function table(rows: readonly string[][]): string {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((cells) => cells[column]?.length ?? 0))) ?? [];
+  return rows
+    .map((cells) =>
+      cells
+        .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** Prints the table and, as the last line of stdout, the JSON. Returns whether every floor was reached. */
+export function report(ratios: readonly Ratio[]): boolean {
+  const head = ['ratio', 'value', 'floor', '', 'measured', 'warm caches'];
+  process.stdout.write(`\n${table([head, ...ratios.map(row)])}\n\n`);
+  const facts = ratios.map((ratio) => {
+    const { name, value, floor } = ratio;
+    return { name, value: round(value), floor, pass: passes(ratio) };
+  });
+  process.stdout.write(`${JSON.stringify({ ratios: facts })}\n`);
+  return ratios.every(passes);
+}

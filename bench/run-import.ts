@@ -1,0 +1,13 @@
+/** Imports one file as `indexer import` does and prints the report as JSON: `node run-import.ts <file>`. */
+import { withDirectory } from '../indexer/engines.ts';
+import { importDirectory } from '../src/resources/creators/directory/import/import.ts';
+import { openFiles } from '../src/resources/creators/directory/import/source.ts';
+
+const [file] = process.argv.slice(2);
+if (!file) throw new Error('Usage: node run-import.ts <file>');
+
+await withDirectory(async (engines) => {
+  const from = performance.now();
+  const { documents, phasesMs } = await importDirectory(engines, { source: await openFiles([file]) });
+  process.stdout.write(JSON.stringify({ documents, phasesMs, totalMs: performance.now() - from }));
+});

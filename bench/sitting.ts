@@ -1,0 +1,85 @@
+import type { Config } from '../src/config.ts';
+import type { Context } from '../src/context.ts';
+import type { EngineUrls } from '../src/open-context.ts';
+import type { Server } from './children.ts';
+import { cpuSecondsOf, openTarget, type Shot, type Target, type Volley, volley } from './load.ts';
+import type { Search } from './searches.ts';
+
+/** How much is measured: `--quick` or the whole. */
+export interface Scale {
+  creators: number;
+  /** The last page at 100 creators a page. */
+  lastPage: number;
+  rounds: number;
+  /** Rounds of what takes long. */
+  slowRounds: number;
+  /** How often a new process is asked the whole mix before it counts: it is compiled while it runs. */
+  warmUps: number;
+  /** How often the mix is repeated within one round of a fast side. */
+  repeats: number;
+  /** Every so many variants are asked of a side that takes long for each. */
+  slowStep: number;
+  /** How long one side searches while, or while not, the directory is updated. */
+  updateMs: number;
+  /** Floors that grow with the data hold at a million creators only. */
+  isFull: boolean;
+}
+
+/** What every measurement of searches needs: a full directory, the API beside it, and the mix. */
+export interface Sitting {
+  scale: Scale;
+  config: Config;
+  urls: EngineUrls;
+  /** Environment for processes of ours on these engines. */
+  env: Record<string, string>;
+  context: Context;
+  index: string;
+  searches: readonly Search[];
+  api: Server;
+  /** A data key for one call, each in turn. */
+  nextKey: () => string;
+  /** Headers of a caller with a data key, another key each time. */
+  asCaller: () => Record<string, string>;
+}
+
+const JSON_BODY = { 'content-type': 'application/json' };
+
+export const targetApi = (sitting: Sitting, server: Server): Target => openTarget(server.url, sitting.asCaller);
+export const targetElastic = (sitting: Sitting): Target => openTarget(sitting.urls.elasticsearch, () => JSON_BODY);
+export const targetProxy = (server: Server): Target => openTarget(server.url, () => JSON_BODY);
+
+export interface Measured extends Volley {
+  cpuMicrosPerRequest: number;
+}
+
+/** A volley without a single error, and what it cost the process that answered. */
+export async function flawless(
+  what: string,
+  target: Target,
+  shots: readonly Shot[],
+  options: { pid?: number; forMs?: number } = {},
+): Promise<Measured> {
+  const { pid, forMs } = options;
+  const before = pid === undefined ? 0 : cpuSecondsOf(pid);
+  const result = await volley(target, shots, forMs);
+  const used = pid === undefined ? 0 : cpuSecondsOf(pid) - before;
+  if (result.errors > 0) throw new Error(`${what}: ${result.errors} of ${result.sent} requests failed.`);
+  return { ...result, cpuMicrosPerRequest: (used * 1e6) / result.sent };
+}
+
+export const repeated = <T>(values: readonly T[], times: number): T[] =>
+  Array.from({ length: times }, () => values).flat();
+
+/** The first ten kinds: what from/size can answer too. */
+export const shallowMix = (sitting: Sitting): Search[] =>
+  sitting.searches.filter(({ kind, isDeep }) => !isDeep || kind === 'page 100');
+
+/** One in `step` queries, of every kind alike. */
+export function someOfEach(searches: readonly Search[], step: number): Search[] {
+  const seen = new Map<string, number>();
+  return searches.filter(({ kind }) => {
+    const count = seen.get(kind) ?? 0;
+    seen.set(kind, count + 1);
+    return count % step === 0;
+  });
+}

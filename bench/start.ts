@@ -1,0 +1,71 @@
+import type { Config } from '../src/config.ts';
+import { ENGINE_NAMES } from '../src/engines/embedded/engine.ts';
+import { type EmbeddedEngines, startEmbedded } from '../src/engines/embedded/start.ts';
+import { configuredUrls, type EngineUrls } from '../src/open-context.ts';
+import { environmentOf, type Server, startServer } from './children.ts';
+import { progress, type Ratio, round } from './report.ts';
+
+export const HEAP_MB = 1_024;
+const SECOND_START_S = 12;
+
+/** Everything that `npm start` starts: engines, then the API. */
+export interface Started {
+  engines: EmbeddedEngines;
+  urls: EngineUrls;
+  env: Record<string, string>;
+  api: Server;
+  seconds: number;
+  stop(): Promise<void>;
+}
+
+export async function startAll(config: Config, dataName: string): Promise<Started> {
+  const from = performance.now();
+  const { directory, java } = config;
+  const engines = await startEmbedded({ directory, dataName, elasticsearchHeapMb: HEAP_MB, java, report: progress });
+  try {
+    const { postgres, redis, elasticsearch, clickhouse } = engines.urls;
+    const urls = configuredUrls({ urls: { postgres, redis, elasticsearch, clickhouse } });
+    const env = environmentOf(config, urls);
+    const api = await startServer(() => ['src/server.ts'], env);
+    const stop = async () => {
+      await api.stop();
+      await engines.stop();
+    };
+    return { engines, urls, env, api, seconds: (performance.now() - from) / 1000, stop };
+  } catch (error) {
+    await engines.stop();
+    throw error;
+  }
+}
+
+function describe({ engines, api }: Started): string {
+  const memory = engines.memoryMb();
+  const parts = ENGINE_NAMES.map(
+    (name) => `${name} ${round((engines.startMs[name] ?? 0) / 1000)} s ${memory[name] ?? '?'} MB`,
+  );
+  return [...parts, `API ${round(api.readyAfterMs / 1000)} s`].join(', ');
+}
+
+/** Starts twice on a new folder and leaves the second running. */
+export async function measureStart(config: Config, dataName: string): Promise<{ started: Started; ratios: Ratio[] }> {
+  progress('First start, on an empty folder');
+  const first = await startAll(config, dataName);
+  const firstDescription = describe(first);
+  await first.stop();
+  progress('Second start');
+  const started = await startAll(config, dataName);
+  const figure = { bound: 'at most', warm: "engines installed; the system's page cache" } as const;
+  return {
+    started,
+    ratios: [
+      { ...figure, name: 'first_start_seconds', value: first.seconds, floor: null, measured: firstDescription },
+      {
+        ...figure,
+        name: 'second_start_seconds',
+        value: started.seconds,
+        floor: SECOND_START_S,
+        measured: describe(started),
+      },
+    ],
+  };
+}
