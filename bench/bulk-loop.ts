@@ -32,7 +32,9 @@ async function sendAll(elastic: Elastic, bodies: readonly Buffer[], inFlight: nu
   const left = bodies.values();
   const work = async () => {
     for (const body of left) {
-      const answer = await elastic.post(`/${INDEX}/_bulk?filter_path=errors`, body, 'application/x-ndjson');
+      const answer = await elastic.post(`/${INDEX}/_bulk?filter_path=errors`, body, {
+        contentType: 'application/x-ndjson',
+      });
       if (answer.toString() !== '{"errors":false}') throw new Error('The bulk loop was refused a document.');
     }
   };

@@ -1,5 +1,6 @@
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { inspect } from 'node:util';
 import { Command } from 'commander';
 import { type Config, readConfig } from '../src/config.ts';
 import { isPidAlive } from '../src/engines/embedded/alive.ts';
@@ -131,6 +132,6 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`${inspect(error)}\n`);
   process.exitCode = 1;
 });

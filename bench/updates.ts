@@ -28,7 +28,7 @@ async function keepUpdating(sitting: Sitting, bodies: readonly string[], isOver:
   for (; !isOver(); sent += 1) {
     const body = bodies[sent % bodies.length] ?? '';
     const path = `/${sitting.index}/_bulk?filter_path=errors`;
-    const answer = await elastic.post(path, body, 'application/x-ndjson');
+    const answer = await elastic.post(path, body, { contentType: 'application/x-ndjson' });
     if (answer.toString() !== '{"errors":false}') throw new Error('An update was refused.');
     await pause(Math.max(0, from + (sent + 1) * everyMs - performance.now()));
   }

@@ -50,11 +50,10 @@ export async function putDirectory(
         JSON.stringify({ index: { _index: index, _id: String(row.pk) } }),
         JSON.stringify(documentOf(row)),
       ]);
-    const answer = await elastic.post(
-      '/_bulk?filter_path=errors,items.*.error',
-      `${lines.join('\n')}\n`,
-      'application/x-ndjson',
-    );
+    const answer = await elastic.post('/_bulk?filter_path=errors,items.*.error', `${lines.join('\n')}\n`, {
+      contentType: 'application/x-ndjson',
+      timeoutMs: 60_000,
+    });
     if (!answer.toString().startsWith('{"errors":false')) throw new Error(answer.toString().slice(0, 500));
   }
   await elastic.client.indices.refresh({ index });

@@ -60,6 +60,9 @@ function reasonOf(error: ApiError): string {
   return error.cause instanceof Error ? error.cause.message : error.message;
 }
 
+/** A busy or merging node takes its time; giving up early only sends the same body again. */
+const LONGEST_BULK_MS = 60_000;
+
 /**
  * Posts one body until Elasticsearch has taken all of it. A body may arrive twice, so its documents carry ids and
  * external versions; a document with an older version than the one stored is left out, and that is no error.
@@ -76,7 +79,10 @@ export async function postBulk(
   for (let attempt = 0; ; attempt += 1) {
     try {
       assertTaken(
-        await elastic.post(`/${index}/_bulk?filter_path=errors,items.*.error`, bytes, 'application/x-ndjson'),
+        await elastic.post(`/${index}/_bulk?filter_path=errors,items.*.error`, bytes, {
+          contentType: 'application/x-ndjson',
+          timeoutMs: LONGEST_BULK_MS,
+        }),
       );
       return;
     } catch (error) {

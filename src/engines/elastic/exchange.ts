@@ -1,5 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import type { Pool } from 'undici';
+import type { Dispatcher, Pool } from 'undici';
 
 export interface Exchanged {
   status: number;
@@ -9,7 +8,7 @@ export interface Exchanged {
 /** One POST and its whole answer. Collects the chunks itself: undici's response stream costs more CPU than a search does. */
 export function exchange(
   pool: Pool,
-  request: { path: string; headers: IncomingHttpHeaders; body: string | Buffer },
+  request: Pick<Dispatcher.DispatchOptions, 'path' | 'headers' | 'body' | 'headersTimeout' | 'bodyTimeout'>,
 ): Promise<Exchanged> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
