@@ -30,12 +30,12 @@ const CHECK_EVERY = 10;
 const FULL: Scale = {
   creators: 1_000_000,
   lastPage: 10_000,
-  rounds: 7,
-  slowRounds: 3,
-  warmUps: 40,
-  repeats: 20,
+  rounds: 4,
+  slowRounds: 2,
+  warmUps: 12,
+  repeats: 8,
   slowStep: 4,
-  updateMs: 20_000,
+  updateMs: 12_000,
   isFull: true,
 };
 const QUICK: Scale = {

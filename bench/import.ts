@@ -39,7 +39,7 @@ function peakMbOf(pid: number): number {
 }
 
 async function importOnce(file: string, env: Record<string, string>, creators: number): Promise<Imported> {
-  const child = startNode(['bench/run-import.ts', file], env);
+  const child = startNode(['--max-old-space-size=256', 'bench/run-import.ts', file], env);
   let peakMb = 0;
   const watch = setInterval(() => {
     peakMb = Math.max(peakMb, peakMbOf(child.pid ?? 0));

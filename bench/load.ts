@@ -24,6 +24,8 @@ export interface Volley {
   perSecond: number;
   sent: number;
   errors: number;
+  /** How often each status other than 200 was answered; 0 stands for no answer. */
+  refusals: Record<number, number>;
   latenciesMs: number[];
 }
 
@@ -32,7 +34,7 @@ export function openTarget(url: string, headers: Target['headers']): Target {
   return { pool, headers };
 }
 
-function send(target: Target, shot: Shot, done: (isOk: boolean) => void): void {
+function send(target: Target, shot: Shot, done: (status: number) => void): void {
   let status = 0;
   const { method, path, body } = shot;
   target.pool.dispatch(
@@ -43,8 +45,8 @@ function send(target: Target, shot: Shot, done: (isOk: boolean) => void): void {
         status = statusCode;
       },
       onResponseData: () => {},
-      onResponseEnd: () => done(status === 200),
-      onResponseError: () => done(false),
+      onResponseEnd: () => done(status),
+      onResponseError: () => done(0),
     },
   );
 }
@@ -59,19 +61,23 @@ export function volley(target: Target, shots: readonly Shot[], forMs?: number): 
     const start = performance.now();
     let sent = 0;
     let errors = 0;
+    const refusals: Record<number, number> = {};
     const hasNext = () => (forMs === undefined ? sent < shots.length : performance.now() - start < forMs);
     const fire = () => {
       const shot = shots[sent % shots.length];
       if (!shot) return;
       sent += 1;
       const from = performance.now();
-      send(target, shot, (isOk) => {
+      send(target, shot, (status) => {
         const now = performance.now();
-        if (isOk) latenciesMs.push(now - from);
-        else errors += 1;
+        if (status === 200) latenciesMs.push(now - from);
+        else {
+          errors += 1;
+          refusals[status] = (refusals[status] ?? 0) + 1;
+        }
         if (hasNext()) fire();
         else if (latenciesMs.length + errors === sent) {
-          resolve({ perSecond: (latenciesMs.length * 1000) / (now - start), sent, errors, latenciesMs });
+          resolve({ perSecond: (latenciesMs.length * 1000) / (now - start), sent, errors, refusals, latenciesMs });
         }
       });
     };
@@ -82,8 +88,8 @@ export function volley(target: Target, shots: readonly Shot[], forMs?: number): 
 /** One request at a time; how long a search takes on a machine that does nothing else. */
 export async function latencyMs(target: Target, shot: Shot): Promise<number> {
   const from = performance.now();
-  const isOk = await new Promise<boolean>((resolve) => send(target, shot, resolve));
-  if (!isOk) throw new Error(`${shot.method} ${shot.path} failed.`);
+  const status = await new Promise<number>((resolve) => send(target, shot, resolve));
+  if (status !== 200) throw new Error(`${shot.method} ${shot.path} answered ${status}.`);
   return performance.now() - from;
 }
 

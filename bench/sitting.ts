@@ -63,7 +63,10 @@ export async function flawless(
   const before = pid === undefined ? 0 : cpuSecondsOf(pid);
   const result = await volley(target, shots, forMs);
   const used = pid === undefined ? 0 : cpuSecondsOf(pid) - before;
-  if (result.errors > 0) throw new Error(`${what}: ${result.errors} of ${result.sent} requests failed.`);
+  if (result.errors > 0) {
+    const statuses = JSON.stringify(result.refusals);
+    throw new Error(`${what}: ${result.errors} of ${result.sent} requests failed, by status: ${statuses}.`);
+  }
   return { ...result, cpuMicrosPerRequest: (used * 1e6) / result.sent };
 }
 

@@ -22,10 +22,10 @@ export interface BulkStream {
   drain(): Promise<void>;
 }
 
-// 5,000 documents or 4 MB in a body and 4 bodies in flight were the fastest of 250 to 10,000 and 1 to 8.
-const BODY_DOCUMENTS = 5_000;
-const BODY_BYTES = 4 << 20;
-const IN_FLIGHT = 4;
+// 2,500 documents in a body and 8 bodies in flight were the fastest of 1,000 to 10,000 and 4 or 8 (`bench:directory`).
+const BODY_DOCUMENTS = 2_500;
+const BODY_BYTES = 2 << 20;
+const IN_FLIGHT = 8;
 /** Room for the document that fills a body: the longest that a row can make has a tenth of this. */
 const LAST_DOCUMENT_BYTES = 1 << 20;
 const PATIENCE_MS = 120_000;

@@ -1,7 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from '@elastic/elasticsearch';
 import { Pool } from 'undici';
 import { ApiError, unavailable } from '../../errors.ts';
-import { exchange } from './exchange.ts';
+import { type Exchanged, exchange } from './exchange.ts';
 
 export interface PostOptions {
   contentType?: 'application/json' | 'application/x-ndjson';
@@ -40,6 +41,18 @@ function refusal(status: number, body: string): Error {
     : cause;
 }
 
+/** Pauses before a request that Elasticsearch had no memory or thread for is sent again: it did nothing of it. */
+const PAUSES_MS = [50, 150, 400];
+
+async function patiently(send: () => Promise<Exchanged>): Promise<Exchanged> {
+  for (const pauseMs of PAUSES_MS) {
+    const answer = await send();
+    if (answer.status !== 429) return answer;
+    await pause(pauseMs * (0.5 + Math.random()));
+  }
+  return await send();
+}
+
 export function openElastic(url: string, options: ElasticOptions = {}): Elastic {
   const timeoutMs = options.timeoutMs ?? 5_000;
   const { origin, pathname, username, password } = new URL(url);
@@ -63,12 +76,14 @@ export function openElastic(url: string, options: ElasticOptions = {}): Elastic 
     client,
     post: async (path, body, { contentType = 'application/json', timeoutMs: patienceMs } = {}) => {
       try {
-        const { status, bytes } = await exchange(pool, {
-          path: `${prefix}${path}`,
-          headers: { ...headers, 'content-type': contentType },
-          body,
-          ...(patienceMs === undefined ? {} : { headersTimeout: patienceMs, bodyTimeout: patienceMs }),
-        });
+        const { status, bytes } = await patiently(() =>
+          exchange(pool, {
+            path: `${prefix}${path}`,
+            headers: { ...headers, 'content-type': contentType },
+            body,
+            ...(patienceMs === undefined ? {} : { headersTimeout: patienceMs, bodyTimeout: patienceMs }),
+          }),
+        );
         if (status >= 300) throw refusal(status, bytes.toString('utf8'));
         return bytes;
       } catch (error) {

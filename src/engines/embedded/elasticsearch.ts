@@ -44,7 +44,6 @@ xpack.security.enabled: false
 cluster.routing.allocation.disk.threshold_enabled: false
 # Otherwise a task calls an outside host.
 xpack.inference.elastic.authorization.enabled: false
-node.store.allow_mmap: false
 `;
 }
 
