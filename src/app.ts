@@ -1,18 +1,44 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { Request } from './auth/identify.ts';
+import { CONSUMER_NAMES } from './consumers.ts';
 import type { Context } from './context.ts';
 import { type Door, openDoor } from './door.ts';
 import { ApiError, errorBody, toApiError } from './errors.ts';
 import { answerUnreadable, isUnroutable, MAX_HEADER_BYTES, readRaw, unreadable } from './http.ts';
 import { newId } from './ids.ts';
-import { type Metrics, openMetrics } from './metrics.ts';
+import { type Metrics, meterOutbox, openMetrics } from './metrics.ts';
 import { openapiRoutes } from './openapi/routes.ts';
 import type { Operation, Prepared } from './operation.ts';
+import { lagOf } from './outbox/relay.ts';
+import {
+  getApplicationById,
+  listApplications,
+  listCampaignApplications,
+  updateApplicationOperation,
+} from './resources/applications/routes.ts';
+import { listAuditLog } from './resources/audit/routes.ts';
+import { getBrandOperation, updateBrandOperation } from './resources/brands/routes.ts';
+import {
+  createCampaignOperation,
+  getCampaignById,
+  listCampaigns,
+  updateCampaignOperation,
+} from './resources/campaigns/routes.ts';
 import { autocompleteCreators } from './resources/creators/directory/autocomplete.ts';
 import { dictionaryOperations } from './resources/creators/directory/dictionary.ts';
 import { getDirectoryCreator, searchCreators } from './resources/creators/directory/routes.ts';
+import { listCreators } from './resources/creators/routes.ts';
+import {
+  addToRosterByEmail,
+  addToRosterByHandle,
+  getRosterCreator,
+  listRoster,
+  removeFromRoster,
+  updateRosterCreator,
+} from './resources/roster/routes.ts';
 import { listUsage } from './resources/usage/routes.ts';
+import { applyRoutes } from './web/apply.ts';
 import { healthRoutes } from './web/health.ts';
 
 /** Every operation of the API. Nothing else answers under /v1. */
@@ -21,35 +47,58 @@ export const operations: readonly Operation[] = [
   autocompleteCreators,
   ...dictionaryOperations,
   getDirectoryCreator,
+  listCreators,
+  listRoster,
+  addToRosterByEmail,
+  addToRosterByHandle,
+  getRosterCreator,
+  updateRosterCreator,
+  removeFromRoster,
   listUsage,
+  getBrandOperation,
+  updateBrandOperation,
+  listCampaigns,
+  createCampaignOperation,
+  getCampaignById,
+  updateCampaignOperation,
+  listCampaignApplications,
+  listApplications,
+  getApplicationById,
+  updateApplicationOperation,
+  listAuditLog,
 ];
 
 const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{7,127}$/;
 const BODY_LIMIT_BYTES = 1024 * 1024;
+
+function idempotencyKeyOf({ headers }: FastifyRequest): string | undefined {
+  const key = headers['idempotency-key'];
+  return typeof key === 'string' && key.trim() !== '' ? key : undefined;
+}
 
 function requestOf(request: FastifyRequest, reply: FastifyReply): Request {
   return {
     authorization: request.headers.authorization,
     address: request.ip,
     requestId: request.id,
+    idempotencyKey: idempotencyKeyOf(request),
     setHeader: (name, value) => void reply.header(name, value),
   };
 }
 
 /** Prepared requests by URL, per operation: shapes and places are read once for a query that comes again. */
 const MAX_PREPARED = 5_000;
-const MAX_PREPARED_URL = 1_000;
+const MAX_PREPARED_LENGTH = 1_000;
 
 function openPrepared(operation: Operation): (request: FastifyRequest) => Prepared {
   const prepared = new LRUCache<string, Prepared>({ max: MAX_PREPARED });
   return (request) => {
-    const { url, headers } = request;
-    if (operation.method !== 'GET' || url.length > MAX_PREPARED_URL) return operation.prepare(readRaw(request));
-    const key = `${headers.accept ?? ''} ${url}`;
-    const known = prepared.get(key);
+    const key = `${request.headers.accept ?? ''} ${request.url}`;
+    const isKept = operation.method === 'GET' && key.length <= MAX_PREPARED_LENGTH;
+    const known = isKept ? prepared.get(key) : undefined;
     if (known) return known;
-    const fresh = operation.prepare(readRaw(request));
-    prepared.set(key, fresh);
+    const fresh = operation.prepare(readRaw(request, operation.hasCsv));
+    if (isKept) prepared.set(key, fresh);
     return fresh;
   };
 }
@@ -60,8 +109,9 @@ function register(app: FastifyInstance, door: Door, metrics: Metrics, operation:
     method: operation.method,
     url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
     handler: async (request, reply) => {
-      const bytes = await door.run(operation, requestOf(request, reply), () => prepare(request));
-      return reply.code(operation.status).type('application/json; charset=utf-8').send(bytes);
+      const answer = await door.run(operation, requestOf(request, reply), () => prepare(request));
+      const type = Buffer.isBuffer(answer) ? 'application/json' : 'text/csv';
+      return reply.code(operation.status).type(`${type}; charset=utf-8`).send(answer);
     },
     onResponse: (_request, reply, done) => {
       const labels = { operation: operation.id, status: String(reply.statusCode) };
@@ -94,6 +144,7 @@ export interface App {
 export async function buildApp(context: Context): Promise<App> {
   const { log } = context;
   const metrics = openMetrics();
+  meterOutbox(metrics, CONSUMER_NAMES, (consumer) => lagOf(context.postgres.db, consumer));
   const door = openDoor(context, metrics);
   const app = Fastify({
     loggerInstance: log,
@@ -141,6 +192,7 @@ export async function buildApp(context: Context): Promise<App> {
   });
   for (const operation of operations) register(app, door, metrics, operation);
   healthRoutes(app, context, door, metrics);
+  applyRoutes(app, context, metrics);
   await openapiRoutes(app, operations);
   app.addHook('onClose', () => door.close());
   return { fastify: app, metrics };

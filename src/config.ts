@@ -24,6 +24,8 @@ const Environment = z.object({
     .string()
     .regex(/^[a-z][a-z0-9-]{0,60}$/)
     .default('creators'),
+  PROFILE_PROVIDER_URL: url(['http:', 'https:']),
+  PROFILE_PROVIDER_TOKEN: z.string().optional(),
   ROLLCALL_DIR: z.string().default('.rollcall'),
   EMBEDDED_JAVA_HOME: z.string().optional(),
   ES_JAVA_HOME: z.string().optional(),
@@ -50,6 +52,9 @@ export interface Config {
   creatorLookupCredits: number;
   /** The Elasticsearch alias of the creator directory. */
   directoryAlias: string;
+  /** Who knows the public profile of a handle that the directory lacks. The operator's own, so it may be private. */
+  profileProviderUrl: string | undefined;
+  profileProviderToken: string | undefined;
   /** Absolute path of the folder that holds embedded engines, their data and the demo's keys. */
   directory: string;
   /** Where to look for Java, in order, besides the usual folders. */
@@ -82,6 +87,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     },
     creatorLookupCredits: env.CREATOR_LOOKUP_CREDITS,
     directoryAlias: env.DIRECTORY_ALIAS,
+    profileProviderUrl: env.PROFILE_PROVIDER_URL,
+    profileProviderToken: env.PROFILE_PROVIDER_TOKEN,
     directory: path.resolve(env.ROLLCALL_DIR),
     java: {
       homes: [env.EMBEDDED_JAVA_HOME, env.ES_JAVA_HOME, env.JAVA_HOME].filter((home) => home !== undefined),

@@ -9,7 +9,7 @@ import { openMetering } from './credits/metering.ts';
 import { openRefund } from './credits/refund.ts';
 import { type ApiError, toApiError, unavailable } from './errors.ts';
 import type { Metrics } from './metrics.ts';
-import type { Operation, Prepared, SetHeader } from './operation.ts';
+import type { Answer, Operation, Prepared, SetHeader } from './operation.ts';
 import { type AddressLimit, openAddressLimit } from './rate/address.ts';
 import { rateHeaders, rateLimited } from './rate/headers.ts';
 
@@ -28,7 +28,7 @@ interface Admitted {
 
 export interface Door {
   /** Runs an operation for whoever calls: who, how often, at what price, then the work. Throws ApiError. */
-  run(operation: Operation, request: Request, prepare: () => Prepared): Promise<Buffer>;
+  run(operation: Operation, request: Request, prepare: () => Prepared): Promise<Answer>;
   /** Answers what is no operation of the API: the caller is still told apart, counted and limited. */
   refuse(request: Request, refusal: ApiError): Promise<never>;
   addresses: AddressLimit;
@@ -68,13 +68,13 @@ export function openDoor(context: Context, metrics: Metrics): Door {
     await refund(metered.charge);
   }
 
-  async function run(operation: Operation, request: Request, prepare: () => Prepared): Promise<Buffer> {
+  async function run(operation: Operation, request: Request, prepare: () => Prepared): Promise<Answer> {
     const admitted = await admit(request, (caller) => decide(context, caller, operation, prepare));
     const prepared = assertAdmitted(admitted, clock.now(), request.setHeader);
     if (admitted.metered.charge) metrics.credits.inc({ kind: 'charge' }, admitted.metered.charge.credits);
     if (prepared.ignored.length > 0) request.setHeader('x-ignored-params', ignoredHeader(prepared.ignored));
     try {
-      return await prepared.run(context, admitted.caller, request.setHeader);
+      return await prepared.run(context, admitted.caller, request);
     } catch (error) {
       await giveBack(admitted, request.setHeader);
       throw error;

@@ -13,16 +13,16 @@ export const MAX_HEADER_BYTES = 64 * 1024;
 const Params = z.record(z.string(), z.string()).catch({});
 const Query = z.record(z.string(), z.union([z.string(), z.array(z.string())])).catch({});
 
-function assertJsonAccepted(accept: string | undefined): void {
-  if (accept === undefined) return;
-  const accepted = accept.split(',').some((range) => {
+/** The first form of the caller's that this operation has. */
+function chooseAnswer(accept: string | undefined, hasCsv: boolean): RawInput['answer'] {
+  for (const range of (accept ?? '*/*').split(',')) {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    return (
-      ['application/json', 'application/*', '*/*', ''].includes(type) && !parameters.some((p) => /^q=0(\.0*)?$/.test(p))
-    );
-  });
-  if (!accepted)
-    throw new ApiError('NOT_ACCEPTABLE', `This answers application/json, not ${JSON.stringify(accept.slice(0, 100))}.`);
+    if (parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))) continue;
+    if (['application/json', 'application/*', '*/*', ''].includes(type)) return 'json';
+    if (hasCsv && ['text/csv', 'text/*'].includes(type)) return 'csv';
+  }
+  const forms = hasCsv ? 'application/json or text/csv' : 'application/json';
+  throw new ApiError('NOT_ACCEPTABLE', `This answers ${forms}, not ${JSON.stringify(accept?.slice(0, 100))}.`);
 }
 
 function readBody(request: FastifyRequest): unknown {
@@ -45,9 +45,9 @@ function readBody(request: FastifyRequest): unknown {
 }
 
 /** What a request carries, once it is known who calls. */
-export function readRaw(request: FastifyRequest): RawInput {
-  assertJsonAccepted(request.headers.accept);
-  return { params: Params.parse(request.params), query: Query.parse(request.query), body: readBody(request) };
+export function readRaw(request: FastifyRequest, hasCsv: boolean): RawInput {
+  const answer = chooseAnswer(request.headers.accept, hasCsv);
+  return { answer, params: Params.parse(request.params), query: Query.parse(request.query), body: readBody(request) };
 }
 
 /** A method that Fastify refuses before any route is looked up. */

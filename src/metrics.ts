@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 export interface Metrics {
   registry: Registry;
@@ -32,4 +32,26 @@ export function openMetrics(): Metrics {
       registers: [registry],
     }),
   };
+}
+
+/** Events that a consumer of the outbox has not been given yet, asked of `lagOf` at each scrape. */
+export function meterOutbox(
+  { registry }: Metrics,
+  consumers: readonly string[],
+  lagOf: (consumer: string) => Promise<number>,
+): void {
+  new Gauge({
+    name: 'rollcall_outbox_lag_events',
+    help: 'Events in the outbox that the consumer has not been given yet.',
+    labelNames: ['consumer'],
+    registers: [registry],
+    async collect() {
+      for (const consumer of consumers) {
+        // Without PostgreSQL the lag is not known, and the other figures must still be scraped.
+        const lag = await lagOf(consumer).catch(() => undefined);
+        if (lag === undefined) this.remove({ consumer });
+        else this.set({ consumer }, lag);
+      }
+    },
+  });
 }

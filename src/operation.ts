@@ -1,9 +1,13 @@
+import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Caller } from './auth/queries.ts';
 import type { Context } from './context.ts';
+import { csvOf } from './csv.ts';
 import type { KeyKind } from './engines/postgres/tables.ts';
 import { type ErrorCode, type Problem, validationError } from './errors.ts';
+import { runOnce } from './idempotency/run-once.ts';
 import { isDeclared, problemsOf } from './problems.ts';
+import type { Work } from './work.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
@@ -12,6 +16,8 @@ export interface RawInput {
   params: Record<string, string>;
   query: Record<string, string | string[]>;
   body: unknown;
+  /** The form of the answer that was asked for. */
+  answer: 'json' | 'csv';
 }
 
 /** Bytes that are already in the operation's shape; a test compares them with it. */
@@ -38,7 +44,8 @@ export interface Call<Params, Query, Body> {
   ignored: readonly string[];
 }
 
-export interface Declaration<P extends z.ZodType, Q extends z.ZodObject, B extends z.ZodType, R extends z.ZodType> {
+/** What every endpoint says of itself. */
+interface Facts<P extends z.ZodType, Q extends z.ZodObject, B extends z.ZodType, R extends z.ZodType> {
   /** snake_case; also the name of the MCP tool. */
   id: string;
   method: Method;
@@ -59,15 +66,55 @@ export interface Declaration<P extends z.ZodType, Q extends z.ZodObject, B exten
   errors?: readonly ErrorCode[];
   /** Hints for agents. */
   hints: { readOnly: boolean; idempotent: boolean; destructive: boolean };
-  /** What a data key pays; may refuse, before anything is charged, what needs no I/O to refuse. */
-  price?: (context: Context, input: { params: z.output<P>; query: z.output<Q>; body: z.output<B> }) => number;
-  handler: (context: Context, call: Call<z.output<P>, z.output<Q>, z.output<B>>) => Promise<z.input<R> | RawJson>;
 }
+
+type CallOf<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> = Call<
+  z.output<P>,
+  z.output<Q>,
+  z.output<B>
+>;
+
+export interface Declaration<P extends z.ZodType, Q extends z.ZodObject, B extends z.ZodType, R extends z.ZodType>
+  extends Facts<P, Q, B, R> {
+  /** What a data key pays; may refuse, before anything is charged, what needs no I/O to refuse. */
+  price?: (context: Context, input: Pick<CallOf<P, Q, B>, 'params' | 'query' | 'body'>) => number;
+  handler: (context: Context, call: CallOf<P, Q, B>) => Promise<z.input<R> | RawJson>;
+  /** All rows of the list, for `Accept: text/csv`: the brand's own lists have it, the directory never. */
+  csv?: {
+    item: z.ZodObject;
+    rows: (context: Context, call: CallOf<P, Q, B>) => AsyncIterable<unknown>;
+  };
+}
+
+export interface ChangeDeclaration<
+  P extends z.ZodType,
+  Q extends z.ZodObject,
+  B extends z.ZodType,
+  R extends z.ZodType,
+  L,
+> extends Facts<P, Q, B, R> {
+  /** What must be asked of the outside, before the transaction opens. `noLookUp` when nothing must. */
+  lookUp: (context: Context, call: CallOf<P, Q, B>) => Promise<L>;
+  /** The change, in the one transaction that also keeps the idempotent answer, the audit line and the events. */
+  apply: (work: Work, call: CallOf<P, Q, B>, found: L) => Promise<z.input<R>>;
+}
+
+export const noLookUp = async (): Promise<undefined> => undefined;
+
+/** What the door knows of a request beside its input. */
+export interface Circumstances {
+  requestId: string;
+  idempotencyKey: string | undefined;
+  setHeader: SetHeader;
+}
+
+/** JSON as bytes, or CSV as a stream. */
+export type Answer = Buffer | Readable;
 
 /** A request that passed its shapes: what it costs and how it is run. */
 export interface Prepared {
   price: (context: Context) => number;
-  run: (context: Context, caller: Caller, setHeader: SetHeader) => Promise<Buffer>;
+  run: (context: Context, caller: Caller, circumstances: Circumstances) => Promise<Answer>;
   ignored: readonly string[];
 }
 
@@ -88,6 +135,8 @@ export interface Operation {
   status: number;
   errors: readonly ErrorCode[];
   hints: Declaration<z.ZodType, z.ZodObject, z.ZodType, z.ZodType>['hints'];
+  /** Whether it also answers text/csv. */
+  hasCsv: boolean;
   /** Applies the shapes; throws VALIDATION_ERROR with every problem at once. */
   prepare(raw: RawInput): Prepared;
 }
@@ -113,35 +162,107 @@ function unknownBodyFields(shape: z.ZodType, body: unknown): string[] {
     .map((name) => `body.${name}`);
 }
 
+/** PostgreSQL's text has no NUL character; anything else of Unicode is kept as it came. */
+function assertStorable({ params, query, body }: RawInput): void {
+  const fields = [...Object.entries(params), ...Object.entries(query), ['body', body] as const];
+  const problems = fields
+    .filter(([, value]) => hasNul(value))
+    .map(([field]) => ({ field, code: 'invalid_character', message: 'must not have a NUL character.' }));
+  if (problems.length > 0) throw validationError(problems);
+}
+
+function hasNul(value: unknown): boolean {
+  if (typeof value === 'string') return value.includes('\0');
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(([name, inner]) => name.includes('\0') || hasNul(inner));
+}
+
+type Input<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> = Omit<
+  CallOf<P, Q, B>,
+  'caller' | 'setHeader'
+>;
+
+/** Applies an operation's three shapes to what a request carries. */
+function readInput<P extends z.ZodType, Q extends z.ZodObject, B extends z.ZodType>(
+  declared: { params: P; query: Q; body: B },
+  raw: RawInput,
+): Input<P, Q, B> {
+  const { values, ignored, problems } = readQuery(declared.query, raw.query);
+  const params = declared.params.safeParse(raw.params, { reportInput: true });
+  const query = declared.query.safeParse(values, { reportInput: true });
+  const body = declared.body.safeParse(raw.body ?? {}, { reportInput: true });
+  problems.push(...problemsOf(params), ...problemsOf(query), ...problemsOf(body));
+  if (!params.success || !query.success || !body.success || problems.length > 0) throw validationError(problems);
+  assertStorable(raw);
+  const allIgnored = [...ignored, ...unknownBodyFields(declared.body, raw.body)];
+  return { params: params.data, query: query.data, body: body.data, ignored: allIgnored };
+}
+
+const bytesOf = (response: z.ZodType, answer: unknown) => Buffer.from(JSON.stringify(response.parse(answer)));
+
+function withDefaults<P extends z.ZodType, Q extends z.ZodObject, B extends z.ZodType, R extends z.ZodType>({
+  id,
+  method,
+  path,
+  summary,
+  description,
+  tag,
+  callers,
+  ...more
+}: Facts<P, Q, B, R>): Omit<Operation, 'prepare' | 'hasCsv'> {
+  const { directory = false, params, query, body, response, status = 200, errors = [], hints } = more;
+  return {
+    ...{ id, method, path, summary, description, tag, callers },
+    ...{ directory, params, query, body, response, status, errors, hints },
+  };
+}
+
+/** An endpoint that reads. */
 export function operation<P extends z.ZodType, Q extends z.ZodObject, B extends z.ZodType, R extends z.ZodType>(
   declared: Declaration<P, Q, B, R>,
 ): Operation {
-  function prepare(raw: RawInput): Prepared {
-    const { values, ignored, problems } = readQuery(declared.query, raw.query);
-    const params = declared.params.safeParse(raw.params, { reportInput: true });
-    const query = declared.query.safeParse(values, { reportInput: true });
-    const body = declared.body.safeParse(raw.body ?? {}, { reportInput: true });
-    problems.push(...problemsOf(params), ...problemsOf(query), ...problemsOf(body));
-    if (!params.success || !query.success || !body.success || problems.length > 0) throw validationError(problems);
+  return {
+    ...withDefaults(declared),
+    hasCsv: declared.csv !== undefined,
+    prepare: (raw) => {
+      const input = readInput(declared, raw);
+      return {
+        ignored: input.ignored,
+        price: (context) => declared.price?.(context, input) ?? 0,
+        run: async (context, caller, { setHeader }) => {
+          if (raw.answer === 'csv' && declared.csv) {
+            return csvOf(declared.csv.item, declared.csv.rows(context, { ...input, caller, setHeader }));
+          }
+          const answer = await declared.handler(context, { ...input, caller, setHeader });
+          return answer instanceof RawJson ? answer.bytes : bytesOf(declared.response, answer);
+        },
+      };
+    },
+  };
+}
 
-    const input = { params: params.data, query: query.data, body: body.data };
-    const allIgnored = [...ignored, ...unknownBodyFields(declared.body, raw.body)];
-    return {
-      ignored: allIgnored,
-      price: (context) => declared.price?.(context, input) ?? 0,
-      run: async (context, caller, setHeader) => {
-        const answer = await declared.handler(context, { ...input, caller, setHeader, ignored: allIgnored });
-        return answer instanceof RawJson ? answer.bytes : Buffer.from(JSON.stringify(declared.response.parse(answer)));
-      },
-    };
-  }
-
-  const { price: _price, handler: _handler, ...facts } = declared;
+/** An endpoint that writes: one transaction, idempotent under the caller's `Idempotency-Key`, audited. */
+export function change<P extends z.ZodType, Q extends z.ZodObject, B extends z.ZodType, R extends z.ZodType, L>(
+  declared: ChangeDeclaration<P, Q, B, R, L>,
+): Operation {
+  const facts = withDefaults(declared);
   return {
     ...facts,
-    prepare,
-    directory: declared.directory ?? false,
-    status: declared.status ?? 200,
-    errors: declared.errors ?? [],
+    hasCsv: false,
+    prepare: (raw) => {
+      const input = readInput(declared, raw);
+      return {
+        ignored: input.ignored,
+        price: () => 0,
+        run: async (context, caller, circumstances) => {
+          const call = { ...input, caller, setHeader: circumstances.setHeader };
+          const found = await declared.lookUp(context, call);
+          const request = { caller, circumstances, operation: facts.id, status: facts.status, raw };
+          return await runOnce(context, request, async (work) =>
+            bytesOf(declared.response, await declared.apply(work, call, found)),
+          );
+        },
+      };
+    },
   };
 }

@@ -48,6 +48,33 @@ export const PageQuery = {
     .describe('Alternative to page: page = floor(offset / limit) + 1. Wins when both are sent.'),
 };
 
+/** A date, or ISO 8601 with an offset. */
+export const timestampInput = z
+  .union([z.iso.date(), z.iso.datetime({ offset: true })])
+  .transform((text) => new Date(text))
+  .pipe(z.date());
+
+/** `YYYY-MM-DDTHH:mm:ss.sssZ`. */
+export const timestamp = z.iso.datetime({ precision: 3 });
+
+const SORTS = ['newest', 'oldest'] as const;
+
+/** The parameters of every list of the brand's own: pages, a window of creation times, an order. */
+export const ListQuery = {
+  ...PageQuery,
+  created_after: timestampInput.describe('Only what was made after this time.').optional(),
+  created_before: timestampInput
+    .describe("Only what was made at or before this time; the first page's newest freezes a walk.")
+    .optional(),
+  sort: z.enum(SORTS).default('newest').describe('Ties are ordered by id.'),
+};
+
+export interface ListWindow {
+  created_after?: Date | undefined;
+  created_before?: Date | undefined;
+  sort: (typeof SORTS)[number];
+}
+
 export interface Page {
   page: number;
   limit: number;

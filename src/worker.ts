@@ -1,32 +1,50 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from './config.ts';
+import { consumersOf } from './consumers.ts';
 import type { Context } from './context.ts';
 import { settleAll } from './credits/settle.ts';
+import { ignoreFailure } from './errors.ts';
+import { deleteOldKeys } from './idempotency/queries.ts';
+import { KEPT_MS } from './idempotency/run-once.ts';
 import { assertNode } from './node-version.ts';
 import { configuredUrls, openContext } from './open-context.ts';
+import { relayAll } from './outbox/relay.ts';
 import { startImportWorker } from './resources/creators/directory/import/jobs.ts';
+import { profileUnknown } from './resources/creators/jobs.ts';
 
 const SETTLE_EVERY_MS = 500;
+const PROFILE_EVERY_MS = 5_000;
+const RELAY_EVERY_MS = 500;
+const FORGET_EVERY_MS = 3_600_000;
 const STOP_AFTER_MS = 10_000;
 
-/** Work that no caller waits for: charges into the ledger, enqueued imports. Several workers may run. */
+/** Work that no caller waits for: charges into the ledger, profiles of creators, enqueued imports. Several workers may run. */
 export function startWorker(context: Context, redisUrl: string): { stop(): Promise<void> } {
   const engines = { db: context.postgres.db, redis: context.redis, clock: context.clock };
   const stopping = new AbortController();
 
-  async function settleForever(): Promise<void> {
+  async function every(periodMs: number, what: string, work: () => Promise<unknown>): Promise<void> {
     while (!stopping.signal.aborted) {
-      await settleAll(engines).catch((error: unknown) => context.log.warn({ err: error }, 'charges not settled yet'));
-      await sleep(SETTLE_EVERY_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+      await work().catch((error: unknown) => context.log.warn({ err: error }, `not done yet: ${what}`));
+      await sleep(periodMs, undefined, { signal: stopping.signal }).catch(ignoreFailure('woken up to stop'));
     }
   }
 
-  const settling = settleForever();
+  const loops = [
+    every(SETTLE_EVERY_MS, 'settling charges', () => settleAll(engines)),
+    ...consumersOf(context).map((consumer) =>
+      every(RELAY_EVERY_MS, `events to ${consumer.name}`, () => relayAll(engines.db, consumer, context.log)),
+    ),
+    every(PROFILE_EVERY_MS, 'reading profiles', () => profileUnknown(context)),
+    every(FORGET_EVERY_MS, 'forgetting idempotency keys', () =>
+      deleteOldKeys(engines.db, new Date(context.clock.now().getTime() - KEPT_MS)),
+    ),
+  ];
   const imports = startImportWorker(context, redisUrl);
   return {
     stop: async () => {
       stopping.abort();
-      await Promise.all([settling, imports.close()]);
+      await Promise.all([...loops, imports.close()]);
     },
   };
 }

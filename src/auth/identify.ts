@@ -12,6 +12,8 @@ export interface Request {
   authorization: string | undefined;
   address: string;
   requestId: string;
+  /** The caller's own key for this call, from `Idempotency-Key`. */
+  idempotencyKey: string | undefined;
   setHeader: SetHeader;
 }
 

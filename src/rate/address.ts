@@ -13,17 +13,29 @@ const WINDOW = readFileSync(new URL('./window.lua', import.meta.url), 'utf8');
 const Reply = z.tuple([z.number(), z.number()]);
 
 export interface AddressLimit {
-  /** Counts a call of an address without a valid key, sets the rate headers, and returns RATE_LIMITED when it is over. */
+  /** Counts a call of an address, sets the rate headers, and returns RATE_LIMITED when it is over. */
   count(address: string, setHeader: SetHeader): Promise<ApiError | undefined>;
 }
 
-export function openAddressLimit(redis: Redis, clock: Clock, metrics: Metrics): AddressLimit {
+/** Calls an address may make in a window; each name is counted by itself. */
+interface Allowance {
+  name: string;
+  limit: number;
+}
+const WITHOUT_KEY: Allowance = { name: 'rate', limit: RATE_LIMIT };
+
+export function openAddressLimit(
+  redis: Redis,
+  clock: Clock,
+  metrics: Metrics,
+  { name, limit }: Allowance = WITHOUT_KEY,
+): AddressLimit {
   const run = redis.script(WINDOW);
   const localWindow = openLocalWindows(RATE_WINDOW_MS);
 
   async function windowOf(address: string): Promise<Window> {
     try {
-      const [calls, windowEndMs] = Reply.parse(await run([`rate:{${address}}`], [RATE_WINDOW_MS]));
+      const [calls, windowEndMs] = Reply.parse(await run([`${name}:{${address}}`], [RATE_WINDOW_MS]));
       return { calls, windowEndMs };
     } catch {
       metrics.localLimits.inc();
@@ -34,9 +46,9 @@ export function openAddressLimit(redis: Redis, clock: Clock, metrics: Metrics): 
   return {
     count: async (address, setHeader) => {
       const window = await windowOf(address);
-      for (const [name, value] of Object.entries(rateHeaders(window, RATE_LIMIT))) setHeader(name, value);
-      if (window.calls <= RATE_LIMIT) return undefined;
-      return rateLimited(window, RATE_LIMIT, clock.now().getTime());
+      for (const [header, value] of Object.entries(rateHeaders(window, limit))) setHeader(header, value);
+      if (window.calls <= limit) return undefined;
+      return rateLimited(window, limit, clock.now().getTime());
     },
   };
 }

@@ -95,7 +95,10 @@ export function openPostgres(url: string, options: { max?: number; onError?: (er
   pool.on('connect', (client) => client.on('error', (error) => options.onError?.(error)));
   const db = new Kysely<Database>({
     dialect: guardedDialect(pool),
-    plugins: [new CamelCasePlugin()],
+    plugins: [
+      // Keys inside JSON are ours or a caller's, not columns.
+      new CamelCasePlugin({ maintainNestedObjectKeys: true }),
+    ],
   });
   return {
     db,

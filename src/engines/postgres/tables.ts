@@ -1,4 +1,5 @@
 import type { ColumnType, Generated } from 'kysely';
+import type { WorkflowTables } from './workflow-tables.ts';
 
 export type PlanName = 'free' | 'starter' | 'growth' | 'scale' | 'design_partner' | 'enterprise';
 export type SubscriptionStatus = 'active' | 'trialing' | 'past_due' | 'canceled';
@@ -10,6 +11,15 @@ type CreatedAt = ColumnType<Date, Date, never>;
 export interface BrandsTable {
   id: string;
   name: string;
+  logo: string | null;
+  contactName: string | null;
+  contactEmail: string | null;
+  website: string | null;
+  industry: string | null;
+  description: string | null;
+  autoApproveCommissions: Generated<boolean>;
+  defaultCommissionRatePpm: Generated<number>;
+  currency: Generated<string>;
   createdAt: CreatedAt;
   updatedAt: Date | null;
 }
@@ -96,7 +106,7 @@ export interface DirectoryWritersTable {
   since: Date;
 }
 
-export interface Database {
+export interface Database extends WorkflowTables {
   brands: BrandsTable;
   subscriptions: SubscriptionsTable;
   apiKeys: ApiKeysTable;

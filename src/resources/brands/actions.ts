@@ -7,7 +7,20 @@ import { type ChargeEntry, insertGrant, sumEntries } from '../../credits/queries
 import type { Db } from '../../engines/postgres/open.ts';
 import type { PlanName, SubscriptionStatus } from '../../engines/postgres/tables.ts';
 import { newId } from '../../ids.ts';
-import { insertBrand, insertSubscription, type PlanChange, updatePlan } from './queries.ts';
+import { toPpm } from '../../money.ts';
+import { given } from '../../patch.ts';
+import type { Work } from '../../work.ts';
+import {
+  type BrandRow,
+  getBrand,
+  holdBrand,
+  insertBrand,
+  insertSubscription,
+  type PlanChange,
+  updateBrand,
+  updatePlan,
+} from './queries.ts';
+import type { BrandPatch } from './schema.ts';
 
 export interface BrandRequest {
   name: string;
@@ -57,4 +70,28 @@ export async function setPlan(
     const { kind } = await getSubscription(db, subscriptionId);
     if (kind === 'data') await regrant(db, subscriptionId, pending, now);
   });
+}
+
+function settingColumns({ settings }: BrandPatch) {
+  if (!settings) return {};
+  const { auto_approve_commissions, default_commission_rate: percent, currency } = settings;
+  return given({
+    autoApproveCommissions: auto_approve_commissions,
+    defaultCommissionRatePpm: percent === undefined ? undefined : toPpm(percent),
+    currency,
+  });
+}
+
+/** Sets only the columns that the patch names, on a row that is held meanwhile. */
+export async function patchBrand(work: Work, patch: BrandPatch): Promise<BrandRow> {
+  const { db, now, brandId } = work;
+  const old = await holdBrand(db, brandId);
+  const { name, logo, contact_name, contact_email, website, industry, description } = patch;
+  const row = await updateBrand(db, brandId, {
+    ...given({ name, logo, contactName: contact_name, contactEmail: contact_email, website, industry, description }),
+    ...settingColumns(patch),
+    updatedAt: now,
+  });
+  work.audit({ resourceId: brandId, old, new: row });
+  return await getBrand(db, brandId);
 }

@@ -1,5 +1,11 @@
+import type { Selectable, Updateable } from 'kysely';
 import type { Db } from '../../engines/postgres/open.ts';
-import type { KeyKind, PlanName, SubscriptionStatus } from '../../engines/postgres/tables.ts';
+import type { BrandsTable, KeyKind, PlanName, SubscriptionStatus } from '../../engines/postgres/tables.ts';
+import { violates } from '../../engines/postgres/violation.ts';
+import { ApiError } from '../../errors.ts';
+
+/** A brand as the API shows it: with the plan of its own subscription. */
+export type BrandRow = Selectable<BrandsTable> & { plan: PlanName; subscriptionStatus: SubscriptionStatus };
 
 export async function insertBrand(db: Db, brand: { id: string; name: string; createdAt: Date }): Promise<void> {
   await db
@@ -62,4 +68,43 @@ export async function updatePlan(db: Db, subscriptionId: string, change: PlanCha
     })
     .where('id', '=', subscriptionId)
     .execute();
+}
+
+export async function getBrandCurrency(db: Db, brandId: string): Promise<string> {
+  const row = await db.selectFrom('brands').select('currency').where('id', '=', brandId).executeTakeFirstOrThrow();
+  return row.currency;
+}
+
+/** The brand, held until the transaction ends; rows that only refer to it are not held up. */
+export async function holdBrand(db: Db, brandId: string): Promise<Selectable<BrandsTable>> {
+  return await db.selectFrom('brands').selectAll().where('id', '=', brandId).forNoKeyUpdate().executeTakeFirstOrThrow();
+}
+
+export async function getBrand(db: Db, brandId: string): Promise<BrandRow> {
+  return await db
+    .selectFrom('brands')
+    .innerJoin('subscriptions', (join) =>
+      join.onRef('subscriptions.brandId', '=', 'brands.id').on('subscriptions.kind', '=', 'brand'),
+    )
+    .selectAll('brands')
+    .select(['subscriptions.plan', 'subscriptions.status as subscriptionStatus'])
+    .where('brands.id', '=', brandId)
+    .executeTakeFirstOrThrow();
+}
+
+export async function updateBrand(
+  db: Db,
+  brandId: string,
+  change: Updateable<BrandsTable>,
+): Promise<Selectable<BrandsTable>> {
+  return await db
+    .updateTable('brands')
+    .set(change)
+    .where('id', '=', brandId)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+    .catch((error: unknown) => {
+      if (!violates(error, 'brands_name_key')) throw error;
+      throw new ApiError('CONFLICT', 'Another brand has this name.', { cause: error });
+    });
 }

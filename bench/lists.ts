@@ -1,0 +1,115 @@
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { inspect } from 'node:util';
+import { Command } from 'commander';
+import { sql } from 'kysely';
+import { buildApp } from '../src/app.ts';
+import { createKey } from '../src/auth/actions.ts';
+import { readConfig } from '../src/config.ts';
+import type { Context } from '../src/context.ts';
+import { engineFolder } from '../src/engines/embedded/folder.ts';
+import { startEmbedded } from '../src/engines/embedded/start.ts';
+import { migratePostgres } from '../src/engines/postgres/migrate.ts';
+import { assertNode } from '../src/node-version.ts';
+import { openContext } from '../src/open-context.ts';
+import { createBrand } from '../src/resources/brands/actions.ts';
+import { listSubscriptions } from '../src/resources/brands/queries.ts';
+import { alternate, latencyMs, median, openTarget } from './load.ts';
+import { progress, type Ratio, report, round } from './report.ts';
+
+const ROWS = 100_000;
+const LAST_PAGE = 1_000;
+const ROUNDS = 40;
+/** The same order of time: no page is ten times another. */
+const ORDER_OF_TIME = 10;
+const NOWHERE = 'http://127.0.0.1:9';
+
+new Command('bench:lists')
+  .description(
+    `Measures page ${LAST_PAGE} beside page 1 of the brand's lists with ${ROWS.toLocaleString('en')} rows each.`,
+  )
+  .showHelpAfterError()
+  .parse();
+
+/** A brand with as many creators, roster entries, campaigns and applications as fill every list. */
+async function fill({ postgres: { db } }: Context, brandId: string): Promise<void> {
+  const at = sql`timestamptz '2026-01-01' + n * interval '1 second'`;
+  const rows = sql`generate_series(1, ${sql.lit(ROWS)}) n`;
+  await sql`insert into creators (id, brand_id, email, name, created_at)
+    select 'crt_' || n, ${brandId}, 'c' || n || '@example.com', 'Creator ' || n, ${at} from ${rows}`.execute(db);
+  await sql`insert into roster_entries (id, brand_id, creator_id, status, added_at)
+    select 'rst_' || n, ${brandId}, 'crt_' || n, 'active', ${at} from ${rows}`.execute(db);
+  await sql`insert into campaigns (id, brand_id, title, status, created_at)
+    select 'cmp_' || n, ${brandId}, 'Campaign ' || n, 'active', ${at} from ${rows}`.execute(db);
+  await sql`insert into applications (id, brand_id, campaign_id, creator_id, creator_email, status, applied_at)
+    select 'app_' || n, ${brandId}, 'cmp_' || (n % 1000 + 1), 'crt_' || n, 'c' || n || '@example.com', 'pending', ${at}
+    from ${rows}`.execute(db);
+  await sql`analyze`.execute(db);
+}
+
+async function measureList(url: string, keys: readonly string[], list: string): Promise<Ratio> {
+  let turn = 0;
+  const target = openTarget(url, () => {
+    turn += 1;
+    return { authorization: `Bearer ${keys[turn % keys.length]}` };
+  });
+  const page = (number: number) => () =>
+    latencyMs(target, { method: 'GET', path: `/v1/${list}?limit=100&page=${number}` });
+  await alternate(5, [page(1), page(LAST_PAGE)]);
+  const [first = [], last = []] = await alternate(ROUNDS, [page(1), page(LAST_PAGE)]);
+  await target.pool.close();
+  return {
+    name: `${list}_page_${LAST_PAGE}_to_page_1`,
+    value: median(last) / median(first),
+    floor: ORDER_OF_TIME,
+    bound: 'at most',
+    measured: `page 1: ${round(median(first))} ms, page ${LAST_PAGE}: ${round(median(last))} ms, exact totals`,
+    warm: "PostgreSQL's buffers",
+  };
+}
+
+async function measure(context: Context): Promise<Ratio[]> {
+  const { db } = context.postgres;
+  await migratePostgres(db);
+  const brandId = await createBrand(db, context.clock, { name: 'lists', plan: 'enterprise', status: 'active' });
+  const subscriptionId = (await listSubscriptions(db, brandId)).find(({ kind }) => kind === 'brand')?.id ?? '';
+  const request = { brandId, subscriptionId, kind: 'brand', name: 'bench' } as const;
+  const keys = await Promise.all(
+    Array.from({ length: 20 }, async () => (await createKey(db, context.clock, request)).key),
+  );
+  progress(`Filling the lists with ${ROWS.toLocaleString('en')} rows each`);
+  await fill(context, brandId);
+  const { fastify } = await buildApp(context);
+  const url = await fastify.listen({ host: '127.0.0.1', port: 0 });
+  const ratios: Ratio[] = [];
+  for (const list of ['campaigns', 'applications', 'roster', 'creators']) {
+    progress(`GET /v1/${list}`);
+    ratios.push(await measureList(url, keys, list));
+  }
+  await fastify.close();
+  return ratios;
+}
+
+async function main(): Promise<void> {
+  assertNode();
+  const config = { ...readConfig(), logLevel: 'silent' } as const;
+  const { directory, java } = config;
+  const dataName = `bench-${process.pid}`;
+  const only = ['postgres', 'redis'] as const;
+  const engines = await startEmbedded({ directory, dataName, only, elasticsearchHeapMb: 512, java, report: progress });
+  try {
+    const { postgres = '', redis = '' } = engines.urls;
+    const { context, close } = openContext(config, { postgres, redis, elasticsearch: NOWHERE, clickhouse: NOWHERE });
+    await context.redis.ready();
+    process.exitCode = report(await measure(context)) ? 0 : 1;
+    await close();
+  } finally {
+    await engines.stop();
+    await rm(path.join(engineFolder(directory), dataName), { recursive: true, force: true });
+  }
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${inspect(error)}\n`);
+  process.exitCode = 1;
+});

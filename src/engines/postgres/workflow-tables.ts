@@ -1,0 +1,128 @@
+import type { ColumnType, Generated } from 'kysely';
+
+type CreatedAt = ColumnType<Date, Date, never>;
+/** Written as JSON text, read as what it says. */
+type Json<T> = ColumnType<T, string, string>;
+
+export type CampaignStatus = 'active' | 'draft' | 'paused' | 'completed';
+export type ApplicationStatus = 'pending' | 'accepted' | 'rejected' | 'shortlisted';
+export type RosterStatus = 'active' | 'hired' | 'paused' | 'removed';
+
+export interface CampaignsTable {
+  id: string;
+  brandId: string;
+  title: string;
+  status: CampaignStatus;
+  campaignType: string | null;
+  description: string | null;
+  compensationType: string | null;
+  compensationAmountMinor: number | null;
+  compensationRatePpm: number | null;
+  compensationCurrency: string | null;
+  platforms: string[] | null;
+  minFollowers: number | null;
+  contentTypes: string[] | null;
+  deliverablesCount: number | null;
+  deadline: Date | null;
+  createdAt: CreatedAt;
+  updatedAt: Date | null;
+}
+
+export interface CreatorsTable {
+  id: string;
+  brandId: string;
+  email: string | null;
+  name: string | null;
+  igHandle: string | null;
+  ttHandle: string | null;
+  pfpUrl: string | null;
+  igFollowers: number | null;
+  ttFollowers: number | null;
+  engagementRate: number | null;
+  tags: Generated<string[]>;
+  profiledAt: Date | null;
+  profileAttempts: Generated<number>;
+  profileRetryAt: Date | null;
+  createdAt: CreatedAt;
+  updatedAt: Date | null;
+}
+
+export interface RosterEntriesTable {
+  id: string;
+  brandId: string;
+  creatorId: string;
+  status: RosterStatus;
+  note: string | null;
+  addedAt: Date;
+  updatedAt: Date | null;
+}
+
+export interface ApplicationsTable {
+  id: string;
+  brandId: string;
+  campaignId: string;
+  creatorId: string;
+  creatorEmail: string;
+  creatorName: string | null;
+  creatorPhotoApp: string | null;
+  creatorVideoApp: string | null;
+  status: ApplicationStatus;
+  message: string | null;
+  portfolioUrls: Generated<string[]>;
+  note: string | null;
+  appliedAt: Date;
+  updatedAt: Date | null;
+}
+
+export interface IdempotencyKeysTable {
+  brandId: string;
+  key: string;
+  requestHash: Buffer;
+  status: number | null;
+  answer: Buffer | null;
+  createdAt: CreatedAt;
+}
+
+export interface AuditLogTable {
+  id: string;
+  brandId: string;
+  keyId: string | null;
+  operation: string;
+  resourceId: string;
+  oldValues: Json<Record<string, unknown>> | null;
+  newValues: Json<Record<string, unknown>> | null;
+  requestId: string | null;
+  at: Date;
+}
+
+export interface OutboxHeadsTable {
+  brandId: string;
+  seq: number;
+}
+
+export interface OutboxTable {
+  brandId: string;
+  seq: number;
+  id: string;
+  event: string;
+  data: Json<unknown>;
+  createdAt: CreatedAt;
+}
+
+export interface OutboxPositionsTable {
+  consumer: string;
+  brandId: string;
+  seq: number;
+}
+
+export interface WorkflowTables {
+  campaigns: CampaignsTable;
+  creators: CreatorsTable;
+  rosterEntries: RosterEntriesTable;
+  applications: ApplicationsTable;
+  idempotencyKeys: IdempotencyKeysTable;
+  auditLog: AuditLogTable;
+  outboxHeads: OutboxHeadsTable;
+  outbox: OutboxTable;
+  outboxPositions: OutboxPositionsTable;
+}

@@ -1,0 +1,55 @@
+import { sql } from 'kysely';
+import type { Db } from '../engines/postgres/open.ts';
+
+export interface KeptAnswer {
+  requestHash: Buffer;
+  status: number;
+  answer: Buffer;
+}
+
+/**
+ * Takes the caller's key for this transaction. Undefined: it is ours, and the answer is to be kept. Otherwise the
+ * answer that was kept under it. A twin waits here for the first to commit or roll back, at most `waitMs`.
+ */
+export async function claimKey(
+  db: Db,
+  claim: { brandId: string; key: string; requestHash: Buffer; now: Date; oldest: Date },
+  waitMs: number,
+): Promise<KeptAnswer | undefined> {
+  const { brandId, key, requestHash, now, oldest } = claim;
+  await sql`set local lock_timeout = ${sql.lit(waitMs)}`.execute(db);
+  await db
+    .deleteFrom('idempotencyKeys')
+    .where('brandId', '=', brandId)
+    .where('key', '=', key)
+    .where('createdAt', '<', oldest)
+    .execute();
+  const inserted = await db
+    .insertInto('idempotencyKeys')
+    .values({ brandId, key, requestHash, status: null, answer: null, createdAt: now })
+    .onConflict((conflict) => conflict.columns(['brandId', 'key']).doNothing())
+    .returning('key')
+    .executeTakeFirst();
+  await sql`set local lock_timeout = 0`.execute(db);
+  if (inserted) return undefined;
+  const kept = await db
+    .selectFrom('idempotencyKeys')
+    .select(['requestHash', 'status', 'answer'])
+    .where('brandId', '=', brandId)
+    .where('key', '=', key)
+    .executeTakeFirstOrThrow();
+  return { requestHash: kept.requestHash, status: kept.status ?? 200, answer: kept.answer ?? Buffer.alloc(0) };
+}
+
+export async function keepAnswer(db: Db, brandId: string, key: string, status: number, answer: Buffer): Promise<void> {
+  await db
+    .updateTable('idempotencyKeys')
+    .set({ status, answer })
+    .where('brandId', '=', brandId)
+    .where('key', '=', key)
+    .execute();
+}
+
+export async function deleteOldKeys(db: Db, oldest: Date): Promise<void> {
+  await db.deleteFrom('idempotencyKeys').where('createdAt', '<', oldest).execute();
+}

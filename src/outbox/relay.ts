@@ -1,0 +1,52 @@
+import type { Db } from '../engines/postgres/open.ts';
+import type { Log } from '../log.ts';
+import { listBehind, listEventsAfter, tryHoldPosition, updatePosition } from './queries.ts';
+
+const BATCH = 200;
+
+export interface OutboxEvent {
+  brandId: string;
+  seq: number;
+  id: string;
+  event: string;
+  data: unknown;
+  createdAt: Date;
+}
+
+/** Is given each event at least once, in order per brand. A throw leaves the position: the same events come again. */
+export interface Consumer {
+  name: string;
+  deliver(events: readonly OutboxEvent[]): Promise<void>;
+}
+
+/** Gives one brand's next events to a consumer; false when there are none or another relay is at it. */
+async function relayBrand(db: Db, consumer: Consumer, brandId: string): Promise<boolean> {
+  return await db.transaction().execute(async (trx) => {
+    const position = await tryHoldPosition(trx, consumer.name, brandId);
+    if (position === undefined) return false;
+    const events = await listEventsAfter(trx, brandId, position, BATCH);
+    const last = events.at(-1);
+    if (!last) return false;
+    await consumer.deliver(events);
+    await updatePosition(trx, consumer.name, brandId, last.seq);
+    return events.length === BATCH;
+  });
+}
+
+/** One pass of a consumer over every brand. A brand that fails holds up no other. Returns how many events wait still. */
+export async function relayAll(db: Db, consumer: Consumer, log: Log): Promise<number> {
+  const behind = await listBehind(db, consumer.name);
+  for (const { brandId } of behind) {
+    try {
+      while (await relayBrand(db, consumer, brandId));
+    } catch (error) {
+      log.warn({ err: error, consumer: consumer.name, brandId }, 'events not delivered yet');
+    }
+  }
+  return await lagOf(db, consumer.name);
+}
+
+/** How many events a consumer has not been given yet. */
+export async function lagOf(db: Db, consumer: string): Promise<number> {
+  return (await listBehind(db, consumer)).reduce((sum, { head, position }) => sum + head - position, 0);
+}

@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import { PLANS } from '../../auth/plans.ts';
+import { change, noLookUp, nothing, operation } from '../../operation.ts';
+import { pageOf, paginationOf } from '../../page.ts';
+import { toWire } from '../../wire.ts';
+import { getCampaign } from '../campaigns/queries.ts';
+import { patchApplication } from './actions.ts';
+import { getApplication, listApplications as selectApplications } from './queries.ts';
+import {
+  ApplicationDetail,
+  ApplicationFilter,
+  ApplicationList,
+  ApplicationOfCampaign,
+  ApplicationOfCampaignList,
+  ApplicationPatch,
+  ApplicationSaved,
+  applicationOf,
+  CampaignApplicationFilter,
+} from './schema.ts';
+
+const tag = 'Applications';
+const byId = z.object({ id: z.string().max(100) });
+
+export const listCampaignApplications = operation({
+  id: 'list_campaign_applications',
+  method: 'GET',
+  path: '/v1/campaigns/{id}/applications',
+  tag,
+  summary: "One campaign's applications",
+  description: 'Newest first; `created_after` and `created_before` mean `applied_at`.',
+  callers: ['brand'],
+  params: byId,
+  query: CampaignApplicationFilter,
+  body: nothing,
+  response: ApplicationList,
+  errors: ['NOT_FOUND'],
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async ({ postgres }, { caller, params, query }) => {
+    const page = pageOf(query);
+    const campaign = await getCampaign(postgres.db, caller.brandId, params.id);
+    const where = { ...query, campaign_id: campaign.id };
+    const { rows, total } = await selectApplications(postgres.db, caller.brandId, where, page);
+    return { data: rows.map(applicationOf), pagination: paginationOf(page, total) };
+  },
+});
+
+export const listApplications = operation({
+  id: 'list_applications',
+  method: 'GET',
+  path: '/v1/applications',
+  tag,
+  summary: 'The applications of every campaign',
+  description: 'Newest first; `created_after` and `created_before` mean `applied_at`.',
+  callers: ['brand'],
+  params: nothing,
+  query: ApplicationFilter,
+  body: nothing,
+  response: ApplicationOfCampaignList,
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async ({ postgres }, { caller, query }) => {
+    const page = pageOf(query);
+    const { rows, total } = await selectApplications(postgres.db, caller.brandId, query, page);
+    return {
+      data: rows.map((row) => ApplicationOfCampaign.parse(toWire(row))),
+      pagination: paginationOf(page, total),
+    };
+  },
+});
+
+export const getApplicationById = operation({
+  id: 'get_application',
+  method: 'GET',
+  path: '/v1/applications/{id}',
+  tag,
+  summary: 'One application',
+  description: "With its campaign's title and the brand's note.",
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: nothing,
+  response: z.object({ data: ApplicationDetail }),
+  errors: ['NOT_FOUND'],
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async ({ postgres }, { caller, params }) => ({
+    data: ApplicationDetail.parse(toWire(await getApplication(postgres.db, caller.brandId, params.id))),
+  }),
+});
+
+export const updateApplicationOperation = change({
+  id: 'update_application',
+  method: 'PATCH',
+  path: '/v1/applications/{id}',
+  tag,
+  summary: 'Accept, shortlist or reject an application, or note something on it',
+  description:
+    'Set changes, omit keeps, null clears the note. Accepting puts the creator on the roster; at the limit of the plan nothing changes.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: ApplicationPatch,
+  response: z.object({ data: ApplicationSaved }),
+  errors: ['NOT_FOUND', 'CREATOR_LIMIT_REACHED'],
+  hints: { readOnly: false, idempotent: true, destructive: false },
+  lookUp: noLookUp,
+  apply: async (work, { caller, params, body }) => {
+    const { rosterLimit } = PLANS[caller.subscription.plan];
+    return { data: ApplicationSaved.parse(toWire(await patchApplication(work, params.id, body, rosterLimit))) };
+  },
+});

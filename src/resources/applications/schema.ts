@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { ListQuery, listOf, timestamp } from '../../page.ts';
+import { toWire } from '../../wire.ts';
+
+const status = z.enum(['pending', 'accepted', 'rejected', 'shortlisted']);
+
+export const Application = z
+  .object({
+    id: z.string(),
+    campaign_id: z.string(),
+    creator_email: z.string(),
+    creator_name: z.string().nullable(),
+    creator_photo_app: z.string().nullable().describe('Handle, without a leading @.'),
+    creator_video_app: z.string().nullable().describe('Handle, without a leading @.'),
+    status,
+    message: z.string().nullable(),
+    portfolio_urls: z.array(z.string()),
+    applied_at: timestamp,
+  })
+  .meta({ id: 'Application' });
+export type Application = z.infer<typeof Application>;
+
+export const ApplicationOfCampaign = Application.extend({ campaign_title: z.string() }).meta({
+  id: 'ApplicationOfCampaign',
+});
+
+export const ApplicationDetail = ApplicationOfCampaign.extend({
+  note: z.string().nullable().describe("The brand's own, never shown to the creator."),
+  updated_at: timestamp.nullable(),
+}).meta({ id: 'ApplicationDetail' });
+
+export const ApplicationSaved = ApplicationDetail.pick({ id: true, status: true, note: true, updated_at: true });
+
+/** Set changes, omit keeps, null clears the note. No application is made pending again. */
+export const ApplicationPatch = z
+  .object({
+    status: status.exclude(['pending']).optional(),
+    note: z.string().max(5_000).nullable().optional(),
+  })
+  .meta({ id: 'ApplicationPatch' });
+export type ApplicationPatch = z.output<typeof ApplicationPatch>;
+
+export const CampaignApplicationFilter = z.object({ status: status.optional(), ...ListQuery });
+
+export const ApplicationFilter = CampaignApplicationFilter.extend({
+  campaign_id: z.string().max(100).optional(),
+  creator_email: z.email().max(254).optional().describe('In any case.'),
+});
+
+export const ApplicationList = listOf(Application);
+export const ApplicationOfCampaignList = listOf(ApplicationOfCampaign);
+
+/** A row as the list item, which is also what events carry. */
+export const applicationOf = (row: object): Application => Application.parse(toWire(row));

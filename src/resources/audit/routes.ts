@@ -1,0 +1,24 @@
+import { nothing, operation } from '../../operation.ts';
+import { pageOf, paginationOf } from '../../page.ts';
+import { listAudit } from './queries.ts';
+import { AuditFilter, AuditList, auditEntryOf } from './schema.ts';
+
+export const listAuditLog = operation({
+  id: 'list_audit_log',
+  method: 'GET',
+  path: '/v1/audit-log',
+  tag: 'Audit log',
+  summary: 'Who changed what',
+  description: 'Every change under any key of the brand, and what creators sent from public pages. Newest first.',
+  callers: ['brand'],
+  params: nothing,
+  query: AuditFilter,
+  body: nothing,
+  response: AuditList,
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async ({ postgres }, { caller, query }) => {
+    const page = pageOf(query);
+    const { rows, total } = await listAudit(postgres.db, caller.brandId, query, page);
+    return { data: rows.map(auditEntryOf), pagination: paginationOf(page, total) };
+  },
+});

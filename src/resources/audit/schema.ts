@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { ListQuery, listOf, timestamp } from '../../page.ts';
+import { toWire } from '../../wire.ts';
+import type { AuditRow } from './queries.ts';
+
+const fields = z.record(z.string(), z.unknown());
+
+export const AuditEntry = z
+  .object({
+    id: z.string(),
+    key_id: z.string().nullable().describe('Null for what a creator did on a public page.'),
+    key_name: z.string().nullable(),
+    operation: z.string().meta({ example: 'update_campaign' }),
+    resource_id: z.string(),
+    old: fields.nullable().describe('The stored fields that changed, as they were; null for what was made.'),
+    new: fields.nullable().describe('The same fields as they became; null for what was removed.'),
+    request_id: z.string().nullable(),
+    created_at: timestamp,
+  })
+  .meta({ id: 'AuditEntry' });
+export type AuditEntry = z.infer<typeof AuditEntry>;
+
+export const AuditFilter = z.object({
+  resource_id: z.string().max(100).optional(),
+  operation: z.string().max(100).optional(),
+  key_id: z.string().max(100).optional(),
+  ...ListQuery,
+});
+
+export const AuditList = listOf(AuditEntry);
+
+type Fields = Record<string, unknown>;
+
+/** Of a change only the fields that differ; what was made or removed is shown whole. */
+function changedFields(old: Fields | null, now: Fields | null): { old: Fields | null; new: Fields | null } {
+  if (!old || !now) return { old, new: now };
+  const changed = Object.keys({ ...old, ...now }).filter(
+    (name) => JSON.stringify(old[name]) !== JSON.stringify(now[name]),
+  );
+  const pick = (values: Fields) => Object.fromEntries(changed.map((name) => [name, values[name] ?? null]));
+  return { old: pick(old), new: pick(now) };
+}
+
+export function auditEntryOf({ oldValues, newValues, at, ...row }: AuditRow): AuditEntry {
+  const changes = changedFields(oldValues && toWire(oldValues), newValues && toWire(newValues));
+  return AuditEntry.parse({ ...toWire({ ...row, createdAt: at }), ...changes });
+}

@@ -1,0 +1,78 @@
+import { validationError } from '../../errors.ts';
+import { newId } from '../../ids.ts';
+import { given, patched } from '../../patch.ts';
+import type { Work } from '../../work.ts';
+import { getBrandCurrency } from '../brands/queries.ts';
+import { type Compensation, compensationOf, storedCompensation } from './compensation.ts';
+import { type CampaignRow, holdCampaign, insertCampaign, updateCampaign } from './queries.ts';
+import { type CampaignCreate, type CampaignPatch, compensationProblem } from './schema.ts';
+
+const UNKNOWN: Compensation = { type: '', amount: null, currency: null };
+
+export async function createCampaign(work: Work, input: CampaignCreate): Promise<CampaignRow> {
+  const { db, now, brandId } = work;
+  const { compensation, requirements } = input;
+  const stored = compensation ? patched(UNKNOWN, compensation) : null;
+  const row = await insertCampaign(db, {
+    id: newId('cmp', now.getTime()),
+    brandId,
+    title: input.name,
+    status: input.status,
+    campaignType: input.type ?? null,
+    description: input.description ?? null,
+    ...storedCompensation(stored, await getBrandCurrency(db, brandId)),
+    platforms: requirements?.platforms ?? null,
+    minFollowers: requirements?.min_followers ?? null,
+    contentTypes: requirements?.content_types ?? null,
+    deliverablesCount: requirements?.deliverables_count ?? null,
+    deadline: input.deadline ?? null,
+    createdAt: now,
+    updatedAt: null,
+  });
+  work.audit({ resourceId: row.id, old: null, new: row });
+  return row;
+}
+
+/** The compensation after a patch, checked as a whole: an amount may fit one currency and not another. */
+function patchedCompensation(old: CampaignRow, patch: NonNullable<CampaignPatch['compensation']>): Compensation {
+  const compensation = patched(compensationOf(old) ?? UNKNOWN, patch);
+  if (compensation.type === '') {
+    const message = 'is required: the campaign has no compensation yet.';
+    throw validationError([{ field: 'compensation.type', code: 'required', message }]);
+  }
+  const problem = compensationProblem(compensation);
+  if (problem) throw validationError([{ field: 'compensation.amount', code: 'invalid', message: `${problem}.` }]);
+  return compensation;
+}
+
+function compensationColumns(old: CampaignRow, patch: CampaignPatch['compensation'], brandCurrency: string) {
+  if (patch === undefined) return {};
+  return storedCompensation(patch === null ? null : patchedCompensation(old, patch), brandCurrency);
+}
+
+function requirementColumns(patch: CampaignPatch['requirements']) {
+  if (patch === undefined) return {};
+  if (patch === null) return { platforms: null, minFollowers: null, contentTypes: null, deliverablesCount: null };
+  const { platforms, min_followers, content_types, deliverables_count } = patch;
+  return given({
+    platforms,
+    minFollowers: min_followers,
+    contentTypes: content_types,
+    deliverablesCount: deliverables_count,
+  });
+}
+
+/** Sets only the columns that the patch names, on a row that is held meanwhile. */
+export async function patchCampaign(work: Work, id: string, patch: CampaignPatch): Promise<CampaignRow> {
+  const { db, now, brandId } = work;
+  const old = await holdCampaign(db, brandId, id);
+  const { name, type, description, deadline, status, compensation, requirements } = patch;
+  const row = await updateCampaign(db, brandId, id, {
+    ...given({ title: name, campaignType: type, description, deadline, status }),
+    ...compensationColumns(old, compensation, await getBrandCurrency(db, brandId)),
+    ...requirementColumns(requirements),
+    updatedAt: now,
+  });
+  work.audit({ resourceId: id, old, new: row });
+  return row;
+}

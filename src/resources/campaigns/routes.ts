@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import { change, noLookUp, nothing, operation } from '../../operation.ts';
+import { pageOf, paginationOf } from '../../page.ts';
+import { toWire } from '../../wire.ts';
+import { createCampaign, patchCampaign } from './actions.ts';
+import { compensationLabel, compensationOf } from './compensation.ts';
+import { type CampaignRow, eachCampaign, listCampaigns as findCampaigns, getCampaign } from './queries.ts';
+import {
+  Campaign,
+  CampaignCreate,
+  CampaignDetail,
+  CampaignFilter,
+  CampaignList,
+  CampaignPatch,
+  CampaignSaved,
+} from './schema.ts';
+
+const tag = 'Campaigns';
+const byId = z.object({ id: z.string().max(100) });
+
+const campaignOf = (row: CampaignRow) => ({ ...toWire(row), compensation_label: compensationLabel(row) });
+
+async function* campaignsOf(rows: AsyncIterable<CampaignRow>) {
+  for await (const row of rows) yield campaignOf(row);
+}
+
+export const listCampaigns = operation({
+  id: 'list_campaigns',
+  method: 'GET',
+  path: '/v1/campaigns',
+  tag,
+  summary: "The brand's campaigns",
+  description: 'Newest first.',
+  callers: ['brand'],
+  params: nothing,
+  query: CampaignFilter,
+  body: nothing,
+  response: CampaignList,
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async ({ postgres }, { caller, query }) => {
+    const page = pageOf(query);
+    const { rows, total } = await findCampaigns(postgres.db, caller.brandId, query, page);
+    return { data: rows.map((row) => Campaign.parse(campaignOf(row))), pagination: paginationOf(page, total) };
+  },
+  csv: {
+    item: Campaign,
+    rows: ({ postgres }, { caller, query }) => campaignsOf(eachCampaign(postgres.db, caller.brandId, query)),
+  },
+});
+
+export const getCampaignById = operation({
+  id: 'get_campaign',
+  method: 'GET',
+  path: '/v1/campaigns/{id}',
+  tag,
+  summary: 'One campaign',
+  description: 'With its description, compensation and requirements.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: nothing,
+  response: z.object({ data: CampaignDetail }),
+  errors: ['NOT_FOUND'],
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async ({ postgres }, { caller, params }) => {
+    const row = await getCampaign(postgres.db, caller.brandId, params.id);
+    const { platforms, minFollowers, contentTypes, deliverablesCount } = row;
+    const requirements = toWire({ platforms, minFollowers, contentTypes, deliverablesCount });
+    return { data: CampaignDetail.parse({ ...campaignOf(row), compensation: compensationOf(row), requirements }) };
+  },
+});
+
+export const createCampaignOperation = change({
+  id: 'create_campaign',
+  method: 'POST',
+  path: '/v1/campaigns',
+  tag,
+  summary: 'Make a campaign',
+  description: '`name` becomes `title`, `type` becomes `campaign_type`; the label is derived from `compensation`.',
+  callers: ['brand'],
+  params: nothing,
+  query: nothing,
+  body: CampaignCreate,
+  response: z.object({ data: CampaignSaved }),
+  status: 201,
+  hints: { readOnly: false, idempotent: false, destructive: false },
+  lookUp: noLookUp,
+  apply: async (work, { body }) => ({ data: CampaignSaved.parse(campaignOf(await createCampaign(work, body))) }),
+});
+
+export const updateCampaignOperation = change({
+  id: 'update_campaign',
+  method: 'PATCH',
+  path: '/v1/campaigns/{id}',
+  tag,
+  summary: 'Change a campaign',
+  description: 'Set changes, omit keeps, null clears; also inside `compensation` and `requirements`.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: CampaignPatch,
+  response: z.object({ data: CampaignSaved }),
+  errors: ['NOT_FOUND'],
+  hints: { readOnly: false, idempotent: true, destructive: false },
+  lookUp: noLookUp,
+  apply: async (work, { params, body }) => ({
+    data: CampaignSaved.parse(campaignOf(await patchCampaign(work, params.id, body))),
+  }),
+});

@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { Currency, decimalsOf, toMinor, toPpm } from '../../money.ts';
+import { ListQuery, listOf, timestamp, timestampInput } from '../../page.ts';
+
+const STATUSES = ['active', 'draft', 'paused', 'completed'] as const;
+const status = z.enum(STATUSES);
+
+export const Campaign = z
+  .object({
+    id: z.string(),
+    title: z.string(),
+    status,
+    campaign_type: z.string().nullable(),
+    compensation_label: z.string().nullable().describe('Such as "$500 fixed", "15% commission" or "Product only".'),
+    applicant_count: z.number().int(),
+    hired_count: z.number().int(),
+    created_at: timestamp,
+    updated_at: timestamp.nullable(),
+    deadline: timestamp.nullable(),
+  })
+  .meta({ id: 'Campaign' });
+export type Campaign = z.infer<typeof Campaign>;
+
+const Compensation = z.object({
+  type: z.enum(['fixed', 'commission', 'product']),
+  amount: z.number().min(0).nullable().describe('Major units of the currency; of a commission, percent.'),
+  currency: Currency.nullable(),
+});
+
+const Requirements = z.object({
+  platforms: z
+    .array(z.enum(['photo_app', 'video_app', 'stream_app']))
+    .max(10)
+    .nullable(),
+  min_followers: z.number().int().min(0).max(2_000_000_000).nullable(),
+  content_types: z.array(z.string().min(1).max(50)).max(20).nullable(),
+  deliverables_count: z.number().int().min(0).max(1_000).nullable(),
+});
+
+export const CampaignDetail = Campaign.extend({
+  description: z.string().nullable(),
+  compensation: Compensation.extend({ type: z.string() }).nullable(),
+  requirements: Requirements.extend({ platforms: z.array(z.string()).nullable() }),
+}).meta({ id: 'CampaignDetail' });
+
+export const CampaignSaved = Campaign.omit({ applicant_count: true, hired_count: true, deadline: true });
+
+type CompensationInput = {
+  type?: string | undefined;
+  amount?: number | null | undefined;
+  currency?: string | null | undefined;
+};
+
+/** An amount must be whole in its currency's own decimals, a commission at most 100 %. */
+export function compensationProblem({ type, amount, currency }: CompensationInput): string | undefined {
+  if (amount === undefined || amount === null) return undefined;
+  if (type === 'commission') {
+    return amount <= 100 && toPpm(amount) !== undefined
+      ? undefined
+      : 'must be a percentage of at most 100 with at most 4 decimals';
+  }
+  const code = currency ?? 'USD';
+  return toMinor(amount, code) === undefined ? `must have at most ${decimalsOf(code)} decimals in ${code}` : undefined;
+}
+
+const description = z.string().max(10_000).nullable();
+const deadline = timestampInput.nullable();
+const name = z.string().trim().min(1).max(200);
+const type = z.string().min(1).max(50).nullable().meta({ example: 'ugc' });
+
+export const CampaignCreate = z
+  .object({
+    name: name.meta({ example: 'Summer launch' }),
+    type: type.optional(),
+    description: description.optional(),
+    compensation: Compensation.partial({ amount: true, currency: true }).nullable().optional(),
+    requirements: Requirements.partial().nullable().optional(),
+    deadline: deadline.optional(),
+    status: status.default('active'),
+  })
+  .superRefine(({ compensation }, context) => {
+    const message = compensation ? compensationProblem(compensation) : undefined;
+    if (message)
+      context.addIssue({ code: 'custom', path: ['compensation', 'amount'], message, input: compensation?.amount });
+  })
+  .meta({ id: 'CampaignCreate' });
+export type CampaignCreate = z.output<typeof CampaignCreate>;
+
+/** Set changes, omit keeps, null clears; also inside `compensation` and `requirements`. */
+export const CampaignPatch = z
+  .object({
+    name: name.optional(),
+    type: type.optional(),
+    description: description.optional(),
+    compensation: Compensation.partial().nullable().optional(),
+    requirements: Requirements.partial().nullable().optional(),
+    deadline: deadline.optional(),
+    status: status.optional(),
+  })
+  .meta({ id: 'CampaignPatch' });
+export type CampaignPatch = z.output<typeof CampaignPatch>;
+
+export const CampaignFilter = z.object({ status: status.optional(), ...ListQuery });
+export type CampaignFilter = z.output<typeof CampaignFilter>;
+
+export const CampaignList = listOf(Campaign);

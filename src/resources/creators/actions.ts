@@ -1,0 +1,92 @@
+import type { Updateable } from 'kysely';
+import type { Context } from '../../context.ts';
+import type { CreatorsTable } from '../../engines/postgres/workflow-tables.ts';
+import { newId } from '../../ids.ts';
+import { given } from '../../patch.ts';
+import type { Work } from '../../work.ts';
+import { readProfile } from './profiles.ts';
+import { type CreatorRow, holdCircle, type Identity, insertCreator, listMatching, updateCreator } from './queries.ts';
+
+/** What the public profiles of a creator's handles say, as columns; what they do not say is absent. */
+export type ProfileColumns = Partial<
+  Pick<CreatorRow, 'name' | 'pfpUrl' | 'igFollowers' | 'ttFollowers' | 'engagementRate' | 'profiledAt'>
+>;
+
+export interface NewCreator extends Identity, Omit<ProfileColumns, 'name'> {
+  name: string | null;
+  tags?: string[];
+}
+
+/** Asks outside, so never within a transaction. The creator counts as profiled once every handle is known. */
+export async function lookUpProfile(
+  context: Context,
+  { igHandle, ttHandle }: Omit<Identity, 'email'>,
+): Promise<ProfileColumns> {
+  const [ig, tt] = await Promise.all([
+    igHandle === null ? undefined : readProfile(context, 'photo_app', igHandle),
+    ttHandle === null ? undefined : readProfile(context, 'video_app', ttHandle),
+  ]);
+  const isComplete = (igHandle === null || ig !== undefined) && (ttHandle === null || tt !== undefined);
+  return given({
+    name: ig?.name ?? tt?.name ?? undefined,
+    pfpUrl: ig?.pictureUrl ?? tt?.pictureUrl ?? undefined,
+    igFollowers: ig?.followers ?? undefined,
+    ttFollowers: tt?.followers ?? undefined,
+    engagementRate: ig?.engagementRate ?? tt?.engagementRate ?? undefined,
+    profiledAt: isComplete ? context.clock.now() : undefined,
+  });
+}
+
+/** Makes the person; undefined when the brand has somebody with this e-mail or one of these handles. */
+export async function makeCreator(work: Work, person: NewCreator): Promise<CreatorRow | undefined> {
+  const { db, now, brandId } = work;
+  await holdCircle(db, brandId);
+  const row = await insertCreator(db, { ...person, id: newId('crt', now.getTime()), brandId, createdAt: now });
+  if (row) work.audit({ resourceId: row.id, old: null, new: row });
+  return row;
+}
+
+/**
+ * Sets what the change names; undefined when another creator of the brand has what it would set. A further handle is
+ * one whose profile is not known yet.
+ */
+export async function changeCreator(
+  work: Work,
+  old: CreatorRow,
+  change: Updateable<CreatorsTable>,
+): Promise<CreatorRow | undefined> {
+  await holdCircle(work.db, work.brandId);
+  const unprofiled = change.igHandle || change.ttHandle ? { profiledAt: null } : {};
+  const row = await updateCreator(work.db, old, { ...unprofiled, ...change, updatedAt: work.now });
+  if (row) work.audit({ resourceId: row.id, old, new: row });
+  return row;
+}
+
+async function findOrMake(work: Work, email: string, name: string | null): Promise<CreatorRow> {
+  const identity = { email, igHandle: null, ttHandle: null };
+  const made = await makeCreator(work, { ...identity, name });
+  const found = made ?? (await listMatching(work.db, work.brandId, identity))[0];
+  if (!found) throw new Error('A creator that blocked the insert is not there.');
+  return found;
+}
+
+/**
+ * The brand's person of this e-mail, made when there is none: the id. A name or handle that is missing is filled in;
+ * one that is there is never overwritten, and a handle that somebody else of the brand has is left to them.
+ */
+export async function ensureCreator(
+  work: Work,
+  person: { email: string; name: string | null; igHandle: string | null; ttHandle: string | null },
+): Promise<string> {
+  let creator = await findOrMake(work, person.email, person.name);
+  const { name, igHandle, ttHandle } = person;
+  const missing = [
+    creator.name === null && name !== null ? { name } : undefined,
+    creator.igHandle === null && igHandle !== null ? { igHandle } : undefined,
+    creator.ttHandle === null && ttHandle !== null ? { ttHandle } : undefined,
+  ];
+  for (const change of missing) {
+    if (change) creator = (await changeCreator(work, creator, change)) ?? creator;
+  }
+  return creator.id;
+}

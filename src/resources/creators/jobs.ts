@@ -1,0 +1,30 @@
+import type { Context } from '../../context.ts';
+import { inWork } from '../../work.ts';
+import { lookUpProfile } from './actions.ts';
+import { type CreatorRow, claimUnprofiled, updateProfile } from './queries.ts';
+
+const AT_ONCE = 10;
+
+async function profile(context: Context, creator: CreatorRow): Promise<boolean> {
+  const { postgres, clock } = context;
+  const found = await lookUpProfile(context, creator);
+  if (Object.keys(found).length === 0) return false;
+  const now = clock.now();
+  const actor = { brandId: creator.brandId, keyId: null, operation: 'profile_creator', requestId: null };
+  return await inWork(postgres.db, now, actor, async ({ db, audit }) => {
+    const row = await updateProfile(db, creator, { ...found, updatedAt: now });
+    if (row) audit({ resourceId: row.id, old: creator, new: row });
+    return row?.profiledAt != null;
+  });
+}
+
+/** One pass over the creators whose profile is not known and is due again. Returns how many became known. */
+export async function profileUnknown(context: Context): Promise<number> {
+  let profiled = 0;
+  for (;;) {
+    const due = await claimUnprofiled(context.postgres.db, context.clock.now(), AT_ONCE);
+    const known = await Promise.all(due.map((creator) => profile(context, creator)));
+    profiled += known.filter(Boolean).length;
+    if (due.length < AT_ONCE) return profiled;
+  }
+}

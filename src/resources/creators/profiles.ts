@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import type { Context } from '../../context.ts';
+import { getJson } from '../../engines/http/client.ts';
+import type { Clause } from './directory/query.ts';
+import { DirectoryCreator } from './directory/schema.ts';
+
+const PROVIDER_TIMEOUT_MS = 3_000;
+const PROVIDER_MAX_BYTES = 64 * 1024;
+/** The directory folds accents, so an exact handle may have company. */
+const NAMESAKES = 10;
+
+/** The platforms that handles are kept of. */
+export type HandlePlatform = 'photo_app' | 'video_app';
+
+/** What the public sees of a handle. */
+export interface Profile {
+  name: string | null;
+  pictureUrl: string | null;
+  followers: number | null;
+  engagementRate: number | null;
+}
+
+const { username, full_name, follower_count, engagement_rate, profile_pic_url } = DirectoryCreator.shape;
+const card = z.object({ username, full_name, follower_count, engagement_rate, profile_pic_url });
+const Hits = z.object({ hits: z.object({ hits: z.array(z.object({ _source: z.object({ card }) })) }) });
+
+/** From the directory, whose usernames are handles of the photo app. */
+async function readDirectory({ directory }: Context, handle: string): Promise<Profile | undefined> {
+  const { index } = await directory.snapshot();
+  const query: Clause = { term: { 'card.username': handle } };
+  const { hits } = await directory.counts.ask(index, Hits, { size: NAMESAKES, query });
+  const found = hits.hits.find(({ _source }) => _source.card.username.toLowerCase() === handle.toLowerCase());
+  if (!found) return undefined;
+  const { full_name, profile_pic_url, follower_count, engagement_rate } = found._source.card;
+  return {
+    name: full_name,
+    pictureUrl: profile_pic_url,
+    followers: follower_count,
+    engagementRate: engagement_rate,
+  };
+}
+
+const ProvidedProfile = z.object({
+  name: z.string().trim().max(200).nullish(),
+  picture_url: z
+    .url({ protocol: /^https?$/ })
+    .max(2_000)
+    .nullish(),
+  followers: z.number().int().min(0).nullish(),
+});
+
+/** `GET {PROFILE_PROVIDER_URL}/profiles/{platform}/{handle}`, where one is configured. */
+async function askProvider(
+  { config }: Context,
+  platform: HandlePlatform,
+  handle: string,
+): Promise<Profile | undefined> {
+  const { profileProviderUrl: base, profileProviderToken: token } = config;
+  if (base === undefined) return undefined;
+  const found = await getJson({
+    url: new URL(`${base.replace(/\/$/, '')}/profiles/${platform}/${encodeURIComponent(handle)}`),
+    name: 'The profile provider',
+    shape: ProvidedProfile,
+    token,
+    timeoutMs: PROVIDER_TIMEOUT_MS,
+    maxBytes: PROVIDER_MAX_BYTES,
+  });
+  if (!found) return undefined;
+  const { name, picture_url, followers } = found;
+  return { name: name || null, pictureUrl: picture_url ?? null, followers: followers ?? null, engagementRate: null };
+}
+
+/** A handle's profile from whoever knows it first. A source that does not answer counts as one that does not know. */
+export async function readProfile(
+  context: Context,
+  platform: HandlePlatform,
+  handle: string,
+): Promise<Profile | undefined> {
+  const sources = [
+    () => (platform === 'photo_app' ? readDirectory(context, handle) : Promise.resolve(undefined)),
+    () => askProvider(context, platform, handle),
+  ];
+  for (const read of sources) {
+    const profile = await read().catch((error: unknown) => {
+      context.log.warn({ err: error, platform }, 'a profile is not read yet');
+      return undefined;
+    });
+    if (profile) return profile;
+  }
+  return undefined;
+}

@@ -1,0 +1,207 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { inBatches } from '../../engines/postgres/batches.ts';
+import type { Db } from '../../engines/postgres/open.ts';
+import { inWindow, isAfter } from '../../engines/postgres/window.ts';
+import type { CreatorsTable } from '../../engines/postgres/workflow-tables.ts';
+import type { ListWindow, Page } from '../../page.ts';
+import type { HandlePlatform } from './profiles.ts';
+
+export type CreatorRow = Selectable<CreatorsTable>;
+
+/** What tells one person of a brand from another; each is unique within the brand, in any case. */
+export interface Identity {
+  email: string | null;
+  igHandle: string | null;
+  ttHandle: string | null;
+}
+
+/**
+ * Holds the brand's circle of creators until the transaction ends: who is in it and how many are on the roster. Taken
+ * before any row of theirs, so that no two transactions wait for each other. The lock leaves room for those that only
+ * refer to the brand, as every insert of its rows does.
+ */
+export async function holdCircle(db: Db, brandId: string): Promise<void> {
+  await db.selectFrom('brands').select('id').where('id', '=', brandId).forNoKeyUpdate().executeTakeFirstOrThrow();
+}
+
+/** Undefined when the brand has somebody with this e-mail or one of these handles. */
+export async function insertCreator(db: Db, row: Insertable<CreatorsTable>): Promise<CreatorRow | undefined> {
+  return await db
+    .insertInto('creators')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** The brand's creators who share anything with this identity. */
+export async function listMatching(db: Db, brandId: string, identity: Identity): Promise<CreatorRow[]> {
+  const { email, igHandle, ttHandle } = identity;
+  return await db
+    .selectFrom('creators')
+    .selectAll()
+    .where('brandId', '=', brandId)
+    .where((eb) =>
+      eb.or([
+        eb(sql`lower(email)`, '=', sql`lower(${email})`),
+        eb(sql`lower(ig_handle)`, '=', sql`lower(${igHandle})`),
+        eb(sql`lower(tt_handle)`, '=', sql`lower(${ttHandle})`),
+      ]),
+    )
+    .orderBy('createdAt')
+    .orderBy('id')
+    .execute();
+}
+
+/** Undefined when another creator of the brand has what the change would set. */
+export async function updateCreator(
+  db: Db,
+  creator: { id: string; brandId: string },
+  change: Updateable<CreatorsTable>,
+): Promise<CreatorRow | undefined> {
+  const { email = null, igHandle = null, ttHandle = null } = change;
+  return await db
+    .updateTable('creators')
+    .set(change)
+    .where('brandId', '=', creator.brandId)
+    .where('id', '=', creator.id)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('creators as other')
+            .select('other.id')
+            .where('other.brandId', '=', creator.brandId)
+            .where('other.id', '<>', creator.id)
+            .where((eb) =>
+              eb.or([
+                eb(sql`lower(other.email)`, '=', sql`lower(${email})`),
+                eb(sql`lower(other.ig_handle)`, '=', sql`lower(${igHandle})`),
+                eb(sql`lower(other.tt_handle)`, '=', sql`lower(${ttHandle})`),
+              ]),
+            ),
+        ),
+      ),
+    )
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export interface CreatorWhere extends ListWindow {
+  search?: string | undefined;
+  platform?: HandlePlatform | 'stream_app' | undefined;
+  min_followers?: number | undefined;
+}
+
+const HANDLE = { photo_app: 'creators.igHandle', video_app: 'creators.ttHandle' } as const;
+const FOLLOWERS = { photo_app: 'creators.igFollowers', video_app: 'creators.ttFollowers' } as const;
+
+/** Of two audiences the larger: they overlap, so a sum would count people twice. */
+const largestFollowing = sql<number | null>`greatest(creators.ig_followers, creators.tt_followers)`;
+
+/** Who is on the brand's roster or was: somebody who only applied is not the brand's creator. */
+function matchingCreators(db: Db, brandId: string, where: CreatorWhere) {
+  const { search, platform, min_followers } = where;
+  let matching = db
+    .selectFrom('rosterEntries as entry')
+    .innerJoin('creators', 'creators.id', 'entry.creatorId')
+    .where('entry.brandId', '=', brandId)
+    .where('creators.brandId', '=', brandId)
+    .where(inWindow('entry.addedAt', where));
+  if (search !== undefined) {
+    const pattern = `%${search.replace(/[\\%_]/g, '\\$&')}%`;
+    matching = matching.where((eb) =>
+      eb.or([eb('creators.name', 'ilike', pattern), eb('creators.email', 'ilike', pattern)]),
+    );
+  }
+  // No handle of the stream app is kept, so nobody is known to be there.
+  if (platform === 'stream_app') return matching.where(sql<boolean>`false`);
+  if (platform !== undefined) matching = matching.where(HANDLE[platform], 'is not', null);
+  if (min_followers === undefined) return matching;
+  return matching.where(platform === undefined ? largestFollowing : FOLLOWERS[platform], '>=', min_followers);
+}
+
+/** Everything the filter finds, in the list's order. */
+function selectCreators(db: Db, brandId: string, where: CreatorWhere) {
+  const direction = where.sort === 'oldest' ? 'asc' : 'desc';
+  return matchingCreators(db, brandId, where)
+    .selectAll('creators')
+    .select(['entry.id as entryId', 'entry.addedAt as joinedAt', largestFollowing.as('followers')])
+    .orderBy('entry.addedAt', direction)
+    .orderBy('entry.id', direction);
+}
+
+export type ListedCreator = Awaited<ReturnType<typeof listCreators>>['rows'][number];
+
+export async function listCreators(db: Db, brandId: string, where: CreatorWhere, page: Page) {
+  const { total } = await matchingCreators(db, brandId, where)
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  const rows = await selectCreators(db, brandId, where).offset(page.offset).limit(page.limit).execute();
+  return { rows, total };
+}
+
+export function eachCreator(db: Db, brandId: string, where: CreatorWhere) {
+  return inBatches<ListedCreator>(db, (trx, last, limit) =>
+    selectCreators(trx, brandId, where)
+      .where(isAfter('entry.addedAt', 'entry.id', last && { at: last.joinedAt, id: last.entryId }, where.sort))
+      .limit(limit)
+      .execute(),
+  );
+}
+
+/**
+ * Takes the next creators whose profile nobody knew, longest due first, and puts each off before it is tried: from a
+ * minute to a day, so that a try that is killed is made again and two workers never try the same one.
+ */
+export async function claimUnprofiled(db: Db, now: Date, limit: number): Promise<CreatorRow[]> {
+  return await db
+    .with('due', (cte) =>
+      cte
+        .selectFrom('creators')
+        .select('id')
+        .where('profiledAt', 'is', null)
+        .where((eb) => eb.or([eb('igHandle', 'is not', null), eb('ttHandle', 'is not', null)]))
+        .where((eb) => eb(eb.fn.coalesce('profileRetryAt', 'createdAt'), '<=', now))
+        .orderBy((eb) => eb.fn.coalesce('profileRetryAt', 'createdAt'))
+        .limit(limit)
+        .forNoKeyUpdate()
+        .skipLocked(),
+    )
+    .updateTable('creators')
+    .from('due')
+    .set({
+      profileAttempts: sql<number>`least(profile_attempts + 1, 1000)`,
+      profileRetryAt: sql<Date>`${now}::timestamptz
+        + least(interval '1 day', interval '1 minute' * power(2, least(profile_attempts, 11)))`,
+    })
+    .whereRef('creators.id', '=', 'due.id')
+    .returningAll('creators')
+    .execute();
+}
+
+/** Undefined when its handles are others by now, or another worker was first. */
+export async function updateProfile(
+  db: Db,
+  { id, brandId, igHandle, ttHandle }: CreatorRow,
+  { name, ...columns }: Updateable<CreatorsTable>,
+): Promise<CreatorRow | undefined> {
+  return await db
+    .updateTable('creators')
+    .set({ ...columns, ...(name == null ? {} : { name: sql<string>`coalesce(name, ${name})` }) })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where('profiledAt', 'is', null)
+    .where('igHandle', 'is not distinct from', igHandle)
+    .where('ttHandle', 'is not distinct from', ttHandle)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export async function getCreator(db: Db, brandId: string, id: string): Promise<CreatorRow> {
+  return await db
+    .selectFrom('creators')
+    .selectAll()
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+}

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { integerParameter, ListQuery, listOf, timestamp } from '../../page.ts';
+
+/** A handle as people type it, kept without the leading @. */
+export const Handle = z
+  .string()
+  .transform((text) => text.trim().replace(/^@/, ''))
+  .pipe(
+    z
+      .string()
+      .min(1)
+      .max(50)
+      .regex(/^(?![.-]*$)[\w.-]+$/, 'must consist of letters, digits, ".", "_" and "-"'),
+  )
+  .meta({ example: '@gordongram' });
+
+export const Email = z.string().trim().max(254).pipe(z.email()).meta({ example: 'ana@example.com' });
+
+export const CreatorName = z.string().trim().min(1).max(200);
+export const Tags = z.array(z.string().trim().min(1).max(50)).max(50);
+
+/** One of the brand's own creators, with what they brought. */
+export const Creator = z
+  .object({
+    id: z.string(),
+    name: z.string().nullable(),
+    email: z.string().nullable(),
+    photo_app: z.string().nullable().describe('Handle without a leading @.'),
+    video_app: z.string().nullable().describe('Handle without a leading @.'),
+    followers: z.number().int().nullable().describe('Of the platform with the most.'),
+    engagement_rate: z.number().nullable().describe('Percent: 3.5 means 3.5 %.'),
+    performance: z.object({
+      clicks: z.number().int(),
+      conversions: z.number().int(),
+      revenue: z.number(),
+      commissions_earned: z.number(),
+    }),
+    tags: z.array(z.string()),
+    joined_at: timestamp.describe('When they were put on the roster.'),
+  })
+  .meta({ id: 'Creator' });
+
+export const CreatorFilter = z.object({
+  search: z.string().trim().min(1).max(200).describe('Part of a name or e-mail address, in any case.').optional(),
+  platform: z.enum(['photo_app', 'video_app', 'stream_app']).describe('With a handle there.').optional(),
+  min_followers: integerParameter({ min: 0 })
+    .describe('On `platform` where one is given, else on the platform with the most.')
+    .optional(),
+  ...ListQuery,
+});
+
+export const CreatorList = listOf(Creator);

@@ -1,0 +1,154 @@
+import type { RosterStatus } from '../../engines/postgres/workflow-tables.ts';
+import { ApiError } from '../../errors.ts';
+import { newId } from '../../ids.ts';
+import { given } from '../../patch.ts';
+import type { Work } from '../../work.ts';
+import { changeCreator, ensureCreator, makeCreator, type ProfileColumns } from '../creators/actions.ts';
+import { type CreatorRow, getCreator, holdCircle, type Identity, listMatching } from '../creators/queries.ts';
+import { countOnRoster, findEntry, getEntry, insertEntry, type RosterRow, updateEntry } from './queries.ts';
+import type { RosterAdd, RosterAddByHandle, RosterPatch } from './schema.ts';
+
+interface NewEntry {
+  creatorId: string;
+  status: RosterStatus;
+  note: string | null;
+}
+
+/** Throws CREATOR_LIMIT_REACHED when more than the plan allows are on the roster, the one just put there included. */
+async function assertWithinLimit({ db, brandId }: Work, limit: number): Promise<void> {
+  const count = await countOnRoster(db, brandId);
+  if (count <= limit) return;
+  throw new ApiError('CREATOR_LIMIT_REACHED', `The plan's roster holds ${limit} creators; remove one, or upgrade.`, {
+    facts: { limit, current: count - 1 },
+  });
+}
+
+/** Audits an entry's change; one that puts its creator on the roster must fit the plan, and is told. */
+async function settle(work: Work, limit: number, old: RosterRow | null, row: RosterRow): Promise<void> {
+  work.audit({ resourceId: row.id, old, new: row });
+  const wasOnRoster = old !== null && old.status !== 'removed';
+  if (wasOnRoster || row.status === 'removed') return;
+  await assertWithinLimit(work, limit);
+  work.emit('roster.creator_added', { id: row.id, creator_id: row.creatorId, status: row.status });
+}
+
+/** Puts one of the brand's creators on the roster, or back on it; `added` is false for one who is on it. */
+async function addEntry(work: Work, limit: number, { creatorId, status, note }: NewEntry) {
+  const { db, now, brandId } = work;
+  await holdCircle(db, brandId);
+  const id = newId('rst', now.getTime());
+  const made = await insertEntry(db, { id, brandId, creatorId, status, note, addedAt: now, updatedAt: null });
+  if (made) {
+    await settle(work, limit, null, made);
+    return { entry: made, added: true };
+  }
+  const old = await getEntry(db, brandId, creatorId);
+  if (old.status !== 'removed') return { entry: old, added: false };
+  const back = await updateEntry(db, old, { status, addedAt: now, updatedAt: now, ...(note === null ? {} : { note }) });
+  await settle(work, limit, old, back);
+  return { entry: back, added: true };
+}
+
+/**
+ * Puts an accepted creator on the roster, within the caller's transaction. `limit` is the plan's: one more throws
+ * CREATOR_LIMIT_REACHED, and the transaction must not go on.
+ */
+export async function putOnRoster(
+  work: Work,
+  limit: number,
+  creatorId: string,
+): Promise<{ entryId: string; added: boolean }> {
+  const { entry, added } = await addEntry(work, limit, { creatorId, status: 'active', note: null });
+  return { entryId: entry.id, added };
+}
+
+async function addNew(work: Work, limit: number, input: NewEntry): Promise<RosterRow> {
+  const { entry, added } = await addEntry(work, limit, input);
+  if (added) return entry;
+  throw new ApiError('ALREADY_ON_ROSTER', 'This creator is already on the roster.', {
+    facts: { existing_id: entry.id },
+  });
+}
+
+export async function addByEmail(work: Work, limit: number, input: RosterAdd): Promise<RosterRow> {
+  const person = { email: input.creator_email, name: null, igHandle: null, ttHandle: null };
+  const creatorId = await ensureCreator(work, person);
+  return await addNew(work, limit, { creatorId, status: 'active', note: input.note ?? null });
+}
+
+/** Another person of the brand has what was given. Who only applied has no entry, and is named by their own id. */
+async function conflict({ db, brandId }: Work, creatorId: string, message: string): Promise<ApiError> {
+  const entry = await findEntry(db, brandId, creatorId);
+  return new ApiError('CONFLICT', message, { facts: { existing_id: entry?.id ?? creatorId } });
+}
+
+const same = (a: string | null, b: string | null) => a?.toLowerCase() === b?.toLowerCase();
+
+/** The brand's one person behind these handles, given what they lack. Handles of two persons are a CONFLICT. */
+async function joinHandles(work: Work, identity: Identity, columns: Partial<CreatorRow>): Promise<CreatorRow> {
+  const matching = await listMatching(work.db, work.brandId, identity);
+  const found = matching.find(({ igHandle }) => same(igHandle, identity.igHandle)) ?? matching[0];
+  if (!found) throw new Error('A creator that blocked the insert is not there.');
+  const { igHandle, ttHandle } = identity;
+  const fits = (given: string | null, held: string | null) => given === null || held === null || same(given, held);
+  if (matching.length > 1 || !fits(igHandle, found.igHandle) || !fits(ttHandle, found.ttHandle)) {
+    throw await conflict(work, found.id, 'The handles belong to different creators of the brand.');
+  }
+  const joined = await changeCreator(work, found, {
+    ...columns,
+    ...(found.igHandle === null && igHandle !== null ? { igHandle } : {}),
+    ...(found.ttHandle === null && ttHandle !== null ? { ttHandle } : {}),
+  });
+  if (!joined) throw new Error('A handle that nobody else had is taken.');
+  return joined;
+}
+
+export async function addByHandle(
+  work: Work,
+  limit: number,
+  input: RosterAddByHandle,
+  profile: ProfileColumns,
+): Promise<{ entry: RosterRow; creator: CreatorRow }> {
+  const identity = { email: null, igHandle: input.ig_handle ?? null, ttHandle: input.tt_handle ?? null };
+  const { name = null, ...seen } = profile;
+  const made = await makeCreator(work, {
+    ...seen,
+    ...identity,
+    name: input.name ?? name,
+    tags: input.tags ?? [],
+  });
+  const stated = given({ name: input.name ?? undefined, tags: input.tags ?? undefined });
+  const creator = made ?? (await joinHandles(work, identity, { ...seen, ...stated }));
+  const entry = await addNew(work, limit, { creatorId: creator.id, status: 'hired', note: null });
+  return { entry, creator };
+}
+
+async function patchCreator(work: Work, creatorId: string, { name, tags, creator_email }: RosterPatch): Promise<void> {
+  const change = given({ name, tags: tags === null ? [] : tags, email: creator_email });
+  if (Object.keys(change).length === 0) return;
+  const { db, brandId } = work;
+  if (await changeCreator(work, await getCreator(db, brandId, creatorId), change)) return;
+  const identity = { email: creator_email ?? null, igHandle: null, ttHandle: null };
+  const [other] = await listMatching(db, brandId, identity);
+  throw await conflict(work, other?.id ?? '', 'Another creator of the brand has this e-mail address.');
+}
+
+export async function patchEntry(work: Work, limit: number, id: string, patch: RosterPatch): Promise<void> {
+  const { db, now, brandId } = work;
+  await holdCircle(db, brandId);
+  const old = await getEntry(db, brandId, id);
+  await patchCreator(work, old.creatorId, patch);
+  const { status, note } = patch;
+  await settle(work, limit, old, await updateEntry(db, old, { ...given({ status, note }), updatedAt: now }));
+}
+
+/** Takes a creator off the roster; their record and history stay. */
+export async function removeEntry(work: Work, id: string): Promise<RosterRow> {
+  const { db, now, brandId } = work;
+  await holdCircle(db, brandId);
+  const old = await getEntry(db, brandId, id);
+  if (old.status === 'removed') return old;
+  const removed = await updateEntry(db, old, { status: 'removed', updatedAt: now });
+  work.audit({ resourceId: removed.id, old, new: removed });
+  return removed;
+}

@@ -1,0 +1,162 @@
+import { z } from 'zod';
+import { PLANS } from '../../auth/plans.ts';
+import type { Caller } from '../../auth/queries.ts';
+import { change, noLookUp, nothing, operation } from '../../operation.ts';
+import { pageOf, paginationOf } from '../../page.ts';
+import { toWire } from '../../wire.ts';
+import { lookUpProfile } from '../creators/actions.ts';
+import { addByEmail, addByHandle, patchEntry, removeEntry } from './actions.ts';
+import { eachEntry, getRecord, listEntries, type RosterRecordRow } from './queries.ts';
+import {
+  RosterAdd,
+  RosterAddByHandle,
+  RosterAdded,
+  RosterAddedByHandle,
+  RosterEntry,
+  RosterFilter,
+  RosterList,
+  RosterPatch,
+  RosterRecord,
+  RosterRemoved,
+} from './schema.ts';
+
+const tag = 'Roster';
+const byId = z.object({ id: z.string().max(100).describe("The entry's id, or its creator's.") });
+
+const limitOf = ({ subscription }: Caller) => PLANS[subscription.plan].rosterLimit;
+
+async function* entriesOf(rows: AsyncIterable<RosterRecordRow>) {
+  for await (const row of rows) yield toWire(row);
+}
+
+export const listRoster = operation({
+  id: 'list_roster',
+  method: 'GET',
+  path: '/v1/roster',
+  tag,
+  summary: "The brand's roster",
+  description: 'Latest added first.',
+  callers: ['brand'],
+  params: nothing,
+  query: RosterFilter,
+  body: nothing,
+  response: RosterList,
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async ({ postgres }, { caller, query }) => {
+    const page = pageOf(query);
+    const { rows, total } = await listEntries(postgres.db, caller.brandId, query, page);
+    return { data: rows.map((row) => RosterEntry.parse(toWire(row))), pagination: paginationOf(page, total) };
+  },
+  csv: {
+    item: RosterEntry,
+    rows: ({ postgres }, { caller, query }) => entriesOf(eachEntry(postgres.db, caller.brandId, query)),
+  },
+});
+
+export const getRosterCreator = operation({
+  id: 'get_roster_creator',
+  method: 'GET',
+  path: '/v1/roster/{id}',
+  tag,
+  summary: 'One creator of the roster',
+  description: 'With handles, public profile, tags and note; removed ones too.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: nothing,
+  response: z.object({ data: RosterRecord }),
+  errors: ['NOT_FOUND'],
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async ({ postgres }, { caller, params }) => ({
+    data: RosterRecord.parse(toWire(await getRecord(postgres.db, caller.brandId, params.id))),
+  }),
+});
+
+export const addToRosterByEmail = change({
+  id: 'add_to_roster',
+  method: 'POST',
+  path: '/v1/roster',
+  tag,
+  summary: 'Put a creator on the roster',
+  description: 'By e-mail address. One who was removed comes back.',
+  callers: ['brand'],
+  params: nothing,
+  query: nothing,
+  body: RosterAdd,
+  response: z.object({ data: RosterAdded }),
+  status: 201,
+  errors: ['ALREADY_ON_ROSTER', 'CREATOR_LIMIT_REACHED'],
+  hints: { readOnly: false, idempotent: false, destructive: false },
+  lookUp: noLookUp,
+  apply: async (work, { caller, body }) => {
+    const { id } = await addByEmail(work, limitOf(caller), body);
+    return { data: RosterAdded.parse(toWire(await getRecord(work.db, work.brandId, id))) };
+  },
+});
+
+export const addToRosterByHandle = change({
+  id: 'add_to_roster_by_handle',
+  method: 'POST',
+  path: '/v1/roster/add',
+  tag,
+  summary: 'Put a creator on the roster by handle',
+  description:
+    'Needs no e-mail address. Picture, name and follower counts are fetched from the public profiles; what is not ' +
+    'known yet is filled in later. Handles are kept without `@` and are unique in any case.',
+  callers: ['brand'],
+  params: nothing,
+  query: nothing,
+  body: RosterAddByHandle,
+  response: z.object({ data: RosterAddedByHandle }),
+  status: 201,
+  errors: ['ALREADY_ON_ROSTER', 'CONFLICT', 'CREATOR_LIMIT_REACHED'],
+  hints: { readOnly: false, idempotent: false, destructive: false },
+  lookUp: (context, { body }) =>
+    lookUpProfile(context, { igHandle: body.ig_handle ?? null, ttHandle: body.tt_handle ?? null }),
+  apply: async (work, { caller, body }, profile) => {
+    const { entry, creator } = await addByHandle(work, limitOf(caller), body, profile);
+    return { data: RosterAddedByHandle.parse({ ...toWire(creator), id: entry.id, status: entry.status }) };
+  },
+});
+
+export const updateRosterCreator = change({
+  id: 'update_roster_creator',
+  method: 'PATCH',
+  path: '/v1/roster/{id}',
+  tag,
+  summary: 'Change a creator of the roster',
+  description: 'Set changes, omit keeps, null clears. A removed creator may be made active again.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: RosterPatch,
+  response: z.object({ data: RosterRecord }),
+  errors: ['NOT_FOUND', 'CONFLICT', 'CREATOR_LIMIT_REACHED'],
+  hints: { readOnly: false, idempotent: true, destructive: false },
+  lookUp: noLookUp,
+  apply: async (work, { caller, params, body }) => {
+    await patchEntry(work, limitOf(caller), params.id, body);
+    return { data: RosterRecord.parse(toWire(await getRecord(work.db, work.brandId, params.id))) };
+  },
+});
+
+export const removeFromRoster = change({
+  id: 'remove_from_roster',
+  method: 'DELETE',
+  path: '/v1/roster/{id}',
+  tag,
+  summary: 'Take a creator off the roster',
+  description: 'Sets the status to `removed`; the record and its history stay.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: nothing,
+  response: z.object({ data: RosterRemoved }),
+  errors: ['NOT_FOUND'],
+  hints: { readOnly: false, idempotent: true, destructive: true },
+  lookUp: noLookUp,
+  apply: async (work, { params }) => {
+    const { id } = await removeEntry(work, params.id);
+    return { data: { id, status: 'removed' as const } };
+  },
+});

@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { ListQuery, listOf, timestamp } from '../../page.ts';
+import { CreatorName, Email, Handle, Tags } from '../creators/schema.ts';
+
+const status = z.enum(['active', 'hired', 'paused', 'removed']).describe('`hired`: active, and added by handle.');
+const settableStatus = z.enum(['active', 'paused', 'removed']);
+const count = z.number().int().nullable();
+const note = z.string().trim().max(5_000).nullable();
+
+export const RosterEntry = z
+  .object({
+    id: z.string(),
+    creator_email: z.string().nullable(),
+    creator_name: z.string().nullable(),
+    status,
+    added_at: timestamp,
+    campaigns_completed: z.number().int(),
+    total_earned: z.number(),
+  })
+  .meta({ id: 'RosterEntry' });
+
+/** Everything the brand holds of one creator of its roster. */
+export const RosterRecord = RosterEntry.extend({
+  creator_id: z.string().describe('The same person in `/v1/creators`.'),
+  ig_handle: z.string().nullable(),
+  tt_handle: z.string().nullable(),
+  pfp_url: z.string().nullable(),
+  ig_followers: count,
+  tt_followers: count,
+  engagement_rate: z.number().nullable().describe('Percent: 3.5 means 3.5 %.'),
+  tags: z.array(z.string()),
+  note: z.string().nullable(),
+  updated_at: timestamp.nullable(),
+}).meta({ id: 'RosterRecord' });
+
+export const RosterAdded = RosterEntry.pick({ id: true, creator_email: true, status: true, added_at: true });
+
+export const RosterAddedByHandle = RosterRecord.pick({
+  id: true,
+  ig_handle: true,
+  tt_handle: true,
+  pfp_url: true,
+  ig_followers: true,
+  tt_followers: true,
+  tags: true,
+  status: true,
+}).extend({ name: z.string().nullable() });
+
+export const RosterRemoved = z.object({ id: z.string(), status: z.literal('removed') });
+
+export const RosterFilter = z.object({
+  status: settableStatus.describe('`active` also finds the hired.').optional(),
+  ...ListQuery,
+});
+export type RosterFilter = z.output<typeof RosterFilter>;
+
+export const RosterAdd = z.object({ creator_email: Email, note: note.optional() }).meta({ id: 'RosterAdd' });
+export type RosterAdd = z.output<typeof RosterAdd>;
+
+export const RosterAddByHandle = z
+  .object({
+    ig_handle: Handle.nullable().optional(),
+    tt_handle: Handle.nullable().optional(),
+    name: CreatorName.nullable().optional(),
+    tags: Tags.nullable().optional(),
+  })
+  .superRefine(({ ig_handle, tt_handle }, context) => {
+    if (ig_handle || tt_handle) return;
+    const message = 'is required, or `tt_handle`';
+    context.addIssue({ code: 'custom', path: ['ig_handle'], params: { code: 'required' }, message });
+  })
+  .meta({ id: 'RosterAddByHandle' });
+export type RosterAddByHandle = z.output<typeof RosterAddByHandle>;
+
+/** Set changes, omit keeps, null clears. */
+export const RosterPatch = z
+  .object({
+    status: settableStatus.optional(),
+    tags: Tags.nullable().optional(),
+    note: note.optional(),
+    name: CreatorName.nullable().optional(),
+    creator_email: Email.describe('Can be set and changed, not cleared.').optional(),
+  })
+  .meta({ id: 'RosterPatch' });
+export type RosterPatch = z.output<typeof RosterPatch>;
+
+export const RosterList = listOf(RosterEntry);

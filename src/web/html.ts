@@ -1,0 +1,27 @@
+/** Text that is HTML already, and is not escaped again. */
+export interface Html {
+  readonly html: string;
+}
+
+type Part = string | number | Html | readonly Html[];
+
+const ESCAPED: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+const escapeHtml = (text: string) => text.replace(/[&<>"']/g, (character) => ESCAPED[character] ?? '');
+
+function rendered(part: Part): string {
+  if (typeof part === 'string') return escapeHtml(part);
+  if (typeof part === 'number') return String(part);
+  return 'html' in part ? part.html : part.map(rendered).join('');
+}
+
+/** A template whose every value is escaped, unless it is HTML itself. Attributes must stand in double quotes. */
+export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
+  return { html: strings.map((text, i) => text + rendered(parts[i] ?? '')).join('') };
+}
