@@ -124,7 +124,9 @@ function register(app: FastifyInstance, door: Door, metrics: Metrics, operation:
 /** What is no operation: 405 with `Allow` where another method of the path is one, else 404. */
 function noSuchOperation(method: string, url: string): ApiError {
   const path = url.split('?', 1)[0] ?? '';
-  const methods = operations.filter(({ path: known }) => matches(known, path)).map((operation) => operation.method);
+  const literal = operations.filter((operation) => operation.path === path);
+  const found = literal.length > 0 ? literal : operations.filter((operation) => matches(operation.path, path));
+  const methods = found.map((operation) => operation.method);
   if (methods.length === 0) return new ApiError('NOT_FOUND', 'No such path; see /docs.');
   const allow = [...new Set(methods)].sort().join(', ');
   return new ApiError('METHOD_NOT_ALLOWED', `${method} is not allowed here; use ${allow}.`, { headers: { allow } });

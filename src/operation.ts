@@ -190,7 +190,9 @@ function readInput<P extends z.ZodType, Q extends z.ZodObject, B extends z.ZodTy
   const { values, ignored, problems } = readQuery(declared.query, raw.query);
   const params = declared.params.safeParse(raw.params, { reportInput: true });
   const query = declared.query.safeParse(values, { reportInput: true });
-  const body = declared.body.safeParse(raw.body ?? {}, { reportInput: true });
+  const body = declared.body.safeParse(Object.is(declared.body, nothing) ? (raw.body ?? {}) : raw.body, {
+    reportInput: true,
+  });
   problems.push(...problemsOf(params), ...problemsOf(query), ...problemsOf(body));
   if (!params.success || !query.success || !body.success || problems.length > 0) throw validationError(problems);
   assertStorable(raw);

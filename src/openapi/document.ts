@@ -26,9 +26,21 @@ const ErrorAnswer = z
   })
   .meta({ id: 'Error' });
 
+/** A Date here is text on the wire; an e-mail address is what its pattern says, which is narrower than the format. */
+function writeForm({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: Json }): void {
+  if (jsonSchema.format === 'email' && jsonSchema.pattern !== undefined) delete jsonSchema.format;
+  if (zodSchema._zod.def.type !== 'date') return;
+  jsonSchema.type = 'string';
+  jsonSchema.format = 'date-time';
+}
+
 /** A shape as JSON Schema; shapes with an id are collected in `components`. */
 function schemaOf(shape: z.ZodType, io: 'input' | 'output', components: Json): Json {
-  const { $schema: _schema, $defs, ...schema } = z.toJSONSchema(shape, { io, unrepresentable: 'any' });
+  const {
+    $schema: _schema,
+    $defs,
+    ...schema
+  } = z.toJSONSchema(shape, { io, unrepresentable: 'any', override: writeForm });
   const rewritten: unknown = JSON.parse(
     JSON.stringify({ schema, $defs }).replaceAll('"#/$defs/', '"#/components/schemas/'),
   );

@@ -60,6 +60,8 @@ export function compensationProblem({ type, amount, currency }: CompensationInpu
       : 'must be a percentage of at most 100 with at most 4 decimals';
   }
   const code = currency ?? 'USD';
+  // Said of the currency itself already.
+  if (!Currency.safeParse(code).success) return undefined;
   return toMinor(amount, code) === undefined ? `must have at most ${decimalsOf(code)} decimals in ${code}` : undefined;
 }
 
