@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { Redis as Client } from 'ioredis';
 import { ApiError, ignoreFailure, unavailable } from '../../errors.ts';
-import { openGroup } from './group.ts';
 
 export interface RedisOptions {
   /** Bounds every command, so that a Redis that hangs costs a request this long and no longer. */
@@ -60,11 +59,10 @@ export function openRedis(url: string, options: RedisOptions = {}): Redis {
     use,
     script: (lua) => {
       const sha = createHash('sha1').update(lua).digest('hex');
-      const run = openGroup(client, sha);
       return (keys, args) =>
         use(async (redis) => {
           try {
-            return await run(keys, args);
+            return await redis.evalsha(sha, keys.length, ...keys, ...args);
           } catch (error) {
             if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
             return await redis.eval(lua, keys.length, ...keys, ...args);
