@@ -259,7 +259,7 @@ export function change<P extends z.ZodType, Q extends z.ZodObject, B extends z.Z
         run: async (context, caller, circumstances) => {
           const call = { ...input, caller, setHeader: circumstances.setHeader };
           const found = await declared.lookUp(context, call);
-          const request = { caller, circumstances, operation: facts.id, status: facts.status, raw };
+          const request = { caller, circumstances, operation: facts.id, raw };
           return await runOnce(context, request, async (work) =>
             bytesOf(declared.response, await declared.apply(work, call, found)),
           );

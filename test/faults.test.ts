@@ -1,10 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { revokeKey } from '../src/auth/actions.ts';
 import { newApiKey } from '../src/auth/key-form.ts';
-import { periodAt } from '../src/credits/period.ts';
-import { sumEntries } from '../src/credits/queries.ts';
-import { settleAll, settleSubscription } from '../src/credits/settle.ts';
-import { call, engineUrls, makeBrand, startApp, type TestApp, type TestBrand, unique, until } from './harness/app.ts';
+import { settleAll } from '../src/credits/settle.ts';
+import {
+  call,
+  engineUrls,
+  ledgerOf,
+  makeBrand,
+  startApp,
+  type TestApp,
+  type TestBrand,
+  unique,
+  until,
+} from './harness/app.ts';
 import { creator, putDirectory } from './harness/directory.ts';
 import { type EngineProxy, startProxy } from './harness/proxy.ts';
 
@@ -36,17 +44,7 @@ async function behindProxy(
 const engines = () => ({ db: direct.context.postgres.db, redis: direct.context.redis, clock: direct.context.clock });
 const search = (app: TestApp, key: string) => call(`${app.url}/v1/creators/search`, key);
 
-async function balanceOf(brand: TestBrand) {
-  const id = brand.subscriptionIds.data;
-  await settleSubscription(engines(), id);
-  const { db } = direct.context.postgres;
-  const { anchorAt } = await db
-    .selectFrom('subscriptions')
-    .select('anchorAt')
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow();
-  return await sumEntries(db, id, periodAt(anchorAt, new Date()).start);
-}
+const balanceOf = (brand: TestBrand) => ledgerOf(direct.context, brand);
 
 function expectUnavailable(answer: Awaited<ReturnType<typeof call>>): void {
   expect([answer.status, answer.body.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);

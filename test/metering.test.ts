@@ -1,19 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { revokeKey } from '../src/auth/actions.ts';
 import { refundRequest } from '../src/credits/actions.ts';
-import { periodAt } from '../src/credits/period.ts';
-import { sumEntries } from '../src/credits/queries.ts';
 import { settleAll, settleSubscription } from '../src/credits/settle.ts';
 import { accessKey, readCharges } from '../src/credits/stream.ts';
 import { setPlan } from '../src/resources/brands/actions.ts';
 import {
   call,
+  ledgerOf,
   makeBrand,
   type ServerProcess,
   startApp,
   startServer,
   type TestApp,
-  type TestBrand,
   unique,
   until,
 } from './harness/app.ts';
@@ -37,19 +35,6 @@ afterAll(async () => {
 
 const searchUrl = (url: string) => `${url}/v1/creators/search`;
 const spread = (i: number) => servers[i % servers.length]?.url ?? '';
-
-/** The ledger's balance of this period, once every charge on its way is in it. */
-async function ledgerOf(brand: TestBrand) {
-  const id = brand.subscriptionIds.data;
-  await settleSubscription(engines(), id);
-  const { db } = app.context.postgres;
-  const { anchorAt } = await db
-    .selectFrom('subscriptions')
-    .select('anchorAt')
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow();
-  return await sumEntries(db, id, periodAt(anchorAt, new Date()).start);
-}
 
 const tally = (statuses: readonly number[]) =>
   statuses.reduce<Record<number, number>>((counts, status) => {
@@ -80,7 +65,7 @@ describe('three processes', () => {
     expect(refused?.body).toMatchObject({ code: 'CREDITS_EXHAUSTED', credits_remaining: 0, credits_required: 10 });
     expect(Date.parse(refused?.body.resets_at)).toBeGreaterThan(Date.now());
     expect(refused?.headers.get('x-credits-charged')).toBe('0');
-    expect(await ledgerOf(brand)).toEqual({ granted: 1_000, charged: 1_000, refunded: 0, remaining: 0 });
+    expect(await ledgerOf(app.context, brand)).toEqual({ granted: 1_000, charged: 1_000, refunded: 0, remaining: 0 });
   });
 
   it('hold to a revocation within a second', async () => {
@@ -141,7 +126,7 @@ describe('three processes', () => {
     const statuses = tally(await Promise.all(searches));
     const sold = statuses[200] ?? 0;
     expect(Object.keys(statuses).every((status) => ['200', '402'].includes(status))).toBe(true);
-    const ledger = await ledgerOf(brand);
+    const ledger = await ledgerOf(app.context, brand);
     expect(ledger).toEqual({ granted: 900, charged: sold * 10, refunded: 0, remaining: 900 - sold * 10 });
     expect(sold).toBeGreaterThanOrEqual(50);
     expect(sold).toBeLessThanOrEqual(90);
@@ -162,7 +147,7 @@ describe('credits', () => {
     expect(await charged('/v1/creators/search?preview=true')).toEqual(['0', '980']);
     expect(await charged('/v1/creators/search?limit=x')).toEqual(['0', '980']);
     expect(await charged('/v1/creators/search?directory_version=gone')).toEqual(['0', '980']);
-    expect(await ledgerOf(brand)).toEqual({ granted: 1_000, charged: 20, refunded: 0, remaining: 980 });
+    expect(await ledgerOf(app.context, brand)).toEqual({ granted: 1_000, charged: 20, refunded: 0, remaining: 980 });
   });
 
   it('fewer than 10 left answer 402 and nothing partial', async () => {
@@ -177,7 +162,7 @@ describe('credits', () => {
     const brand = await makeBrand(app.context);
     const { status, headers } = await call(searchUrl(app.url), await brand.key('brand'));
     expect([status, headers.get('x-credits-charged')]).toEqual([200, null]);
-    expect((await ledgerOf(brand)).charged).toBe(0);
+    expect((await ledgerOf(app.context, brand)).charged).toBe(0);
   });
 
   it('the balance is rebuilt from the ledger and the charges on their way when Redis has lost it', async () => {
@@ -197,7 +182,7 @@ describe('credits', () => {
     for (let i = 0; i < 20; i += 1) await call(searchUrl(app.url), key);
     await Promise.all(Array.from({ length: 5 }, () => settleAll(engines())));
     expect(await readCharges(app.context.redis, brand.subscriptionIds.data)).toEqual([]);
-    expect(await ledgerOf(brand)).toEqual({ granted: 1_000, charged: 200, refunded: 0, remaining: 800 });
+    expect(await ledgerOf(app.context, brand)).toEqual({ granted: 1_000, charged: 200, refunded: 0, remaining: 800 });
   });
 
   it('a lower plan in mid-period never turns the balance negative', async () => {
@@ -206,7 +191,7 @@ describe('credits', () => {
     for (let i = 0; i < 5; i += 1) await call(searchUrl(app.url), key);
     await setPlan(engines(), brand.subscriptionIds.data, { plan: 'enterprise', status: 'active', monthlyCredits: 20 });
     expect((await call(searchUrl(app.url), key)).status).toBe(402);
-    expect(await ledgerOf(brand)).toEqual({ granted: 50, charged: 50, refunded: 0, remaining: 0 });
+    expect(await ledgerOf(app.context, brand)).toEqual({ granted: 50, charged: 50, refunded: 0, remaining: 0 });
   });
 
   it('a request that paid is given back by its id, once', async () => {
@@ -218,7 +203,7 @@ describe('credits', () => {
     await expect(refundRequest(engines(), requestId)).rejects.toThrow(/given back already/);
     await expect(refundRequest(engines(), 'req_unknown')).rejects.toThrow(/No such charge/);
     expect((await call(`${app.url}/v1/creators/1`, key)).headers.get('x-credits-remaining')).toBe('1000');
-    expect(await ledgerOf(brand)).toEqual({ granted: 1_000, charged: 10, refunded: 10, remaining: 1_000 });
+    expect(await ledgerOf(app.context, brand)).toEqual({ granted: 1_000, charged: 10, refunded: 10, remaining: 1_000 });
   });
 
   it('usage shows calls and credits per key and day, to the brand alone', async () => {

@@ -104,7 +104,6 @@ CREATE TABLE idempotency_keys (
   brand_id text NOT NULL REFERENCES brands (id),
   key text NOT NULL,
   request_hash bytea NOT NULL,
-  status smallint,
   answer bytea,
   created_at timestamptz NOT NULL,
   PRIMARY KEY (brand_id, key)

@@ -3,7 +3,6 @@ import type { Db } from '../engines/postgres/open.ts';
 
 export interface KeptAnswer {
   requestHash: Buffer;
-  status: number;
   answer: Buffer;
 }
 
@@ -26,7 +25,7 @@ export async function claimKey(
     .execute();
   const inserted = await db
     .insertInto('idempotencyKeys')
-    .values({ brandId, key, requestHash, status: null, answer: null, createdAt: now })
+    .values({ brandId, key, requestHash, answer: null, createdAt: now })
     .onConflict((conflict) => conflict.columns(['brandId', 'key']).doNothing())
     .returning('key')
     .executeTakeFirst();
@@ -34,17 +33,17 @@ export async function claimKey(
   if (inserted) return undefined;
   const kept = await db
     .selectFrom('idempotencyKeys')
-    .select(['requestHash', 'status', 'answer'])
+    .select(['requestHash', 'answer'])
     .where('brandId', '=', brandId)
     .where('key', '=', key)
     .executeTakeFirstOrThrow();
-  return { requestHash: kept.requestHash, status: kept.status ?? 200, answer: kept.answer ?? Buffer.alloc(0) };
+  return { requestHash: kept.requestHash, answer: kept.answer ?? Buffer.alloc(0) };
 }
 
-export async function keepAnswer(db: Db, brandId: string, key: string, status: number, answer: Buffer): Promise<void> {
+export async function keepAnswer(db: Db, brandId: string, key: string, answer: Buffer): Promise<void> {
   await db
     .updateTable('idempotencyKeys')
-    .set({ status, answer })
+    .set({ answer })
     .where('brandId', '=', brandId)
     .where('key', '=', key)
     .execute();

@@ -15,7 +15,6 @@ export interface ChangeRequest {
   caller: Caller;
   circumstances: Circumstances;
   operation: string;
-  status: number;
   raw: RawInput;
 }
 
@@ -42,7 +41,7 @@ export async function runOnce(
   request: ChangeRequest,
   change: (work: Work) => Promise<Buffer>,
 ): Promise<Buffer> {
-  const { caller, circumstances, operation, status } = request;
+  const { caller, circumstances, operation } = request;
   const { brandId, keyId } = caller;
   const { idempotencyKey: key, requestId, setHeader } = circumstances;
   if (key !== undefined) assertForm(key);
@@ -68,7 +67,7 @@ export async function runOnce(
     const actor = { brandId, keyId, operation, requestId };
     const answer = await inTransaction(trx, now, actor, async (work) => {
       const bytes = await change(work);
-      if (key !== undefined) await keepAnswer(trx, brandId, key, status, bytes);
+      if (key !== undefined) await keepAnswer(trx, brandId, key, bytes);
       return bytes;
     });
     return answer;

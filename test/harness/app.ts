@@ -5,9 +5,13 @@ import { createServer } from 'node:net';
 import { inject } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { createKey } from '../../src/auth/actions.ts';
+import { getSubscription } from '../../src/auth/queries.ts';
 import type { Clock } from '../../src/clock.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Context } from '../../src/context.ts';
+import { periodAt } from '../../src/credits/period.ts';
+import { type Balance, sumEntries } from '../../src/credits/queries.ts';
+import { settleSubscription } from '../../src/credits/settle.ts';
 import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import type { KeyKind, PlanName, SubscriptionStatus } from '../../src/engines/postgres/tables.ts';
 import { openContext } from '../../src/open-context.ts';
@@ -82,6 +86,14 @@ export async function makeBrand(
   };
 }
 
+/** The ledger's balance of the brand's current period, once every charge on its way is in it. */
+export async function ledgerOf({ postgres, redis, clock }: Context, brand: TestBrand): Promise<Balance> {
+  const id = brand.subscriptionIds.data;
+  await settleSubscription({ db: postgres.db, redis, clock }, id);
+  const { anchorAt } = await getSubscription(postgres.db, id);
+  return await sumEntries(postgres.db, id, periodAt(anchorAt, clock.now()).start);
+}
+
 export interface Answer {
   status: number;
   headers: Headers;
@@ -125,7 +137,7 @@ export interface ServerProcess {
 export async function startServer(alias: string, env: NodeJS.ProcessEnv = {}): Promise<ServerProcess> {
   const port = await freePort();
   const { postgres, redis, elasticsearch, clickhouse } = engineUrls();
-  const child = spawn(process.execPath, [process.env.TEST_SERVER ?? 'src/server.ts'], {
+  const child = spawn(process.execPath, ['src/server.ts'], {
     env: {
       PATH: process.env.PATH,
       PORT: String(port),

@@ -16,6 +16,7 @@ export interface HeldStack {
 }
 
 const LEFTOVERS_END_WITHIN_MS = 20_000;
+const OWNER_ENDS_WITHIN_MS = 1_000;
 
 function readHolder(file: string): Holder | undefined {
   try {
@@ -63,6 +64,16 @@ async function endLeftovers(holder: Holder | undefined, report: (line: string) =
   }
 }
 
+/** Whether the owner is gone, or goes within a second: one that was just killed is still there for a moment. */
+async function endsSoon(owner: Identity): Promise<boolean> {
+  const deadline = performance.now() + (owner.pid === process.pid ? 0 : OWNER_ENDS_WITHIN_MS);
+  while (isAlive(owner)) {
+    if (performance.now() >= deadline) return false;
+    await pause(50);
+  }
+  return true;
+}
+
 /** Takes the lock file if there is none: making a link is atomic, and the file is never seen half written. */
 function tryTake(lock: string, holder: Holder): boolean {
   const draft = `${lock}.${process.pid}`;
@@ -84,7 +95,7 @@ export async function holdStack(folder: string, directory: string, report: (line
   const holder: Holder = { owner: identityOf(process.pid), engines: {} };
   while (!tryTake(lock, holder)) {
     const other = readHolder(lock);
-    if (other && isAlive(other.owner)) throw inUse(folder, directory, other.owner);
+    if (other && !(await endsSoon(other.owner))) throw inUse(folder, directory, other.owner);
     await endLeftovers(other, report);
     // Another process may have done the same and hold the stack by now.
     const current = readHolder(lock);

@@ -78,7 +78,6 @@ export interface IdempotencyKeysTable {
   brandId: string;
   key: string;
   requestHash: Buffer;
-  status: number | null;
   answer: Buffer | null;
   createdAt: CreatedAt;
 }
