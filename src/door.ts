@@ -7,7 +7,8 @@ import { creditHeaders, creditsExhausted } from './credits/headers.ts';
 import { type Metered, openMeter, RATE_LIMIT } from './credits/meter.ts';
 import { openMetering } from './credits/metering.ts';
 import { openRefund } from './credits/refund.ts';
-import { type ApiError, toApiError, unavailable } from './errors.ts';
+import { openRoom } from './credits/room.ts';
+import { type ApiError, ignoreFailure, toApiError, unavailable } from './errors.ts';
 import type { Metrics } from './metrics.ts';
 import type { Answer, Operation, Prepared, SetHeader } from './operation.ts';
 import { type AddressLimit, openAddressLimit } from './rate/address.ts';
@@ -24,6 +25,13 @@ interface Admitted {
   caller: Caller;
   decision: Decision;
   metered: Metered;
+  ahead: Ahead | undefined;
+}
+
+/** Work that began beside its debit; nobody sees its answer or its headers before the debit is made. */
+interface Ahead {
+  answer: Promise<Answer>;
+  headers: [name: string, value: string][];
 }
 
 export interface Door {
@@ -44,6 +52,21 @@ export function openDoor(context: Context, metrics: Metrics): Door {
   const identity = openIdentity(keys, addresses, clock);
   const refund = openRefund(engines, log);
   const meter = openMetering(openMeter(engines, refund), identity, metrics, clock);
+  const room = openRoom();
+
+  /**
+   * What costs credits is a read. For a caller far from its limits it begins at once, and the debit, made meanwhile, may
+   * wait a moment for others to be sent with: metering then adds no time, and a third less CPU (`bench:directory`).
+   */
+  function beginAhead(request: Request, caller: Caller, decision: Decision): Ahead | undefined {
+    if ('refusal' in decision || decision.price === 0) return undefined;
+    if (!room.isWide(caller, decision.price, clock.now().getTime())) return undefined;
+    const headers: Ahead['headers'] = [];
+    const setHeader: SetHeader = (name, value) => void headers.push([name, value]);
+    const answer = decision.prepared.run(context, caller, { ...request, setHeader });
+    answer.catch(ignoreFailure('whoever takes the answer is told; a call that is refused has none'));
+    return { answer, headers };
+  }
 
   /** Who calls, how often and at what price. A caller that turns out to be outdated is read again and decided anew. */
   async function admit(request: Request, decide: Decide): Promise<Admitted> {
@@ -53,8 +76,11 @@ export function openDoor(context: Context, metrics: Metrics): Door {
       const { caller } = identified;
       const decision = decide(caller);
       const price = 'refusal' in decision ? 0 : decision.price;
-      const metered = await meter(request, identified, price, countedAs);
-      if (metered.state === 'ok') return { caller, decision, metered };
+      const ahead = countedAs === undefined ? beginAhead(request, caller, decision) : undefined;
+      room.forget(caller);
+      const metered = await meter(request, identified, { credits: price, countedAs, by: ahead?.answer });
+      room.note(caller, metered);
+      if (metered.state === 'ok') return { caller, decision, metered, ahead };
       countedAs = metered.calls;
       identified = await identity.identifyAgain(request, identified.key, 0, true);
     }
@@ -74,11 +100,18 @@ export function openDoor(context: Context, metrics: Metrics): Door {
     if (admitted.metered.charge) metrics.credits.inc({ kind: 'charge' }, admitted.metered.charge.credits);
     if (prepared.ignored.length > 0) request.setHeader('x-ignored-params', ignoredHeader(prepared.ignored));
     try {
-      return await prepared.run(context, admitted.caller, request);
+      return await finish(prepared, admitted, request);
     } catch (error) {
       await giveBack(admitted, request.setHeader);
       throw error;
     }
+  }
+
+  async function finish(prepared: Prepared, { caller, ahead }: Admitted, request: Request): Promise<Answer> {
+    if (!ahead) return await prepared.run(context, caller, request);
+    const answer = await ahead.answer;
+    for (const [name, value] of ahead.headers) request.setHeader(name, value);
+    return answer;
   }
 
   async function refuse(request: Request, refusal: ApiError): Promise<never> {

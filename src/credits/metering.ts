@@ -9,8 +9,7 @@ import { type MeterCall, type Metered, RATE_LIMIT, RATE_WINDOW_MS } from './mete
 export type MeterOrFallBack = (
   request: Request,
   identified: Identified,
-  credits: number,
-  countedAs: number | undefined,
+  call: Pick<MeterCall, 'credits' | 'countedAs' | 'by'>,
 ) => Promise<Metered>;
 
 /** The meter, and what holds while Redis does not answer: free calls are counted by this process alone, what costs is refused. */
@@ -29,12 +28,12 @@ export function openMetering(
     throw cause;
   }
 
-  return async (request, { key, caller }, credits, countedAs) => {
+  return async (request, { key, caller }, call) => {
     try {
-      return await meter({ caller, credits, requestId: request.requestId, ...(countedAs ? { countedAs } : {}) });
+      return await meter({ ...call, caller, requestId: request.requestId });
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'SERVICE_UNAVAILABLE') throw error;
-      if (credits > 0) refuseUnread(request, error);
+      if (call.credits > 0) refuseUnread(request, error);
       metrics.localLimits.inc();
       await identity.identifyAgain(request, key, UNCONFIRMED_AGE_MS);
       const window = localWindow(caller.keyId, clock.now().getTime());

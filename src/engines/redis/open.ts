@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { Redis as Client } from 'ioredis';
 import { ApiError, ignoreFailure, unavailable } from '../../errors.ts';
+import { openGathering } from './gathering.ts';
 
 export interface RedisOptions {
   /** Bounds every command, so that a Redis that hangs costs a request this long and no longer. */
@@ -11,10 +12,13 @@ export interface RedisOptions {
 
 type Argument = string | number;
 
+/** `by`: may wait until this settles, at most 5 ms, to be sent with others. */
+export type Script = (keys: string[], args: Argument[], by?: Promise<unknown>) => Promise<unknown>;
+
 export interface Redis {
   client: Client;
   /** A Lua script as a function of its keys and arguments: one round trip, loaded on first use. */
-  script(lua: string): (keys: string[], args: Argument[]) => Promise<unknown>;
+  script(lua: string): Script;
   /** Runs commands and turns a Redis that cannot be reached into SERVICE_UNAVAILABLE. */
   use<T>(commands: (client: Client) => Promise<T>): Promise<T>;
   /** Resolves when connected; SERVICE_UNAVAILABLE when that takes longer than `waitMs`. */
@@ -54,20 +58,22 @@ export function openRedis(url: string, options: RedisOptions = {}): Redis {
     }
   };
 
+  const gathering = openGathering(() => client.stream);
+
   return {
     client,
     use,
     script: (lua) => {
       const sha = createHash('sha1').update(lua).digest('hex');
-      return (keys, args) =>
-        use(async (redis) => {
-          try {
-            return await redis.evalsha(sha, keys.length, ...keys, ...args);
-          } catch (error) {
-            if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
-            return await redis.eval(lua, keys.length, ...keys, ...args);
-          }
-        });
+      const send = async (keys: string[], args: Argument[]) => {
+        try {
+          return await client.evalsha(sha, keys.length, ...keys, ...args);
+        } catch (error) {
+          if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+          return await client.eval(lua, keys.length, ...keys, ...args);
+        }
+      };
+      return (keys, args, by) => use(() => (by ? gathering.join(() => send(keys, args), by) : send(keys, args)));
     },
     ready: async (waitMs = 5_000) => {
       if (client.status === 'ready') return;
