@@ -232,18 +232,24 @@ describe('an import that is killed', () => {
     expect((await directory.run('verify')).code).toBe(0);
   });
 
-  it('by SIGTERM finishes what is in flight, says how to go on and exits 143; --restart starts anew', async () => {
-    const file = await directory.file('stopped.ndjson', ndjson([...generateCreators(count, 4)]));
-    const stopped = directory.start('import', file);
-    await until('progress', () => stopped.said().includes('rows/s'));
-    stopped.child.kill('SIGTERM');
-    expect(await stopped.finished).toMatchObject({ code: 143, err: expect.stringContaining('same command again') });
-    const { err, code } = await directory.run('import', file, '--restart');
-    expect(err).not.toContain('resuming');
-    expect(code).toBe(0);
-    expect(await liveCount(directory)).toBe(count);
-    expect((await readStatus(directory.engines)).imports).toEqual([]);
-  });
+  it.each([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const)(
+    'by %s finishes what is in flight, says how to go on and exits %i; --restart starts anew',
+    async (signal, exit) => {
+      const file = await directory.file(`${signal}.ndjson`, ndjson([...generateCreators(count, exit)]));
+      const stopped = directory.start('import', file);
+      await until('progress', () => stopped.said().includes('rows/s'));
+      stopped.child.kill(signal);
+      expect(await stopped.finished).toMatchObject({ code: exit, err: expect.stringContaining('same command again') });
+      const { err, code } = await directory.run('import', file, '--restart');
+      expect(err).not.toContain('resuming');
+      expect(code).toBe(0);
+      expect(await liveCount(directory)).toBe(count);
+      expect((await readStatus(directory.engines)).imports).toEqual([]);
+    },
+  );
 });
 
 describe('searches during imports', () => {
