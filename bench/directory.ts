@@ -42,11 +42,11 @@ const QUICK: Scale = {
   creators: 100_000,
   lastPage: 1_000,
   rounds: 4,
-  slowRounds: 2,
-  warmUps: 15,
-  repeats: 6,
-  slowStep: 4,
-  updateMs: 6_000,
+  slowRounds: 1,
+  warmUps: 8,
+  repeats: 4,
+  slowStep: 8,
+  updateMs: 5_500,
   isFull: false,
 };
 

@@ -85,9 +85,9 @@ export async function measureMix(sitting: Sitting): Promise<Ratio[]> {
         warm: "the API's counts and keys",
       },
       {
-        name: 'metering_share_of_cpu',
+        name: 'metering_difference_share_of_cpu',
         value: medianRatio(metering, costs(apiRuns)),
-        floor: 0.1,
+        floor: null,
         bound: 'at most',
         measured:
           `${micros(metering)} of ${micros(costs(apiRuns))}: the difference to ${micros(costs(freeRuns))} without Redis, ` +
@@ -95,11 +95,11 @@ export async function measureMix(sitting: Sitting): Promise<Ratio[]> {
         warm: "the API's counts and keys",
       },
       {
-        name: 'metering_alone_share_of_cpu',
+        name: 'metering_share_of_cpu',
         value: meter.alone / median(costs(apiRuns)),
-        floor: null,
+        floor: 0.1,
         bound: 'at most',
-        measured: `${round(meter.alone)} us in a process that does nothing else, of ${micros(costs(apiRuns))}`,
+        measured: `${round(meter.alone)} us a call, as many in flight as searches, of ${micros(costs(apiRuns))}`,
         warm: '-',
       },
     ];
