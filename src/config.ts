@@ -19,6 +19,10 @@ const Environment = z.object({
   REDIS_URL: url(['redis:', 'rediss:']),
   ELASTICSEARCH_URL: url(['http:', 'https:']),
   CLICKHOUSE_URL: url(['http:', 'https:']),
+  CLICKHOUSE_CLUSTER: z
+    .string()
+    .regex(/^\w{1,100}$/)
+    .optional(),
   CREATOR_LOOKUP_CREDITS: z.coerce.number().int().min(0).max(1000).default(0),
   DIRECTORY_ALIAS: z
     .string()
@@ -26,6 +30,13 @@ const Environment = z.object({
     .default('creators'),
   PROFILE_PROVIDER_URL: url(['http:', 'https:']),
   PROFILE_PROVIDER_TOKEN: z.string().optional(),
+  ROLLCALL_SECRET: z
+    .string()
+    .regex(/^[0-9a-fA-F]{64}$/, 'must be 64 hex digits')
+    .optional(),
+  LINKS_URL: url(['http:', 'https:']),
+  UNKNOWN_LINK_URL: url(['http:', 'https:']),
+  OUTBOUND_ALLOW: z.string().default(''),
   ROLLCALL_DIR: z.string().default('.rollcall'),
   EMBEDDED_JAVA_HOME: z.string().optional(),
   ES_JAVA_HOME: z.string().optional(),
@@ -48,6 +59,8 @@ export interface Config {
     elasticsearch: string | undefined;
     clickhouse: string | undefined;
   };
+  /** The ClickHouse cluster that tables are replicated on; undefined: one server. */
+  clickhouseCluster: string | undefined;
   /** Credits of one `GET /v1/creators/{pk}` with a data key. */
   creatorLookupCredits: number;
   /** The Elasticsearch alias of the creator directory. */
@@ -55,12 +68,28 @@ export interface Config {
   /** Who knows the public profile of a handle that the directory lacks. The operator's own, so it may be private. */
   profileProviderUrl: string | undefined;
   profileProviderToken: string | undefined;
+  /** The installation's one secret, 32 bytes; `readSecret` says where it comes from when it is not set. */
+  secret: Buffer | undefined;
+  /** The links host, without a slash at the end; short URLs begin with it. */
+  linksUrl: string;
+  /** False: links are on the address that the server listens on. */
+  linksUrlIsSet: boolean;
+  /** Where a visitor of an unknown or inactive link is sent; undefined: a page of our own. */
+  unknownLinkUrl: string | undefined;
+  /** Addresses or networks that calls to a brand's own hosts may reach although they are private. */
+  outboundAllow: string[];
   /** Absolute path of the folder that holds embedded engines, their data and the demo's keys. */
   directory: string;
   /** Where to look for Java, in order, besides the usual folders. */
   java: { homes: string[]; searchPath: string };
   cores: number;
 }
+
+const listed = (text: string) =>
+  text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter(Boolean);
 
 /** Reads the configuration, or throws an error that names each bad variable. */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
@@ -76,19 +105,23 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     port: env.PORT,
     portIsSet: present.PORT !== undefined,
     logLevel: env.LOG_LEVEL,
-    trustedProxies: env.TRUSTED_PROXIES.split(',')
-      .map((entry) => entry.trim())
-      .filter(Boolean),
+    trustedProxies: listed(env.TRUSTED_PROXIES),
     urls: {
       postgres: env.DATABASE_URL,
       redis: env.REDIS_URL,
       elasticsearch: env.ELASTICSEARCH_URL,
       clickhouse: env.CLICKHOUSE_URL,
     },
+    clickhouseCluster: env.CLICKHOUSE_CLUSTER,
     creatorLookupCredits: env.CREATOR_LOOKUP_CREDITS,
     directoryAlias: env.DIRECTORY_ALIAS,
     profileProviderUrl: env.PROFILE_PROVIDER_URL,
     profileProviderToken: env.PROFILE_PROVIDER_TOKEN,
+    secret: env.ROLLCALL_SECRET === undefined ? undefined : Buffer.from(env.ROLLCALL_SECRET, 'hex'),
+    linksUrl: (env.LINKS_URL ?? `http://${env.HOST}:${env.PORT}`).replace(/\/$/, ''),
+    linksUrlIsSet: env.LINKS_URL !== undefined,
+    unknownLinkUrl: env.UNKNOWN_LINK_URL,
+    outboundAllow: listed(env.OUTBOUND_ALLOW),
     directory: path.resolve(env.ROLLCALL_DIR),
     java: {
       homes: [env.EMBEDDED_JAVA_HOME, env.ES_JAVA_HOME, env.JAVA_HOME].filter((home) => home !== undefined),

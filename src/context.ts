@@ -7,6 +7,7 @@ import type { Postgres } from './engines/postgres/open.ts';
 import type { Redis } from './engines/redis/open.ts';
 import type { Log } from './log.ts';
 import type { Directory } from './resources/creators/directory/directory.ts';
+import type { Secrets } from './secrets.ts';
 
 /** What every operation is given: the engines and the process's own facts, as one plain value. */
 export interface Context {
@@ -19,4 +20,5 @@ export interface Context {
   /** The directory that searches use right now. */
   directory: Directory;
   clickhouse: ClickHouse;
+  secrets: Secrets;
 }

@@ -38,7 +38,26 @@ export function base62(value: number, width: number): string {
   return text;
 }
 
+/** The number that `base62` wrote. */
+export function readBase62(text: string): number {
+  let value = 0;
+  for (const character of text) value = value * 62 + ALPHABET.indexOf(character);
+  return value;
+}
+
+/** Ids of one millisecond come by the dozen. */
+let lastMs = Number.NaN;
+let lastTime = '';
+
+function timeOf(nowMs: number): string {
+  if (nowMs !== lastMs) {
+    lastMs = nowMs;
+    lastTime = base62(nowMs, 8);
+  }
+  return lastTime;
+}
+
 /** An opaque id with the noun's prefix, such as `brd_…`: time-ordered to the millisecond, then 71 random bits. */
 export function newId(prefix: string, nowMs: number): string {
-  return `${prefix}_${base62(nowMs, 8)}${randomBase62(12)}`;
+  return `${prefix}_${timeOf(nowMs)}${randomBase62(12)}`;
 }

@@ -9,6 +9,7 @@ import { openPostgres } from './engines/postgres/open.ts';
 import { openRedis } from './engines/redis/open.ts';
 import type { Log } from './log.ts';
 import { openDirectory } from './resources/creators/directory/directory.ts';
+import { openSecrets, readSecret } from './secrets.ts';
 
 export interface EngineUrls {
   postgres: string;
@@ -51,14 +52,15 @@ export function openContext(
   clock: Clock = systemClock,
 ): { context: Context; close(): Promise<void> } {
   const log = pino({ level: config.logLevel, redact: ['req.headers.authorization', 'headers.authorization'] });
+  const secrets = openSecrets(readSecret(config));
   const postgres = openPostgres(urls.postgres, { onError: quietly(log, 'PostgreSQL') });
   const redis = openRedis(urls.redis, { onError: quietly(log, 'Redis') });
   const elastic = openElastic(urls.elasticsearch);
-  const clickhouse = openClickHouse(urls.clickhouse);
+  const clickhouse = openClickHouse(urls.clickhouse, { cluster: config.clickhouseCluster });
   const live = openLiveIndex(elastic, config.directoryAlias);
   const directory = openDirectory(elastic, live);
   return {
-    context: { config, log, clock, postgres, redis, elastic, directory, clickhouse },
+    context: { config, log, clock, postgres, redis, elastic, directory, clickhouse, secrets },
     close: async () => {
       live.close();
       await Promise.all([elastic.close(), clickhouse.close(), redis.close(), postgres.close()]);

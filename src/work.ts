@@ -1,8 +1,9 @@
 import type { Caller } from './auth/queries.ts';
 import type { Db } from './engines/postgres/open.ts';
 import { newId } from './ids.ts';
+import type { NewEntry } from './ledger/entry.ts';
 import type { EventName } from './outbox/events.ts';
-import { insertAudit, insertEvents } from './outbox/queries.ts';
+import { insertAudit, insertNumbered } from './outbox/queries.ts';
 
 export interface AuditEntry {
   resourceId: string;
@@ -20,6 +21,8 @@ export interface Work {
   /** Puts an event into the outbox, as the transaction's last statement. */
   emit(event: EventName, data: object): void;
   audit(entry: AuditEntry): void;
+  /** Appends to the brand's ledger, at the end of the transaction. */
+  post(entry: NewEntry): void;
 }
 
 /** Who does the work, for the audit log. A creator on a public page has no key. */
@@ -31,8 +34,8 @@ export interface Actor {
 }
 
 /**
- * Runs `change` in a transaction of its own, and writes what it audited and emitted before the commit. The outbox
- * comes last: its head's row is held for the shortest time, and its numbers are in commit order.
+ * Runs `change` in a transaction of its own, and writes what it audited and emitted before the commit. The ledger
+ * and the outbox come last: their head's row is held for the shortest time, and its numbers are in commit order.
  */
 export async function inWork<T>(db: Db, now: Date, actor: Actor, change: (work: Work) => Promise<T>): Promise<T> {
   return await db.transaction().execute((trx) => inTransaction(trx, now, actor, change));
@@ -48,12 +51,14 @@ export async function inTransaction<T>(
   const { brandId } = actor;
   const events: { event: EventName; data: object }[] = [];
   const entries: AuditEntry[] = [];
+  const ledger: NewEntry[] = [];
   const result = await change({
     db,
     now,
     brandId,
     emit: (event, data) => void events.push({ event, data }),
     audit: (entry) => void entries.push(entry),
+    post: (entry) => void ledger.push(entry),
   });
   await insertAudit(
     db,
@@ -69,15 +74,12 @@ export async function inTransaction<T>(
       at: now,
     })),
   );
-  await insertEvents(
+  await insertNumbered(
     db,
     brandId,
-    events.map(({ event, data }) => ({
-      id: newId('evt', now.getTime()),
-      event,
-      data: JSON.stringify(data),
-      createdAt: now,
-    })),
+    now,
+    ledger,
+    events.map(({ event, data }) => ({ id: newId('evt', now.getTime()), event, data: JSON.stringify(data) })),
   );
   return result;
 }

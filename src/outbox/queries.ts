@@ -1,31 +1,69 @@
 import { type Insertable, sql } from 'kysely';
 import type { Db } from '../engines/postgres/open.ts';
-import type { AuditLogTable, OutboxTable } from '../engines/postgres/workflow-tables.ts';
+import type { AuditLogTable } from '../engines/postgres/workflow-tables.ts';
+import { chained, type NewEntry } from '../ledger/entry.ts';
+import type { EventName } from './events.ts';
 
 export async function insertAudit(db: Db, rows: Insertable<AuditLogTable>[]): Promise<void> {
   if (rows.length > 0) await db.insertInto('auditLog').values(rows).execute();
 }
 
-/** Numbers the events and writes them. The head's row lock makes the numbers gapless and in commit order. */
-export async function insertEvents(
+export interface NewEvent {
+  id: string;
+  event: EventName;
+  data: string;
+}
+
+/** Takes the brand's next numbers, and with them the head's row until the commit. Answers where they begin. */
+async function takeNumbers(db: Db, brandId: string, { entries, events }: { entries: number; events: number }) {
+  const head = await db
+    .insertInto('outboxHeads')
+    .values({ brandId, seq: events, ledgerSeq: entries })
+    .onConflict((conflict) =>
+      conflict.column('brandId').doUpdateSet((eb) => ({
+        seq: eb('outboxHeads.seq', '+', events),
+        ledgerSeq: eb('outboxHeads.ledgerSeq', '+', entries),
+      })),
+    )
+    .returning(['seq', 'ledgerSeq', 'ledgerHash'])
+    .executeTakeFirstOrThrow();
+  return { ...head, seq: head.seq - events, ledgerSeq: head.ledgerSeq - entries };
+}
+
+/**
+ * Numbers and writes a brand's ledger entries, chained, and its events. The head's row lock makes the numbers gapless
+ * and in commit order. The brand's other transactions wait for that row, so that all is written in one statement.
+ */
+export async function insertNumbered(
   db: Db,
   brandId: string,
-  events: Omit<Insertable<OutboxTable>, 'brandId' | 'seq'>[],
+  now: Date,
+  entries: readonly NewEntry[],
+  events: readonly NewEvent[],
 ): Promise<void> {
-  if (events.length === 0) return;
-  const { seq } = await db
-    .insertInto('outboxHeads')
-    .values({ brandId, seq: events.length })
-    .onConflict((conflict) =>
-      conflict.column('brandId').doUpdateSet((eb) => ({ seq: eb('outboxHeads.seq', '+', events.length) })),
-    )
-    .returning('seq')
-    .executeTakeFirstOrThrow();
-  const first = seq - events.length + 1;
-  await db
-    .insertInto('outbox')
-    .values(events.map((event, i) => ({ ...event, brandId, seq: first + i })))
-    .execute();
+  if (entries.length === 0 && events.length === 0) return;
+  const head = await takeNumbers(db, brandId, { entries: entries.length, events: events.length });
+  const rows = chained(head, brandId, now, entries);
+  const entriesOf = <V>(value: (row: (typeof rows)[number]) => V) => rows.map(value);
+  const eventsOf = <V>(value: (event: NewEvent, i: number) => V) => events.map(value);
+  await sql`
+    with appended as (
+      insert into ledger_entries (brand_id, recorded_at, seq, id, kind, currency, creator_id, link_id, order_id,
+        commission_id, payout_id, postings, hash)
+      select ${brandId}, ${now}::timestamptz, * from unnest(
+        ${entriesOf(({ seq }) => seq)}::bigint[], ${entriesOf(({ id }) => id)}::text[],
+        ${entriesOf(({ kind }) => kind)}::text[], ${entriesOf(({ currency }) => currency)}::text[],
+        ${entriesOf(({ creatorId }) => creatorId)}::text[], ${entriesOf(({ linkId }) => linkId)}::text[],
+        ${entriesOf(({ orderId }) => orderId)}::text[], ${entriesOf(({ commissionId }) => commissionId)}::text[],
+        ${entriesOf(({ payoutId }) => payoutId)}::text[], ${entriesOf(({ postings }) => JSON.stringify(postings))}::jsonb[],
+        ${entriesOf(({ hash }) => hash)}::bytea[])),
+    told as (
+      insert into outbox (brand_id, created_at, seq, id, event, data)
+      select ${brandId}, ${now}::timestamptz, * from unnest(
+        ${eventsOf((_, i) => head.seq + 1 + i)}::bigint[], ${eventsOf(({ id }) => id)}::text[],
+        ${eventsOf(({ event }) => event)}::text[], ${eventsOf(({ data }) => data)}::jsonb[]))
+    update outbox_heads set ledger_hash = ${rows.at(-1)?.hash ?? null}
+    where brand_id = ${brandId} and ${rows.length > 0}`.execute(db);
 }
 
 /** Brands with events that the consumer has not been given yet, and from where. */

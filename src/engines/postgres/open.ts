@@ -35,7 +35,8 @@ const types = new pg.TypeOverrides();
 types.setTypeParser(INT8, safeInteger);
 types.setTypeParser(NUMERIC, safeInteger);
 
-const CONNECTION_LOST = /^(08|57P0|53)/;
+/** A statement that ran into its own time limit counts: the driver's limit and the server's are a race. */
+const CONNECTION_LOST = /^(08|57P0|57014|53)/;
 const NETWORK_ERROR = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH)$/;
 const DRIVER_LOST = /terminated|timeout exceeded when trying to connect|Query read timeout|not queryable/i;
 
@@ -68,7 +69,7 @@ function guardDriver(driver: Driver): Driver {
     return guarded;
   };
   driver.releaseConnection = (connection) => release(unwrap(connection));
-  driver.rollbackTransaction = (connection) => rollback(unwrap(connection));
+  driver.rollbackTransaction = (connection) => rollback(unwrap(connection)).catch(translate);
   return driver;
 }
 

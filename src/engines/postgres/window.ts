@@ -1,4 +1,6 @@
-import { sql } from 'kysely';
+import { type SelectQueryBuilder, sql } from 'kysely';
+
+type Sort = 'newest' | 'oldest';
 
 /** The window as a condition on the row's creation time. */
 export function inWindow(
@@ -11,13 +13,41 @@ export function inWindow(
 }
 
 /** What stands after a row in a list ordered by time, then id: in either direction. */
-export function isAfter(
-  time: string,
-  id: string,
-  row: { at: Date; id: string } | undefined,
-  sort: 'newest' | 'oldest',
-) {
+export function isAfter(time: string, id: string, row: { at: Date; id: string } | undefined, sort: Sort) {
   if (!row) return sql<boolean>`true`;
   const operator = sort === 'oldest' ? sql`>` : sql`<`;
   return sql<boolean>`(${sql.ref(time)}, ${sql.ref(id)}) ${operator} (${row.at}, ${row.id})`;
+}
+
+/** What is wanted of a list: a page of it, or the rows that come after one. */
+export interface Cut {
+  offset?: number;
+  limit: number;
+  after?: { at: Date; id: string } | undefined;
+}
+
+/** The order of a list: by time, then id. */
+export interface Order {
+  time: string;
+  id: string;
+  sort: Sort;
+}
+
+export function inOrder<DB, TB extends keyof DB, O>(
+  query: SelectQueryBuilder<DB, TB, O>,
+  { time, id, sort }: Order,
+): SelectQueryBuilder<DB, TB, O> {
+  const direction = sort === 'oldest' ? 'asc' : 'desc';
+  return query.orderBy(sql.ref(time), direction).orderBy(sql.ref(id), direction);
+}
+
+/** In order, and no more than what is wanted. */
+export function cutTo<DB, TB extends keyof DB, O>(
+  query: SelectQueryBuilder<DB, TB, O>,
+  order: Order,
+  { offset = 0, limit, after }: Cut,
+): SelectQueryBuilder<DB, TB, O> {
+  return inOrder(query.where(isAfter(order.time, order.id, after, order.sort)), order)
+    .offset(offset)
+    .limit(limit);
 }

@@ -96,7 +96,10 @@ export interface AuditLogTable {
 
 export interface OutboxHeadsTable {
   brandId: string;
-  seq: number;
+  seq: Generated<number>;
+  /** The ledger's last number and hash. */
+  ledgerSeq: Generated<number>;
+  ledgerHash: Buffer | null;
 }
 
 export interface OutboxTable {

@@ -1,0 +1,214 @@
+import type { ColumnType, Generated } from 'kysely';
+
+type CreatedAt = ColumnType<Date, Date, never>;
+/** Written as JSON text, read as what it says. */
+type Json<T> = ColumnType<T, string, string>;
+
+export type Provider = 'shopify' | 'woocommerce' | 'generic';
+export type IntegrationStatus = 'connected' | 'disconnected' | 'error' | 'reauth_required';
+export type LinkType = 'discount_code' | 'link';
+export type CommissionStatus = 'pending' | 'approved' | 'rejected' | 'paid';
+export type PayoutMethod = 'wallet' | 'bank_transfer' | 'manual';
+export type LedgerKind = 'sale' | 'refund' | 'approval' | 'rejection' | 'payment' | 'adjustment';
+
+export interface IntegrationsTable {
+  id: string;
+  brandId: string;
+  provider: Provider;
+  name: string;
+  storefrontUrl: string;
+  storefrontHost: string;
+  baseUrl: string;
+  currency: string;
+  status: IntegrationStatus;
+  secrets: Buffer;
+  connectedAt: Date;
+  lastSyncAt: Date | null;
+  lastReceivedAt: Date | null;
+  disconnectedAt: Date | null;
+  createdAt: CreatedAt;
+  updatedAt: Date | null;
+}
+
+export interface IntegrationFailuresTable {
+  integrationId: string;
+  hour: Date;
+  failures: number;
+}
+
+export interface LinksTable {
+  id: string;
+  brandId: string;
+  creatorId: string;
+  creatorName: string | null;
+  campaignId: string | null;
+  integrationId: string | null;
+  type: LinkType;
+  value: string;
+  slug: string | null;
+  destinationUrl: string | null;
+  commissionRatePpm: number;
+  holdDays: number;
+  attributionDays: number;
+  currency: string;
+  platform: string | null;
+  active: boolean;
+  lastSyncAt: Date | null;
+  createdAt: CreatedAt;
+  updatedAt: Date | null;
+}
+
+export interface LinkSlugsTable {
+  slug: string;
+  brandId: string;
+  linkId: string;
+  createdAt: CreatedAt;
+}
+
+export interface LinkStatesTable {
+  brandId: string;
+  linkId: string;
+  at: Date;
+  active: boolean;
+}
+
+export interface OrdersTable {
+  id: string;
+  brandId: string;
+  integrationId: string;
+  orderId: string;
+  currency: string;
+  baseMinor: number;
+  occurredAt: Date;
+  paidAt: Date | null;
+  cancelledAt: Date | null;
+  storeUpdatedAt: Date;
+  customerEmail: string | null;
+  customerHash: Buffer | null;
+  attribution: Json<unknown>;
+  createdAt: CreatedAt;
+  updatedAt: Date | null;
+}
+
+export interface OrderHeadsTable {
+  integrationId: string;
+  orderId: string;
+  brandId: string;
+}
+
+export interface OrderRefundsTable {
+  brandId: string;
+  integrationId: string;
+  orderId: string;
+  refundId: string;
+  amountMinor: number;
+  at: Date;
+  afterPayment: boolean;
+  createdAt: CreatedAt;
+}
+
+export interface CommissionsTable {
+  id: string;
+  brandId: string;
+  orderId: string;
+  linkId: string;
+  creatorId: string;
+  campaignId: string | null;
+  source: string;
+  currency: string;
+  amountMinor: number;
+  commissionMinor: number;
+  refundedMinor: Generated<number>;
+  commissionRatePpm: number;
+  holdDays: number;
+  status: CommissionStatus;
+  statusUpdatedAt: Date | null;
+  statusNote: string | null;
+  rejectedFrom: 'pending' | 'approved' | null;
+  approvedAt: Date | null;
+  paidAt: Date | null;
+  holdEndsAt: Date | null;
+  fraudFlags: Json<unknown>;
+  clickId: string | null;
+  discountCode: string | null;
+  affiliateCode: string | null;
+  occurredAt: Date;
+  syncedAt: Date;
+  createdAt: CreatedAt;
+}
+
+export interface CommissionAdjustmentsTable {
+  brandId: string;
+  commissionId: string;
+  cause: string;
+  creatorId: string;
+  currency: string;
+  amountMinor: number;
+  at: Date;
+  createdAt: CreatedAt;
+}
+
+export interface PayoutsTable {
+  id: string;
+  brandId: string;
+  creatorId: string;
+  amountMinor: number;
+  currency: string;
+  method: PayoutMethod;
+  walletEmail: string | null;
+  status: 'completed' | 'paid';
+  note: string | null;
+  reference: string | null;
+  paidAt: Date | null;
+  allocatedMinor: Generated<number>;
+  nettedMinor: Generated<number>;
+  createdAt: CreatedAt;
+  updatedAt: Date | null;
+}
+
+export interface PayoutAllocationsTable {
+  commissionId: string;
+  brandId: string;
+  payoutId: string;
+  amountMinor: number;
+}
+
+export interface LedgerEntriesTable {
+  brandId: string;
+  seq: number;
+  id: string;
+  kind: LedgerKind;
+  currency: string;
+  creatorId: string;
+  linkId: string | null;
+  orderId: string | null;
+  commissionId: string | null;
+  payoutId: string | null;
+  postings: Json<unknown>;
+  recordedAt: Date;
+  hash: Buffer;
+}
+
+export interface LedgerBatchesTable {
+  id: Generated<number>;
+  ranges: Json<unknown>;
+  createdAt: CreatedAt;
+  sentAt: Date | null;
+}
+
+export interface AttributionTables {
+  integrations: IntegrationsTable;
+  integrationFailures: IntegrationFailuresTable;
+  links: LinksTable;
+  linkSlugs: LinkSlugsTable;
+  linkStates: LinkStatesTable;
+  orders: OrdersTable;
+  orderHeads: OrderHeadsTable;
+  orderRefunds: OrderRefundsTable;
+  commissions: CommissionsTable;
+  commissionAdjustments: CommissionAdjustmentsTable;
+  payouts: PayoutsTable;
+  payoutAllocations: PayoutAllocationsTable;
+  ledgerEntries: LedgerEntriesTable;
+  ledgerBatches: LedgerBatchesTable;
+}

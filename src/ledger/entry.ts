@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { LedgerKind } from '../engines/postgres/attribution-tables.ts';
+import { newId } from '../ids.ts';
+
+/**
+ * Double-entry: debits are positive, credits negative, and an entry's postings add up to zero.
+ *   sale        customers +A / sales −A;  commission_expense +C / commission_pending −C
+ *   refund      sales_refunds +R / customers −R;  what it takes off an unpaid commission: its state's account + / commission_expense −;
+ *               off a paid one: refund_adjustment + / commission_expense −
+ *   approval    from commission_pending (or commission_expense, of a rejected one) to commission_approved
+ *   rejection   from commission_pending or commission_approved back to commission_expense
+ *   payment     commission_approved + / commission_paid −;  adjustments taken off it: cash + / adjustments_netted −
+ *   adjustment  what a newer snapshot of the order changed
+ */
+export const ACCOUNTS = [
+  'customers',
+  'sales',
+  'sales_refunds',
+  'commission_expense',
+  'commission_pending',
+  'commission_approved',
+  'commission_paid',
+  'refund_adjustment',
+  'adjustments_netted',
+  'cash',
+] as const;
+export type Account = (typeof ACCOUNTS)[number];
+
+/** One line of an entry. `at` is the day figures count it on: a sale's own time for the sale and its commission. */
+export interface Posting {
+  account: Account;
+  amountMinor: number;
+  at: Date;
+}
+
+export interface NewEntry {
+  kind: LedgerKind;
+  currency: string;
+  creatorId: string;
+  linkId: string | null;
+  orderId: string | null;
+  commissionId: string | null;
+  payoutId: string | null;
+  postings: readonly Posting[];
+}
+
+/** Postings as they are stored and hashed. */
+export const StoredPostings = z.array(
+  z.object({ account: z.enum(ACCOUNTS), amount_minor: z.number().int(), at: z.string() }),
+);
+export type StoredPosting = z.infer<typeof StoredPostings>[number];
+
+export function storedPostings(postings: readonly Posting[]): StoredPosting[] {
+  const sum = postings.reduce((total, { amountMinor }) => total + amountMinor, 0);
+  if (sum !== 0 || postings.length < 2) throw new Error(`An entry's postings must add up to zero; they give ${sum}.`);
+  return postings.map(({ account, amountMinor, at }) => ({ account, amount_minor: amountMinor, at: at.toISOString() }));
+}
+
+export interface HashedFacts extends Omit<NewEntry, 'postings'> {
+  id: string;
+  brandId: string;
+  seq: number;
+  recordedAt: Date;
+  postings: readonly StoredPosting[];
+}
+
+/** The hash of an entry: over the one before it and every fact of its own, in a fixed order. */
+export function hashOf(previous: Buffer | null, entry: HashedFacts): Buffer {
+  const { id, brandId, seq, recordedAt, kind, currency, creatorId, linkId, orderId, commissionId, payoutId } = entry;
+  const facts = [
+    ...[id, brandId, seq, recordedAt.toISOString(), kind, currency, creatorId],
+    ...[linkId, orderId, commissionId, payoutId],
+    entry.postings.map((posting) => [posting.account, posting.amount_minor, posting.at]),
+  ];
+  return createHash('sha256')
+    .update(previous ?? Buffer.alloc(0))
+    .update(JSON.stringify(facts))
+    .digest();
+}
+
+/** The entries numbered and chained after the ledger's last number and hash. */
+export function chained(
+  { ledgerSeq, ledgerHash }: { ledgerSeq: number; ledgerHash: Buffer | null },
+  brandId: string,
+  recordedAt: Date,
+  entries: readonly NewEntry[],
+) {
+  let hash = ledgerHash;
+  return entries.map(({ postings, ...facts }, i) => {
+    const id = newId('led', recordedAt.getTime());
+    const entry = { ...facts, id, brandId, seq: ledgerSeq + 1 + i, recordedAt, postings: storedPostings(postings) };
+    hash = hashOf(hash, entry);
+    return { ...entry, hash };
+  });
+}
