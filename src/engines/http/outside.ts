@@ -1,0 +1,99 @@
+import { promises as dns, type LookupAddress } from 'node:dns';
+import http from 'node:http';
+import https from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import { isAllowed, isPublic } from './addresses.ts';
+
+export interface OutsideRequest {
+  url: URL;
+  method: 'GET' | 'POST';
+  headers: Record<string, string>;
+  body?: string;
+  /** Addresses or networks that may be reached although they are private; these by http too. */
+  allow: readonly string[];
+  /** Bounds the whole call, the name's look-up and the answer's body included. */
+  timeoutMs: number;
+  maxBytes: number;
+}
+
+/** `refused`: nothing was sent. `failed`: the other side did not answer as HTTP within the bounds. */
+export type OutsideAnswer =
+  | { outcome: 'answered'; status: number; headers: http.IncomingHttpHeaders; text: string }
+  | { outcome: 'refused'; reason: string }
+  | { outcome: 'failed'; cause: unknown };
+
+const hostOf = (url: URL) => url.hostname.replace(/^\[(.*)\]$/, '$1');
+
+async function addressesOf(host: string, signal: AbortSignal): Promise<LookupAddress[]> {
+  const family = isIP(host);
+  if (family !== 0) return [{ address: host, family }];
+  // The resolver cannot be stopped, only left: its answer is then nobody's.
+  return await new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    dns.lookup(host, { all: true }).then(resolve, reject);
+  });
+}
+
+/** Why a URL may not be called, once it is known where its name leads. */
+function refusalOf(url: URL, addresses: readonly LookupAddress[], allow: readonly string[]): string | undefined {
+  const allowed = addresses.every(({ address }) => isAllowed(address, allow));
+  if (!addresses.every(({ address }) => isAllowed(address, allow) || isPublic(address))) {
+    return 'leads to a private or reserved address';
+  }
+  if (url.protocol === 'https:' || (url.protocol === 'http:' && allowed)) return undefined;
+  return 'must begin with https://';
+}
+
+/** Hands out the very addresses that were checked: asking again could give others. */
+function fixedLookup(addresses: readonly LookupAddress[]): LookupFunction {
+  return (_host, options, done) => {
+    const [first] = addresses;
+    if (options.all) done(null, [...addresses]);
+    else if (first) done(null, first.address, first.family);
+    else done(new Error('The name has no address.'), '', 0);
+  };
+}
+
+async function exchange(request: OutsideRequest, lookup: LookupFunction, signal: AbortSignal): Promise<OutsideAnswer> {
+  const { url, method, headers, body, maxBytes } = request;
+  const { request: send } = url.protocol === 'https:' ? https : http;
+  const fixed = { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'Rollcall' };
+  return await new Promise((resolve, reject) => {
+    // No agent: a kept connection would be one to an address that nobody checked for this call.
+    const sent = send(url, { method, headers: { ...fixed, ...headers }, lookup, signal, agent: false }, (answer) => {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      answer.on('data', (chunk: Buffer) => {
+        size += chunk.length;
+        if (size > maxBytes) answer.destroy(new Error(`The answer is larger than ${maxBytes} bytes.`));
+        else chunks.push(chunk);
+      });
+      answer.on('error', reject);
+      answer.on('end', () => {
+        const text = Buffer.concat(chunks).toString('utf8');
+        resolve({ outcome: 'answered', status: answer.statusCode ?? 0, headers: answer.headers, text });
+      });
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+/**
+ * The one way to call a URL that a brand gave: only public addresses, checked on the very address that is connected
+ * to, over https, without following redirects, within bounds of time and bytes.
+ */
+export async function callOutside(request: OutsideRequest): Promise<OutsideAnswer> {
+  const { url, allow, timeoutMs } = request;
+  if (url.username !== '' || url.password !== '') return { outcome: 'refused', reason: 'must not carry credentials' };
+  if (!/^https?:$/.test(url.protocol)) return { outcome: 'refused', reason: 'must begin with https://' };
+  const signal = AbortSignal.timeout(timeoutMs);
+  try {
+    const addresses = await addressesOf(hostOf(url), signal);
+    const reason = refusalOf(url, addresses, allow);
+    if (reason !== undefined) return { outcome: 'refused', reason };
+    return await exchange(request, fixedLookup(addresses), signal);
+  } catch (cause) {
+    return { outcome: 'failed', cause };
+  }
+}
