@@ -1,7 +1,9 @@
 import { Command } from 'commander';
 import { brandCommands } from './commands/brands.ts';
 import { creditCommands } from './commands/credits.ts';
+import { integrationCommands } from './commands/integrations.ts';
 import { keyCommands } from './commands/keys.ts';
+import { ledgerCommands } from './commands/ledger.ts';
 
 const program = new Command('rollcall')
   .description('Brands, plans, keys and credits. Ids and keys go to stdout, everything else to stderr.')
@@ -11,6 +13,8 @@ const program = new Command('rollcall')
 brandCommands(program);
 keyCommands(program);
 creditCommands(program);
+ledgerCommands(program);
+integrationCommands(program);
 
 program.parseAsync().catch((error: unknown) => {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

@@ -1,13 +1,22 @@
-import { systemClock } from '../clock.ts';
-import { readConfig } from '../config.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import { type Config, readConfig } from '../config.ts';
 import type { AccessEngines } from '../credits/access.ts';
+import { migrateClickHouse } from '../engines/clickhouse/migrate.ts';
+import { type ClickHouse, openClickHouse } from '../engines/clickhouse/open.ts';
 import { resolveEngines } from '../engines/embedded/running.ts';
 import { migratePostgres } from '../engines/postgres/migrate.ts';
-import { openPostgres } from '../engines/postgres/open.ts';
-import { openRedis } from '../engines/redis/open.ts';
+import { openPostgres, type Postgres } from '../engines/postgres/open.ts';
+import { openRedis, type Redis } from '../engines/redis/open.ts';
+import { openSecrets, readSecret, type Secrets } from '../secrets.ts';
+
+export interface CommandEngines extends AccessEngines {
+  config: Config;
+  /** Read when it is needed: most commands do without the installation's secret. */
+  secrets(): Secrets;
+}
 
 /** Runs a command on PostgreSQL and Redis: the configured ones, a running server's, or started for it and stopped. */
-export async function withEngines(command: (engines: AccessEngines) => Promise<void>): Promise<void> {
+export async function withEngines(command: (engines: CommandEngines) => Promise<void>): Promise<void> {
   const config = readConfig();
   const resolved = await resolveEngines(config, ['postgres', 'redis'], {
     elasticsearchHeapMb: 512,
@@ -20,11 +29,44 @@ export async function withEngines(command: (engines: AccessEngines) => Promise<v
     try {
       await redis.ready();
       await migratePostgres(postgres.db);
-      await command({ db: postgres.db, redis, clock: systemClock });
+      const secrets = () => openSecrets(readSecret(config));
+      await command({ db: postgres.db, redis, clock: systemClock, config, secrets });
     } finally {
       await Promise.all([redis.close(), postgres.close()]);
     }
   } finally {
     await resolved.stop();
+  }
+}
+
+export interface FigureEngines {
+  postgres: Postgres;
+  redis: Redis;
+  clickhouse: ClickHouse;
+  clock: Clock;
+}
+
+/** The same, on ClickHouse too. */
+export async function withFigures(command: (engines: FigureEngines) => Promise<void>): Promise<void> {
+  const config = readConfig();
+  const { urls, stop } = await resolveEngines(config, ['postgres', 'redis', 'clickhouse'], {
+    elasticsearchHeapMb: 512,
+    report: (line) => process.stderr.write(`${line}\n`),
+  });
+  try {
+    if (!urls.postgres || !urls.redis || !urls.clickhouse) throw new Error('PostgreSQL, Redis, ClickHouse are needed.');
+    const postgres = openPostgres(urls.postgres, { max: 2 });
+    const redis = openRedis(urls.redis);
+    const clickhouse = openClickHouse(urls.clickhouse, { cluster: config.clickhouseCluster });
+    try {
+      await redis.ready();
+      await migratePostgres(postgres.db);
+      await migrateClickHouse(clickhouse);
+      await command({ postgres, redis, clickhouse, clock: systemClock });
+    } finally {
+      await Promise.all([clickhouse.close(), redis.close(), postgres.close()]);
+    }
+  } finally {
+    await stop();
   }
 }

@@ -1,0 +1,105 @@
+import type { Context } from '../../context.ts';
+import type { Provider } from '../../engines/postgres/attribution-tables.ts';
+import { validationError } from '../../errors.ts';
+import { newId } from '../../ids.ts';
+import type { Secrets } from '../../secrets.ts';
+import type { Work } from '../../work.ts';
+import { clientOf } from './providers/clients.ts';
+import { isUnauthorized, type StoreFacts } from './providers/provider.ts';
+import { openStoreSecrets, type StoreSecrets, sealStoreSecrets } from './providers/store-secrets.ts';
+import {
+  getConnectedIntegration,
+  getSealedSecrets,
+  holdIntegration,
+  holdIntegrationOfStore,
+  type IntegrationRow,
+  insertIntegration,
+  markStatus,
+  updateIntegration,
+} from './queries.ts';
+
+const REFUSED = {
+  not_found: 'is no coupon of the connected store.',
+  inactive: 'is a coupon that is not active in the connected store.',
+  not_percentage: 'is a coupon of the connected store, but not a percentage off.',
+} as const;
+
+/**
+ * Asks the store for a coupon that a link is about to be connected to. Throws unless it is an active percentage.
+ * To be called before a transaction opens.
+ */
+export async function verifyCoupon(
+  context: Context,
+  brandId: string,
+  integrationId: string,
+  code: string,
+): Promise<{ currency: string; storefrontHost: string }> {
+  const { config, secrets, clock } = context;
+  const { db } = context.postgres;
+  const row = await getConnectedIntegration(db, brandId, integrationId);
+  const { token } = openStoreSecrets(secrets, await getSealedSecrets(db, brandId, row.id), row.id);
+  const store = { baseUrl: row.baseUrl, token, allow: config.outboundAllow };
+  const coupon = await clientOf(row.provider)
+    .findCoupon(store, code, clock.now())
+    .catch(async (error: unknown) => {
+      if (isUnauthorized(error)) await markStatus(db, row, 'reauth_required', clock.now());
+      throw error;
+    });
+  if (row.status !== 'connected') await markStatus(db, row, 'connected', clock.now());
+  if (coupon.state !== 'active') {
+    throw validationError([{ field: 'value', code: `coupon_${coupon.state}`, message: REFUSED[coupon.state] }]);
+  }
+  return { currency: row.currency, storefrontHost: row.storefrontHost };
+}
+
+export interface NewStore extends StoreSecrets {
+  provider: Provider;
+  baseUrl: string;
+}
+
+/** Asks a store who it is, before the transaction that connects it. */
+export async function askWhoItIs(
+  { provider, baseUrl, token }: NewStore,
+  allow: readonly string[],
+): Promise<StoreFacts> {
+  return await clientOf(provider).connect({ baseUrl, token, allow });
+}
+
+/** Connects a store, or connects it again under the id it had: its orders are then known, and its links lead on. */
+export async function connectStore(
+  work: Work,
+  secrets: Secrets,
+  { provider, baseUrl, token, webhookSecret }: NewStore,
+  { name, currency, storefrontUrl }: StoreFacts,
+): Promise<IntegrationRow> {
+  const { db, now, brandId } = work;
+  const storefrontHost = new URL(storefrontUrl).host;
+  const old = await holdIntegrationOfStore(db, brandId, provider, storefrontHost);
+  const id = old?.id ?? newId('int', now.getTime());
+  const facts = {
+    ...{ name, currency, storefrontUrl, storefrontHost, baseUrl, connectedAt: now, disconnectedAt: null },
+    status: 'connected' as const,
+    secrets: sealStoreSecrets(secrets, { token, webhookSecret }, id),
+  };
+  const untouched = { lastSyncAt: null, lastReceivedAt: null, createdAt: now, updatedAt: null };
+  const row = old
+    ? await updateIntegration(db, brandId, id, { ...facts, updatedAt: now })
+    : await insertIntegration(db, { id, brandId, provider, ...facts, ...untouched });
+  work.audit({ resourceId: id, old: old ?? null, new: row });
+  return row;
+}
+
+/** Ends a connection and forgets its secrets. What its store told stays; again changes nothing. */
+export async function disconnectStore(work: Work, id: string): Promise<IntegrationRow> {
+  const { db, now, brandId } = work;
+  const old = await holdIntegration(db, brandId, id);
+  if (old.status === 'disconnected') return old;
+  const row = await updateIntegration(db, brandId, id, {
+    status: 'disconnected',
+    secrets: Buffer.alloc(0),
+    disconnectedAt: now,
+    updatedAt: now,
+  });
+  work.audit({ resourceId: id, old, new: row });
+  return row;
+}

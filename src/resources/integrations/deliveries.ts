@@ -1,0 +1,59 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { ZodError } from 'zod';
+import type { Context } from '../../context.ts';
+import type { Provider } from '../../engines/postgres/attribution-tables.ts';
+import { validationError } from '../../errors.ts';
+import { problemsOf } from '../../problems.ts';
+import { clientOf } from './providers/clients.ts';
+import { isUnauthorized, type Reading, storeUnavailable } from './providers/provider.ts';
+import { openStoreSecrets } from './providers/store-secrets.ts';
+import type { Receiver } from './queries.ts';
+
+export interface RawDelivery {
+  headers: IncomingHttpHeaders;
+  rawBody: Buffer;
+}
+
+/** Checked in place of a secret that is not there, so that both answers take the same work. */
+const NOBODYS_SECRET = 'no integration has this secret';
+
+export function isAuthentic(
+  { secrets }: Context,
+  provider: Provider,
+  receiver: Receiver | undefined,
+  { rawBody, headers }: RawDelivery,
+): boolean {
+  const secret = receiver ? openStoreSecrets(secrets, receiver.secrets, receiver.id).webhookSecret : NOBODYS_SECRET;
+  return clientOf(provider).verify(rawBody, headers, secret) && receiver !== undefined;
+}
+
+export function isPing(provider: Provider, { rawBody, headers }: RawDelivery): boolean {
+  return clientOf(provider).isPing(rawBody, headers);
+}
+
+function parseJson(rawBody: Buffer): unknown {
+  try {
+    return JSON.parse(rawBody.toString('utf8'));
+  } catch {
+    throw validationError([{ field: 'body', code: 'invalid_json', message: 'is not JSON.' }]);
+  }
+}
+
+/** Reads a delivery whose signature was right. It may ask the store, so it stands before the transaction. */
+export async function readDelivery(
+  { config, secrets }: Context,
+  receiver: Receiver,
+  { rawBody, headers }: RawDelivery,
+): Promise<Reading | undefined> {
+  const { baseUrl, currency, provider } = receiver;
+  const { token } = openStoreSecrets(secrets, receiver.secrets, receiver.id);
+  const store = { baseUrl, currency, token, allow: config.outboundAllow };
+  try {
+    return await clientOf(provider).read({ headers, body: parseJson(rawBody) }, store);
+  } catch (error) {
+    // The store sends it again later; by then its owner may have connected it anew.
+    if (isUnauthorized(error)) throw storeUnavailable(error);
+    if (!(error instanceof ZodError)) throw error;
+    throw validationError(problemsOf({ success: false, error }));
+  }
+}

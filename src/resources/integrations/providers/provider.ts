@@ -1,0 +1,112 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { z } from 'zod';
+import { callOutside } from '../../../engines/http/outside.ts';
+import { ApiError, unavailable } from '../../../errors.ts';
+import type { OrderFacts, RefundOfOrder } from '../schema.ts';
+
+/** A store as it is asked. */
+export interface Store {
+  baseUrl: string;
+  token: string;
+  /** Addresses that may be reached although they are private. */
+  allow: readonly string[];
+}
+
+/** What a store says of itself when it is connected. */
+export interface StoreFacts {
+  name: string;
+  currency: string;
+  storefrontUrl: string;
+}
+
+export type Coupon =
+  | { state: 'active'; percentage: number }
+  | { state: 'not_found' }
+  | { state: 'inactive' }
+  | { state: 'not_percentage' };
+
+/** A delivery as facts. Undefined where it is read: of no concern to attribution. */
+export type Reading = { kind: 'order'; facts: OrderFacts } | { kind: 'refund'; facts: RefundOfOrder };
+
+/** How one kind of store is met. */
+export interface StoreClient {
+  /** Reads who the store is; fails when the token may not read what later calls need. */
+  connect(store: Store): Promise<StoreFacts>;
+  findCoupon(store: Store, code: string, now: Date): Promise<Coupon>;
+  verify(rawBody: Buffer, headers: IncomingHttpHeaders, secret: string): boolean;
+  /** An unsigned call that the store makes when a webhook is set up, and that only wants a 200. */
+  isPing(rawBody: Buffer, headers: IncomingHttpHeaders): boolean;
+  /** Throws a ZodError when the body is not what the store documents. Asks the store where the body does not tell all. */
+  read(delivery: Delivery, store: Store & { currency: string }): Promise<Reading | undefined>;
+}
+
+export interface Delivery {
+  headers: IncomingHttpHeaders;
+  body: unknown;
+}
+
+export const headerOf = (headers: IncomingHttpHeaders, name: string): string => {
+  const value = headers[name];
+  return typeof value === 'string' ? value : '';
+};
+
+/** Ids of stores are numbers or text; one form for both. */
+export const StoreId = z.union([z.string().min(1).max(200), z.number().int()]).transform(String);
+
+/** A time with its offset, as every store but WooCommerce writes it. */
+export const StoreTime = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+
+const TIMEOUT_MS = 8_000;
+const MAX_BYTES = 2 * 1024 * 1024;
+const NAME = 'The store';
+
+export interface StoreRequest<T> {
+  method: 'GET' | 'POST';
+  path: string;
+  headers: Record<string, string>;
+  body?: object;
+  shape: z.ZodType<T>;
+}
+
+/** Of a store that refuses its token: the brand has to connect it again. */
+export function unauthorized(cause: unknown): ApiError {
+  const facts = { integration_status: 'reauth_required' };
+  return new ApiError('CONFLICT', 'The store refuses its access token; connect it again.', { facts, cause });
+}
+
+export const isUnauthorized = (error: unknown): boolean =>
+  error instanceof ApiError && error.facts.integration_status === 'reauth_required';
+
+export const storeUnavailable = (cause: unknown): ApiError => unavailable(NAME, cause);
+
+/** Asks a store; undefined when it has no such thing (404). */
+export async function askStore<T>(store: Store, request: StoreRequest<T>): Promise<T | undefined> {
+  const { method, path, headers, body, shape } = request;
+  const answer = await callOutside({
+    url: new URL(`${store.baseUrl}${path}`),
+    method,
+    headers: body ? { ...headers, 'content-type': 'application/json' } : headers,
+    ...(body ? { body: JSON.stringify(body) } : {}),
+    allow: store.allow,
+    timeoutMs: TIMEOUT_MS,
+    maxBytes: MAX_BYTES,
+  });
+  if (answer.outcome === 'refused') throw storeUnavailable(new Error(`Its address ${answer.reason}.`));
+  if (answer.outcome === 'failed') throw storeUnavailable(answer.cause);
+  if (answer.status === 404) return undefined;
+  const said = new Error(`It answered ${answer.status}.`);
+  if (answer.status === 401 || answer.status === 403) throw unauthorized(said);
+  if (answer.status !== 200) throw storeUnavailable(said);
+  try {
+    return shape.parse(JSON.parse(answer.text));
+  } catch (error) {
+    throw storeUnavailable(error);
+  }
+}
+
+/** As `askStore`, of what every store of the kind has. */
+export async function getFromStore<T>(store: Store, request: StoreRequest<T>): Promise<T> {
+  const found = await askStore(store, request);
+  if (found === undefined) throw storeUnavailable(new Error(`It has no ${request.path}.`));
+  return found;
+}

@@ -1,0 +1,242 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import type { IntegrationsTable, Provider } from '../../engines/postgres/attribution-tables.ts';
+import { inBatches } from '../../engines/postgres/batches.ts';
+import type { Db } from '../../engines/postgres/open.ts';
+import { violates } from '../../engines/postgres/violation.ts';
+import { type Cut, cutTo, inWindow, type Order } from '../../engines/postgres/window.ts';
+import { ApiError, notFound, validationError } from '../../errors.ts';
+import type { ListWindow, Page } from '../../page.ts';
+
+type StoredIntegration = Selectable<IntegrationsTable>;
+
+/** An integration without its sealed secrets: those are read only where a store is met. */
+export type IntegrationRow = Omit<StoredIntegration, 'secrets'>;
+
+const SHOWN = [
+  ...(['id', 'brandId', 'provider', 'name', 'storefrontUrl', 'storefrontHost', 'baseUrl', 'currency'] as const),
+  ...(['status', 'connectedAt', 'lastSyncAt', 'lastReceivedAt', 'disconnectedAt', 'createdAt', 'updatedAt'] as const),
+] as const;
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+const HOUR_MS = 60 * 60 * 1_000;
+
+/** With the deliveries refused within a day before `now`, by whole hours. */
+function withFailures(db: Db, brandId: string, now: Date) {
+  return db
+    .selectFrom('integrations')
+    .select(SHOWN)
+    .select((eb) =>
+      eb
+        .selectFrom('integrationFailures as failure')
+        .whereRef('failure.integrationId', '=', 'integrations.id')
+        .where('failure.hour', '>', new Date(now.getTime() - DAY_MS))
+        .select((of) => of.fn.coalesce(of.fn.sum<number>('failure.failures'), sql<number>`0`).as('failures'))
+        .as('failures24h'),
+    )
+    .where('brandId', '=', brandId);
+}
+
+export interface IntegrationWhere extends ListWindow {
+  campaign_id?: string | undefined;
+}
+
+/** Of a campaign: the stores that one of its links is connected to. */
+function isOfCampaign(brandId: string, campaignId: string | undefined) {
+  return sql<boolean>`(${campaignId ?? null}::text is null or exists (
+    select from links where links.brand_id = ${brandId}
+      and links.integration_id = integrations.id and links.campaign_id = ${campaignId ?? null}))`;
+}
+
+const orderOf = ({ sort }: IntegrationWhere): Order => ({
+  time: 'integrations.createdAt',
+  id: 'integrations.id',
+  sort,
+});
+
+async function selectIntegrations(db: Db, brandId: string, where: IntegrationWhere, cut: Cut, now: Date) {
+  const found = withFailures(db, brandId, now)
+    .where(isOfCampaign(brandId, where.campaign_id))
+    .where(inWindow('integrations.createdAt', where));
+  return await cutTo(found, orderOf(where), cut).execute();
+}
+export type ListedIntegration = Awaited<ReturnType<typeof selectIntegrations>>[number];
+
+export async function listIntegrations(db: Db, brandId: string, where: IntegrationWhere, page: Page, now: Date) {
+  const { total } = await db
+    .selectFrom('integrations')
+    .where('brandId', '=', brandId)
+    .where(isOfCampaign(brandId, where.campaign_id))
+    .where(inWindow('integrations.createdAt', where))
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  return { rows: await selectIntegrations(db, brandId, where, page, now), total };
+}
+
+/** Every integration that the filter finds, in the list's order. */
+export function eachIntegration(db: Db, brandId: string, where: IntegrationWhere, now: Date) {
+  return inBatches<ListedIntegration>(db, (trx, last, limit) =>
+    selectIntegrations(trx, brandId, where, { limit, after: last && { at: last.createdAt, id: last.id } }, now),
+  );
+}
+
+export async function getIntegrationWithHealth(db: Db, brandId: string, id: string, now: Date) {
+  const row = await withFailures(db, brandId, now).where('id', '=', id).executeTakeFirst();
+  if (!row) throw notFound('integration');
+  return row;
+}
+
+async function findIntegration(db: Db, brandId: string, id: string): Promise<IntegrationRow | undefined> {
+  return await db
+    .selectFrom('integrations')
+    .select(SHOWN)
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+export async function getIntegration(db: Db, brandId: string, id: string): Promise<IntegrationRow> {
+  const row = await findIntegration(db, brandId, id);
+  if (!row) throw notFound('integration');
+  return row;
+}
+
+const refusal = (code: string, message: string) => validationError([{ field: 'integration_id', code, message }]);
+
+/** The integration that a body names: 422 when it is none of the brand's, or disconnected. */
+export async function getConnectedIntegration(db: Db, brandId: string, id: string): Promise<IntegrationRow> {
+  const row = await findIntegration(db, brandId, id);
+  if (!row) throw refusal('not_found', 'is no integration of this brand.');
+  if (row.status === 'disconnected') throw refusal('not_connected', 'is disconnected; connect the store again.');
+  return row;
+}
+
+export async function getSealedSecrets(db: Db, brandId: string, id: string): Promise<Buffer> {
+  const { secrets } = await db
+    .selectFrom('integrations')
+    .select('secrets')
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  return secrets;
+}
+
+/** What a delivery is checked against. Its sender has no key, so the integration's id alone finds it. */
+export async function findReceiver(db: Db, provider: Provider, id: string) {
+  return await db
+    .selectFrom('integrations')
+    .select(['id', 'brandId', 'provider', 'baseUrl', 'currency', 'secrets', 'lastReceivedAt', 'lastSyncAt'])
+    .where('id', '=', id)
+    .where('provider', '=', provider)
+    .where('status', '<>', 'disconnected')
+    .executeTakeFirst();
+}
+export type Receiver = NonNullable<Awaited<ReturnType<typeof findReceiver>>>;
+
+/** For the operator, who names an integration alone. */
+export async function findBrandOfIntegration(db: Db, id: string): Promise<string | undefined> {
+  const row = await db.selectFrom('integrations').select('brandId').where('id', '=', id).executeTakeFirst();
+  return row?.brandId;
+}
+
+/** The brand's integration of this store, held; the connected one before one that was disconnected. */
+export async function holdIntegrationOfStore(db: Db, brandId: string, provider: Provider, storefrontHost: string) {
+  return await db
+    .selectFrom('integrations')
+    .select(SHOWN)
+    .where('brandId', '=', brandId)
+    .where('provider', '=', provider)
+    .where('storefrontHost', '=', storefrontHost)
+    .orderBy(sql`status = 'disconnected'`)
+    .orderBy('createdAt', 'desc')
+    .limit(1)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+export async function holdIntegration(db: Db, brandId: string, id: string): Promise<IntegrationRow> {
+  const row = await db
+    .selectFrom('integrations')
+    .select(SHOWN)
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!row) throw notFound('integration');
+  return row;
+}
+
+export async function insertIntegration(db: Db, row: Insertable<IntegrationsTable>): Promise<IntegrationRow> {
+  try {
+    return await db.insertInto('integrations').values(row).returning(SHOWN).executeTakeFirstOrThrow();
+  } catch (error) {
+    if (!violates(error, 'integrations_store')) throw error;
+    throw new ApiError('CONFLICT', 'This store is being connected by another call; try again.', { cause: error });
+  }
+}
+
+export async function updateIntegration(
+  db: Db,
+  brandId: string,
+  id: string,
+  change: Updateable<IntegrationsTable>,
+): Promise<IntegrationRow> {
+  return await db
+    .updateTable('integrations')
+    .set(change)
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .returning(SHOWN)
+    .executeTakeFirstOrThrow();
+}
+
+/** What the store itself said of its token; a disconnected integration stays so. */
+export async function markStatus(
+  db: Db,
+  { brandId, id }: Pick<IntegrationRow, 'brandId' | 'id'>,
+  status: 'connected' | 'reauth_required',
+  at: Date,
+): Promise<void> {
+  await db
+    .updateTable('integrations')
+    .set({ status, updatedAt: at })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where('status', 'not in', ['disconnected', status])
+    .execute();
+}
+
+/** Deliveries of one store do not wait for each other's commits to write the same second. */
+const RECEIVED_EVERY_MS = 1_000;
+
+/** Says that the store was heard; with `synced` that an order or refund of it was recorded. */
+export async function touchReceived(
+  db: Db,
+  { brandId, id, lastReceivedAt, lastSyncAt }: Receiver,
+  at: Date,
+  synced: boolean,
+): Promise<void> {
+  const column = synced ? 'lastSyncAt' : 'lastReceivedAt';
+  const before = new Date(at.getTime() - RECEIVED_EVERY_MS);
+  const last = synced ? lastSyncAt : lastReceivedAt;
+  if (last && last >= before) return;
+  await db
+    .updateTable('integrations')
+    .set({ lastReceivedAt: at, ...(synced ? { lastSyncAt: at } : {}) })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where((eb) => eb.or([eb(column, 'is', null), eb(column, '<', before)]))
+    .execute();
+}
+
+export async function countFailure(db: Db, integrationId: string, at: Date): Promise<void> {
+  const hour = new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS);
+  await db
+    .insertInto('integrationFailures')
+    .values({ integrationId, hour, failures: 1 })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['integrationId', 'hour'])
+        .doUpdateSet((eb) => ({ failures: eb('integrationFailures.failures', '+', 1) })),
+    )
+    .execute();
+}

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { change, noLookUp, nothing, operation } from '../../operation.ts';
+import { pageOf, paginationOf } from '../../page.ts';
+import { eachAs } from '../../wire.ts';
+import { disconnectStore } from './actions.ts';
+import { eachIntegration, getIntegrationWithHealth, listIntegrations } from './queries.ts';
+import { Integration, IntegrationDisconnected, IntegrationFilter, IntegrationList, integrationOf } from './schema.ts';
+
+const tag = 'Affiliates';
+const byId = z.object({ id: z.string().max(100) });
+
+export const listAffiliateStores = operation({
+  id: 'list_affiliate_stores',
+  method: 'GET',
+  path: '/v1/affiliates/integrations',
+  tag,
+  summary: "The brand's stores",
+  description: 'Newest first, with what each can do, how its webhooks are and whether referrals are tracked.',
+  callers: ['brand'],
+  params: nothing,
+  query: IntegrationFilter,
+  body: nothing,
+  response: IntegrationList,
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async ({ postgres, clock }, { caller, query }) => {
+    const [page, now] = [pageOf(query), clock.now()];
+    const { rows, total } = await listIntegrations(postgres.db, caller.brandId, query, page, now);
+    return { data: rows.map((row) => integrationOf(row, now)), pagination: paginationOf(page, total) };
+  },
+  csv: {
+    item: Integration,
+    rows: ({ postgres, clock }, { caller, query }) => {
+      const now = clock.now();
+      return eachAs(eachIntegration(postgres.db, caller.brandId, query, now), (row) => integrationOf(row, now));
+    },
+  },
+});
+
+export const getAffiliateStore = operation({
+  id: 'get_affiliate_store',
+  method: 'GET',
+  path: '/v1/affiliates/integrations/{id}',
+  tag,
+  summary: 'One store',
+  description: 'As in the list.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: nothing,
+  response: z.object({ data: Integration }),
+  errors: ['NOT_FOUND'],
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async ({ postgres, clock }, { caller, params }) => {
+    const now = clock.now();
+    return { data: integrationOf(await getIntegrationWithHealth(postgres.db, caller.brandId, params.id, now), now) };
+  },
+});
+
+export const disconnectAffiliateStore = change({
+  id: 'disconnect_affiliate_store',
+  method: 'DELETE',
+  path: '/v1/affiliates/integrations/{id}',
+  tag,
+  summary: 'Disconnect a store',
+  description:
+    'Its deliveries are refused from then on and its secrets forgotten. Its orders stay, and connecting the same store again continues under the same id.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: nothing,
+  response: z.object({ data: IntegrationDisconnected }),
+  errors: ['NOT_FOUND'],
+  hints: { readOnly: false, idempotent: true, destructive: true },
+  lookUp: noLookUp,
+  apply: async (work, { params }) => {
+    const { id } = await disconnectStore(work, params.id);
+    return { data: { id, status: 'disconnected' as const, disconnected: true as const } };
+  },
+});

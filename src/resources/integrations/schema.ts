@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import { ListQuery, listOf, timestamp } from '../../page.ts';
+import { toWire } from '../../wire.ts';
+import type { ListedIntegration } from './queries.ts';
+
+/** A refund as its store names it, in minor units of the order's currency. */
+export interface RefundFacts {
+  refundId: string;
+  amountMinor: number;
+  at: Date;
+}
+
+/** What a store says of one order in one delivery. */
+export interface OrderFacts {
+  orderId: string;
+  currency: string;
+  /** Goods after discounts, without tax and shipping, before any refund. */
+  baseMinor: number;
+  occurredAt: Date;
+  paidAt: Date | null;
+  cancelledAt: Date | null;
+  /** The snapshot's own time at the store. */
+  updatedAt: Date;
+  customerEmail: string | null;
+  codes: string[];
+  clickIds: string[];
+  refunds: RefundFacts[];
+}
+
+/** When a store tells only of a refund. */
+export interface RefundOfOrder {
+  orderId: string;
+  refunds: RefundFacts[];
+}
+
+export const PROVIDERS = ['shopify', 'woocommerce', 'generic'] as const;
+const provider = z.enum(PROVIDERS);
+
+export const Integration = z
+  .object({
+    id: z.string(),
+    provider,
+    name: z.string(),
+    storefront_url: z.string(),
+    currency: z.string(),
+    status: z.enum(['connected', 'disconnected', 'error', 'reauth_required']),
+    capabilities: z.object({
+      discounts: z.object({
+        read: z.boolean().describe('Coupons of the store are verified.'),
+        create: z.boolean().describe('Always false: codes are added in the store by its owner.'),
+      }),
+      orders: z.object({ read: z.boolean(), refunds: z.boolean() }),
+    }),
+    webhook_health: z.object({
+      status: z
+        .enum(['ok', 'failing', 'silent'])
+        .describe('`failing`: a delivery was refused within 24 hours; `silent`: nothing came within 7 days.'),
+      last_received_at: timestamp.nullable(),
+      failures_24h: z.number().int(),
+    }),
+    referral_tracking: z.object({
+      ready: z.boolean(),
+      missing: z
+        .array(z.enum(['connection', 'order_webhook']))
+        .describe('`connection`: it is disconnected; `order_webhook`: the store has never delivered.'),
+    }),
+    connected_at: timestamp,
+    last_sync_at: timestamp.nullable(),
+  })
+  .meta({ id: 'Integration' });
+export type Integration = z.infer<typeof Integration>;
+
+export const IntegrationFilter = z.object({
+  campaign_id: z.string().max(100).optional().describe('Only stores that a link of this campaign is connected to.'),
+  ...ListQuery,
+});
+
+export const IntegrationList = listOf(Integration);
+
+export const IntegrationDisconnected = z.object({
+  id: z.string(),
+  status: z.literal('disconnected'),
+  disconnected: z.literal(true),
+});
+
+const SILENT_MS = 7 * 24 * 60 * 60 * 1_000;
+
+function healthOf({ lastReceivedAt, failures24h }: ListedIntegration, now: Date) {
+  if ((failures24h ?? 0) > 0) return 'failing';
+  const isSilent = lastReceivedAt === null || now.getTime() - lastReceivedAt.getTime() > SILENT_MS;
+  return isSilent ? 'silent' : 'ok';
+}
+
+export function integrationOf(row: ListedIntegration, now: Date): Integration {
+  const hears = row.status !== 'disconnected';
+  const missing = [...(hears ? [] : ['connection']), ...(row.lastReceivedAt ? [] : ['order_webhook'])];
+  return Integration.parse({
+    ...toWire(row),
+    capabilities: {
+      discounts: { read: row.status === 'connected', create: false },
+      orders: { read: hears, refunds: hears },
+    },
+    webhook_health: {
+      status: healthOf(row, now),
+      last_received_at: row.lastReceivedAt?.toISOString() ?? null,
+      failures_24h: row.failures24h ?? 0,
+    },
+    referral_tracking: { ready: missing.length === 0, missing },
+  });
+}

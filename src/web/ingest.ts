@@ -1,0 +1,88 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Context } from '../context.ts';
+import { ApiError, errorBody, ignoreFailure, notFound, toApiError } from '../errors.ts';
+import { unreadable } from '../http.ts';
+import { logFailure } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { openAddressLimit } from '../rate/address.ts';
+import { isAuthentic, isPing, type RawDelivery, readDelivery } from '../resources/integrations/deliveries.ts';
+import { countFailure, findReceiver, type Receiver, touchReceived } from '../resources/integrations/queries.ts';
+import { PROVIDERS } from '../resources/integrations/schema.ts';
+import { recordOrder, recordRefunds } from '../resources/orders/actions.ts';
+import { inWork } from '../work.ts';
+
+/** An order of a thousand lines is about a megabyte at Shopify. */
+const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
+/** Of one address, with a wrong signature or id; right deliveries are never limited. */
+const REFUSALS_PER_MINUTE = 60;
+
+const tooLarge = new ApiError('PAYLOAD_TOO_LARGE', 'The delivery is larger than 4 MB.');
+
+const Params = z.object({ provider: z.enum(PROVIDERS), integration: z.string().regex(/^\w{1,100}$/) });
+type Params = z.infer<typeof Params>;
+
+const deliveryOf = ({ headers, body }: FastifyRequest): RawDelivery => ({
+  headers,
+  rawBody: Buffer.isBuffer(body) ? body : Buffer.alloc(0),
+});
+
+/** The whole of a delivery in one transaction; what it says is recorded once, however often it comes. */
+async function record(context: Context, receiver: Receiver, requestId: string, delivery: RawDelivery): Promise<void> {
+  const { postgres, clock, secrets } = context;
+  const { id, brandId, provider } = receiver;
+  const reading = await readDelivery(context, receiver, delivery);
+  const now = clock.now();
+  const actor = { brandId, keyId: null, operation: 'ingest', requestId };
+  await inWork(postgres.db, now, actor, async (work) => {
+    const integration = { id, brandId, provider };
+    if (reading?.kind === 'order') await recordOrder(work, secrets, integration, reading.facts);
+    if (reading?.kind === 'refund') await recordRefunds(work, integration, reading.facts);
+    await touchReceived(work.db, receiver, now, reading !== undefined);
+  });
+}
+
+/** The door of stores: signed deliveries of orders and refunds. No part of the API: no key, no rate headers. */
+export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Metrics): void {
+  const { postgres, clock, log } = context;
+  const allowance = { name: 'ingest', limit: REFUSALS_PER_MINUTE };
+  const addresses = openAddressLimit(context.redis, clock, metrics, allowance);
+
+  const noteFailure = (receiver: Receiver) =>
+    countFailure(postgres.db, receiver.id, clock.now()).catch(ignoreFailure('the answer says it; health is a hint'));
+
+  async function refuse(receiver: Receiver | undefined, address: string): Promise<ApiError> {
+    const limited = await addresses.count(address, () => undefined);
+    if (limited) return limited;
+    if (!receiver) return notFound('integration');
+    await noteFailure(receiver);
+    return new ApiError('INVALID_SIGNATURE', 'The signature is not that of this body under the webhook secret.');
+  }
+
+  async function take(params: Params, request: FastifyRequest): Promise<void> {
+    const delivery = deliveryOf(request);
+    const receiver = await findReceiver(postgres.db, params.provider, params.integration);
+    if (receiver && isPing(params.provider, delivery)) return;
+    const authentic = isAuthentic(context, params.provider, receiver, delivery);
+    if (!receiver || !authentic) throw await refuse(receiver, request.ip);
+    await record(context, receiver, request.id, delivery).catch(async (error: unknown) => {
+      await noteFailure(receiver);
+      throw error;
+    });
+  }
+
+  async function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const answer = error.code === 'FST_ERR_CTP_BODY_TOO_LARGE' ? tooLarge : toApiError(unreadable(error));
+    logFailure(log, answer, request.id);
+    reply.code(answer.status).headers(answer.headers).type('application/json; charset=utf-8');
+    await reply.send(Buffer.from(JSON.stringify(errorBody(answer, request.id))));
+  }
+
+  const options = { bodyLimit: BODY_LIMIT_BYTES, errorHandler: answerError };
+  app.post('/ingest/:provider/:integration', options, async (request, reply) => {
+    const { data } = Params.safeParse(request.params);
+    if (!data) throw await refuse(undefined, request.ip);
+    await take(data, request);
+    return reply.send({ received: true });
+  });
+}

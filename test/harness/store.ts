@@ -1,0 +1,201 @@
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { text } from 'node:stream/consumers';
+import type { Context } from '../../src/context.ts';
+import type { Provider } from '../../src/engines/postgres/attribution-tables.ts';
+import { askWhoItIs, connectStore } from '../../src/resources/integrations/actions.ts';
+import { inWork } from '../../src/work.ts';
+import { unique } from './app.ts';
+
+/** What a store has under a code. */
+export interface StoreCoupon {
+  kind: 'percentage' | 'fixed' | 'free_shipping';
+  amount: number;
+  active: boolean;
+  /** Of WooCommerce: redeemed as often as it may be. */
+  usedUp?: boolean;
+}
+
+export interface StoreRefund {
+  id: number;
+  date_created_gmt: string;
+  amount: string;
+  line_items: object[];
+  shipping_lines?: object[];
+}
+
+export interface TestStore {
+  url: string;
+  provider: Provider;
+  token: string;
+  name: string;
+  currency: string;
+  /** Its storefront's host; unique, so that a brand can connect many. */
+  host: string;
+  /** By code, in lower case. */
+  coupons: Map<string, StoreCoupon>;
+  /** Of WooCommerce, by order. */
+  refunds: Map<string, StoreRefund[]>;
+  /** Of Shopify: orders whose prices include tax. */
+  taxesIncluded: Set<string>;
+  /** `GET /path`, in the order they came. */
+  requests: string[];
+  /** Answers every call with this status instead. */
+  failWith: number | undefined;
+  /** Of Shopify: answers every query with this error's code, with status 200 as GraphQL does. */
+  denyWith: string | undefined;
+  close(): Promise<void>;
+}
+
+type Reply = { status: number; body: unknown };
+const ok = (body: unknown): Reply => ({ status: 200, body });
+const refused: Reply = { status: 401, body: { errors: 'unauthorized' } };
+const missing: Reply = { status: 404, body: { message: 'not found' } };
+
+const at = (coupons: TestStore['coupons'], code: string) => coupons.get(code.toLowerCase());
+
+function discountOf({ kind, amount, active }: StoreCoupon) {
+  const status = active ? 'ACTIVE' : 'EXPIRED';
+  if (kind === 'free_shipping') return { __typename: 'DiscountCodeFreeShipping', status };
+  const value =
+    kind === 'percentage'
+      ? { __typename: 'DiscountPercentage', percentage: amount / 100 }
+      : { __typename: 'DiscountAmount' };
+  return { __typename: 'DiscountCodeBasic', status, customerGets: { value } };
+}
+
+function shopifyReply(store: TestStore, request: IncomingMessage, body: string): Reply {
+  if (request.headers['x-shopify-access-token'] !== store.token) return refused;
+  if (request.method !== 'POST' || request.url !== '/admin/api/2025-10/graphql.json') return missing;
+  if (store.denyWith) return ok({ errors: [{ message: 'no', extensions: { code: store.denyWith } }] });
+  const { query, variables } = JSON.parse(body);
+  if (query.includes('taxesIncluded')) {
+    const id = String(variables.id).replace('gid://shopify/Order/', '');
+    return ok({ data: { order: { taxesIncluded: store.taxesIncluded.has(id) } } });
+  }
+  const coupon = variables.code && at(store.coupons, variables.code);
+  const node = coupon ? { codeDiscount: discountOf(coupon) } : null;
+  const url = `https://${store.host}`;
+  const shop = { name: store.name, currencyCode: store.currency, primaryDomain: { host: store.host, url } };
+  return ok({ data: { ...(query.includes('shop {') ? { shop } : {}), codeDiscountNodeByCode: node } });
+}
+
+const wooType = { percentage: 'percent', fixed: 'fixed_cart', free_shipping: 'fixed_product' } as const;
+
+function wooReply(store: TestStore, request: IncomingMessage): Reply {
+  const url = new URL(request.url ?? '', store.url);
+  if (url.pathname === '/wp-json/') return ok({ name: store.name, home: `https://${store.host}` });
+  if (request.headers.authorization !== `Basic ${Buffer.from(store.token).toString('base64')}`) return refused;
+  if (url.pathname === '/wp-json/wc/v3/settings/general/woocommerce_currency') {
+    return ok({ id: 'woocommerce_currency', value: store.currency });
+  }
+  if (url.pathname === '/wp-json/wc/v3/coupons') {
+    const code = url.searchParams.get('code')?.toLowerCase() ?? '';
+    const coupon = store.coupons.get(code);
+    if (!coupon) return ok([]);
+    const uses = coupon.usedUp ? { usage_limit: 3, usage_count: 3 } : { usage_limit: null, usage_count: 3 };
+    const expires = { date_expires_gmt: coupon.active ? null : '2020-01-01T00:00:00' };
+    const type = wooType[coupon.kind];
+    return ok([{ id: 1, code, amount: coupon.amount.toFixed(2), discount_type: type, ...expires, ...uses }]);
+  }
+  const order = /^\/wp-json\/wc\/v3\/orders\/(\w+)\/refunds$/.exec(url.pathname)?.[1];
+  return order ? ok(store.refunds.get(order) ?? []) : missing;
+}
+
+function genericReply(store: TestStore, request: IncomingMessage): Reply {
+  if (request.headers.authorization !== `Bearer ${store.token}`) return refused;
+  if (request.url === '/store') {
+    return ok({ name: store.name, currency: store.currency, storefront_url: `https://${store.host}` });
+  }
+  const code = /^\/coupons\/(.+)$/.exec(request.url ?? '')?.[1];
+  const coupon = code && at(store.coupons, decodeURIComponent(code));
+  if (!code || !coupon) return missing;
+  const percentage = coupon.kind === 'percentage' ? coupon.amount : null;
+  return ok({ code: decodeURIComponent(code), percentage, active: coupon.active });
+}
+
+function replyOf(store: TestStore, request: IncomingMessage, body: string): Reply {
+  store.requests.push(`${request.method} ${request.url}`);
+  if (store.failWith !== undefined) return { status: store.failWith, body: { message: 'no' } };
+  if (store.provider === 'shopify') return shopifyReply(store, request, body);
+  return store.provider === 'woocommerce' ? wooReply(store, request) : genericReply(store, request);
+}
+
+async function listen(server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`;
+}
+
+/** A local server that speaks the documented API of a store. */
+export async function startStore(provider: Provider, options: { currency?: string } = {}): Promise<TestStore> {
+  const server = createServer(async (request, response) => {
+    const { status, body } = replyOf(store, request, await text(request));
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  });
+  const store: TestStore = {
+    url: await listen(server),
+    provider,
+    token: provider === 'woocommerce' ? `ck_${unique('key')}:cs_secret` : unique('token'),
+    name: 'A store',
+    currency: options.currency ?? 'USD',
+    host: `${unique('shop')}.example`,
+    coupons: new Map(),
+    refunds: new Map(),
+    taxesIncluded: new Set(),
+    requests: [],
+    failWith: undefined,
+    denyWith: undefined,
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+  return store;
+}
+
+export const WEBHOOK_SECRET = 'whsec of a test';
+
+/** Connects a store as the command line does; answers the integration's id. */
+export async function connectTestStore(context: Context, brandId: string, store: TestStore): Promise<string> {
+  const { provider, url: baseUrl, token } = store;
+  const asked = { provider, baseUrl, token, webhookSecret: WEBHOOK_SECRET };
+  const facts = await askWhoItIs(asked, context.config.outboundAllow);
+  const actor = { brandId, keyId: null, operation: 'test', requestId: null };
+  const now = context.clock.now();
+  const work = await inWork(context.postgres.db, now, actor, (one) => connectStore(one, context.secrets, asked, facts));
+  return work.id;
+}
+
+/** A webhook as the store sends it. Of a generic store the topic is the event, and `data` its body. */
+export function signedDelivery(
+  provider: Provider,
+  secret: string,
+  topic: string,
+  data: object,
+): { headers: Record<string, string>; body: string } {
+  const body = JSON.stringify(
+    provider === 'generic' ? { event: topic, createdAt: new Date().toISOString(), data } : data,
+  );
+  const hmac = (encoding: 'base64' | 'hex') => createHmac('sha256', secret).update(body).digest(encoding);
+  const type = { 'content-type': 'application/json' };
+  if (provider === 'shopify') {
+    return { headers: { ...type, 'x-shopify-topic': topic, 'x-shopify-hmac-sha256': hmac('base64') }, body };
+  }
+  if (provider === 'woocommerce') {
+    return { headers: { ...type, 'x-wc-webhook-topic': topic, 'x-wc-webhook-signature': hmac('base64') }, body };
+  }
+  return { headers: { ...type, 'x-service-signature': `sha256=${hmac('hex')}` }, body };
+}
+
+export async function deliver(
+  appUrl: string,
+  provider: Provider,
+  integrationId: string,
+  delivery: { headers: Record<string, string>; body: string },
+) {
+  const response = await fetch(`${appUrl}/ingest/${provider}/${integrationId}`, { method: 'POST', ...delivery });
+  return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) };
+}
