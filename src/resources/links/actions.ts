@@ -1,0 +1,211 @@
+import { type Insertable, sql } from 'kysely';
+import type { Context } from '../../context.ts';
+import type { LinksTable, LinkType } from '../../engines/postgres/attribution-tables.ts';
+import { violates } from '../../engines/postgres/violation.ts';
+import { ApiError, type Problem, validationError } from '../../errors.ts';
+import { newId } from '../../ids.ts';
+import { toPpm } from '../../money.ts';
+import { given } from '../../patch.ts';
+import type { Work } from '../../work.ts';
+import { getBrandCurrency } from '../brands/queries.ts';
+import { lifetimeOf } from '../figures/queries.ts';
+import { verifyCoupon } from '../integrations/actions.ts';
+import { getConnectedIntegration, getIntegration } from '../integrations/queries.ts';
+import { codeFor } from './codes.ts';
+import {
+  findByValue,
+  getLink,
+  hasCampaign,
+  holdLink,
+  holdOnRoster,
+  insertLinks,
+  insertStates,
+  type LinkRow,
+  updateLink,
+} from './queries.ts';
+import { isAddress, type LinkCreate, type LinkPatch } from './schema.ts';
+import { firstSlug, giveSlugs } from './slugs/actions.ts';
+
+type Names = readonly (string | null)[];
+
+interface Store {
+  currency: string;
+  storefrontHost: string;
+}
+
+/** What the store of a connected offer says, before the transaction that makes the offer. */
+export async function askStore(context: Context, brandId: string, input: LinkCreate): Promise<Store | undefined> {
+  const { integration_id: id, type, value } = input;
+  if (id === undefined || id === null) return undefined;
+  if (type === 'discount_code') return await verifyCoupon(context, brandId, id, value);
+  return await getConnectedIntegration(context.postgres.db, brandId, id);
+}
+
+/** As `askStore`, of a link that is there; with its figures, which a change does not touch. */
+export async function askBeforePatch(context: Context, brandId: string, id: string, patch: LinkPatch) {
+  const { db } = context.postgres;
+  const link = await getLink(db, brandId, id);
+  const figures = (await lifetimeOf(context.clickhouse, brandId, [link])).get(id);
+  return { figures, store: await storeOfPatch(context, link, patch) };
+}
+
+async function storeOfPatch(context: Context, link: LinkRow, { value, ...patch }: LinkPatch) {
+  const { brandId, integrationId } = link;
+  if (integrationId === null) return undefined;
+  const isOther = value !== undefined && value.toLowerCase() !== link.value.toLowerCase();
+  if (isOther && link.type === 'discount_code') return await verifyCoupon(context, brandId, integrationId, value);
+  const leadsElsewhere = (patch.destination_url ?? patch.url ?? null) !== null;
+  return leadsElsewhere ? await getIntegration(context.postgres.db, brandId, integrationId) : undefined;
+}
+
+/** Whether an address is one of our short URLs: a link that leads to a link leads nowhere, or in a circle. */
+const isShort = (linksUrl: string, address: string) => new URL(address).href.startsWith(`${new URL(linksUrl).href}r/`);
+
+export function destinationProblems(
+  linksUrl: string,
+  destination: string | null | undefined,
+  store?: Store | undefined,
+): Problem[] {
+  const field = 'destination_url';
+  if (destination === null || destination === undefined) return [];
+  if (isShort(linksUrl, destination)) return [{ field, code: 'circular', message: 'is a short URL of a link itself.' }];
+  if (store === undefined || new URL(destination).host === store.storefrontHost) return [];
+  return [{ field, code: 'wrong_host', message: `must be at the connected store, ${store.storefrontHost}.` }];
+}
+
+export async function campaignProblems({ db, brandId }: Work, id: string | null | undefined): Promise<Problem[]> {
+  if (id === null || id === undefined || (await hasCampaign(db, brandId, id))) return [];
+  return [{ field: 'campaign_id', code: 'not_found', message: 'is no campaign of this brand.' }];
+}
+
+const duplicate = (type: LinkType, existingId: string | undefined) =>
+  new ApiError('DUPLICATE_CODE', `The brand has a ${type === 'link' ? 'link' : 'code'} of this value already.`, {
+    facts: { existing_id: existingId },
+  });
+
+const MAX_ATTEMPTS = 8;
+
+/** Makes the link; its value, when it is ours to choose, is drawn again until it is free. */
+async function insertLink(
+  work: Work,
+  row: Omit<Insertable<LinksTable>, 'value' | 'slug'>,
+  wish: { value: string | undefined; names: Names },
+): Promise<LinkRow> {
+  const { db, now, brandId } = work;
+  const { type } = row;
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    const value = wish.value ?? codeFor(wish.names, attempt).toLowerCase();
+    const slug = type === 'link' ? firstSlug(value, wish.names) : null;
+    const [made] = await insertLinks(db, [{ ...row, value, slug }]);
+    if (!made && wish.value === undefined) continue;
+    if (!made) throw duplicate(type, await findByValue(db, brandId, { type, value }));
+    await insertStates(db, [{ brandId, linkId: made.id, at: now, active: made.active }]);
+    if (slug === null) return made;
+    const slugs = await giveSlugs(work, [{ linkId: made.id, slug, value, names: wish.names }]);
+    return { ...made, slug: slugs.get(made.id) ?? slug };
+  }
+  throw new Error('No free value was found for a link.');
+}
+
+/** The creator, held on the roster; throws everything that is wrong with what the body refers to. */
+async function checkReferences(work: Work, input: LinkCreate, problems: Problem[]) {
+  const { creator_email: email, campaign_id: campaignId } = input;
+  const creator = await holdOnRoster(work.db, work.brandId, email);
+  const found = [...(await campaignProblems(work, campaignId)), ...problems];
+  const stranger = { field: 'creator_email', code: 'not_on_roster', message: "is nobody on the brand's roster." };
+  if (!creator) throw validationError([stranger, ...found]);
+  if (found.length > 0) throw validationError(found);
+  return creator;
+}
+
+export async function createLink(
+  work: Work,
+  input: LinkCreate,
+  linksUrl: string,
+  store: Store | undefined,
+): Promise<LinkRow> {
+  const { db, now, brandId } = work;
+  const { type, value, creator_name: creatorName = null } = input;
+  const chosen = type === 'link' && isAddress(value) ? undefined : value;
+  const destinationUrl = input.destination_url ?? (chosen === undefined ? value : null);
+  const creator = await checkReferences(work, input, destinationProblems(linksUrl, destinationUrl, store));
+  const facts = {
+    ...{ id: newId('lnk', now.getTime()), brandId, creatorId: creator.id, creatorName, type, destinationUrl },
+    campaignId: input.campaign_id ?? null,
+    integrationId: input.integration_id ?? null,
+    commissionRatePpm: toPpm(input.commission_rate) ?? 0,
+    holdDays: input.hold_days,
+    attributionDays: input.attribution_days,
+    currency: store?.currency ?? input.currency ?? (await getBrandCurrency(db, brandId)),
+    platform: input.platform ?? null,
+    ...{ active: true, lastSyncAt: store ? now : null, createdAt: now, updatedAt: null },
+  };
+  const names = [creatorName, creator.name, creator.igHandle, creator.ttHandle];
+  const row = await insertLink(work, facts, { value: chosen, names });
+  work.audit({ resourceId: row.id, old: null, new: row });
+  return row;
+}
+
+/** The columns that a patch sets, of a link that is held. */
+async function patchColumns(work: Work, old: LinkRow, patch: LinkPatch, linksUrl: string, store: Store | undefined) {
+  const destinationUrl = patch.destination_url === undefined ? patch.url : patch.destination_url;
+  const problems = [
+    ...(await campaignProblems(work, patch.campaign_id)),
+    ...destinationProblems(linksUrl, destinationUrl, store),
+  ];
+  if (old.type === 'link' && destinationUrl === null) {
+    problems.push({ field: 'destination_url', code: 'required', message: 'is required of a link.' });
+  }
+  if (old.type === 'link' && patch.value !== undefined && isAddress(patch.value)) {
+    problems.push({ field: 'value', code: 'invalid', message: 'is an address; set `destination_url`.' });
+  }
+  if (problems.length > 0) throw validationError(problems);
+  const { value, active, platform, creator_name: creatorName, campaign_id: campaignId } = patch;
+  const commissionRatePpm = patch.commission_rate === undefined ? undefined : toPpm(patch.commission_rate);
+  return given({ value, active, platform, creatorName, campaignId, destinationUrl, commissionRatePpm });
+}
+
+/** Updates within a savepoint: a value that is taken fails the statement, and who has it must still be asked. */
+async function updateUnlessTaken({ db }: Work, old: LinkRow, change: Partial<LinkRow>): Promise<LinkRow> {
+  await sql`savepoint link_value`.execute(db);
+  try {
+    return await updateLink(db, old, change);
+  } catch (error) {
+    if (!violates(error, 'links_value')) throw error;
+    await sql`rollback to savepoint link_value`.execute(db);
+    const value = change.value ?? old.value;
+    throw duplicate(old.type, await findByValue(db, old.brandId, { type: old.type, value }));
+  }
+}
+
+/** Sets only what the patch names. A link with another value gets another slug; the one it had leads on. */
+export async function patchLink(
+  work: Work,
+  id: string,
+  patch: LinkPatch,
+  linksUrl: string,
+  store: Store | undefined,
+): Promise<void> {
+  const { db, now, brandId } = work;
+  const old = await holdLink(db, brandId, id);
+  const columns = await patchColumns(work, old, patch, linksUrl, store);
+  const { value = old.value, active = old.active } = columns;
+  const isRenamed = old.type === 'link' && value.toLowerCase() !== old.value.toLowerCase();
+  const names = isRenamed ? [(await getLink(db, brandId, id)).creatorName] : [];
+  const slug = isRenamed ? firstSlug(value, names) : old.slug;
+  const synced = store && value !== old.value ? { lastSyncAt: now } : {};
+  const row = await updateUnlessTaken(work, old, { ...columns, ...synced, slug, updatedAt: now });
+  const slugs = isRenamed && slug !== null ? await giveSlugs(work, [{ linkId: id, slug, value, names }]) : undefined;
+  if (active !== old.active) await insertStates(db, [{ brandId, linkId: id, at: now, active }]);
+  work.audit({ resourceId: id, old, new: { ...row, slug: slugs?.get(id) ?? slug } });
+}
+
+/** Switches a link off; what it brought, and its value and slug, stay its own. */
+export async function deactivateLink(work: Work, id: string): Promise<void> {
+  const { db, now, brandId } = work;
+  const old = await holdLink(db, brandId, id);
+  if (!old.active) return;
+  const row = await updateLink(db, old, { active: false, updatedAt: now });
+  await insertStates(db, [{ brandId, linkId: id, at: now, active: false }]);
+  work.audit({ resourceId: id, old, new: row });
+}

@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { change, nothing } from '../../../operation.ts';
+import { createCodes } from './actions.ts';
+import { BulkCreate, BulkCreated } from './schema.ts';
+
+export const bulkCreateAffiliateCodes = change({
+  id: 'bulk_create_affiliate_codes',
+  method: 'POST',
+  path: '/v1/affiliates/links/bulk',
+  tag: 'Affiliates',
+  summary: 'Generate codes or links for creators of the roster',
+  description:
+    'For everybody without one, or for those named: up to 500 new ones a request. Codes begin with the name of their ' +
+    'creator. Whoever has one of the same campaign and type keeps it, also when it is inactive. A selection that is ' +
+    'not right is refused before anything is written.',
+  callers: ['brand'],
+  params: nothing,
+  query: nothing,
+  body: BulkCreate,
+  response: z.object({ data: BulkCreated }),
+  errors: ['INVALID_SELECTION'],
+  hints: { readOnly: false, idempotent: true, destructive: false },
+  lookUp: async ({ config }) => config.linksUrl,
+  apply: async (work, { body }, linksUrl) => ({ data: await createCodes(work, body, linksUrl) }),
+});

@@ -1,0 +1,253 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import type { LinksTable } from '../../engines/postgres/attribution-tables.ts';
+import { inBatches } from '../../engines/postgres/batches.ts';
+import type { Db } from '../../engines/postgres/open.ts';
+import { type Cut, cutTo, inOrder, inWindow } from '../../engines/postgres/window.ts';
+import { notFound } from '../../errors.ts';
+import type { ListWindow, Page } from '../../page.ts';
+
+export type LinkRow = Selectable<LinksTable>;
+
+/** With the creator as the API shows them: the link's own name for them, else theirs. */
+const withCreator = (db: Db, brandId: string) =>
+  db
+    .selectFrom('links')
+    .innerJoin('creators', 'creators.id', 'links.creatorId')
+    .selectAll('links')
+    .select([
+      'creators.email as creatorEmail',
+      sql<string | null>`coalesce(links.creator_name, creators.name)`.as('creatorName'),
+    ])
+    .where('links.brandId', '=', brandId);
+
+export type ListedLink = Awaited<ReturnType<typeof getLink>>;
+
+export interface LinkWhere extends ListWindow {
+  creator_email?: string | undefined;
+}
+
+/** The filter as a condition on a link. */
+function matches(db: Db, brandId: string, { creator_email: email, ...window }: LinkWhere) {
+  if (email === undefined) return inWindow('links.createdAt', window);
+  const creator = db
+    .selectFrom('creators')
+    .select('creators.id')
+    .where('creators.brandId', '=', brandId)
+    .where(sql`lower(creators.email)`, '=', sql`lower(${email})`);
+  return sql<boolean>`${inWindow('links.createdAt', window)} and links.creator_id in (${creator})`;
+}
+
+/** The page is found by ids alone, so that creators of rows before it are never read. */
+async function selectLinks(db: Db, brandId: string, where: LinkWhere, cut: Cut): Promise<ListedLink[]> {
+  const { sort } = where;
+  const ids = db
+    .selectFrom('links')
+    .select('id')
+    .where('brandId', '=', brandId)
+    .where(matches(db, brandId, where));
+  const rows = withCreator(db, brandId).where('links.id', 'in', cutTo(ids, { time: 'createdAt', id: 'id', sort }, cut));
+  return await inOrder(rows, { time: 'links.createdAt', id: 'links.id', sort }).execute();
+}
+
+export async function listLinks(db: Db, brandId: string, where: LinkWhere, page: Page) {
+  const { total } = await db
+    .selectFrom('links')
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .where('brandId', '=', brandId)
+    .where(matches(db, brandId, where))
+    .executeTakeFirstOrThrow();
+  return { rows: await selectLinks(db, brandId, where, page), total };
+}
+
+/** Every link that the filter finds, in the list's order. */
+export function eachLink(db: Db, brandId: string, where: LinkWhere) {
+  return inBatches<ListedLink>(db, (trx, last, limit) =>
+    selectLinks(trx, brandId, where, { limit, after: last && { at: last.createdAt, id: last.id } }),
+  );
+}
+
+/** The filter's links by id and currency, for sums over all of them. */
+export async function listLinkIds(db: Db, brandId: string, where: LinkWhere) {
+  return await db
+    .selectFrom('links')
+    .select(['id', 'currency'])
+    .where('brandId', '=', brandId)
+    .where(matches(db, brandId, where))
+    .execute();
+}
+
+export async function getLink(db: Db, brandId: string, id: string) {
+  const row = await withCreator(db, brandId).where('links.id', '=', id).executeTakeFirst();
+  if (!row) throw notFound('link');
+  return row;
+}
+
+/** In no order; ids that are not the brand's are left out. */
+export async function listLinksByIds(db: Db, brandId: string, ids: readonly string[]): Promise<ListedLink[]> {
+  if (ids.length === 0) return [];
+  return await withCreator(db, brandId)
+    .where(sql<boolean>`links.id = any(${[...ids]}::text[])`)
+    .execute();
+}
+
+/** The link a short URL names, of any brand: by its present slug or one it had before. */
+export async function findLinkBySlug(db: Db, slug: string): Promise<LinkRow | undefined> {
+  return await db
+    .selectFrom('linkSlugs')
+    .innerJoin('links', 'links.id', 'linkSlugs.linkId')
+    .selectAll('links')
+    .where('linkSlugs.slug', '=', slug.toLowerCase())
+    .executeTakeFirst();
+}
+
+/** What an order may name: codes as they were written, in any case, and links. */
+export interface Named {
+  codes: readonly string[];
+  linkIds: readonly string[];
+}
+
+/** The assignments that are named, in no order: each with its code as written or null, and whether it was active then. */
+export async function listNamed(db: Db, brandId: string, { codes, linkIds }: Named, at: Date) {
+  if (codes.length === 0 && linkIds.length === 0) return [];
+  const named = sql<{ id: string; code: string | null }>`(
+    select links.id, given.code from unnest(${[...codes]}::text[]) as given (code)
+    join links on links.brand_id = ${brandId} and links.type = 'discount_code' and lower(links.value) = lower(given.code)
+    union all select given.id, null from unnest(${[...linkIds]}::text[]) as given (id))`;
+  const wasActive = sql<boolean>`coalesce((
+    select state.active from link_states as state
+    where state.brand_id = links.brand_id and state.link_id = links.id and state.at <= ${at}
+    order by state.at desc limit 1), false)`;
+  return await withCreator(db, brandId)
+    .innerJoin(named.as('named'), 'named.id', 'links.id')
+    .select(['named.code', wasActive.as('wasActive')])
+    .execute();
+}
+
+/** For each link and moment whether it was active then, in the order given. Before it was made a link was not. */
+export async function activeAt(
+  db: Db,
+  brandId: string,
+  moments: readonly { linkId: string; at: Date }[],
+): Promise<boolean[]> {
+  if (moments.length === 0) return [];
+  const ids = moments.map(({ linkId }) => linkId);
+  const times = moments.map(({ at }) => at.toISOString());
+  const { rows } = await sql<{ active: boolean }>`
+    select coalesce((
+      select state.active from link_states as state
+      where state.brand_id = ${brandId} and state.link_id = moment.link_id and state.at <= moment.at
+      order by state.at desc limit 1), false) as active
+    from unnest(${ids}::text[], ${times}::timestamptz[]) with ordinality as moment (link_id, at, position)
+    order by moment.position`.execute(db);
+  return rows.map(({ active }) => active);
+}
+
+export async function wasActiveAt(db: Db, brandId: string, linkId: string, at: Date): Promise<boolean> {
+  const [active = false] = await activeAt(db, brandId, [{ linkId, at }]);
+  return active;
+}
+
+/** The row, held until the transaction ends. */
+export async function holdLink(db: Db, brandId: string, id: string): Promise<LinkRow> {
+  const row = await findLink(db, brandId, id, true);
+  if (!row) throw notFound('link');
+  return row;
+}
+
+export async function findLink(db: Db, brandId: string, id: string, held = false): Promise<LinkRow | undefined> {
+  return await db
+    .selectFrom('links')
+    .selectAll()
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .$if(held, (query) => query.forNoKeyUpdate())
+    .executeTakeFirst();
+}
+
+/** Who of the brand has this value already, in any case and also while inactive. */
+export async function findByValue(
+  db: Db,
+  brandId: string,
+  { type, value }: Pick<LinkRow, 'type' | 'value'>,
+): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('links')
+    .select('id')
+    .where('brandId', '=', brandId)
+    .where('type', '=', type)
+    .where(sql`lower(value)`, '=', sql`lower(${value})`)
+    .executeTakeFirst();
+  return row?.id;
+}
+
+/** The rows that were made: one whose value the brand has already is left out. */
+export async function insertLinks(db: Db, rows: Insertable<LinksTable>[]): Promise<LinkRow[]> {
+  if (rows.length === 0) return [];
+  return await db
+    .insertInto('links')
+    .values(rows)
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .execute();
+}
+
+export async function updateLink(
+  db: Db,
+  { brandId, id }: Pick<LinkRow, 'brandId' | 'id'>,
+  change: Updateable<LinksTable>,
+): Promise<LinkRow> {
+  return await db
+    .updateTable('links')
+    .set(change)
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/**
+ * Notes that links are active from `at` on, or not. A link's row is held meanwhile; a clock that stands behind another
+ * process's must not put a change before the one it follows.
+ */
+export async function insertStates(
+  db: Db,
+  rows: { brandId: string; linkId: string; at: Date; active: boolean }[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  await sql`
+    insert into link_states (brand_id, link_id, at, active)
+    select given.brand_id, given.link_id, greatest(given.at, (
+      select max(state.at) from link_states as state
+      where state.brand_id = given.brand_id and state.link_id = given.link_id)), given.active
+    from unnest(
+      ${rows.map(({ brandId }) => brandId)}::text[],
+      ${rows.map(({ linkId }) => linkId)}::text[],
+      ${rows.map(({ at }) => at.toISOString())}::timestamptz[],
+      ${rows.map(({ active }) => active)}::boolean[]) as given (brand_id, link_id, at, active)
+    on conflict (link_id, at) do update set active = excluded.active`.execute(db);
+}
+
+/** The brand's creator of this e-mail who is on the roster, and stays on it until the transaction ends. */
+export async function holdOnRoster(db: Db, brandId: string, email: string) {
+  return await db
+    .selectFrom('creators')
+    .innerJoin('rosterEntries', 'rosterEntries.creatorId', 'creators.id')
+    .select(['creators.id', 'creators.name', 'creators.igHandle', 'creators.ttHandle'])
+    .where('creators.brandId', '=', brandId)
+    .where('rosterEntries.brandId', '=', brandId)
+    .where('rosterEntries.status', '<>', 'removed')
+    .where(sql`lower(creators.email)`, '=', sql`lower(${email})`)
+    .forShare('rosterEntries')
+    .executeTakeFirst();
+}
+
+/** Campaigns are never erased, so what is there stays. */
+export async function hasCampaign(db: Db, brandId: string, id: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('campaigns')
+    .select('id')
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -1,0 +1,197 @@
+import { z } from 'zod';
+import type { Context } from '../../context.ts';
+import { change, noLookUp, nothing, operation } from '../../operation.ts';
+import { pageOf, paginationOf } from '../../page.ts';
+import { getBrandCurrency } from '../brands/queries.ts';
+import { lifetimeOf, lifetimeTotals } from '../figures/queries.ts';
+import { askBeforePatch, askStore, createLink, deactivateLink, patchLink } from './actions.ts';
+import { eachLink, listLinks as findLinks, getLink, type LinkWhere, type ListedLink, listLinkIds } from './queries.ts';
+import {
+  Affiliate,
+  AffiliateList,
+  currenciesOf,
+  Link,
+  LinkCreate,
+  LinkDeactivated,
+  LinkFilter,
+  LinkList,
+  LinkPatch,
+  linkOf,
+  summaryOf,
+  sumOf,
+} from './schema.ts';
+
+const tag = 'Affiliates';
+const byId = z.object({ id: z.string().max(100) });
+
+async function withFigures({ clickhouse, config }: Context, brandId: string, rows: readonly ListedLink[]) {
+  const figures = await lifetimeOf(clickhouse, brandId, rows);
+  return rows.map((row) => linkOf(config.linksUrl, row, figures.get(row.id)));
+}
+
+const CSV_PART = 200;
+
+/** Every link of the list with its figures, which are read for many at a time. */
+async function* allWithFigures(context: Context, brandId: string, where: LinkWhere) {
+  let part: ListedLink[] = [];
+  for await (const row of eachLink(context.postgres.db, brandId, where)) {
+    part.push(row);
+    if (part.length < CSV_PART) continue;
+    yield* await withFigures(context, brandId, part);
+    part = [];
+  }
+  yield* await withFigures(context, brandId, part);
+}
+
+/** The figures of all links that the filter finds. Without a filter they are the brand's own sums. */
+async function totals({ postgres, clickhouse }: Context, brandId: string, where: LinkWhere) {
+  const currency = await getBrandCurrency(postgres.db, brandId);
+  const { creator_email, created_after, created_before } = where;
+  const isWhole = [creator_email, created_after, created_before].every((value) => value === undefined);
+  if (isWhole) return summaryOf(currency, sumOf(currency, await lifetimeTotals(clickhouse, brandId)));
+  const links = await listLinkIds(postgres.db, brandId, where);
+  const figures = await lifetimeOf(clickhouse, brandId, links);
+  const sums = links.flatMap((link) => currenciesOf(link.currency, figures.get(link.id)));
+  return summaryOf(currency, sumOf(currency, sums));
+}
+
+async function pageOfLinks(context: Context, brandId: string, query: LinkFilter) {
+  const page = pageOf(query);
+  const { rows, total } = await findLinks(context.postgres.db, brandId, query, page);
+  return { data: await withFigures(context, brandId, rows), pagination: paginationOf(page, total) };
+}
+
+export const listAffiliates = operation({
+  id: 'list_affiliates',
+  method: 'GET',
+  path: '/v1/affiliates',
+  tag,
+  summary: 'Codes and links with what they brought',
+  description: 'A row per code or link, inactive ones too, newest first. `summary` is over all matching rows.',
+  callers: ['brand'],
+  params: nothing,
+  query: LinkFilter,
+  body: nothing,
+  response: AffiliateList,
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async (context, { caller, query }) => {
+    const [{ data, pagination }, summary] = await Promise.all([
+      pageOfLinks(context, caller.brandId, query),
+      totals(context, caller.brandId, query),
+    ]);
+    return { data, pagination, summary };
+  },
+  csv: { item: Affiliate, rows: (context, { caller, query }) => allWithFigures(context, caller.brandId, query) },
+});
+
+export const listAffiliateLinks = operation({
+  id: 'list_affiliate_links',
+  method: 'GET',
+  path: '/v1/affiliates/links',
+  tag,
+  summary: 'Codes and links',
+  description: 'As `/v1/affiliates`, with the short URL, where it leads, and whether it is active. Newest first.',
+  callers: ['brand'],
+  params: nothing,
+  query: LinkFilter,
+  body: nothing,
+  response: LinkList,
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: (context, { caller, query }) => pageOfLinks(context, caller.brandId, query),
+  csv: { item: Link, rows: (context, { caller, query }) => allWithFigures(context, caller.brandId, query) },
+});
+
+export const getAffiliateLink = operation({
+  id: 'get_affiliate_link',
+  method: 'GET',
+  path: '/v1/affiliates/links/{id}',
+  tag,
+  summary: 'One code or link',
+  description: 'With lifetime figures; inactive ones too.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: nothing,
+  response: z.object({ data: Link }),
+  errors: ['NOT_FOUND'],
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async (context, { caller, params }) => {
+    const row = await getLink(context.postgres.db, caller.brandId, params.id);
+    const figures = await lifetimeOf(context.clickhouse, caller.brandId, [row]);
+    return { data: linkOf(context.config.linksUrl, row, figures.get(row.id)) };
+  },
+});
+
+export const createAffiliateLink = change({
+  id: 'create_affiliate_link',
+  method: 'POST',
+  path: '/v1/affiliates/links',
+  tag,
+  summary: 'Assign a code or link to a creator',
+  description:
+    'It makes no discount at the store. With `integration_id` the coupon is verified there and its orders count; ' +
+    'without it the assignment is manual. Of a link whose `value` is an https address the value is generated.',
+  callers: ['brand'],
+  params: nothing,
+  query: nothing,
+  body: LinkCreate,
+  response: z.object({ data: Link }),
+  status: 201,
+  errors: ['DUPLICATE_CODE'],
+  hints: { readOnly: false, idempotent: false, destructive: false },
+  lookUp: async (context, { caller, body }) => ({
+    linksUrl: context.config.linksUrl,
+    store: await askStore(context, caller.brandId, body),
+  }),
+  apply: async (work, { body }, { linksUrl, store }) => {
+    const { id } = await createLink(work, body, linksUrl, store);
+    return { data: linkOf(linksUrl, await getLink(work.db, work.brandId, id)) };
+  },
+});
+
+export const updateAffiliateLink = change({
+  id: 'update_affiliate_link',
+  method: 'PATCH',
+  path: '/v1/affiliates/links/{id}',
+  tag,
+  summary: 'Change a code or link',
+  description:
+    'Set changes, omit keeps, null clears. A changed `value` of a link makes a new short URL, and the old one leads ' +
+    'on. Commissions that exist keep the rate they had.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: LinkPatch,
+  response: z.object({ data: Link }),
+  errors: ['NOT_FOUND', 'DUPLICATE_CODE'],
+  hints: { readOnly: false, idempotent: true, destructive: false },
+  lookUp: async (context, { caller, params, body }) => ({
+    linksUrl: context.config.linksUrl,
+    ...(await askBeforePatch(context, caller.brandId, params.id, body)),
+  }),
+  apply: async (work, { params, body }, { linksUrl, store, figures }) => {
+    await patchLink(work, params.id, body, linksUrl, store);
+    return { data: linkOf(linksUrl, await getLink(work.db, work.brandId, params.id), figures) };
+  },
+});
+
+export const deleteAffiliateLink = change({
+  id: 'delete_affiliate_link',
+  method: 'DELETE',
+  path: '/v1/affiliates/links/{id}',
+  tag,
+  summary: 'Deactivate a code or link',
+  description: 'It is kept with its history, and its value is not given away again. A PATCH can activate it again.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: nothing,
+  response: z.object({ data: LinkDeactivated }),
+  errors: ['NOT_FOUND'],
+  hints: { readOnly: false, idempotent: true, destructive: true },
+  lookUp: noLookUp,
+  apply: async (work, { params }) => {
+    await deactivateLink(work, params.id);
+    return { data: { id: params.id, active: false as const, deactivated: true as const } };
+  },
+});
