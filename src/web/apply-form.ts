@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import type { Applying } from '../resources/applications/actions.ts';
+import { HANDLE_FORM } from '../resources/creators/schema.ts';
 
 const MAX_MESSAGE = 5_000;
 const MAX_LINKS = 5;
 const MAX_LINK = 2_000;
+const NOT_A_HANDLE = 'Give the handle alone, such as @yourname, not a link to it.';
 
 /** A field that may stay empty. */
 const optional = (shape: z.ZodType<string, string>) =>
@@ -17,7 +19,7 @@ const handle = optional(
   z
     .string()
     .transform((text) => text.replace(/^@/, ''))
-    .pipe(z.string().regex(/^[A-Za-z0-9._-]{1,50}$/, 'Give the handle alone, such as @yourname, not a link to it.')),
+    .pipe(z.string().max(50, NOT_A_HANDLE).regex(HANDLE_FORM, NOT_A_HANDLE)),
 );
 
 const links = z

@@ -3,21 +3,15 @@ import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { ApiError, toApiError } from '../errors.ts';
 import { unreadable } from '../http.ts';
+import { logFailure } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { openAddressLimit } from '../rate/address.ts';
 import { type Applying, type Reception, receiveApplication } from '../resources/applications/actions.ts';
 import { findPublicCampaign, type PublicCampaign } from '../resources/applications/queries.ts';
 import { inWork } from '../work.ts';
 import { EMPTY, type FilledForm, readForm } from './apply-form.ts';
-import {
-  CONTENT_SECURITY_POLICY,
-  closedPage,
-  failurePage,
-  formPage,
-  isOutcome,
-  notFoundPage,
-  thanksPage,
-} from './apply-page.ts';
+import { closedPage, failurePage, formPage, isOutcome, notFoundPage, thanksPage } from './apply-page.ts';
+import { CONTENT_SECURITY_POLICY } from './page.ts';
 
 const APPLICATIONS_PER_MINUTE = 10;
 const BODY_LIMIT_BYTES = 64 * 1024;
@@ -79,9 +73,7 @@ export function applyRoutes(app: FastifyInstance, context: Context, metrics: Met
 
   async function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const answer = toApiError(unreadable(error));
-    const facts = { err: answer.cause ?? answer, requestId: request.id };
-    if (answer.status === 503) context.log.warn(facts, answer.message);
-    else if (answer.status >= 500) context.log.error(facts, answer.message);
+    logFailure(context.log, answer, request.id);
     await send(reply.headers(answer.headers), answer.status, failurePage(explain(answer)));
   }
 

@@ -12,6 +12,7 @@ import type { Context } from '../../src/context.ts';
 import { periodAt } from '../../src/credits/period.ts';
 import { type Balance, sumEntries } from '../../src/credits/queries.ts';
 import { settleSubscription } from '../../src/credits/settle.ts';
+import { migrateClickHouse } from '../../src/engines/clickhouse/migrate.ts';
 import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import type { KeyKind, PlanName, SubscriptionStatus } from '../../src/engines/postgres/tables.ts';
 import { openContext } from '../../src/open-context.ts';
@@ -24,6 +25,9 @@ export function engineUrls() {
   const { postgres, redis, elasticsearch, clickhouse } = inject('engines');
   return { postgres, redis, elasticsearch, clickhouse };
 }
+
+/** Of every process of a test run. */
+export const SECRET = 'c0ffee00'.repeat(8);
 
 export const unique = (prefix: string): string => `${prefix}-${randomBytes(6).toString('hex')}`;
 
@@ -39,11 +43,15 @@ export async function startApp(
 ): Promise<TestApp> {
   const config = readConfig({
     LOG_LEVEL: 'silent',
+    ROLLCALL_SECRET: SECRET,
+    LINKS_URL: 'https://go.example',
+    OUTBOUND_ALLOW: '127.0.0.1',
     DIRECTORY_ALIAS: options.alias ?? unique('none'),
     ...options.env,
   });
   const { context, close } = openContext(config, { ...engineUrls(), ...options.urls }, options.clock);
   if (!options.urls?.postgres) await migratePostgres(context.postgres.db);
+  if (!options.urls?.clickhouse) await migrateClickHouse(context.clickhouse);
   const { fastify } = await buildApp(context);
   const url = await fastify.listen({ host: '127.0.0.1', port: 0 });
   return {
@@ -110,6 +118,25 @@ export async function call(url: string, key?: string, init: RequestInit = {}): P
   return { status: response.status, headers: response.headers, body: isJson && text ? JSON.parse(text) : text };
 }
 
+/** A call whose body, where it has one, is JSON. */
+export async function send(
+  url: string,
+  key: string,
+  method: string,
+  body?: unknown,
+  more: object = {},
+): Promise<Answer> {
+  const json = { body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...more } };
+  return await call(url, key, { method, ...(body === undefined ? { headers: { ...more } } : json) });
+}
+
+/** What a POST made. */
+export async function made(url: string, key: string, input: object): Promise<Answer['body']> {
+  const { status, body } = await send(url, key, 'POST', input);
+  if (status !== 201) throw new Error(`POST ${url} answered ${status}: ${JSON.stringify(body)}`);
+  return body.data;
+}
+
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -127,22 +154,30 @@ export async function until(what: string, probe: () => Promise<boolean> | boolea
   }
 }
 
-export interface ServerProcess {
-  url: string;
+export interface RollcallProcess {
   child: ChildProcess;
   stop(): Promise<void>;
+  /** `kill -9`. */
+  kill(): Promise<void>;
 }
 
-/** `node src/server.ts` as a process of its own, on the test's engines. */
-export async function startServer(alias: string, env: NodeJS.ProcessEnv = {}): Promise<ServerProcess> {
-  const port = await freePort();
+export interface ServerProcess extends RollcallProcess {
+  url: string;
+}
+
+/** A script of ours as a process of its own, on the test's engines. `said` is what it wrote to stderr. */
+export function startScript(
+  script: string,
+  env: NodeJS.ProcessEnv,
+  args: readonly string[] = [],
+): RollcallProcess & { said(): string } {
   const { postgres, redis, elasticsearch, clickhouse } = engineUrls();
-  const child = spawn(process.execPath, ['src/server.ts'], {
+  const child = spawn(process.execPath, [script, ...args], {
     env: {
       PATH: process.env.PATH,
-      PORT: String(port),
       LOG_LEVEL: 'error',
-      DIRECTORY_ALIAS: alias,
+      ROLLCALL_SECRET: SECRET,
+      OUTBOUND_ALLOW: '127.0.0.1',
       DATABASE_URL: postgres,
       REDIS_URL: redis,
       ELASTICSEARCH_URL: elasticsearch,
@@ -155,22 +190,36 @@ export async function startServer(alias: string, env: NodeJS.ProcessEnv = {}): P
   child.stderr?.on('data', (chunk: Buffer) => {
     log += chunk.toString();
   });
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill(signal);
+    await ended;
+  }
+  return { child, said: () => log, stop: () => end('SIGTERM'), kill: () => end('SIGKILL') };
+}
+
+/** `node src/server.ts` as a process of its own, on the test's engines. */
+export async function startServer(alias: string, env: NodeJS.ProcessEnv = {}): Promise<ServerProcess> {
+  const port = await freePort();
+  const server = startScript('src/server.ts', { PORT: String(port), DIRECTORY_ALIAS: alias, ...env });
   const url = `http://127.0.0.1:${port}`;
   await until(`the server on ${url}`, async () => {
-    if (child.exitCode !== null) throw new Error(`The server ended: ${log}`);
+    if (server.child.exitCode !== null) throw new Error(`The server ended: ${server.said()}`);
     return await fetch(`${url}/healthz`).then(
       (answer) => answer.ok,
       () => false,
     );
   });
-  return {
-    url,
-    child,
-    stop: async () => {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const ended = once(child, 'exit');
-      child.kill('SIGTERM');
-      await ended;
-    },
-  };
+  return { ...server, url };
+}
+
+/** `node src/worker.ts` as a process of its own, on the test's engines. */
+export async function startWorkerProcess(alias: string, env: NodeJS.ProcessEnv = {}): Promise<RollcallProcess> {
+  const worker = startScript('src/worker.ts', { DIRECTORY_ALIAS: alias, ...env });
+  await until('the worker', () => {
+    if (worker.child.exitCode !== null) throw new Error(`The worker ended: ${worker.said()}`);
+    return worker.said().includes('worker started');
+  });
+  return worker;
 }

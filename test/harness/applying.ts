@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
-import { call, type TestApp } from './app.ts';
+import { made, type TestApp } from './app.ts';
 
 /** For an app that is given addresses by a proxy: each test applies from its own, and is limited by itself. */
 export const BEHIND_PROXY = { TRUSTED_PROXIES: '127.0.0.1' };
@@ -30,12 +30,7 @@ export async function apply(
 }
 
 export async function makeCampaign(app: TestApp, key: string, fields: object = {}): Promise<string> {
-  const { body } = await call(`${app.url}/v1/campaigns`, key, {
-    method: 'POST',
-    body: JSON.stringify({ name: 'Launch', ...fields }),
-    headers: { 'content-type': 'application/json' },
-  });
-  return body.data.id;
+  return (await made(`${app.url}/v1/campaigns`, key, { name: 'Launch', ...fields })).id;
 }
 
 /** The brand's events in order, as they stand in the outbox. */

@@ -1,0 +1,126 @@
+import { LRUCache } from 'lru-cache';
+import type { Context } from '../../context.ts';
+import { ignoreFailure } from '../../errors.ts';
+import { findLinkBySlug, type LinkRow } from '../links/queries.ts';
+import { listLinksBySlugs } from './queries.ts';
+import { linkFields } from './row.ts';
+
+/** A change of a link holds everywhere after this long. */
+const FRESH_MS = 1_000;
+/** From this age a link that is clicked is read again, while what is known still serves. */
+const REFRESH_MS = 500;
+/** How long a link that cannot be read again still leads on. */
+const KEPT_MS = 3_600_000;
+const READ_WITHIN_MS = 1_000;
+const KNOWN_SLUGS = 50_000;
+const MAX_REFRESHED = 1_000;
+const SLUG = /^[\w.~-]{1,200}$/;
+
+const PARAMETER = 'click_id';
+
+/** Where a link leads, ready to be joined with a click id. */
+export interface Destination {
+  linkId: string;
+  fields: string;
+  before: string;
+  after: string;
+}
+
+/** Cuts the URL where the click id goes; one that is there already gives way. Undefined: not a web address. */
+export function cutDestination(destinationUrl: string): Pick<Destination, 'before' | 'after'> | undefined {
+  const url = URL.parse(destinationUrl);
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) return undefined;
+  const { hash, search } = url;
+  // Taken apart as text: what URLSearchParams writes anew, a store may read otherwise.
+  const kept = search
+    .slice(1)
+    .split('&')
+    .filter((pair) => pair !== '' && !new URLSearchParams(pair).has(PARAMETER));
+  url.hash = '';
+  url.search = '';
+  return { before: `${url.href}?${[...kept, `${PARAMETER}=`].join('&')}`, after: hash };
+}
+
+function destinationOf(link: LinkRow | undefined): Destination | undefined {
+  if (!link?.active || link.destinationUrl === null) return undefined;
+  const cut = cutDestination(link.destinationUrl);
+  return cut && { linkId: link.id, fields: linkFields(link), ...cut };
+}
+
+interface Known {
+  destination: Destination | undefined;
+  readAtMs: number;
+  /** Clicked since it was read. */
+  isUsed: boolean;
+}
+
+export interface Destinations {
+  /** Undefined: no link of this slug is active. At once when it is known, else as soon as PostgreSQL has answered. */
+  find(slug: string): Destination | undefined | Promise<Destination | undefined>;
+}
+
+/** Active links by slug, at most a second old while PostgreSQL answers, and up to an hour while it does not. */
+export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Destinations {
+  const known = new LRUCache<string, Known>({ max: KNOWN_SLUGS });
+  const reading = new Map<string, Promise<Known>>();
+  let used: string[] = [];
+  let isRefreshing = false;
+
+  function keep(slug: string, link: LinkRow | undefined, readAtMs: number): Known {
+    const entry = { destination: destinationOf(link), readAtMs, isUsed: false };
+    known.set(slug, entry);
+    return entry;
+  }
+
+  async function readNow(slug: string): Promise<Known> {
+    const readAtMs = performance.now();
+    return keep(slug, await findLinkBySlug(postgres.db, slug), readAtMs);
+  }
+
+  function read(slug: string): Promise<Known> {
+    const underWay = reading.get(slug);
+    if (underWay) return underWay;
+    const started = readNow(slug).finally(() => reading.delete(slug));
+    reading.set(slug, started);
+    return started;
+  }
+
+  /** All that was clicked since, in one statement: one for each of 200 links clicked was 400 a second. */
+  async function refresh(): Promise<void> {
+    isRefreshing = true;
+    const slugs = used.slice(0, MAX_REFRESHED);
+    used = used.slice(MAX_REFRESHED);
+    const readAtMs = performance.now();
+    try {
+      const links = await listLinksBySlugs(postgres.db, slugs);
+      for (const slug of slugs) keep(slug, links.get(slug), readAtMs);
+    } finally {
+      isRefreshing = false;
+    }
+  }
+
+  async function readOrKeep(slug: string, old: Known | undefined): Promise<Destination | undefined> {
+    const isKept = old !== undefined && performance.now() - old.readAtMs < KEPT_MS;
+    if (!isKept) return (await read(slug)).destination;
+    const late = AbortSignal.timeout(READ_WITHIN_MS);
+    const tooLate = new Promise<Known>((resolve) => late.addEventListener('abort', () => resolve(old)));
+    return (await Promise.race([read(slug).catch(() => old), tooLate])).destination;
+  }
+
+  return {
+    find: (asked) => {
+      if (!SLUG.test(asked)) return undefined;
+      const slug = asked.toLowerCase();
+      const found = known.get(slug);
+      if (!found) return readOrKeep(slug, found);
+      if (!found.isUsed) {
+        found.isUsed = true;
+        used.push(slug);
+      }
+      const ageMs = performance.now() - found.readAtMs;
+      if (ageMs >= FRESH_MS) return readOrKeep(slug, found);
+      if (ageMs >= REFRESH_MS && !isRefreshing) refresh().catch(ignoreFailure('each is read by itself when too old'));
+      return found.destination;
+    },
+  };
+}

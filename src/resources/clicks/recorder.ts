@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs';
+import type { Redis } from '../../engines/redis/open.ts';
+import { REPEAT_WINDOW_MS, SEEN, STREAM } from './queries.ts';
+
+const RECORD_LUA = readFileSync(new URL('./record.lua', import.meta.url), 'utf8');
+
+/** Bounds how long one group holds Redis up. */
+const MAX_GROUP = 1_000;
+
+export interface NewClick {
+  /** Whole, with a line break; one that may count says `counted`, and Redis notes which of them are repeats. */
+  row: string;
+  /** All that its visitor may be known as at this link; none when it does not count anyway. */
+  visitors: readonly string[];
+  /** Called once, within about a second: true when the click is durable, false when that is not known. */
+  onSettled: (isRecorded: boolean) => void;
+}
+
+export interface Recorder {
+  record(click: NewClick): void;
+}
+
+/**
+ * One group in flight: whatever is clicked meanwhile is the next group, appended by one script as one entry. Waiting for
+ * the disk costs a group what it would cost a click.
+ */
+export function openRecorder(redis: Redis, onLost: (clicks: number) => void): Recorder {
+  const run = redis.script(RECORD_LUA);
+  let waiting: NewClick[] = [];
+  let isBusy = false;
+
+  function settle(clicks: readonly NewClick[], isRecorded: boolean): void {
+    for (const click of clicks) click.onSettled(isRecorded);
+  }
+
+  function takeGroup(): NewClick[] {
+    if (waiting.length > MAX_GROUP) return waiting.splice(0, MAX_GROUP);
+    const group = waiting;
+    waiting = [];
+    return group;
+  }
+
+  function send(): void {
+    if (waiting.length === 0) {
+      isBusy = false;
+      return;
+    }
+    const group = takeGroup();
+    const values: (string | number)[] = [REPEAT_WINDOW_MS, '', ''];
+    let rows = '';
+    let told = '';
+    for (const { row, visitors } of group) {
+      rows += row;
+      told += visitors.length;
+      for (const visitor of visitors) values.push(visitor);
+    }
+    values[1] = rows;
+    values[2] = told;
+    run([STREAM, ...SEEN], values).then(
+      () => {
+        // The next group first: Redis is at it while this one's visitors are answered.
+        send();
+        settle(group, true);
+      },
+      () => {
+        // Those that wait have waited for Redis as long already; the next click tries again.
+        const lost = [...group, ...waiting];
+        waiting = [];
+        isBusy = false;
+        onLost(lost.length);
+        settle(lost, false);
+      },
+    );
+  }
+
+  return {
+    record: (click) => {
+      waiting.push(click);
+      if (isBusy) return;
+      isBusy = true;
+      // All that was read from sockets in this turn of the loop goes along.
+      setImmediate(send);
+    },
+  };
+}

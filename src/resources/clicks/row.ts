@@ -1,0 +1,62 @@
+/** Why a click counts or does not. Those that do not are kept apart. */
+export type ClickKind = 'counted' | 'repeat' | 'bot' | 'prefetch' | 'head';
+
+/** Of `clicks_v1`, in the order of a row; the kind comes last because Redis has a say in it. */
+export const COLUMNS = [
+  'click_id',
+  'brand_id',
+  'link_id',
+  'creator_id',
+  'currency',
+  'at',
+  'visitor',
+  'country',
+  'device',
+  'referrer_host',
+  'kind',
+] as const;
+
+/** What every click on a link says alike. */
+export function linkFields(link: { brandId: string; id: string; creatorId: string; currency: string }): string {
+  return `${link.brandId}\t${link.id}\t${link.creatorId}\t${link.currency}`;
+}
+
+/** Clicks of one millisecond come by the dozen. */
+let lastMs = Number.NaN;
+let lastText = '';
+
+function timeText(ms: number): string {
+  if (ms !== lastMs) {
+    lastMs = ms;
+    lastText = new Date(ms).toISOString().replace('T', ' ').slice(0, 23);
+  }
+  return lastText;
+}
+
+export interface RowFacts {
+  kind: ClickKind;
+  visitor: string;
+  country: string;
+  device: string;
+  referrerHost: string;
+}
+
+/** Every field is made or checked by us: none has a tab, a line break or a backslash. */
+export function rowOf(id: string, link: string, atMs: number, facts: RowFacts): string {
+  const { visitor, country, device, referrerHost, kind } = facts;
+  return `${id}\t${link}\t${timeText(atMs)}\t${visitor}\t${country}\t${device}\t${referrerHost}\t${kind}\n`;
+}
+
+const COUNTED = 'counted';
+const REPEAT = 'repeat';
+
+/** The rows of a group with those that are repeats, by place from 1 and in order, marked as such. */
+export function markRepeats(rows: string, repeats: string): string {
+  if (repeats === '') return rows;
+  const lines = rows.split('\n');
+  for (const place of repeats.split(' ')) {
+    const line = lines[Number(place) - 1];
+    if (line?.endsWith(COUNTED)) lines[Number(place) - 1] = line.slice(0, -COUNTED.length) + REPEAT;
+  }
+  return lines.join('\n');
+}

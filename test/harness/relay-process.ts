@@ -1,0 +1,23 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readConfig } from '../../src/config.ts';
+import { configuredUrls, openContext } from '../../src/open-context.ts';
+import { type Consumer, relayAll } from '../../src/outbox/relay.ts';
+
+/** The worker's relay as a process that a test may kill; it hands each event to the server of its first argument. */
+const [, , witness = ''] = process.argv;
+const config = readConfig();
+const { context } = openContext(config, configuredUrls(config));
+const consumer: Consumer = {
+  name: 'witness',
+  deliver: async (events) => {
+    for (const { brandId, seq } of events) {
+      const answer = await fetch(witness, { method: 'POST', body: JSON.stringify({ brandId, seq }) });
+      if (!answer.ok) throw new Error(`The witness answered ${answer.status}.`);
+    }
+  },
+};
+process.stderr.write('relay started\n');
+for (;;) {
+  await relayAll(context.postgres.db, consumer, context.log);
+  await sleep(20);
+}
