@@ -1,0 +1,114 @@
+import type { Secrets } from '../../secrets.ts';
+import type { Work } from '../../work.ts';
+import type { OrderFacts, RefundFacts, RefundOfOrder } from '../integrations/schema.ts';
+import { hashEmail, maskEmail } from './customer.ts';
+import { entryOf } from './postings.ts';
+import {
+  type CommissionRow,
+  findOrder,
+  holdCommissionOf,
+  holdOrder,
+  insertRefunds,
+  keyOf,
+  listPosted,
+  listRefunds,
+  type OrderKey,
+  type OrderRow,
+  replaceAdjustments,
+  updateCommission,
+  updateOrder,
+} from './queries.ts';
+import { type Restated, restate } from './restate.ts';
+import { recordSale } from './sale.ts';
+import type { OrderSource } from './schema.ts';
+import { isSameSnapshot, mergeSnapshots, snapshotOf } from './snapshot.ts';
+import { addFlags } from './suspicion.ts';
+
+export { postApproval, postPayment, postRejection } from './postings.ts';
+
+/** An order that is known, with what it pays; both are held until the transaction ends. */
+interface Known {
+  /** Nothing was ever told of it. */
+  isNew: boolean;
+  order: OrderRow | undefined;
+  commission: CommissionRow | undefined;
+}
+
+/** Holds the order and adds the refunds that a delivery tells of. */
+async function hold({ db, now }: Work, key: OrderKey, refunds: readonly RefundFacts[]): Promise<Known> {
+  const isNew = await holdOrder(db, key);
+  const order = isNew ? undefined : await findOrder(db, key);
+  const commission = order && (await holdCommissionOf(db, order));
+  await insertRefunds(db, key, refunds, { now, afterPayment: commission?.status === 'paid' });
+  return { isNew, order, commission };
+}
+
+/** What is kept of a customer whom an earlier delivery did not name. */
+function customerOf({ customerHash }: OrderRow, secrets: Secrets, email: string | null) {
+  if (customerHash !== null || email === null) return {};
+  return { customerEmail: maskEmail(email), customerHash: hashEmail(secrets, email) };
+}
+
+async function mergeOrder(work: Work, secrets: Secrets, order: OrderRow, facts: OrderFacts): Promise<OrderRow> {
+  const old = snapshotOf(order);
+  const merged = mergeSnapshots(old, facts);
+  const customer = customerOf(order, secrets, facts.customerEmail);
+  if (isSameSnapshot(old, merged) && customer.customerHash === undefined) return order;
+  const { baseMinor, paidAt, cancelledAt, updatedAt: storeUpdatedAt } = merged;
+  const change = { ...customer, baseMinor, paidAt, cancelledAt, storeUpdatedAt, updatedAt: work.now };
+  return await updateOrder(work.db, order, change);
+}
+
+function isChanged(old: CommissionRow, { columns }: Restated): boolean {
+  const text = ({ amountMinor, commissionMinor, refundedMinor, status, statusNote, ...more }: Restated['columns']) =>
+    JSON.stringify([amountMinor, commissionMinor, refundedMinor, status, statusNote, more.paidAt, more.holdEndsAt]);
+  return text(old) !== text(columns);
+}
+
+/** Brings the commission, its adjustments and the ledger to what all known facts of its order say. */
+async function restateCommission(work: Work, key: OrderKey, order: OrderRow, commission: CommissionRow): Promise<void> {
+  const { db, now, brandId } = work;
+  const standing = { ...commission, ratePpm: commission.commissionRatePpm };
+  const posted = await listPosted(db, commission);
+  const restated = restate(snapshotOf(order), await listRefunds(db, key), standing, posted);
+  const { columns, adjustments, entries } = restated;
+  if (isChanged(commission, restated)) {
+    const isMoved = columns.status !== commission.status || columns.statusNote !== commission.statusNote;
+    const moved = isMoved ? { statusUpdatedAt: now } : {};
+    await updateCommission(db, commission, { ...columns, ...moved, syncedAt: now });
+  }
+  if (commission.status === 'paid') {
+    const { id: commissionId, creatorId, currency } = commission;
+    const rows = adjustments.map((one) => ({ brandId, commissionId, creatorId, currency, createdAt: now, ...one }));
+    await replaceAdjustments(db, commission, rows);
+  }
+  for (const { kind, postings } of entries) work.post(entryOf(commission, kind, postings));
+}
+
+/**
+ * Takes in what a store says of an order. Told twice it changes nothing, and told in any order with its refunds it ends
+ * the same. Once per order in one `Work`: what it posts is in the ledger only at the end.
+ */
+export async function recordOrder(work: Work, secrets: Secrets, source: OrderSource, facts: OrderFacts): Promise<void> {
+  const key = keyOf(source, facts.orderId);
+  const { isNew, order, commission } = await hold(work, key, facts.refunds);
+  if (!order) {
+    const refunds = isNew && facts.refunds.length === 0 ? [] : await listRefunds(work.db, key);
+    return await recordSale(work, secrets, source, facts, refunds);
+  }
+  const merged = await mergeOrder(work, secrets, order, facts);
+  if (!commission) return;
+  await restateCommission(work, key, merged, commission);
+  if (order.customerHash === null && merged.customerHash !== null) await addFlags(work, secrets, merged, commission);
+}
+
+/** Takes in refunds of an order that may not be known yet. */
+export async function recordRefunds(
+  work: Work,
+  source: OrderSource,
+  { orderId, refunds }: RefundOfOrder,
+): Promise<void> {
+  const key = keyOf(source, orderId);
+  const { order, commission } = await hold(work, key, refunds);
+  if (order && commission) await restateCommission(work, key, order, commission);
+}

@@ -1,0 +1,101 @@
+import type { Db } from '../../engines/postgres/open.ts';
+import { notFound, validationError } from '../../errors.ts';
+import { fromMinor } from '../../money.ts';
+import { toWire } from '../../wire.ts';
+import { type ListedLink, listLinksByIds } from '../links/queries.ts';
+import {
+  type CommissionRow,
+  findCommissionOf,
+  getSourceOf,
+  listAdjustments,
+  listOrders,
+  listRefunds,
+  type OrderRow,
+} from './queries.ts';
+import { explainCandidate, explainDecision } from './reasons.ts';
+import { countRefunds } from './refunds.ts';
+import { Attribution, commissionOf, type ExplainQuery, Explanation, FraudFlags } from './schema.ts';
+import { snapshotOf } from './snapshot.ts';
+
+/** Two stores may each have an order of one id; which is meant must then be said. */
+async function getOrder(db: Db, brandId: string, { order_id, integration_id }: ExplainQuery): Promise<OrderRow> {
+  const found = await listOrders(db, brandId, order_id);
+  const meant = found.filter(({ integrationId }) => integration_id === undefined || integrationId === integration_id);
+  const [order, another] = meant;
+  if (!order) throw notFound('order');
+  if (!another) return order;
+  const stores = meant.map(({ integrationId }) => integrationId).join(', ');
+  const message = `is needed: the order ${order_id} is known of several stores (${stores}).`;
+  throw validationError([{ field: 'integration_id', code: 'ambiguous', message }]);
+}
+
+function blocksOf({ status, paidAt, holdEndsAt }: CommissionRow, flags: FraudFlags, now: Date) {
+  if (status === 'paid' || status === 'approved') return [];
+  return [
+    ...(status === 'rejected' ? (['rejected'] as const) : []),
+    ...(paidAt ? [] : (['order_not_paid'] as const)),
+    ...(holdEndsAt && holdEndsAt > now ? (['review_period_active'] as const) : []),
+    ...(flags.some(({ severity }) => severity === 'high') ? (['high_fraud_flag'] as const) : []),
+  ];
+}
+
+async function explainCommission(db: Db, order: OrderRow, row: CommissionRow, link: ListedLink | undefined, now: Date) {
+  const { orderId: storeOrderId, customerEmail } = order;
+  const named = { creatorEmail: link?.creatorEmail ?? null, creatorName: link?.creatorName ?? null };
+  const adjustments = await listAdjustments(db, row);
+  return {
+    ...commissionOf({ ...row, ...named, storeOrderId, customerEmail }),
+    hold_over: row.holdEndsAt !== null && row.holdEndsAt <= now,
+    blocked_by: blocksOf(row, FraudFlags.parse(row.fraudFlags), now),
+    adjustments: adjustments.map(({ cause, amountMinor, at }) => ({
+      cause,
+      amount: fromMinor(amountMinor, row.currency),
+      at: at.toISOString(),
+    })),
+  };
+}
+
+function candidatesOf({ candidates }: Attribution, links: ReadonlyMap<string, ListedLink>) {
+  return candidates.map((candidate) => {
+    const link = candidate.link_id === null ? undefined : links.get(candidate.link_id);
+    return {
+      ...candidate,
+      link_value: link?.value ?? null,
+      creator_email: link?.creatorEmail ?? null,
+      creator_name: link?.creatorName ?? null,
+      explanation: explainCandidate(candidate),
+    };
+  });
+}
+
+async function refundsOf(db: Db, order: OrderRow) {
+  const refunds = await listRefunds(db, order);
+  return countRefunds(snapshotOf(order), refunds).map(({ refundId, amountMinor, countedMinor, at }) => ({
+    refund_id: refundId,
+    amount: fromMinor(amountMinor, order.currency),
+    counted: fromMinor(countedMinor, order.currency),
+    at: at.toISOString(),
+  }));
+}
+
+/** Why an order paid whom it paid, or nobody. */
+export async function explainOrder(db: Db, brandId: string, query: ExplainQuery, now: Date): Promise<Explanation> {
+  const order = await getOrder(db, brandId, query);
+  const attribution = Attribution.parse(order.attribution);
+  const ids = attribution.candidates.flatMap(({ link_id }) => (link_id === null ? [] : [link_id]));
+  const links = new Map((await listLinksByIds(db, brandId, ids)).map((link) => [link.id, link]));
+  const winner = attribution.link_id === null ? undefined : links.get(attribution.link_id);
+  const commission = await findCommissionOf(db, order);
+  const owed = commission && { ...commission, creatorName: winner?.creatorName ?? winner?.creatorEmail ?? null };
+  return Explanation.parse({
+    ...toWire(order),
+    ...attribution,
+    source: await getSourceOf(db, order),
+    amount: fromMinor(order.baseMinor, order.currency),
+    attributed: commission !== undefined,
+    explanation: explainDecision(attribution, owed),
+    candidates: candidatesOf(attribution, links),
+    commission: commission ? await explainCommission(db, order, commission, winner, now) : null,
+    refunds: await refundsOf(db, order),
+  });
+}

@@ -1,0 +1,66 @@
+import type { CommissionStatus, LedgerKind } from '../../engines/postgres/attribution-tables.ts';
+import type { Account, NewEntry, Posting } from '../../ledger/entry.ts';
+import type { Work } from '../../work.ts';
+
+/** What the ledger needs to know of a commission; `status` is the one it still has. */
+export interface LedgeredCommission {
+  id: string;
+  /** Our own id of the order. */
+  orderId: string;
+  linkId: string;
+  creatorId: string;
+  currency: string;
+  commissionMinor: number;
+  status: CommissionStatus;
+  occurredAt: Date;
+  /** When the order was paid. */
+  paidAt: Date | null;
+}
+
+/** Where what is owed stands, by the commission's status. A rejected one owes nothing. */
+export const ACCOUNT_OF = {
+  pending: 'commission_pending',
+  approved: 'commission_approved',
+  rejected: 'commission_expense',
+  paid: 'commission_paid',
+} as const satisfies Record<CommissionStatus, Account>;
+
+export function entryOf(
+  commission: LedgeredCommission,
+  kind: LedgerKind,
+  postings: readonly Posting[],
+  payoutId: string | null = null,
+): NewEntry {
+  const { id, orderId, linkId, creatorId, currency } = commission;
+  return { kind, currency, creatorId, linkId, orderId, commissionId: id, payoutId, postings };
+}
+
+/** Moves what is owed from its status's account to another's; an unpaid order has nothing in the ledger to move. */
+function move(commission: LedgeredCommission, to: CommissionStatus): Posting[] {
+  const { commissionMinor, status, occurredAt: at, paidAt } = commission;
+  if (paidAt === null || commissionMinor === 0 || status === to) return [];
+  return [
+    { account: ACCOUNT_OF[status], amountMinor: commissionMinor, at },
+    { account: ACCOUNT_OF[to], amountMinor: -commissionMinor, at },
+  ];
+}
+
+type Poster = Pick<Work, 'post'>;
+
+function post(work: Poster, entry: NewEntry): void {
+  if (entry.postings.length > 0) work.post(entry);
+}
+
+/** Of a commission that is pending, or rejected and reinstated: what is due now becomes approved. */
+export function postApproval(work: Poster, commission: LedgeredCommission): void {
+  post(work, entryOf(commission, 'approval', move(commission, 'approved')));
+}
+
+export function postRejection(work: Poster, commission: LedgeredCommission): void {
+  post(work, entryOf(commission, 'rejection', move(commission, 'rejected')));
+}
+
+/** Of an approved commission that a payout pays whole. */
+export function postPayment(work: Poster, commission: LedgeredCommission, payoutId: string): void {
+  post(work, entryOf(commission, 'payment', move(commission, 'paid'), payoutId));
+}

@@ -1,0 +1,179 @@
+import type { CommissionStatus, LedgerKind } from '../../engines/postgres/attribution-tables.ts';
+import type { Account, Posting } from '../../ledger/entry.ts';
+import { shareOf } from '../../money.ts';
+import { ACCOUNT_OF } from './postings.ts';
+import { type CountedRefund, countRefunds, type KnownRefund } from './refunds.ts';
+import type { OrderSnapshot } from './snapshot.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+/** What the facts do not decide: the copied terms, and where reviews and payouts have brought the commission. */
+export interface Standing {
+  ratePpm: number;
+  holdDays: number;
+  status: CommissionStatus;
+  statusNote: string | null;
+  /** Not null while the facts, not the brand, keep it rejected. */
+  rejectedFrom: 'pending' | 'approved' | null;
+  /** Fixed once the commission is paid. */
+  commissionMinor: number;
+}
+
+/** What a refund or a newer snapshot takes back of a commission that was paid already. */
+export interface Adjustment {
+  cause: string;
+  amountMinor: number;
+  at: Date;
+}
+
+export interface Restated {
+  /** The commission's columns. */
+  columns: {
+    amountMinor: number;
+    commissionMinor: number;
+    refundedMinor: number;
+    status: CommissionStatus;
+    statusNote: string | null;
+    rejectedFrom: 'pending' | 'approved' | null;
+    paidAt: Date | null;
+    holdEndsAt: Date | null;
+  };
+  adjustments: Adjustment[];
+  entries: { kind: LedgerKind; postings: Posting[] }[];
+}
+
+/** What the ledger has of the commission. */
+export interface Posted {
+  kind: LedgerKind;
+  postings: readonly Posting[];
+}
+
+/** Of money that went out, which the facts cannot change. */
+const UNTOUCHED: readonly Account[] = ['cash', 'adjustments_netted'];
+
+/** Why the facts alone reject what is not paid yet. */
+function refusalOf(order: OrderSnapshot, refundedMinor: number): string | null {
+  if (order.cancelledAt && !order.paidAt) return 'order_cancelled';
+  if (order.baseMinor > 0 && refundedMinor === order.baseMinor) return 'order_refunded';
+  return order.cancelledAt ? 'order_cancelled' : null;
+}
+
+type Stand = Pick<Standing, 'status' | 'statusNote' | 'rejectedFrom'>;
+
+/** The status that the facts leave it: a review's rejection and a payment stay, a rejection of the facts' own may end. */
+function standAfter({ status, statusNote, rejectedFrom }: Standing, refusal: string | null): Stand {
+  const open = status === 'rejected' ? rejectedFrom : status;
+  if (open === null || open === 'paid') return { status, statusNote, rejectedFrom: null };
+  if (refusal) return { status: 'rejected', statusNote: refusal, rejectedFrom: open };
+  return { status: open, statusNote: rejectedFrom === null ? statusNote : null, rejectedFrom: null };
+}
+
+/** What is taken back of a paid commission, cause by cause: first what a newer snapshot lowered, then refund by refund. */
+function adjustmentsOf(order: OrderSnapshot, refunds: readonly CountedRefund[], standing: Standing): Adjustment[] {
+  const later = refunds.filter(({ afterPayment }) => afterPayment);
+  let left = order.baseMinor - sumOf(refunds.filter(({ afterPayment }) => !afterPayment));
+  let owed = standing.commissionMinor;
+  const found: Adjustment[] = [];
+  const takeBack = (cause: string, at: Date) => {
+    const due = Math.min(owed, shareOf(left, standing.ratePpm));
+    if (due < owed) found.push({ cause, amountMinor: owed - due, at });
+    owed = due;
+  };
+  // Where the sale itself is lowered: at the delivery's time, every later delivery that changes nothing would move it.
+  takeBack('order_updated', order.occurredAt);
+  for (const { refundId, countedMinor, at } of later) {
+    left -= countedMinor;
+    takeBack(refundId, at);
+  }
+  return found;
+}
+
+const sumOf = (refunds: readonly CountedRefund[]) => refunds.reduce((sum, { countedMinor }) => sum + countedMinor, 0);
+
+/** Both sides of one amount: what `account` is credited with. */
+function credit(account: Account, counter: Account, amountMinor: number, at: Date): Posting[] {
+  return [
+    { account: counter, amountMinor, at },
+    { account, amountMinor: -amountMinor, at },
+  ];
+}
+
+/** All that the ledger should say of a paid order's commission, as the facts are now. */
+function targetOf(order: OrderSnapshot, refunds: readonly CountedRefund[], { columns, adjustments }: Restated) {
+  const { occurredAt: at } = order;
+  return [
+    ...credit('sales', 'customers', order.baseMinor, at),
+    ...refunds.flatMap((refund) => credit('customers', 'sales_refunds', refund.countedMinor, refund.at)),
+    ...(columns.status === 'rejected'
+      ? []
+      : credit(ACCOUNT_OF[columns.status], 'commission_expense', columns.commissionMinor, at)),
+    // The opposite way of a credit: it is money back.
+    ...adjustments.flatMap((one) => credit('commission_expense', 'refund_adjustment', one.amountMinor, one.at)),
+  ];
+}
+
+/** `target` less `posted`, per account and time, in a fixed order. */
+function difference(target: readonly Posting[], posted: readonly Posting[]): Posting[] {
+  const lines = new Map<string, Posting>();
+  const add = ({ account, amountMinor, at }: Posting, sign: 1 | -1) => {
+    const key = `${String(at.getTime()).padStart(16, '0')} ${account}`;
+    const line = lines.get(key) ?? { account, amountMinor: 0, at };
+    lines.set(key, { ...line, amountMinor: line.amountMinor + sign * amountMinor });
+  };
+  for (const posting of target) add(posting, 1);
+  for (const posting of posted) if (!UNTOUCHED.includes(posting.account)) add(posting, -1);
+  return [...lines].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, line]) => (line.amountMinor === 0 ? [] : [line]));
+}
+
+/** The whole sale as if nothing had been refunded yet: every paid order has exactly one such entry. */
+function saleOf(order: OrderSnapshot, { columns }: Restated, ratePpm: number): Posting[] {
+  const sale = credit('sales', 'customers', order.baseMinor, order.occurredAt);
+  const open = columns.status === 'rejected' ? columns.rejectedFrom : columns.status;
+  const due = shareOf(order.baseMinor, ratePpm);
+  if (open === null || due === 0) return sale;
+  return [...sale, ...credit(ACCOUNT_OF[open], 'commission_expense', due, order.occurredAt)];
+}
+
+function entriesOf(target: readonly Posting[], sale: Posting[], posted: readonly Posted[]): Restated['entries'] {
+  const entries: Restated['entries'] = [];
+  const lines = posted.flatMap(({ postings }) => postings);
+  if (!posted.some(({ kind }) => kind === 'sale')) {
+    entries.push({ kind: 'sale', postings: sale });
+    lines.push(...sale);
+  }
+  const rest = difference(target, lines);
+  const isRefund = !rest.some(({ account }) => account === 'sales');
+  if (rest.length > 0) entries.push({ kind: isRefund ? 'refund' : 'adjustment', postings: rest });
+  return entries;
+}
+
+/**
+ * The commission that all known facts of its order make, and what brings the ledger there from what is posted. Nothing
+ * of it depends on the order in which the facts arrived.
+ */
+export function restate(
+  order: OrderSnapshot,
+  refunds: readonly KnownRefund[],
+  standing: Standing,
+  posted: readonly Posted[],
+): Restated {
+  const counted = countRefunds(order, refunds);
+  const refundedMinor = sumOf(counted);
+  const isPaid = standing.status === 'paid';
+  const { paidAt } = order;
+  const restated: Restated = {
+    columns: {
+      ...standAfter(standing, refusalOf(order, refundedMinor)),
+      amountMinor: order.baseMinor,
+      commissionMinor: isPaid ? standing.commissionMinor : shareOf(order.baseMinor - refundedMinor, standing.ratePpm),
+      refundedMinor,
+      paidAt,
+      holdEndsAt: paidAt && new Date(paidAt.getTime() + standing.holdDays * DAY_MS),
+    },
+    adjustments: isPaid ? adjustmentsOf(order, counted, standing) : [],
+    entries: [],
+  };
+  if (!paidAt) return restated;
+  const target = targetOf(order, counted, restated);
+  return { ...restated, entries: entriesOf(target, saleOf(order, restated, standing.ratePpm), posted) };
+}

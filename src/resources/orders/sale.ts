@@ -1,0 +1,125 @@
+import { newId } from '../../ids.ts';
+import { fromPpm } from '../../money.ts';
+import type { Secrets } from '../../secrets.ts';
+import type { Work } from '../../work.ts';
+import { readClick } from '../clicks/token.ts';
+import type { OrderFacts } from '../integrations/schema.ts';
+import { type ListedLink, listNamed } from '../links/queries.ts';
+import { attribute, type CarriedClick, type Decision, type RedeemedCode } from './attribution.ts';
+import { hashEmail, maskEmail } from './customer.ts';
+import { entryOf } from './postings.ts';
+import { insertCommission, insertOrder, type OrderRow } from './queries.ts';
+import type { KnownRefund } from './refunds.ts';
+import { restate } from './restate.ts';
+import { type Attribution, CommissionAnnounced, commissionOf, type OrderSource } from './schema.ts';
+import { snapshotOf } from './snapshot.ts';
+import { findFlags } from './suspicion.ts';
+
+/** What came with the order and may be paid for it, as it stood when the order was placed. */
+async function candidatesOf({ db, brandId }: Work, secrets: Secrets, { codes, clickIds, occurredAt }: OrderFacts) {
+  const key = secrets.key('click');
+  const read = clickIds.map((token) => ({ token, click: readClick(key, token) }));
+  const linkIds = [...new Set(read.flatMap(({ click }) => (click ? [click.linkId] : [])))];
+  const found = await listNamed(db, brandId, { codes, linkIds }, occurredAt);
+  const byId = new Map(found.map((link) => [link.id, link]));
+  const byCode = new Map(found.map((link) => [link.code, link]));
+  return {
+    codes: codes.map((code): RedeemedCode<ListedLink> => {
+      const assignment = byCode.get(code);
+      return { code, assignment, wasActive: assignment?.wasActive ?? false };
+    }),
+    clicks: read.map(
+      (one): CarriedClick<ListedLink> => ({ ...one, assignment: one.click && byId.get(one.click.linkId) }),
+    ),
+  };
+}
+
+function attributionOf(
+  { rule, reason, winner, candidates }: Decision<ListedLink>,
+  currency: string,
+  at: Date,
+): Attribution {
+  return {
+    ...{ rule, reason, candidates },
+    link_id: winner?.id ?? null,
+    decided_at: at.toISOString(),
+    terms: winner
+      ? {
+          commission_rate: fromPpm(winner.commissionRatePpm),
+          hold_days: winner.holdDays,
+          attribution_days: winner.attributionDays,
+          currency,
+        }
+      : null,
+  };
+}
+
+interface Won {
+  link: ListedLink;
+  code: string | null;
+  clickId: string | null;
+  /** Those that came before or with the order. */
+  refunds: readonly KnownRefund[];
+}
+
+async function createCommission(
+  work: Work,
+  secrets: Secrets,
+  source: OrderSource,
+  order: OrderRow,
+  { link, code, clickId, refunds }: Won,
+): Promise<void> {
+  const { db, now, brandId } = work;
+  const { creatorEmail, creatorName } = link;
+  const flags = await findFlags(work, secrets, order, { linkId: link.id, creatorEmail });
+  const terms = { ratePpm: link.commissionRatePpm, holdDays: link.holdDays };
+  const stand = { status: 'pending', statusNote: null, rejectedFrom: null, commissionMinor: 0 } as const;
+  const { columns, entries } = restate(snapshotOf(order), refunds, { ...terms, ...stand }, []);
+  const row = await insertCommission(db, {
+    ...columns,
+    ...{ id: newId('com', now.getTime()), brandId, orderId: order.id, source: source.provider },
+    ...{ linkId: link.id, creatorId: link.creatorId, campaignId: link.campaignId, affiliateCode: link.value },
+    ...{ clickId, discountCode: code, currency: order.currency, occurredAt: order.occurredAt },
+    ...{ commissionRatePpm: link.commissionRatePpm, holdDays: link.holdDays, fraudFlags: JSON.stringify(flags) },
+    statusUpdatedAt: columns.status === 'pending' ? null : now,
+    syncedAt: now,
+    createdAt: now,
+  });
+  for (const { kind, postings } of entries) work.post(entryOf(row, kind, postings));
+  const { orderId: storeOrderId, customerEmail } = order;
+  work.emit(
+    'commission.created',
+    CommissionAnnounced.parse(commissionOf({ ...row, creatorEmail, creatorName, storeOrderId, customerEmail })),
+  );
+}
+
+/** PostgreSQL has neither a NUL character nor half a surrogate pair; nothing we assign or mint has one either. */
+const storable = (text: string) => text.replaceAll('\0', '').toWellFormed();
+
+/** An order seen for the first time: who it pays is decided here, once, and kept with its reasons. */
+export async function recordSale(
+  work: Work,
+  secrets: Secrets,
+  source: OrderSource,
+  told: OrderFacts,
+  refunds: readonly KnownRefund[],
+): Promise<void> {
+  const facts = { ...told, codes: told.codes.map(storable), clickIds: told.clickIds.map(storable) };
+  const { db, now, brandId } = work;
+  const { orderId, currency, baseMinor, occurredAt, paidAt, cancelledAt, customerEmail } = facts;
+  const decision = attribute({
+    integrationId: source.id,
+    occurredAt,
+    ...(await candidatesOf(work, secrets, facts)),
+  });
+  const order = await insertOrder(db, {
+    ...{ id: newId('ord', now.getTime()), brandId, integrationId: source.id, orderId },
+    ...{ currency, baseMinor, occurredAt, paidAt, cancelledAt, storeUpdatedAt: facts.updatedAt },
+    customerEmail: customerEmail === null ? null : maskEmail(customerEmail),
+    customerHash: customerEmail === null ? null : hashEmail(secrets, customerEmail),
+    attribution: JSON.stringify(attributionOf(decision, currency, now)),
+    createdAt: now,
+  });
+  const { winner: link, code, clickId } = decision;
+  if (link) await createCommission(work, secrets, source, order, { link, code, clickId, refunds });
+}

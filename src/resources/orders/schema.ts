@@ -1,0 +1,202 @@
+import { z } from 'zod';
+import { fromMinor } from '../../money.ts';
+import { timestamp } from '../../page.ts';
+import { toWire } from '../../wire.ts';
+
+/** The store that sent an order. */
+export interface OrderSource {
+  id: string;
+  brandId: string;
+  provider: string;
+}
+
+export const CommissionStatus = z.enum(['pending', 'approved', 'rejected', 'paid']);
+
+export const FraudFlag = z
+  .object({
+    code: z.enum(['self_referral', 'velocity']),
+    severity: z.enum(['low', 'medium', 'high']),
+    detail: z.string(),
+    detected_at: timestamp,
+  })
+  .meta({ id: 'FraudFlag' });
+export type FraudFlag = z.infer<typeof FraudFlag>;
+export const FraudFlags = z.array(FraudFlag);
+export type FraudFlags = z.infer<typeof FraudFlags>;
+
+export const CommissionEvent = z
+  .object({
+    id: z.string(),
+    link_id: z.string(),
+    creator_email: z.string().nullable(),
+    campaign_id: z.string().nullable(),
+    type: z.literal('sale'),
+    source: z.string().describe('The kind of store that sent the order.'),
+    amount: z.number().describe('What the customer paid for goods: after discounts, without tax and shipping.'),
+    commission: z.number().describe('Owed now: prorated by refunds until it is paid, and fixed from then on.'),
+    order_id: z.string(),
+    customer_email: z.string().nullable().describe('Masked.'),
+    discount_code: z.string().nullable().describe('The code as it was redeemed; null when a click won.'),
+    affiliate_code: z.string().describe("The assignment's own code or link slug."),
+    currency: z.string().describe('Of the order.'),
+    status: CommissionStatus,
+    status_updated_at: timestamp.nullable(),
+    status_note: z.string().nullable(),
+    fraud_flags: FraudFlags,
+    occurred_at: timestamp,
+    synced_at: timestamp,
+  })
+  .meta({ id: 'CommissionEvent' });
+export type CommissionEvent = z.infer<typeof CommissionEvent>;
+
+/** `data` of the commission events. */
+export const CommissionAnnounced = CommissionEvent.extend({
+  creator_name: z.string().nullable(),
+  commission_amount: z.number(),
+}).meta({ id: 'CommissionAnnounced' });
+
+export interface CommissionColumns {
+  currency: string;
+  amountMinor: number;
+  commissionMinor: number;
+  /** The order's id at its store. */
+  storeOrderId: string;
+}
+
+/** Every field that any shape of a commission shows, of a row with its order's and its creator's. */
+export function commissionOf<Row extends CommissionColumns>(row: Row) {
+  const { storeOrderId, amountMinor, commissionMinor, ...columns } = row;
+  const amount = fromMinor(amountMinor, row.currency);
+  const commission = fromMinor(commissionMinor, row.currency);
+  return {
+    ...toWire(columns),
+    type: 'sale',
+    order_id: storeOrderId,
+    amount,
+    commission,
+    commission_amount: commission,
+  };
+}
+
+const CODE_REASONS = ['unknown_code', 'other_store', 'code_inactive', 'later_code'] as const;
+const CLICK_REASONS = [
+  'invalid_signature',
+  'foreign_brand',
+  'other_store',
+  'click_after_order',
+  'click_outside_window',
+  'older_click',
+  'code_wins',
+] as const;
+
+const outcome = z.enum(['won', 'lost']);
+
+const CodeCandidate = z.object({
+  type: z.literal('code'),
+  code: z.string(),
+  link_id: z.string().nullable(),
+  active_at_order: z.boolean().nullable().describe('Null when the code is no assignment of the brand.'),
+  outcome,
+  reason: z.enum(CODE_REASONS).nullable().describe('Why it lost.'),
+});
+
+const ClickWindow = z.object({
+  clicked_at: timestamp,
+  attribution_days: z.number().int(),
+  window_ends_at: timestamp,
+  ordered_at: timestamp,
+  inside: z.boolean().describe('clicked_at <= ordered_at <= window_ends_at'),
+});
+
+const ClickCandidate = z.object({
+  type: z.literal('click'),
+  click_id: z.string(),
+  link_id: z.string().nullable(),
+  window: ClickWindow.nullable().describe("Null when the click is no click of one of the brand's links."),
+  outcome,
+  reason: z.enum(CLICK_REASONS).nullable().describe('Why it lost.'),
+});
+
+const Terms = z.object({
+  commission_rate: z.number().describe('Percent.'),
+  hold_days: z.number().int(),
+  attribution_days: z.number().int(),
+  currency: z.string().describe("The order's; the assignment's own currency does not convert it."),
+});
+
+/** What `orders.attribution` keeps of the decision: facts only, never an address. */
+export const Attribution = z.object({
+  rule: z.enum(['code', 'last_click']).nullable().describe('Null when nothing won.'),
+  reason: z
+    .enum(['no_candidates', 'no_candidate_qualified'])
+    .nullable()
+    .describe('Why the order paid nobody; null when it did.'),
+  link_id: z.string().nullable(),
+  decided_at: timestamp,
+  terms: Terms.nullable().describe('As copied from the assignment at that moment.'),
+  candidates: z.array(z.discriminatedUnion('type', [CodeCandidate, ClickCandidate])),
+});
+export type Attribution = z.infer<typeof Attribution>;
+
+export const ExplainQuery = z.object({
+  order_id: z.string().max(200).describe("The order's id at its store."),
+  integration_id: z.string().max(100).optional().describe('Needed when two stores have an order of this id.'),
+});
+
+const named = {
+  link_value: z.string().nullable(),
+  creator_email: z.string().nullable(),
+  creator_name: z.string().nullable(),
+  explanation: z.string(),
+};
+
+const ExplainedCommission = CommissionEvent.extend({
+  creator_name: z.string().nullable(),
+  click_id: z.string().nullable(),
+  paid_at: timestamp.nullable().describe('When the order was paid.'),
+  hold_ends_at: timestamp.nullable(),
+  hold_over: z.boolean(),
+  blocked_by: z
+    .array(z.enum(['rejected', 'order_not_paid', 'review_period_active', 'high_fraud_flag']))
+    .describe('What keeps it from being approved right now; a flag holds back automatic approval only.'),
+  adjustments: z.array(
+    z.object({
+      cause: z.string().describe("The refund's id, `cancelled` or `order_updated`."),
+      amount: z.number().describe('Taken back after payment.'),
+      at: timestamp,
+    }),
+  ),
+});
+
+export type ExplainQuery = z.output<typeof ExplainQuery>;
+
+export const Explanation = z
+  .object({
+    order_id: z.string(),
+    integration_id: z.string(),
+    source: z.string(),
+    currency: z.string(),
+    amount: z.number(),
+    occurred_at: timestamp,
+    paid_at: timestamp.nullable(),
+    cancelled_at: timestamp.nullable(),
+    customer_email: z.string().nullable().describe('Masked.'),
+    attributed: z.boolean(),
+    explanation: z.string(),
+    rule: Attribution.shape.rule,
+    reason: Attribution.shape.reason,
+    decided_at: timestamp,
+    terms: Terms.nullable(),
+    candidates: z.array(z.discriminatedUnion('type', [CodeCandidate.extend(named), ClickCandidate.extend(named)])),
+    commission: ExplainedCommission.nullable(),
+    refunds: z.array(
+      z.object({
+        refund_id: z.string(),
+        amount: z.number(),
+        counted: z.number().describe('What of it counts: all refunds together never exceed the order.'),
+        at: timestamp,
+      }),
+    ),
+  })
+  .meta({ id: 'Explanation' });
+export type Explanation = z.infer<typeof Explanation>;

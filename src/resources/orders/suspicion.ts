@@ -1,0 +1,45 @@
+import type { Secrets } from '../../secrets.ts';
+import type { Work } from '../../work.ts';
+import { getCreator } from '../creators/queries.ts';
+import { hashEmail } from './customer.ts';
+import { flagsOf, MAX_ORDERS_OF_CUSTOMER, MAX_ORDERS_OF_LINK, VELOCITY_WINDOW_MS } from './fraud.ts';
+import { type CommissionRow, countOrdersAround, type OrderRow, updateCommission } from './queries.ts';
+import { FraudFlags } from './schema.ts';
+
+/** What looks arranged about an attributed order, as the orders around it stand now. */
+export async function findFlags(
+  { db, now }: Work,
+  secrets: Secrets,
+  order: OrderRow,
+  { linkId, creatorEmail }: { linkId: string; creatorEmail: string | null },
+) {
+  const { customerHash, occurredAt } = order;
+  const around = await countOrdersAround(db, order, linkId, {
+    after: new Date(occurredAt.getTime() - VELOCITY_WINDOW_MS),
+    until: occurredAt,
+    most: { ofCustomer: MAX_ORDERS_OF_CUSTOMER + 1, ofLink: MAX_ORDERS_OF_LINK },
+  });
+  return flagsOf({
+    customerHash,
+    creatorHash: creatorEmail === null ? null : hashEmail(secrets, creatorEmail),
+    ordersOfCustomer: around.ofCustomer ?? 0,
+    ordersOfLink: 1 + (around.ofLink ?? 0),
+    at: now,
+  });
+}
+
+/** A store may name the customer only after the order was attributed: flags are added then, and none is taken away. */
+export async function addFlags(
+  work: Work,
+  secrets: Secrets,
+  order: OrderRow,
+  commission: CommissionRow,
+): Promise<void> {
+  const { linkId, creatorId, fraudFlags } = commission;
+  const creator = await getCreator(work.db, work.brandId, creatorId);
+  const found = await findFlags(work, secrets, order, { linkId, creatorEmail: creator.email });
+  const known = FraudFlags.parse(fraudFlags);
+  const added = found.filter(({ code }) => known.every((flag) => flag.code !== code));
+  if (added.length === 0) return;
+  await updateCommission(work.db, commission, { fraudFlags: JSON.stringify([...known, ...added]) });
+}
