@@ -1,0 +1,74 @@
+import type { Work } from '../../work.ts';
+import { postApproval, postRejection } from '../orders/actions.ts';
+import { CommissionAnnounced, commissionOf } from '../orders/schema.ts';
+import {
+  type CommissionRow,
+  holdCommissions,
+  holdDue,
+  listCancelled,
+  listCommissionsById,
+  type Review,
+  updateReviewed,
+} from './queries.ts';
+import { type Candidate, refusalOf, refused, selectionRefused } from './verdict.ts';
+
+/** Moves what is held and may be moved, with its ledger entries, audit lines and, at the first approval, its event. */
+async function move(work: Work, rows: readonly CommissionRow[], review: Review): Promise<void> {
+  const { db, now, brandId } = work;
+  if (rows.length === 0) return;
+  const ids = rows.map(({ id }) => id);
+  const moved = await updateReviewed(db, brandId, ids, { ...review, at: now });
+  const after = new Map(moved.map((row) => [row.id, row]));
+  for (const row of rows) {
+    if (review.status === 'approved') postApproval(work, row);
+    else postRejection(work, row);
+    work.audit({ resourceId: row.id, old: row, new: after.get(row.id) ?? row });
+  }
+  if (review.status === 'rejected') return;
+  const first = rows.filter(({ approvedAt }) => approvedAt === null).map(({ id }) => id);
+  for (const facts of await listCommissionsById(db, brandId, first)) {
+    work.emit('commission.approved', CommissionAnnounced.parse(commissionOf(facts)));
+  }
+}
+
+async function holdCandidates({ db, brandId }: Work, ids: readonly string[]): Promise<Map<string, Candidate>> {
+  const rows = await holdCommissions(db, brandId, ids);
+  const cancelled = await listCancelled(
+    db,
+    brandId,
+    rows.map(({ orderId }) => orderId),
+  );
+  return new Map(rows.map((row) => [row.id, { row, isCancelled: cancelled.has(row.orderId) }]));
+}
+
+const UNKNOWN: Candidate = { row: undefined, isCancelled: false };
+
+/** Moves all or none: one that cannot be moved refuses the whole, before any change. Returns how many were moved. */
+export async function reviewAll(work: Work, ids: readonly string[], review: Review): Promise<number> {
+  const candidates = await holdCandidates(work, ids);
+  const problems = ids.flatMap((id, index) => {
+    const refusal = refusalOf(candidates.get(id) ?? UNKNOWN, review, work.now);
+    return refusal ? [{ index, id, refusal }] : [];
+  });
+  if (problems.length > 0) throw selectionRefused('event_ids', problems);
+  const moving = [...candidates.values()].flatMap(({ row }) => (row && row.status !== review.status ? [row] : []));
+  await move(work, moving, review);
+  return moving.length;
+}
+
+/** Returns how many were moved: none when it has the status already. */
+export async function reviewOne(work: Work, id: string, review: Review): Promise<number> {
+  const candidate = (await holdCandidates(work, [id])).get(id) ?? UNKNOWN;
+  const refusal = refusalOf(candidate, review, work.now);
+  if (refusal) throw refused(refusal);
+  if (!candidate.row || candidate.row.status === review.status) return 0;
+  await move(work, [candidate.row], review);
+  return 1;
+}
+
+/** Approves the brand's next due commissions without a review. Returns how many. */
+export async function approveNextDue(work: Work, limit: number): Promise<number> {
+  const rows = await holdDue(work.db, work.brandId, work.now, limit);
+  await move(work, rows, { status: 'approved', note: 'auto' });
+  return rows.length;
+}

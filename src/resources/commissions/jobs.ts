@@ -1,0 +1,29 @@
+import type { Context } from '../../context.ts';
+import { inWork } from '../../work.ts';
+import { approveNextDue } from './actions.ts';
+import { listWithDue } from './queries.ts';
+
+const AT_ONCE = 100;
+
+async function approveOfBrand({ postgres, clock }: Context, brandId: string): Promise<number> {
+  const actor = { brandId, keyId: null, operation: 'auto_approve_commissions', requestId: null };
+  let approved = 0;
+  for (;;) {
+    const count = await inWork(postgres.db, clock.now(), actor, (work) => approveNextDue(work, AT_ONCE));
+    approved += count;
+    if (count < AT_ONCE) return approved;
+  }
+}
+
+/** One pass over every brand that approves without a review. A brand that fails holds up no other. Returns how many. */
+export async function approveDue(context: Context): Promise<number> {
+  let approved = 0;
+  for (const brandId of await listWithDue(context.postgres.db, context.clock.now())) {
+    try {
+      approved += await approveOfBrand(context, brandId);
+    } catch (error) {
+      context.log.warn({ err: error, brandId }, 'commissions not approved yet');
+    }
+  }
+  return approved;
+}

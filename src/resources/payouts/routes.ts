@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import type { Db } from '../../engines/postgres/open.ts';
+import { change, noLookUp, nothing, operation } from '../../operation.ts';
+import { pageOf, paginationOf } from '../../page.ts';
+import { eachAs } from '../../wire.ts';
+import { createPayout, settlePayout } from './actions.ts';
+import { eachPayout, listPayouts as findPayouts, getPayout, listAllocated } from './queries.ts';
+import {
+  Payout,
+  PayoutCreate,
+  PayoutDetail,
+  PayoutFilter,
+  PayoutList,
+  PayoutPatch,
+  PayoutPatchById,
+  payoutOf,
+} from './schema.ts';
+
+const tag = 'Payouts';
+const byId = z.object({ id: z.string().max(100) });
+const SETTLING =
+  'Pays the creator’s approved commissions of the currency, as listed or oldest first, each whole or not at all: one ' +
+  'that does not fit is passed over. What refunds took back after an earlier payment is netted first. Said again, ' +
+  'nothing changes.';
+
+async function detailOf(db: Db, brandId: string, id: string): Promise<z.infer<typeof PayoutDetail>> {
+  const row = await getPayout(db, brandId, id);
+  return PayoutDetail.parse({ ...payoutOf(row), commission_ids: await listAllocated(db, brandId, id) });
+}
+
+export const listPayouts = operation({
+  id: 'list_payouts',
+  method: 'GET',
+  path: '/v1/payouts',
+  tag,
+  summary: 'Payouts to creators',
+  description: 'Newest first.',
+  callers: ['brand'],
+  params: nothing,
+  query: PayoutFilter,
+  body: nothing,
+  response: PayoutList,
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async ({ postgres }, { caller, query }) => {
+    const page = pageOf(query);
+    const { rows, total } = await findPayouts(postgres.db, caller.brandId, query, page);
+    return { data: rows.map((row) => Payout.parse(payoutOf(row))), pagination: paginationOf(page, total) };
+  },
+  csv: {
+    item: Payout,
+    rows: ({ postgres }, { caller, query }) => eachAs(eachPayout(postgres.db, caller.brandId, query), payoutOf),
+  },
+});
+
+export const getPayoutById = operation({
+  id: 'get_payout',
+  method: 'GET',
+  path: '/v1/payouts/{id}',
+  tag,
+  summary: 'One payout',
+  description: 'With the commissions it paid.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: nothing,
+  response: z.object({ data: PayoutDetail }),
+  errors: ['NOT_FOUND'],
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async ({ postgres }, { caller, params }) => ({
+    data: await detailOf(postgres.db, caller.brandId, params.id),
+  }),
+});
+
+export const createPayoutOperation = change({
+  id: 'create_payout',
+  method: 'POST',
+  path: '/v1/payouts',
+  tag,
+  summary: 'Record a payout',
+  description: 'Moves no money. A manual payout or a bank transfer is settled with PATCH once it is paid.',
+  callers: ['brand'],
+  params: nothing,
+  query: nothing,
+  body: PayoutCreate,
+  response: z.object({ data: Payout }),
+  status: 201,
+  hints: { readOnly: false, idempotent: false, destructive: false },
+  lookUp: noLookUp,
+  apply: async (work, { body }) => ({ data: Payout.parse(payoutOf(await createPayout(work, body))) }),
+});
+
+export const settlePayoutOperation = change({
+  id: 'settle_payout',
+  method: 'PATCH',
+  path: '/v1/payouts/{id}',
+  tag,
+  summary: 'Record that a payout was paid',
+  description: SETTLING,
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: PayoutPatch,
+  response: z.object({ data: PayoutDetail }),
+  errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION', 'INVALID_SELECTION'],
+  hints: { readOnly: false, idempotent: true, destructive: false },
+  lookUp: noLookUp,
+  apply: async (work, { params, body }) => {
+    await settlePayout(work, params.id, body);
+    return { data: await detailOf(work.db, work.brandId, params.id) };
+  },
+});
+
+export const settlePayoutByBody = change({
+  id: 'settle_payout_by_body',
+  method: 'PATCH',
+  path: '/v1/payouts',
+  tag,
+  summary: 'Record that a payout was paid, named in the body',
+  description: `As \`/v1/payouts/{id}\`. ${SETTLING}`,
+  callers: ['brand'],
+  params: nothing,
+  query: nothing,
+  body: PayoutPatchById,
+  response: z.object({ data: PayoutDetail }),
+  errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION', 'INVALID_SELECTION'],
+  hints: { readOnly: false, idempotent: true, destructive: false },
+  lookUp: noLookUp,
+  apply: async (work, { body: { id, ...patch } }) => {
+    await settlePayout(work, id, patch);
+    return { data: await detailOf(work.db, work.brandId, id) };
+  },
+});

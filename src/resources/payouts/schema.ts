@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { Currency, fromMinor } from '../../money.ts';
+import { ListQuery, listOf, timestamp, timestampInput } from '../../page.ts';
+import { toWire } from '../../wire.ts';
+import { Email } from '../creators/schema.ts';
+import type { PayoutFacts } from './queries.ts';
+
+const method = z.enum(['wallet', 'bank_transfer', 'manual']);
+const id = z.string().min(1).max(100);
+const text = z.string().trim().max(5_000).nullable();
+
+export const Payout = z
+  .object({
+    id: z.string(),
+    creator_email: z.string().nullable(),
+    creator_name: z.string().nullable(),
+    amount: z.number(),
+    currency: z.string(),
+    method,
+    wallet_email: z.string().nullable(),
+    status: z.enum(['completed', 'paid']),
+    note: z.string().nullable(),
+    created_at: timestamp,
+    reference: z.string().nullable(),
+    paid_at: timestamp.nullable(),
+    allocated_amount: z.number().describe('Of the commissions it paid.'),
+    netted_amount: z.number().describe('Taken off them for refunds after an earlier payment.'),
+    unallocated_amount: z.number().describe('Of its amount, what paid no commission.'),
+  })
+  .meta({ id: 'Payout' });
+
+export const PayoutDetail = Payout.extend({
+  commission_ids: z.array(z.string()).describe('What it paid, oldest sale first.'),
+}).meta({ id: 'PayoutDetail' });
+
+export const PayoutCreate = z
+  .object({
+    creator_email: Email.describe('Of somebody who is or was on the roster.'),
+    amount: z.number().positive().describe('In major units, with at most the decimals of its currency.'),
+    currency: Currency.optional().describe("The brand's when omitted."),
+    method,
+    wallet_email: Email.nullable().optional(),
+    note: text.optional(),
+    description: text.optional().describe('Another name of `note`, which wins.'),
+  })
+  .meta({ id: 'PayoutCreate' });
+export type PayoutCreate = z.output<typeof PayoutCreate>;
+
+const MAX_COMMISSIONS = 1_000;
+
+const settlement = {
+  status: z.literal('paid'),
+  paid_at: timestampInput.optional().describe('Now when omitted.'),
+  reference: z.string().trim().min(1).max(500).nullable().optional(),
+  note: text.optional(),
+  commission_ids: z
+    .array(id)
+    .max(MAX_COMMISSIONS)
+    .optional()
+    .describe('What it pays. Oldest first when omitted; an empty list pays none, as for a fee.'),
+};
+
+export const PayoutPatch = z.object(settlement).meta({ id: 'PayoutPatch' });
+export type PayoutPatch = z.output<typeof PayoutPatch>;
+
+export const PayoutPatchById = z.object({ id, ...settlement }).meta({ id: 'PayoutPatchById' });
+
+/** A date alone means its last moment, in UTC. */
+const through = z
+  .union([z.iso.date().transform((date) => `${date}T23:59:59.999Z`), z.iso.datetime({ offset: true })])
+  .transform((time) => new Date(time))
+  .pipe(z.date());
+
+export const PayoutFilter = z
+  .object({
+    creator_email: z.email().max(254).optional().describe('In any case.'),
+    method: method.optional(),
+    from: timestampInput.optional().describe('Made at or after this time.'),
+    to: through.optional().describe('Made at or before this time; a date alone includes that day.'),
+    ...ListQuery,
+  })
+  .superRefine(({ from, to }, context) => {
+    if (from === undefined || to === undefined || from <= to) return;
+    context.addIssue({ code: 'custom', path: ['from'], message: 'must not be after `to`', input: from.toISOString() });
+  });
+
+export const PayoutList = listOf(Payout);
+
+/** Every field that any of the shapes shows, but `commission_ids`. */
+export function payoutOf({ amountMinor, allocatedMinor, nettedMinor, ...row }: PayoutFacts) {
+  const major = (minor: number) => fromMinor(minor, row.currency);
+  return {
+    ...toWire(row),
+    amount: major(amountMinor),
+    allocated_amount: major(allocatedMinor),
+    netted_amount: major(nettedMinor),
+    unallocated_amount: major(amountMinor - (allocatedMinor - nettedMinor)),
+  };
+}
