@@ -1,0 +1,168 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Context } from '../../src/context.ts';
+import { CLAIM, oldestClickAt } from '../../src/resources/clicks/queries.ts';
+import { findMending } from '../../src/resources/figures/rollups/queries.ts';
+import { findOldestUnshipped } from '../../src/resources/figures/shipping/queries.ts';
+import { until } from '../harness/app.ts';
+import { type ClicksFound, checkClicks } from './check-clicks.ts';
+import { checkOrders, type OrdersFound } from './check-orders.ts';
+import { type ClickLoad, startClicks } from './clicks.ts';
+import { type OrderLoad, startOrders } from './orders.ts';
+import { randomOf } from './random.ts';
+import { openStage, type Stage, VICTIMS, type Victim } from './stage.ts';
+import { openWorld, type World } from './world.ts';
+
+export interface Plan {
+  rounds: number;
+  seed: number;
+  /** Default: all of them. */
+  victims?: readonly Victim[];
+  dataName: string;
+  report(line: string): void;
+}
+
+export interface Round {
+  victim: Victim;
+  /** Since the load began. */
+  killedAtMs: number;
+  /** Whether a batch of clicks was on its way to ClickHouse, and had not arrived. */
+  isMidBatch: boolean;
+  downMs: number;
+  /** From the kill to the next click and the next delivery that were acknowledged. */
+  clicksBackMs: number;
+  ordersBackMs: number;
+  /** So far. */
+  clicks: number;
+  orders: number;
+}
+
+export interface Outcome {
+  rounds: Round[];
+  clicks: ClickLoad;
+  orders: OrderLoad;
+  /** After the load, until everything was in ClickHouse. */
+  settledMs: number;
+  foundClicks: ClicksFound;
+  foundOrders: OrdersFound;
+  /** Whatever is not as it should be; empty when all is well. */
+  differences: string[];
+}
+
+const LONGEST_CALM_MS = 2_500;
+const LONGEST_DOWN_MS = 1_500;
+/** Who is at work while a batch is inserted. */
+const INSERTERS: ReadonlySet<Victim> = new Set(['worker', 'clickhouse']);
+const LONGEST_INTO_BATCH_MS = 40;
+const BATCH_WITHIN_MS = 5_000;
+const BACK_WITHIN_MS = 60_000;
+const SETTLED_WITHIN_MS = 60_000;
+
+/** Each victim in turn, in another order each time, at moments of the seed's choice. */
+function planOf({ rounds, seed, victims = VICTIMS }: Plan) {
+  const random = randomOf(seed);
+  const turns = Array.from({ length: Math.ceil(rounds / victims.length) }, () => random.shuffled(victims)).flat();
+  return turns.slice(0, rounds).map((victim) => ({
+    victim,
+    calmMs: random.between(200, LONGEST_CALM_MS),
+    downMs: random.below(LONGEST_DOWN_MS),
+    // Where a batch could be lost or counted twice; a moment of no choice is seldom in one.
+    intoBatchMs: INSERTERS.has(victim) && random.chance(0.7) ? random.below(LONGEST_INTO_BATCH_MS) : undefined,
+  }));
+}
+type Kill = Omit<ReturnType<typeof planOf>[number], 'calmMs'>;
+
+const isOnItsWay = ({ redis }: Context) => redis.use((client) => client.exists(CLAIM)).then((count) => count === 1);
+
+/** Waits for the next batch to be on its way for `intoMs`. */
+async function waitIntoBatch(context: Context, intoMs: number): Promise<void> {
+  const deadline = performance.now() + BATCH_WITHIN_MS;
+  while (!(await isOnItsWay(context)) && performance.now() < deadline) await pause(1);
+  await pause(intoMs);
+}
+
+async function strike(
+  stage: Stage,
+  { victim, downMs, intoBatchMs }: Kill,
+  load: { clicks: ClickLoad; orders: OrderLoad; startedAt: number },
+): Promise<Round> {
+  const { clicks, orders, startedAt } = load;
+  if (intoBatchMs !== undefined) await waitIntoBatch(stage.context, intoBatchMs);
+  const killedAt = performance.now();
+  await stage.kill(victim);
+  const isMidBatch = victim !== 'redis' && (await isOnItsWay(stage.context));
+  await stage.revive(victim, downMs);
+  const returnedAt = performance.now();
+  const backAfter = async (what: string, lastAt: () => number) => {
+    await until(what, () => lastAt() > returnedAt, BACK_WITHIN_MS);
+    return lastAt() - killedAt;
+  };
+  const [clicksBackMs, ordersBackMs] = await Promise.all([
+    backAfter('a click to be acknowledged again', clicks.lastAt),
+    backAfter('an order to be acknowledged again', orders.lastAt),
+  ]);
+  return {
+    ...{
+      victim,
+      killedAtMs: killedAt - startedAt,
+      isMidBatch,
+      downMs: returnedAt - killedAt,
+      clicksBackMs,
+      ordersBackMs,
+    },
+    ...{ clicks: clicks.acknowledged.size, orders: orders.taken.length },
+  };
+}
+
+/** Nothing waits any more, neither clicks in Redis nor ledger entries in PostgreSQL, and figures are mended. */
+async function isSettled({ redis, postgres, clickhouse }: Context, { brands }: World): Promise<boolean> {
+  if ((await oldestClickAt(redis)) !== undefined) return false;
+  for (const { id } of brands) if (await findOldestUnshipped(postgres.db, id)) return false;
+  return (await findMending(clickhouse))?.step === 'done';
+}
+
+async function live(stage: Stage, world: World, plan: Plan): Promise<Outcome> {
+  const { report } = plan;
+  const clicks = startClicks(stage.url, world, randomOf(plan.seed + 1));
+  const orders = startOrders(stage.url, world, randomOf(plan.seed + 2), clicks.recent);
+  const load = { clicks, orders, startedAt: performance.now() };
+  const rounds: Round[] = [];
+  const differences: string[] = [];
+  try {
+    for (const { calmMs, ...next } of planOf(plan)) {
+      await pause(calmMs);
+      const round = await strike(stage, next, load);
+      rounds.push(round);
+      const killed = `killed ${round.victim} at ${(round.killedAtMs / 1000).toFixed(1)} s`;
+      report(`${rounds.length}/${plan.rounds} ${killed}; ${round.clicks} clicks, ${round.orders} orders so far`);
+    }
+  } finally {
+    await Promise.all([clicks.stop(), orders.stop()]);
+  }
+  report('Waiting until all of it is in ClickHouse');
+  const stoppedAt = performance.now();
+  await until('everything to settle', () => isSettled(stage.context, world), SETTLED_WITHIN_MS).catch(
+    (error: Error) => void differences.push(error.message),
+  );
+  const settledMs = performance.now() - stoppedAt;
+  const foundClicks = await checkClicks(stage.context, clicks);
+  const foundOrders = await checkOrders(stage.context, world, orders, foundClicks.counted);
+  differences.push(...foundClicks.differences, ...foundOrders.differences);
+  differences.push(...clicks.faults, ...orders.faults, ...stage.falls());
+  return { rounds, clicks, orders, settledMs, foundClicks, foundOrders, differences };
+}
+
+/** Kills each of the processes in turn under load, and compares what is left with what was acknowledged. */
+export async function runChaos(plan: Plan): Promise<Outcome> {
+  plan.report('Starting PostgreSQL, Redis, ClickHouse, the API and a worker');
+  const stage = await openStage(plan.dataName);
+  try {
+    const world = await openWorld(stage);
+    try {
+      return await live(stage, world, plan);
+    } finally {
+      await world.close();
+    }
+  } finally {
+    await stage.close();
+  }
+}

@@ -1,0 +1,178 @@
+import { PHONE } from '../harness/clicks.ts';
+import { wasActive } from './attribution.ts';
+import { orderBody, refundBody } from './door.ts';
+import type { Act, Change, ClickRef, CodeRef } from './history.ts';
+import { DAY_MS } from './history.ts';
+import { hearOrder, hearRefunds, keyOf, type OracleLink, type Told } from './model.ts';
+import { payNow, reviewNow } from './reviews.ts';
+import { pick, type StoredOrder, type World } from './world.ts';
+
+type Of<Name extends Act['act']> = Extract<Act, { act: Name }>;
+
+const BOT = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
+/** Longer than a link is remembered, also on a machine that is busy. */
+const STALE_MS = 10_000;
+
+/** Whether the redirect may answer by what a link was a moment ago. */
+const isFreshlySwitched = ({ switchedAt }: World, link: OracleLink) =>
+  performance.now() - (switchedAt.get(link) ?? Number.NEGATIVE_INFINITY) < STALE_MS;
+
+async function clickNow(world: World, { link: which, kind, repeats }: Of<'click'>, now: number): Promise<void> {
+  const link = pick([...world.slugs.keys()], which);
+  if (!link) return;
+  world.counter += 1;
+  // Nobody else has this agent on this link, so nobody else is this visitor.
+  const agent = `${kind === 'bot' ? BOT : PHONE} Phone/${world.counter}`;
+  const headers = { 'user-agent': agent, ...(kind === 'prefetch' ? { 'sec-purpose': 'prefetch' } : {}) };
+  let isRepeat = false;
+  for (let time = 0; time <= repeats; time += 1) {
+    const answer = await world.door.click(world.slugs.get(link) ?? '', headers, kind === 'head' ? 'HEAD' : 'GET');
+    const isTaken = answer.status === 302;
+    if (!isFreshlySwitched(world, link) && isTaken !== wasActive(link, now)) {
+      throw new Error(`A link that is ${isTaken ? 'off' : 'on'} answered ${answer.status}.`);
+    }
+    if (!isTaken) continue;
+    if (answer.headers.has('x-click-recorded')) throw new Error('A click was not recorded.');
+    const isCounted = kind === 'counted' && !isRepeat;
+    isRepeat = true;
+    world.oracle.clicks.push({ id: answer.clickId.slice(0, 24), token: answer.clickId, link, at: now, isCounted });
+  }
+}
+
+function codeOf({ oracle }: World, ref: CodeRef): string {
+  const codes = oracle.links.filter(({ type }) => type === 'discount_code');
+  const value = ref === 'unknown' ? undefined : pick(codes, ref.link)?.value;
+  if (ref === 'unknown' || value === undefined) return 'NOBODYS';
+  return ref.isLower ? value.toLowerCase() : value;
+}
+
+/** The clicks that an order carries; of two of one moment the first, for which of them is the last nobody can say. */
+function tokensOf({ oracle, foreign }: World, refs: readonly ClickRef[]): string[] {
+  const taken = new Set<number>();
+  return refs.flatMap((ref) => {
+    if (ref === 'foreign') return [foreign];
+    if (ref === 'forged') return [`${foreign.slice(0, -1)}${foreign.endsWith('x') ? 'y' : 'x'}`];
+    const click = pick(oracle.clicks, ref.click);
+    if (!click || taken.has(click.at)) return [];
+    taken.add(click.at);
+    return [click.token];
+  });
+}
+
+/** The moment that an order is near: the end of its first click's window, or its first code's last switch. */
+function edgeOf({ oracle }: World, codes: readonly string[], tokens: readonly string[], now: number): number {
+  const click = oracle.clicks.find(({ token }) => token === tokens[0]);
+  if (click?.link) return click.at + click.link.attributionDays * DAY_MS;
+  const link = oracle.links.find(({ type, value }) => type === 'discount_code' && value === codes[0]?.toUpperCase());
+  return link?.states.at(-1)?.at ?? now;
+}
+
+/** A time of the order's own: of two orders one is always the older. */
+function placedAt(world: World, placed: Of<'place'>['placed'], edge: number, now: number): number {
+  let at = 'agoMs' in placed ? now - placed.agoMs : edge + placed.edgeMs;
+  while (world.usedTimes.has(at)) at += 1;
+  world.usedTimes.add(at);
+  return at;
+}
+
+async function placeNow(world: World, act: Of<'place'>, now: number): Promise<void> {
+  const codes = [...new Set(act.codes.map((ref) => codeOf(world, ref)))];
+  const tokens = tokensOf(world, act.clicks);
+  const customer = act.customer === 'creator' ? world.counter % world.emails.length : null;
+  world.counter += 1;
+  const version: Told = {
+    ...{
+      store: act.store % world.stores,
+      orderId: `o${world.counter}`,
+      currency: act.currency ?? world.oracle.currency,
+      baseMinor: act.baseMinor,
+    },
+    ...{
+      occurredAt: placedAt(world, act.placed, edgeOf(world, codes, tokens, now), now),
+      paidAt: act.isPaid ? now : null,
+      cancelledAt: null,
+    },
+    ...{ updatedAt: now, customer, codes, tokens, refunds: [] },
+  };
+  const other = act.customer === 'other' ? `c${world.counter}@shop.example` : null;
+  const order = { versions: [version], email: customer === null ? other : (world.emails[customer] ?? null) };
+  world.orders.push(order);
+  if (act.isTold) await tellOrder(world, order, version);
+}
+
+async function tellOrder({ door, oracle }: World, { email }: StoredOrder, told: Told): Promise<void> {
+  await door.tell(told.store, 'order.updated', orderBody(told, email));
+  hearOrder(oracle, told);
+}
+
+async function tellRefunds({ door, oracle }: World, told: Told): Promise<void> {
+  if (told.refunds.length === 0) return;
+  await door.tell(told.store, 'order.refunded', refundBody(told));
+  hearRefunds(oracle, keyOf(told.store, told.orderId), told.refunds);
+}
+
+/** The order's next version; undefined when it cannot change so. */
+function changed(last: Told, change: Change, now: number): Told | undefined {
+  const next = { ...last, updatedAt: Math.max(now, last.updatedAt + 1) };
+  if (change.what === 'pay') return last.paidAt === null && !last.cancelledAt ? { ...next, paidAt: now } : undefined;
+  if (change.what === 'cancel') return last.cancelledAt === null ? { ...next, cancelledAt: now } : undefined;
+  if (change.what === 'base') return { ...next, baseMinor: change.baseMinor };
+  if (change.what !== 'refund') return next;
+  const id = `r${(last.refunds.length * 7) % 10}-${last.refunds.length}`;
+  const amountMinor = Math.ceil(last.baseMinor * change.share);
+  return { ...next, refunds: [...last.refunds, { id, amountMinor, at: now - change.agoMs }] };
+}
+
+const isPaid = ({ oracle }: World, { versions: [first] }: StoredOrder) =>
+  first !== undefined && oracle.orders.get(keyOf(first.store, first.orderId))?.commission?.review === 'paid';
+
+async function changeNow(world: World, act: Of<'change'>, now: number): Promise<void> {
+  const { order: which, isOfPaid, change, tell } = act;
+  const paid = isOfPaid ? world.orders.filter((one) => isPaid(world, one)) : [];
+  const order = pick(paid.length > 0 ? paid : world.orders, which);
+  const last = order?.versions.at(-1);
+  const next = last && changed(last, change, now);
+  if (!order || !next) return;
+  order.versions.push(next);
+  if (tell === 'order') await tellOrder(world, order, next);
+  if (tell === 'refund') await tellRefunds(world, next);
+}
+
+async function tellNow(world: World, { order: which, version, how, times }: Of<'tell'>): Promise<void> {
+  const order = pick(world.orders, which);
+  const told = order && pick(order.versions, version);
+  if (!order || !told) return;
+  for (let time = 0; time < times; time += 1) {
+    if (how === 'order') await tellOrder(world, order, told);
+    else await tellRefunds(world, told);
+  }
+}
+
+async function rateNow({ door, oracle }: World, { link: which, ratePpm }: Of<'rate'>): Promise<void> {
+  const link = pick(oracle.links, which);
+  if (!link) return;
+  await door.ask('PATCH', `/v1/affiliates/links/${link.id}`, { commission_rate: ratePpm / 10_000 });
+  link.ratePpm = ratePpm;
+}
+
+async function switchNow(world: World, { link: which, active, isDelete }: Of<'switch'>, now: number): Promise<void> {
+  const link = pick(world.oracle.links, which);
+  if (!link) return;
+  const path = `/v1/affiliates/links/${link.id}`;
+  if (!active && isDelete) await world.door.ask('DELETE', path);
+  else await world.door.ask('PATCH', path, { active });
+  link.states.push({ at: now, active });
+  world.switchedAt.set(link, performance.now());
+}
+
+/** Does it to the app, and then to the oracle. */
+export async function perform(world: World, act: Act, now: number): Promise<void> {
+  if (act.act === 'click') await clickNow(world, act, now);
+  else if (act.act === 'place') await placeNow(world, act, now);
+  else if (act.act === 'change') await changeNow(world, act, now);
+  else if (act.act === 'tell') await tellNow(world, act);
+  else if (act.act === 'rate') await rateNow(world, act);
+  else if (act.act === 'switch') await switchNow(world, act, now);
+  else if (act.act === 'review') await reviewNow(world, act, now);
+  else await payNow(world, act);
+}

@@ -1,0 +1,244 @@
+/**
+ * What decisions.md §4 to §6 says of one brand, as plainly as it can be said: facts in lists, and every figure computed
+ * anew from all of them. Nothing of src/ decides anything here.
+ */
+import { attribute } from './attribution.ts';
+import { DAY_MS } from './history.ts';
+
+export interface OracleLink {
+  id: string;
+  creator: number;
+  type: 'discount_code' | 'link';
+  value: string;
+  currency: string;
+  ratePpm: number;
+  holdDays: number;
+  attributionDays: number;
+  store: number | null;
+  /** What it was from when on, in order. */
+  states: { at: number; active: boolean }[];
+}
+
+export interface OracleClick {
+  id: string;
+  token: string;
+  /** Undefined: of another brand. */
+  link: OracleLink | undefined;
+  at: number;
+  isCounted: boolean;
+}
+
+export interface Refund {
+  id: string;
+  amountMinor: number;
+  at: number;
+}
+
+/** What a store says of an order at one time. */
+export interface Told {
+  store: number;
+  orderId: string;
+  currency: string;
+  baseMinor: number;
+  occurredAt: number;
+  paidAt: number | null;
+  cancelledAt: number | null;
+  updatedAt: number;
+  /** Which creator of the brand the customer is. */
+  customer: number | null;
+  codes: string[];
+  tokens: string[];
+  refunds: Refund[];
+}
+
+export interface OracleCommission {
+  link: OracleLink;
+  ratePpm: number;
+  holdDays: number;
+  clickId: string | null;
+  code: string | null;
+  /** What the brand made of it; the facts may say otherwise. */
+  review: 'pending' | 'approved' | 'rejected' | 'paid';
+  /** Fixed by its payment. */
+  paidMinor: number;
+}
+
+export interface OracleOrder {
+  told: Told[];
+  refunds: (Refund & { isLate: boolean })[];
+  /** Undefined until the order itself is told; null when it pays nobody. */
+  commission: OracleCommission | null | undefined;
+}
+
+export interface Oracle {
+  currency: string;
+  isAutomatic: boolean;
+  links: OracleLink[];
+  clicks: OracleClick[];
+  orders: Map<string, OracleOrder>;
+  /** What payouts netted, by creator and currency. */
+  netted: Map<string, number>;
+}
+
+export const keyOf = (store: number, orderId: string): string => `${store} ${orderId}`;
+
+/** A share in millionths, half to even; exact up to 9 billion. */
+export function shareOf(minor: number, ppm: number): number {
+  const product = minor * ppm;
+  const whole = Math.floor(product / 1_000_000);
+  const rest = product - whole * 1_000_000;
+  if (rest === 500_000) return whole + (whole % 2);
+  return rest > 500_000 ? whole + 1 : whole;
+}
+
+function orderOf(oracle: Oracle, key: string): OracleOrder {
+  const order = oracle.orders.get(key) ?? { told: [], refunds: [], commission: undefined };
+  oracle.orders.set(key, order);
+  return order;
+}
+
+export function hearRefunds(oracle: Oracle, key: string, refunds: readonly Refund[]): void {
+  const order = orderOf(oracle, key);
+  const isLate = order.commission?.review === 'paid';
+  for (const refund of refunds) {
+    if (order.refunds.every(({ id }) => id !== refund.id)) order.refunds.push({ ...refund, isLate });
+  }
+}
+
+export function hearOrder(oracle: Oracle, told: Told): void {
+  const key = keyOf(told.store, told.orderId);
+  hearRefunds(oracle, key, told.refunds);
+  const order = orderOf(oracle, key);
+  order.told.push(told);
+  if (order.commission !== undefined) return;
+  const won = attribute(oracle, told);
+  order.commission = won && {
+    ...won,
+    ...{ ratePpm: won.link.ratePpm, holdDays: won.link.holdDays, review: 'pending', paidMinor: 0 },
+  };
+}
+
+const earliest = (times: readonly (number | null)[]): number | null =>
+  times.reduce((a, b) => (a === null ? b : b === null ? a : Math.min(a, b)), null);
+
+/** All that the facts of an order say now. */
+export function factsOf({ told, refunds }: OracleOrder) {
+  const newest = told.reduce((a, b) => (b.updatedAt > a.updatedAt ? b : a));
+  const { baseMinor, occurredAt, currency } = newest;
+  const paidAt = earliest(told.map((one) => one.paidAt));
+  const cancelledAt = earliest(told.map((one) => one.cancelledAt));
+  let left = baseMinor;
+  const inOrder = refunds.toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
+  const counted = inOrder.map(({ amountMinor, at, isLate }) => {
+    const minor = Math.min(amountMinor, left);
+    left -= minor;
+    return { minor, at, isLate };
+  });
+  if (paidAt !== null && cancelledAt !== null && left > 0) {
+    counted.push({ minor: left, at: cancelledAt, isLate: true });
+    left = 0;
+  }
+  return { baseMinor, occurredAt, currency, paidAt, cancelledAt, counted, leftMinor: left };
+}
+
+type Facts = ReturnType<typeof factsOf>;
+
+const isTakenBack = ({ baseMinor, leftMinor, cancelledAt }: Facts) =>
+  cancelledAt !== null || (baseMinor > 0 && leftMinor === 0);
+
+/** What a commission that was paid loses, and when: where a lowered sale counts, and at each late refund's time. */
+function lossesOf({ baseMinor, occurredAt, counted }: Facts, { paidMinor, ratePpm }: OracleCommission) {
+  const early = counted.filter(({ isLate }) => !isLate).reduce((sum, { minor }) => sum + minor, 0);
+  let rest = baseMinor - early;
+  let owed = paidMinor;
+  const losses: { minor: number; at: number }[] = [];
+  for (const step of [{ minor: 0, at: occurredAt }, ...counted.filter(({ isLate }) => isLate)]) {
+    rest -= step.minor;
+    const due = Math.min(owed, shareOf(rest, ratePpm));
+    losses.push({ minor: owed - due, at: step.at });
+    owed = due;
+  }
+  return losses.filter(({ minor }) => minor > 0);
+}
+
+/** Where a commission stands. */
+export function standingOf(order: OracleOrder, commission: OracleCommission) {
+  const facts = factsOf(order);
+  const { review, paidMinor, ratePpm, holdDays } = commission;
+  const isPaid = review === 'paid';
+  return {
+    ...facts,
+    status: !isPaid && isTakenBack(facts) ? ('rejected' as const) : review,
+    dueMinor: isPaid ? paidMinor : shareOf(facts.leftMinor, ratePpm),
+    losses: isPaid ? lossesOf(facts, commission) : [],
+    approvableAt: facts.paidAt === null ? null : facts.paidAt + holdDays * DAY_MS,
+  };
+}
+
+/** Every order that pays somebody. */
+export function standings(oracle: Oracle) {
+  return [...oracle.orders.values()].flatMap((order) => {
+    const { commission } = order;
+    return commission ? [{ ...standingOf(order, commission), commission, order }] : [];
+  });
+}
+
+export type Verdict = 'moves' | 'skipped' | 'paid' | 'order_not_paid' | 'review_period_active';
+
+export function verdictOn(order: OracleOrder, to: 'approved' | 'rejected', now: number): Verdict {
+  if (!order.commission) throw new Error('It pays nobody.');
+  const standing = standingOf(order, order.commission);
+  const { status, approvableAt } = standing;
+  if (status === 'paid') return 'paid';
+  if (status === to) return 'skipped';
+  if (to === 'rejected') return 'moves';
+  if (isTakenBack(standing) || approvableAt === null) return 'order_not_paid';
+  return approvableAt > now ? 'review_period_active' : 'moves';
+}
+
+/** At any moment the brand that wants it approves what nothing speaks against. */
+export function approveDue(oracle: Oracle, now: number): void {
+  if (!oracle.isAutomatic) return;
+  for (const { order, commission, status } of standings(oracle)) {
+    const isSuspect = order.told.some(({ customer }) => customer === commission.link.creator);
+    if (status === 'pending' && !isSuspect && verdictOn(order, 'approved', now) === 'moves')
+      commission.review = 'approved';
+  }
+}
+
+export function owedBack(oracle: Oracle, creator: number, currency: string): number {
+  const lost = standings(oracle)
+    .filter((one) => one.commission.link.creator === creator && one.currency === currency)
+    .flatMap(({ losses }) => losses)
+    .reduce((sum, { minor }) => sum + minor, 0);
+  return Math.max(0, lost - (oracle.netted.get(`${creator} ${currency}`) ?? 0));
+}
+
+/** What can be paid to a creator, oldest first. */
+export const payable = (oracle: Oracle, creator: number, currency: string) =>
+  standings(oracle)
+    .filter((one) => one.status === 'approved' && one.currency === currency && one.commission.link.creator === creator)
+    .toSorted((a, b) => a.occurredAt - b.occurredAt);
+
+/** Pays whole commissions with an amount and what is owed back; with `mustFit`, all or none. */
+export function payOut(
+  oracle: Oracle,
+  payout: { creator: number; currency: string; amountMinor: number },
+  wanted: ReturnType<typeof payable>,
+  mustFit: boolean,
+): { allocatedMinor: number; nettedMinor: number } | undefined {
+  const { creator, currency, amountMinor } = payout;
+  const owed = owedBack(oracle, creator, currency);
+  let allocatedMinor = 0;
+  const chosen = wanted.filter(({ dueMinor }) => {
+    if (allocatedMinor + dueMinor > amountMinor + owed) return false;
+    allocatedMinor += dueMinor;
+    return true;
+  });
+  if (mustFit && chosen.length < wanted.length) return undefined;
+  for (const { commission, dueMinor } of chosen) Object.assign(commission, { review: 'paid', paidMinor: dueMinor });
+  const nettedMinor = Math.min(owed, allocatedMinor);
+  const key = `${creator} ${currency}`;
+  oracle.netted.set(key, (oracle.netted.get(key) ?? 0) + nettedMinor);
+  return { allocatedMinor, nettedMinor };
+}
