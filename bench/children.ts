@@ -8,6 +8,8 @@ import { dyingWithParent } from '../src/engines/embedded/process.ts';
 import type { EngineUrls } from '../src/open-context.ts';
 
 const ROOT = path.join(import.meta.dirname, '..');
+/** Of every process of a bench: what one mints another must read. */
+export const SECRET = 'be'.repeat(32);
 const READY_WITHIN_MS = 30_000;
 
 /** The environment of a process of ours on the bench's own engines. */
@@ -16,6 +18,7 @@ export function environmentOf(config: Config, urls: EngineUrls): Record<string, 
     PATH: config.java.searchPath,
     ROLLCALL_DIR: config.directory,
     LOG_LEVEL: 'error',
+    ROLLCALL_SECRET: SECRET,
     DATABASE_URL: urls.postgres,
     REDIS_URL: urls.redis,
     ELASTICSEARCH_URL: urls.elasticsearch,

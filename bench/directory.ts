@@ -1,17 +1,16 @@
-import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { inspect } from 'node:util';
-import { Command } from 'commander';
 import { type Config, readConfig } from '../src/config.ts';
-import { isPidAlive } from '../src/engines/embedded/alive.ts';
 import { engineFolder } from '../src/engines/embedded/folder.ts';
 import { assertNode } from '../src/node-version.ts';
 import { openContext } from '../src/open-context.ts';
 import { lastWords, startNode, stopNode } from './children.ts';
+import { benchCommand } from './command.ts';
 import { sampleCreators } from './directory-file.ts';
 import { measureImport } from './import.ts';
 import { makeDataKeys, takeTurns } from './keys.ts';
 import { measureCached, measureMix, measureNaive } from './mix.ts';
+import { withOwnData } from './own-data.ts';
 import { measurePages } from './pages.ts';
 import { measurePostgres } from './postgres.ts';
 import { makeKinds, shuffled } from './queries.ts';
@@ -21,7 +20,6 @@ import { type Scale, type Sitting, someOfEach, targetApi, targetElastic } from '
 import { measureStart, type Started } from './start.ts';
 import { measureUpdates } from './updates.ts';
 
-const FOLDER = 'bench-';
 const SEED = 7;
 const SAMPLE_ROWS = 4_000;
 /** One in so many queries is compared with Elasticsearch's own answer before anything is timed. */
@@ -50,13 +48,12 @@ const QUICK: Scale = {
   isFull: false,
 };
 
-const options = new Command('bench:directory')
-  .description(
-    'Measures the directory beside Elasticsearch, PostgreSQL and a bare proxy, on engines and data of its own that are ' +
-      'removed at the end. Prints a table and, as the last line, JSON. Exits with 1 when a floor is missed.',
-  )
+const options = benchCommand(
+  'bench:directory',
+  'Measures the directory beside Elasticsearch, PostgreSQL and a bare proxy, on engines and data of its own that are ' +
+    'removed at the end. Prints a table and, as the last line, JSON. Exits with 1 when a floor is missed.',
+)
   .option('--quick', '100,000 creators instead of 1,000,000; only the floors that do not grow with the data')
-  .showHelpAfterError()
   .parse()
   .opts<{ quick?: true }>();
 
@@ -108,27 +105,13 @@ async function measureAll(config: Config, scale: Scale, dataName: string): Promi
   return ratios;
 }
 
-/** The folders of runs that were killed. */
-async function removeLeftovers(base: string): Promise<void> {
-  for (const name of await readdir(base)) {
-    const pid = name.startsWith(FOLDER) ? Number(name.slice(FOLDER.length)) : Number.NaN;
-    if (Number.isInteger(pid) && !isPidAlive(pid)) await rm(path.join(base, name), { recursive: true, force: true });
-  }
-}
-
 async function main(): Promise<void> {
   assertNode();
   const config = { ...readConfig(), directoryAlias: 'creators' };
-  const dataName = `${FOLDER}${process.pid}`;
   const from = performance.now();
-  await removeLeftovers(engineFolder(config.directory));
-  try {
-    const ratios = await measureAll(config, options.quick ? QUICK : FULL, dataName);
-    progress(`Measured in ${Math.round((performance.now() - from) / 1000)} s`);
-    process.exitCode = report(ratios) ? 0 : 1;
-  } finally {
-    await rm(path.join(engineFolder(config.directory), dataName), { recursive: true, force: true });
-  }
+  const ratios = await withOwnData(config, (dataName) => measureAll(config, options.quick ? QUICK : FULL, dataName));
+  progress(`Measured in ${Math.round((performance.now() - from) / 1000)} s`);
+  process.exitCode = report(ratios) ? 0 : 1;
 }
 
 main().catch((error: unknown) => {

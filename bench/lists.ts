@@ -1,20 +1,19 @@
-import { rm } from 'node:fs/promises';
-import path from 'node:path';
 import { inspect } from 'node:util';
-import { Command } from 'commander';
 import { sql } from 'kysely';
 import { buildApp } from '../src/app.ts';
 import { createKey } from '../src/auth/actions.ts';
-import { readConfig } from '../src/config.ts';
+import { type Config, readConfig } from '../src/config.ts';
 import type { Context } from '../src/context.ts';
-import { engineFolder } from '../src/engines/embedded/folder.ts';
+import { migrateClickHouse } from '../src/engines/clickhouse/migrate.ts';
 import { startEmbedded } from '../src/engines/embedded/start.ts';
 import { migratePostgres } from '../src/engines/postgres/migrate.ts';
 import { assertNode } from '../src/node-version.ts';
 import { openContext } from '../src/open-context.ts';
 import { createBrand } from '../src/resources/brands/actions.ts';
 import { listSubscriptions } from '../src/resources/brands/queries.ts';
+import { benchCommand } from './command.ts';
 import { alternate, latencyMs, median, openTarget } from './load.ts';
+import { withOwnData } from './own-data.ts';
 import { progress, type Ratio, report, round } from './report.ts';
 
 const ROWS = 100_000;
@@ -24,12 +23,10 @@ const ROUNDS = 40;
 const ORDER_OF_TIME = 10;
 const NOWHERE = 'http://127.0.0.1:9';
 
-new Command('bench:lists')
-  .description(
-    `Measures page ${LAST_PAGE} beside page 1 of the brand's lists with ${ROWS.toLocaleString('en')} rows each.`,
-  )
-  .showHelpAfterError()
-  .parse();
+benchCommand(
+  'bench:lists',
+  `Measures page ${LAST_PAGE} beside page 1 of the brand's lists with ${ROWS.toLocaleString('en')} rows each.`,
+).parse();
 
 /** A brand with as many creators, roster entries, campaigns and applications as fill every list. */
 async function fill({ postgres: { db } }: Context, brandId: string): Promise<void> {
@@ -71,6 +68,7 @@ async function measureList(url: string, keys: readonly string[], list: string): 
 async function measure(context: Context): Promise<Ratio[]> {
   const { db } = context.postgres;
   await migratePostgres(db);
+  await migrateClickHouse(context.clickhouse);
   const brandId = await createBrand(db, context.clock, { name: 'lists', plan: 'enterprise', status: 'active' });
   const subscriptionId = (await listSubscriptions(db, brandId)).find(({ kind }) => kind === 'brand')?.id ?? '';
   const request = { brandId, subscriptionId, kind: 'brand', name: 'bench' } as const;
@@ -90,26 +88,30 @@ async function measure(context: Context): Promise<Ratio[]> {
   return ratios;
 }
 
+async function run(config: Config, dataName: string): Promise<boolean> {
+  const { directory, java } = config;
+  const only = ['postgres', 'redis', 'clickhouse'] as const;
+  const engines = await startEmbedded({ directory, dataName, only, elasticsearchHeapMb: 512, java, report: progress });
+  try {
+    const { postgres = '', redis = '', clickhouse = '' } = engines.urls;
+    const { context, close } = openContext(config, { postgres, redis, elasticsearch: NOWHERE, clickhouse });
+    await context.redis.ready();
+    const isReached = report(await measure(context));
+    await close();
+    return isReached;
+  } finally {
+    await engines.stop();
+  }
+}
+
 async function main(): Promise<void> {
   assertNode();
   const config = { ...readConfig(), logLevel: 'silent' } as const;
-  const { directory, java } = config;
-  const dataName = `bench-${process.pid}`;
-  const only = ['postgres', 'redis'] as const;
-  const engines = await startEmbedded({ directory, dataName, only, elasticsearchHeapMb: 512, java, report: progress });
-  try {
-    const { postgres = '', redis = '' } = engines.urls;
-    const { context, close } = openContext(config, { postgres, redis, elasticsearch: NOWHERE, clickhouse: NOWHERE });
-    await context.redis.ready();
-    process.exitCode = report(await measure(context)) ? 0 : 1;
-    await close();
-  } finally {
-    await engines.stop();
-    await rm(path.join(engineFolder(directory), dataName), { recursive: true, force: true });
-  }
+  process.exitCode = (await withOwnData(config, (dataName) => run(config, dataName))) ? 0 : 1;
 }
 
 main().catch((error: unknown) => {
   process.stderr.write(`${inspect(error)}\n`);
-  process.exitCode = 1;
+  // Connections of the failed measurement would keep the process.
+  process.exit(1);
 });

@@ -1,0 +1,105 @@
+import path from 'node:path';
+import { inspect } from 'node:util';
+import { InvalidArgumentError } from 'commander';
+import { type Config, readConfig } from '../src/config.ts';
+import type { EngineName } from '../src/engines/embedded/engine.ts';
+import { type EmbeddedEngines, startEmbedded } from '../src/engines/embedded/start.ts';
+import { assertNode } from '../src/node-version.ts';
+import { type EngineUrls, openContext } from '../src/open-context.ts';
+import { environmentOf, SECRET, startServer } from './children.ts';
+import { benchCommand } from './command.ts';
+import { measureDrain } from './drain.ts';
+import { type FiguresScale, measureFigures } from './figures.ts';
+import { measureIngest } from './ingest.ts';
+import { withOwnData } from './own-data.ts';
+import { type ClickSitting, measureRedirects, prepareClicks } from './redirects.ts';
+import { progress, type Ratio, report } from './report.ts';
+
+const EVENTS = 10_000_000;
+const QUICK_EVENTS = 1_000_000;
+const MOST_EVENTS = 1_000_000_000;
+/** Nobody searches here. */
+const NOWHERE = 'http://127.0.0.1:9';
+
+function eventCount(value: string): number {
+  const count = /^\d+$/.test(value) ? Number(value) : Number.NaN;
+  if (count >= QUICK_EVENTS && count <= MOST_EVENTS) return count;
+  throw new InvalidArgumentError(`must be a whole number from ${QUICK_EVENTS} to ${MOST_EVENTS}.`);
+}
+
+const options = benchCommand(
+  'bench:attribution',
+  'Measures clicks, orders and figures beside a bare redirect, a bare INSERT, the raw events and PostgreSQL, on engines ' +
+    'and data of its own that are removed at the end. Prints a table and, as the last line, JSON. Exits with 1 when a ' +
+    'floor is missed.',
+)
+  .option('--events <number>', `events in ClickHouse (default ${EVENTS}); at 50000000 higher floors`, eventCount)
+  .option('--quick', `${QUICK_EVENTS} events; only the floors of redirects, drain and exactness`)
+  .parse()
+  .opts<{ events?: number; quick?: true }>();
+
+const scale: FiguresScale = {
+  events: options.events ?? (options.quick ? QUICK_EVENTS : EVENTS),
+  isQuick: options.quick === true,
+};
+const effort = options.quick ? { rounds: 3, clickMs: 3_000 } : { rounds: 5, clickMs: 5_000 };
+
+/** Engines with data of their own within the run's folder. */
+async function withEngines<T>(
+  { directory, java }: Config,
+  dataName: string,
+  only: readonly EngineName[],
+  measure: (urls: EmbeddedEngines['urls']) => Promise<T>,
+): Promise<T> {
+  const engines = await startEmbedded({ directory, dataName, only, elasticsearchHeapMb: 0, java, report: progress });
+  try {
+    return await measure(engines.urls);
+  } finally {
+    await engines.stop();
+  }
+}
+
+async function measureStreams(config: Config, urls: EngineUrls): Promise<Ratio[]> {
+  const env = environmentOf(config, urls);
+  const api = await startServer(() => ['src/server.ts'], env);
+  const { context, close } = openContext(config, urls);
+  try {
+    await context.redis.ready();
+    const sitting: ClickSitting = { env, context, api, ...effort };
+    await prepareClicks(sitting);
+    return [...(await measureRedirects(sitting)), ...(await measureDrain(sitting)), ...(await measureIngest(sitting))];
+  } finally {
+    await api.stop();
+    await close();
+  }
+}
+
+/** What streams in is measured first and its engines stopped: figures then have the machine, and an empty ClickHouse. */
+async function measureAll(config: Config, dataName: string): Promise<Ratio[]> {
+  const streamed = await withEngines(
+    config,
+    path.join(dataName, 'streams'),
+    ['postgres', 'redis', 'clickhouse'],
+    ({ postgres = '', redis = '', clickhouse = '' }) =>
+      measureStreams(config, { postgres, redis, elasticsearch: NOWHERE, clickhouse }),
+  );
+  const figures = await withEngines(config, path.join(dataName, 'figures'), ['clickhouse'], ({ clickhouse = '' }) =>
+    measureFigures(config, clickhouse, dataName, scale),
+  );
+  return [...streamed, ...figures];
+}
+
+async function main(): Promise<void> {
+  assertNode();
+  const config: Config = { ...readConfig(), logLevel: 'silent', secret: Buffer.from(SECRET, 'hex') };
+  const from = performance.now();
+  const ratios = await withOwnData(config, (dataName) => measureAll(config, dataName));
+  progress(`Measured in ${Math.round((performance.now() - from) / 1000)} s`);
+  process.exitCode = report(ratios) ? 0 : 1;
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${inspect(error)}\n`);
+  // Connections of the failed measurement would keep the process.
+  process.exit(1);
+});

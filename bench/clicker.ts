@@ -1,0 +1,111 @@
+/**
+ * Clicks on links as fast as they are answered: `node clicker.ts <port> <connections> <ms> <links> <number>`. One request
+ * in flight on each connection, which is kept; each comes from an address of its own, with one of many user agents, and
+ * every second visitor has a cookie, so that next to no click is a repeat. Prints what was answered as JSON.
+ */
+import { randomInt } from 'node:crypto';
+import { connect, type Socket } from 'node:net';
+import { LINK_DIGITS, slugOf } from './click-links.ts';
+
+const [port = 0, connections = 0, forMs = 0, links = 0, number = 0] = process.argv.slice(2).map(Number);
+
+const AGENTS = Array.from({ length: 40 }, (_, i) => {
+  const version = 120 + (i % 20);
+  return i < 20
+    ? `Mozilla/5.0 (iPhone; CPU iPhone OS 17_${i} like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.${i} Mobile/15E148 Safari/604.1`
+    : `Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${version}.0.0.0 Safari/537.36`;
+});
+const COOKIE_CHARACTERS = 22;
+
+/** One kind of request; what makes it unique is written into its bytes as it is sent. */
+interface Template {
+  bytes: Buffer;
+  linkAt: number;
+  cookieAt: number | undefined;
+}
+
+function templateOf(agent: string, hasCookie: boolean): Template {
+  const cookie = '0'.repeat(COOKIE_CHARACTERS);
+  const lines = [
+    `GET /r/${slugOf(0)} HTTP/1.1`,
+    'Host: go.example',
+    `User-Agent: ${agent}`,
+    'Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
+    'Accept-Encoding: gzip, deflate, br',
+    'Referer: https://photo.example/',
+    ...(hasCookie ? [`Cookie: rollcall_visitor=${cookie}`] : []),
+    'Connection: keep-alive',
+  ];
+  const text = `${lines.join('\r\n')}\r\n\r\n`;
+  return {
+    bytes: Buffer.from(text, 'latin1'),
+    linkAt: text.indexOf(' HTTP/1.1') - LINK_DIGITS,
+    cookieAt: hasCookie ? text.indexOf(cookie) : undefined,
+  };
+}
+
+const templates = AGENTS.flatMap((agent) => [templateOf(agent, true), templateOf(agent, false)]);
+const first = randomInt(1_000_000);
+let cookies = 0;
+
+/** The request of a connection's nth click: every link with every agent before any comes again. */
+function requestOf(n: number): Buffer {
+  const template = templates[Math.floor(n / links) % templates.length] ?? templateOf('', false);
+  const { linkAt, cookieAt } = template;
+  // A socket may still hold the bytes of the click before.
+  const bytes = Buffer.from(template.bytes);
+  bytes.write(String(n % links).padStart(LINK_DIGITS, '0'), linkAt, 'latin1');
+  if (cookieAt !== undefined) {
+    cookies += 1;
+    bytes.write(String(first * 1e8 + cookies).padStart(COOKIE_CHARACTERS, '0'), cookieAt, 'latin1');
+  }
+  return bytes;
+}
+
+const END = Buffer.from('\r\n\r\n');
+const FOUND = '302';
+let isOver = false;
+let answered = 0;
+let refused = 0;
+const latenciesMs: number[] = [];
+const EVERY_LATENCY = 16;
+
+function click(socket: Socket): void {
+  let sentAt = 0;
+  let clicks = randomInt(templates.length * links);
+  const fire = () => {
+    clicks += 1;
+    const request = requestOf(clicks);
+    sentAt = performance.now();
+    socket.write(request);
+  };
+  socket.on('data', (chunk) => {
+    // A redirect has no body: the end of its head is its end, and comes with it.
+    if (!chunk.subarray(-END.length).equals(END)) return;
+    if (chunk.toString('latin1', 9, 12) !== FOUND) refused += 1;
+    answered += 1;
+    if (answered % EVERY_LATENCY === 0) latenciesMs.push(performance.now() - sentAt);
+    if (isOver) socket.end();
+    else fire();
+  });
+  fire();
+}
+
+let open = 0;
+const from = performance.now();
+for (let i = 0; i < connections; i += 1) {
+  const localAddress = `127.${1 + number}.${1 + (i >> 6)}.${1 + (i & 63)}`;
+  const socket = connect({ port, host: '127.0.0.1', localAddress, noDelay: true }, () => click(socket));
+  open += 1;
+  socket.on('close', () => {
+    open -= 1;
+    if (open > 0) return;
+    const seconds = (performance.now() - from) / 1000;
+    const { user, system } = process.cpuUsage();
+    const busy = (user + system) / 1e6 / seconds;
+    process.stdout.write(`${JSON.stringify({ answered, refused, seconds, busy, latenciesMs })}\n`);
+  });
+}
+setTimeout(() => {
+  isOver = true;
+}, forMs);

@@ -1,0 +1,117 @@
+import type { ClickHouse } from '../src/engines/clickhouse/open.ts';
+import { command } from '../src/engines/clickhouse/query.ts';
+import type { PostgresServer } from './postgres-server.ts';
+
+export const LARGEST = 'brd_0';
+export const LARGEST_LINKS = 1_000;
+const BRANDS = 999;
+const LINKS = 20;
+const FIRST_DAY = '2025-01-01';
+const SECONDS = 365 * 86_400;
+const CHUNK = 1_000_000;
+
+/** In both engines' SQL: event `n` by integer arithmetic alone, so that both have the same rows. `div` is their division. */
+interface Dialect {
+  div(a: string, b: number): string;
+  choose(condition: string, yes: string, no: string): string;
+  /** Seconds after the first day, as a time. */
+  time(seconds: string): string;
+}
+
+const clickhouseSql: Dialect = {
+  div: (a, b) => `intDiv(${a}, ${b})`,
+  choose: (condition, yes, no) => `if(${condition}, ${yes}, ${no})`,
+  time: (seconds) => `toDateTime64('${FIRST_DAY}', 3, 'UTC') + toIntervalSecond(${seconds})`,
+};
+const postgresSql: Dialect = {
+  div: (a, b) => `(${a} / ${b})`,
+  choose: (condition, yes, no) => `(case when ${condition} then ${yes} else ${no} end)`,
+  time: (seconds) => `'${FIRST_DAY}Z'::timestamptz + ${seconds} * interval '1 second'`,
+};
+
+const hash = (factor: number, more: number) => `((n * ${factor} + ${more}) % 4294967296)`;
+
+/** One event in sixteen is the largest brand's; one in twenty is a sale. */
+function facts({ div, choose, time }: Dialect) {
+  const brand = hash(2_654_435_761, 0);
+  const link = hash(2_246_822_519, 374_761_393);
+  const number = choose(`${div(brand, 65_536)} % 16 = 0`, '0', `1 + ${div(brand, 1_048_576)} % ${BRANDS}`);
+  const linkNumber = `${div(link, 4_096)} % ${choose(`brand = 0`, String(LARGEST_LINKS), String(LINKS))}`;
+  return {
+    brand: number,
+    link: linkNumber,
+    amount: `1000 + ${div(link, 1_024)} % 9000`,
+    at: time(`(${hash(3_266_489_917, 668_265_263)} % ${SECONDS})`),
+  };
+}
+
+const ID = {
+  brand: "concat('brd_', brand)",
+  link: "concat('lnk_', brand, '_', link)",
+  creator: "concat('crt_', brand, '_', link)",
+};
+
+function eventsOf(dialect: Dialect, numbers: string): string {
+  const { brand, link, amount, at } = facts(dialect);
+  return `(SELECT n, brand, ${link} AS link, ${amount} AS amount, ${at} AS at FROM (SELECT n, ${brand} AS brand FROM ${numbers}) a)`;
+}
+
+const POSTINGS = ['customers', 'sales', 'commission_expense', 'commission_pending'] as const;
+
+/** A sale's posting by its line, in both engines: amounts and a tenth of them. */
+const amountOf = ({ div, choose }: Dialect) =>
+  choose(
+    'line = 0',
+    'amount',
+    choose('line = 1', '-amount', choose('line = 2', div('amount', 10), `-${div('amount', 10)}`)),
+  );
+const accountOf = ({ choose }: Dialect) =>
+  choose(
+    'line = 0',
+    `'${POSTINGS[0]}'`,
+    choose('line = 1', `'${POSTINGS[1]}'`, choose('line = 2', `'${POSTINGS[2]}'`, `'${POSTINGS[3]}'`)),
+  );
+
+/** Events from..to into ClickHouse's tables and, by its views, into the rollups. */
+export async function loadClickHouse(clickhouse: ClickHouse, from: number, to: number): Promise<void> {
+  for (let start = from; start < to; start += CHUNK) {
+    const numbers = `(SELECT toInt64(number) AS n FROM numbers(${start}, ${Math.min(CHUNK, to - start)}))`;
+    const events = eventsOf(clickhouseSql, numbers);
+    const settings = 'SETTINGS insert_deduplicate = 0';
+    await command(
+      clickhouse,
+      `INSERT INTO clicks_v1 (click_id, brand_id, link_id, creator_id, currency, at, kind, visitor, country, device)
+      ${settings} SELECT concat('clk_', n), ${ID.brand}, ${ID.link}, ${ID.creator}, 'USD', at, 'counted', n, 'US', 'phone'
+      FROM ${events} e WHERE n % 20 != 0`,
+    );
+    await command(
+      clickhouse,
+      `INSERT INTO ledger_v1 (brand_id, seq, line, kind, account, amount_minor, currency, link_id, creator_id, at, recorded_at)
+      ${settings} SELECT ${ID.brand}, n, line, 'sale', ${accountOf(clickhouseSql)}, ${amountOf(clickhouseSql)}, 'USD',
+        ${ID.link}, ${ID.creator}, at, at
+      FROM ${events} e ARRAY JOIN range(4) AS line WHERE n % 20 = 0`,
+    );
+  }
+}
+
+/** The same rows in PostgreSQL, with an index on brand and time, as someone would have them there. */
+export async function loadPostgres({ pool }: PostgresServer, events: number): Promise<void> {
+  await pool.query(`
+    create unlogged table clicks (click_id text, brand_id text, link_id text, creator_id text, currency text,
+      at timestamptz, kind text, visitor bigint, country text, device text);
+    create unlogged table ledger (brand_id text, seq bigint, line smallint, kind text, account text, amount_minor bigint,
+      currency text, link_id text, creator_id text, at timestamptz)`);
+  for (let start = 0; start < events; start += CHUNK) {
+    const numbers = `generate_series(${start}::bigint, ${Math.min(start + CHUNK, events) - 1}) as n`;
+    const rows = eventsOf(postgresSql, numbers);
+    await pool.query(`insert into clicks select concat('clk_', n), ${ID.brand}, ${ID.link}, ${ID.creator}, 'USD', at,
+      'counted', n, 'US', 'phone' from ${rows} e where n % 20 != 0`);
+    await pool.query(`insert into ledger select ${ID.brand}, n, line, 'sale', ${accountOf(postgresSql)},
+      ${amountOf(postgresSql)}, 'USD', ${ID.link}, ${ID.creator}, at
+      from ${rows} e cross join generate_series(0, 3) line where n % 20 = 0`);
+  }
+  await pool.query('create index on clicks (brand_id, at)');
+  await pool.query('create index on ledger (brand_id, at)');
+  await pool.query('vacuum analyze clicks, ledger'.replace(', ledger', ''));
+  await pool.query('vacuum analyze ledger');
+}

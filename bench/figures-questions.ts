@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import type { ClickHouse } from '../src/engines/clickhouse/open.ts';
+import { query } from '../src/engines/clickhouse/query.ts';
+import { rawRows, SUMS } from '../src/resources/figures/columns.ts';
+import {
+  lifetimeOf,
+  listCreatorSums,
+  listDays,
+  listPerformance,
+  totalPerformance,
+} from '../src/resources/figures/queries.ts';
+import { LARGEST, LARGEST_LINKS } from './figures-data.ts';
+
+export const YEAR = { from: new Date('2025-01-01Z'), until: new Date('2026-01-01Z') };
+export const QUARTER = { from: new Date('2025-10-03Z'), until: new Date('2026-01-01Z') };
+
+export const linksOf = (count: number) =>
+  Array.from({ length: count }, (_, i) => ({ id: `lnk_0_${(i * 7) % LARGEST_LINKS}`, currency: 'USD' }));
+
+/** What is asked, as the API asks its rollups and as one would ask the events themselves. */
+interface Question {
+  name: string;
+  rollup: (clickhouse: ClickHouse) => Promise<unknown>;
+  raw: (clickhouse: ClickHouse) => Promise<unknown>;
+  /** raw ÷ rollup, at 10 and at 50 million events. */
+  floors: [number, number] | null;
+  /** Whether the same latency is promised at ten times the data. */
+  isFlat: boolean;
+}
+
+const Anything = z.record(z.string(), z.unknown());
+
+/** The same fold of events, which a brand's prefix of the key finds without reading others'. */
+function rawly(group: string, more: string, key: string): (clickhouse: ClickHouse) => Promise<unknown> {
+  const events = rawRows(`brand_id = '${LARGEST}' ${more}`);
+  const sql = `SELECT ${key} AS key, currency, ${SUMS} FROM ${events} GROUP BY ${group}, currency`;
+  return (clickhouse) => query(clickhouse, Anything, sql);
+}
+
+const during = ({ from, until }: { from: Date; until: Date }) =>
+  `AND at >= '${from.toISOString().slice(0, 10)}' AND at < '${until.toISOString().slice(0, 10)}'`;
+const among = (count: number) =>
+  `AND link_id IN (${linksOf(count)
+    .map(({ id }) => `'${id}'`)
+    .join(', ')})`;
+
+const performance1000 = (window: object) => (clickhouse: ClickHouse) =>
+  Promise.all([
+    listPerformance(clickhouse, LARGEST, window, { offset: 0, limit: 100 }),
+    totalPerformance(clickhouse, LARGEST, window),
+  ]);
+
+export const QUESTIONS: readonly Question[] = [
+  {
+    name: 'largest_brand_by_month',
+    rollup: (clickhouse) => listDays(clickhouse, LARGEST, YEAR),
+    raw: rawly('key', during(YEAR), 'toStartOfMonth(day)'),
+    floors: [2, 8],
+    isFlat: true,
+  },
+  {
+    name: 'largest_brand_by_day_90_days',
+    rollup: (clickhouse) => listDays(clickhouse, LARGEST, QUARTER),
+    raw: rawly('key', during(QUARTER), 'day'),
+    floors: null,
+    isFlat: true,
+  },
+  {
+    name: 'largest_brand_creators_90_days',
+    rollup: (clickhouse) => listCreatorSums(clickhouse, LARGEST, QUARTER),
+    raw: rawly('key', during(QUARTER), 'creator_id'),
+    floors: null,
+    isFlat: false,
+  },
+  {
+    name: 'performance_of_1000_assignments',
+    rollup: performance1000({}),
+    raw: rawly('key', '', 'link_id'),
+    floors: null,
+    isFlat: true,
+  },
+  {
+    name: 'performance_of_1000_assignments_90_days',
+    rollup: performance1000(QUARTER),
+    raw: rawly('key', during(QUARTER), 'link_id'),
+    floors: null,
+    isFlat: false,
+  },
+  {
+    name: 'lifetime_of_one_link',
+    rollup: (clickhouse) => lifetimeOf(clickhouse, LARGEST, linksOf(1)),
+    raw: rawly('key', among(1), 'link_id'),
+    floors: [4, 10],
+    isFlat: true,
+  },
+  {
+    name: 'lifetime_of_100_links',
+    rollup: (clickhouse) => lifetimeOf(clickhouse, LARGEST, linksOf(100)),
+    raw: rawly('key', among(100), 'link_id'),
+    floors: [4, 10],
+    isFlat: true,
+  },
+];

@@ -1,0 +1,224 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { z } from 'zod';
+import type { Config } from '../src/config.ts';
+import { insertOnce } from '../src/engines/clickhouse/insert.ts';
+import { migrateClickHouse } from '../src/engines/clickhouse/migrate.ts';
+import { type ClickHouse, openClickHouse } from '../src/engines/clickhouse/open.ts';
+import { command, integer, query } from '../src/engines/clickhouse/query.ts';
+import { listDays } from '../src/resources/figures/queries.ts';
+import { LARGEST, loadClickHouse, loadPostgres } from './figures-data.ts';
+import { linksOf, QUARTER, QUESTIONS, YEAR } from './figures-questions.ts';
+import { median } from './load.ts';
+import { type PostgresServer, startPostgres } from './postgres-server.ts';
+import { progress, type Ratio, round } from './report.ts';
+
+export interface FiguresScale {
+  events: number;
+  /** Only exactness has a floor. */
+  isQuick: boolean;
+}
+
+const ROUNDS = 15;
+const WARM_UPS = 3;
+/** The smaller size of what must not grow with the data. */
+const SMALL_EVENTS = 1_000_000;
+const SETTLE_MS = 60_000;
+const FIFTY_MILLION = 50_000_000;
+
+/** Median milliseconds of each side, asked in turn. */
+async function timed(...sides: readonly (() => Promise<unknown>)[]): Promise<number[]> {
+  const times: number[][] = sides.map(() => []);
+  for (let i = -WARM_UPS; i < ROUNDS; i += 1) {
+    for (const [side, ask] of sides.entries()) {
+      const from = performance.now();
+      await ask();
+      if (i >= 0) times[side]?.push(performance.now() - from);
+    }
+  }
+  return times.map(median);
+}
+
+const Count = z.object({ count: integer });
+
+async function countOf(clickhouse: ClickHouse, sql: string): Promise<number> {
+  return (await query(clickhouse, Count, sql))[0]?.count ?? 0;
+}
+
+/** Waits for the merges that follow a load, as after any quiet minute. */
+async function settle(clickhouse: ClickHouse): Promise<void> {
+  const end = performance.now() + SETTLE_MS;
+  let quiet = 0;
+  while (quiet < 4 && performance.now() < end) {
+    quiet = (await countOf(clickhouse, 'SELECT count() AS count FROM system.merges')) === 0 ? quiet + 1 : 0;
+    await pause(500);
+  }
+}
+
+async function load(clickhouse: ClickHouse, events: number): Promise<void> {
+  const begun = performance.now();
+  await loadClickHouse(clickhouse, 0, events);
+  const seconds = (performance.now() - begun) / 1000;
+  progress(`ClickHouse has ${events} events (${Math.round(events / seconds)} a second)`);
+  await settle(clickhouse);
+}
+
+const WARM = "the engine's mark cache, the system's page cache";
+const ms = (value: number) => `${round(value)} ms`;
+
+async function compareRaw(clickhouse: ClickHouse, { events, isQuick }: FiguresScale): Promise<Ratio[]> {
+  const ratios: Ratio[] = [];
+  for (const { name, rollup, raw, floors } of QUESTIONS) {
+    const [rollupMs = 0, rawMs = 0] = await timed(
+      () => rollup(clickhouse),
+      () => raw(clickhouse),
+    );
+    const floor = floors && !isQuick ? floors[events >= FIFTY_MILLION ? 1 : 0] : null;
+    const measured = `raw ${ms(rawMs)}, rollup ${ms(rollupMs)}`;
+    ratios.push({
+      name: `raw_to_rollup_${name}`,
+      value: rawMs / rollupMs,
+      floor,
+      bound: 'at least',
+      measured,
+      warm: WARM,
+    });
+  }
+  return ratios;
+}
+
+/** Both sizes in turn, so that whatever else the machine does meets both. */
+async function measureGrowth(small: ClickHouse, large: ClickHouse, events: number): Promise<Ratio[]> {
+  const ratios: Ratio[] = [];
+  for (const { name, rollup, isFlat } of QUESTIONS) {
+    const [before = 1, after = 0] = await timed(
+      () => rollup(small),
+      () => rollup(large),
+    );
+    ratios.push({
+      name: `growth_${name}`,
+      value: after / before,
+      floor: isFlat ? 1.5 : null,
+      bound: 'at most',
+      measured: `${ms(before)} at ${SMALL_EVENTS} events, ${ms(after)} at ${events}`,
+      warm: WARM,
+    });
+  }
+  return ratios;
+}
+
+/** The smaller size in a database of its own beside the larger. */
+async function growthOf(large: ClickHouse, url: string, { events }: FiguresScale): Promise<Ratio[]> {
+  if (events <= SMALL_EVENTS) return [];
+  await command(large, 'CREATE DATABASE bench_small');
+  const small = openClickHouse(`${url}/bench_small`);
+  try {
+    await migrateClickHouse(small);
+    await load(small, SMALL_EVENTS);
+    return await measureGrowth(small, large, events);
+  } finally {
+    await small.close();
+  }
+}
+
+const RETRIED = 20_000;
+
+/** One batch of clicks sent three times: its table and every rollup have each of them once. */
+async function measureRetry(clickhouse: ClickHouse): Promise<Ratio> {
+  const columns = ['click_id', 'brand_id', 'link_id', 'creator_id', 'currency', 'at', 'kind', 'visitor'];
+  const row = (i: number) => `c${i}\tretried\tl${i % 100}\tk\tUSD\t2025-0${1 + (i % 9)}-01 00:00:00.000\tcounted\t1\n`;
+  const rows = Array.from({ length: RETRIED }, (_, i) => row(i)).join('');
+  for (let i = 0; i < 3; i++) await insertOnce(clickhouse, 'clicks_v1', columns, rows, 'bench:retried');
+  const sums = await Promise.all([
+    countOf(clickhouse, "SELECT count() AS count FROM clicks_v1 WHERE brand_id = 'retried'"),
+    countOf(clickhouse, "SELECT uniqExact(click_id) AS count FROM clicks_v1 WHERE brand_id = 'retried'"),
+    ...['link_daily_v1', 'link_life_v1', 'brand_daily_v1'].map((table) =>
+      countOf(clickhouse, `SELECT sum(clicks) AS count FROM ${table} WHERE brand_id = 'retried'`),
+    ),
+  ]);
+  const isExact = sums.every((sum) => sum === RETRIED);
+  return {
+    name: 'retried_batch_is_exact',
+    value: isExact ? 1 : 0,
+    floor: 1,
+    bound: 'at least',
+    measured: `raw, distinct, rollups: ${sums.join(', ')} of ${RETRIED} sent three times`,
+    warm: '-',
+  };
+}
+
+const SQL_SUMS = `select to_char(at at time zone 'UTC', $1) as key, sum(clicks) as clicks, sum(sales) as sales from (
+  select at, 1 as clicks, 0 as sales from clicks where brand_id = $2 and kind = 'counted' and at >= $3 and at < $4
+  union all select at, 0, case when account = 'sales' then -amount_minor else 0 end from ledger
+    where brand_id = $2 and at >= $3 and at < $4) events group by 1 order by 1`;
+const LIFETIME = `select link_id, sum(clicks) as clicks, sum(sales) as sales from (
+  select link_id, 1 as clicks, 0 as sales from clicks where brand_id = $1 and kind = 'counted'
+  union all select link_id, 0, case when account = 'sales' then -amount_minor else 0 end from ledger where brand_id = $1
+  ) events where $2::text[] is null or link_id = any($2) group by 1`;
+
+/** Both must have been given the same rows. */
+async function assertSame(clickhouse: ClickHouse, { pool }: PostgresServer): Promise<void> {
+  const days = await listDays(clickhouse, LARGEST, YEAR);
+  const { rows } = await pool.query(SQL_SUMS, ['YYYY-MM-DD', LARGEST, YEAR.from, YEAR.until]);
+  const ours = days.map(({ day, clicks, sales }) => `${day} ${clicks} ${sales}`);
+  const theirs = rows.map(({ key, clicks, sales }) => `${key} ${clicks} ${sales}`);
+  if (ours.join() !== theirs.join()) throw new Error(`PostgreSQL has other rows: ${theirs[0]} for ${ours[0]}.`);
+}
+
+async function comparePostgres(clickhouse: ClickHouse, config: Config, dataName: string, scale: FiguresScale) {
+  const server = await startPostgres(config, dataName, 1);
+  try {
+    const from = performance.now();
+    await loadPostgres(server, scale.events);
+    progress(`PostgreSQL has ${scale.events} events (${Math.round((performance.now() - from) / 1000)} s)`);
+    // One question at a time: it may take the cores it would take by default.
+    await server.pool.query('set max_parallel_workers_per_gather = 2');
+    await assertSame(clickhouse, server);
+    const sides: Record<string, () => Promise<unknown>> = {
+      largest_brand_by_month: () => server.pool.query(SQL_SUMS, ['YYYY-MM', LARGEST, YEAR.from, YEAR.until]),
+      largest_brand_by_day_90_days: () =>
+        server.pool.query(SQL_SUMS, ['YYYY-MM-DD', LARGEST, QUARTER.from, QUARTER.until]),
+      performance_of_1000_assignments: () => server.pool.query(LIFETIME, [LARGEST, null]),
+      lifetime_of_100_links: () => server.pool.query(LIFETIME, [LARGEST, linksOf(100).map(({ id }) => id)]),
+    };
+    const ratios: Ratio[] = [];
+    for (const { name, rollup } of QUESTIONS) {
+      const theirs = sides[name];
+      if (!theirs) continue;
+      const [ours = 0, postgres = 0] = await timed(() => rollup(clickhouse), theirs);
+      const floor = name === 'largest_brand_by_month' && !scale.isQuick ? 10 : null;
+      const measured = `PostgreSQL ${ms(postgres)}, rollup ${ms(ours)}`;
+      const warm = `${WARM}; PostgreSQL's buffers`;
+      ratios.push({
+        name: `postgresql_to_rollup_${name}`,
+        value: postgres / ours,
+        floor,
+        bound: 'at least',
+        measured,
+        warm,
+      });
+    }
+    return ratios;
+  } finally {
+    await server.stop();
+  }
+}
+
+/** Figures from rollups beside the events themselves and beside PostgreSQL, on an empty ClickHouse at `url`. */
+export async function measureFigures(
+  config: Config,
+  url: string,
+  dataName: string,
+  scale: FiguresScale,
+): Promise<Ratio[]> {
+  const clickhouse = openClickHouse(url);
+  try {
+    await migrateClickHouse(clickhouse);
+    await load(clickhouse, scale.events);
+    const ratios = await compareRaw(clickhouse, scale);
+    ratios.push(...(await growthOf(clickhouse, url, scale)));
+    ratios.push(await measureRetry(clickhouse));
+    return [...ratios, ...(await comparePostgres(clickhouse, config, dataName, scale))];
+  } finally {
+    await clickhouse.close();
+  }
+}

@@ -1,0 +1,91 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import type { Context } from '../src/context.ts';
+import { newId } from '../src/ids.ts';
+import { createBrand } from '../src/resources/brands/actions.ts';
+import { mintClick } from '../src/resources/clicks/token.ts';
+import { connectStore } from '../src/resources/integrations/actions.ts';
+import { insertLinks, insertStates } from '../src/resources/links/queries.ts';
+import { inWork } from '../src/work.ts';
+import { orderNumber, shopifyOrder } from '../test/harness/shopify-order.ts';
+
+const WEBHOOK_SECRET = 'whsec of the bench';
+const ASSIGNMENTS = 50;
+/** Before its order, and well after the codes were made. */
+const CLICKED_BEFORE_MS = 60_000;
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+/** A brand's Shopify store, with codes and links of one creator. */
+export interface Shop {
+  brandId: string;
+  integrationId: string;
+  codes: string[];
+  linkIds: string[];
+}
+
+export async function makeShop(context: Context, name: string): Promise<Shop> {
+  const { postgres, clock, secrets } = context;
+  const { db } = postgres;
+  const now = clock.now();
+  const createdAt = new Date(now.getTime() - DAY_MS);
+  const brandId = await createBrand(db, clock, { name, plan: 'enterprise', status: 'active' });
+  const creatorId = newId('cre', now.getTime());
+  const person = { email: 'bench@creator.example', name: 'Bench' };
+  await db
+    .insertInto('creators')
+    .values({ id: creatorId, brandId, ...person, createdAt })
+    .execute();
+  const terms = { commissionRatePpm: 100_000, holdDays: 14, attributionDays: 30, currency: 'USD', active: true };
+  const rows = Array.from({ length: 2 * ASSIGNMENTS }, (_, i) => {
+    const id = newId('lnk', now.getTime());
+    const slug = `${name.replaceAll(' ', '-')}-${i}`;
+    const kind =
+      i % 2 ? { type: 'link' as const, value: slug, slug } : { type: 'discount_code' as const, value: `GO${i}` };
+    return { id, brandId, creatorId, ...terms, ...kind, createdAt };
+  });
+  await insertLinks(db, rows);
+  await insertStates(
+    db,
+    rows.map(({ id: linkId }) => ({ brandId, linkId, at: createdAt, active: true })),
+  );
+  const store = { provider: 'shopify' as const, baseUrl: 'https://bench.example', token: 'none' };
+  const facts = { name, currency: 'USD', storefrontUrl: `https://${randomUUID()}.example` };
+  const actor = { brandId, keyId: null, operation: 'bench', requestId: null };
+  const { id: integrationId } = await inWork(db, now, actor, (work) =>
+    connectStore(work, secrets, { ...store, webhookSecret: WEBHOOK_SECRET }, facts),
+  );
+  return {
+    brandId,
+    integrationId,
+    codes: rows.flatMap(({ type, value }) => (type === 'discount_code' ? [value] : [])),
+    linkIds: rows.flatMap(({ type, id }) => (type === 'link' ? [id] : [])),
+  };
+}
+
+export interface Delivery {
+  path: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** A paid order that the store has not told of before, with a click and, every second one, a code. */
+export function deliveryOf({ secrets, clock }: Context, { integrationId, codes, linkIds }: Shop, i: number): Delivery {
+  const at = clock.now();
+  const linkId = linkIds[i % linkIds.length] ?? '';
+  const click = mintClick(secrets.key('click'), { linkId, atMs: at.getTime() - CLICKED_BEFORE_MS });
+  const order = shopifyOrder({
+    id: orderNumber() * 1_000 + (i % 1_000),
+    at,
+    email: `buyer-${randomUUID()}@example.com`,
+    lines: [{ price: '19.90', quantity: 2, discounts: ['3.98'] }, { price: '64.00' }],
+    codes: i % 2 ? [] : [codes[i % codes.length] ?? ''],
+    noteAttributes: [{ name: 'click_id', value: click }],
+  });
+  const body = JSON.stringify(order);
+  const signature = createHmac('sha256', WEBHOOK_SECRET).update(body).digest('base64');
+  const topic = { 'x-shopify-topic': 'orders/paid', 'x-shopify-hmac-sha256': signature };
+  return {
+    path: `/ingest/shopify/${integrationId}`,
+    headers: { 'content-type': 'application/json', ...topic },
+    body,
+  };
+}

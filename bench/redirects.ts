@@ -1,0 +1,123 @@
+import type { Context } from '../src/context.ts';
+import { drainClicks } from '../src/resources/clicks/jobs.ts';
+import { exitOf, type Server, startNode, startServer } from './children.ts';
+import { alternate, median, medianRatio, percentile } from './load.ts';
+import { makeLinks } from './make-links.ts';
+import { progress, type Ratio, round } from './report.ts';
+
+/** What the measurements of clicks need: engines, and the API as one process on them. No worker beside it. */
+export interface ClickSitting {
+  env: Record<string, string>;
+  context: Context;
+  api: Server;
+  rounds: number;
+  /** How long one side is clicked in a round. */
+  clickMs: number;
+}
+
+const LINKS = 200;
+const WARM_UP_MS = 2_000;
+/** Of processes that click: one would be the limit itself. */
+const CLICKERS = 2;
+const FLOORS = [
+  { connections: 256, floor: 0.8 },
+  { connections: 64, floor: 0.65 },
+];
+
+export interface Clicked {
+  perSecond: number;
+  latenciesMs: number[];
+}
+
+interface Said {
+  answered: number;
+  refused: number;
+  seconds: number;
+  latenciesMs: number[];
+}
+
+async function runClicker(env: Record<string, string>, args: readonly number[]): Promise<Said> {
+  const child = startNode(['bench/clicker.ts', ...args.map(String)], env);
+  let said = '';
+  child.stdout?.on('data', (chunk: Buffer) => {
+    said += chunk;
+  });
+  child.stderr?.pipe(process.stderr);
+  const code = await exitOf(child);
+  if (code !== 0) throw new Error(`A clicker ended with ${code}.`);
+  return JSON.parse(said);
+}
+
+/** Clicks on a server's links from so many connections. Every answer must be a redirect. */
+export async function clickOn(
+  { env }: Pick<ClickSitting, 'env'>,
+  server: Server,
+  connections: number,
+  forMs: number,
+): Promise<Clicked> {
+  const port = Number(new URL(server.url).port);
+  const each = connections / CLICKERS;
+  const said = await Promise.all(
+    Array.from({ length: CLICKERS }, (_, number) => runClicker(env, [port, each, forMs, LINKS, number])),
+  );
+  const refused = said.reduce((sum, one) => sum + one.refused, 0);
+  if (refused > 0) throw new Error(`${refused} clicks were not redirected.`);
+  return {
+    perSecond: said.reduce((sum, { answered, seconds }) => sum + answered / seconds, 0),
+    latenciesMs: said.flatMap(({ latenciesMs }) => latenciesMs),
+  };
+}
+
+async function lostClicks(server: Server): Promise<number> {
+  const text = await (await fetch(`${server.url}/metrics`)).text();
+  return Number(/^rollcall_clicks_lost_total (\d+)$/m.exec(text)?.[1]);
+}
+
+/** Links that can be clicked on the API; once per sitting. */
+export async function prepareClicks({ context }: ClickSitting): Promise<void> {
+  await makeLinks(context, LINKS);
+}
+
+function ratioOf(connections: number, floor: number, ours: Clicked[], bare: Clicked[]): Ratio {
+  const rates = (side: Clicked[]) => side.map(({ perSecond }) => perSecond);
+  const late = (percent: number) =>
+    round(
+      percentile(
+        ours.flatMap(({ latenciesMs }) => latenciesMs),
+        percent,
+      ),
+    );
+  return {
+    name: `redirects_to_bare_${connections}`,
+    value: medianRatio(rates(ours), rates(bare)),
+    floor,
+    bound: 'at least',
+    measured: `${round(median(rates(ours)))} and ${round(median(rates(bare)))} redirects/s, p50 ${late(50)} ms, p99 ${late(99)} ms`,
+    warm: 'links and user agents in the process; half of the visitors have a cookie',
+  };
+}
+
+/** Redirects/s of the API, each click durable in Redis before its answer, beside a Fastify that only redirects. */
+export async function measureRedirects(sitting: ClickSitting): Promise<Ratio[]> {
+  const { env, context, api, rounds, clickMs } = sitting;
+  const bare = await startServer((port) => ['bench/bare-redirect.ts', String(LINKS), String(port)], env);
+  const ratios: Ratio[] = [];
+  try {
+    for (const { connections, floor } of FLOORS) {
+      progress(`Clicking over ${connections} connections`);
+      const side = (server: Server, forMs: number) => async () => {
+        // Redis is not to be slowed by what it holds for nobody: a worker would have drained it.
+        await drainClicks(context);
+        return await clickOn(sitting, server, connections, forMs);
+      };
+      await alternate(1, [side(api, WARM_UP_MS), side(bare, WARM_UP_MS)]);
+      const [ours = [], theirs = []] = await alternate(rounds, [side(api, clickMs), side(bare, clickMs)]);
+      ratios.push(ratioOf(connections, floor, ours, theirs));
+    }
+    const lost = await lostClicks(api);
+    if (lost > 0) throw new Error(`${lost} clicks were not recorded.`);
+  } finally {
+    await bare.stop();
+  }
+  return ratios;
+}
