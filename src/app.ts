@@ -7,10 +7,12 @@ import { type Door, openDoor } from './door.ts';
 import { ApiError, errorBody, toApiError } from './errors.ts';
 import { answerUnreadable, isUnroutable, MAX_HEADER_BYTES, readRaw, unreadable } from './http.ts';
 import { newId } from './ids.ts';
-import { type Metrics, meterOutbox, openMetrics } from './metrics.ts';
+import { logFailure } from './log.ts';
+import { type Metrics, meterClicks, meterLedger, meterOutbox, openMetrics } from './metrics.ts';
 import { openapiRoutes } from './openapi/routes.ts';
 import type { Operation, Prepared } from './operation.ts';
 import { lagOf } from './outbox/relay.ts';
+import { getAnalytics } from './resources/analytics/routes.ts';
 import {
   getApplicationById,
   listApplications,
@@ -25,10 +27,41 @@ import {
   listCampaigns,
   updateCampaignOperation,
 } from './resources/campaigns/routes.ts';
+import { backlogOf } from './resources/clicks/queries.ts';
+import {
+  getAffiliateCommission,
+  getCommissionById,
+  listAffiliateCommissions,
+  listCommissions,
+  reviewCommissionsOperation,
+  updateCommissionOperation,
+  updateCommissionsOperation,
+} from './resources/commissions/routes.ts';
 import { autocompleteCreators } from './resources/creators/directory/autocomplete.ts';
 import { dictionaryOperations } from './resources/creators/directory/dictionary.ts';
 import { getDirectoryCreator, searchCreators } from './resources/creators/directory/routes.ts';
 import { listCreators } from './resources/creators/routes.ts';
+import { countUnshipped } from './resources/figures/shipping/queries.ts';
+import { disconnectAffiliateStore, getAffiliateStore, listAffiliateStores } from './resources/integrations/routes.ts';
+import { listLedger } from './resources/ledger/routes.ts';
+import { bulkCreateAffiliateCodes } from './resources/links/bulk/routes.ts';
+import {
+  createAffiliateLink,
+  deleteAffiliateLink,
+  getAffiliateLink,
+  listAffiliateLinks,
+  listAffiliates,
+  updateAffiliateLink,
+} from './resources/links/routes.ts';
+import { explainAttribution } from './resources/orders/routes.ts';
+import {
+  createPayoutOperation,
+  getPayoutById,
+  listPayouts,
+  settlePayoutByBody,
+  settlePayoutOperation,
+} from './resources/payouts/routes.ts';
+import { listAffiliatePerformance } from './resources/performance/routes.ts';
 import {
   addToRosterByEmail,
   addToRosterByHandle,
@@ -39,7 +72,10 @@ import {
 } from './resources/roster/routes.ts';
 import { listUsage } from './resources/usage/routes.ts';
 import { applyRoutes } from './web/apply.ts';
+import { openFront } from './web/front.ts';
 import { healthRoutes } from './web/health.ts';
+import { ingestRoutes } from './web/ingest.ts';
+import { openRedirect } from './web/redirect.ts';
 
 /** Every operation of the API. Nothing else answers under /v1. */
 export const operations: readonly Operation[] = [
@@ -65,6 +101,32 @@ export const operations: readonly Operation[] = [
   listApplications,
   getApplicationById,
   updateApplicationOperation,
+  listAffiliates,
+  listAffiliateLinks,
+  createAffiliateLink,
+  bulkCreateAffiliateCodes,
+  getAffiliateLink,
+  updateAffiliateLink,
+  deleteAffiliateLink,
+  listCommissions,
+  getCommissionById,
+  reviewCommissionsOperation,
+  listAffiliateCommissions,
+  getAffiliateCommission,
+  updateCommissionOperation,
+  updateCommissionsOperation,
+  listPayouts,
+  getPayoutById,
+  createPayoutOperation,
+  settlePayoutOperation,
+  settlePayoutByBody,
+  listAffiliateStores,
+  getAffiliateStore,
+  disconnectAffiliateStore,
+  explainAttribution,
+  listAffiliatePerformance,
+  listLedger,
+  getAnalytics,
   listAuditLog,
 ];
 
@@ -147,13 +209,16 @@ export async function buildApp(context: Context): Promise<App> {
   const { log } = context;
   const metrics = openMetrics();
   meterOutbox(metrics, CONSUMER_NAMES, (consumer) => lagOf(context.postgres.db, consumer));
+  meterLedger(metrics, () => countUnshipped(context.postgres.db));
+  meterClicks(metrics, () => backlogOf(context.redis, context.clock.now()));
   const door = openDoor(context, metrics);
+  const { trustedProxies } = context.config;
+  const front = openFront(openRedirect(context, metrics), { trustedProxies, maxHeaderSize: MAX_HEADER_BYTES, log });
   const app = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
-    trustProxy: context.config.trustedProxies.length > 0 ? context.config.trustedProxies : false,
+    trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
     bodyLimit: BODY_LIMIT_BYTES,
-    http: { maxHeaderSize: MAX_HEADER_BYTES },
     routerOptions: { maxParamLength: 500 },
     exposeHeadRoutes: false,
     requestIdHeader: false,
@@ -164,6 +229,7 @@ export async function buildApp(context: Context): Promise<App> {
     frameworkErrors: (error, request, reply) => void answerError(unreadable(error), request, reply),
     clientErrorHandler: (error, socket) => answerUnreadable(error, socket, door.addresses, context.clock),
     forceCloseConnections: 'idle',
+    serverFactory: front.serverFactory,
   });
 
   async function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -172,9 +238,7 @@ export async function buildApp(context: Context): Promise<App> {
       const setHeader = (name: string, value: string) => void reply.header(name, value);
       answer = (await door.addresses.count(request.ip, setHeader)) ?? answer;
     }
-    const facts = { err: answer.cause ?? answer, requestId: request.id };
-    if (answer.status === 503) log.warn(facts, answer.message);
-    else if (answer.status >= 500) log.error(facts, answer.message);
+    logFailure(log, answer, request.id);
     reply.code(answer.status).headers(answer.headers).type('application/json; charset=utf-8');
     await reply.send(Buffer.from(JSON.stringify(errorBody(answer, request.id))));
   }
@@ -195,7 +259,9 @@ export async function buildApp(context: Context): Promise<App> {
   for (const operation of operations) register(app, door, metrics, operation);
   healthRoutes(app, context, door, metrics);
   applyRoutes(app, context, metrics);
+  ingestRoutes(app, context, metrics);
   await openapiRoutes(app, operations);
+  app.addHook('preClose', async () => front.close());
   app.addHook('onClose', () => door.close());
   return { fastify: app, metrics };
 }

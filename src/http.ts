@@ -61,6 +61,8 @@ export function unreadable(error: unknown): unknown {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new ApiError('PAYLOAD_TOO_LARGE', 'The body is larger than 1 MB.');
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new ApiError('UNSUPPORTED_MEDIA_TYPE', 'The Content-Type header is not a media type.');
     case 'FST_ERR_MAX_PARAM_LENGTH':
     case 'FST_ERR_MAX_LIMIT_URL_PARAM_EXCEEDED':
       return new ApiError('REQUEST_TOO_LONG', 'A part of the path is too long.', { status: 414 });
@@ -68,9 +70,13 @@ export function unreadable(error: unknown): unknown {
     case 'FST_ERR_ROUTE_METHOD_NOT_SUPPORTED':
       return new ApiError('NOT_FOUND', 'No such path; see /docs.');
     default:
-      return error;
+      return isHangUp(error) ? new ApiError('INVALID_JSON', 'The body ended before it was whole.') : error;
   }
 }
+
+/** A caller who went away in the middle of the body; Fastify marks what the body's stream throws with a 400. */
+const isHangUp = (error: Error & { code: unknown }): boolean =>
+  error.code === 'ECONNRESET' && 'statusCode' in error && error.statusCode === 400;
 
 function refusalOf(code: string | undefined): [reason: string, refusal: ApiError] {
   if (code === 'HPE_HEADER_OVERFLOW') {

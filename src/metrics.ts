@@ -6,6 +6,8 @@ export interface Metrics {
   credits: Counter<'kind'>;
   /** Calls limited by this process alone because Redis did not answer. */
   localLimits: Counter;
+  /** Clicks of visitors who were redirected without Redis having answered. */
+  lostClicks: Counter;
 }
 
 export function openMetrics(): Metrics {
@@ -31,6 +33,11 @@ export function openMetrics(): Metrics {
       help: 'Calls counted by this process alone because Redis did not answer.',
       registers: [registry],
     }),
+    lostClicks: new Counter({
+      name: 'rollcall_clicks_lost_total',
+      help: 'Visitors redirected by this process without their click being known to be recorded.',
+      registers: [registry],
+    }),
   };
 }
 
@@ -52,6 +59,42 @@ export function meterOutbox(
         if (lag === undefined) this.remove({ consumer });
         else this.set({ consumer }, lag);
       }
+    },
+  });
+}
+
+/** What is clicked and not in ClickHouse yet, asked of `backlogOf` at each scrape. */
+export function meterClicks(
+  { registry }: Metrics,
+  backlogOf: () => Promise<{ groups: number; oldestSeconds: number }>,
+): void {
+  const oldest = new Gauge({
+    name: 'rollcall_clicks_waiting_oldest_seconds',
+    help: 'Age of the oldest click that is not in ClickHouse yet; 0 when all are.',
+    registers: [registry],
+  });
+  new Gauge({
+    name: 'rollcall_clicks_waiting_groups',
+    help: 'Groups of clicks in Redis that are not in ClickHouse yet.',
+    registers: [registry],
+    async collect() {
+      const backlog = await backlogOf().catch(() => undefined);
+      // Without Redis neither is known, and a scraper takes NaN for that.
+      this.set(backlog?.groups ?? Number.NaN);
+      oldest.set(backlog?.oldestSeconds ?? Number.NaN);
+    },
+  });
+}
+
+/** Ledger entries that figures lack, asked of `countUnshipped` at each scrape. */
+export function meterLedger({ registry }: Metrics, countUnshipped: () => Promise<number>): void {
+  new Gauge({
+    name: 'rollcall_ledger_lag_entries',
+    help: 'Entries of the ledger that are not in ClickHouse yet.',
+    registers: [registry],
+    async collect() {
+      // Without PostgreSQL it is not known, and a scraper takes NaN for that.
+      this.set(await countUnshipped().catch(() => Number.NaN));
     },
   });
 }

@@ -33,8 +33,10 @@ export function booleanParameter() {
 const MAX_POSITION = 1_000_000_000_000;
 
 /** Over 100 is clamped, not refused. */
-const limit = integerParameter({ min: 1 })
-  .transform((value) => Math.min(value, MAX_LIMIT))
+const limit = z
+  .string()
+  .regex(/^[+-]?\d+$/, 'must be a whole number')
+  .transform((text) => Math.min(Number(text), MAX_LIMIT))
   .pipe(z.number().int().min(1).max(MAX_LIMIT))
   .default(DEFAULT_LIMIT)
   .describe('Items per page; larger values are clamped to 100.');

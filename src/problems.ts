@@ -39,7 +39,7 @@ function expectation(issue: Issue): string {
 
 /** A stable code for a shape's issue; a shape's own rule may name its code in `params.code`. */
 function codeOf(issue: Issue): string {
-  if (issue.code === 'invalid_type' && issue.input === undefined) return 'required';
+  if (issue.input === undefined && (issue.code === 'invalid_type' || issue.code === 'invalid_value')) return 'required';
   if (issue.code === 'custom' && typeof issue.params?.code === 'string') return issue.params.code;
   if (issue.code === 'custom') return 'invalid';
   return issue.code;

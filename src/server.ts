@@ -2,10 +2,11 @@ import { Command, InvalidArgumentError } from 'commander';
 import { buildApp } from './app.ts';
 import { readConfig } from './config.ts';
 import { ensureDemo } from './demo.ts';
+import { migrateClickHouse } from './engines/clickhouse/migrate.ts';
 import { announceRunning, resolveEngines } from './engines/embedded/running.ts';
-
 import { migratePostgres } from './engines/postgres/migrate.ts';
-import { listen } from './listen.ts';
+import { ApiError } from './errors.ts';
+import { choosePort, listen, withLinksOn } from './listen.ts';
 import { assertNode } from './node-version.ts';
 import { configuredUrls, openContext } from './open-context.ts';
 import { ensureSample, heapMbFor, sampleSize } from './sample.ts';
@@ -45,13 +46,21 @@ async function main(): Promise<void> {
   });
   const urls = configuredUrls(engines);
   const withdraw = engines.embedded ? await announceRunning(config.directory, urls) : undefined;
-  const { context, close } = openContext(config, urls);
+  const port = await choosePort(config, options.port);
+  const { context, close } = openContext(withLinksOn(config, port), urls);
 
-  await step('Migrating', () => migratePostgres(context.postgres.db));
+  await step('Migrating', async () => {
+    await migratePostgres(context.postgres.db);
+    // Without it the API serves all but figures; the worker migrates it when it is back.
+    await migrateClickHouse(context.clickhouse).catch((error: unknown) => {
+      if (!(error instanceof ApiError)) throw error;
+      report(error.message);
+    });
+  });
   if (!config.urls.elasticsearch)
     await ensureSample(context, options.creators ?? creators, options.creators !== undefined);
   const { fastify } = await buildApp(context);
-  const url = await listen(fastify, config, options.port);
+  const url = await listen(fastify, config, port);
   // Nobody else runs a worker beside embedded engines.
   const worker = engines.embedded ? startWorker(context, urls.redis) : undefined;
 

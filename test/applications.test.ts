@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, makeBrand, startApp, type TestApp, type TestBrand, unique } from './harness/app.ts';
+import { call, makeBrand, send, startApp, type TestApp, type TestBrand, unique } from './harness/app.ts';
 import { apply, BEHIND_PROXY, listEvents, makeCampaign } from './harness/applying.ts';
 
 let app: TestApp;
@@ -24,11 +24,7 @@ async function makeOwner(options: Parameters<typeof makeBrand>[1] = {}): Promise
 const read = async ({ key }: Owner, path: string) => (await call(`${app.url}${path}`, key)).body;
 
 const patch = ({ key }: Pick<Owner, 'key'>, id: string, body: unknown) =>
-  call(`${app.url}/v1/applications/${id}`, key, {
-    method: 'PATCH',
-    body: JSON.stringify(body),
-    headers: { 'content-type': 'application/json' },
-  });
+  send(`${app.url}/v1/applications/${id}`, key, 'PATCH', body);
 
 async function made(owner: Owner, fields: Record<string, string> = {}, campaign = owner.campaign): Promise<string> {
   const email = fields.email ?? `${unique('ann')}@mail.example`;

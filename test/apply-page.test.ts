@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, makeBrand, startApp, type TestApp, type TestBrand } from './harness/app.ts';
+import { call, makeBrand, send, startApp, type TestApp, type TestBrand } from './harness/app.ts';
 import { apply, BEHIND_PROXY, listEvents, makeCampaign, someAddress } from './harness/applying.ts';
 
 let app: TestApp;
@@ -86,6 +86,7 @@ describe('the public page', () => {
     [{ email: `${'a'.repeat(250)}@mail.example` }, 'E-mail: '],
     [{ name: 'x'.repeat(201) }, 'Name: Your name may have up to 200 characters.'],
     [{ photo_app: 'https://photo.example/ann' }, 'Photo app handle: Give the handle alone'],
+    [{ photo_app: '..' }, 'Photo app handle: Give the handle alone'],
     [{ video_app: 'two words' }, 'Video app handle: Give the handle alone'],
     [{ message: 'x'.repeat(5_001) }, 'Message: Shorten your message to 5,000 characters; it has 5,001.'],
     [{ portfolio_urls: 'https://a.example http://b.example' }, 'Links to your work: Link 2 must be a whole address'],
@@ -140,11 +141,7 @@ describe('the public page', () => {
       const campaign = await makeCampaign(app, key);
       await apply(app, campaign, { email: 'ann@mail.example', message: 'first' });
       const [{ id }] = await applications(campaign);
-      await call(`${app.url}/v1/applications/${id}`, key, {
-        method: 'PATCH',
-        body: JSON.stringify({ status, note: 'secret' }),
-        headers: { 'content-type': 'application/json' },
-      });
+      await send(`${app.url}/v1/applications/${id}`, key, 'PATCH', { status, note: 'secret' });
       const { headers } = await apply(app, campaign, { email: 'ann@mail.example', message: 'second' });
       expect((await applications(campaign))[0]).toMatchObject({ status, message: 'first' });
       pages.push((await open(headers.get('location') ?? '')).page);
@@ -227,14 +224,14 @@ describe('the public page', () => {
 
   it('a body of another type is 415, one over 64 kB 413, both as a page', async () => {
     const url = `${app.url}/apply/${await makeCampaign(app, key)}`;
-    const send = (body: string, type: string) =>
+    const post = (body: string, type: string) =>
       fetch(url, { method: 'POST', body, headers: { 'content-type': type, 'x-forwarded-for': someAddress() } });
     const form = 'application/x-www-form-urlencoded';
     for (const [answer, status] of [
-      [await send('{"email":"ann@mail.example"}', 'application/json'), 415],
-      [await send(`email=ann@mail.example&message=${'x'.repeat(64 * 1024)}`, form), 413],
-      [await send('%%%&=&email=%ff%fe', form), 422],
-      [await send('', form), 422],
+      [await post('{"email":"ann@mail.example"}', 'application/json'), 415],
+      [await post(`email=ann@mail.example&message=${'x'.repeat(64 * 1024)}`, form), 413],
+      [await post('%%%&=&email=%ff%fe', form), 422],
+      [await post('', form), 422],
     ] as const) {
       expect([answer.status, answer.headers.get('content-type')]).toEqual([status, 'text/html; charset=utf-8']);
     }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, makeBrand, startApp, type TestApp, type TestBrand } from './harness/app.ts';
+import { call, makeBrand, send, startApp, type TestApp, type TestBrand } from './harness/app.ts';
 import { apply, BEHIND_PROXY, makeCampaign } from './harness/applying.ts';
 
 let app: TestApp;
@@ -15,12 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => app?.close());
 
-const patch = (path: string, body: unknown, caller = key) =>
-  call(`${app.url}${path}`, caller, {
-    method: 'PATCH',
-    body: JSON.stringify(body),
-    headers: { 'content-type': 'application/json' },
-  });
+const patch = (path: string, body: unknown, caller = key) => send(`${app.url}${path}`, caller, 'PATCH', body);
 const log = async (query = '', caller = key) => (await call(`${app.url}/v1/audit-log?${query}`, caller)).body;
 
 describe('the audit log', () => {

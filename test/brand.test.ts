@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, makeBrand, startApp, type TestApp, type TestBrand, unique } from './harness/app.ts';
+import { call, makeBrand, send, startApp, type TestApp, type TestBrand, unique } from './harness/app.ts';
 
 let app: TestApp;
 let brand: TestBrand;
@@ -13,12 +13,7 @@ beforeAll(async () => {
 afterAll(() => app?.close());
 
 const read = async () => (await call(`${app.url}/v1/brand`, key)).body.data;
-const patch = (body: unknown, caller = key) =>
-  call(`${app.url}/v1/brand`, caller, {
-    method: 'PATCH',
-    body: JSON.stringify(body),
-    headers: { 'content-type': 'application/json' },
-  });
+const patch = (body: unknown, caller = key) => send(`${app.url}/v1/brand`, caller, 'PATCH', body);
 
 describe('the brand', () => {
   it('is answered with the plan of its own subscription and its settings', async () => {

@@ -1,6 +1,14 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, makeBrand, startApp, type TestApp, type TestBrand } from './harness/app.ts';
+import {
+  call,
+  made as madeAt,
+  makeBrand,
+  send as sendTo,
+  startApp,
+  type TestApp,
+  type TestBrand,
+} from './harness/app.ts';
 
 let app: TestApp;
 let brand: TestBrand;
@@ -14,17 +22,8 @@ beforeAll(async () => {
 afterAll(() => app?.close());
 
 const send = (method: string, path: string, body: unknown, headers: Record<string, string> = {}, caller = key) =>
-  call(`${app.url}${path}`, caller, {
-    method,
-    body: JSON.stringify(body),
-    headers: { 'content-type': 'application/json', ...headers },
-  });
-
-async function made(input: object) {
-  const { status, body } = await send('POST', '/v1/campaigns', input);
-  expect(status, JSON.stringify(body)).toBe(201);
-  return body.data;
-}
+  sendTo(`${app.url}${path}`, caller, method, body, headers);
+const made = (input: object) => madeAt(`${app.url}/v1/campaigns`, key, input);
 const read = async (id: string) => (await call(`${app.url}/v1/campaigns/${id}`, key)).body.data;
 
 describe('a campaign', () => {

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../src/context.ts';
 import { ensureCreator } from '../src/resources/creators/actions.ts';
 import { inWork } from '../src/work.ts';
-import { call, makeBrand, startApp, type TestApp, type TestBrand, unique } from './harness/app.ts';
+import { call, made, makeBrand, startApp, type TestApp, type TestBrand } from './harness/app.ts';
+import { email, handle } from './harness/people.ts';
 
 let app: TestApp;
 let context: Context;
@@ -14,24 +15,12 @@ beforeAll(async () => {
 });
 afterAll(() => app?.close());
 
-const handle = () => unique('h');
-const email = () => `${unique('ana')}@example.com`;
-
 async function brandWithKey() {
   const brand = await makeBrand(context);
   return { brand, key: await brand.key('brand') };
 }
 
-async function post(path: string, key: string, input: object) {
-  const headers = { 'content-type': 'application/json' };
-  const { status, body } = await call(`${app.url}${path}`, key, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify(input),
-  });
-  expect(status, JSON.stringify(body)).toBe(201);
-  return body.data;
-}
+const post = (path: string, key: string, input: object) => made(`${app.url}${path}`, key, input);
 const read = async (key: string, id: string) => (await call(`${app.url}/v1/roster/${id}`, key)).body.data;
 const list = async (key: string, query = '') => (await call(`${app.url}/v1/creators?${query}`, key)).body;
 
@@ -53,7 +42,7 @@ describe('GET /v1/creators', () => {
       video_app: null,
       followers: null,
       engagement_rate: null,
-      performance: { clicks: 0, conversions: 0, revenue: 0, commissions_earned: 0 },
+      performance: { clicks: 0, conversions: 0, revenue: 0, commissions_earned: 0, by_currency: [] },
       tags: ['vip'],
       joined_at: new Date(nowMs).toISOString(),
     });

@@ -1,26 +1,11 @@
-import { existsSync } from 'node:fs';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operations } from '../src/app.ts';
 import { makeBrand, startApp, type TestApp, unique } from './harness/app.ts';
+import { hasBrowser, openBrowser } from './harness/browser.ts';
 import { creator, putDirectory } from './harness/directory.ts';
 
-const USUAL_PLACES = [
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/usr/bin/google-chrome-stable',
-  '/snap/bin/chromium',
-  '/opt/google/chrome/chrome',
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-  '/Applications/Chromium.app/Contents/MacOS/Chromium',
-];
-const executablePath = USUAL_PLACES.find((place) => existsSync(place));
-if (!executablePath) {
-  process.stderr.write(`The docs page is not tested: no Chromium in ${USUAL_PLACES.join(', ')}.\n`);
-}
-
-describe.skipIf(!executablePath)('the docs page in a real Chromium', () => {
+describe.skipIf(!hasBrowser('The docs page'))('the docs page in a real Chromium', () => {
   const alias = unique('docs');
   let app: TestApp;
   let browser: Browser;
@@ -33,7 +18,7 @@ describe.skipIf(!executablePath)('the docs page in a real Chromium', () => {
     app = await startApp({ alias });
     await putDirectory(app.context.elastic, alias, [creator(7, { username: 'gordongram' }), creator(8)]);
     key = await (await makeBrand(app.context)).key('brand');
-    browser = await chromium.launch({ ...(executablePath ? { executablePath } : {}), args: ['--no-sandbox'] });
+    browser = await openBrowser();
     page = await browser.newPage({ viewport: { width: 1280, height: 1000 } });
     page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())));
     page.on('pageerror', (error) => void complaints.push(error.message));

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { revokeKey } from '../src/auth/actions.ts';
 import { newApiKey } from '../src/auth/key-form.ts';
@@ -180,6 +181,24 @@ describe('PostgreSQL', () => {
     shiftMs = 61_000;
     expectUnavailable(await search(app, key));
     expect((await call(`${app.url}/readyz`)).status).toBe(503);
+    await app.close();
+    await proxy.close();
+  });
+
+  it('lost within a transaction, or at its rollback: the transaction is unavailable, not an error of ours', async () => {
+    const { app, proxy } = await behindProxy('postgres');
+    const { db } = app.context.postgres;
+    const lostBy = (work: () => Promise<unknown>) =>
+      db.transaction().execute(async (trx) => {
+        await sql`select 1`.execute(trx);
+        await proxy.cut();
+        await work();
+        await sql`select 1`.execute(trx);
+      });
+    const unavailable = { code: 'SERVICE_UNAVAILABLE' };
+    await expect(lostBy(async () => undefined)).rejects.toMatchObject(unavailable);
+    await proxy.restore();
+    await expect(lostBy(() => Promise.reject(new Error('of the work itself')))).rejects.toMatchObject(unavailable);
     await app.close();
     await proxy.close();
   });

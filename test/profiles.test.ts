@@ -1,67 +1,26 @@
-import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
-import pg from 'pg';
+import type { RequestListener } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../src/context.ts';
 import { migratePostgres } from '../src/engines/postgres/migrate.ts';
 import { profileUnknown } from '../src/resources/creators/jobs.ts';
-import { call, engineUrls, makeBrand, startApp, type TestApp, type TestBrand, unique } from './harness/app.ts';
+import { call, made, makeBrand, startApp, type TestApp, type TestBrand, unique } from './harness/app.ts';
+import { makeDatabase, type TestDatabase } from './harness/database.ts';
 import { creator, putDirectory } from './harness/directory.ts';
+import { handle } from './harness/people.ts';
+import { answering, type ProfileProvider, startProvider } from './harness/provider.ts';
 
 const MINUTE_MS = 60_000;
 const TOKEN = 'provider-token';
 
-/** A server that speaks the provider's protocol; a test says how it answers. */
-async function startProvider() {
-  const server = createServer((request, response) => provider.answer(request, response));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' && address ? address.port : 0;
-  const unknown: RequestListener = (_request, response) => void response.writeHead(404).end();
-  const provider = {
-    url: `http://127.0.0.1:${port}/v2/`,
-    unknown,
-    answer: unknown,
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-  return provider;
-}
-
-const answering =
-  (profile: unknown): RequestListener =>
-  (_request, response) =>
-    void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(profile));
-
-/** A database of its own: profiling is for the creators of all brands, and other tests' are not to be touched. */
-async function makeDatabase() {
-  const name = unique('profiles').replace('-', '_');
-  const admin = new pg.Client(engineUrls().postgres);
-  await admin.connect();
-  await admin.query(`create database ${name}`);
-  const url = new URL(engineUrls().postgres);
-  url.pathname = name;
-  return {
-    url: url.href,
-    drop: async () => {
-      await admin.query(`drop database ${name}`);
-      await admin.end();
-    },
-  };
-}
-
-let database: Awaited<ReturnType<typeof makeDatabase>>;
-let provider: Awaited<ReturnType<typeof startProvider>>;
+/** Profiling is for the creators of all brands, and other tests' are not to be touched. */
+let database: TestDatabase;
+let provider: ProfileProvider;
 let app: TestApp;
 let context: Context;
 let nowMs = Date.now();
 
 beforeAll(async () => {
-  [provider, database] = await Promise.all([startProvider(), makeDatabase()]);
+  [provider, database] = await Promise.all([startProvider(), makeDatabase('profiles')]);
   app = await startApp({
     urls: { postgres: database.url },
     alias: unique('profiles'),
@@ -80,23 +39,12 @@ afterAll(async () => {
   await database?.drop();
 });
 
-const handle = () => unique('h');
-
 async function brandWithKey() {
   const brand = await makeBrand(context);
   return { brand, key: await brand.key('brand') };
 }
 
-async function post(path: string, key: string, input: object) {
-  const headers = { 'content-type': 'application/json' };
-  const { status, body } = await call(`${app.url}${path}`, key, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify(input),
-  });
-  expect(status, JSON.stringify(body)).toBe(201);
-  return body.data;
-}
+const post = (path: string, key: string, input: object) => made(`${app.url}${path}`, key, input);
 const read = async (key: string, id: string) => (await call(`${app.url}/v1/roster/${id}`, key)).body.data;
 
 describe('the profile provider', () => {

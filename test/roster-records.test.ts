@@ -1,5 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, makeBrand, startApp, type TestApp, type TestBrand, unique } from './harness/app.ts';
+import {
+  call,
+  made as madeAt,
+  makeBrand,
+  send as sendTo,
+  startApp,
+  type TestApp,
+  type TestBrand,
+  unique,
+} from './harness/app.ts';
+import { email, handle, TIME } from './harness/people.ts';
 
 let app: TestApp;
 let brand: TestBrand;
@@ -12,21 +22,9 @@ beforeAll(async () => {
 });
 afterAll(() => app?.close());
 
-const send = (method: string, path: string, body?: unknown, by = key) =>
-  call(`${app.url}${path}`, by, {
-    method,
-    ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-  });
+const send = (method: string, path: string, body?: unknown, by = key) => sendTo(`${app.url}${path}`, by, method, body);
 const get = (path: string, by = key) => call(`${app.url}${path}`, by);
-
-async function made(path: string, input: object, by = key) {
-  const { status, body } = await send('POST', path, input, by);
-  expect(status, JSON.stringify(body)).toBe(201);
-  return body.data;
-}
-const email = () => `${unique('ana')}@example.com`;
-const handle = () => unique('h');
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const made = (path: string, input: object, by = key) => madeAt(`${app.url}${path}`, by, input);
 
 describe('PATCH /v1/roster/{id}', () => {
   it('sets what is named, keeps what is omitted, clears what is null', async () => {

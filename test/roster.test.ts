@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLANS } from '../src/auth/plans.ts';
-import { call, makeBrand, startApp, type TestApp, unique } from './harness/app.ts';
+import { call, made as madeAt, makeBrand, send as sendTo, startApp, type TestApp, unique } from './harness/app.ts';
 import { creator, putDirectory } from './harness/directory.ts';
+import { email, handle, TIME } from './harness/people.ts';
 
 let app: TestApp;
 let key: string;
@@ -12,21 +13,9 @@ beforeAll(async () => {
 });
 afterAll(() => app?.close());
 
-const send = (method: string, path: string, body?: unknown, by = key) =>
-  call(`${app.url}${path}`, by, {
-    method,
-    ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-  });
+const send = (method: string, path: string, body?: unknown, by = key) => sendTo(`${app.url}${path}`, by, method, body);
 const get = (path: string, by = key) => call(`${app.url}${path}`, by);
-
-async function made(path: string, input: object, by = key) {
-  const { status, body } = await send('POST', path, input, by);
-  expect(status, JSON.stringify(body)).toBe(201);
-  return body.data;
-}
-const email = () => `${unique('ana')}@example.com`;
-const handle = () => unique('h');
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const made = (path: string, input: object, by = key) => madeAt(`${app.url}${path}`, by, input);
 
 describe('by e-mail address', () => {
   it('a creator is put on the roster and read back', async () => {

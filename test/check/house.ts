@@ -14,6 +14,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'src/money.ts',
     'src/node-version.ts',
     'src/page.ts',
+    'src/secrets.ts',
     'src/patch.ts',
     'src/problems.ts',
     'src/wire.ts',
@@ -25,6 +26,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'src/credits/',
     'src/outbox/',
     'src/idempotency/',
+    'src/ledger/',
     'src/context.ts',
     'src/csv.ts',
     'src/metrics.ts',
@@ -75,12 +77,13 @@ const NOUNS: readonly (readonly string[])[] = [
   ['shipments'],
   ['content'],
   ['assets'],
+  ['integrations'],
   ['links'],
   ['clicks'],
   ['orders'],
   ['commissions'],
   ['payouts'],
-  ['webhooks', 'analytics'],
+  ['webhooks', 'performance', 'analytics', 'ledger'],
 ];
 
 const SHARED_OF_NOUN = /^(?:schema|queries|actions)\.ts$/;
@@ -92,6 +95,11 @@ const EXCEPTIONS: readonly { file: string; rule: string; reason: string }[] = [
     file: 'src/context.ts',
     rule: 'imports src/resources/creators/directory/directory.ts',
     reason: 'The context carries the live directory beside the engines, and names its type.',
+  },
+  {
+    file: 'src/resources/orders/sale.ts',
+    rule: 'imports src/resources/clicks/token.ts',
+    reason: 'The redirect mints what a store hands back in its order; the token is the contract between the two.',
   },
 ];
 

@@ -1,15 +1,27 @@
-import { type ClickHouseClient, createClient } from '@clickhouse/client';
+import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 
 export interface ClickHouse {
   client: ClickHouseClient;
+  /** The cluster whose replicas hold the tables; undefined: one server. */
+  cluster: string | undefined;
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
-export function openClickHouse(url: string): ClickHouse {
-  const client = createClient({ url, request_timeout: 10_000, application: 'rollcall' });
+/** A rebuild refolds a brand's whole history in one statement. */
+const REQUEST_TIMEOUT_MS = 60_000;
+
+export function openClickHouse(url: string, options: { cluster?: string | undefined } = {}): ClickHouse {
+  const client = createClient({
+    url,
+    request_timeout: REQUEST_TIMEOUT_MS,
+    application: 'rollcall',
+    // A failure reaches whoever asked, who says it in our own log.
+    log: { level: ClickHouseLogLevel.OFF },
+  });
   return {
     client,
+    cluster: options.cluster,
     ping: async () => {
       const answer = await client.ping();
       if (!answer.success) throw answer.error;

@@ -1,6 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { inBatches } from '../../engines/postgres/batches.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import { inWindow } from '../../engines/postgres/window.ts';
+import { type Cut, cutTo, inOrder, inWindow } from '../../engines/postgres/window.ts';
 import type { ApplicationStatus, ApplicationsTable } from '../../engines/postgres/workflow-tables.ts';
 import { notFound } from '../../errors.ts';
 import type { ListWindow, Page } from '../../page.ts';
@@ -26,26 +27,31 @@ function matching(db: Db, brandId: string, where: ApplicationWhere) {
  * With the title of each one's campaign. The page is found by ids alone, in the index: of 100,000 rows page 1 took
  * 0.7 ms and page 1,000 2.7 ms, where reading whole rows to skip them took 14.6 ms.
  */
-export async function listApplications(db: Db, brandId: string, where: ApplicationWhere, page: Page) {
-  const query = matching(db, brandId, where);
-  const { total } = await query.select(({ fn }) => fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
-  const direction = where.sort === 'oldest' ? 'asc' : 'desc';
-  const ids = query
-    .select('id')
-    .orderBy('appliedAt', direction)
-    .orderBy('id', direction)
-    .offset(page.offset)
-    .limit(page.limit);
-  const rows = await db
+async function selectApplications(db: Db, brandId: string, where: ApplicationWhere, cut: Cut) {
+  const { sort } = where;
+  const ids = cutTo(matching(db, brandId, where).select('id'), { time: 'appliedAt', id: 'id', sort }, cut);
+  const rows = db
     .selectFrom(ids.as('page'))
     .innerJoin('applications', 'applications.id', 'page.id')
     .innerJoin('campaigns', 'campaigns.id', 'applications.campaignId')
     .selectAll('applications')
-    .select('campaigns.title as campaignTitle')
-    .orderBy('applications.appliedAt', direction)
-    .orderBy('applications.id', direction)
-    .execute();
-  return { rows, total };
+    .select('campaigns.title as campaignTitle');
+  return await inOrder(rows, { time: 'applications.appliedAt', id: 'applications.id', sort }).execute();
+}
+
+export type ListedApplication = Awaited<ReturnType<typeof selectApplications>>[number];
+
+export async function listApplications(db: Db, brandId: string, where: ApplicationWhere, page: Page) {
+  const { total } = await matching(db, brandId, where)
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  return { rows: await selectApplications(db, brandId, where, page), total };
+}
+
+export function eachApplication(db: Db, brandId: string, where: ApplicationWhere) {
+  return inBatches<ListedApplication>(db, (trx, last, limit) =>
+    selectApplications(trx, brandId, where, { limit, after: last && { at: last.appliedAt, id: last.id } }),
+  );
 }
 
 export async function getApplication(db: Db, brandId: string, id: string) {

@@ -2,11 +2,12 @@ import { z } from 'zod';
 import { PLANS } from '../../auth/plans.ts';
 import { change, noLookUp, nothing, operation } from '../../operation.ts';
 import { pageOf, paginationOf } from '../../page.ts';
-import { toWire } from '../../wire.ts';
+import { eachAs, toWire } from '../../wire.ts';
 import { getCampaign } from '../campaigns/queries.ts';
 import { patchApplication } from './actions.ts';
-import { getApplication, listApplications as selectApplications } from './queries.ts';
+import { eachApplication, listApplications as findApplications, getApplication } from './queries.ts';
 import {
+  Application,
   ApplicationDetail,
   ApplicationFilter,
   ApplicationList,
@@ -39,8 +40,15 @@ export const listCampaignApplications = operation({
     const page = pageOf(query);
     const campaign = await getCampaign(postgres.db, caller.brandId, params.id);
     const where = { ...query, campaign_id: campaign.id };
-    const { rows, total } = await selectApplications(postgres.db, caller.brandId, where, page);
+    const { rows, total } = await findApplications(postgres.db, caller.brandId, where, page);
     return { data: rows.map(applicationOf), pagination: paginationOf(page, total) };
+  },
+  csv: {
+    item: Application,
+    rows: async function* ({ postgres }, { caller, params, query }) {
+      const campaign = await getCampaign(postgres.db, caller.brandId, params.id);
+      yield* eachAs(eachApplication(postgres.db, caller.brandId, { ...query, campaign_id: campaign.id }), toWire);
+    },
   },
 });
 
@@ -59,11 +67,15 @@ export const listApplications = operation({
   hints: { readOnly: true, idempotent: true, destructive: false },
   handler: async ({ postgres }, { caller, query }) => {
     const page = pageOf(query);
-    const { rows, total } = await selectApplications(postgres.db, caller.brandId, query, page);
+    const { rows, total } = await findApplications(postgres.db, caller.brandId, query, page);
     return {
       data: rows.map((row) => ApplicationOfCampaign.parse(toWire(row))),
       pagination: paginationOf(page, total),
     };
+  },
+  csv: {
+    item: ApplicationOfCampaign,
+    rows: ({ postgres }, { caller, query }) => eachAs(eachApplication(postgres.db, caller.brandId, query), toWire),
   },
 });
 

@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
+import { inBatches } from '../../engines/postgres/batches.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import { inWindow } from '../../engines/postgres/window.ts';
+import { type Cut, cutTo, inOrder, inWindow } from '../../engines/postgres/window.ts';
 import type { AuditLogTable } from '../../engines/postgres/workflow-tables.ts';
 import type { ListWindow, Page } from '../../page.ts';
 
@@ -22,29 +23,30 @@ function matching(db: Db, brandId: string, where: AuditWhere) {
 }
 
 /** With the name of each key. The page is found by ids alone, so that rows before it are never read. */
+async function selectAudit(db: Db, brandId: string, where: AuditWhere, cut: Cut): Promise<AuditRow[]> {
+  const { sort } = where;
+  const ids = cutTo(matching(db, brandId, where).select('id'), { time: 'at', id: 'id', sort }, cut);
+  const rows = db
+    .selectFrom(ids.as('page'))
+    .innerJoin('auditLog as entry', 'entry.id', 'page.id')
+    .leftJoin('apiKeys', 'apiKeys.id', 'entry.keyId')
+    .selectAll('entry')
+    .select('apiKeys.name as keyName');
+  return await inOrder(rows, { time: 'entry.at', id: 'entry.id', sort }).execute();
+}
+
 export async function listAudit(
   db: Db,
   brandId: string,
   where: AuditWhere,
   page: Page,
 ): Promise<{ rows: AuditRow[]; total: number }> {
-  const query = matching(db, brandId, where);
-  const { total } = await query.select(({ fn }) => fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
-  const direction = where.sort === 'oldest' ? 'asc' : 'desc';
-  const ids = query
-    .select('id')
-    .orderBy('at', direction)
-    .orderBy('id', direction)
-    .offset(page.offset)
-    .limit(page.limit);
-  const rows = await db
-    .selectFrom(ids.as('page'))
-    .innerJoin('auditLog as entry', 'entry.id', 'page.id')
-    .leftJoin('apiKeys', 'apiKeys.id', 'entry.keyId')
-    .selectAll('entry')
-    .select('apiKeys.name as keyName')
-    .orderBy('entry.at', direction)
-    .orderBy('entry.id', direction)
-    .execute();
-  return { rows, total };
+  const { total } = await matching(db, brandId, where)
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  return { rows: await selectAudit(db, brandId, where, page), total };
+}
+
+export function eachAudit(db: Db, brandId: string, where: AuditWhere) {
+  return inBatches<AuditRow>(db, (trx, last, limit) => selectAudit(trx, brandId, where, { limit, after: last }));
 }

@@ -1,7 +1,8 @@
 import { nothing, operation } from '../../operation.ts';
 import { pageOf, paginationOf } from '../../page.ts';
-import { listAudit } from './queries.ts';
-import { AuditFilter, AuditList, auditEntryOf } from './schema.ts';
+import { eachAs } from '../../wire.ts';
+import { eachAudit, listAudit } from './queries.ts';
+import { AuditEntry, AuditFilter, AuditList, auditEntryOf } from './schema.ts';
 
 export const listAuditLog = operation({
   id: 'list_audit_log',
@@ -20,5 +21,9 @@ export const listAuditLog = operation({
     const page = pageOf(query);
     const { rows, total } = await listAudit(postgres.db, caller.brandId, query, page);
     return { data: rows.map(auditEntryOf), pagination: paginationOf(page, total) };
+  },
+  csv: {
+    item: AuditEntry,
+    rows: ({ postgres }, { caller, query }) => eachAs(eachAudit(postgres.db, caller.brandId, query), auditEntryOf),
   },
 });

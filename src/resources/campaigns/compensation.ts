@@ -33,13 +33,16 @@ export function storedCompensation(compensation: Compensation | null, brandCurre
   };
 }
 
+/** A row's four columns under short names. */
+const columnsOf = (row: Stored) => ({
+  type: row.compensationType,
+  minor: row.compensationAmountMinor,
+  ppm: row.compensationRatePpm,
+  currency: row.compensationCurrency,
+});
+
 export function compensationOf(row: Stored): Compensation | null {
-  const {
-    compensationType: type,
-    compensationAmountMinor: minor,
-    compensationRatePpm: ppm,
-    compensationCurrency: currency,
-  } = row;
+  const { type, minor, ppm, currency } = columnsOf(row);
   if (type === null) return null;
   const money = minor !== null && currency !== null ? fromMinor(minor, currency) : null;
   return { type, amount: ppm === null ? money : fromPpm(ppm), currency };
@@ -50,12 +53,7 @@ export function compensationOf(row: Stored): Compensation | null {
  * type `product`, whatever its amount. Null when nothing was said of compensation.
  */
 export function compensationLabel(row: Stored): string | null {
-  const {
-    compensationType: type,
-    compensationAmountMinor: minor,
-    compensationRatePpm: ppm,
-    compensationCurrency: currency,
-  } = row;
+  const { type, minor, ppm, currency } = columnsOf(row);
   if (type === null) return null;
   if (type === 'product') return 'Product only';
   if (type === 'commission') return ppm === null ? 'Commission' : `${fromPpm(ppm)}% commission`;

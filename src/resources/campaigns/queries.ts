@@ -1,7 +1,7 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import { inBatches } from '../../engines/postgres/batches.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import { inWindow, isAfter } from '../../engines/postgres/window.ts';
+import { type Cut, cutTo, inOrder, inWindow, type Order } from '../../engines/postgres/window.ts';
 import type { CampaignStatus, CampaignsTable } from '../../engines/postgres/workflow-tables.ts';
 import { notFound } from '../../errors.ts';
 import type { ListWindow, Page } from '../../page.ts';
@@ -36,38 +36,25 @@ function matching(db: Db, brandId: string, { status, ...window }: CampaignWhere)
     .where(inWindow('campaigns.createdAt', window));
 }
 
-const directionOf = ({ sort }: CampaignWhere) => (sort === 'oldest' ? 'asc' : 'desc');
+const orderOf = ({ sort }: CampaignWhere): Order => ({ time: 'campaigns.createdAt', id: 'campaigns.id', sort });
+
+/** The ids first: PostgreSQL would count applications for every row that an offset skips. */
+async function selectCampaigns(db: Db, brandId: string, where: CampaignWhere, cut: Cut) {
+  const ids = cutTo(matching(db, brandId, where).select('campaigns.id'), orderOf(where), cut);
+  return await inOrder(withCounts(db, brandId).where('campaigns.id', 'in', ids), orderOf(where)).execute();
+}
 
 export async function listCampaigns(db: Db, brandId: string, where: CampaignWhere, page: Page) {
-  const found = matching(db, brandId, where);
-  const { total } = await found.select(({ fn }) => fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
-  // The page's ids first: PostgreSQL would count applications for every row that an offset skips.
-  const ids = found
-    .select('campaigns.id')
-    .orderBy('campaigns.createdAt', directionOf(where))
-    .orderBy('campaigns.id', directionOf(where))
-    .offset(page.offset)
-    .limit(page.limit);
-  const rows = await withCounts(db, brandId)
-    .where('campaigns.id', 'in', ids)
-    .orderBy('campaigns.createdAt', directionOf(where))
-    .orderBy('campaigns.id', directionOf(where))
-    .execute();
-  return { rows, total };
+  const { total } = await matching(db, brandId, where)
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  return { rows: await selectCampaigns(db, brandId, where, page), total };
 }
 
 /** Every campaign that the filter finds, in the list's order. */
 export function eachCampaign(db: Db, brandId: string, where: CampaignWhere) {
-  const { status, ...window } = where;
   return inBatches<Awaited<ReturnType<typeof getCampaign>>>(db, (trx, last, limit) =>
-    withCounts(trx, brandId)
-      .$if(status !== undefined, (query) => query.where('campaigns.status', '=', status ?? 'active'))
-      .where(inWindow('campaigns.createdAt', window))
-      .where(isAfter('campaigns.createdAt', 'campaigns.id', last && { at: last.createdAt, id: last.id }, where.sort))
-      .orderBy('campaigns.createdAt', directionOf(where))
-      .orderBy('campaigns.id', directionOf(where))
-      .limit(limit)
-      .execute(),
+    selectCampaigns(trx, brandId, where, { limit, after: last && { at: last.createdAt, id: last.id } }),
   );
 }
 

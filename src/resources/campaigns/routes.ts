@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { change, noLookUp, nothing, operation } from '../../operation.ts';
 import { pageOf, paginationOf } from '../../page.ts';
-import { toWire } from '../../wire.ts';
+import { eachAs, toWire } from '../../wire.ts';
 import { createCampaign, patchCampaign } from './actions.ts';
 import { compensationLabel, compensationOf } from './compensation.ts';
 import { type CampaignRow, eachCampaign, listCampaigns as findCampaigns, getCampaign } from './queries.ts';
@@ -19,10 +19,6 @@ const tag = 'Campaigns';
 const byId = z.object({ id: z.string().max(100) });
 
 const campaignOf = (row: CampaignRow) => ({ ...toWire(row), compensation_label: compensationLabel(row) });
-
-async function* campaignsOf(rows: AsyncIterable<CampaignRow>) {
-  for await (const row of rows) yield campaignOf(row);
-}
 
 export const listCampaigns = operation({
   id: 'list_campaigns',
@@ -44,7 +40,7 @@ export const listCampaigns = operation({
   },
   csv: {
     item: Campaign,
-    rows: ({ postgres }, { caller, query }) => campaignsOf(eachCampaign(postgres.db, caller.brandId, query)),
+    rows: ({ postgres }, { caller, query }) => eachAs(eachCampaign(postgres.db, caller.brandId, query), campaignOf),
   },
 });
 

@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import { inBatches } from '../../engines/postgres/batches.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import { inWindow, isAfter } from '../../engines/postgres/window.ts';
+import { type Cut, cutTo, inWindow } from '../../engines/postgres/window.ts';
 import type { CreatorsTable } from '../../engines/postgres/workflow-tables.ts';
 import type { ListWindow, Page } from '../../page.ts';
 import type { HandlePlatform } from './profiles.ts';
@@ -120,32 +120,25 @@ function matchingCreators(db: Db, brandId: string, where: CreatorWhere) {
   return matching.where(platform === undefined ? largestFollowing : FOLLOWERS[platform], '>=', min_followers);
 }
 
-/** Everything the filter finds, in the list's order. */
-function selectCreators(db: Db, brandId: string, where: CreatorWhere) {
-  const direction = where.sort === 'oldest' ? 'asc' : 'desc';
-  return matchingCreators(db, brandId, where)
+async function selectCreators(db: Db, brandId: string, where: CreatorWhere, cut: Cut) {
+  const rows = matchingCreators(db, brandId, where)
     .selectAll('creators')
-    .select(['entry.id as entryId', 'entry.addedAt as joinedAt', largestFollowing.as('followers')])
-    .orderBy('entry.addedAt', direction)
-    .orderBy('entry.id', direction);
+    .select(['entry.id as entryId', 'entry.addedAt as joinedAt', largestFollowing.as('followers')]);
+  return await cutTo(rows, { time: 'entry.addedAt', id: 'entry.id', sort: where.sort }, cut).execute();
 }
 
-export type ListedCreator = Awaited<ReturnType<typeof listCreators>>['rows'][number];
+export type ListedCreator = Awaited<ReturnType<typeof selectCreators>>[number];
 
 export async function listCreators(db: Db, brandId: string, where: CreatorWhere, page: Page) {
   const { total } = await matchingCreators(db, brandId, where)
     .select(({ fn }) => fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow();
-  const rows = await selectCreators(db, brandId, where).offset(page.offset).limit(page.limit).execute();
-  return { rows, total };
+  return { rows: await selectCreators(db, brandId, where, page), total };
 }
 
 export function eachCreator(db: Db, brandId: string, where: CreatorWhere) {
   return inBatches<ListedCreator>(db, (trx, last, limit) =>
-    selectCreators(trx, brandId, where)
-      .where(isAfter('entry.addedAt', 'entry.id', last && { at: last.joinedAt, id: last.entryId }, where.sort))
-      .limit(limit)
-      .execute(),
+    selectCreators(trx, brandId, where, { limit, after: last && { at: last.joinedAt, id: last.entryId } }),
   );
 }
 

@@ -1,17 +1,14 @@
 import { z } from 'zod';
 import { integerParameter, ListQuery, listOf, timestamp } from '../../page.ts';
 
+/** Never dots alone: a handle becomes part of a path at the profile provider's. */
+export const HANDLE_FORM = /^(?![.-]*$)[\w.-]+$/;
+
 /** A handle as people type it, kept without the leading @. */
 export const Handle = z
   .string()
   .transform((text) => text.trim().replace(/^@/, ''))
-  .pipe(
-    z
-      .string()
-      .min(1)
-      .max(50)
-      .regex(/^(?![.-]*$)[\w.-]+$/, 'must consist of letters, digits, ".", "_" and "-"'),
-  )
+  .pipe(z.string().min(1).max(50).regex(HANDLE_FORM, 'must consist of letters, digits, ".", "_" and "-"'))
   .meta({ example: '@gordongram' });
 
 export const Email = z.string().trim().max(254).pipe(z.email()).meta({ example: 'ana@example.com' });
@@ -32,13 +29,15 @@ export const Creator = z
     performance: z.object({
       clicks: z.number().int(),
       conversions: z.number().int(),
-      revenue: z.number(),
+      revenue: z.number().describe("In the brand's currency."),
       commissions_earned: z.number(),
+      by_currency: z.array(z.object({ currency: z.string(), revenue: z.number(), commissions_earned: z.number() })),
     }),
     tags: z.array(z.string()),
     joined_at: timestamp.describe('When they were put on the roster.'),
   })
   .meta({ id: 'Creator' });
+export type Creator = z.infer<typeof Creator>;
 
 export const CreatorFilter = z.object({
   search: z.string().trim().min(1).max(200).describe('Part of a name or e-mail address, in any case.').optional(),

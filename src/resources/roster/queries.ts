@@ -1,9 +1,10 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import type { Insertable, Selectable, Updateable } from 'kysely';
 import { inBatches } from '../../engines/postgres/batches.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import { inWindow, isAfter } from '../../engines/postgres/window.ts';
+import { type Cut, cutTo, inOrder, inWindow } from '../../engines/postgres/window.ts';
 import type { RosterEntriesTable, RosterStatus } from '../../engines/postgres/workflow-tables.ts';
 import { notFound } from '../../errors.ts';
+import { fromMinor } from '../../money.ts';
 import type { ListWindow, Page } from '../../page.ts';
 
 export type RosterRow = Selectable<RosterEntriesTable>;
@@ -11,11 +12,12 @@ export type RosterRow = Selectable<RosterEntriesTable>;
 const entriesOf = (db: Db, brandId: string) =>
   db.selectFrom('rosterEntries').selectAll().where('rosterEntries.brandId', '=', brandId);
 
-/** Entries with their person. Nothing is earned before anything is paid out. */
+/** Entries with their person. Earned is what was paid out in the brand's currency; others are not added to it. */
 const withCreators = (db: Db, brandId: string, entries: ReturnType<typeof entriesOf>) =>
   db
     .selectFrom(entries.as('entry'))
     .innerJoin('creators as creator', 'creator.id', 'entry.creatorId')
+    .innerJoin('brands as brand', 'brand.id', 'entry.brandId')
     .selectAll('entry')
     .select([
       'creator.email as creatorEmail',
@@ -27,8 +29,18 @@ const withCreators = (db: Db, brandId: string, entries: ReturnType<typeof entrie
       'creator.ttFollowers',
       'creator.engagementRate',
       'creator.tags',
-      sql<number>`0`.as('totalEarned'),
+      'brand.currency as brandCurrency',
     ])
+    .select((eb) =>
+      eb
+        .selectFrom('commissions as commission')
+        .where('commission.brandId', '=', brandId)
+        .whereRef('commission.creatorId', '=', 'entry.creatorId')
+        .whereRef('commission.currency', '=', 'brand.currency')
+        .where('commission.status', '=', 'paid')
+        .select(({ fn }) => fn.sum<number | null>('commission.commissionMinor').as('minor'))
+        .as('earnedMinor'),
+    )
     .select((eb) =>
       eb
         .selectFrom('applications as application')
@@ -40,6 +52,15 @@ const withCreators = (db: Db, brandId: string, entries: ReturnType<typeof entrie
         .select(({ fn }) => fn.count<number>('campaign.id').distinct().as('count'))
         .as('campaignsCompleted'),
     );
+
+/** In major units of the brand's currency. */
+function withEarned<Row extends { earnedMinor: number | null; brandCurrency: string }>({
+  earnedMinor,
+  brandCurrency,
+  ...row
+}: Row) {
+  return { ...row, totalEarned: fromMinor(earnedMinor ?? 0, brandCurrency) };
+}
 
 export type RosterRecordRow = Awaited<ReturnType<typeof getRecord>>;
 
@@ -59,37 +80,26 @@ const matchingEntries = (db: Db, brandId: string, { status, ...window }: RosterW
     .where('status', 'in', status === undefined ? ALL : INCLUDED[status])
     .where(inWindow('addedAt', window));
 
-/** In the list's order. Entries are cut to what is wanted before anything is looked up of them. */
-async function selectRecords(
-  db: Db,
-  brandId: string,
-  where: RosterWhere,
-  cut: { offset?: number; limit: number; after?: RosterRow | undefined },
-) {
-  const direction = where.sort === 'oldest' ? 'asc' : 'desc';
-  const { offset = 0, limit, after } = cut;
-  const entries = matchingEntries(db, brandId, where)
-    .where(isAfter('addedAt', 'id', after && { at: after.addedAt, id: after.id }, where.sort))
-    .orderBy('addedAt', direction)
-    .orderBy('id', direction)
-    .offset(offset)
-    .limit(limit);
-  return await withCreators(db, brandId, entries)
-    .orderBy('entry.addedAt', direction)
-    .orderBy('entry.id', direction)
-    .execute();
+/** Entries are cut to what is wanted before anything is looked up of them. */
+async function selectRecords(db: Db, brandId: string, where: RosterWhere, cut: Cut) {
+  const { sort } = where;
+  const entries = cutTo(matchingEntries(db, brandId, where), { time: 'addedAt', id: 'id', sort }, cut);
+  const order = { time: 'entry.addedAt', id: 'entry.id', sort };
+  return (await inOrder(withCreators(db, brandId, entries), order).execute()).map(withEarned);
 }
 
-export async function listEntries(db: Db, brandId: string, where: RosterWhere, { offset, limit }: Page) {
+export async function listEntries(db: Db, brandId: string, where: RosterWhere, page: Page) {
   const { total } = await matchingEntries(db, brandId, where)
     .clearSelect()
     .select(({ fn }) => fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow();
-  return { rows: await selectRecords(db, brandId, where, { offset, limit }), total };
+  return { rows: await selectRecords(db, brandId, where, page), total };
 }
 
 export function eachEntry(db: Db, brandId: string, where: RosterWhere) {
-  return inBatches<RosterRecordRow>(db, (trx, after, limit) => selectRecords(trx, brandId, where, { after, limit }));
+  return inBatches<RosterRecordRow>(db, (trx, last, limit) =>
+    selectRecords(trx, brandId, where, { limit, after: last && { at: last.addedAt, id: last.id } }),
+  );
 }
 
 /** By the entry's id or its creator's. */
@@ -97,7 +107,7 @@ export async function getRecord(db: Db, brandId: string, id: string) {
   const entries = entriesOf(db, brandId).where((eb) => eb.or([eb('id', '=', id), eb('creatorId', '=', id)]));
   const row = await withCreators(db, brandId, entries).executeTakeFirst();
   if (!row) throw notFound('creator on the roster');
-  return row;
+  return withEarned(row);
 }
 
 /** By the entry's id or its creator's. */

@@ -3,10 +3,10 @@ import { PLANS } from '../../auth/plans.ts';
 import type { Caller } from '../../auth/queries.ts';
 import { change, noLookUp, nothing, operation } from '../../operation.ts';
 import { pageOf, paginationOf } from '../../page.ts';
-import { toWire } from '../../wire.ts';
+import { eachAs, toWire } from '../../wire.ts';
 import { lookUpProfile } from '../creators/actions.ts';
 import { addByEmail, addByHandle, patchEntry, removeEntry } from './actions.ts';
-import { eachEntry, getRecord, listEntries, type RosterRecordRow } from './queries.ts';
+import { eachEntry, getRecord, listEntries } from './queries.ts';
 import {
   RosterAdd,
   RosterAddByHandle,
@@ -24,10 +24,6 @@ const tag = 'Roster';
 const byId = z.object({ id: z.string().max(100).describe("The entry's id, or its creator's.") });
 
 const limitOf = ({ subscription }: Caller) => PLANS[subscription.plan].rosterLimit;
-
-async function* entriesOf(rows: AsyncIterable<RosterRecordRow>) {
-  for await (const row of rows) yield toWire(row);
-}
 
 export const listRoster = operation({
   id: 'list_roster',
@@ -49,7 +45,7 @@ export const listRoster = operation({
   },
   csv: {
     item: RosterEntry,
-    rows: ({ postgres }, { caller, query }) => entriesOf(eachEntry(postgres.db, caller.brandId, query)),
+    rows: ({ postgres }, { caller, query }) => eachAs(eachEntry(postgres.db, caller.brandId, query), toWire),
   },
 });
 

@@ -15,7 +15,7 @@ export const RosterEntry = z
     status,
     added_at: timestamp,
     campaigns_completed: z.number().int(),
-    total_earned: z.number(),
+    total_earned: z.number().describe("Commissions paid out in the brand's currency."),
   })
   .meta({ id: 'RosterEntry' });
 

@@ -1,0 +1,78 @@
+import { ClickHouseError } from '@clickhouse/client';
+import { z } from 'zod';
+import { unavailable } from '../../errors.ts';
+import type { ClickHouse } from './open.ts';
+
+/** A 64-bit integer, which comes quoted; past 2^53 it is an error, never a rounded number. */
+export const integer = z
+  .union([z.string().regex(/^-?\d+$/), z.number()])
+  .transform(Number)
+  .pipe(z.number().int());
+
+/**
+ * ClickHouse's codes that mean "not now": timeouts, too busy, out of memory or disk, read-only or unreachable replicas,
+ * and a table that a migration has yet to make.
+ */
+const NOT_NOW = new Set([
+  '60',
+  '81',
+  '159',
+  '160',
+  '202',
+  '203',
+  '209',
+  '210',
+  '241',
+  '242',
+  '243',
+  '252',
+  '285',
+  '319',
+  '999',
+]);
+
+/** Turns a ClickHouse that cannot answer into SERVICE_UNAVAILABLE; a statement that it refuses is our own bug. */
+export async function reaching<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof z.ZodError) throw error;
+    if (error instanceof ClickHouseError && !NOT_NOW.has(error.code)) throw error;
+    throw unavailable('ClickHouse', error);
+  }
+}
+
+/** Of an identifier list or array parameter: the embedded server's URL, which carries them, ends at 16 KB. */
+export const MAX_IDS = 200;
+
+type Parameter = string | number | readonly string[];
+
+/**
+ * Reads rows in `shape`. Parameters stand in the statement as `{name:Type}`. Settings stand inline, for the embedded
+ * engine turns those of a request into a `SET` on a session.
+ */
+export async function query<T extends z.ZodType>(
+  { client }: ClickHouse,
+  shape: T,
+  sql: string,
+  params: Record<string, Parameter> = {},
+): Promise<z.output<T>[]> {
+  const rows = await reaching(async () => {
+    const answer = await client.query({
+      query: `${sql} SETTINGS output_format_json_quote_64bit_integers = 1`,
+      query_params: params,
+      format: 'JSONEachRow',
+    });
+    return await answer.json();
+  });
+  return z.array(shape).parse(rows);
+}
+
+/** Runs a statement that answers nothing. */
+export async function command(
+  { client }: ClickHouse,
+  sql: string,
+  params: Record<string, Parameter> = {},
+): Promise<void> {
+  await reaching(() => client.command({ query: sql, query_params: params }));
+}

@@ -1,0 +1,85 @@
+import { fromMinor } from '../../money.ts';
+import { commissionOf, revenueOf, type Sums } from '../figures/schema.ts';
+import { bucketOf, bucketsOf, type Period } from './period.ts';
+import type { Granularity } from './schema.ts';
+
+const TOP = 10;
+
+const total = (rows: readonly Sums[], of: (sums: Sums) => number) => rows.reduce((sum, row) => sum + of(row), 0);
+const clicksOf = ({ clicks }: Sums) => clicks;
+const conversionsOf = ({ conversions }: Sums) => conversions;
+
+/** Money of many rows: the brand's currency in major units, and the others apart. */
+function moneyOf(rows: readonly Sums[], currency: string) {
+  const groups = Map.groupBy(rows, (row) => row.currency);
+  const others = [...groups.keys()].filter((code) => code !== currency).sort();
+  const inCurrency = (code: string) => {
+    const own = groups.get(code) ?? [];
+    return {
+      currency: code,
+      revenue: fromMinor(total(own, revenueOf), code),
+      commissions: fromMinor(total(own, commissionOf), code),
+    };
+  };
+  // A currency in which nothing was sold has clicks alone.
+  const withMoney = others.map(inCurrency).filter(({ revenue, commissions }) => revenue !== 0 || commissions !== 0);
+  return { own: inCurrency(currency), others: withMoney };
+}
+
+const withoutCommissions = ({ currency, revenue }: { currency: string; revenue: number }) => ({ currency, revenue });
+
+export function totalsOf(days: readonly Sums[], currency: string) {
+  const { own, others } = moneyOf(days, currency);
+  const clicks = total(days, clicksOf);
+  const conversions = total(days, conversionsOf);
+  return {
+    total_revenue: own.revenue,
+    total_commissions: own.commissions,
+    total_clicks: clicks,
+    total_conversions: conversions,
+    conversion_rate: clicks === 0 ? 0 : Math.round((conversions / clicks) * 10_000) / 100,
+    by_currency: others,
+  };
+}
+
+type CreatorSums = Sums & { creator_id: string };
+
+export function countActive(rows: readonly CreatorSums[]): number {
+  return new Set(rows.filter((row) => row.clicks > 0 || row.conversions > 0).map((row) => row.creator_id)).size;
+}
+
+/** By revenue in the brand's currency, then conversions, then id. */
+export function topOf(rows: readonly CreatorSums[], currency: string) {
+  return [...Map.groupBy(rows, (row) => row.creator_id)]
+    .map(([id, sums]) => {
+      const { own, others } = moneyOf(sums, currency);
+      return {
+        id,
+        revenue: own.revenue,
+        conversions: total(sums, conversionsOf),
+        by_currency: others.map(withoutCommissions),
+      };
+    })
+    .filter(({ revenue, conversions }) => revenue !== 0 || conversions > 0)
+    .sort((a, b) => b.revenue - a.revenue || b.conversions - a.conversions || (a.id < b.id ? -1 : 1))
+    .slice(0, TOP);
+}
+
+export function trendsOf(
+  days: readonly (Sums & { day: string })[],
+  period: Period,
+  granularity: Granularity,
+  currency: string,
+) {
+  const byBucket = Map.groupBy(days, ({ day }) => bucketOf(day, granularity));
+  return bucketsOf(period, granularity).map((date) => {
+    const rows = byBucket.get(date) ?? [];
+    const { own, others } = moneyOf(rows, currency);
+    return {
+      date,
+      revenue: own.revenue,
+      clicks: total(rows, clicksOf),
+      by_currency: others.map(withoutCommissions),
+    };
+  });
+}

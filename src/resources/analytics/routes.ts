@@ -1,0 +1,53 @@
+import type { Context } from '../../context.ts';
+import { nothing, operation } from '../../operation.ts';
+import { getBrandCurrency } from '../brands/queries.ts';
+import { fresh, listCreatorSums, listDays } from '../figures/queries.ts';
+import { countActive, topOf, totalsOf, trendsOf } from './fold.ts';
+import { periodOf } from './period.ts';
+import { countActiveCampaigns, listNames } from './queries.ts';
+import { Analytics, AnalyticsFilter } from './schema.ts';
+
+async function analyticsOf({ postgres: { db }, clickhouse, clock }: Context, brandId: string, query: AnalyticsFilter) {
+  const period = periodOf(query, clock.now());
+  const [currency, campaigns, days, creators] = await Promise.all([
+    getBrandCurrency(db, brandId),
+    countActiveCampaigns(db, brandId),
+    listDays(clickhouse, brandId, period),
+    listCreatorSums(clickhouse, brandId, period),
+  ]);
+  const top = topOf(creators, currency);
+  const names = await listNames(
+    db,
+    brandId,
+    top.map(({ id }) => id),
+  );
+  return {
+    period: period.shown,
+    summary: {
+      ...totalsOf(days, currency),
+      active_creators: countActive(creators),
+      active_campaigns: campaigns,
+      // No content is tracked yet.
+      content_pieces_tracked: 0,
+    },
+    top_creators: top.map((creator) => ({ ...creator, name: names.get(creator.id) ?? null })),
+    trends: trendsOf(days, period, query.granularity, currency),
+  };
+}
+
+export const getAnalytics = operation({
+  id: 'get_analytics',
+  method: 'GET',
+  path: '/v1/analytics',
+  tag: 'Analytics',
+  summary: "A period's totals, its best creators and its course",
+  description:
+    "The last 30 UTC days unless told. Every bucket of the period is there, also an empty one. Money is in the brand's currency; what came in others stands in `by_currency`.",
+  callers: ['brand'],
+  params: nothing,
+  query: AnalyticsFilter,
+  body: nothing,
+  response: Analytics,
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: (context, call) => fresh(context, call, () => analyticsOf(context, call.caller.brandId, call.query)),
+});

@@ -1,0 +1,33 @@
+/** What every rollup sums. */
+export const COLUMNS = [
+  'clicks',
+  'conversions',
+  'sales',
+  'refunds',
+  'pending',
+  'approved',
+  'paid',
+  'refund_adjustment',
+] as const;
+
+/** Parts are summed lazily by the engine, so every read sums. */
+export const SUMS = COLUMNS.map((column) => `sum(${column}) AS ${column}`).join(', ');
+
+/** A row of zeros stands until its part is merged, and then no more: it must not be seen at all. */
+export const IS_ANYTHING = COLUMNS.map((column) => `${column} != 0`).join(' OR ');
+
+const KEYS = 'toDate(at) AS day, link_id, creator_id, currency';
+const GROUP = 'GROUP BY day, link_id, creator_id, currency';
+
+/** Events as `link_daily_v1` sums them, of the rows that `inside` selects; what the views in sql/clickhouse do. */
+export const rawRows = (inside: string) => `(
+  SELECT ${KEYS}, count() AS clicks, 0 AS conversions, 0 AS sales, 0 AS refunds, 0 AS pending, 0 AS approved,
+    0 AS paid, 0 AS refund_adjustment
+  FROM clicks_v1 WHERE ${inside} AND kind = 'counted' ${GROUP}
+  UNION ALL SELECT ${KEYS}, 0 AS clicks, countIf(kind = 'sale' AND line = 0) AS conversions,
+    -sumIf(amount_minor, account = 'sales') AS sales, sumIf(amount_minor, account = 'sales_refunds') AS refunds,
+    -sumIf(amount_minor, account = 'commission_pending') AS pending,
+    -sumIf(amount_minor, account = 'commission_approved') AS approved,
+    -sumIf(amount_minor, account = 'commission_paid') AS paid,
+    -sumIf(amount_minor, account = 'refund_adjustment') AS refund_adjustment
+  FROM ledger_v1 WHERE ${inside} AND link_id != '' ${GROUP})`;

@@ -1,0 +1,225 @@
+import { z } from 'zod';
+import type { Context } from '../../context.ts';
+import type { ClickHouse } from '../../engines/clickhouse/open.ts';
+import { integer, MAX_IDS, query } from '../../engines/clickhouse/query.ts';
+import { tsvTime } from '../../engines/clickhouse/tsv.ts';
+import { ApiError } from '../../errors.ts';
+import type { SetHeader } from '../../operation.ts';
+import type { Page } from '../../page.ts';
+import { IS_ANYTHING, rawRows, SUMS } from './columns.ts';
+import {
+  CLICK_STREAM,
+  type CurrencyFigures,
+  figuresOf,
+  isDayEdge,
+  type LinkFigures,
+  Sums,
+  type Window,
+} from './schema.ts';
+import { findOldestUnshipped } from './shipping/queries.ts';
+
+const LinkSums = Sums.extend({ link_id: z.string() });
+const CreatorSums = Sums.extend({ creator_id: z.string() });
+
+/** Reads by ids, as many at a time as one request holds. */
+async function inParts<T>(ids: readonly string[], read: (part: string[]) => Promise<T[]>): Promise<T[]> {
+  const rows: T[] = [];
+  for (let i = 0; i < ids.length; i += MAX_IDS) rows.push(...(await read(ids.slice(i, i + MAX_IDS))));
+  return rows;
+}
+
+/** Figures of each link over all time; zeros for a link that has none yet. */
+export async function lifetimeOf(
+  clickhouse: ClickHouse,
+  brandId: string,
+  links: readonly { id: string; currency: string }[],
+): Promise<Map<string, LinkFigures>> {
+  const ids = links.map(({ id }) => id);
+  const rows = await inParts(ids, (part) =>
+    query(
+      clickhouse,
+      LinkSums,
+      `SELECT link_id, currency, ${SUMS} FROM link_life_v1
+      WHERE brand_id = {brand:String} AND link_id IN {links:Array(String)}
+      GROUP BY link_id, currency ORDER BY link_id, currency`,
+      { brand: brandId, links: part },
+    ),
+  );
+  const found = Map.groupBy(rows, ({ link_id }) => link_id);
+  return new Map(links.map(({ id, currency }) => [id, linkFigures((found.get(id) ?? []).map(figuresOf), currency)]));
+}
+
+function linkFigures(figures: readonly CurrencyFigures[], currency: string): LinkFigures {
+  const own = figures.find((one) => one.currency === currency);
+  return {
+    clicks: figures.reduce((sum, { clicks }) => sum + clicks, 0),
+    conversions: figures.reduce((sum, { conversions }) => sum + conversions, 0),
+    revenueMinor: own?.revenueMinor ?? 0,
+    commissionMinor: own?.commissionMinor ?? 0,
+    others: figures.filter((one) => one !== own),
+  };
+}
+
+/** The brand's figures over all time, a row a currency. */
+export async function lifetimeTotals(clickhouse: ClickHouse, brandId: string): Promise<CurrencyFigures[]> {
+  const rows = await query(
+    clickhouse,
+    Sums,
+    `SELECT currency, ${SUMS} FROM brand_daily_v1 WHERE brand_id = {brand:String} GROUP BY currency ORDER BY currency`,
+    { brand: brandId },
+  );
+  return rows.map(figuresOf);
+}
+
+/** Figures of creators over all time, a row a currency; nothing for one who has none. */
+export async function byCreator(
+  clickhouse: ClickHouse,
+  brandId: string,
+  creatorIds: readonly string[],
+): Promise<Map<string, CurrencyFigures[]>> {
+  const rows = await inParts(creatorIds, (part) =>
+    query(
+      clickhouse,
+      CreatorSums,
+      `SELECT creator_id, currency, ${SUMS} FROM link_life_v1
+      WHERE brand_id = {brand:String} AND creator_id IN {creators:Array(String)}
+      GROUP BY creator_id, currency ORDER BY creator_id, currency`,
+      { brand: brandId, creators: part },
+    ),
+  );
+  const found = Map.groupBy(rows, ({ creator_id }) => creator_id);
+  return new Map([...found].map(([id, sums]) => [id, sums.map(figuresOf)]));
+}
+
+/** What is summed: a table, or events folded as its rollup would, and which of its rows. */
+interface Source {
+  from: string;
+  params: Record<string, string>;
+}
+
+/** Events of a window that begins or ends within a day, which rollups do not know. */
+function rawSource(brandId: string, { from, until }: Window): Source {
+  const params = {
+    brand: brandId,
+    ...(from ? { from: tsvTime(from) } : {}),
+    ...(until ? { until: tsvTime(until) } : {}),
+  };
+  const inside = [
+    'brand_id = {brand:String}',
+    ...(from ? ["at >= {from:DateTime64(3, 'UTC')}"] : []),
+    ...(until ? ["at < {until:DateTime64(3, 'UTC')}"] : []),
+  ].join(' AND ');
+  return { from: rawRows(inside), params };
+}
+
+/** `rollup` without a window must hold all time, and with one a `day`. */
+function sourceOf(brandId: string, window: Window, rollup: string): Source {
+  if (!isDayEdge(window.from) || !isDayEdge(window.until)) return rawSource(brandId, window);
+  const day = (at: Date) => tsvTime(at).slice(0, 10);
+  const { from, until } = window;
+  const inside = [
+    'brand_id = {brand:String}',
+    ...(from ? ['day >= {from:Date}'] : []),
+    ...(until ? ['day < {until:Date}'] : []),
+  ];
+  const params = { brand: brandId, ...(from ? { from: day(from) } : {}), ...(until ? { until: day(until) } : {}) };
+  return { from: `(SELECT * FROM ${rollup} WHERE ${inside.join(' AND ')})`, params };
+}
+
+const isAllTime = ({ from, until }: Window) => from === undefined && until === undefined;
+
+const PerformanceSums = Sums.extend({ link_id: z.string() });
+export type PerformanceSums = z.output<typeof PerformanceSums>;
+
+export interface PerformanceWhere extends Window {
+  creatorId?: string | undefined;
+}
+
+/** A row a link and currency. */
+function performanceRows(brandId: string, { creatorId, ...window }: PerformanceWhere) {
+  const { from, params } = sourceOf(brandId, window, isAllTime(window) ? 'link_life_v1' : 'link_daily_v1');
+  const where = creatorId === undefined ? '' : 'WHERE creator_id = {creator:String}';
+  return {
+    sql: `SELECT link_id, currency, ${SUMS} FROM ${from} ${where} GROUP BY link_id, currency HAVING ${IS_ANYTHING}`,
+    params: { ...params, ...(creatorId === undefined ? {} : { creator: creatorId }) },
+  };
+}
+
+/** Sums per link and currency, newest link first. */
+export async function listPerformance(
+  clickhouse: ClickHouse,
+  brandId: string,
+  where: PerformanceWhere,
+  { offset, limit }: Pick<Page, 'offset' | 'limit'>,
+): Promise<PerformanceSums[]> {
+  const rows = performanceRows(brandId, where);
+  const sql = `${rows.sql} ORDER BY link_id DESC, currency LIMIT {limit:UInt64} OFFSET {offset:UInt64}`;
+  return await query(clickhouse, PerformanceSums, sql, { ...rows.params, limit, offset });
+}
+
+const PerformanceTotals = Sums.extend({ rows: integer });
+
+/** Of all rows of the list: how many, and their sums a currency. */
+export async function totalPerformance(
+  clickhouse: ClickHouse,
+  brandId: string,
+  where: PerformanceWhere,
+): Promise<{ total: number; byCurrency: Sums[] }> {
+  const rows = performanceRows(brandId, where);
+  const sql = `SELECT currency, count() AS rows, ${SUMS} FROM (${rows.sql}) GROUP BY currency ORDER BY currency`;
+  const found = await query(clickhouse, PerformanceTotals, sql, rows.params);
+  return {
+    total: found.reduce((sum, row) => sum + row.rows, 0),
+    byCurrency: found.map(({ rows: _rows, ...sums }) => sums),
+  };
+}
+
+const DaySums = Sums.extend({ day: z.string() });
+
+/** Sums per UTC day and currency, in order. */
+export async function listDays(clickhouse: ClickHouse, brandId: string, window: Window) {
+  const { from, params } = sourceOf(brandId, window, 'brand_daily_v1');
+  const sql = `SELECT day, currency, ${SUMS} FROM ${from} GROUP BY day, currency ORDER BY day, currency`;
+  return await query(clickhouse, DaySums, sql, params);
+}
+
+/** Sums per creator and currency. */
+export async function listCreatorSums(clickhouse: ClickHouse, brandId: string, window: Window) {
+  const { from, params } = sourceOf(brandId, window, 'link_daily_v1');
+  const sql = `SELECT creator_id, currency, ${SUMS} FROM ${from} GROUP BY creator_id, currency ORDER BY creator_id, currency`;
+  return await query(clickhouse, CreatorSums, sql, params);
+}
+
+async function oldestWaiting({ postgres, redis }: Pick<Context, 'postgres' | 'redis'>, brandId: string) {
+  const [entry, [click]] = await Promise.all([
+    findOldestUnshipped(postgres.db, brandId),
+    redis.use((client) => client.xrange(CLICK_STREAM, '-', '+', 'COUNT', 1)),
+  ]);
+  const clickedAt = click ? Number(click[0].split('-', 1)[0]) : Number.POSITIVE_INFINITY;
+  return Math.min(entry?.getTime() ?? Number.POSITIVE_INFINITY, clickedAt);
+}
+
+/** Until when everything that was acknowledged is in the figures; undefined when an engine does not say. */
+export async function asOf(
+  context: Pick<Context, 'postgres' | 'redis' | 'clock'>,
+  brandId: string,
+): Promise<Date | undefined> {
+  const now = context.clock.now().getTime();
+  try {
+    return new Date(Math.min(now, await oldestWaiting(context, brandId)));
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
+}
+
+/** Reads figures and says how fresh they are. The time is taken first: what arrives meanwhile is news, not promised. */
+export async function fresh<T>(
+  context: Pick<Context, 'postgres' | 'redis' | 'clock'>,
+  { caller, setHeader }: { caller: { brandId: string }; setHeader: SetHeader },
+  read: () => Promise<T>,
+): Promise<T> {
+  const at = await asOf(context, caller.brandId);
+  if (at) setHeader('x-data-as-of', at.toISOString());
+  return await read();
+}

@@ -1,0 +1,69 @@
+import type { Context } from '../../context.ts';
+import { listPerformance, type PerformanceSums, type PerformanceWhere } from '../figures/queries.ts';
+import { endOf, revenueOf, type Sums, startOf } from '../figures/schema.ts';
+import { findCreatorId, listAssignments } from './queries.ts';
+import type { PerformanceFilter, PerformanceRow } from './schema.ts';
+
+const BATCH = 1_000;
+
+export const balancesOf = (sums: Sums) => ({
+  currency: sums.currency,
+  clicks: sums.clicks,
+  conversions: sums.conversions,
+  revenue_minor: revenueOf(sums),
+  commission_minor: { pending: sums.pending, approved: sums.approved, paid: sums.paid },
+  refund_adjustment_minor: sums.refund_adjustment,
+});
+
+/** Undefined when no row can match, for the brand knows no creator with that address. */
+export async function whereOf(
+  { postgres }: Pick<Context, 'postgres'>,
+  brandId: string,
+  { creator_email, date_from, date_to }: Pick<PerformanceFilter, 'creator_email' | 'date_from' | 'date_to'>,
+): Promise<PerformanceWhere | undefined> {
+  const window = {
+    from: date_from === undefined ? undefined : startOf(date_from),
+    until: date_to === undefined ? undefined : endOf(date_to),
+  };
+  if (creator_email === undefined) return window;
+  const creatorId = await findCreatorId(postgres.db, brandId, creator_email);
+  return creatorId === null ? undefined : { ...window, creatorId };
+}
+
+/** Sums with the assignment they belong to. */
+export async function rowsOf(
+  { postgres }: Pick<Context, 'postgres'>,
+  brandId: string,
+  sums: readonly PerformanceSums[],
+): Promise<PerformanceRow[]> {
+  const assignments = await listAssignments(postgres.db, brandId, [...new Set(sums.map(({ link_id }) => link_id))]);
+  return sums.flatMap((sum) => {
+    const link = assignments.get(sum.link_id);
+    if (!link) return [];
+    const { creatorEmail, creatorName, campaignId, type, value } = link;
+    return [
+      {
+        link_id: sum.link_id,
+        creator_email: creatorEmail,
+        creator_name: creatorName,
+        campaign_id: campaignId,
+        ...{ type, value },
+        ...balancesOf(sum),
+      },
+    ];
+  });
+}
+
+/** Every row, in the list's order. */
+export async function* eachRow(
+  context: Pick<Context, 'postgres' | 'clickhouse'>,
+  brandId: string,
+  filter: PerformanceFilter,
+): AsyncGenerator<PerformanceRow> {
+  const where = await whereOf(context, brandId, filter);
+  for (let offset = 0; where; offset += BATCH) {
+    const sums = await listPerformance(context.clickhouse, brandId, where, { offset, limit: BATCH });
+    yield* await rowsOf(context, brandId, sums);
+    if (sums.length < BATCH) return;
+  }
+}

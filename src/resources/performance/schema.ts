@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { PageQuery, Pagination } from '../../page.ts';
+import { Boundary } from '../figures/schema.ts';
+
+const minor = z.number().int();
+
+const Balances = {
+  currency: z.string(),
+  clicks: minor,
+  conversions: minor.describe('Attributed orders; refunds do not reduce them.'),
+  revenue_minor: minor.describe('Sales less refunds.'),
+  commission_minor: z
+    .object({ pending: minor, approved: minor, paid: minor })
+    .describe('Of the sales in the window, in the present state of their commission.'),
+  refund_adjustment_minor: minor.describe('What refunds took back after the commission was paid; never above 0.'),
+};
+
+export const PerformanceRow = z
+  .object({
+    link_id: z.string(),
+    creator_email: z.string().nullable(),
+    creator_name: z.string().nullable(),
+    campaign_id: z.string().nullable(),
+    type: z.enum(['discount_code', 'link']),
+    value: z.string(),
+    ...Balances,
+  })
+  .meta({ id: 'PerformanceRow' });
+export type PerformanceRow = z.infer<typeof PerformanceRow>;
+
+export const PerformanceFilter = z
+  .object({
+    creator_email: z.email().max(254).optional().describe('In any case.'),
+    date_from: Boundary.optional().describe('A UTC day or a time; default: from the beginning.'),
+    date_to: Boundary.optional().describe('A UTC day, which is included whole, or a time.'),
+    ...PageQuery,
+  })
+  .superRefine(({ date_from, date_to }, context) => {
+    if (date_from === undefined || date_to === undefined || date_from.slice(0, 10) <= date_to.slice(0, 10)) return;
+    context.addIssue({ code: 'custom', path: ['date_to'], message: 'must not be before date_from', input: date_to });
+  });
+export type PerformanceFilter = z.output<typeof PerformanceFilter>;
+
+export const PerformanceList = z.object({
+  data: z.array(PerformanceRow),
+  pagination: Pagination,
+  summary: z.object({ by_currency: z.array(z.object(Balances)).describe('Over all rows, not the page.') }),
+});
