@@ -14,6 +14,7 @@ import { parseArgs } from 'node:util';
 import { buildApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Context } from '../../src/context.ts';
+import { migrateClickHouse } from '../../src/engines/clickhouse/migrate.ts';
 import { engineFolder } from '../../src/engines/embedded/folder.ts';
 import { resolveEngines } from '../../src/engines/embedded/running.ts';
 import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
@@ -69,6 +70,7 @@ async function fuzz(program: string, url: string, keys: readonly string[]): Prom
 
 async function fuzzApp(context: Context, program: string): Promise<string[]> {
   await migratePostgres(context.postgres.db);
+  await migrateClickHouse(context.clickhouse);
   const index = await putDirectory(context.elastic, context.config.directoryAlias, sample());
   const brand = await makeBrand(context, { plan: 'enterprise', credits: CREDITS });
   const { fastify } = await buildApp(context);
