@@ -16,7 +16,9 @@ TURN = threading.Lock()
 ON_EVERY_ANSWER = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id")
 
 # Rules that no JSON Schema states: between two fields, or about the text within one.
-RULES = {"contradiction", "invalid"}
+RULES = {"contradiction", "invalid", "selector", "ambiguous", "circular", "wrong_host"}
+# And about what the brand has: a body's ids are made up.
+RULES |= {"not_found", "not_on_roster", "not_in_campaign", "not_connected"}
 
 
 def next_number():

@@ -93,7 +93,7 @@ const value = z
   .trim()
   .min(1)
   .max(255)
-  .regex(/^[^\p{Cc}]*$/u, 'must not have control characters');
+  .refine((text) => !/\p{Cc}/u.test(text), 'must not have control characters');
 const platform = z.string().trim().min(1).max(50).nullable();
 const reference = z.string().min(1).max(100);
 
