@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { ignoreFailure } from '../../errors.ts';
 import { dyingWithParent } from './process.ts';
 
 export interface CommandOptions {
@@ -17,20 +18,20 @@ export function runCommand(command: string, args: string[], options: CommandOpti
       ...(cwd ? { cwd } : {}),
       ...(env ? { env } : {}),
       ...('uid' in wrapped ? { uid: wrapped.uid, gid: wrapped.gid } : {}),
-      stdio: 'pipe',
+      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     });
     let output = '';
     const collect = (chunk: Buffer) => {
       output += chunk.toString('utf8');
     };
-    child.stdout.on('data', collect);
-    child.stderr.on('data', collect);
+    child.stdout?.on('data', collect);
+    child.stderr?.on('data', collect);
     child.on('error', reject);
     child.on('close', (code, signal) => {
       if (code === 0) resolve(output);
       else reject(new Error(`${command} ended with ${signal ?? `exit code ${code}`}:\n${output.slice(-2000).trim()}`));
     });
-    child.stdin.on('error', reject);
-    child.stdin.end(input ?? '');
+    child.stdin?.on('error', ignoreFailure('a command that ends before it reads says why by its exit code'));
+    child.stdin?.end(input);
   });
 }
