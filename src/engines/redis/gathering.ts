@@ -12,7 +12,7 @@ export interface Gathering {
   join<T>(send: () => Promise<T>, by: Promise<unknown>): Promise<T>;
 }
 
-/** Commands that can wait leave in one write, and their answers arrive in one read: half the CPU of a round trip each. */
+/** Commands that can wait leave in one write, and their answers arrive in one read. */
 export function openGathering(socket: () => Corked): Gathering {
   let waiting: (() => void)[] = [];
   let timer: NodeJS.Timeout | undefined;
