@@ -256,4 +256,25 @@ describe('preview and dictionaries', () => {
     const { body } = await call(`${app.url}/v1/creators/autocomplete?q=@Z`, keys[3]);
     expect(body.data.map(({ username }: { username: string }) => username)).toEqual(['zoe_lifts', 'zurich']);
   });
+
+  it.each(['a', 'arjun.ca', 'Arjun.cam', 'ARJUN.CAMPBELL326', 'Ârjun', 'árjun.cämpbell', 'arjun.campbell3268'])(
+    'a username is found by its beginning, however long, folded: %s',
+    async (beginning) => {
+      const { body } = await call(
+        `${app.url}/v1/creators/autocomplete?limit=1&q=${encodeURIComponent(beginning)}`,
+        keys[3],
+      );
+      expect(body.data[0]?.pk).toBe(1);
+      const found = await search({ q: beginning });
+      expect(found.body.data.map(({ pk }: { pk: number }) => pk)).toContain(1);
+    },
+  );
+
+  it.each(['arjun.campbell32689', 'rjun', 'arjun*', 'campbell32'])(
+    'what begins no username finds none: %s',
+    async (text) => {
+      const { body } = await call(`${app.url}/v1/creators/autocomplete?q=${encodeURIComponent(text)}`, keys[3]);
+      expect(body.data).toEqual([]);
+    },
+  );
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { nothing, operation } from '../../../operation.ts';
 import { integerParameter } from '../../../page.ts';
-import { sortOf } from './query.ts';
+import { sortOf, usernameStartsWith } from './query.ts';
 import { DirectoryCreator } from './schema.ts';
 
 const Suggestion = DirectoryCreator.pick({
@@ -45,7 +45,7 @@ export const autocompleteCreators = operation({
     const { hits } = await directory.counts.ask(snapshot.index, Hits, {
       size: query.limit,
       track_total_hits: false,
-      query: { bool: { filter: [{ match: { 'card.username.prefix': { query: beginning, operator: 'and' } } }] } },
+      query: { bool: { filter: [usernameStartsWith(beginning)] } },
       sort: sortOf('followers'),
     });
     return { data: hits.hits.map((hit) => Suggestion.parse(hit._source.card)) };

@@ -3,11 +3,11 @@ import path from 'node:path';
 import {
   createQuietIndex,
   deleteIndex,
+  endQuiet,
   indexBehind,
   indexExists,
   mergeToOneSegment,
   refreshIndex,
-  setRefreshInterval,
   swapAlias,
 } from '../../../../engines/elastic/indices.ts';
 import { ignoreFailure } from '../../../../errors.ts';
@@ -168,7 +168,7 @@ async function settleIndex({ engines: { elastic }, request, index }: Build, tall
   const { definition } = await readDefinition();
   await refreshIndex(elastic, index);
   await mergeToOneSegment(elastic, index, () => request.onProgress?.({ phase: 'merge', progress: 1, ...tally }));
-  await setRefreshInterval(elastic, index, String(definition.settings.index.refresh_interval ?? '5s'));
+  await endQuiet(elastic, index, definition);
   await refreshIndex(elastic, index);
 }
 
