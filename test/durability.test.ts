@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readConfig } from '../src/config.ts';
-import { settleSubscription } from '../src/credits/settle.ts';
+import { settle } from '../src/credits/settle.ts';
 import { type EmbeddedEngines, startEmbedded } from '../src/engines/embedded/start.ts';
 import { call, makeBrand, startApp, type TestApp, unique, until } from './harness/app.ts';
 import { creator, putDirectory } from './harness/directory.ts';
@@ -58,7 +58,7 @@ it('a Redis killed under load loses no charge of an answered search and keeps no
         () => false,
       ),
     );
-    await settleSubscription(settling, subscriptionId);
+    await settle(settling, [subscriptionId]);
   }
 
   expect(answered.length).toBeGreaterThan(100);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { revokeKey } from '../src/auth/actions.ts';
 import { refundRequest } from '../src/credits/actions.ts';
-import { settleAll, settleSubscription } from '../src/credits/settle.ts';
+import { settle, settleAll } from '../src/credits/settle.ts';
 import { accessKey, readCharges } from '../src/credits/stream.ts';
 import { setPlan } from '../src/resources/brands/actions.ts';
 import {
@@ -169,7 +169,7 @@ describe('credits', () => {
     const brand = await makeBrand(app.context, { plan: 'starter' });
     const key = await brand.key('data');
     for (let i = 0; i < 3; i += 1) await call(searchUrl(app.url), key);
-    await settleSubscription(engines(), brand.subscriptionIds.data);
+    await settle(engines(), [brand.subscriptionIds.data]);
     for (let i = 0; i < 2; i += 1) await call(searchUrl(app.url), key);
     await app.context.redis.client.del(accessKey(brand.subscriptionIds.data));
     const { headers } = await call(searchUrl(app.url), key);
@@ -212,7 +212,7 @@ describe('credits', () => {
     const [first, second] = [await brand.key('data'), await brand.key('data')];
     for (let i = 0; i < 3; i += 1) await call(searchUrl(app.url), first);
     await call(searchUrl(app.url), second);
-    await settleSubscription(engines(), brand.subscriptionIds.data);
+    await settle(engines(), [brand.subscriptionIds.data]);
     const { body } = await call(`${app.url}/v1/usage`, await brand.key('brand'));
     const today = new Date().toISOString().slice(0, 10);
     const rows = body.data.map(({ date, calls, credits, refunded }: Record<string, unknown>) => ({

@@ -20,14 +20,21 @@ export interface Balance {
   remaining: number;
 }
 
-/** Writes entries into the ledger; one that is there already is not counted again. */
+/**
+ * Writes entries into the ledger; one that is there already is not counted again. As columns: a row of values with
+ * eight parameters of its own costs PostgreSQL a quarter more.
+ */
 export async function insertEntries(db: Db, entries: readonly ChargeEntry[]): Promise<void> {
   if (entries.length === 0) return;
-  await db
-    .insertInto('creditEntries')
-    .values([...entries])
-    .onConflict((conflict) => conflict.columns(['chargeId', 'kind']).doNothing())
-    .execute();
+  const column = <Name extends keyof ChargeEntry>(name: Name) => entries.map((entry) => entry[name]);
+  await sql`
+    insert into credit_entries
+      (charge_id, kind, subscription_id, key_id, credits, period_start, request_id, occurred_at)
+    select * from unnest(
+      ${column('chargeId')}::text[], ${column('kind')}::text[], ${column('subscriptionId')}::text[],
+      ${column('keyId')}::text[], ${column('credits')}::integer[], ${column('periodStart')}::timestamptz[],
+      ${column('requestId')}::text[], ${column('occurredAt')}::timestamptz[])
+    on conflict (charge_id, kind) do nothing`.execute(db);
 }
 
 /** The ledger's sums for one period. A refund counts only beside its charge. */

@@ -1,25 +1,26 @@
 import { listSubscriptionVersions } from '../auth/queries.ts';
 import { type AccessEngines, restoreAccess } from './access.ts';
 import { insertEntries } from './queries.ts';
-import { accessKey, chargesKey, readCharges } from './stream.ts';
+import { accessKey, chargesKey, dropCharges, readChargesOfMany } from './stream.ts';
 
-const BATCH = 1_000;
+/** So many subscriptions go into the ledger by one statement, with so many entries of each. */
+const SUBSCRIPTIONS = 100;
+const ENTRIES = 200;
 
-/** Moves a subscription's charges from the stream into the ledger; trims only what the ledger holds. */
-export async function settleSubscription({ db, redis }: AccessEngines, subscriptionId: string): Promise<number> {
+/** Moves charges from the streams into the ledger; trims only what the ledger holds. Returns the entries written. */
+export async function settle({ db, redis }: AccessEngines, subscriptionIds: readonly string[]): Promise<number> {
   let settled = 0;
-  for (;;) {
-    const rows = await readCharges(redis, subscriptionId, BATCH);
-    if (rows.length === 0) return settled;
-    await insertEntries(
-      db,
-      rows.map(({ entry }) => entry),
-    );
-    const ids = rows.map(({ streamId }) => streamId);
-    await redis.use((client) => client.xdel(chargesKey(subscriptionId), ...ids));
-    settled += rows.length;
-    if (rows.length < BATCH) return settled;
+  let left = [...subscriptionIds];
+  while (left.length > 0) {
+    const charges = await readChargesOfMany(redis, left.splice(0, SUBSCRIPTIONS), ENTRIES);
+    const entries = charges.flatMap((one) => one.entries.map(({ entry }) => entry));
+    await insertEntries(db, entries);
+    await dropCharges(redis, charges);
+    settled += entries.length;
+    const unfinished = charges.filter((one) => one.entries.length === ENTRIES);
+    left = [...left, ...unfinished.map(({ subscriptionId }) => subscriptionId)];
   }
+  return settled;
 }
 
 /**
@@ -33,11 +34,13 @@ export async function settleAll(engines: AccessEngines): Promise<number> {
     for (const { id } of subscriptions) pipeline.xlen(chargesKey(id)).hget(accessKey(id), 'version');
     return (await pipeline.exec()) ?? [];
   });
-  let settled = 0;
+  const waiting = subscriptions.filter((_, i) => Number(states[2 * i]?.[1] ?? 0) > 0);
+  const settled = await settle(
+    engines,
+    waiting.map(({ id }) => id),
+  );
   for (const [i, { id, version }] of subscriptions.entries()) {
-    const waiting = states[2 * i]?.[1];
     const held = states[2 * i + 1]?.[1];
-    if (typeof waiting === 'number' && waiting > 0) settled += await settleSubscription(engines, id);
     if (typeof held === 'string' && Number(held) < version) await restoreAccess(engines, id);
   }
   return settled;

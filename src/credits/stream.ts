@@ -39,11 +39,43 @@ export interface StreamedEntry {
   entry: ChargeEntry;
 }
 
+type Streamed = [streamId: string, fields: string[]];
+
+const entriesOf = (subscriptionId: string, rows: readonly Streamed[]): StreamedEntry[] =>
+  rows.map(([streamId, fields]) => ({ streamId, entry: toEntry(subscriptionId, fields) }));
+
 /** Entries that the ledger may not hold yet, oldest first. */
-export async function readCharges(redis: Redis, subscriptionId: string, count?: number): Promise<StreamedEntry[]> {
-  const key = chargesKey(subscriptionId);
-  const rows = await redis.use((client) =>
-    count === undefined ? client.xrange(key, '-', '+') : client.xrange(key, '-', '+', 'COUNT', count),
-  );
-  return rows.map(([streamId, fields]) => ({ streamId, entry: toEntry(subscriptionId, fields) }));
+export async function readCharges(redis: Redis, subscriptionId: string): Promise<StreamedEntry[]> {
+  const rows = await redis.use((client) => client.xrange(chargesKey(subscriptionId), '-', '+'));
+  return entriesOf(subscriptionId, rows);
+}
+
+export interface Charges {
+  subscriptionId: string;
+  entries: StreamedEntry[];
+}
+
+/** The oldest `count` of each of several subscriptions, in one round trip. */
+export async function readChargesOfMany(redis: Redis, ids: readonly string[], count: number): Promise<Charges[]> {
+  return await redis.use(async (client) => {
+    const pipeline = client.pipeline();
+    for (const id of ids) pipeline.xrange(chargesKey(id), '-', '+', 'COUNT', count);
+    const answers = (await pipeline.exec()) ?? [];
+    return answers.map(([error, rows], i) => {
+      if (error) throw error;
+      const subscriptionId = ids[i] ?? '';
+      return { subscriptionId, entries: entriesOf(subscriptionId, rows as Streamed[]) };
+    });
+  });
+}
+
+/** Forgets what the ledger holds, in one round trip. */
+export async function dropCharges(redis: Redis, charges: readonly Charges[]): Promise<void> {
+  await redis.use(async (client) => {
+    const pipeline = client.pipeline();
+    for (const { subscriptionId, entries } of charges) {
+      if (entries.length > 0) pipeline.xdel(chargesKey(subscriptionId), ...entries.map(({ streamId }) => streamId));
+    }
+    await pipeline.exec();
+  });
 }

@@ -11,7 +11,7 @@ import { readConfig } from '../../src/config.ts';
 import type { Context } from '../../src/context.ts';
 import { periodAt } from '../../src/credits/period.ts';
 import { type Balance, sumEntries } from '../../src/credits/queries.ts';
-import { settleSubscription } from '../../src/credits/settle.ts';
+import { settle } from '../../src/credits/settle.ts';
 import { migrateClickHouse } from '../../src/engines/clickhouse/migrate.ts';
 import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import type { KeyKind, PlanName, SubscriptionStatus } from '../../src/engines/postgres/tables.ts';
@@ -97,7 +97,7 @@ export async function makeBrand(
 /** The ledger's balance of the brand's current period, once every charge on its way is in it. */
 export async function ledgerOf({ postgres, redis, clock }: Context, brand: TestBrand): Promise<Balance> {
   const id = brand.subscriptionIds.data;
-  await settleSubscription({ db: postgres.db, redis, clock }, id);
+  await settle({ db: postgres.db, redis, clock }, [id]);
   const { anchorAt } = await getSubscription(postgres.db, id);
   return await sumEntries(postgres.db, id, periodAt(anchorAt, clock.now()).start);
 }
