@@ -30,7 +30,7 @@ const FULL: Scale = {
   lastPage: 10_000,
   rounds: 4,
   slowRounds: 2,
-  warmUps: 12,
+  warmUps: 24,
   repeats: 8,
   slowStep: 4,
   updateMs: 12_000,

@@ -99,7 +99,7 @@ export async function measureMix(sitting: Sitting): Promise<Ratio[]> {
         value: meter.alone / median(costs(apiRuns)),
         floor: 0.1,
         bound: 'at most',
-        measured: `${round(meter.alone)} us a call, as many in flight as searches, of ${micros(costs(apiRuns))}`,
+        measured: `${round(meter.alone)} us a call, in groups as large as the API's, of ${micros(costs(apiRuns))}`,
         warm: '-',
       },
     ];

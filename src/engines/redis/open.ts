@@ -12,7 +12,7 @@ export interface RedisOptions {
 
 type Argument = string | number;
 
-/** `by`: may wait until this settles, at most 5 ms, to be sent with others. */
+/** `by`: may wait until this settles, at most 3 ms, to be sent with others. */
 export type Script = (keys: string[], args: Argument[], by?: Promise<unknown>) => Promise<unknown>;
 
 export interface Redis {
