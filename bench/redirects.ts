@@ -78,8 +78,9 @@ export async function prepareClicks({ context }: ClickSitting): Promise<void> {
   await makeLinks(context, LINKS);
 }
 
+const rates = (side: Clicked[]) => side.map(({ perSecond }) => perSecond);
+
 function ratioOf(connections: number, floor: number, ours: Clicked[], bare: Clicked[]): Ratio {
-  const rates = (side: Clicked[]) => side.map(({ perSecond }) => perSecond);
   const late = (percent: number) =>
     round(
       percentile(
@@ -97,10 +98,23 @@ function ratioOf(connections: number, floor: number, ours: Clicked[], bare: Clic
   };
 }
 
+function boundOf(connections: number, durable: Clicked[], bare: Clicked[]): Ratio {
+  return {
+    name: `redirects_bound_${connections}`,
+    value: medianRatio(rates(durable), rates(bare)),
+    floor: null,
+    bound: 'at least',
+    measured: `${round(median(rates(durable)))} redirects/s of node:http with a durable row that is always the same`,
+    warm: 'all of it',
+  };
+}
+
 /** Redirects/s of the API, each click durable in Redis before its answer, beside a Fastify that only redirects. */
 export async function measureRedirects(sitting: ClickSitting): Promise<Ratio[]> {
   const { env, context, api, rounds, clickMs } = sitting;
-  const bare = await startServer((port) => ['bench/bare-redirect.ts', String(LINKS), String(port)], env);
+  const startBeside = (script: string) => startServer((port) => [script, String(LINKS), String(port)], env);
+  const bare = await startBeside('bench/bare-redirect.ts');
+  const durable = await startBeside('bench/durable-redirect.ts');
   const ratios: Ratio[] = [];
   try {
     for (const { connections, floor } of FLOORS) {
@@ -110,14 +124,16 @@ export async function measureRedirects(sitting: ClickSitting): Promise<Ratio[]> 
         await drainClicks(context);
         return await clickOn(sitting, server, connections, forMs);
       };
-      await alternate(1, [side(api, WARM_UP_MS), side(bare, WARM_UP_MS)]);
-      const [ours = [], theirs = []] = await alternate(rounds, [side(api, clickMs), side(bare, clickMs)]);
-      ratios.push(ratioOf(connections, floor, ours, theirs));
+      const sides = (forMs: number) => [api, bare, durable].map((server) => side(server, forMs));
+      await alternate(1, sides(WARM_UP_MS));
+      const [ours = [], theirs = [], least = []] = await alternate(rounds, sides(clickMs));
+      ratios.push(ratioOf(connections, floor, ours, theirs), boundOf(connections, least, theirs));
     }
     const lost = await lostClicks(api);
     if (lost > 0) throw new Error(`${lost} clicks were not recorded.`);
   } finally {
     await bare.stop();
+    await durable.stop();
   }
   return ratios;
 }

@@ -1,31 +1,34 @@
 -- Appends a group of clicks as one entry, and says in it which of them are repeats.
 -- KEYS: stream, three hashes of who clicked what when, used in turn: one per window, so that each is dropped whole.
--- ARGV: window ms, rows, of each row how many visitors it may be (a digit each), then those visitors at their links: the
--- click of a row is a repeat when any of them clicked within the window.
+-- ARGV: window ms, rows, of each row how many visitors it may be (a digit each), those visitors at their links, each with
+-- a space behind it: the click of a row is a repeat when any of them clicked within the window.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local stamp = string.format('%.0f', now)
 local window = tonumber(ARGV[1])
 local turn = math.floor(now / window)
 local current, previous, oldest = KEYS[2 + turn % 3], KEYS[2 + (turn - 1) % 3], KEYS[2 + (turn + 1) % 3]
-local repeats = {}
+local repeats, asked = {}, {}
+for visitor in string.gmatch(ARGV[4], '%S+') do
+  asked[#asked + 1] = visitor
+end
 
 -- Row by row, for a group that has somebody in it twice or somebody who clicked before.
 local function count(known, before)
   local noted, new = {}, {}
-  local at = 4
+  local at = 1
   for row = 1, #ARGV[3] do
     local visitors = string.byte(ARGV[3], row) - 48
     local last = 0
     for i = at, at + visitors - 1 do
-      last = math.max(last, noted[ARGV[i]] or tonumber(known[i - 3] or before[i - 3] or 0))
+      last = math.max(last, noted[asked[i]] or tonumber(known[i] or before[i] or 0))
     end
     if visitors > 0 and now - last < window then
       repeats[#repeats + 1] = row
     else
       for i = at, at + visitors - 1 do
-        noted[ARGV[i]] = now
-        new[#new + 1] = ARGV[i]
+        noted[asked[i]] = now
+        new[#new + 1] = asked[i]
         new[#new + 1] = stamp
       end
     end
@@ -34,20 +37,19 @@ local function count(known, before)
   if #new > 0 then redis.call('HSET', current, unpack(new)) end
 end
 
-if #ARGV > 3 then
-  local known = redis.call('HMGET', current, unpack(ARGV, 4))
-  local before = redis.call('HMGET', previous, unpack(ARGV, 4))
+if #asked > 0 then
+  local known = redis.call('HMGET', current, unpack(asked))
+  local before = redis.call('HMGET', previous, unpack(asked))
   local new, places = {}, {}
   local isPlain = true
-  for i = 4, #ARGV do
-    local visitor = ARGV[i]
-    if known[i - 3] or before[i - 3] or places[visitor] then
+  for i, visitor in ipairs(asked) do
+    if known[i] or before[i] or places[visitor] then
       isPlain = false
       break
     end
     places[visitor] = true
-    new[2 * i - 7] = visitor
-    new[2 * i - 6] = stamp
+    new[2 * i - 1] = visitor
+    new[2 * i] = stamp
   end
   if isPlain then redis.call('HSET', current, unpack(new)) else count(known, before) end
   redis.call('PEXPIRE', current, 3 * window)

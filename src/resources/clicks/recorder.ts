@@ -46,17 +46,15 @@ export function openRecorder(redis: Redis, onLost: (clicks: number) => void): Re
       return;
     }
     const group = takeGroup();
-    const values: (string | number)[] = [REPEAT_WINDOW_MS, '', ''];
     let rows = '';
     let told = '';
+    let asked = '';
     for (const { row, visitors } of group) {
       rows += row;
       told += visitors.length;
-      for (const visitor of visitors) values.push(visitor);
+      for (const visitor of visitors) asked += `${visitor} `;
     }
-    values[1] = rows;
-    values[2] = told;
-    run([STREAM, ...SEEN], values).then(
+    run([STREAM, ...SEEN], [REPEAT_WINDOW_MS, rows, told, asked]).then(
       () => {
         // The next group first: Redis is at it while this one's visitors are answered.
         send();
