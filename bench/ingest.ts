@@ -2,13 +2,15 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { Pool } from 'undici';
 import type { Context } from '../src/context.ts';
-import { alternate, CONNECTIONS, median, medianRatio, percentile } from './load.ts';
+import { alternate, median, medianRatio, percentile } from './load.ts';
 import { type Delivery, deliveryOf, makeShop, type Shop } from './make-stores.ts';
 import type { ClickSitting } from './redirects.ts';
 import { progress, type Ratio, round } from './report.ts';
 
 /** A brand's ledger is one chain: orders of one brand follow one another, those of several do not. */
 const BRANDS = 8;
+/** As many orders at once as a store sends. */
+const CONNECTIONS = 16;
 const ORDERS_PER_ROUND = 3_000;
 const WARM_UP_ORDERS = 1_500;
 

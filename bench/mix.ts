@@ -146,20 +146,23 @@ async function measureCold(sitting: Sitting): Promise<Ratio[]> {
 
 /** Byte for byte what the API sends, with Elasticsearch's request cache on and warm: what the API itself costs. */
 export async function measureCached(sitting: Sitting): Promise<Ratio[]> {
-  const { scale } = sitting;
+  const { scale, urls } = sitting;
   const mix = shallowMix(sitting);
-  return await withServers([altered(sitting, 'request-cache')], async ([server]) => {
-    if (!server) throw new Error('The API with the request cache did not start.');
-    const [ours, raw] = [targetApi(sitting, server), targetElastic(sitting)];
+  const proxy = startServer((port) => ['bench/proxy.ts', urls.elasticsearch, String(port)], sitting.env);
+  return await withServers([altered(sitting, 'request-cache'), proxy], async ([server, bare]) => {
+    if (!server || !bare) throw new Error('A side with the request cache did not start.');
+    const [ours, raw, through] = [targetApi(sitting, server), targetElastic(sitting), targetProxy(bare)];
     const apiShots = mix.map((search) => search.api);
     const rawShots = mix.map(({ same }) => ({ ...same, path: `${same.path}&request_cache=true` }));
     const run = (times: number) => [
       () => flawless('API', ours, repeated(apiShots, times)),
       () => flawless('raw', raw, repeated(rawShots, times)),
+      () => flawless('proxy', through, repeated(rawShots, times)),
     ];
     for (const side of run(scale.warmUps)) await side();
-    progress('API and raw, request cache on');
-    const [apiRuns = [], rawRuns = []] = await alternate(scale.rounds, run(scale.repeats));
+    progress('API, raw and proxy, request cache on');
+    const [apiRuns = [], rawRuns = [], proxyRuns = []] = await alternate(scale.rounds, run(scale.repeats));
+    const warm = "Elasticsearch's request cache (all sides)";
     return [
       {
         name: 'api_to_raw_request_cache',
@@ -167,7 +170,15 @@ export async function measureCached(sitting: Sitting): Promise<Ratio[]> {
         floor: 0.7,
         bound: 'at least',
         measured: `${perSecond(rates(apiRuns))} to ${perSecond(rates(rawRuns))}, identical bodies`,
-        warm: "Elasticsearch's request cache (both sides); the API's counts",
+        warm: `${warm}; the API's counts`,
+      },
+      {
+        name: 'proxy_to_raw_request_cache',
+        value: medianRatio(rates(proxyRuns), rates(rawRuns)),
+        floor: null,
+        bound: 'at least',
+        measured: `${perSecond(rates(proxyRuns))}: what a Node process that only passes bytes on leaves of it`,
+        warm,
       },
     ];
   });

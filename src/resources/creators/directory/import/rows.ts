@@ -1,3 +1,5 @@
+import { Ajv } from 'ajv';
+import { z } from 'zod';
 import { problemsOf } from '../../../../problems.ts';
 import type { CreatorRow } from '../document.ts';
 import { DirectoryCreatorDetail } from '../schema.ts';
@@ -5,6 +7,14 @@ import type { SourceRecord } from './source.ts';
 
 /** One row of an import: the API's own shape, save that a field that is not known may be absent. */
 const ImportRow = DirectoryCreatorDetail.partial().required({ pk: true, username: true });
+
+/**
+ * The same shape, compiled: most rows pass here, for a third of what zod takes. What does not pass zod decides, and
+ * says why. Lengths are in UTF-16 units on both sides.
+ */
+const isRow = new Ajv({ strict: false, unicode: false }).compile<CreatorRow>(
+  z.toJSONSchema(ImportRow, { io: 'input', target: 'draft-7' }),
+);
 
 const FIELDS: ReadonlySet<string> = new Set(Object.keys(ImportRow.shape));
 const EXCERPT_CHARACTERS = 200;
@@ -30,14 +40,23 @@ function rejected(record: SourceRecord, field: string | null, code: string, reas
 
 /** A text with half a surrogate pair, which JSON can write and UTF-8 cannot hold. */
 function brokenField(row: CreatorRow): string | undefined {
-  return Object.entries(row).find(([, value]) => typeof value === 'string' && !value.isWellFormed())?.[0];
+  const isBroken = (value: unknown) => typeof value === 'string' && !value.isWellFormed();
+  return Object.entries(row).find(([field, value]) => FIELDS.has(field) && isBroken(value))?.[0];
 }
 
-/** Checks a record against the shape the API answers with, and counts the rows that have each unknown field. */
+/** The value as a row, or zod's reading of it. */
+function readRow(value: unknown): ReturnType<typeof ImportRow.safeParse> {
+  return isRow(value) ? { success: true, data: value } : ImportRow.safeParse(value, { reportInput: true });
+}
+
+/**
+ * Checks a record against the shape the API answers with, and counts the rows that have each unknown field. A row may
+ * still carry those: only the API's own fields are to be read.
+ */
 export function checkRecord(record: SourceRecord, unknownFields: Map<string, number>): CheckedRecord {
   const { value, problem } = record;
   if (problem) return rejected(record, null, problem.code, problem.reason);
-  const parsed = ImportRow.safeParse(value, { reportInput: true });
+  const parsed = readRow(value);
   if (!parsed.success) {
     const [first] = problemsOf(parsed);
     return rejected(record, first?.field ?? null, first?.code ?? 'invalid', first?.message ?? '');
