@@ -1,5 +1,5 @@
 /**
- * The API with one thing changed, to measure what that thing costs: `node altered-api.ts <change>`.
+ * The API with something changed, to measure what that costs: `node altered-api.ts <change>…`.
  *   request-cache   pages are asked of Elasticsearch with its request cache on
  *   unmetered       counting and debiting are answered in this process, without Redis
  */
@@ -26,9 +26,11 @@ const CHANGES = new Map([
   ['unmetered', (context: Context): Context => ({ ...context, redis: answerInProcess(context.redis) })],
 ]);
 
-const change = CHANGES.get(process.argv[2] ?? '');
-if (!change) throw new Error(`Usage: node altered-api.ts ${[...CHANGES.keys()].join('|')}`);
+const changes = process.argv.slice(2).map((name) => CHANGES.get(name));
+if (changes.length === 0 || changes.includes(undefined)) {
+  throw new Error(`Usage: node altered-api.ts ${[...CHANGES.keys()].join('|')}…`);
+}
 const config = readConfig();
 const { context } = openContext(config, configuredUrls(config));
-const { fastify } = await buildApp(change(context));
+const { fastify } = await buildApp(changes.reduce((changed, change) => change?.(changed) ?? changed, context));
 await listen(fastify, config, config.port);

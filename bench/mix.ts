@@ -37,7 +37,8 @@ async function withServers<T>(
   }
 }
 
-const altered = (sitting: Sitting, change: string) => startServer(() => ['bench/altered-api.ts', change], sitting.env);
+const altered = (sitting: Sitting, ...changes: string[]) =>
+  startServer(() => ['bench/altered-api.ts', ...changes], sitting.env);
 
 /** The API beside raw Elasticsearch, a bare proxy, and itself without metering, all in one sitting. */
 export async function measureMix(sitting: Sitting): Promise<Ratio[]> {
@@ -148,20 +149,29 @@ async function measureCold(sitting: Sitting): Promise<Ratio[]> {
 export async function measureCached(sitting: Sitting): Promise<Ratio[]> {
   const { scale, urls } = sitting;
   const mix = shallowMix(sitting);
-  const proxy = startServer((port) => ['bench/proxy.ts', urls.elasticsearch, String(port)], sitting.env);
-  return await withServers([altered(sitting, 'request-cache'), proxy], async ([server, bare]) => {
-    if (!server || !bare) throw new Error('A side with the request cache did not start.');
-    const [ours, raw, through] = [targetApi(sitting, server), targetElastic(sitting), targetProxy(bare)];
+  const servers = [
+    altered(sitting, 'request-cache'),
+    altered(sitting, 'request-cache', 'unmetered'),
+    startServer((port) => ['bench/proxy.ts', urls.elasticsearch, String(port)], sitting.env),
+  ];
+  return await withServers(servers, async ([server, unmetered, proxy]) => {
+    if (!server || !unmetered || !proxy) throw new Error('A side with the request cache did not start.');
+    const [ours, raw] = [targetApi(sitting, server), targetElastic(sitting)];
+    const [free, through] = [targetApi(sitting, unmetered), targetProxy(proxy)];
     const apiShots = mix.map((search) => search.api);
     const rawShots = mix.map(({ same }) => ({ ...same, path: `${same.path}&request_cache=true` }));
     const run = (times: number) => [
       () => flawless('API', ours, repeated(apiShots, times)),
       () => flawless('raw', raw, repeated(rawShots, times)),
+      () => flawless('API without metering', free, repeated(apiShots, times)),
       () => flawless('proxy', through, repeated(rawShots, times)),
     ];
     for (const side of run(scale.warmUps)) await side();
-    progress('API, raw and proxy, request cache on');
-    const [apiRuns = [], rawRuns = [], proxyRuns = []] = await alternate(scale.rounds, run(scale.repeats));
+    progress('API, raw, API without metering, proxy, request cache on');
+    const [apiRuns = [], rawRuns = [], freeRuns = [], proxyRuns = []] = await alternate(
+      scale.rounds,
+      run(scale.repeats),
+    );
     const warm = "Elasticsearch's request cache (all sides)";
     return [
       {
@@ -170,6 +180,14 @@ export async function measureCached(sitting: Sitting): Promise<Ratio[]> {
         floor: 0.7,
         bound: 'at least',
         measured: `${perSecond(rates(apiRuns))} to ${perSecond(rates(rawRuns))}, identical bodies`,
+        warm: `${warm}; the API's counts`,
+      },
+      {
+        name: 'unmetered_to_raw_request_cache',
+        value: medianRatio(rates(freeRuns), rates(rawRuns)),
+        floor: null,
+        bound: 'at least',
+        measured: `${perSecond(rates(freeRuns))}: the API without Redis and the ledger`,
         warm: `${warm}; the API's counts`,
       },
       {

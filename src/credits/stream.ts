@@ -39,9 +39,9 @@ export interface StreamedEntry {
   entry: ChargeEntry;
 }
 
-type Streamed = [streamId: string, fields: string[]];
+const Rows = z.array(z.tuple([z.string(), z.array(z.string())]));
 
-const entriesOf = (subscriptionId: string, rows: readonly Streamed[]): StreamedEntry[] =>
+const entriesOf = (subscriptionId: string, rows: z.output<typeof Rows>): StreamedEntry[] =>
   rows.map(([streamId, fields]) => ({ streamId, entry: toEntry(subscriptionId, fields) }));
 
 /** Entries that the ledger may not hold yet, oldest first. */
@@ -64,7 +64,7 @@ export async function readChargesOfMany(redis: Redis, ids: readonly string[], co
     return answers.map(([error, rows], i) => {
       if (error) throw error;
       const subscriptionId = ids[i] ?? '';
-      return { subscriptionId, entries: entriesOf(subscriptionId, rows as Streamed[]) };
+      return { subscriptionId, entries: entriesOf(subscriptionId, Rows.parse(rows)) };
     });
   });
 }

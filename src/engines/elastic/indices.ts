@@ -38,9 +38,7 @@ async function reach<T>(asked: Promise<T>): Promise<T> {
  */
 const QUIET_SEGMENTS = 100;
 
-/** The client's types leave the merge policy out. */
-const mergingAt = (segments: number | null) =>
-  ({ merge: { policy: { segments_per_tier: segments } } }) as estypes.IndicesIndexSettings;
+const mergingAt = (segments: number | null) => ({ 'merge.policy.segments_per_tier': segments });
 
 /** Creates an index that no search sees yet: it refreshes only when told and merges late. */
 export async function createQuietIndex({ client }: Elastic, index: string, definition: IndexDefinition): Promise<void> {
