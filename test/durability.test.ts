@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readConfig } from '../src/config.ts';
 import { settle } from '../src/credits/settle.ts';
+import { readCharges } from '../src/credits/stream.ts';
 import { type EmbeddedEngines, startEmbedded } from '../src/engines/embedded/start.ts';
-import { call, makeBrand, startApp, type TestApp, unique, until } from './harness/app.ts';
+import { call, ledgerOf, makeBrand, startApp, type TestApp, unique, until } from './harness/app.ts';
 import { creator, putDirectory } from './harness/directory.ts';
 
 const alias = unique('durability');
@@ -78,4 +79,22 @@ it('a Redis killed under load loses no charge of an answered search and keeps no
   const remaining = async () =>
     Number((await call(`${app.url}/v1/creators/1`, key)).headers.get('x-credits-remaining'));
   await until('the balance to be the ledger’s', async () => (await remaining()) === 100_000 - answered.length * 10);
+});
+
+it('a Redis that cannot forget charges makes settling fail, and they are counted once', async () => {
+  const { postgres, redis, clock } = app.context;
+  const settling = { db: postgres.db, redis, clock };
+  const brand = await makeBrand(app.context, { plan: 'enterprise', credits: 1_000 });
+  const key = await brand.key('data');
+  for (let i = 0; i < 3; i += 1) await call(`${app.url}/v1/creators/search`, key);
+  await redis.client.config('SET', 'min-replicas-to-write', 1);
+  try {
+    await expect(settle(settling, [brand.subscriptionIds.data])).rejects.toThrow();
+    expect(await readCharges(redis, brand.subscriptionIds.data)).toHaveLength(3);
+  } finally {
+    await redis.client.config('SET', 'min-replicas-to-write', 0);
+  }
+  const { charged } = await ledgerOf(app.context, brand);
+  expect(charged).toBe(30);
+  expect(await readCharges(redis, brand.subscriptionIds.data)).toEqual([]);
 });

@@ -55,17 +55,24 @@ export interface Charges {
   entries: StreamedEntry[];
 }
 
+/** What a pipeline answered, in the order of its commands; throws when one of them failed. */
+function answersOf(replies: readonly [error: Error | null, answer: unknown][] | null): unknown[] {
+  return (replies ?? []).map(([error, answer]) => {
+    if (error) throw error;
+    return answer;
+  });
+}
+
 /** The oldest `count` of each of several subscriptions, in one round trip. */
 export async function readChargesOfMany(redis: Redis, ids: readonly string[], count: number): Promise<Charges[]> {
   return await redis.use(async (client) => {
     const pipeline = client.pipeline();
     for (const id of ids) pipeline.xrange(chargesKey(id), '-', '+', 'COUNT', count);
-    const answers = (await pipeline.exec()) ?? [];
-    return answers.map(([error, rows], i) => {
-      if (error) throw error;
-      const subscriptionId = ids[i] ?? '';
-      return { subscriptionId, entries: entriesOf(subscriptionId, Rows.parse(rows)) };
-    });
+    const answers = answersOf(await pipeline.exec());
+    return ids.map((subscriptionId, i) => ({
+      subscriptionId,
+      entries: entriesOf(subscriptionId, Rows.parse(answers[i])),
+    }));
   });
 }
 
@@ -76,6 +83,6 @@ export async function dropCharges(redis: Redis, charges: readonly Charges[]): Pr
     for (const { subscriptionId, entries } of charges) {
       if (entries.length > 0) pipeline.xdel(chargesKey(subscriptionId), ...entries.map(({ streamId }) => streamId));
     }
-    await pipeline.exec();
+    answersOf(await pipeline.exec());
   });
 }
