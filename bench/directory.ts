@@ -39,10 +39,10 @@ const FULL: Scale = {
 const QUICK: Scale = {
   creators: 100_000,
   lastPage: 1_000,
-  rounds: 4,
+  rounds: 3,
   slowRounds: 1,
-  warmUps: 8,
-  repeats: 4,
+  warmUps: 6,
+  repeats: 3,
   slowStep: 8,
   updateMs: 5_500,
   isFull: false,

@@ -6,7 +6,7 @@ import { SEARCH_CREDITS } from '../src/resources/creators/directory/routes.ts';
 import type { Sitting } from './sitting.ts';
 import { answerInProcess } from './unmetered.ts';
 
-const CALLS = 9_000;
+const CALLS = 6_000;
 const WARM_UPS = 3;
 /** As many debits as leave the API together, at 2,500 searches a second and a group every 3 ms. */
 const IN_GROUP = 8;

@@ -51,7 +51,7 @@ export async function measureUpdates(sitting: Sitting): Promise<Ratio[]> {
     await flawless('API', target, shots);
   }
   progress(`API, idle and with ${UPDATES_PER_SECOND} updates a second`);
-  const [idle = [], updated = []] = await alternate(scale.isFull ? 4 : 2, [
+  const [idle = [], updated = []] = await alternate(scale.isFull ? 4 : 1, [
     async () => {
       await settle();
       return await search();
