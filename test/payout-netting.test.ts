@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allocate } from '../src/resources/payouts/allocation.ts';
 import { send, startApp, type TestApp } from './harness/app.ts';
 import { approved, codeOf, makePayer, recorded, settle, statusOf } from './harness/paying.ts';
-import { balancesOf, makeAssignment, makeSales, refund } from './harness/sales.ts';
+import { balancesOf, makeAssignment, makeSales, refund, tell } from './harness/sales.ts';
 
 let app: TestApp;
 
@@ -84,6 +84,32 @@ describe('a refund after payment', () => {
     await approved(owner);
     const { body } = await settle(owner, (await recorded(owner, { amount: 10 })).id);
     expect(body.data).toMatchObject({ allocated_amount: 10, netted_amount: 0 });
+  });
+});
+
+describe('a refund after payment that the store takes back', () => {
+  it('is given back of what later payouts leave, once; commissions come first, and a fee stays a fee', async () => {
+    const owner = await makePayer(app);
+    const first = await approved(owner, { amountMinor: 100_000 });
+    await settle(owner, (await recorded(owner, { amount: 100 })).id);
+    await tell(app.context, first, { ...first.facts, baseMinor: 70_000, updatedAt: new Date(Date.now() - 1_000) });
+    await approved(owner, { amountMinor: 100_000 });
+    const netted = await settle(owner, (await recorded(owner, { amount: 70 })).id);
+    expect(netted.body.data).toMatchObject({ allocated_amount: 100, netted_amount: 30, unallocated_amount: 0 });
+    await tell(app.context, first, { ...first.facts, updatedAt: new Date() });
+
+    const pay = async (amount: number, body: object = {}) => {
+      const { data } = (await settle(owner, (await recorded(owner, { amount })).id, body)).body;
+      return [data.allocated_amount, data.netted_amount, data.unallocated_amount];
+    };
+    expect(await pay(50, { commission_ids: [] })).toEqual([0, 0, 50]);
+    await approved(owner, { amountMinor: 100_000 });
+    expect(await pay(110)).toEqual([100, -10, 0]);
+    expect(await pay(25)).toEqual([0, -20, 5]);
+    expect(await pay(25)).toEqual([0, 0, 25]);
+    expect(await balancesOf(app.context, owner.brand)).toEqual({
+      ...{ customers: 300_000, sales: -300_000, commission_expense: 30_000, commission_paid: -30_000 },
+    });
   });
 });
 

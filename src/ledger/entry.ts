@@ -10,7 +10,8 @@ import { newId } from '../ids.ts';
  *               off a paid one: refund_adjustment + / commission_expense −
  *   approval    from commission_pending (or commission_expense, of a rejected one) to commission_approved
  *   rejection   from commission_pending or commission_approved back to commission_expense
- *   payment     commission_approved + / commission_paid −;  adjustments taken off it: cash + / adjustments_netted −
+ *   payment     commission_approved + / commission_paid −;  adjustments taken off it: cash + / adjustments_netted −,
+ *               given back with it: the other way round
  *   adjustment  what a newer snapshot of the order changed
  */
 export const ACCOUNTS = [

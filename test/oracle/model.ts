@@ -206,12 +206,13 @@ export function approveDue(oracle: Oracle, now: number): void {
   }
 }
 
+/** What the creator owes; below zero: what was netted for refunds that the store took back since. */
 export function owedBack(oracle: Oracle, creator: number, currency: string): number {
   const lost = standings(oracle)
     .filter((one) => one.commission.link.creator === creator && one.currency === currency)
     .flatMap(({ losses }) => losses)
     .reduce((sum, { minor }) => sum + minor, 0);
-  return Math.max(0, lost - (oracle.netted.get(`${creator} ${currency}`) ?? 0));
+  return lost - (oracle.netted.get(`${creator} ${currency}`) ?? 0);
 }
 
 /** What can be paid to a creator, oldest first. */
@@ -231,13 +232,13 @@ export function payOut(
   const owed = owedBack(oracle, creator, currency);
   let allocatedMinor = 0;
   const chosen = wanted.filter(({ dueMinor }) => {
-    if (allocatedMinor + dueMinor > amountMinor + owed) return false;
+    if (allocatedMinor + dueMinor > amountMinor + Math.max(0, owed)) return false;
     allocatedMinor += dueMinor;
     return true;
   });
   if (mustFit && chosen.length < wanted.length) return undefined;
   for (const { commission, dueMinor } of chosen) Object.assign(commission, { review: 'paid', paidMinor: dueMinor });
-  const nettedMinor = Math.min(owed, allocatedMinor);
+  const nettedMinor = owed < 0 ? -Math.min(-owed, amountMinor - allocatedMinor) : Math.min(owed, allocatedMinor);
   const key = `${creator} ${currency}`;
   oracle.netted.set(key, (oracle.netted.get(key) ?? 0) + nettedMinor);
   return { allocatedMinor, nettedMinor };

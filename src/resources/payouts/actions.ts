@@ -6,7 +6,7 @@ import type { Work } from '../../work.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
 import { holdApproved, holdCommissions, updatePaid } from '../commissions/queries.ts';
 import { postPayment } from '../orders/actions.ts';
-import { allocate, assertFits, assertPayable, oldestFirst } from './allocation.ts';
+import { allocate, assertFits, assertPayable, netOf, oldestFirst } from './allocation.ts';
 import {
   findPayee,
   getPayout,
@@ -82,7 +82,7 @@ async function holdPayable({ db, brandId }: Work, payout: PayoutRow, ids: string
 
 interface Paid {
   allocatedMinor: number;
-  /** What refunds after an earlier payment had taken back, and is settled with this payout. */
+  /** What refunds after an earlier payment had taken back, and is settled with this payout; below zero: given back. */
   nettedMinor: number;
 }
 
@@ -91,7 +91,7 @@ async function payCommissions(work: Work, payout: PayoutRow, ids: string[] | und
   const { db, now, brandId } = work;
   const payable = await holdPayable(work, payout, ids);
   const outstanding = await sumOutstanding(db, payout);
-  const budgetMinor = payout.amountMinor + outstanding;
+  const budgetMinor = payout.amountMinor + Math.max(outstanding, 0);
   const allocation = allocate(payable, budgetMinor);
   if (ids) assertFits(ids, allocation, payout, budgetMinor);
   const { chosen, allocatedMinor } = allocation;
@@ -99,7 +99,8 @@ async function payCommissions(work: Work, payout: PayoutRow, ids: string[] | und
   await insertAllocations(db, payout, chosenIds);
   await updatePaid(db, brandId, chosenIds, now);
   for (const commission of chosen) postPayment(work, commission, payout.id);
-  return { allocatedMinor, nettedMinor: Math.min(outstanding, allocatedMinor) };
+  const paysNone = ids?.length === 0;
+  return { allocatedMinor, nettedMinor: paysNone ? 0 : netOf(outstanding, allocatedMinor, payout.amountMinor) };
 }
 
 function postNetting(work: Work, { id, creatorId, currency }: PayoutRow, nettedMinor: number, at: Date): void {

@@ -29,6 +29,15 @@ export function allocate<C extends Pick<CommissionRow, 'commissionMinor'>>(
   return { chosen, passedOver, allocatedMinor };
 }
 
+/**
+ * What a payout settles of the outstanding refunds: as much as it pays. Below zero a store took back a refund that is netted
+ * already: its creator is given that of what the commissions leave.
+ */
+export const netOf = (outstandingMinor: number, allocatedMinor: number, amountMinor: number): number =>
+  outstandingMinor >= 0
+    ? Math.min(outstandingMinor, allocatedMinor)
+    : Math.max(outstandingMinor, allocatedMinor - amountMinor);
+
 function problemOf(row: CommissionRow | undefined, payout: PayoutRow): Omit<Problem, 'field'> | undefined {
   if (!row) return { code: 'not_found', message: 'No such commission.' };
   if (row.creatorId !== payout.creatorId) return { code: 'other_creator', message: 'It is another creator’s.' };

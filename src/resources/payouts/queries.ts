@@ -129,7 +129,7 @@ export async function updatePayout(
     .executeTakeFirstOrThrow();
 }
 
-/** What refunds after payment took back and no payout has netted yet. */
+/** What refunds after payment took back and no payout has netted yet; below zero: what was netted and is due again. */
 export async function sumOutstanding(db: Db, { brandId, creatorId, currency }: PayoutRow): Promise<number> {
   const adjusted = await db
     .selectFrom('commissionAdjustments')
@@ -145,7 +145,7 @@ export async function sumOutstanding(db: Db, { brandId, creatorId, currency }: P
     .where('currency', '=', currency)
     .select(({ fn }) => fn.sum<number | null>('nettedMinor').as('minor'))
     .executeTakeFirstOrThrow();
-  return Math.max((adjusted.minor ?? 0) - (netted.minor ?? 0), 0);
+  return (adjusted.minor ?? 0) - (netted.minor ?? 0);
 }
 
 /** The primary key refuses a second payment of any of them. */

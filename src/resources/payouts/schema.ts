@@ -24,8 +24,10 @@ export const Payout = z
     reference: z.string().nullable(),
     paid_at: timestamp.nullable(),
     allocated_amount: z.number().describe('Of the commissions it paid.'),
-    netted_amount: z.number().describe('Taken off them for refunds after an earlier payment.'),
-    unallocated_amount: z.number().describe('Of its amount, what paid no commission.'),
+    netted_amount: z
+      .number()
+      .describe('Taken off them for refunds after an earlier payment; below zero: given back, for refunds taken back.'),
+    unallocated_amount: z.number().describe('Of its amount, what paid nothing.'),
   })
   .meta({ id: 'Payout' });
 
