@@ -5,7 +5,7 @@ import type { Context } from './context.ts';
 import { csvOf } from './csv.ts';
 import type { KeyKind } from './engines/postgres/tables.ts';
 import { type ErrorCode, type Problem, validationError } from './errors.ts';
-import { runOnce } from './idempotency/run-once.ts';
+import { findReplay, runOnce } from './idempotency/run-once.ts';
 import { isDeclared, problemsOf } from './problems.ts';
 import type { Work } from './work.ts';
 
@@ -258,8 +258,10 @@ export function change<P extends z.ZodType, Q extends z.ZodObject, B extends z.Z
         price: () => 0,
         run: async (context, caller, circumstances) => {
           const call = { ...input, caller, setHeader: circumstances.setHeader };
-          const found = await declared.lookUp(context, call);
           const request = { caller, circumstances, operation: facts.id, raw };
+          const replay = await findReplay(context, request);
+          if (replay) return replay;
+          const found = await declared.lookUp(context, call);
           return await runOnce(context, request, async (work) =>
             bytesOf(declared.response, await declared.apply(work, call, found)),
           );

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listNamed } from '../src/resources/links/queries.ts';
 import { codeValue, type Desk, LINKS, openDesk, problemsOf, SHOP } from './harness/affiliates.ts';
-import { startApp, type TestApp, unique } from './harness/app.ts';
+import { send, startApp, type TestApp, unique } from './harness/app.ts';
 import { connectTestStore, startStore, type TestStore } from './harness/store.ts';
 
 let app: TestApp;
@@ -124,6 +124,19 @@ describe('a connected offer', () => {
     expect(problemsOf(await make())).toEqual(['value coupon_inactive']);
     coupon(value);
     expect((await make()).status).toBe(201);
+  });
+
+  it('made under an Idempotency-Key is answered again without its store', async () => {
+    const input = { creator_email: await desk.onRoster(), value: codeValue(), integration_id };
+    coupon(input.value);
+    const key = await desk.brand.key('brand');
+    const make = () => send(`${app.url}${LINKS}`, key, 'POST', input, { 'idempotency-key': 'once' });
+    const first = await make();
+    const { length } = store.requests;
+    const again = await make();
+    expect([first.status, again.status, again.headers.get('idempotency-replayed')]).toEqual([201, 201, 'true']);
+    expect(again.body).toEqual(first.body);
+    expect(store.requests).toHaveLength(length);
   });
 
   it('leads to the store, and is not changed to lead elsewhere', async () => {

@@ -40,6 +40,21 @@ export async function claimKey(
   return { requestHash: kept.requestHash, answer: kept.answer ?? Buffer.alloc(0) };
 }
 
+/** The answer that a call which is over was given; one that still runs has none yet. */
+export async function findAnswer(
+  db: Db,
+  { brandId, key, oldest }: { brandId: string; key: string; oldest: Date },
+): Promise<KeptAnswer | undefined> {
+  const kept = await db
+    .selectFrom('idempotencyKeys')
+    .select(['requestHash', 'answer'])
+    .where('brandId', '=', brandId)
+    .where('key', '=', key)
+    .where('createdAt', '>=', oldest)
+    .executeTakeFirst();
+  return kept?.answer ? { requestHash: kept.requestHash, answer: kept.answer } : undefined;
+}
+
 export async function keepAnswer(db: Db, brandId: string, key: string, answer: Buffer): Promise<void> {
   await db
     .updateTable('idempotencyKeys')
