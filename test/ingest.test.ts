@@ -7,6 +7,7 @@ import { orderNumber, shopifyOrder, shopifyRefund } from './harness/shopify-orde
 import {
   connectTestStore,
   deliver,
+  inEveryOrder,
   signedDelivery,
   startStore,
   type TestStore,
@@ -138,18 +139,10 @@ describe.each(PROVIDERS)('a paid order of %s', (provider) => {
 describe('deliveries of one order', () => {
   const at = (minute: number) => new Date(Date.UTC(2026, 4, 1, 10, minute));
 
-  /** Ways to bring some deliveries into an order. */
-  function* orders<T>(items: readonly T[]): Generator<T[]> {
-    if (items.length === 0) yield [];
-    for (const [i, item] of items.entries()) {
-      for (const rest of orders(items.toSpliced(i, 1))) yield [item, ...rest];
-    }
-  }
-
   it('end the same in whichever order they come', async () => {
     const shop = await openShop('shopify');
     let sales = 0;
-    for (const sequence of orders([0, 1, 2, 3])) {
+    for (const sequence of inEveryOrder([0, 1, 2, 3])) {
       const id = orderNumber();
       const refund = shopifyRefund({ id: 1, orderId: id, lines: [{ subtotal: '25.00', tax: '2.00' }], at: at(3) });
       const order = { id, codes: [shop.assignment.code], at: at(0) };

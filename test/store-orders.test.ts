@@ -194,7 +194,29 @@ describe('WooCommerce', () => {
       cancelledAt: new Date('2026-03-22T16:28:10.000Z'),
     });
     expect(await read('woocommerce', 'order.created', wooOrder({ status: 'checkout-draft' }))).toBeUndefined();
-    expect(await read('woocommerce', 'order.deleted', { id: 3 })).toBeUndefined();
+  });
+
+  it('has every refund of an order, however many; of more than it is asked for, none', async () => {
+    const store = get('woocommerce');
+    const made = (count: number) =>
+      Array.from({ length: count }, (_, i) => ({
+        ...{ id: i + 1, date_created_gmt: '2026-04-01T00:00:00', amount: '0.01' },
+        line_items: [{ total: '-0.01' }],
+      }));
+    const ask = async (count: number) => {
+      store.refunds.set('9', made(count));
+      const before = store.requests.length;
+      const order = wooOrder({ id: 9, refunds: [{ id: 1, total: '-0.01' }] });
+      const ids = await factsOf('woocommerce', 'order.updated', order).then(
+        ({ refunds }) => new Set(refunds.map(({ refundId }) => refundId)).size,
+        ({ code }) => code,
+      );
+      return [ids, store.requests.length - before];
+    };
+    expect(await ask(99)).toEqual([99, 1]);
+    expect(await ask(100)).toEqual([100, 2]);
+    expect(await ask(250)).toEqual([250, 3]);
+    expect(await ask(5_001)).toEqual(['SERVICE_UNAVAILABLE', 50]);
   });
 });
 

@@ -13,8 +13,8 @@ import { getBrand } from './brands.ts';
 import { type CommandEngines, withEngines } from './open.ts';
 
 const TOPICS: Readonly<Record<Provider, string>> = {
-  shopify: 'orders/create, orders/paid, orders/updated, orders/cancelled, refunds/create',
-  woocommerce: 'order.created, order.updated',
+  shopify: 'orders/create, orders/paid, orders/updated, orders/cancelled, orders/delete, refunds/create',
+  woocommerce: 'order.created, order.updated, order.deleted, order.restored',
   generic: 'order.created, order.paid, order.updated, order.cancelled, order.refunded',
 };
 

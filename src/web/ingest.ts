@@ -9,7 +9,7 @@ import { openAddressLimit } from '../rate/address.ts';
 import { isAuthentic, isPing, type RawDelivery, readDelivery } from '../resources/integrations/deliveries.ts';
 import { countFailure, findReceiver, type Receiver, touchReceived } from '../resources/integrations/queries.ts';
 import { PROVIDERS } from '../resources/integrations/schema.ts';
-import { recordOrder, recordRefunds } from '../resources/orders/actions.ts';
+import { recordDeletion, recordOrder, recordRefunds } from '../resources/orders/actions.ts';
 import { inWork } from '../work.ts';
 
 /** An order of a thousand lines is about a megabyte at Shopify. */
@@ -38,6 +38,7 @@ async function record(context: Context, receiver: Receiver, requestId: string, d
     const integration = { id, brandId, provider };
     if (reading?.kind === 'order') await recordOrder(work, secrets, integration, reading.facts);
     if (reading?.kind === 'refund') await recordRefunds(work, integration, reading.facts);
+    if (reading?.kind === 'deletion') await recordDeletion(work, integration, reading.orderId);
     await touchReceived(work.db, receiver, now, reading !== undefined);
   });
 }

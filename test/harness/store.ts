@@ -35,6 +35,8 @@ export interface TestStore {
   host: string;
   /** By code, in lower case. */
   coupons: Map<string, StoreCoupon>;
+  /** Of WooCommerce: what it answers when it is asked for an order. */
+  orders: Map<string, object>;
   /** Of WooCommerce, by order. */
   refunds: Map<string, StoreRefund[]>;
   /** Of Shopify: orders whose prices include tax. */
@@ -83,6 +85,13 @@ function shopifyReply(store: TestStore, request: IncomingMessage, body: string):
 
 const wooType = { percentage: 'percent', fixed: 'fixed_cart', free_shipping: 'fixed_product' } as const;
 
+/** As WordPress pages: ten unless asked for up to a hundred, and nothing past the end. */
+function pageOf<T>(items: readonly T[], query: URLSearchParams): T[] {
+  const size = Math.min(100, Number(query.get('per_page') ?? 10));
+  const start = (Number(query.get('page') ?? 1) - 1) * size;
+  return items.slice(start, start + size);
+}
+
 function wooReply(store: TestStore, request: IncomingMessage): Reply {
   const url = new URL(request.url ?? '', store.url);
   if (url.pathname === '/wp-json/') return ok({ name: store.name, home: `https://${store.host}` });
@@ -99,8 +108,10 @@ function wooReply(store: TestStore, request: IncomingMessage): Reply {
     const type = wooType[coupon.kind];
     return ok([{ id: 1, code, amount: coupon.amount.toFixed(2), discount_type: type, ...expires, ...uses }]);
   }
-  const order = /^\/wp-json\/wc\/v3\/orders\/(\w+)\/refunds$/.exec(url.pathname)?.[1];
-  return order ? ok(store.refunds.get(order) ?? []) : missing;
+  const [, id = '', refunds] = /^\/wp-json\/wc\/v3\/orders\/(\d+)(\/refunds)?$/.exec(url.pathname) ?? [];
+  if (refunds) return ok(pageOf(store.refunds.get(id) ?? [], url.searchParams));
+  const order = store.orders.get(id);
+  return order ? ok(order) : missing;
 }
 
 function genericReply(store: TestStore, request: IncomingMessage): Reply {
@@ -143,6 +154,7 @@ export async function startStore(provider: Provider, options: { currency?: strin
     currency: options.currency ?? 'USD',
     host: `${unique('shop')}.example`,
     coupons: new Map(),
+    orders: new Map(),
     refunds: new Map(),
     taxesIncluded: new Set(),
     requests: [],
@@ -198,4 +210,12 @@ export async function deliver(
 ) {
   const response = await fetch(`${appUrl}/ingest/${provider}/${integrationId}`, { method: 'POST', ...delivery });
   return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) };
+}
+
+/** Every way in which some deliveries may come. */
+export function* inEveryOrder<T>(items: readonly T[]): Generator<T[]> {
+  if (items.length === 0) yield [];
+  for (const [i, item] of items.entries()) {
+    for (const rest of inEveryOrder(items.toSpliced(i, 1))) yield [item, ...rest];
+  }
 }

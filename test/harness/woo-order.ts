@@ -7,6 +7,8 @@ interface WooOrder {
   total?: string;
   codes?: string[];
   paidAt?: string | null;
+  /** Of its last change, GMT. */
+  modifiedAt?: string;
   email?: string;
   meta?: { key: string; value: unknown }[];
   refunds?: { id: number; total: string }[];
@@ -15,6 +17,7 @@ interface WooOrder {
 /** An order as WooCommerce's order webhooks carry it: 100.00 USD and shipping, not paid unless told otherwise. */
 export function wooOrder(order: WooOrder = {}) {
   const { id = 723, status = 'processing', currency = 'USD', lines = ['100.00'], total = '110.00' } = order;
+  const { modifiedAt = '2026-03-22T16:28:10' } = order;
   return {
     id,
     parent_id: 0,
@@ -26,8 +29,8 @@ export function wooOrder(order: WooOrder = {}) {
     currency,
     date_created: '2026-03-22T13:28:02',
     date_created_gmt: '2026-03-22T16:28:02',
-    date_modified: '2026-03-22T13:28:10',
-    date_modified_gmt: '2026-03-22T16:28:10',
+    date_modified: modifiedAt,
+    date_modified_gmt: modifiedAt,
     date_paid: null,
     date_paid_gmt: order.paidAt ?? null,
     discount_total: '0.00',

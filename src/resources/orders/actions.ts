@@ -21,7 +21,7 @@ import {
 import { type Restated, restate } from './restate.ts';
 import { recordSale } from './sale.ts';
 import type { OrderSource } from './schema.ts';
-import { isSameSnapshot, mergeSnapshots, snapshotOf } from './snapshot.ts';
+import { isSameSnapshot, mergeSnapshots, type OrderSnapshot, snapshotOf } from './snapshot.ts';
 import { addFlags } from './suspicion.ts';
 
 export { postApproval, postPayment, postRejection } from './postings.ts';
@@ -49,10 +49,14 @@ function customerOf({ customerHash }: OrderRow, secrets: Secrets, email: string 
   return { customerEmail: maskEmail(email), customerHash: hashEmail(secrets, email) };
 }
 
-async function mergeOrder(work: Work, secrets: Secrets, order: OrderRow, facts: OrderFacts): Promise<OrderRow> {
+async function mergeOrder(
+  work: Work,
+  order: OrderRow,
+  told: OrderSnapshot,
+  customer: Partial<Pick<OrderRow, 'customerEmail' | 'customerHash'>> = {},
+): Promise<OrderRow> {
   const old = snapshotOf(order);
-  const merged = mergeSnapshots(old, facts);
-  const customer = customerOf(order, secrets, facts.customerEmail);
+  const merged = mergeSnapshots(old, told);
   if (isSameSnapshot(old, merged) && customer.customerHash === undefined) return order;
   const { baseMinor, paidAt, cancelledAt, updatedAt: storeUpdatedAt } = merged;
   const change = { ...customer, baseMinor, paidAt, cancelledAt, storeUpdatedAt, updatedAt: work.now };
@@ -96,7 +100,7 @@ export async function recordOrder(work: Work, secrets: Secrets, source: OrderSou
     const refunds = isNew && facts.refunds.length === 0 ? [] : await listRefunds(work.db, key);
     return await recordSale(work, secrets, source, facts, refunds);
   }
-  const merged = await mergeOrder(work, secrets, order, facts);
+  const merged = await mergeOrder(work, order, facts, customerOf(order, secrets, facts.customerEmail));
   if (!commission) return;
   await restateCommission(work, key, merged, commission);
   if (order.customerHash === null && merged.customerHash !== null) await addFlags(work, secrets, merged, commission);
@@ -111,4 +115,19 @@ export async function recordRefunds(
   const key = keyOf(source, orderId);
   const { order, commission } = await hold(work, key, refunds);
   if (order && commission) await restateCommission(work, key, order, commission);
+}
+
+/**
+ * Takes in that a store no longer has an order: it was cancelled, and whatever is told of it afterwards is older. One
+ * that is not known pays nobody.
+ */
+export async function recordDeletion(work: Work, source: OrderSource, orderId: string): Promise<void> {
+  const key = keyOf(source, orderId);
+  const { order, commission } = await hold(work, key, []);
+  if (!order) return;
+  const old = snapshotOf(order);
+  // The store's clock may be ahead of ours.
+  const updatedAt = new Date(Math.max(old.updatedAt.getTime(), work.now.getTime()));
+  const merged = await mergeOrder(work, order, { ...old, cancelledAt: old.cancelledAt ?? work.now, updatedAt });
+  if (commission) await restateCommission(work, key, merged, commission);
 }

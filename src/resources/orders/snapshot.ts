@@ -14,8 +14,8 @@ function earlier(a: Date | null, b: Date | null): Date | null {
 }
 
 /**
- * The same whichever comes first: the newer base counts, of two of one moment the smaller, so that nobody is paid for
- * goods that may have been taken off; a payment or cancellation once told stays, at its earliest time.
+ * The same whichever comes first: the newer counts, of two of one moment the smaller base and a cancellation, so that
+ * nobody is paid for goods that may have been taken off; a payment once told stays, at its earliest time.
  */
 export function mergeSnapshots(a: OrderSnapshot, b: OrderSnapshot): OrderSnapshot {
   const byTime = a.updatedAt.getTime() - b.updatedAt.getTime();
@@ -25,7 +25,7 @@ export function mergeSnapshots(a: OrderSnapshot, b: OrderSnapshot): OrderSnapsho
     updatedAt: newest.updatedAt,
     occurredAt: a.occurredAt,
     paidAt: earlier(a.paidAt, b.paidAt),
-    cancelledAt: earlier(a.cancelledAt, b.cancelledAt),
+    cancelledAt: byTime === 0 ? earlier(a.cancelledAt, b.cancelledAt) : newest.cancelledAt,
   };
 }
 

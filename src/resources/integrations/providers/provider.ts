@@ -26,7 +26,11 @@ export type Coupon =
   | { state: 'not_percentage' };
 
 /** A delivery as facts. Undefined where it is read: of no concern to attribution. */
-export type Reading = { kind: 'order'; facts: OrderFacts } | { kind: 'refund'; facts: RefundOfOrder };
+export type Reading =
+  | { kind: 'order'; facts: OrderFacts }
+  | { kind: 'refund'; facts: RefundOfOrder }
+  /** Of an order that its store no longer has, and never will again. */
+  | { kind: 'deletion'; orderId: string };
 
 /** How one kind of store is met. */
 export interface StoreClient {
@@ -52,6 +56,9 @@ export const headerOf = (headers: IncomingHttpHeaders, name: string): string => 
 
 /** Ids of stores are numbers or text; one form for both. */
 export const StoreId = z.union([z.string().min(1).max(200), z.number().int()]).transform(String);
+
+/** All that a store says of an order that was deleted. */
+export const DeletedOrder = z.object({ id: StoreId });
 
 /** A time with its offset, as every store but WooCommerce writes it. */
 export const StoreTime = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
@@ -104,7 +111,7 @@ export async function askStore<T>(store: Store, request: StoreRequest<T>): Promi
   }
 }
 
-/** As `askStore`, of what every store of the kind has. */
+/** As `askStore`, of what the store must have. */
 export async function getFromStore<T>(store: Store, request: StoreRequest<T>): Promise<T> {
   const found = await askStore(store, request);
   if (found === undefined) throw storeUnavailable(new Error(`It has no ${request.path}.`));

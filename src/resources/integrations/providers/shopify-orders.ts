@@ -3,7 +3,7 @@ import { Currency } from '../../../money.ts';
 import type { OrderFacts, RefundFacts } from '../schema.ts';
 import { clickIdOfUrl, clickIdsOf, distinct } from './click.ts';
 import { Decimal, sumOf, toMinorUnits } from './money.ts';
-import { type Delivery, headerOf, type Reading, StoreId, StoreTime } from './provider.ts';
+import { DeletedOrder, type Delivery, headerOf, type Reading, StoreId, StoreTime } from './provider.ts';
 
 const ORDER_TOPICS = ['orders/create', 'orders/paid', 'orders/updated', 'orders/cancelled'];
 const PAID = ['paid', 'partially_refunded', 'refunded'];
@@ -125,5 +125,6 @@ export async function readShopify(
   const topic = headerOf(headers, 'x-shopify-topic');
   if (ORDER_TOPICS.includes(topic)) return { kind: 'order', facts: factsOf(Order.parse(body)) };
   if (topic === 'refunds/create') return await readRefund(body, shopCurrency, areTaxesIncluded);
+  if (topic === 'orders/delete') return { kind: 'deletion', orderId: DeletedOrder.parse(body).id };
   return undefined;
 }

@@ -3,11 +3,12 @@ import { Currency } from '../../../money.ts';
 import type { OrderFacts, RefundFacts } from '../schema.ts';
 import { clickIdOfUrl, clickIdsOf, distinct } from './click.ts';
 import { Decimal, divideHalfEven, sumOf, toMinorUnits } from './money.ts';
-import { type Delivery, headerOf, type Reading, StoreId } from './provider.ts';
+import { DeletedOrder, type Delivery, headerOf, type Reading, StoreId } from './provider.ts';
 
 const ORDER_TOPICS = ['order.created', 'order.updated', 'order.restored'];
 /** Not placed yet: a checkout that is being filled in has no codes yet, and attribution is decided once. */
 const DRAFTS = ['checkout-draft', 'auto-draft', 'draft'];
+/** What is put in the trash may come back. */
 const CANCELLED = ['cancelled', 'trash'];
 
 /** GMT without saying so: `2017-03-22T16:28:02`. */
@@ -18,7 +19,7 @@ export const WooTime = z.iso
 /** Totals of lines are after discounts and without tax, whichever way the shop shows its prices. */
 const Line = z.object({ total: Decimal });
 
-const Order = z.object({
+export const WooOrder = z.object({
   id: StoreId,
   status: z.string(),
   currency: Currency,
@@ -32,7 +33,7 @@ const Order = z.object({
   meta_data: z.array(z.object({ key: z.string(), value: z.unknown() })).default([]),
   refunds: z.array(z.object({ id: StoreId })).default([]),
 });
-type Order = z.output<typeof Order>;
+type Order = z.output<typeof WooOrder>;
 
 export const WooRefunds = z.array(
   z.object({
@@ -44,7 +45,13 @@ export const WooRefunds = z.array(
     fee_lines: z.array(z.unknown()).default([]),
   }),
 );
-type WooRefund = z.output<typeof WooRefunds>[number];
+export type WooRefund = z.output<typeof WooRefunds>[number];
+
+/** What the store is asked for, because its webhooks leave it out. */
+interface Asked {
+  findOrder(orderId: string): Promise<Order | undefined>;
+  listRefunds(orderId: string): Promise<WooRefund[]>;
+}
 
 /** WooCommerce's own order attribution keeps the page that the visit began with. */
 function landingPageOf({ meta_data }: Order): string | undefined {
@@ -84,13 +91,20 @@ function factsOf(order: Order, refunds: readonly WooRefund[]): OrderFacts {
 }
 
 /** An order names its refunds' sums with tax and shipping and without their times: the store is asked for the rest. */
-export async function readWooCommerce(
-  { headers, body }: Delivery,
-  listRefunds: (orderId: string) => Promise<WooRefund[]>,
-): Promise<Reading | undefined> {
-  if (!ORDER_TOPICS.includes(headerOf(headers, 'x-wc-webhook-topic'))) return undefined;
-  const order = Order.parse(body);
+async function readOrder(order: Order, { listRefunds }: Asked): Promise<Reading | undefined> {
   if (DRAFTS.includes(order.status)) return undefined;
-  const refunds = order.refunds.length === 0 ? [] : await listRefunds(encodeURIComponent(order.id));
+  const refunds = order.refunds.length === 0 ? [] : await listRefunds(order.id);
   return { kind: 'order', facts: factsOf(order, refunds) };
+}
+
+/** `order.deleted` means the trash and says neither when nor whether it still lies there: the store is asked. */
+async function readDeletion(orderId: string, asked: Asked): Promise<Reading | undefined> {
+  const order = await asked.findOrder(orderId);
+  return order ? await readOrder(order, asked) : { kind: 'deletion', orderId };
+}
+
+export async function readWooCommerce({ headers, body }: Delivery, asked: Asked): Promise<Reading | undefined> {
+  const topic = headerOf(headers, 'x-wc-webhook-topic');
+  if (topic === 'order.deleted') return await readDeletion(DeletedOrder.parse(body).id, asked);
+  return ORDER_TOPICS.includes(topic) ? await readOrder(WooOrder.parse(body), asked) : undefined;
 }

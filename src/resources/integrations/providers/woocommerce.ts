@@ -1,10 +1,23 @@
 import { z } from 'zod';
 import { Currency } from '../../../money.ts';
-import { type Coupon, getFromStore, headerOf, type Store, type StoreClient, type StoreFacts } from './provider.ts';
+import {
+  askStore,
+  type Coupon,
+  getFromStore,
+  headerOf,
+  type Store,
+  type StoreClient,
+  type StoreFacts,
+  type StoreRequest,
+  storeUnavailable,
+} from './provider.ts';
 import { isSignedBy } from './signature.ts';
-import { readWooCommerce, WooRefunds, WooTime } from './woocommerce-orders.ts';
+import { readWooCommerce, WooOrder, type WooRefund, WooRefunds, WooTime } from './woocommerce-orders.ts';
 
 const API = '/wp-json/wc/v3';
+/** The most that WooCommerce gives at once. */
+const PER_PAGE = 100;
+const MAX_PAGES = 50;
 
 const Site = z.object({ name: z.string(), home: z.url() });
 const Setting = z.object({ value: Currency });
@@ -23,10 +36,12 @@ const Coupons = z.array(
 type WooCoupon = z.output<typeof Coupons>[number];
 
 /** The token is `consumer key:consumer secret`, as basic authentication writes it. */
-async function get<T>(store: Store, path: string, shape: z.ZodType<T>): Promise<T> {
-  const headers = { authorization: `Basic ${Buffer.from(store.token).toString('base64')}` };
-  return await getFromStore(store, { method: 'GET', path, headers, shape });
+function requestOf<T>({ token }: Store, path: string, shape: z.ZodType<T>): StoreRequest<T> {
+  const headers = { authorization: `Basic ${Buffer.from(token).toString('base64')}` };
+  return { method: 'GET', path, headers, shape };
 }
+
+const get = <T>(store: Store, path: string, shape: z.ZodType<T>) => getFromStore(store, requestOf(store, path, shape));
 
 const couponsOf = (store: Store, code: string) =>
   get(store, `${API}/coupons?code=${encodeURIComponent(code)}`, Coupons);
@@ -53,6 +68,19 @@ async function findCoupon(store: Store, code: string, now: Date): Promise<Coupon
   return isActive(coupon, now) ? { state: 'active', percentage: Number(coupon.amount) } : { state: 'inactive' };
 }
 
+const orderPath = (orderId: string) => `${API}/orders/${encodeURIComponent(orderId)}`;
+
+async function listRefunds(store: Store, orderId: string): Promise<WooRefund[]> {
+  const found: WooRefund[] = [];
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const path = `${orderPath(orderId)}/refunds?per_page=${PER_PAGE}&page=${page}`;
+    const refunds = await get(store, path, WooRefunds);
+    found.push(...refunds);
+    if (refunds.length < PER_PAGE) return found;
+  }
+  throw storeUnavailable(new Error(`It has ${found.length} refunds of the order ${orderId}, or more.`));
+}
+
 export const woocommerce: StoreClient = {
   connect,
   findCoupon,
@@ -62,5 +90,8 @@ export const woocommerce: StoreClient = {
     rawBody.length < 50 &&
     /^webhook_id=\d+$/.test(rawBody.toString('latin1')),
   read: (delivery, store) =>
-    readWooCommerce(delivery, (orderId) => get(store, `${API}/orders/${orderId}/refunds?per_page=100`, WooRefunds)),
+    readWooCommerce(delivery, {
+      findOrder: (orderId) => askStore(store, requestOf(store, orderPath(orderId), WooOrder)),
+      listRefunds: (orderId) => listRefunds(store, orderId),
+    }),
 };
