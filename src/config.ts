@@ -28,6 +28,7 @@ const Environment = z.object({
     .string()
     .regex(/^[a-z][a-z0-9-]{0,60}$/)
     .default('creators'),
+  WORKER_LOST_AFTER_MS: z.coerce.number().int().min(1_000).max(600_000).default(10_000),
   PROFILE_PROVIDER_URL: url(['http:', 'https:']),
   PROFILE_PROVIDER_TOKEN: z.string().optional(),
   ROLLCALL_SECRET: z
@@ -65,6 +66,8 @@ export interface Config {
   creatorLookupCredits: number;
   /** The Elasticsearch alias of the creator directory. */
   directoryAlias: string;
+  /** A worker that is silent for so long counts as dead, and another goes on with its import. */
+  workerLostAfterMs: number;
   /** Who knows the public profile of a handle that the directory lacks. The operator's own, so it may be private. */
   profileProviderUrl: string | undefined;
   profileProviderToken: string | undefined;
@@ -115,6 +118,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     clickhouseCluster: env.CLICKHOUSE_CLUSTER,
     creatorLookupCredits: env.CREATOR_LOOKUP_CREDITS,
     directoryAlias: env.DIRECTORY_ALIAS,
+    workerLostAfterMs: env.WORKER_LOST_AFTER_MS,
     profileProviderUrl: env.PROFILE_PROVIDER_URL,
     profileProviderToken: env.PROFILE_PROVIDER_TOKEN,
     secret: env.ROLLCALL_SECRET === undefined ? undefined : Buffer.from(env.ROLLCALL_SECRET, 'hex'),

@@ -37,6 +37,12 @@ describe.skipIf(!hasBrowser('The docs page'))('the docs page in a real Chromium'
     expect(complaints).toEqual([]);
   });
 
+  test('shows no picture but our own icon in the tab', async () => {
+    const pictures = page.locator('img, link[rel=icon]');
+    await expect(pictures.count()).resolves.toBe(1);
+    await expect(pictures.getAttribute('href')).resolves.toBe('/docs/static/theme/favicon.svg');
+  });
+
   test('takes a key and tries a search with it: the answer stands on the page', async () => {
     await page.getByRole('button', { name: 'Authorize' }).first().click();
     await page.getByLabel('auth-bearer-value').fill(key);

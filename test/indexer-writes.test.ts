@@ -1,11 +1,8 @@
 import { sql } from 'kysely';
-import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { readConfig } from '../src/config.ts';
 import { indexExists, swapAlias } from '../src/engines/elastic/indices.ts';
 import { type ImportReport, importDirectory } from '../src/resources/creators/directory/import/import.ts';
-import { enqueueImport, startImportWorker } from '../src/resources/creators/directory/import/jobs.ts';
 import { findImport, listUnfinished } from '../src/resources/creators/directory/import/queries.ts';
 import { generateCreators, sampleSource } from '../src/resources/creators/directory/import/sample.ts';
 import { openFiles } from '../src/resources/creators/directory/import/source.ts';
@@ -15,7 +12,7 @@ import { prune, rollback } from '../src/resources/creators/directory/import/vers
 import { asWriter } from '../src/resources/creators/directory/import/writer.ts';
 import { deleteCreators, upsertCreators } from '../src/resources/creators/directory/import/writes.ts';
 import { DirectoryCreatorDetail } from '../src/resources/creators/directory/schema.ts';
-import { engineUrls, unique, until } from './harness/app.ts';
+import { until } from './harness/app.ts';
 import { creator } from './harness/directory.ts';
 import { makeDirectory, type TestDirectory } from './harness/indexer.ts';
 
@@ -254,44 +251,5 @@ describe('verify', () => {
     await upsert(creator(1));
     expect((await findImport(directory.engines.db, older.id))?.state).toBe('live');
     expect((await findImport(directory.engines.db, live.id))?.state).toBe('superseded');
-  });
-});
-
-describe('an enqueued import', () => {
-  it('is run by a worker, shows its progress in the status, and survives a lost queue', async () => {
-    const prefix = unique('queue');
-    const { redis } = engineUrls();
-    const file = await directory.file('enqueued.ndjson', ndjson([...generateCreators(30_000, 12)]));
-    // The queue of another prefix: this worker never gets the job itself and must make it again from the row.
-    const id = await enqueueImport(directory.engines, redis, { files: [file] }, { prefix: unique('lost') });
-    const waiting = await directory.run('status');
-    expect(waiting.out).toContain(`${id} queued: 0 rows`);
-    const context = {
-      elastic: directory.elastic,
-      postgres: directory.postgres,
-      clock: directory.engines.clock,
-      config: readConfig({ DIRECTORY_ALIAS: directory.engines.alias }),
-      log: pino({ level: 'silent' }),
-    };
-    const worker = startImportWorker(context, redis, { prefix });
-    const shares = new Set<number | null>();
-    await until('the enqueued import to be live', async () => {
-      const { imports, live } = await readStatus(directory.engines);
-      for (const row of imports) if (row.state === 'building') shares.add(row.progress);
-      return live?.documents === 30_000;
-    });
-    expect([...shares].some((share) => share !== null && share > 0)).toBe(true);
-    await until(
-      'the import to be recorded',
-      async () => (await findImport(directory.engines.db, id))?.state === 'live',
-    );
-    await worker.close();
-  });
-
-  it('is refused for standard input, and prints its id otherwise', async () => {
-    expect(await directory.run('import', '-', '--enqueue')).toMatchObject({ code: 1, out: '' });
-    const file = await directory.file('later.ndjson', ndjson([creator(1)]));
-    const { code, out } = await directory.run('import', file, '--enqueue');
-    expect([code, out]).toEqual([0, expect.stringMatching(/^imp_\w+\n$/)]);
   });
 });

@@ -10,11 +10,10 @@ import { prune } from '../src/resources/creators/directory/import/versions.ts';
 import type { DirectoryCreatorDetail } from '../src/resources/creators/directory/schema.ts';
 import { until } from './harness/app.ts';
 import { creator } from './harness/directory.ts';
-import { makeDirectory, runWithInput, type TestDirectory } from './harness/indexer.ts';
+import { makeDirectory, runWithInput, type TestDirectory, watchSearches } from './harness/indexer.ts';
 
 const Hits = z.object({
   hits: z.object({
-    total: z.object({ value: z.number() }),
     hits: z.array(z.object({ _source: z.object({ card: z.record(z.string(), z.unknown()) }) })),
   }),
 });
@@ -256,19 +255,10 @@ describe('searches during imports', () => {
   it('never fail and never see a half-built directory', async () => {
     const own = await makeDirectory();
     await importDirectory(own.engines, { source: sampleSource(1_000, 1) });
-    const seen = new Set<number>();
-    let isDone = false;
-    async function search(): Promise<void> {
-      while (!isDone) {
-        const answer = await own.elastic.post(`/${own.engines.alias}/_search`, '{"size":1,"track_total_hits":true}');
-        seen.add(Hits.parse(JSON.parse(answer.toString())).hits.total.value);
-      }
-    }
-    const searches = Promise.all([search(), search(), search()]);
+    const { seen, stop } = watchSearches(own);
     for (const size of [2_000, 3_000, 1_500]) await importDirectory(own.engines, { source: sampleSource(size, 2) });
     await until('a search of the last directory', () => seen.has(1_500));
-    isDone = true;
-    await searches;
+    await stop();
     expect([...seen].sort()).toEqual([1_000, 1_500, 2_000, 3_000]);
     await own.close();
   });

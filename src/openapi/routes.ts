@@ -14,6 +14,10 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+const FAVICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">
+  <text x="8" y="14" text-anchor="middle" font-family="sans-serif" font-weight="bold" font-size="16" fill="#3b4151">R</text>
+</svg>`;
+
 /** `/openapi.json`, and `/docs` where every operation can be tried with a key. */
 export async function openapiRoutes(app: FastifyInstance, operations: readonly Operation[]): Promise<void> {
   const document = openapiDocument(operations);
@@ -23,7 +27,12 @@ export async function openapiRoutes(app: FastifyInstance, operations: readonly O
     routePrefix: '/docs',
     staticCSP: CONTENT_SECURITY_POLICY,
     uiConfig: { layout: 'BaseLayout', persistAuthorization: true, tryItOutEnabled: true, displayRequestDuration: true },
-    theme: { title: 'Rollcall API' },
+    theme: {
+      title: 'Rollcall API',
+      favicon: [{ filename: 'favicon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any', content: FAVICON }],
+    },
+    // Without one the plugin sends Fastify's.
+    logo: { type: 'image/svg+xml', content: '' },
   });
   app.get('/openapi.json', () => document);
 }

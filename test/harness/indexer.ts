@@ -4,13 +4,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { sql } from 'kysely';
+import { z } from 'zod';
 import { systemClock } from '../../src/clock.ts';
 import { deleteIndex, listIndices } from '../../src/engines/elastic/indices.ts';
 import { type Elastic, openElastic } from '../../src/engines/elastic/open.ts';
 import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import { openPostgres, type Postgres } from '../../src/engines/postgres/open.ts';
 import type { DirectoryEngines } from '../../src/resources/creators/directory/import/writer.ts';
-import { engineUrls, unique } from './app.ts';
+import { type Engines, engineUrls, unique } from './app.ts';
 
 export interface Finished {
   code: number | null;
@@ -65,8 +66,8 @@ async function createDatabase(): Promise<string> {
   return url.href;
 }
 
-export async function makeDirectory(): Promise<TestDirectory> {
-  const urls = { ...engineUrls(), postgres: await createDatabase() };
+export async function makeDirectory(own: Partial<Engines> = {}): Promise<TestDirectory> {
+  const urls = { ...engineUrls(), postgres: await createDatabase(), ...own };
   const postgres = openPostgres(urls.postgres, { max: 4 });
   const elastic = openElastic(urls.elasticsearch, { timeoutMs: 30_000 });
   await migratePostgres(postgres.db);
@@ -103,4 +104,26 @@ export async function makeDirectory(): Promise<TestDirectory> {
 
 export function runWithInput(directory: TestDirectory, input: Buffer, ...args: string[]): Promise<Finished> {
   return startCommand(args, directory.folder, directory.env, input).finished;
+}
+
+const Found = z.object({ hits: z.object({ total: z.object({ value: z.number() }) }) });
+
+/** Searches the live directory, three at a time, until stopped: every number of creators that was seen. */
+export function watchSearches({ elastic, engines }: TestDirectory): { seen: Set<number>; stop(): Promise<void> } {
+  const seen = new Set<number>();
+  let isDone = false;
+  async function search(): Promise<void> {
+    while (!isDone) {
+      const answer = await elastic.post(`/${engines.alias}/_search`, '{"size":1,"track_total_hits":true}');
+      seen.add(Found.parse(JSON.parse(answer.toString())).hits.total.value);
+    }
+  }
+  const searches = Promise.all([search(), search(), search()]);
+  return {
+    seen,
+    stop: async () => {
+      isDone = true;
+      await searches;
+    },
+  };
 }

@@ -31,19 +31,29 @@ export interface JobWorker {
   close(): Promise<void>;
 }
 
+export interface WorkerOptions extends QueueOptions {
+  /** A worker that is silent for so long has lost its job; checking takes as long again. */
+  lostAfterMs: number;
+  onError(error: Error): void;
+}
+
 /** Runs jobs one at a time. A job whose worker died is given to another; `run` must be safe to run twice. */
 export function openWorker(
   url: string,
   name: string,
   run: (rowId: string) => Promise<void>,
-  options: QueueOptions & { onError?: (error: Error) => void } = {},
+  options: WorkerOptions,
 ): JobWorker {
-  const { onError, ...rest } = options;
+  const { lostAfterMs, onError, ...rest } = options;
   const worker = new Worker<{ rowId: string }>(name, ({ data }) => run(data.rowId), {
     connection: connectionOf(url),
     concurrency: 1,
+    lockDuration: lostAfterMs,
+    stalledInterval: lostAfterMs,
+    // The row says when to give up; a job dropped here would only be made again from it.
+    maxStalledCount: Number.MAX_SAFE_INTEGER,
     ...rest,
   });
-  worker.on('error', (error) => onError?.(error));
+  worker.on('error', onError);
   return { close: () => worker.close() };
 }

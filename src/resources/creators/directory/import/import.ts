@@ -35,6 +35,8 @@ export interface ImportRequest extends WaitOptions {
   rejectsFile?: string | undefined;
   /** Starts anew although an import of the same files could go on. */
   restart?: boolean | undefined;
+  /** Only goes on with an import on record; ended by another worker meanwhile, it is not begun anew. */
+  isEnqueued?: boolean | undefined;
   onProgress?: (progress: ImportProgress) => void;
   /** What an operator should know, as a sentence. */
   onNotice?: (notice: string) => void;
@@ -52,6 +54,9 @@ export interface ImportReport extends Omit<Built, 'samples' | 'distinct'> {
   rejectsFile: string | undefined;
   phasesMs: Record<ImportPhase, number>;
 }
+
+/** There is nothing left to do of an enqueued import. */
+export class ImportEnded extends Error {}
 
 export const DEFAULT_MAX_REJECTS = '1%';
 
@@ -118,7 +123,8 @@ async function beginImport(engines: DirectoryEngines, request: ImportRequest): P
     await updateImport(db, found.id, { state: 'building', maxRejects, failure: null, updatedAt: clock.now() });
     return { ...found, state: 'building', maxRejects };
   }
-  if (found?.state === 'queued') return await startBuilding(engines, found);
+  if (request.isEnqueued && !found) throw new ImportEnded('The import has ended meanwhile.');
+  if (found && (found.state === 'queued' || !request.restart)) return await startBuilding(engines, found);
   if (found) {
     if (found.indexName) await deleteIndex(elastic, found.indexName);
     await updateImport(db, found.id, { state: 'failed', failure: 'Started anew.', updatedAt: clock.now() });

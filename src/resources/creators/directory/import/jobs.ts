@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { Context } from '../../../../context.ts';
 import { openQueue, openWorker, type QueueOptions } from '../../../../engines/redis/queue.ts';
 import { ApiError } from '../../../../errors.ts';
-import { identityOf, importDirectory, newImport } from './import.ts';
+import { ImportEnded, identityOf, importDirectory, newImport } from './import.ts';
 import {
   type DirectoryImport,
   findImport,
@@ -65,6 +65,7 @@ async function runImport(worker: Worker, row: DirectoryImport): Promise<void> {
     { ...engines, alias: row.alias },
     {
       source,
+      isEnqueued: true,
       maxRejects: row.maxRejects,
       rejectsFile: row.rejectsFile,
       signal,
@@ -82,7 +83,7 @@ async function runJob(worker: Worker, id: string): Promise<void> {
   try {
     await runImport(worker, row);
   } catch (error) {
-    if (signal.aborted) return;
+    if (signal.aborted || error instanceof ImportEnded) return;
     log.error({ err: error, import: id }, 'directory import failed');
     if (mayPass(error)) return;
     const failure = error instanceof Error ? error.message : String(error);
@@ -103,6 +104,7 @@ export function startImportWorker(
   const queue = openQueue(redisUrl, QUEUE, options);
   const worker = openWorker(redisUrl, QUEUE, (id) => runJob(job, id), {
     ...options,
+    lostAfterMs: config.workerLostAfterMs,
     onError: (error) => log.debug({ err: error }, 'the import queue does not answer'),
   });
 
