@@ -20,8 +20,8 @@ const tag = 'Payouts';
 const byId = z.object({ id: z.string().max(100) });
 const SETTLING =
   'Pays the creator’s approved commissions of the currency, as listed or oldest first, each whole or not at all: one ' +
-  'that does not fit is passed over. What refunds took back after an earlier payment is netted first. Said again, ' +
-  'nothing changes.';
+  'that does not fit is passed over. What refunds took back after an earlier payment is netted first; where a ' +
+  'store takes back a refund that was netted, what the commissions leave gives it back. Said again, nothing changes.';
 
 async function detailOf(db: Db, brandId: string, id: string): Promise<z.infer<typeof PayoutDetail>> {
   const row = await getPayout(db, brandId, id);
