@@ -51,7 +51,7 @@ export async function readDelivery(
   try {
     return await clientOf(provider).read({ headers, body: parseJson(rawBody) }, store);
   } catch (error) {
-    // The store sends it again later; by then its owner may have connected it anew.
+    // A store that sends it again does so later; by then its owner may have connected it anew.
     if (isUnauthorized(error)) throw storeUnavailable(error);
     if (!(error instanceof ZodError)) throw error;
     throw validationError(problemsOf({ success: false, error }));
