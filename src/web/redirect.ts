@@ -59,13 +59,13 @@ export function openRedirect(context: Context, metrics: Metrics): Redirect {
     }
   }
 
-  function sendOn(response: ServerResponse, asked: Asked, { linkId, fields, before, after }: Destination): void {
+  function sendOn(response: ServerResponse, asked: Asked, { linkId, mark, fields, before, after }: Destination): void {
     const { atMs } = asked;
     const visit = visitOf(asked);
     const { id, token } = mint(clickKey, { linkId, atMs });
     recorder.record({
       row: rowOf(id, fields, atMs, visit),
-      visitors: visit.kind === 'counted' ? visit.visitors.map((visitor) => visitor + linkId) : [],
+      visitors: visit.kind === 'counted' ? visit.visitors.map((visitor) => visitor + mark) : [],
       onSettled: (isRecorded) => sendTo(response, before + token + after, visit.setCookie, isRecorded),
     });
   }

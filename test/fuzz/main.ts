@@ -31,7 +31,7 @@ const ENGINES = ['postgres', 'redis', 'elasticsearch', 'clickhouse'] as const;
 const { values: options } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
-    'max-examples': { type: 'string', default: '100' },
+    'max-examples': { type: 'string', default: '60' },
   },
 });
 
