@@ -72,6 +72,8 @@ def is_beyond_schema(detail, query):
     return (
         # A body's formats (handles, addresses, currencies) are stricter than their JSON Schema.
         (not values and detail["code"] in {"invalid_format", "invalid_character", "invalid"})
+        # A body's text is trimmed before it is measured.
+        or (not values and detail["code"] == "too_small" and detail["message"].endswith('got "".'))
         or detail["code"] in RULES
         or (detail["code"] == "required" and is_blank(values))
         # A number is a JSON number to the schema; in a URL it is written out, never 1e-7.
