@@ -9,7 +9,7 @@ import { openRedis } from '../src/engines/redis/open.ts';
 import { newId } from '../src/ids.ts';
 import { configuredUrls } from '../src/open-context.ts';
 import { type NewClick, openRecorder } from '../src/resources/clicks/recorder.ts';
-import { linkFields, rowOf } from '../src/resources/clicks/row.ts';
+import { linkFields, markOf, rowOf } from '../src/resources/clicks/row.ts';
 import { mint } from '../src/resources/clicks/token.ts';
 import { openVisits } from '../src/resources/clicks/visit.ts';
 import { destinationOf, slugOf } from './click-links.ts';
@@ -23,7 +23,7 @@ const LINK = linkFields({ brandId: 'brd_of_the_bench', id: LINK_ID, creatorId: '
 const FACTS = { kind: 'bot', visitor: '1', country: '', device: 'bot', referrerHost: '' } as const;
 const ROW = rowOf(newId('clk', Date.now()), LINK, Date.now(), FACTS);
 const KEY = Buffer.alloc(32, 7);
-const MARK = LINK_ID.slice(-12);
+const MARK = markOf(LINK_ID);
 const destinations = new Map(Array.from({ length: links }, (_, i) => [`/r/${slugOf(i)}`, destinationOf(i)]));
 const recorder = openRecorder(openRedis(configuredUrls(readConfig()).redis), () => process.exit(1));
 const visitOf = openVisits(KEY, false);

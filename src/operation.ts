@@ -259,7 +259,7 @@ export function change<P extends z.ZodType, Q extends z.ZodObject, B extends z.Z
         run: async (context, caller, circumstances) => {
           const call = { ...input, caller, setHeader: circumstances.setHeader };
           const request = { caller, circumstances, operation: facts.id, raw };
-          const replay = await findReplay(context, request);
+          const replay = Object.is(declared.lookUp, noLookUp) ? undefined : await findReplay(context, request);
           if (replay) return replay;
           const found = await declared.lookUp(context, call);
           return await runOnce(context, request, async (work) =>

@@ -1,52 +1,30 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PROVIDERS } from '../src/resources/integrations/schema.ts';
-import { call, makeBrand, send, startApp, type TestApp, type TestBrand, unique } from './harness/app.ts';
-import { type Assignment, balancesOf, makeAssignment } from './harness/sales.ts';
+import { call, send, startApp, type TestApp, unique } from './harness/app.ts';
+import { balancesOf } from './harness/sales.ts';
+import { openShop as openShopAt, type Shop } from './harness/shop.ts';
 import { orderNumber, shopifyOrder, shopifyRefund } from './harness/shopify-order.ts';
-import {
-  connectTestStore,
-  deliver,
-  inEveryOrder,
-  signedDelivery,
-  startStore,
-  type TestStore,
-  WEBHOOK_SECRET,
-} from './harness/store.ts';
+import { deliver, inEveryOrder, signedDelivery, WEBHOOK_SECRET } from './harness/store.ts';
 import { wooOrder } from './harness/woo-order.ts';
 
 type Provider = (typeof PROVIDERS)[number];
 
 let app: TestApp;
-const stores: TestStore[] = [];
 
 beforeAll(async () => {
   app = await startApp({ env: { TRUSTED_PROXIES: '127.0.0.1' } });
 });
 afterAll(async () => {
-  for (const store of stores) await store.close();
+  for (const { store } of shops) await store.close();
   await app?.close();
 });
 
-interface Shop {
-  brand: TestBrand;
-  store: TestStore;
-  id: string;
-  assignment: Assignment;
-  /** Delivers under the right signature. */
-  tell(topic: string, data: object): ReturnType<typeof deliver>;
-}
-
-/** A brand with a store and a creator's code at 10 %. */
+const shops: Shop[] = [];
 async function openShop(provider: Provider): Promise<Shop> {
-  const store = await startStore(provider);
-  stores.push(store);
-  const brand = await makeBrand(app.context);
-  const id = await connectTestStore(app.context, brand.id, store);
-  const assignment = await makeAssignment(app.context, brand);
-  const tell: Shop['tell'] = (topic, data) =>
-    deliver(app.url, provider, id, signedDelivery(provider, WEBHOOK_SECRET, topic, data));
-  return { brand, store, id, assignment, tell };
+  const shop = await openShopAt(app, provider);
+  shops.push(shop);
+  return shop;
 }
 
 async function read({ brand, id }: Shop) {

@@ -1,17 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Provider } from '../src/engines/postgres/attribution-tables.ts';
-import { call, makeBrand, send, startApp, type TestApp } from './harness/app.ts';
-import { balancesOf, daysAgo, makeAssignment } from './harness/sales.ts';
+import { call, send, startApp, type TestApp } from './harness/app.ts';
+import { balancesOf, daysAgo } from './harness/sales.ts';
+import { openShop as openShopAt } from './harness/shop.ts';
 import { orderNumber, shopifyOrder } from './harness/shopify-order.ts';
-import {
-  connectTestStore,
-  deliver,
-  inEveryOrder,
-  signedDelivery,
-  startStore,
-  type TestStore,
-  WEBHOOK_SECRET,
-} from './harness/store.ts';
+import { inEveryOrder, type TestStore } from './harness/store.ts';
 import { wooOrder } from './harness/woo-order.ts';
 
 let app: TestApp;
@@ -29,18 +22,14 @@ const orderedAt = daysAgo(60, new Date(Math.floor(Date.now() / 1_000) * 1_000));
 const minute = (count: number) => new Date(orderedAt.getTime() + count * 60_000);
 const gmt = (at: Date) => at.toISOString().slice(0, 19);
 
-/** A brand with a store and a creator's code at 10 %, without a hold. */
+/** Without a hold. */
 async function openShop(provider: Provider) {
-  const store = await startStore(provider);
-  stores.push(store);
-  const brand = await makeBrand(app.context);
-  const key = await brand.key('brand');
-  const id = await connectTestStore(app.context, brand.id, store);
-  const { code, email } = await makeAssignment(app.context, brand, { holdDays: 0 });
-  const tell = (topic: string, data: object) =>
-    deliver(app.url, provider, id, signedDelivery(provider, WEBHOOK_SECRET, topic, data));
+  const shop = await openShopAt(app, provider, { holdDays: 0 });
+  stores.push(shop.store);
+  const key = await shop.brand.key('brand');
+  const { code, email } = shop.assignment;
   const explain = (orderId: number) => call(`${app.url}/v1/affiliates/explain?order_id=${orderId}`, key);
-  return { store, brand, key, id, code, email, tell, explain };
+  return { ...shop, key, code, email, explain };
 }
 type Shop = Awaited<ReturnType<typeof openShop>>;
 

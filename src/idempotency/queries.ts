@@ -31,13 +31,9 @@ export async function claimKey(
     .executeTakeFirst();
   await sql`set local lock_timeout = 0`.execute(db);
   if (inserted) return undefined;
-  const kept = await db
-    .selectFrom('idempotencyKeys')
-    .select(['requestHash', 'answer'])
-    .where('brandId', '=', brandId)
-    .where('key', '=', key)
-    .executeTakeFirstOrThrow();
-  return { requestHash: kept.requestHash, answer: kept.answer ?? Buffer.alloc(0) };
+  const kept = await findAnswer(db, claim);
+  if (!kept) throw new Error('The key was taken, and its answer is gone.');
+  return kept;
 }
 
 /** The answer that a call which is over was given; one that still runs has none yet. */

@@ -1,5 +1,5 @@
 /**
- *   npm run fuzz                                   about a minute, the same tests each time
+ *   npm run fuzz                                   some minutes, the same tests each time
  *   npm run fuzz -- --seed 7 --max-examples 500    other tests, more of them
  *
  * Schemathesis against a server on engines of its own, with keys of each kind: it reads /openapi.json and looks for

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { ignoreFailure } from '../../errors.ts';
 import { findLinkBySlug, type LinkRow } from '../links/queries.ts';
 import { listLinksBySlugs } from './queries.ts';
-import { linkFields } from './row.ts';
+import { linkFields, markOf } from './row.ts';
 
 /** A change of a link holds everywhere after this long. */
 const FRESH_MS = 1_000;
@@ -17,12 +17,11 @@ const MAX_REFRESHED = 1_000;
 const SLUG = /^[\w.~-]{1,200}$/;
 
 const PARAMETER = 'click_id';
-const MARK_CHARACTERS = 12;
 
 /** Where a link leads, ready to be joined with a click id. */
 export interface Destination {
   linkId: string;
-  /** The 71 random bits of its id: enough to tell links apart by, where each click is noted for a while. */
+  /** What its clicks are noted under for a while; see `markOf`. */
   mark: string;
   fields: string;
   before: string;
@@ -53,7 +52,7 @@ function destinationOf(link: LinkRow | undefined): Destination | undefined {
   return (
     cut && {
       linkId: link.id,
-      mark: link.id.slice(-MARK_CHARACTERS),
+      mark: markOf(link.id),
       fields: whole(linkFields(link)),
       before: whole(cut.before),
       after: cut.after,

@@ -1,0 +1,29 @@
+import type { Provider } from '../../src/engines/postgres/attribution-tables.ts';
+import { makeBrand, type TestApp, type TestBrand } from './app.ts';
+import { type Assignment, makeAssignment } from './sales.ts';
+import { connectTestStore, deliver, signedDelivery, startStore, type TestStore, WEBHOOK_SECRET } from './store.ts';
+
+/** A brand with a connected store and a creator's code at 10 %. */
+export interface Shop {
+  brand: TestBrand;
+  store: TestStore;
+  /** Of the integration. */
+  id: string;
+  assignment: Assignment;
+  /** Delivers under the right signature. */
+  tell(topic: string, data: object): ReturnType<typeof deliver>;
+}
+
+export async function openShop(
+  app: TestApp,
+  provider: Provider,
+  terms?: Parameters<typeof makeAssignment>[2],
+): Promise<Shop> {
+  const store = await startStore(provider);
+  const brand = await makeBrand(app.context);
+  const id = await connectTestStore(app.context, brand.id, store);
+  const assignment = await makeAssignment(app.context, brand, terms);
+  const tell: Shop['tell'] = (topic, data) =>
+    deliver(app.url, provider, id, signedDelivery(provider, WEBHOOK_SECRET, topic, data));
+  return { brand, store, id, assignment, tell };
+}
