@@ -3,9 +3,17 @@ import { newId } from '../src/ids.ts';
 import { mintClick } from '../src/resources/clicks/token.ts';
 import type { OrderFacts } from '../src/resources/integrations/schema.ts';
 import { insertLinks, updateLink } from '../src/resources/links/queries.ts';
-import { recordRefunds } from '../src/resources/orders/actions.ts';
 import { makeBrand, send, startApp, type TestApp, type TestBrand, unique } from './harness/app.ts';
-import { type Assignment, asTest, daysAgo, makeAssignment, makeSale, tell } from './harness/sales.ts';
+import {
+  type Assignment,
+  asTest,
+  daysAgo,
+  makeAssignment,
+  makeSale,
+  orderFacts,
+  tell,
+  tellRefunds,
+} from './harness/sales.ts';
 
 let app: TestApp;
 let brand: TestBrand;
@@ -22,11 +30,7 @@ const orderedAt = daysAgo(10);
 const path = (query: object) => `${app.url}/v1/affiliates/explain?${new URLSearchParams({ ...query })}`;
 const explain = (query: object, asked = key) => send(path(query), asked, 'GET');
 
-const order = (more: Partial<OrderFacts>): OrderFacts => ({
-  ...{ orderId: unique('order'), currency: 'USD', baseMinor: 10_000, occurredAt: orderedAt, paidAt: orderedAt },
-  ...{ cancelledAt: null, updatedAt: orderedAt, customerEmail: 'jane@example.com', codes: [], clickIds: [] },
-  ...{ refunds: [], ...more },
-});
+const order = (more: Partial<OrderFacts>): OrderFacts => orderFacts(orderedAt, more);
 
 async function makeLink({ creatorId }: Assignment): Promise<string> {
   return await asTest(app.context, brand, async ({ db, now, brandId }) => {
@@ -143,7 +147,7 @@ describe('the explanation of an order', () => {
     await send(`${app.url}/v1/payouts/${id}`, key, 'PATCH', { status: 'paid' });
     const refunds = [{ refundId: 'r', amountMinor: 5_000, at: daysAgo(1) }];
     const { source, orderId } = sale;
-    await asTest(app.context, brand, (work) => recordRefunds(work, source, { orderId, refunds }));
+    await tellRefunds(app.context, source, orderId, refunds);
     expect(await told()).toMatchObject({
       ...{ status: 'paid', commission: 10, blocked_by: [] },
       adjustments: [{ cause: 'r', amount: 5 }],

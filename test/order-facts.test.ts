@@ -1,10 +1,18 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { StoredPostings } from '../src/ledger/entry.ts';
-import type { OrderFacts, RefundFacts } from '../src/resources/integrations/schema.ts';
-import { recordRefunds } from '../src/resources/orders/actions.ts';
+import type { OrderFacts } from '../src/resources/integrations/schema.ts';
 import { makeBrand, send, startApp, type TestApp, type TestBrand, unique } from './harness/app.ts';
-import { type Assignment, asTest, balancesOf, daysAgo, makeAssignment, makeSale, tell } from './harness/sales.ts';
+import {
+  type Assignment,
+  balancesOf,
+  daysAgo,
+  makeAssignment,
+  makeSale,
+  orderFacts,
+  tell,
+  tellRefunds,
+} from './harness/sales.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -20,16 +28,8 @@ async function start(terms: Parameters<typeof makeAssignment>[2] = {}) {
 const orderedAt = daysAgo(60);
 const later = (minutes: number) => new Date(orderedAt.getTime() + minutes * 60_000);
 
-function order({ code }: Assignment, more: Partial<OrderFacts> = {}): OrderFacts {
-  return {
-    ...{ orderId: unique('order'), currency: 'USD', baseMinor: 10_000, occurredAt: orderedAt, paidAt: orderedAt },
-    ...{ cancelledAt: null, updatedAt: orderedAt, customerEmail: 'jane@example.com', codes: [code], clickIds: [] },
-    ...{ refunds: [], ...more },
-  };
-}
-
-const tellRefunds = (brand: TestBrand, { source }: Assignment, orderId: string, refunds: RefundFacts[]) =>
-  asTest(app.context, brand, (work) => recordRefunds(work, source, { orderId, refunds }));
+const order = ({ code }: Assignment, more: Partial<OrderFacts> = {}): OrderFacts =>
+  orderFacts(orderedAt, { codes: [code], ...more });
 
 async function commissionsOf(key: string) {
   return (await send(`${app.url}/v1/affiliates/commissions?sort=oldest`, key, 'GET')).body.data;
@@ -57,7 +57,7 @@ describe('after a commission is paid', () => {
   it('a refund takes its share back as an adjustment of its own, once, and the commission stays', async () => {
     const { brand, key, sale } = await paidSale();
     const refunds = [{ refundId: 'r', amountMinor: 2_500, at: later(90) }];
-    for (let i = 0; i < 3; i += 1) await tellRefunds(brand, sale, sale.orderId, refunds);
+    for (let i = 0; i < 3; i += 1) await tellRefunds(app.context, sale.source, sale.orderId, refunds);
     expect(await commissionsOf(key)).toMatchObject([{ status: 'paid', commission: 10 }]);
     expect(await adjustments(brand)).toEqual([{ cause: 'r', amountMinor: 250, at: later(90) }]);
     expect(await balancesOf(app.context, brand)).toMatchObject({ commission_paid: -1_000, refund_adjustment: 250 });
@@ -67,7 +67,7 @@ describe('after a commission is paid', () => {
     for (const refundFirst of [true, false]) {
       const { brand, sale } = await paidSale();
       const refund = () =>
-        tellRefunds(brand, sale, sale.orderId, [{ refundId: 'r', amountMinor: 2_500, at: later(90) }]);
+        tellRefunds(app.context, sale.source, sale.orderId, [{ refundId: 'r', amountMinor: 2_500, at: later(90) }]);
       const cancel = () => tell(app.context, sale, { ...sale.facts, cancelledAt: later(95), updatedAt: later(95) });
       for (const step of refundFirst ? [refund, cancel] : [cancel, refund]) await step();
       expect(await adjustments(brand)).toEqual([
@@ -113,7 +113,9 @@ describe('the ledger', () => {
           ...refunds.map(
             ({ id, amountMinor, at }) =>
               () =>
-                tellRefunds(brand, assignment, orderId, [{ refundId: `r${id}`, amountMinor, at: later(at) }]),
+                tellRefunds(app.context, assignment.source, orderId, [
+                  { refundId: `r${id}`, amountMinor, at: later(at) },
+                ]),
           ),
         ];
         const [one, all, reversed] = [unique('order'), unique('order'), unique('order')];

@@ -1,12 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '../src/ids.ts';
 import { mintClick } from '../src/resources/clicks/token.ts';
-import type { OrderFacts, RefundFacts } from '../src/resources/integrations/schema.ts';
+import type { OrderFacts } from '../src/resources/integrations/schema.ts';
 import { insertLinks, insertStates, updateLink } from '../src/resources/links/queries.ts';
-import { recordRefunds } from '../src/resources/orders/actions.ts';
 import { makeBrand, send, startApp, type TestApp, type TestBrand, unique } from './harness/app.ts';
 import { listEvents } from './harness/applying.ts';
-import { type Assignment, asTest, balancesOf, daysAgo, makeAssignment, tell } from './harness/sales.ts';
+import {
+  type Assignment,
+  asTest,
+  balancesOf,
+  daysAgo,
+  makeAssignment,
+  orderFacts,
+  tell,
+  tellRefunds,
+} from './harness/sales.ts';
 import { connectTestStore, deliver, signedDelivery, startStore, WEBHOOK_SECRET } from './harness/store.ts';
 
 let app: TestApp;
@@ -23,16 +31,8 @@ async function start(terms: Parameters<typeof makeAssignment>[2] = {}) {
 const orderedAt = daysAgo(60);
 const later = (minutes: number) => new Date(orderedAt.getTime() + minutes * 60_000);
 
-function order({ code }: Assignment, more: Partial<OrderFacts> = {}): OrderFacts {
-  return {
-    ...{ orderId: unique('order'), currency: 'USD', baseMinor: 10_000, occurredAt: orderedAt, paidAt: orderedAt },
-    ...{ cancelledAt: null, updatedAt: orderedAt, customerEmail: 'jane@example.com', codes: [code], clickIds: [] },
-    ...{ refunds: [], ...more },
-  };
-}
-
-const tellRefunds = (brand: TestBrand, { source }: Assignment, orderId: string, refunds: RefundFacts[]) =>
-  asTest(app.context, brand, (work) => recordRefunds(work, source, { orderId, refunds }));
+const order = ({ code }: Assignment, more: Partial<OrderFacts> = {}): OrderFacts =>
+  orderFacts(orderedAt, { codes: [code], ...more });
 
 async function commissionsOf(key: string) {
   return (await send(`${app.url}/v1/affiliates/commissions?sort=oldest`, key, 'GET')).body.data;
@@ -107,13 +107,17 @@ describe('an order that a store sends', () => {
   it('counts a refund that came before it, also one that comes at the same moment', async () => {
     const { brand, assignment, key } = await start();
     const first = order(assignment);
-    await tellRefunds(brand, assignment, first.orderId, [{ refundId: 'r', amountMinor: 4_000, at: later(5) }]);
+    await tellRefunds(app.context, assignment.source, first.orderId, [
+      { refundId: 'r', amountMinor: 4_000, at: later(5) },
+    ]);
     await tell(app.context, assignment, first);
     const orders = Array.from({ length: 8 }, () => order(assignment));
     await Promise.all(
       orders.flatMap((facts) => [
         tell(app.context, assignment, facts),
-        tellRefunds(brand, assignment, facts.orderId, [{ refundId: 'r', amountMinor: 4_000, at: later(5) }]),
+        tellRefunds(app.context, assignment.source, facts.orderId, [
+          { refundId: 'r', amountMinor: 4_000, at: later(5) },
+        ]),
       ]),
     );
     const found: { commission: number }[] = await commissionsOf(key);

@@ -202,13 +202,22 @@ describe.each(['woocommerce', 'shopify'] as const)('an order that %s no longer h
     expect(await standingOf(shop, id)).toMatchObject({ status: 'rejected' });
   });
 
-  it('and that nobody told of is acknowledged, and nothing happens', async () => {
+  it('and that nobody told of is acknowledged; told of later it was cancelled, and pays nobody', async () => {
     const shop = await openShop(provider);
     const id = orderNumber();
     const { status, body } = await shop.tell(deleted, { id });
     expect([status, body]).toEqual([200, { received: true }]);
     expect((await shop.explain(id)).status).toBe(404);
     expect(await balancesOf(app.context, shop.brand)).toEqual({});
+    for (const from of [0, 3, 0]) {
+      await shop.tell(updated, orderAt(shop, id, from));
+      expect(await standingOf(shop, id)).toMatchObject({
+        cancelled_at: expect.any(String),
+        status: 'rejected',
+        owed: 0,
+      });
+    }
+    expect(await balancesOf(app.context, shop.brand)).toEqual({ sales: -10_000, sales_refunds: 10_000 });
   });
 
   it('is named by its id, or refused with 422', async () => {

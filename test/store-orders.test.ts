@@ -53,7 +53,7 @@ describe('Shopify', () => {
     });
     expect(await factsOf('shopify', 'orders/create', order)).toEqual({
       ...{ orderId: '820982911946154', currency: 'USD', baseMinor: 39_998 - 1_555 + 30, occurredAt: at, paidAt: at },
-      ...{ cancelledAt: null, updatedAt: at, customerEmail: 'buyer@example.com', refunds: [] },
+      ...{ cancelledAt: null, updatedAt: at, customerEmail: 'buyer@example.com', refunds: [], hasAllRefunds: true },
       codes: ['ANA10', 'second'],
       clickIds: ['clk_a', 'clk_b'],
     });
@@ -160,7 +160,7 @@ describe('WooCommerce', () => {
       ],
     });
     expect(await factsOf('woocommerce', 'order.created', order)).toEqual({
-      ...{ orderId: '727', currency: 'USD', baseMinor: 3_000, cancelledAt: null, refunds: [] },
+      ...{ orderId: '727', currency: 'USD', baseMinor: 3_000, cancelledAt: null, refunds: [], hasAllRefunds: true },
       occurredAt: new Date('2026-03-22T16:28:02.000Z'),
       paidAt: new Date('2026-03-22T16:28:08.000Z'),
       updatedAt: new Date('2026-03-22T16:28:10.000Z'),
@@ -239,6 +239,7 @@ describe('a generic store', () => {
       codes: ['ANA'],
       clickIds: ['clk_1'],
       refunds: [{ refundId: 'r1', amountMinor: 1_500, at: new Date('2026-03-02T00:00:00.000Z') }],
+      hasAllRefunds: true,
     });
   });
 

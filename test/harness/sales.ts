@@ -3,9 +3,10 @@ import { newId } from '../../src/ids.ts';
 import { StoredPostings } from '../../src/ledger/entry.ts';
 import { ensureCreator } from '../../src/resources/creators/actions.ts';
 import { insertIntegration } from '../../src/resources/integrations/queries.ts';
-import type { OrderFacts } from '../../src/resources/integrations/schema.ts';
+import type { OrderFacts, RefundFacts } from '../../src/resources/integrations/schema.ts';
 import { insertLinks, insertStates } from '../../src/resources/links/queries.ts';
 import { recordOrder, recordRefunds } from '../../src/resources/orders/actions.ts';
+import type { OrderSource } from '../../src/resources/orders/schema.ts';
 import { putOnRoster } from '../../src/resources/roster/actions.ts';
 import { inWork, type Work } from '../../src/work.ts';
 import { unique } from './app.ts';
@@ -73,6 +74,13 @@ export interface Sale extends Assignment {
   facts: OrderFacts;
 }
 
+/** An order of 100.00 USD that was paid as it was placed. */
+export const orderFacts = (occurredAt: Date, more: Partial<OrderFacts> = {}): OrderFacts => ({
+  ...{ orderId: unique('order'), currency: 'USD', baseMinor: 10_000, occurredAt, paidAt: occurredAt },
+  ...{ cancelledAt: null, updatedAt: occurredAt, customerEmail: 'jane@example.com', codes: [], clickIds: [] },
+  ...{ refunds: [], hasAllRefunds: false, ...more },
+});
+
 /** A sale with a commission: of `amountMinor`, paid long enough ago to be approvable, unless told otherwise. */
 export async function makeSale(
   context: Context,
@@ -83,12 +91,9 @@ export async function makeSale(
   const terms = Object.fromEntries(Object.entries({ email, name, rate, holdDays }).filter(([, v]) => v !== undefined));
   const found = assignment ?? (await makeAssignment(context, brand, terms));
   const occurredAt = told.occurredAt ?? daysAgo(60, context.clock.now());
-  const facts: OrderFacts = {
-    ...{ orderId: unique('order'), currency: 'USD', baseMinor: amountMinor, occurredAt },
-    ...{ paidAt: occurredAt, cancelledAt: null, updatedAt: occurredAt, customerEmail: `${unique('c')}@shop.example` },
-    ...{ codes: [found.code], clickIds: [], refunds: [] },
-    ...told,
-  };
+  const facts = orderFacts(occurredAt, {
+    ...{ baseMinor: amountMinor, customerEmail: `${unique('c')}@shop.example`, codes: [found.code], ...told },
+  });
   await tell(context, found, facts);
   const { id } = await context.postgres.db
     .selectFrom('commissions')
@@ -129,8 +134,19 @@ export async function refund(
   amountMinor: number,
   at = context.clock.now(),
 ): Promise<void> {
-  const refunds = [{ refundId: unique('refund'), amountMinor, at }];
-  await asTest(context, { id: source.brandId }, (work) => recordRefunds(work, source, { orderId, refunds }));
+  await tellRefunds(context, source, orderId, [{ refundId: unique('refund'), amountMinor, at }]);
+}
+
+/** What a store tells of refunds alone, now. */
+export async function tellRefunds(
+  context: Context,
+  source: OrderSource,
+  orderId: string,
+  refunds: RefundFacts[],
+  currency = 'USD',
+): Promise<void> {
+  const told = { orderId, currency, refunds, updatedAt: context.clock.now(), hasAllRefunds: false };
+  await asTest(context, { id: source.brandId }, (work) => recordRefunds(work, source, told));
 }
 
 /** One sale of each kind whose commission cannot be approved. */

@@ -94,6 +94,8 @@ export interface OrderHeadsTable {
   integrationId: string;
   orderId: string;
   brandId: string;
+  deletedAt: Date | null;
+  refundsListedAt: Date | null;
 }
 
 export interface OrderRefundsTable {
@@ -104,6 +106,9 @@ export interface OrderRefundsTable {
   amountMinor: number;
   at: Date;
   afterPayment: boolean;
+  /** When its store last told of it; null: before that was kept. */
+  toldAt: Date | null;
+  currency: string | null;
   createdAt: CreatedAt;
 }
 

@@ -68,7 +68,7 @@ export interface Visit {
   kind: Exclude<ClickKind, 'repeat'>;
   /** 64 bits of a keyed hash, as a number's text. */
   visitor: string;
-  /** All they may have been known as within the window of a repeat. */
+  /** All they may be known as within the window of a repeat, before and after. */
   visitors: readonly string[];
   /** The cookie to give them. */
   setCookie: string | undefined;
@@ -117,17 +117,16 @@ export function openVisits(key: Buffer, isSecure: boolean): (asked: Asked) => Vi
     const cookie = headers.cookie === undefined ? undefined : COOKIE_SENT.exec(headers.cookie)?.[1];
     const agent = headers['user-agent'];
     const device = deviceOf(agent);
-    const stranger = () => visitorOf(`a${asked.address} ${agent ?? ''}`);
-    const visitor = cookie === undefined ? stranger() : visitorOf(`c${cookie}`);
+    const given = cookie ?? `${base62(atMs, TIME_CHARACTERS)}${randomBase62(RANDOM_CHARACTERS)}`;
+    const holder = visitorOf(`c${given}`);
+    // Their first click came without the cookie, and their next one may come from another address.
+    const isSettled = cookie !== undefined && !isYoung(cookie, atMs);
+    const stranger = isSettled ? holder : visitorOf(`a${asked.address} ${agent ?? ''}`);
     return {
       kind: kindOf(asked, device),
-      visitor,
-      // Their first click came without the cookie.
-      visitors: cookie !== undefined && isYoung(cookie, atMs) ? [visitor, stranger()] : [visitor],
-      setCookie:
-        cookie === undefined
-          ? `${COOKIE}=${base62(atMs, TIME_CHARACTERS)}${randomBase62(RANDOM_CHARACTERS)}${attributes}`
-          : undefined,
+      visitor: cookie === undefined ? stranger : holder,
+      visitors: isSettled ? [holder] : [holder, stranger],
+      setCookie: cookie === undefined ? `${COOKIE}=${given}${attributes}` : undefined,
       country: asked.isTrusted ? countryOf(headers) : '',
       device,
       referrerHost: referrerHostOf(headers.referer),

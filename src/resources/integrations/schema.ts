@@ -10,27 +10,32 @@ export interface RefundFacts {
   at: Date;
 }
 
-/** What a store says of one order in one delivery. */
-export interface OrderFacts {
-  orderId: string;
+/** Refunds as one delivery tells of them. */
+export interface ToldRefunds {
   currency: string;
+  refunds: RefundFacts[];
+  /** The store's own time of the telling. */
+  updatedAt: Date;
+  /** They are all that the order has: one that was told before and is not among them was taken back. */
+  hasAllRefunds: boolean;
+}
+
+/** What a store says of one order in one delivery; its `updatedAt` is the snapshot's own time. */
+export interface OrderFacts extends ToldRefunds {
+  orderId: string;
   /** Goods after discounts, without tax and shipping, before any refund. */
   baseMinor: number;
   occurredAt: Date;
   paidAt: Date | null;
   cancelledAt: Date | null;
-  /** The snapshot's own time at the store. */
-  updatedAt: Date;
   customerEmail: string | null;
   codes: string[];
   clickIds: string[];
-  refunds: RefundFacts[];
 }
 
 /** When a store tells only of a refund. */
-export interface RefundOfOrder {
+export interface RefundOfOrder extends ToldRefunds {
   orderId: string;
-  refunds: RefundFacts[];
 }
 
 export const PROVIDERS = ['shopify', 'woocommerce', 'generic'] as const;

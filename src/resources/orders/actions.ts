@@ -1,17 +1,21 @@
+import type { Db } from '../../engines/postgres/open.ts';
+import { validationError } from '../../errors.ts';
 import type { Secrets } from '../../secrets.ts';
 import type { Work } from '../../work.ts';
-import type { OrderFacts, RefundFacts, RefundOfOrder } from '../integrations/schema.ts';
+import type { OrderFacts, RefundOfOrder, ToldRefunds } from '../integrations/schema.ts';
 import { hashEmail, maskEmail } from './customer.ts';
 import { entryOf } from './postings.ts';
 import {
   type CommissionRow,
   findOrder,
+  type HeadFacts,
   holdCommissionOf,
   holdOrder,
   insertRefunds,
   keyOf,
   listPosted,
   listRefunds,
+  type OrderHead,
   type OrderKey,
   type OrderRow,
   replaceAdjustments,
@@ -28,19 +32,27 @@ export { postApproval, postPayment, postRejection } from './postings.ts';
 
 /** An order that is known, with what it pays; both are held until the transaction ends. */
 interface Known {
-  /** Nothing was ever told of it. */
-  isNew: boolean;
+  head: OrderHead;
   order: OrderRow | undefined;
   commission: CommissionRow | undefined;
 }
 
+async function hold(db: Db, key: OrderKey, told: HeadFacts): Promise<Known> {
+  const head = await holdOrder(db, key, told);
+  const order = head.isNew ? undefined : await findOrder(db, key);
+  return { head, order, commission: order && (await holdCommissionOf(db, order)) };
+}
+
 /** Holds the order and adds the refunds that a delivery tells of. */
-async function hold({ db, now }: Work, key: OrderKey, refunds: readonly RefundFacts[]): Promise<Known> {
-  const isNew = await holdOrder(db, key);
-  const order = isNew ? undefined : await findOrder(db, key);
-  const commission = order && (await holdCommissionOf(db, order));
-  await insertRefunds(db, key, refunds, { now, afterPayment: commission?.status === 'paid' });
-  return { isNew, order, commission };
+async function holdWithRefunds({ db, now }: Work, key: OrderKey, told: ToldRefunds): Promise<Known> {
+  const known = await hold(db, key, { deletedAt: null, refundsListedAt: told.hasAllRefunds ? told.updatedAt : null });
+  const { order, commission } = known;
+  if (order && order.currency !== told.currency) {
+    const message = `is ${told.currency}; the order ${key.orderId} is in ${order.currency}, and keeps its currency.`;
+    throw validationError([{ field: 'currency', code: 'currency_mismatch', message }]);
+  }
+  await insertRefunds(db, key, told, { now, afterPayment: commission?.status === 'paid' });
+  return known;
 }
 
 /** What is kept of a customer whom an earlier delivery did not name. */
@@ -74,7 +86,7 @@ async function restateCommission(work: Work, key: OrderKey, order: OrderRow, com
   const { db, now, brandId } = work;
   const standing = { ...commission, ratePpm: commission.commissionRatePpm };
   const posted = await listPosted(db, commission);
-  const restated = restate(snapshotOf(order), await listRefunds(db, key), standing, posted);
+  const restated = restate(snapshotOf(order), await listRefunds(db, key, order.currency), standing, posted);
   const { columns, adjustments, entries } = restated;
   if (isChanged(commission, restated)) {
     const isMoved = columns.status !== commission.status || columns.statusNote !== commission.statusNote;
@@ -95,10 +107,10 @@ async function restateCommission(work: Work, key: OrderKey, order: OrderRow, com
  */
 export async function recordOrder(work: Work, secrets: Secrets, source: OrderSource, facts: OrderFacts): Promise<void> {
   const key = keyOf(source, facts.orderId);
-  const { isNew, order, commission } = await hold(work, key, facts.refunds);
+  const { head, order, commission } = await holdWithRefunds(work, key, facts);
   if (!order) {
-    const refunds = isNew && facts.refunds.length === 0 ? [] : await listRefunds(work.db, key);
-    return await recordSale(work, secrets, source, facts, refunds);
+    const refunds = head.isNew && facts.refunds.length === 0 ? [] : await listRefunds(work.db, key, facts.currency);
+    return await recordSale(work, secrets, source, { ...facts, ...asDeleted(facts, head.deletedAt) }, refunds);
   }
   const merged = await mergeOrder(work, order, facts, customerOf(order, secrets, facts.customerEmail));
   if (!commission) return;
@@ -107,27 +119,25 @@ export async function recordOrder(work: Work, secrets: Secrets, source: OrderSou
 }
 
 /** Takes in refunds of an order that may not be known yet. */
-export async function recordRefunds(
-  work: Work,
-  source: OrderSource,
-  { orderId, refunds }: RefundOfOrder,
-): Promise<void> {
-  const key = keyOf(source, orderId);
-  const { order, commission } = await hold(work, key, refunds);
+export async function recordRefunds(work: Work, source: OrderSource, told: RefundOfOrder): Promise<void> {
+  const key = keyOf(source, told.orderId);
+  const { order, commission } = await holdWithRefunds(work, key, told);
   if (order && commission) await restateCommission(work, key, order, commission);
 }
 
-/**
- * Takes in that a store no longer has an order: it was cancelled, and whatever is told of it afterwards is older. One
- * that is not known pays nobody.
- */
+/** As a store leaves an order that it deleted then: cancelled, and whatever else is told of it is older. */
+function asDeleted({ cancelledAt, updatedAt }: Pick<OrderSnapshot, 'cancelledAt' | 'updatedAt'>, at: Date | null) {
+  if (!at) return { cancelledAt, updatedAt };
+  // The store's clock may be ahead of ours.
+  return { cancelledAt: cancelledAt ?? at, updatedAt: new Date(Math.max(updatedAt.getTime(), at.getTime())) };
+}
+
+/** Takes in that a store no longer has an order, whether or not it was told of before. */
 export async function recordDeletion(work: Work, source: OrderSource, orderId: string): Promise<void> {
   const key = keyOf(source, orderId);
-  const { order, commission } = await hold(work, key, []);
+  const { order, commission } = await hold(work.db, key, { deletedAt: work.now, refundsListedAt: null });
   if (!order) return;
   const old = snapshotOf(order);
-  // The store's clock may be ahead of ours.
-  const updatedAt = new Date(Math.max(old.updatedAt.getTime(), work.now.getTime()));
-  const merged = await mergeOrder(work, order, { ...old, cancelledAt: old.cancelledAt ?? work.now, updatedAt });
+  const merged = await mergeOrder(work, order, { ...old, ...asDeleted(old, work.now) });
   if (commission) await restateCommission(work, key, merged, commission);
 }

@@ -69,7 +69,7 @@ function candidatesOf({ candidates }: Attribution, links: ReadonlyMap<string, Li
 }
 
 async function refundsOf(db: Db, order: OrderRow) {
-  const refunds = await listRefunds(db, order);
+  const refunds = await listRefunds(db, order, order.currency);
   return countRefunds(snapshotOf(order), refunds).map(({ refundId, amountMinor, countedMinor, at }) => ({
     refund_id: refundId,
     amount: fromMinor(amountMinor, order.currency),

@@ -7,7 +7,7 @@ import type {
 } from '../../engines/postgres/attribution-tables.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import { StoredPostings } from '../../ledger/entry.ts';
-import type { RefundFacts } from '../integrations/schema.ts';
+import type { ToldRefunds } from '../integrations/schema.ts';
 import type { KnownRefund } from './refunds.ts';
 import type { Posted } from './restate.ts';
 import type { OrderSource } from './schema.ts';
@@ -28,26 +28,36 @@ export const keyOf = ({ id, brandId }: OrderSource, orderId: string): OrderKey =
   orderId,
 });
 
+/** What a delivery says of its order as a whole. */
+export interface HeadFacts {
+  deletedAt: Date | null;
+  /** As of when it told of all refunds. */
+  refundsListedAt: Date | null;
+}
+
+export interface OrderHead {
+  /** Nothing was ever told of the order. */
+  isNew: boolean;
+  deletedAt: Date | null;
+}
+
 /**
- * Deliveries of one order follow one another from here to the end of their transactions, also when a refund comes
- * before its order. True when nothing was ever told of it.
+ * Deliveries of one order follow one another from here to the end of their transactions, also when a refund or a deletion
+ * comes before its order.
  */
-export async function holdOrder(db: Db, key: OrderKey): Promise<boolean> {
-  const { numInsertedOrUpdatedRows } = await db
+export async function holdOrder(db: Db, key: OrderKey, told: HeadFacts): Promise<OrderHead> {
+  return await db
     .insertInto('orderHeads')
-    .values(key)
-    .onConflict((conflict) => conflict.doNothing())
-    .executeTakeFirst();
-  if (numInsertedOrUpdatedRows === 1n) return true;
-  await db
-    .selectFrom('orderHeads')
-    .select('orderId')
-    .where('brandId', '=', key.brandId)
-    .where('integrationId', '=', key.integrationId)
-    .where('orderId', '=', key.orderId)
-    .forUpdate()
+    .values({ ...key, ...told })
+    .onConflict((conflict) =>
+      conflict.columns(['integrationId', 'orderId']).doUpdateSet({
+        deletedAt: sql<Date>`least(order_heads.deleted_at, excluded.deleted_at)`,
+        refundsListedAt: sql<Date>`greatest(order_heads.refunds_listed_at, excluded.refunds_listed_at)`,
+      }),
+    )
+    // A row that was just inserted was never updated.
+    .returning(['deletedAt', sql<boolean>`xmax = 0`.as('isNew')])
     .executeTakeFirstOrThrow();
-  return false;
 }
 
 export async function findOrder(db: Db, key: OrderKey): Promise<OrderRow | undefined> {
@@ -123,7 +133,7 @@ export async function updateCommission(
 export async function insertRefunds(
   db: Db,
   key: OrderKey,
-  refunds: readonly RefundFacts[],
+  { refunds, currency, updatedAt: toldAt }: ToldRefunds,
   { now, afterPayment }: { now: Date; afterPayment: boolean },
 ): Promise<void> {
   const byId = new Map<string, Insertable<OrderRefundsTable>>();
@@ -135,6 +145,8 @@ export async function insertRefunds(
       amountMinor: Math.max(amountMinor, known?.amountMinor ?? 0),
       at: known && known.at < at ? known.at : at,
       afterPayment,
+      toldAt,
+      currency,
       createdAt: now,
     });
   }
@@ -148,19 +160,36 @@ export async function insertRefunds(
         .doUpdateSet({
           amountMinor: sql<number>`greatest(order_refunds.amount_minor, excluded.amount_minor)`,
           at: sql<Date>`least(order_refunds.at, excluded.at)`,
+          toldAt: sql<Date>`greatest(order_refunds.told_at, excluded.told_at)`,
         })
-        .where(sql<boolean>`order_refunds.amount_minor < excluded.amount_minor or order_refunds.at > excluded.at`),
+        .where(sql<boolean>`order_refunds.amount_minor < excluded.amount_minor or order_refunds.at > excluded.at
+          or order_refunds.told_at < excluded.told_at`),
     )
     .execute();
 }
 
-export async function listRefunds(db: Db, key: OrderKey): Promise<KnownRefund[]> {
+/** Those that its store has not taken back, in the order's currency. */
+export async function listRefunds(db: Db, key: OrderKey, currency: string): Promise<KnownRefund[]> {
   return await db
-    .selectFrom('orderRefunds')
-    .select(['refundId', 'amountMinor', 'at', 'afterPayment'])
-    .where('brandId', '=', key.brandId)
-    .where('integrationId', '=', key.integrationId)
-    .where('orderId', '=', key.orderId)
+    .selectFrom('orderRefunds as refunds')
+    .innerJoin('orderHeads as heads', (join) =>
+      join
+        .onRef('heads.integrationId', '=', 'refunds.integrationId')
+        .onRef('heads.orderId', '=', 'refunds.orderId')
+        .onRef('heads.brandId', '=', 'refunds.brandId'),
+    )
+    .select(['refunds.refundId', 'refunds.amountMinor', 'refunds.at', 'refunds.afterPayment'])
+    .where('refunds.brandId', '=', key.brandId)
+    .where('refunds.integrationId', '=', key.integrationId)
+    .where('refunds.orderId', '=', key.orderId)
+    .where((eb) => eb.or([eb('refunds.currency', 'is', null), eb('refunds.currency', '=', currency)]))
+    .where((eb) =>
+      eb.or([
+        eb('heads.refundsListedAt', 'is', null),
+        eb('refunds.toldAt', 'is', null),
+        eb('refunds.toldAt', '>=', eb.ref('heads.refundsListedAt')),
+      ]),
+    )
     .execute();
 }
 

@@ -1,6 +1,6 @@
 const PARAMETER = 'click_id';
-const MAX_LENGTH = 500;
-const MAX_VALUES = 50;
+export const MAX_LENGTH = 500;
+export const MAX_VALUES = 50;
 
 /** The click id that our redirect put into a landing page's address, be it whole or a path. */
 export function clickIdOfUrl(url: string | null | undefined): string | undefined {

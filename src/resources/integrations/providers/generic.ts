@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Currency, decimalsOf } from '../../../money.ts';
 import type { OrderFacts, RefundFacts } from '../schema.ts';
-import { distinct } from './click.ts';
+import { distinct, MAX_LENGTH, MAX_VALUES } from './click.ts';
 import { Decimal, toMinorUnits } from './money.ts';
 import {
   askStore,
@@ -28,6 +28,9 @@ const isWhole = (decimal: bigint, currency: string) => decimal % 10n ** BigInt(8
 
 const Refund = z.object({ refund_id: StoreId, amount: Decimal, at: StoreTime });
 
+/** More than what is looked at is refused, rather than left out. */
+const Carried = z.array(z.string().max(MAX_LENGTH)).max(MAX_VALUES).default([]);
+
 const Order = z
   .object({
     order_id: StoreId,
@@ -38,15 +41,18 @@ const Order = z
     cancelled_at: StoreTime.nullish(),
     updated_at: StoreTime.optional(),
     customer_email: z.string().max(320).nullish(),
-    codes: z.array(z.string()).default([]),
-    click_ids: z.array(z.string()).default([]),
-    refunds: z.array(Refund).default([]),
+    codes: Carried,
+    click_ids: Carried,
+    refunds: z.array(Refund).optional(),
   })
-  .superRefine(({ currency, amount, refunds }, context) => {
-    const amounts = [...(amount === undefined ? [] : [amount]), ...refunds.map((refund) => refund.amount)];
-    if (amounts.every((one) => one >= 0n && isWhole(one, currency))) return;
+  .superRefine(({ currency, amount, refunds = [] }, context) => {
     const message = `must be at least 0 with at most ${decimalsOf(currency)} decimals in ${currency}`;
-    context.addIssue({ code: 'custom', path: ['amount'], message });
+    const check = (one: bigint | undefined, path: (string | number)[]) => {
+      if (one === undefined || (one >= 0n && isWhole(one, currency))) return;
+      context.addIssue({ code: 'custom', path, message });
+    };
+    check(amount, ['amount']);
+    for (const [i, refund] of refunds.entries()) check(refund.amount, ['refunds', i, 'amount']);
   });
 type Order = z.output<typeof Order>;
 
@@ -65,7 +71,7 @@ async function findCoupon(store: Store, code: string): Promise<Coupon> {
   return coupon.active ? { state: 'active', percentage: coupon.percentage } : { state: 'inactive' };
 }
 
-function refundsOf({ refunds, currency }: Order): RefundFacts[] {
+function refundsOf({ refunds = [], currency }: Order): RefundFacts[] {
   return refunds.map(({ refund_id, amount, at }) => ({
     refundId: refund_id,
     amountMinor: toMinorUnits(amount, currency),
@@ -87,6 +93,7 @@ function factsOf(order: Order, sentAt: Date): OrderFacts {
     codes: distinct(order.codes),
     clickIds: distinct(order.click_ids),
     refunds: refundsOf(order),
+    hasAllRefunds: order.refunds !== undefined,
   };
 }
 
@@ -95,7 +102,8 @@ function read({ body }: Delivery): Reading | undefined {
   if (!EVENTS.includes(Envelope.parse(body).event)) return undefined;
   const { event, createdAt, data } = Message.parse(body);
   if (event === 'order.refunded' && data.amount === undefined) {
-    return { kind: 'refund', facts: { orderId: data.order_id, refunds: refundsOf(data) } };
+    const told = { currency: data.currency, refunds: refundsOf(data), updatedAt: createdAt, hasAllRefunds: false };
+    return { kind: 'refund', facts: { orderId: data.order_id, ...told } };
   }
   return { kind: 'order', facts: factsOf(data, createdAt) };
 }

@@ -57,7 +57,8 @@ const Order = z.object({
   note_attributes: z.array(z.object({ name: z.string(), value: z.unknown() })).default([]),
   discount_codes: z.array(z.object({ code: z.string() })).default([]),
   line_items: z.array(LineItem),
-  refunds: z.array(Refund).default([]),
+  // A webhook may be set up with some of the fields only.
+  refunds: z.array(Refund).optional(),
 });
 type Order = z.output<typeof Order>;
 
@@ -99,7 +100,8 @@ function factsOf(order: Order): OrderFacts {
     customerEmail: order.email || order.contact_email || order.customer?.email || null,
     codes: distinct(order.discount_codes.map(({ code }) => code)),
     clickIds: distinct([...clickIdsOf(order.note_attributes), clickIdOfUrl(order.landing_site)]),
-    refunds: ofGoods(order.refunds.map((refund) => refundOf(refund, currency, taxesIncluded))),
+    refunds: ofGoods((order.refunds ?? []).map((refund) => refundOf(refund, currency, taxesIncluded))),
+    hasAllRefunds: order.refunds !== undefined,
   };
 }
 
@@ -114,7 +116,8 @@ async function readRefund(
   const currency = refund.refund_line_items[0]?.currency ?? shopCurrency;
   const taxesIncluded = hasTax && (await areTaxesIncluded(refund.order_id));
   const refunds = ofGoods([refundOf(refund, currency, taxesIncluded)]);
-  return { kind: 'refund', facts: { orderId: refund.order_id, refunds } };
+  const told = { currency, refunds, updatedAt: refund.created_at, hasAllRefunds: false };
+  return { kind: 'refund', facts: { orderId: refund.order_id, ...told } };
 }
 
 export async function readShopify(

@@ -87,6 +87,7 @@ function factsOf(order: Order, refunds: readonly WooRefund[]): OrderFacts {
     codes: distinct(order.coupon_lines.map(({ code }) => code)),
     clickIds: distinct([...clickIdsOf(attributes), clickIdOfUrl(landingPageOf(order))]),
     refunds: refunds.map((refund) => refundOf(refund, order)).filter(({ amountMinor }) => amountMinor > 0),
+    hasAllRefunds: true,
   };
 }
 

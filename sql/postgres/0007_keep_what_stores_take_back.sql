@@ -1,0 +1,7 @@
+-- An order that its store deleted before it told of it, and until when the refunds that it has were all told.
+ALTER TABLE order_heads ADD COLUMN deleted_at timestamptz;
+ALTER TABLE order_heads ADD COLUMN refunds_listed_at timestamptz;
+
+-- A refund that a newer list lacks was taken back. One in another currency than its order's does not count.
+ALTER TABLE order_refunds ADD COLUMN told_at timestamptz;
+ALTER TABLE order_refunds ADD COLUMN currency text;
