@@ -20,7 +20,7 @@ interface State {
 
 type Fact =
   | { kind: 'snapshot'; snapshot: OrderSnapshot }
-  | { kind: 'refund'; refund: Omit<KnownRefund, 'afterPayment'> };
+  | { kind: 'refund'; refund: Omit<KnownRefund, 'proratedMinor'> };
 type Review = 'approve' | 'reject' | 'pay';
 
 const minutes = (count: number) => new Date(ORDERED.getTime() + count * 60_000);
@@ -73,11 +73,12 @@ function arrive(state: State, fact: Fact): void {
   } else {
     const { refundId, amountMinor, at } = fact.refund;
     const known = state.refunds.get(refundId);
+    const largest = Math.max(amountMinor, known?.amountMinor ?? 0);
     state.refunds.set(refundId, {
       refundId,
-      amountMinor: Math.max(amountMinor, known?.amountMinor ?? 0),
+      amountMinor: largest,
       at: known && known.at < at ? known.at : at,
-      afterPayment: known?.afterPayment ?? state.standing.status === 'paid',
+      proratedMinor: state.standing.status === 'paid' ? (known?.proratedMinor ?? 0) : largest,
     });
   }
   if (!state.order) return;
@@ -260,6 +261,17 @@ describe('what a commission and its ledger become', () => {
       ],
     });
     expect(end.sums[`refund_adjustment ${minutes(6).toISOString()}`]).toBe(50);
+  });
+
+  it('what a refund grew by after the payment is taken back at the refund’s time, the rest of it stays prorated', () => {
+    const paid: History = [
+      { facts: [snapshot(), refund('r', 1_000, 6)], review: 'approve' },
+      { facts: [], review: 'pay' },
+    ];
+    expect(after(...paid, { facts: [refund('r', 5_000, 6)], review: 'pay' })).toMatchObject({
+      columns: { commissionMinor: 900, refundedMinor: 5_000 },
+      adjustments: [{ cause: 'r', amountMinor: 400, at: minutes(6) }],
+    });
   });
 
   it('what a lowered order takes back of a paid commission counts where the sale does, and no later delivery moves it', () => {

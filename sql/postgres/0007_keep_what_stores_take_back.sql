@@ -5,3 +5,9 @@ ALTER TABLE order_heads ADD COLUMN refunds_listed_at timestamptz;
 -- A refund that a newer list lacks was taken back. One in another currency than its order's does not count.
 ALTER TABLE order_refunds ADD COLUMN told_at timestamptz;
 ALTER TABLE order_refunds ADD COLUMN currency text;
+
+-- How much of it was known when its commission was paid: the rest is taken back, not prorated.
+ALTER TABLE order_refunds ADD COLUMN prorated_minor bigint;
+UPDATE order_refunds SET prorated_minor = CASE WHEN after_payment THEN 0 ELSE amount_minor END;
+ALTER TABLE order_refunds ALTER COLUMN prorated_minor SET NOT NULL;
+ALTER TABLE order_refunds DROP COLUMN after_payment;

@@ -105,7 +105,7 @@ export interface OrderRefundsTable {
   refundId: string;
   amountMinor: number;
   at: Date;
-  afterPayment: boolean;
+  proratedMinor: number;
   /** When its store last told of it; null: before that was kept. */
   toldAt: Date | null;
   currency: string | null;

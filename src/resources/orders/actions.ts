@@ -51,7 +51,7 @@ async function holdWithRefunds({ db, now }: Work, key: OrderKey, told: ToldRefun
     const message = `is ${told.currency}; the order ${key.orderId} is in ${order.currency}, and keeps its currency.`;
     throw validationError([{ field: 'currency', code: 'currency_mismatch', message }]);
   }
-  await insertRefunds(db, key, told, { now, afterPayment: commission?.status === 'paid' });
+  await insertRefunds(db, key, told, { now, isPaid: commission?.status === 'paid' });
   return known;
 }
 

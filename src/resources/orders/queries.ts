@@ -127,24 +127,25 @@ export async function updateCommission(
 }
 
 /**
- * Notes refunds by their ids. One told twice in two ways is the larger and the earlier, whichever came first; whether
- * its commission was paid then is noted once.
+ * Notes refunds by their ids. One told twice in two ways is the larger and the earlier, whichever came first; what is
+ * told of it before its commission is paid is prorated.
  */
 export async function insertRefunds(
   db: Db,
   key: OrderKey,
   { refunds, currency, updatedAt: toldAt }: ToldRefunds,
-  { now, afterPayment }: { now: Date; afterPayment: boolean },
+  { now, isPaid }: { now: Date; isPaid: boolean },
 ): Promise<void> {
   const byId = new Map<string, Insertable<OrderRefundsTable>>();
   for (const { refundId, amountMinor, at } of refunds) {
     const known = byId.get(refundId);
+    const largest = Math.max(amountMinor, known?.amountMinor ?? 0);
     byId.set(refundId, {
       ...key,
       refundId,
-      amountMinor: Math.max(amountMinor, known?.amountMinor ?? 0),
+      amountMinor: largest,
       at: known && known.at < at ? known.at : at,
-      afterPayment,
+      proratedMinor: isPaid ? 0 : largest,
       toldAt,
       currency,
       createdAt: now,
@@ -160,6 +161,7 @@ export async function insertRefunds(
         .doUpdateSet({
           amountMinor: sql<number>`greatest(order_refunds.amount_minor, excluded.amount_minor)`,
           at: sql<Date>`least(order_refunds.at, excluded.at)`,
+          proratedMinor: sql<number>`greatest(order_refunds.prorated_minor, excluded.prorated_minor)`,
           toldAt: sql<Date>`greatest(order_refunds.told_at, excluded.told_at)`,
         })
         .where(sql<boolean>`order_refunds.amount_minor < excluded.amount_minor or order_refunds.at > excluded.at
@@ -178,7 +180,7 @@ export async function listRefunds(db: Db, key: OrderKey, currency: string): Prom
         .onRef('heads.orderId', '=', 'refunds.orderId')
         .onRef('heads.brandId', '=', 'refunds.brandId'),
     )
-    .select(['refunds.refundId', 'refunds.amountMinor', 'refunds.at', 'refunds.afterPayment'])
+    .select(['refunds.refundId', 'refunds.amountMinor', 'refunds.at', 'refunds.proratedMinor'])
     .where('refunds.brandId', '=', key.brandId)
     .where('refunds.integrationId', '=', key.integrationId)
     .where('refunds.orderId', '=', key.orderId)

@@ -2,8 +2,8 @@ import type { RefundFacts } from '../integrations/schema.ts';
 import type { OrderSnapshot } from './snapshot.ts';
 
 export interface KnownRefund extends RefundFacts {
-  /** Whether the commission had been paid when it arrived. */
-  afterPayment: boolean;
+  /** How much of it was known before the commission was paid. */
+  proratedMinor: number;
 }
 
 export interface CountedRefund extends KnownRefund {
@@ -29,5 +29,5 @@ export function countRefunds(order: OrderSnapshot, refunds: readonly KnownRefund
   if (!order.cancelledAt || !order.paidAt || left === 0) return counted;
   // Before payment a cancellation rejects the commission, so whatever was paid was paid before it.
   const rest = { refundId: CANCELLED, amountMinor: left, countedMinor: left, at: order.cancelledAt };
-  return [...counted, { ...rest, afterPayment: true }];
+  return [...counted, { ...rest, proratedMinor: 0 }];
 }

@@ -70,8 +70,8 @@ function standAfter({ status, statusNote, rejectedFrom }: Standing, refusal: str
 
 /** What is taken back of a paid commission, cause by cause: first what a newer snapshot lowered, then refund by refund. */
 function adjustmentsOf(order: OrderSnapshot, refunds: readonly CountedRefund[], standing: Standing): Adjustment[] {
-  const later = refunds.filter(({ afterPayment }) => afterPayment);
-  let left = order.baseMinor - sumOf(refunds.filter(({ afterPayment }) => !afterPayment));
+  const proratedOf = ({ countedMinor, proratedMinor }: CountedRefund) => Math.min(countedMinor, proratedMinor);
+  let left = order.baseMinor - refunds.reduce((sum, refund) => sum + proratedOf(refund), 0);
   let owed = standing.commissionMinor;
   const found: Adjustment[] = [];
   const takeBack = (cause: string, at: Date) => {
@@ -81,9 +81,9 @@ function adjustmentsOf(order: OrderSnapshot, refunds: readonly CountedRefund[], 
   };
   // Where the sale itself is lowered: at the delivery's time, every later delivery that changes nothing would move it.
   takeBack('order_updated', order.occurredAt);
-  for (const { refundId, countedMinor, at } of later) {
-    left -= countedMinor;
-    takeBack(refundId, at);
+  for (const refund of refunds) {
+    left -= refund.countedMinor - proratedOf(refund);
+    takeBack(refund.refundId, refund.at);
   }
   return found;
 }
