@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { NewEntry, Posting } from '../src/ledger/entry.ts';
 import { shareOf } from '../src/money.ts';
 import { postApproval, postPayment, postRejection } from '../src/resources/orders/postings.ts';
-import type { KnownRefund } from '../src/resources/orders/refunds.ts';
+import type { KnownRefund } from '../src/resources/orders/refunds/count.ts';
 import { type Posted, type Restated, restate, type Standing } from '../src/resources/orders/restate.ts';
 import { mergeSnapshots, type OrderSnapshot } from '../src/resources/orders/snapshot.ts';
 
@@ -293,15 +293,5 @@ describe('what a commission and its ledger become', () => {
     );
     expect(end).toMatchObject({ columns: { status: 'rejected', statusNote: 'no', rejectedFrom: null }, sales: 1 });
     expect(Object.keys(end.sums).some((key) => key.startsWith('commission'))).toBe(false);
-  });
-});
-
-describe('a share of an amount', () => {
-  it('is rounded half to even, exactly, up to the largest amounts', () => {
-    expect([shareOf(5, 100_000), shareOf(15, 100_000), shareOf(25, 100_000), shareOf(35, 100_000)]).toEqual([
-      0, 2, 2, 4,
-    ]);
-    expect(shareOf(Number.MAX_SAFE_INTEGER, 1_000_000)).toBe(Number.MAX_SAFE_INTEGER);
-    expect(shareOf(Number.MAX_SAFE_INTEGER, 333_333)).toBe(3_002_396_749_180_579);
   });
 });

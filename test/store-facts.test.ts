@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Provider } from '../src/engines/postgres/attribution-tables.ts';
-import { call, send, startApp, type TestApp } from './harness/app.ts';
-import { balancesOf, daysAgo } from './harness/sales.ts';
+import { call, send, startApp, type TestApp, unique } from './harness/app.ts';
+import { balancesOf, daysAgo, makeAssignment } from './harness/sales.ts';
 import { openShop as openShopAt, type Shop } from './harness/shop.ts';
 import { orderNumber, shopifyOrder, shopifyRefund } from './harness/shopify-order.ts';
 import { inEveryOrder, type TestStore } from './harness/store.ts';
@@ -152,4 +152,30 @@ describe('a delivery of a store of the brand’s own making', () => {
     ]);
     expect(await balancesOf(app.context, shop.brand)).toEqual({});
   });
+});
+
+it('a code pays whose it was as the order was placed, also when it has changed hands since', async () => {
+  const shop = await openShop('generic');
+  const { brand, assignment } = shop;
+  const other = await makeAssignment(app.context, brand);
+  const key = await brand.key('brand');
+  const LINKS = `${app.url}/v1/affiliates/links`;
+  const before = new Date(Date.now() - 60_000).toISOString();
+  for (const [id, value] of [
+    [assignment.linkId, unique('NEW')],
+    [other.linkId, assignment.code.toLowerCase()],
+  ]) {
+    expect((await send(`${LINKS}/${id}`, key, 'PATCH', { value })).status).toBe(200);
+  }
+  const after = new Date(Date.now() + 1).toISOString();
+  const placed = (orderId: string, at: string) =>
+    shop.tell('order.paid', genericAt(shop, orderId, 0, { placed_at: at, paid_at: at, updated_at: at }));
+  await placed('D-1', before);
+  await placed('D-2', after);
+  const paidBy = (link_id: string) => ({ attributed: true, candidates: [{ link_id, outcome: 'won' }] });
+  expect(await explain(shop, 'D-1')).toMatchObject(paidBy(assignment.linkId));
+  expect(await explain(shop, 'D-2')).toMatchObject(paidBy(other.linkId));
+  expect((await send(`${LINKS}/${other.linkId}`, key, 'PATCH', { value: unique('LATER') })).status).toBe(200);
+  await placed('D-3', new Date(Date.now() + 1).toISOString());
+  expect(await explain(shop, 'D-3')).toMatchObject({ attributed: false, candidates: [{ reason: 'unknown_code' }] });
 });

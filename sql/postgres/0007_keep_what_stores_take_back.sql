@@ -11,3 +11,14 @@ ALTER TABLE order_refunds ADD COLUMN prorated_minor bigint;
 UPDATE order_refunds SET prorated_minor = CASE WHEN after_payment THEN 0 ELSE amount_minor END;
 ALTER TABLE order_refunds ALTER COLUMN prorated_minor SET NOT NULL;
 ALTER TABLE order_refunds DROP COLUMN after_payment;
+
+-- Codes that assignments had before, and until when: an order counts for whose code it was as the order was placed.
+CREATE TABLE link_past_codes (
+  brand_id text NOT NULL REFERENCES brands (id),
+  link_id text NOT NULL,
+  code text NOT NULL,
+  until timestamptz NOT NULL,
+  PRIMARY KEY (link_id, code, until),
+  FOREIGN KEY (brand_id, link_id) REFERENCES links (brand_id, id)
+);
+CREATE INDEX link_past_codes_by_code ON link_past_codes (brand_id, lower(code), until);

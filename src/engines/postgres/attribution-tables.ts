@@ -72,6 +72,13 @@ export interface LinkStatesTable {
   active: boolean;
 }
 
+export interface LinkPastCodesTable {
+  brandId: string;
+  linkId: string;
+  code: string;
+  until: Date;
+}
+
 export interface OrdersTable {
   id: string;
   brandId: string;
@@ -207,6 +214,7 @@ export interface AttributionTables {
   links: LinksTable;
   linkSlugs: LinkSlugsTable;
   linkStates: LinkStatesTable;
+  linkPastCodes: LinkPastCodesTable;
   orders: OrdersTable;
   orderHeads: OrderHeadsTable;
   orderRefunds: OrderRefundsTable;

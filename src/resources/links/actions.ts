@@ -19,6 +19,7 @@ import {
   holdLink,
   holdOnRoster,
   insertLinks,
+  insertPastCode,
   insertStates,
   type LinkRow,
   updateLink,
@@ -33,13 +34,34 @@ interface Store {
   storefrontHost: string;
 }
 
-/** What the store of a connected offer says, before the transaction that makes the offer. */
+/**
+ * What the store of a connected offer says, before the transaction that makes the offer. It is not asked for a body that
+ * refers to what is not there: all of that is said at once.
+ */
 export async function askStore(context: Context, brandId: string, input: LinkCreate): Promise<Store | undefined> {
   const { integration_id: id, type, value } = input;
   if (id === undefined || id === null) return undefined;
-  if (type === 'discount_code') return await verifyCoupon(context, brandId, id, value);
-  return await getConnectedIntegration(context.postgres.db, brandId, id);
+  const { db } = context.postgres;
+  const [store, problems] = await getConnectedIntegration(db, brandId, id).then(
+    (found) => [found, []] as const,
+    (error: unknown) => [undefined, detailsOf(error)] as const,
+  );
+  await checkReferences({ db, brandId }, input, [
+    ...destinationProblems(context.config.linksUrl, destinationOf(input), store),
+    ...problems,
+  ]);
+  return type === 'discount_code' ? await verifyCoupon(context, brandId, id, value) : store;
 }
+
+/** What a refusal names; anything else that was thrown is thrown on. */
+function detailsOf(error: unknown): Problem[] {
+  if (error instanceof ApiError && error.details) return error.details;
+  throw error;
+}
+
+/** Whether the value is ours to choose, for the one that was sent is where the link leads. */
+const leadsToValue = ({ type, value }: LinkCreate) => type === 'link' && isAddress(value);
+const destinationOf = (input: LinkCreate) => input.destination_url ?? (leadsToValue(input) ? input.value : null);
 
 /** As `askStore`, of a link that is there; with its figures, which a change does not touch. */
 export async function askBeforePatch(context: Context, brandId: string, id: string, patch: LinkPatch) {
@@ -52,11 +74,19 @@ export async function askBeforePatch(context: Context, brandId: string, id: stri
 async function storeOfPatch(context: Context, link: LinkRow, { value, ...patch }: LinkPatch) {
   const { brandId, integrationId } = link;
   if (integrationId === null) return undefined;
+  const { db } = context.postgres;
   const isOther = value !== undefined && value.toLowerCase() !== link.value.toLowerCase();
-  if (isOther && link.type === 'discount_code') return await verifyCoupon(context, brandId, integrationId, value);
+  if (isOther && link.type === 'discount_code') {
+    const problems = await campaignProblems({ db, brandId }, patch.campaign_id);
+    if (problems.length > 0) throw validationError(problems);
+    return await verifyCoupon(context, brandId, integrationId, value);
+  }
   const leadsElsewhere = (patch.destination_url ?? patch.url ?? null) !== null;
-  return leadsElsewhere ? await getIntegration(context.postgres.db, brandId, integrationId) : undefined;
+  return leadsElsewhere ? await getIntegration(db, brandId, integrationId) : undefined;
 }
+
+/** Where references are looked up: the brand's, in a transaction or before it. */
+type Place = Pick<Work, 'db' | 'brandId'>;
 
 /** Whether an address is one of our short URLs: a link that leads to a link leads nowhere, or in a circle. */
 const isShort = (linksUrl: string, address: string) => new URL(address).href.startsWith(`${new URL(linksUrl).href}r/`);
@@ -73,7 +103,7 @@ export function destinationProblems(
   return [{ field, code: 'wrong_host', message: `must be at the connected store, ${store.storefrontHost}.` }];
 }
 
-export async function campaignProblems({ db, brandId }: Work, id: string | null | undefined): Promise<Problem[]> {
+export async function campaignProblems({ db, brandId }: Place, id: string | null | undefined): Promise<Problem[]> {
   if (id === null || id === undefined || (await hasCampaign(db, brandId, id))) return [];
   return [{ field: 'campaign_id', code: 'not_found', message: 'is no campaign of this brand.' }];
 }
@@ -107,11 +137,11 @@ async function insertLink(
   throw new Error('No free value was found for a link.');
 }
 
-/** The creator, held on the roster; throws everything that is wrong with what the body refers to. */
-async function checkReferences(work: Work, input: LinkCreate, problems: Problem[]) {
+/** The creator, held on the roster in a transaction; throws everything that is wrong with what the body refers to. */
+async function checkReferences(place: Place, input: LinkCreate, problems: Problem[]) {
   const { creator_email: email, campaign_id: campaignId } = input;
-  const creator = await holdOnRoster(work.db, work.brandId, email);
-  const found = [...(await campaignProblems(work, campaignId)), ...problems];
+  const creator = await holdOnRoster(place.db, place.brandId, email);
+  const found = [...(await campaignProblems(place, campaignId)), ...problems];
   const stranger = { field: 'creator_email', code: 'not_on_roster', message: "is nobody on the brand's roster." };
   if (!creator) throw validationError([stranger, ...found]);
   if (found.length > 0) throw validationError(found);
@@ -126,8 +156,8 @@ export async function createLink(
 ): Promise<LinkRow> {
   const { db, now, brandId } = work;
   const { type, value, creator_name: creatorName = null } = input;
-  const chosen = type === 'link' && isAddress(value) ? undefined : value;
-  const destinationUrl = input.destination_url ?? (chosen === undefined ? value : null);
+  const chosen = leadsToValue(input) ? undefined : value;
+  const destinationUrl = destinationOf(input);
   const creator = await checkReferences(work, input, destinationProblems(linksUrl, destinationUrl, store));
   const facts = {
     ...{ id: newId('lnk', now.getTime()), brandId, creatorId: creator.id, creatorName, type, destinationUrl },
@@ -178,7 +208,10 @@ async function updateUnlessTaken({ db }: Work, old: LinkRow, change: Partial<Lin
   }
 }
 
-/** Sets only what the patch names. A link with another value gets another slug; the one it had leads on. */
+/**
+ * Sets only what the patch names. A link with another value gets another slug; the one it had leads on, and a code that
+ * an assignment had counts for the orders placed until then.
+ */
 export async function patchLink(
   work: Work,
   id: string,
@@ -190,12 +223,16 @@ export async function patchLink(
   const old = await holdLink(db, brandId, id);
   const columns = await patchColumns(work, old, patch, linksUrl, store);
   const { value = old.value, active = old.active } = columns;
-  const isRenamed = old.type === 'link' && value.toLowerCase() !== old.value.toLowerCase();
+  const isOther = value.toLowerCase() !== old.value.toLowerCase();
+  const isRenamed = old.type === 'link' && isOther;
   const names = isRenamed ? [(await getLink(db, brandId, id)).creatorName] : [];
   const slug = isRenamed ? firstSlug(value, names) : old.slug;
   const synced = store && value !== old.value ? { lastSyncAt: now } : {};
   const row = await updateUnlessTaken(work, old, { ...columns, ...synced, slug, updatedAt: now });
   const slugs = isRenamed && slug !== null ? await giveSlugs(work, [{ linkId: id, slug, value, names }]) : undefined;
+  if (old.type === 'discount_code' && isOther) {
+    await insertPastCode(db, { brandId, linkId: id, code: old.value, until: now });
+  }
   if (active !== old.active) await insertStates(db, [{ brandId, linkId: id, at: now, active }]);
   work.audit({ resourceId: id, old, new: { ...row, slug: slugs?.get(id) ?? slug } });
 }

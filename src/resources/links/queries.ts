@@ -1,5 +1,5 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import type { LinksTable } from '../../engines/postgres/attribution-tables.ts';
+import type { LinkPastCodesTable, LinksTable } from '../../engines/postgres/attribution-tables.ts';
 import { inBatches } from '../../engines/postgres/batches.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import { type Cut, cutTo, inOrder, inWindow } from '../../engines/postgres/window.ts';
@@ -106,12 +106,24 @@ export interface Named {
   linkIds: readonly string[];
 }
 
-/** The assignments that are named, in no order: each with its code as written or null, and whether it was active then. */
+export async function insertPastCode(db: Db, row: Insertable<LinkPastCodesTable>): Promise<void> {
+  await db.insertInto('linkPastCodes').values(row).execute();
+}
+
+/**
+ * The assignments that are named, in no order: each with its code as written or null, and whether it was active then. A
+ * code that has changed hands is whose it was at that time.
+ */
 export async function listNamed(db: Db, brandId: string, { codes, linkIds }: Named, at: Date) {
   if (codes.length === 0 && linkIds.length === 0) return [];
   const named = sql<{ id: string; code: string | null }>`(
-    select links.id, given.code from unnest(${[...codes]}::text[]) as given (code)
-    join links on links.brand_id = ${brandId} and links.type = 'discount_code' and lower(links.value) = lower(given.code)
+    select coalesce(past.link_id, present.id) as id, given.code from unnest(${[...codes]}::text[]) as given (code)
+    left join lateral (
+      select link_id from link_past_codes
+      where brand_id = ${brandId} and lower(code) = lower(given.code) and until > ${at} order by until limit 1
+    ) as past on true
+    left join links as present on present.brand_id = ${brandId} and present.type = 'discount_code'
+      and lower(present.value) = lower(given.code)
     union all select given.id, null from unnest(${[...linkIds]}::text[]) as given (id))`;
   const wasActive = sql<boolean>`coalesce((
     select state.active from link_states as state

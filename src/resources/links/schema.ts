@@ -73,10 +73,12 @@ export const LinkDeactivated = z.object({
 export const LinkFilter = z.object({ creator_email: Email.describe('In any case.').optional(), ...ListQuery });
 export type LinkFilter = z.output<typeof LinkFilter>;
 
+const MAX_DESTINATION = 2_000;
+
 /** http or https, without a name and password. */
 export const Destination = z
   .url({ protocol: /^https?$/, error: 'must be an http or https address' })
-  .max(2_000)
+  .max(MAX_DESTINATION)
   .refine((text) => !URL.canParse(text) || new URL(text).username === '', 'must not have a user name')
   .meta({ example: 'https://shop.example/summer' });
 
@@ -88,22 +90,38 @@ export const Rate = z
   .describe('Percent paid to the creator.')
   .meta({ example: 12.5 });
 
-const value = z
+const MAX_VALUE = 255;
+const anyValue = z
   .string()
   .trim()
   .min(1)
-  .max(255)
   .refine((text) => !/\p{Cc}/u.test(text), 'must not have control characters');
+const value = anyValue.max(MAX_VALUE);
 const platform = z.string().trim().min(1).max(50).nullable();
 const reference = z.string().min(1).max(100);
 
 /** Whether the value of a link is the address it leads to. */
 export const isAddress = (text: string) => URL.canParse(text) && new URL(text).protocol === 'https:';
 
+const tooLong = (input: string, maximum: number) => ({
+  ...({ code: 'too_big', origin: 'string', inclusive: true } as const),
+  maximum,
+  input,
+});
+
+/** An address may be as long as any destination: it is not kept as the value, which is generated then. */
+const valueOrAddress = anyValue
+  .check(({ value, issues }) => {
+    if (value.length <= MAX_VALUE) return;
+    const maximum = isAddress(value) ? MAX_DESTINATION : MAX_VALUE;
+    if (value.length > maximum) issues.push(tooLong(value, maximum));
+  })
+  .meta({ maxLength: MAX_DESTINATION });
+
 export const LinkCreate = z
   .object({
     creator_email: Email.describe("Of somebody on the brand's roster."),
-    value: value
+    value: valueOrAddress
       .describe('The code, the name of the link, or the https address the link leads to.')
       .meta({ example: 'ANNA10' }),
     type: type.default('discount_code'),
@@ -123,8 +141,9 @@ export const LinkCreate = z
     currency: Currency.describe("The brand's by default; a connected offer has its store's.").optional(),
   })
   .superRefine((input, context) => {
-    if (input.type !== 'link') return;
-    if (isAddress(input.value)) {
+    if (input.type !== 'link') {
+      if (input.value.length > MAX_VALUE) context.addIssue({ ...tooLong(input.value, MAX_VALUE), path: ['value'] });
+    } else if (isAddress(input.value)) {
       const { success, error } = Destination.safeParse(input.value);
       if (!success)
         context.addIssue({ code: 'custom', path: ['value'], message: error.issues[0]?.message ?? 'is no address' });

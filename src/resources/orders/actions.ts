@@ -11,10 +11,8 @@ import {
   type HeadFacts,
   holdCommissionOf,
   holdOrder,
-  insertRefunds,
   keyOf,
   listPosted,
-  listRefunds,
   type OrderHead,
   type OrderKey,
   type OrderRow,
@@ -22,6 +20,7 @@ import {
   updateCommission,
   updateOrder,
 } from './queries.ts';
+import { insertRefunds, listRefunds } from './refunds/queries.ts';
 import { type Restated, restate } from './restate.ts';
 import { recordSale } from './sale.ts';
 import type { OrderSource } from './schema.ts';

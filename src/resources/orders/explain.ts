@@ -9,11 +9,11 @@ import {
   getSourceOf,
   listAdjustments,
   listOrders,
-  listRefunds,
   type OrderRow,
 } from './queries.ts';
 import { explainCandidate, explainDecision } from './reasons.ts';
-import { countRefunds } from './refunds.ts';
+import { countRefunds } from './refunds/count.ts';
+import { listRefunds } from './refunds/queries.ts';
 import { Attribution, commissionOf, type ExplainQuery, Explanation, FraudFlags } from './schema.ts';
 import { snapshotOf } from './snapshot.ts';
 

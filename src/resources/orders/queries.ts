@@ -2,13 +2,10 @@ import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type {
   CommissionAdjustmentsTable,
   CommissionsTable,
-  OrderRefundsTable,
   OrdersTable,
 } from '../../engines/postgres/attribution-tables.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import { StoredPostings } from '../../ledger/entry.ts';
-import type { ToldRefunds } from '../integrations/schema.ts';
-import type { KnownRefund } from './refunds.ts';
 import type { Posted } from './restate.ts';
 import type { OrderSource } from './schema.ts';
 
@@ -124,75 +121,6 @@ export async function updateCommission(
   change: Updateable<CommissionsTable>,
 ): Promise<void> {
   await db.updateTable('commissions').set(change).where('brandId', '=', brandId).where('id', '=', id).execute();
-}
-
-/**
- * Notes refunds by their ids. One told twice in two ways is the larger and the earlier, whichever came first; what is
- * told of it before its commission is paid is prorated.
- */
-export async function insertRefunds(
-  db: Db,
-  key: OrderKey,
-  { refunds, currency, updatedAt: toldAt }: ToldRefunds,
-  { now, isPaid }: { now: Date; isPaid: boolean },
-): Promise<void> {
-  const byId = new Map<string, Insertable<OrderRefundsTable>>();
-  for (const { refundId, amountMinor, at } of refunds) {
-    const known = byId.get(refundId);
-    const largest = Math.max(amountMinor, known?.amountMinor ?? 0);
-    byId.set(refundId, {
-      ...key,
-      refundId,
-      amountMinor: largest,
-      at: known && known.at < at ? known.at : at,
-      proratedMinor: isPaid ? 0 : largest,
-      toldAt,
-      currency,
-      createdAt: now,
-    });
-  }
-  if (byId.size === 0) return;
-  await db
-    .insertInto('orderRefunds')
-    .values([...byId.values()])
-    .onConflict((conflict) =>
-      conflict
-        .columns(['integrationId', 'orderId', 'refundId'])
-        .doUpdateSet({
-          amountMinor: sql<number>`greatest(order_refunds.amount_minor, excluded.amount_minor)`,
-          at: sql<Date>`least(order_refunds.at, excluded.at)`,
-          proratedMinor: sql<number>`greatest(order_refunds.prorated_minor, excluded.prorated_minor)`,
-          toldAt: sql<Date>`greatest(order_refunds.told_at, excluded.told_at)`,
-        })
-        .where(sql<boolean>`order_refunds.amount_minor < excluded.amount_minor or order_refunds.at > excluded.at
-          or order_refunds.told_at < excluded.told_at`),
-    )
-    .execute();
-}
-
-/** Those that its store has not taken back, in the order's currency. */
-export async function listRefunds(db: Db, key: OrderKey, currency: string): Promise<KnownRefund[]> {
-  return await db
-    .selectFrom('orderRefunds as refunds')
-    .innerJoin('orderHeads as heads', (join) =>
-      join
-        .onRef('heads.integrationId', '=', 'refunds.integrationId')
-        .onRef('heads.orderId', '=', 'refunds.orderId')
-        .onRef('heads.brandId', '=', 'refunds.brandId'),
-    )
-    .select(['refunds.refundId', 'refunds.amountMinor', 'refunds.at', 'refunds.proratedMinor'])
-    .where('refunds.brandId', '=', key.brandId)
-    .where('refunds.integrationId', '=', key.integrationId)
-    .where('refunds.orderId', '=', key.orderId)
-    .where((eb) => eb.or([eb('refunds.currency', 'is', null), eb('refunds.currency', '=', currency)]))
-    .where((eb) =>
-      eb.or([
-        eb('heads.refundsListedAt', 'is', null),
-        eb('refunds.toldAt', 'is', null),
-        eb('refunds.toldAt', '>=', eb.ref('heads.refundsListedAt')),
-      ]),
-    )
-    .execute();
 }
 
 /** What the ledger has of a commission. Asked when its row is held, so that no other writes meanwhile. */

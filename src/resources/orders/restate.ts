@@ -2,7 +2,7 @@ import type { CommissionStatus, LedgerKind } from '../../engines/postgres/attrib
 import type { Account, Posting } from '../../ledger/entry.ts';
 import { shareOf } from '../../money.ts';
 import { ACCOUNT_OF } from './postings.ts';
-import { type CountedRefund, countRefunds, type KnownRefund } from './refunds.ts';
+import { type CountedRefund, countRefunds, type KnownRefund } from './refunds/count.ts';
 import type { OrderSnapshot } from './snapshot.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;

@@ -9,7 +9,7 @@ import { attribute, type CarriedClick, type Decision, type RedeemedCode } from '
 import { hashEmail, maskEmail } from './customer.ts';
 import { entryOf } from './postings.ts';
 import { insertCommission, insertOrder, type OrderRow } from './queries.ts';
-import type { KnownRefund } from './refunds.ts';
+import type { KnownRefund } from './refunds/count.ts';
 import { restate } from './restate.ts';
 import { type Attribution, CommissionAnnounced, commissionOf, type OrderSource } from './schema.ts';
 import { snapshotOf } from './snapshot.ts';

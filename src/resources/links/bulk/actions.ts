@@ -42,9 +42,18 @@ function refusalOf(member: Member | undefined, unknown: 'not_found' | 'not_on_ro
   return member.isInCampaign ? undefined : 'not_in_campaign';
 }
 
-/** The members that the body names, in its order. Throws INVALID_SELECTION with a code for each that is not right. */
-async function findNamed(work: Work, kind: Kind, { creators, roster_ids = [] }: BulkCreate): Promise<Member[]> {
-  const { db, brandId } = work;
+interface Selection {
+  members: Member[];
+  /** A code for each that cannot be selected. */
+  problems: Problem[];
+}
+
+/** The members that the body names, in its order. */
+async function findNamed(
+  { db, brandId }: Work,
+  kind: Kind,
+  { creators, roster_ids = [] }: BulkCreate,
+): Promise<Selection> {
   const emails = creators?.map(({ email }) => email.toLowerCase());
   const names = emails ?? roster_ids;
   const rows = await (emails ? listByEmails(db, brandId, kind, names) : listByRosterIds(db, brandId, kind, names));
@@ -55,17 +64,26 @@ async function findNamed(work: Work, kind: Kind, { creators, roster_ids = [] }: 
     const field = emails ? `creators.${i}.email` : `roster_ids.${i}`;
     return refusal ? [{ field, code: refusal, message: `${JSON.stringify(name)} ${SAID[refusal]}` }] : [];
   });
-  if (problems.length > 0) {
-    throw new ApiError('INVALID_SELECTION', `${problems.length} of ${names.length} cannot be selected.`, {
-      details: problems,
-    });
-  }
-  return names.flatMap((name) => found.get(name) ?? []);
+  return { members: names.flatMap((name) => found.get(name) ?? []), problems };
 }
 
-async function findMissing({ db, brandId }: Work, kind: Kind): Promise<Member[]> {
+async function findMissing({ db, brandId }: Work, kind: Kind): Promise<Selection> {
   const without = await listMissing(db, brandId, kind, { hasEmail: false, limit: MAX_CREATED });
-  return [...(await listMissing(db, brandId, kind, { hasEmail: true, limit: MAX_CREATED })), ...without];
+  const members = [...(await listMissing(db, brandId, kind, { hasEmail: true, limit: MAX_CREATED })), ...without];
+  return { members, problems: [] };
+}
+
+/** Whom the body selects. Throws everything that is wrong with what it refers to. */
+async function select(work: Work, kind: Kind, input: BulkCreate, linksUrl: string): Promise<Member[]> {
+  const noCampaign = await campaignProblems(work, kind.campaignId);
+  // Of a campaign that is not there nobody is: what else is wrong with a name is said.
+  const within = noCampaign.length > 0 ? { ...kind, campaignId: null } : kind;
+  const { members, problems } = await (input.all_missing ? findMissing(work, within) : findNamed(work, within, input));
+  const details = [...noCampaign, ...destinationProblems(linksUrl, input.destination_url), ...problems];
+  if (details.length === 0) return members;
+  if (problems.length === 0) throw validationError(details);
+  const { length } = input.creators ?? input.roster_ids ?? [];
+  throw new ApiError('INVALID_SELECTION', `${problems.length} of ${length} cannot be selected.`, { details });
 }
 
 interface Made {
@@ -152,16 +170,13 @@ export async function createCodes(work: Work, input: BulkCreate, linksUrl: strin
   const { db, brandId } = work;
   await holdCircle(db, brandId);
   const kind = { type: input.type, campaignId: input.campaign_id ?? null };
-  const problems = [
-    ...(await campaignProblems(work, kind.campaignId)),
-    ...destinationProblems(linksUrl, input.destination_url),
-  ];
-  if (problems.length > 0) throw validationError(problems);
-  const isAll = input.all_missing === true;
-  const members = isAll ? await findMissing(work, kind) : await findNamed(work, kind, input);
+  const members = await select(work, kind, input, linksUrl);
   const open = members.filter(({ email, linkId }) => email !== null && linkId === null);
   const made = await makeAll(work, open, await termsOf(work, kind, input));
-  return answerOf(members, made, { remaining: isAll ? await countMissing(db, brandId, kind) : 0, linksUrl });
+  return answerOf(members, made, {
+    remaining: input.all_missing ? await countMissing(db, brandId, kind) : 0,
+    linksUrl,
+  });
 }
 
 function answerOf(

@@ -1,5 +1,5 @@
-import type { RefundFacts } from '../integrations/schema.ts';
-import type { OrderSnapshot } from './snapshot.ts';
+import type { RefundFacts } from '../../integrations/schema.ts';
+import type { OrderSnapshot } from '../snapshot.ts';
 
 export interface KnownRefund extends RefundFacts {
   /** How much of it was known before the commission was paid. */
