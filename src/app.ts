@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { Request } from './auth/identify.ts';
@@ -72,9 +73,9 @@ import {
 } from './resources/roster/routes.ts';
 import { listUsage } from './resources/usage/routes.ts';
 import { applyRoutes } from './web/apply.ts';
-import { openFront } from './web/front.ts';
+import { baseHeaders, openFront } from './web/front.ts';
 import { healthRoutes } from './web/health.ts';
-import { ingestRoutes } from './web/ingest.ts';
+import { INGEST, ingestRoutes } from './web/ingest.ts';
 import { openRedirect } from './web/redirect.ts';
 
 /** Every operation of the API. Nothing else answers under /v1. */
@@ -194,6 +195,8 @@ function noSuchOperation(method: string, url: string): ApiError {
   return new ApiError('METHOD_NOT_ALLOWED', `${method} is not allowed here; use ${allow}.`, { headers: { allow } });
 }
 
+const isApi = (url: string) => /^\/v1(?:[/?]|$)/.test(url);
+
 function matches(pattern: string, path: string): boolean {
   const parts = path.split('/');
   const wanted = pattern.split('/');
@@ -213,7 +216,13 @@ export async function buildApp(context: Context): Promise<App> {
   meterClicks(metrics, () => backlogOf(context.redis, context.clock.now()));
   const door = openDoor(context, metrics);
   const { trustedProxies } = context.config;
-  const front = openFront(openRedirect(context, metrics), { trustedProxies, maxHeaderSize: MAX_HEADER_BYTES, log });
+  const requestIdOf = ({ headers }: IncomingMessage) => {
+    const own = headers['x-request-id'];
+    return typeof own === 'string' && REQUEST_ID.test(own) ? own : newId('req', context.clock.now().getTime());
+  };
+  const front = openFront(openRedirect(context, metrics), {
+    ...{ trustedProxies, maxHeaderSize: MAX_HEADER_BYTES, addresses: door.addresses, requestIdOf, log },
+  });
   const app = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -222,21 +231,28 @@ export async function buildApp(context: Context): Promise<App> {
     routerOptions: { maxParamLength: 500 },
     exposeHeadRoutes: false,
     requestIdHeader: false,
-    genReqId: ({ headers }) => {
-      const own = headers['x-request-id'];
-      return typeof own === 'string' && REQUEST_ID.test(own) ? own : newId('req', context.clock.now().getTime());
-    },
-    frameworkErrors: (error, request, reply) => void answerError(unreadable(error), request, reply),
+    genReqId: requestIdOf,
+    // No hook runs for these.
+    frameworkErrors: (error, request, reply) =>
+      void answerError(error, request, reply.headers(baseHeaders(request.id))),
     clientErrorHandler: (error, socket) => answerUnreadable(error, socket, door.addresses, context.clock),
     forceCloseConnections: 'idle',
     serverFactory: front.serverFactory,
   });
 
+  /** What the HTTP layer refuses never came to the door: under /v1 it is told only to whoever may ask at all. */
+  async function refusalOf(error: unknown, { method, url }: FastifyRequest, asked: Request): Promise<ApiError> {
+    const refusal = isUnroutable(error) ? noSuchOperation(method, url) : unreadable(error);
+    const answer = toApiError(refusal);
+    return refusal === error || !isApi(url) ? answer : await door.refuse(asked, answer).catch(toApiError);
+  }
+
   async function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    let answer = toApiError(isUnroutable(error) ? noSuchOperation(request.method, request.url) : unreadable(error));
-    if (!reply.hasHeader('x-ratelimit-limit')) {
-      const setHeader = (name: string, value: string) => void reply.header(name, value);
-      answer = (await door.addresses.count(request.ip, setHeader)) ?? answer;
+    // Where no route was found Fastify does not look behind a proxy.
+    const asked = { ...requestOf(request, reply), address: front.addressOf(request.raw) };
+    let answer = await refusalOf(error, request, asked);
+    if (!reply.hasHeader('x-ratelimit-limit') && !request.url.startsWith(INGEST)) {
+      answer = (await door.addresses.count(asked.address, asked.setHeader)) ?? answer;
     }
     logFailure(log, answer, request.id);
     reply.code(answer.status).headers(answer.headers).type('application/json; charset=utf-8');
@@ -247,13 +263,13 @@ export async function buildApp(context: Context): Promise<App> {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.addHook('onRequest', (request, reply, done) => {
-    reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
+    reply.headers(baseHeaders(request.id));
     done();
   });
   app.setErrorHandler(answerError);
   app.setNotFoundHandler(async (request, reply) => {
     const refusal = noSuchOperation(request.method, request.url);
-    if (!/^\/v1(?:[/?]|$)/.test(request.url)) throw refusal;
+    if (!isApi(request.url)) throw refusal;
     await door.refuse(requestOf(request, reply), refusal);
   });
   for (const operation of operations) register(app, door, metrics, operation);

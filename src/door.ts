@@ -149,10 +149,16 @@ function assertAdmitted({ caller, decision, metered }: Admitted, now: Date, setH
   return decision.prepared;
 }
 
-/** At most 20 names of 64 bytes each, percent-encoded: a header carries ASCII only. */
-function ignoredHeader(names: readonly string[]): string {
-  return names
-    .slice(0, 20)
-    .map((name) => encodeURIComponent(name.toWellFormed()).slice(0, 64))
-    .join(', ');
+/** A name percent-encoded, cut at a whole character to at most 64 bytes. */
+function encodedName(name: string): string {
+  let encoded = '';
+  for (const character of name.toWellFormed()) {
+    const longer = encoded + encodeURIComponent(character);
+    if (longer.length > 64) break;
+    encoded = longer;
+  }
+  return encoded;
 }
+
+/** At most 20 names: a header carries ASCII only. */
+const ignoredHeader = (names: readonly string[]): string => names.slice(0, 20).map(encodedName).join(', ');

@@ -155,20 +155,38 @@ function readQuery(shape: z.ZodObject, raw: RawInput['query']) {
   return { values, ignored, problems };
 }
 
-function unknownBodyFields(shape: z.ZodType, body: unknown): string[] {
-  if (!(shape instanceof z.ZodObject) || typeof body !== 'object' || body === null) return [];
-  return Object.keys(body)
-    .filter((name) => !isDeclared(shape, name))
-    .map((name) => `body.${name}`);
+/** As many as `X-Ignored-Params` names. */
+const MAX_IGNORED = 20;
+
+/** What a field's shape wraps, when it is optional, nullable or has a default. */
+function unwrapped(shape: unknown): unknown {
+  let inner = shape;
+  while (inner instanceof z.ZodOptional || inner instanceof z.ZodNullable || inner instanceof z.ZodDefault) {
+    inner = inner.unwrap();
+  }
+  return inner;
+}
+
+/** The fields of a body that no shape knows, also inside objects and arrays; a shape that takes any name knows all. */
+function* unknownFields(shape: unknown, value: unknown, path: string): Generator<string> {
+  const known = unwrapped(shape);
+  if (typeof value !== 'object' || value === null) return;
+  if (known instanceof z.ZodArray && Array.isArray(value)) {
+    for (const [i, item] of value.entries()) yield* unknownFields(known.element, item, `${path}.${i}`);
+  }
+  if (!(known instanceof z.ZodObject) || known.def.catchall) return;
+  for (const [name, inner] of Object.entries(value)) {
+    if (isDeclared(known, name)) yield* unknownFields(known.shape[name], inner, `${path}.${name}`);
+    else yield `${path}.${name}`;
+  }
 }
 
 /** PostgreSQL's text has no NUL character; anything else of Unicode is kept as it came. */
-function assertStorable({ params, query, body }: RawInput): void {
+function unstorable({ params, query, body }: RawInput): Problem[] {
   const fields = [...Object.entries(params), ...Object.entries(query), ['body', body] as const];
-  const problems = fields
+  return fields
     .filter(([, value]) => hasNul(value))
     .map(([field]) => ({ field, code: 'invalid_character', message: 'must not have a NUL character.' }));
-  if (problems.length > 0) throw validationError(problems);
 }
 
 function hasNul(value: unknown): boolean {
@@ -193,11 +211,12 @@ function readInput<P extends z.ZodType, Q extends z.ZodObject, B extends z.ZodTy
   const body = declared.body.safeParse(Object.is(declared.body, nothing) ? (raw.body ?? {}) : raw.body, {
     reportInput: true,
   });
-  problems.push(...problemsOf(params), ...problemsOf(query), ...problemsOf(body));
+  problems.push(...problemsOf(params), ...problemsOf(query), ...problemsOf(body), ...unstorable(raw));
   if (!params.success || !query.success || !body.success || problems.length > 0) throw validationError(problems);
-  assertStorable(raw);
-  const allIgnored = [...ignored, ...unknownBodyFields(declared.body, raw.body)];
-  return { params: params.data, query: query.data, body: body.data, ignored: allIgnored };
+  for (const name of unknownFields(declared.body, raw.body, 'body')) {
+    if (ignored.push(name) >= MAX_IGNORED) break;
+  }
+  return { params: params.data, query: query.data, body: body.data, ignored };
 }
 
 const bytesOf = (response: z.ZodType, answer: unknown) => Buffer.from(JSON.stringify(response.parse(answer)));

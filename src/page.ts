@@ -3,12 +3,20 @@ import { z } from 'zod';
 export const DEFAULT_LIMIT = 20;
 export const MAX_LIMIT = 100;
 
-/** A query parameter that is a whole number: `12`, never `1e3`, `0x10` or `12.0`. */
+/**
+ * A query parameter that is a whole number: `12`, never `1e3`, `0x10` or `12.0`. Its bounds are checked on the text, for
+ * a number too large to be exact would be named rounded; what follows the text says them to the OpenAPI document.
+ */
 export function integerParameter(bounds: { min?: number; max?: number } = {}) {
   const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = bounds;
   return z
     .string()
-    .regex(/^[+-]?\d{1,16}$/, 'must be a whole number')
+    .regex(/^[+-]?\d+$/, { error: 'must be a whole number', abort: true })
+    .check(({ value, issues }) => {
+      const shared = { origin: 'number', inclusive: true, input: value } as const;
+      if (Number(value) < min) issues.push({ ...shared, code: 'too_small', minimum: min });
+      if (Number(value) > max) issues.push({ ...shared, code: 'too_big', maximum: max });
+    })
     .transform(Number)
     .pipe(z.number().int().min(min).max(max));
 }
@@ -29,9 +37,6 @@ export function booleanParameter() {
     .pipe(z.boolean());
 }
 
-/** Pages and offsets stay exact in arithmetic; nothing lies beyond. */
-const MAX_POSITION = 1_000_000_000_000;
-
 /** Over 100 is clamped, not refused. */
 const limit = z
   .string()
@@ -43,9 +48,9 @@ const limit = z
 
 /** The pagination parameters of every list. */
 export const PageQuery = {
-  page: integerParameter({ min: 1, max: MAX_POSITION }).default(1).describe('1-based page.'),
+  page: integerParameter({ min: 1 }).default(1).describe('1-based page.'),
   limit,
-  offset: integerParameter({ min: 0, max: MAX_POSITION })
+  offset: integerParameter({ min: 0 })
     .optional()
     .describe('Alternative to page: page = floor(offset / limit) + 1. Wins when both are sent.'),
 };
@@ -84,9 +89,12 @@ export interface Page {
   offset: number;
 }
 
-export function pageOf(query: { page: number; limit: number; offset?: number | undefined }): Page {
-  const page = query.offset === undefined ? query.page : Math.floor(query.offset / query.limit) + 1;
-  return { page, limit: query.limit, offset: (page - 1) * query.limit };
+/** Where no list reaches: engines and arithmetic are given nothing beyond what a number holds exactly. */
+const NOWHERE = Number.MAX_SAFE_INTEGER;
+
+export function pageOf({ limit, ...query }: { page: number; limit: number; offset?: number | undefined }): Page {
+  const page = query.offset === undefined ? query.page : Math.min(Math.floor(query.offset / limit) + 1, NOWHERE);
+  return { page, limit, offset: Math.min((page - 1) * limit, NOWHERE) };
 }
 
 export const Pagination = z

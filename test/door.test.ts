@@ -112,10 +112,15 @@ describe('every answer carries the headers and the error body', () => {
     expectEveryHeader(answer);
   });
 
-  it('methods that HTTP or Fastify do not know are refused in the same form', async () => {
-    const answer = await call(`${app.url}/v1/creators/search`, undefined, { method: 'QUERY', ...from() });
-    expect([answer.status, answer.body.code]).toEqual([405, 'METHOD_NOT_ALLOWED']);
-    expectEveryHeader(answer);
+  it('a method that Fastify does not know is refused in the same order: key, class, method', async () => {
+    const query = (key?: string) => call(`${app.url}/v1/creators/1`, key, { method: 'QUERY', ...from() });
+    const answers = [await query(), await query(await brand.key('data')), await query(await brand.key('brand'))];
+    expect(answers.map(({ status, body }) => [status, body.code])).toEqual([
+      [401, 'AUTH_REQUIRED'],
+      [403, 'BRAND_KEY_REQUIRED'],
+      [405, 'METHOD_NOT_ALLOWED'],
+    ]);
+    for (const answer of answers) expectEveryHeader(answer);
   });
 
   it('405 names the methods that are allowed', async () => {

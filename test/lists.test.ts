@@ -13,6 +13,9 @@ let turn = 0;
 
 const ROWS = 5;
 
+/** Its page is one more than a number holds exactly. */
+const FARTHEST = `limit=1&offset=${2 ** 53 - 1}`;
+
 beforeAll(async () => {
   app = await startApp({ alias, env: BEHIND_PROXY });
   await putDirectory(app.context.elastic, alias, [creator(1), creator(2)]);
@@ -49,9 +52,20 @@ describe('every list', () => {
     }
     expect((await read(path)).body.pagination).toMatchObject({ page: 1, limit: 20 });
     expect((await read(`${path}?limit=2&page=9&offset=3`)).body.pagination).toMatchObject({ page: 2, limit: 2 });
-    const beyond = (await read(`${path}?limit=100&page=50`)).body;
-    expect([beyond.data, beyond.pagination.has_more]).toEqual([[], false]);
-    expect(beyond.pagination.total).toBe((await read(path)).body.pagination.total);
+    const { total } = (await read(path)).body.pagination;
+    for (const query of ['limit=100&page=50', `page=${2 ** 53 - 1}`, `offset=${2 ** 53 - 1}`, FARTHEST]) {
+      const { status, body } = await read(`${path}?${query}`);
+      expect([status, body.data, body.pagination?.has_more, body.pagination?.total], query).toEqual([
+        200,
+        [],
+        false,
+        total,
+      ]);
+    }
+    for (const query of [`page=${2n ** 53n}`, `offset=${2n ** 53n}`, `page=${'9'.repeat(30)}`]) {
+      const { status, body } = await read(`${path}?${query}`);
+      expect([status, body.details], query).toMatchObject([422, [{ code: 'too_big' }]]);
+    }
   });
 });
 

@@ -5,14 +5,21 @@ import { monthlyCredits } from './access.ts';
 import type { Metered } from './meter.ts';
 import { periodAt } from './period.ts';
 
-/** `X-Credits-*` of a data key's answer, with `charged` credits kept. Without Redis the balance is not known. */
-export function creditHeaders(caller: Caller, metered: Metered, charged: number, now: Date): Headers {
+/**
+ * `X-Credits-*` of a data key's answer, with `charged` credits kept. Without Redis the balance cannot be read: nothing can
+ * be spent meanwhile, so nothing is said to remain, as with a rate that cannot be counted.
+ */
+export function creditHeaders(
+  caller: Caller,
+  { credits, charge }: Pick<Metered, 'credits' | 'charge'>,
+  charged: number,
+  now: Date,
+): Headers {
   if (caller.kind !== 'data') return {};
-  const { credits, charge } = metered;
   const { end } = credits?.period ?? periodAt(caller.subscription.anchorAt, now);
   return {
     'x-credits-limit': String(credits?.granted ?? monthlyCredits(caller.subscription)),
-    ...(credits ? { 'x-credits-remaining': String(credits.remaining + (charge?.credits ?? 0) - charged) } : {}),
+    'x-credits-remaining': String(credits ? credits.remaining + (charge?.credits ?? 0) - charged : 0),
     'x-credits-reset': String(Math.ceil(end.getTime() / 1000)),
     'x-credits-charged': String(charged),
   };

@@ -1,9 +1,11 @@
 import { type Identified, type Identity, type Request, UNCONFIRMED_AGE_MS } from '../auth/identify.ts';
+import type { Caller } from '../auth/queries.ts';
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 import { unreadRateHeaders } from '../rate/headers.ts';
 import { openLocalWindows } from '../rate/local.ts';
+import { creditHeaders } from './headers.ts';
 import { type MeterCall, type Metered, RATE_LIMIT, RATE_WINDOW_MS } from './meter.ts';
 
 export type MeterOrFallBack = (
@@ -21,10 +23,13 @@ export function openMetering(
 ): MeterOrFallBack {
   const localWindow = openLocalWindows(RATE_WINDOW_MS);
 
-  function refuseUnread(request: Request, cause: ApiError): never {
-    for (const [name, value] of Object.entries(unreadRateHeaders(RATE_LIMIT, clock.now().getTime()))) {
-      request.setHeader(name, value);
-    }
+  function refuseUnread(request: Request, caller: Caller, cause: ApiError): never {
+    const now = clock.now();
+    const headers = {
+      ...unreadRateHeaders(RATE_LIMIT, now.getTime()),
+      ...creditHeaders(caller, { credits: undefined, charge: undefined }, 0, now),
+    };
+    for (const [name, value] of Object.entries(headers)) request.setHeader(name, value);
     throw cause;
   }
 
@@ -33,7 +38,7 @@ export function openMetering(
       return await meter({ ...call, caller, requestId: request.requestId });
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'SERVICE_UNAVAILABLE') throw error;
-      if (call.credits > 0) refuseUnread(request, error);
+      if (call.credits > 0) refuseUnread(request, caller, error);
       metrics.localLimits.inc();
       await identity.identifyAgain(request, key, UNCONFIRMED_AGE_MS);
       const window = localWindow(caller.keyId, clock.now().getTime());

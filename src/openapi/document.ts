@@ -15,7 +15,13 @@ const COMMON: readonly ErrorCode[] = [
   'INTERNAL_ERROR',
   'SERVICE_UNAVAILABLE',
 ];
-const WITH_BODY: readonly ErrorCode[] = ['INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
+/** Codes that every POST, PATCH and DELETE can answer: each is a change, whose answer is kept under the caller's key. */
+const OF_CHANGES: readonly ErrorCode[] = [
+  'INVALID_JSON',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'IDEMPOTENCY_KEY_REUSED',
+];
 
 const ErrorAnswer = z
   .looseObject({
@@ -74,8 +80,20 @@ const HEADERS = {
 };
 const EVERY_HEADER = Object.fromEntries(Object.keys(HEADERS).map((name) => [name, headerRef(name)]));
 
+const isChange = ({ method }: Operation) => method !== 'GET';
+
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'Names this call: sent again within 24 hours it gets the first answer, with `Idempotency-Replayed: true`, and changes ' +
+    'nothing. With another body it is 409 IDEMPOTENCY_KEY_REUSED. Scoped to the brand; a blank one is none.',
+  schema: { type: 'string', maxLength: 255, pattern: '^[!-~]*$' },
+};
+
 function responsesOf(operation: Operation, components: Json): Json {
-  const codes = [...new Set([...COMMON, ...(operation.method === 'GET' ? [] : WITH_BODY), ...operation.errors])];
+  const codes = [...new Set([...COMMON, ...(isChange(operation) ? OF_CHANGES : []), ...operation.errors])];
   if (!operation.callers.includes('data')) codes.push('BRAND_KEY_REQUIRED');
   const error = schemaOf(ErrorAnswer, 'output', components);
   const byStatus: Map<number, ErrorCode[]> = Map.groupBy(codes, (code) => STATUS[code]);
@@ -102,6 +120,7 @@ function describe(operation: Operation, components: Json): Json {
     parameters: [
       ...parametersOf(operation.params, 'path', components),
       ...parametersOf(operation.query, 'query', components),
+      ...(isChange(operation) ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
     ],
     ...(hasBody
       ? {
@@ -141,6 +160,7 @@ export function openapiDocument(operations: readonly Operation[]): Json {
     components: {
       schemas: components,
       headers: HEADERS,
+      parameters: { IdempotencyKey: IDEMPOTENCY_KEY },
       securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'svk_…, 44 characters' } },
     },
   };

@@ -17,7 +17,15 @@ const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
 /** Of one address, with a wrong signature or id; right deliveries are never limited. */
 const REFUSALS_PER_MINUTE = 60;
 
+/** Where deliveries go; no answer below it carries rate headers. */
+export const INGEST = '/ingest/';
+const DELIVERIES = `${INGEST}:provider/:integration`;
+
 const tooLarge = new ApiError('PAYLOAD_TOO_LARGE', 'The delivery is larger than 4 MB.');
+
+const notDelivered = new ApiError('METHOD_NOT_ALLOWED', 'Deliveries are sent with POST.', {
+  headers: { allow: 'POST' },
+});
 
 const Params = z.object({ provider: z.enum(PROVIDERS), integration: z.string().regex(/^\w{1,100}$/) });
 type Params = z.infer<typeof Params>;
@@ -80,10 +88,20 @@ export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Me
   }
 
   const options = { bodyLimit: BODY_LIMIT_BYTES, errorHandler: answerError };
-  app.post('/ingest/:provider/:integration', options, async (request, reply) => {
+  app.post(DELIVERIES, options, async (request, reply) => {
     const { data } = Params.safeParse(request.params);
     if (!data) throw await refuse(undefined, request.ip);
     await take(data, request);
     return reply.send({ received: true });
   });
+
+  /** Refused before a body is read. */
+  const refusing = (refusal: ApiError) => ({
+    onRequest: async () => Promise.reject(refusal),
+    errorHandler: answerError,
+    handler: async () => undefined,
+  });
+  const others = app.supportedMethods.filter((method) => method !== 'POST');
+  app.route({ method: others, url: DELIVERIES, ...refusing(notDelivered) });
+  app.route({ method: app.supportedMethods, url: `${INGEST}*`, ...refusing(notFound('path')) });
 }

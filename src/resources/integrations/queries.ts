@@ -20,7 +20,7 @@ const SHOWN = [
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const HOUR_MS = 60 * 60 * 1_000;
 
-/** With the deliveries refused within a day before `now`, by whole hours. */
+/** With the deliveries refused within a day before `now`: they are counted by the hour, and the oldest hour counts whole. */
 function withFailures(db: Db, brandId: string, now: Date) {
   return db
     .selectFrom('integrations')
@@ -29,7 +29,7 @@ function withFailures(db: Db, brandId: string, now: Date) {
       eb
         .selectFrom('integrationFailures as failure')
         .whereRef('failure.integrationId', '=', 'integrations.id')
-        .where('failure.hour', '>', new Date(now.getTime() - DAY_MS))
+        .where('failure.hour', '>', new Date(now.getTime() - DAY_MS - HOUR_MS))
         .select((of) => of.fn.coalesce(of.fn.sum<number>('failure.failures'), sql<number>`0`).as('failures'))
         .as('failures24h'),
     )
