@@ -5,6 +5,7 @@ import { resolveEngines } from '../src/engines/embedded/running.ts';
 import { migratePostgres } from '../src/engines/postgres/migrate.ts';
 import { openPostgres } from '../src/engines/postgres/open.ts';
 import type { DirectoryEngines } from '../src/resources/creators/directory/import/writer.ts';
+import { noteSize } from '../src/sample.ts';
 
 /** A bulk may take long while Elasticsearch merges. */
 const TIMEOUT_MS = 60_000;
@@ -39,6 +40,7 @@ export async function withDirectory<T>(
         redisUrl: redis,
       });
     } finally {
+      await noteSize(config, elastic);
       await Promise.all([elastic.close(), postgres.close()]);
     }
   } finally {

@@ -1,16 +1,14 @@
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
+import { filled, wholeNumber } from '../src/commands/arguments.ts';
 import { generateCreators } from '../src/resources/creators/directory/import/sample.ts';
 import { say } from './terminal.ts';
 
 const CHUNK_CHARACTERS = 1 << 18;
 
-function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('must be a whole number.');
-  return Number(text);
-}
+const numbered = wholeNumber(0, 999_999_999);
 
 function* ndjson(count: number, seed: number): Generator<string> {
   let chunk = '';
@@ -39,9 +37,9 @@ export function generateCommand(program: Command): void {
   program
     .command('generate')
     .description('sample creators as NDJSON; the same seed gives the same ones')
-    .requiredOption('--count <number>', 'how many', wholeNumber)
-    .option('--seed <number>', 'which ones', wholeNumber, 1)
-    .option('--out <file>', 'default: standard output')
+    .requiredOption('--count <number>', 'how many', numbered)
+    .option('--seed <number>', 'which ones', numbered, 1)
+    .option('--out <file>', 'default: standard output', filled)
     .addHelpText('after', '\nExamples:\n  npm run indexer -- generate --count 1000000 --seed 7 --out creators.ndjson')
     .action(generate);
 }

@@ -1,19 +1,15 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
+import { wholeNumber } from '../src/commands/arguments.ts';
 import { prune } from '../src/resources/creators/directory/import/versions.ts';
 import { withDirectory } from './engines.ts';
 import { onStop } from './signals.ts';
 import { print, say } from './terminal.ts';
 
-function count(text: string): number {
-  if (!/^\d{1,4}$/.test(text)) throw new InvalidArgumentError('must be a whole number.');
-  return Number(text);
-}
-
 export function pruneCommand(program: Command): void {
   program
     .command('prune')
     .description('remove old and unfinished indices; prints their names')
-    .option('--keep <number>', 'previous indices to keep', count, 1)
+    .option('--keep <number>', 'previous indices to keep', wholeNumber(0, 9_999), 1)
     .option('--no-wait', 'fail instead of waiting for whoever writes')
     .addHelpText('after', '\nNever removes the live index, nor one that was live within the hour.')
     .action((options: { keep: number; wait: boolean }) =>

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Command } from 'commander';
 import { readConfig } from './config.ts';
 import { consumersOf } from './consumers.ts';
 import type { Context } from './context.ts';
@@ -73,6 +74,13 @@ export function startWorker(context: Context, redisUrl: string): { stop(): Promi
 }
 
 async function main(): Promise<void> {
+  new Command('rollcall-worker')
+    .description(
+      'Work that no caller waits for, beside the API. Takes its engines from the environment, as the API does.',
+    )
+    .showHelpAfterError()
+    .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
+    .parse();
   assertNode();
   const config = readConfig();
   const urls = configuredUrls(config);
@@ -87,4 +95,9 @@ async function main(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop());
 }
 
-if (import.meta.main) await main();
+if (import.meta.main) {
+  await main().catch((error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(1);
+  });
+}

@@ -182,7 +182,7 @@ describe('a state and a country', () => {
   test('every state is known by code and name in any case, LA being Louisiana and DC the district', () => {
     for (const state of listStates()) {
       for (const value of [state.code, state.code.toLowerCase(), state.name, state.name.toUpperCase()]) {
-        expect(readState(value)).toEqual({ kind: 'state', state });
+        expect(readState(value)).toEqual({ kind: 'state', state, text: fold(value) });
         expect(stateCodeOf(value, null)).toBe(state.code);
       }
     }

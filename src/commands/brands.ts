@@ -4,6 +4,8 @@ import type { Db } from '../engines/postgres/open.ts';
 import type { KeyKind, PlanName, SubscriptionStatus } from '../engines/postgres/tables.ts';
 import { createBrand, setPlan } from '../resources/brands/actions.ts';
 import { findBrand, listSubscriptions } from '../resources/brands/queries.ts';
+import { BrandPatch } from '../resources/brands/schema.ts';
+import { filled, wholeNumber } from './arguments.ts';
 import { withEngines } from './open.ts';
 
 export async function getBrand(db: Db, idOrName: string): Promise<{ id: string; name: string }> {
@@ -15,17 +17,20 @@ export async function getBrand(db: Db, idOrName: string): Promise<{ id: string; 
 const planOption = () => new Option('--plan <plan>', 'the plan').choices(PLAN_NAMES);
 const statusOption = () => new Option('--status <status>', 'the subscription status').choices(SUBSCRIPTION_STATUSES);
 
-function wholeNumber(value: string): number {
-  if (!/^\d{1,9}$/.test(value)) throw new InvalidArgumentError('must be a whole number.');
-  return Number(value);
+/** By the API's own rule for a brand's name. */
+function brandName(value: string): string {
+  const name = BrandPatch.shape.name.safeParse(filled(value)).data;
+  if (name === undefined) throw new InvalidArgumentError('must have at most 200 characters.');
+  return name;
 }
 
 export function brandCommands(program: Command): void {
   program
     .command('brand')
     .description('brands')
-    .command('create <name>')
+    .command('create')
     .description('make a brand with its subscriptions; prints its id')
+    .argument('<name>', 'no other brand has it', brandName)
     .addOption(planOption().default('starter'))
     .addOption(statusOption().default('active'))
     .action((name: string, options: { plan: PlanName; status: SubscriptionStatus }) =>
@@ -39,10 +44,14 @@ export function brandCommands(program: Command): void {
     .description('plans')
     .command('set')
     .description('set the plan of a brand; every process holds to it within a second')
-    .requiredOption('--brand <id or name>', 'the brand')
+    .requiredOption('--brand <id or name>', 'the brand', filled)
     .addOption(planOption().makeOptionMandatory())
     .addOption(statusOption())
-    .option('--credits <number>', "credits a month instead of the plan's own", wholeNumber)
+    .option(
+      '--credits <number>',
+      "credits a month instead of the plan's own; without it, agreed ones stay while the plan does",
+      wholeNumber(0, 999_999_999),
+    )
     .addOption(new Option('--kind <kind>', 'only one of its two subscriptions').choices(['brand', 'data']))
     .action(
       (options: { brand: string; plan: PlanName; status?: SubscriptionStatus; credits?: number; kind?: KeyKind }) =>

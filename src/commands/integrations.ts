@@ -9,6 +9,7 @@ import { askWhoItIs, connectStore, disconnectStore } from '../resources/integrat
 import { findBrandOfIntegration, listIntegrations } from '../resources/integrations/queries.ts';
 import { integrationOf, PROVIDERS } from '../resources/integrations/schema.ts';
 import { inWork } from '../work.ts';
+import { filled } from './arguments.ts';
 import { getBrand } from './brands.ts';
 import { type CommandEngines, withEngines } from './open.ts';
 
@@ -106,19 +107,24 @@ export function integrationCommands(program: Command): void {
   integration
     .command('connect')
     .description("connect a store; prints the integration's id, and on stderr where its webhooks go")
-    .requiredOption('--brand <id or name>', 'the brand')
+    .requiredOption('--brand <id or name>', 'the brand', filled)
     .addOption(new Option('--provider <provider>', 'the kind of store').choices(PROVIDERS).makeOptionMandatory())
     .requiredOption('--url <url>', "the base of the store's API, such as https://name.myshopify.com", baseUrl)
-    .option('--token-file <file>', 'access token; of WooCommerce consumer key:consumer secret; - for stdin')
-    .option('--webhook-secret-file <file>', 'what the store signs its webhooks with; - for stdin, after the token')
+    .option('--token-file <file>', 'access token; of WooCommerce consumer key:consumer secret; - for stdin', filled)
+    .option(
+      '--webhook-secret-file <file>',
+      'what the store signs its webhooks with; - for stdin, after the token',
+      filled,
+    )
     .action((options: ConnectOptions) => withEngines((engines) => connect(engines, options)));
   integration
     .command('list')
     .description('the stores of a brand')
-    .requiredOption('--brand <id or name>', 'the brand')
+    .requiredOption('--brand <id or name>', 'the brand', filled)
     .action((options: { brand: string }) => withEngines((engines) => list(engines, options.brand)));
   integration
-    .command('disconnect <id>')
-    .description('refuse the deliveries of a store from now on, and forget its secrets')
+    .command('disconnect')
+    .description('refuse the deliveries of a store from now on, and forget its secrets; prints its id')
+    .argument('<id>', "the integration's id", filled)
     .action((id: string) => withEngines((engines) => disconnect(engines, id)));
 }

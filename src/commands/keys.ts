@@ -3,6 +3,7 @@ import { createKey, revokeKey } from '../auth/actions.ts';
 import { listKeys } from '../auth/queries.ts';
 import type { KeyKind } from '../engines/postgres/tables.ts';
 import { listSubscriptions } from '../resources/brands/queries.ts';
+import { filled } from './arguments.ts';
 import { getBrand } from './brands.ts';
 import { withEngines } from './open.ts';
 
@@ -19,9 +20,9 @@ export function keyCommands(program: Command): void {
   key
     .command('create')
     .description('make a key; prints it, this once')
-    .requiredOption('--brand <id or name>', 'the brand')
+    .requiredOption('--brand <id or name>', 'the brand', filled)
     .addOption(new Option('--type <type>', 'what the key may call').choices(['brand', 'data']).makeOptionMandatory())
-    .option('--name <name>', 'what lists call it', 'key')
+    .option('--name <name>', 'what lists call it', filled, 'key')
     .option('--expires <time>', 'when it ends', time)
     .action((options: { brand: string; type: KeyKind; name: string; expires?: Date }) =>
       withEngines(async ({ db, clock }) => {
@@ -42,7 +43,7 @@ export function keyCommands(program: Command): void {
   key
     .command('list')
     .description('the keys of a brand')
-    .requiredOption('--brand <id or name>', 'the brand')
+    .requiredOption('--brand <id or name>', 'the brand', filled)
     .action((options: { brand: string }) =>
       withEngines(async ({ db }) => {
         const brand = await getBrand(db, options.brand);
@@ -61,8 +62,9 @@ export function keyCommands(program: Command): void {
       }),
     );
   key
-    .command('revoke <key or id>')
-    .description('revoke a key; it stops within a second on every process')
+    .command('revoke')
+    .description('revoke a key; it stops within a second on every process; prints its id')
+    .argument('<key-or-id>', 'the key itself (svk_…) or its id, as lists show it', filled)
     .action((keyOrId: string) =>
       withEngines(async (engines) => {
         process.stdout.write(`${await revokeKey(engines, keyOrId)}\n`);

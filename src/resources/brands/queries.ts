@@ -52,7 +52,7 @@ export async function listSubscriptions(db: Db, brandId: string) {
 export interface PlanChange {
   plan: PlanName;
   status: SubscriptionStatus | undefined;
-  /** Credits a month instead of the plan's own; undefined: the plan's own. */
+  /** Credits a month instead of the plan's own; undefined: as agreed while the plan stays, the new plan's own else. */
   monthlyCredits: number | undefined;
   at: Date;
 }
@@ -60,12 +60,14 @@ export interface PlanChange {
 export async function updatePlan(db: Db, subscriptionId: string, change: PlanChange): Promise<void> {
   await db
     .updateTable('subscriptions')
-    .set({
+    .set((eb) => ({
       plan: change.plan,
-      monthlyCredits: change.monthlyCredits ?? null,
+      monthlyCredits:
+        change.monthlyCredits ??
+        eb.case().when('plan', '=', change.plan).then(eb.ref('monthlyCredits')).else(null).end(),
       updatedAt: change.at,
       ...(change.status === undefined ? {} : { status: change.status }),
-    })
+    }))
     .where('id', '=', subscriptionId)
     .execute();
 }

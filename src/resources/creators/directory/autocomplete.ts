@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { nothing, operation } from '../../../operation.ts';
 import { integerParameter } from '../../../page.ts';
+import { fold } from './place-names.ts';
 import { sortOf, usernameStartsWith } from './query.ts';
 import { DirectoryCreator } from './schema.ts';
 
@@ -17,6 +18,8 @@ const Hits = z.object({
   hits: z.object({ hits: z.array(z.object({ _source: z.object({ card: DirectoryCreator }) })) }),
 });
 
+const beginningIn = (q: string) => q.trim().replace(/^@/, '').trim();
+
 export const autocompleteCreators = operation({
   id: 'autocomplete_creators',
   method: 'GET',
@@ -28,7 +31,13 @@ export const autocompleteCreators = operation({
   directory: true,
   params: nothing,
   query: z.object({
-    q: z.string().min(1).max(100).describe('The beginning of a username.').meta({ example: 'gord' }),
+    q: z
+      .string()
+      .min(1)
+      .max(100)
+      .refine((value) => fold(beginningIn(value)) !== '', 'must have a character of a username')
+      .describe('The beginning of a username.')
+      .meta({ example: 'gord' }),
     limit: integerParameter({ min: 1 })
       .transform((value) => Math.min(value, 20))
       .pipe(z.number().int().min(1).max(20))
@@ -41,11 +50,10 @@ export const autocompleteCreators = operation({
   hints: { readOnly: true, idempotent: true, destructive: false },
   handler: async ({ directory }, { query }) => {
     const snapshot = await directory.snapshot();
-    const beginning = query.q.trim().replace(/^@/, '');
     const { hits } = await directory.counts.ask(snapshot.index, Hits, {
       size: query.limit,
       track_total_hits: false,
-      query: { bool: { filter: [usernameStartsWith(beginning)] } },
+      query: { bool: { filter: [usernameStartsWith(beginningIn(query.q))] } },
       sort: sortOf('followers'),
     });
     return { data: hits.hits.map((hit) => Suggestion.parse(hit._source.card)) };

@@ -69,6 +69,20 @@ function foldUnicode(text: string): string {
 
 const POSTAL_WORDS: Readonly<Record<string, string>> = { saint: 'st', sainte: 'ste', fort: 'ft', mount: 'mt' };
 
+const LONG_WORDS: Readonly<Record<string, string>> = { st: 'saint', ste: 'sainte', ft: 'fort', mt: 'mount' };
+
+/**
+ * The ways in which a name of a place is commonly written, folded: postal words in full and short, points and
+ * apostrophes left out, hyphens as spaces. `St. Louis` is `st. louis`, `st louis`, `saint louis`.
+ */
+export function spellingsOf(name: string): string[] {
+  const written = fold(name);
+  const long = written.replace(/\b(ste?|ft|mt)\b\.?/g, (_, word: string) => LONG_WORDS[word] ?? word);
+  const short = written.replace(/\b(?:sainte?|fort|mount)\b/g, (word) => `${POSTAL_WORDS[word] ?? word}.`);
+  const plain = [written, long, short].flatMap((spelling) => [spelling, spelling.replace(/[.']/g, '')]);
+  return [...new Set(plain.flatMap((spelling) => [spelling, spelling.replaceAll('-', ' ')]))];
+}
+
 function lettersOf(folded: string): string {
   return folded.replace(/[^\p{L}\p{N}\p{M}]+/gu, '');
 }

@@ -16,7 +16,7 @@ import {
   stateByName,
   states,
 } from './place-atlas.ts';
-import { fold, placeKey } from './place-names.ts';
+import { fold, placeKey, spellingsOf } from './place-names.ts';
 
 export type { Country, Metro, State } from './place-atlas.ts';
 export { fold } from './place-names.ts';
@@ -24,14 +24,28 @@ export { countryCodeOf, metrosOf, stateCodeOf } from './stored-place.ts';
 
 /**
  * How a city is understood: a metro, perhaps narrowed (`LA, CA`); exactly one city (`Miami, FL`); or every city whose
- * folded name contains the folded `text`. A suggestion is the nearest known name for a text that no known name has.
+ * folded name contains the folded `text`. Spellings are how else a known city's name may be stored, folded. A
+ * suggestion is the nearest known name for a text that no known name has.
  */
 export type PlaceReading =
   | { kind: 'metro'; metro: Metro; state?: State; country?: Country }
-  | { kind: 'city'; name: string; state?: State; stateText?: string; country?: Country }
-  | { kind: 'city_contains'; text: string; state?: State; country?: Country; suggestion?: string }
-  | { kind: 'state'; state: State };
-export type StateReading = { kind: 'state'; state: State } | { kind: 'state_text'; text: string; suggestion?: string };
+  | { kind: 'city'; name: string; spellings: string[]; state?: State; country?: Country }
+  | {
+      kind: 'city_contains';
+      text: string;
+      spellings?: string[];
+      state?: State;
+      country?: Country;
+      suggestion?: string;
+    }
+  | KnownState;
+/** A state of the US, and the text it was read from, folded: abroad it is only that text. */
+interface KnownState {
+  kind: 'state';
+  state: State;
+  text: string;
+}
+export type StateReading = KnownState | { kind: 'state_text'; text: string; suggestion?: string };
 export type CountryReading =
   | { kind: 'country'; country: Country }
   | { kind: 'country_contains'; text: string; suggestion?: string };
@@ -63,7 +77,7 @@ export function readCity(value: string): PlaceReading {
 
 export function readState(value: string): StateReading {
   const state = find(stateByKey, value);
-  if (state) return { kind: 'state', state };
+  if (state) return { kind: 'state', state, text: fold(value) };
   return { kind: 'state_text', text: fold(value), ...suggesting(nearestState(value)) };
 }
 
@@ -84,7 +98,7 @@ export function readLocation(q: string): PlaceReading | undefined {
     return reading?.kind === 'city_contains' ? undefined : reading;
   }
   const state = find(stateByName, q) ?? stateInCapitals(q.trim());
-  if (state) return { kind: 'state', state };
+  if (state) return { kind: 'state', state, text: fold(q) };
   return findCities(q) && !everydayWords.has(placeKey(withoutArticle(q))) ? readCityText(q) : undefined;
 }
 
@@ -112,7 +126,13 @@ function suggesting(suggestion: string | undefined): { suggestion?: string } {
   return suggestion === undefined ? {} : { suggestion };
 }
 
-/** What a user wrote of a known city (`st louis`, `The Bronx`) becomes a part of the name the city is stored under. */
+/** As it was sent, and as any of the names is commonly written. */
+function allSpellings(value: string, cities: readonly KnownCity[]): string[] {
+  const names = new Set(cities.map((city) => city.name));
+  return [...new Set([fold(value), ...[...names].flatMap(spellingsOf)])];
+}
+
+/** What a user wrote of a known city (`st louis`, `The Bronx`) becomes a part of its name, in all its spellings. */
 function readCityText(value: string): PlaceReading {
   const text = fold(value);
   const namesakes = findCities(value) ?? [];
@@ -120,7 +140,9 @@ function readCityText(value: string): PlaceReading {
   if (largest) {
     const parts = [withoutArticle(value), text];
     const part = parts.find((spelling) => namesakes.some((city) => fold(city.name).includes(spelling)));
-    return { kind: 'city_contains', text: part ?? fold(largest.name) };
+    const read = part ?? fold(largest.name);
+    const others = allSpellings(value, namesakes).filter((spelling) => !spelling.includes(read));
+    return { kind: 'city_contains', text: read, ...(others.length === 0 ? {} : { spellings: others }) };
   }
   return { kind: 'city_contains', text, ...suggesting(nearestTo(value)) };
 }
@@ -151,8 +173,9 @@ function readCityInArea(value: string): PlaceReading | undefined {
   if (withState) return { kind: 'metro', metro: withState };
   const metro = citiesByKey.has(key) ? undefined : metroByAlias.get(key);
   if (metro) return { kind: 'metro', metro, ...area };
-  const city = namesakesOf(key).find(liesIn(area));
-  if (city) return { kind: 'city', name: city.name, ...area };
+  const cities = namesakesOf(key).filter(liesIn(area));
+  const [city] = cities;
+  if (city) return { kind: 'city', name: city.name, spellings: allSpellings(name, cities), ...area };
   const suggestion = nearestPlace(name, liesIn(area));
   return { kind: 'city_contains', text: fold(name), ...area, ...suggesting(suggestion) };
 }

@@ -28,6 +28,15 @@ function contains(field: string, text: string): Clause {
   return { wildcard: { [field]: { value: `*${text.trim().replace(/[*?\\]/g, '\\$&')}*` } } };
 }
 
+/**
+ * The same for one of several folded texts, the others at the beginning of a word only: a short form is a part of other
+ * words. One pattern, because each is compared with every distinct value.
+ */
+function containsAny(field: string, text: string, others: readonly string[]): Clause {
+  const [part = '', ...words] = [text, ...others].map((one) => one.replace(/[^\p{L}\p{N} ]/gu, '\\$&'));
+  return { regexp: { [field]: { value: `.*${part}.*|(.* )?(${words.join('|')}).*`, flags: 'NONE' } } };
+}
+
 function countryClause(reading: Understanding['country']): Clause[] {
   if (!reading) return [];
   return [
@@ -35,25 +44,28 @@ function countryClause(reading: Understanding['country']): Clause[] {
   ];
 }
 
+/** Code and name meet in what was indexed for the US; a state abroad is only what was sent: `CA` is Cagliari's, too. */
 function stateClause(reading: Understanding['state']): Clause[] {
   if (!reading) return [];
   if (reading.kind === 'state_text') return [term('card.state', reading.text)];
-  const { code, name } = reading.state;
-  return [any(term('x.state_code', code), term('card.state', code), term('card.state', name))];
+  return [any(term('x.state_code', reading.state.code), term('card.state', reading.text))];
 }
 
 function placeClauses(reading: Understanding['city']): Clause[] {
   if (!reading) return [];
-  if (reading.kind === 'state') return stateClause({ kind: 'state', state: reading.state });
+  if (reading.kind === 'state') return stateClause(reading);
   const state = reading.state ? [term('x.state_code', reading.state.code)] : [];
   const country = reading.country ? [term('x.country_code', reading.country.code)] : [];
   switch (reading.kind) {
     case 'metro':
       return [term('x.metros', reading.metro.id), ...state, ...country];
     case 'city':
-      return [term('card.city', reading.name), ...state, ...country];
-    case 'city_contains':
-      return [contains('card.city', reading.text), ...state, ...country];
+      return [any(...reading.spellings.map((name) => term('card.city', name))), ...state, ...country];
+    case 'city_contains': {
+      const { text, spellings } = reading;
+      const named = spellings ? containsAny('card.city', text, spellings) : contains('card.city', text);
+      return [named, ...state, ...country];
+    }
   }
 }
 

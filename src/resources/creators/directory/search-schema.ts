@@ -1,13 +1,21 @@
 import { z } from 'zod';
 import { booleanParameter, decimalParameter, integerParameter, PageQuery, Pagination } from '../../../page.ts';
-import { readCity, readState } from './places.ts';
+import { fold, readCity, readState } from './places.ts';
 import { DirectoryCreator } from './schema.ts';
 import { Interpretation } from './understand.ts';
 
 const MAX_Q_CHARACTERS = 500;
 const MAX_Q_WORDS = 32;
 
-const text = (description: string) => z.string().max(200).describe(description).optional();
+const line = z.string().max(200);
+
+/** Text of which folding leaves nothing (a lone accent) is blank, and so ignored: as a pattern it would find everybody. */
+const text = (description: string) =>
+  line
+    .transform((value) => (fold(value) === '' ? undefined : value))
+    .pipe(line.optional())
+    .describe(description)
+    .optional();
 const count = integerParameter({ min: 0 });
 
 const q = z
@@ -22,12 +30,12 @@ const q = z
   .meta({ example: 'vegan NYC' })
   .optional();
 
+/** What the rules between parameters look at; a parameter that its own rule refused may be anything. */
+type Unchecked = Partial<Record<'city' | 'state' | 'follower_min' | 'follower_max', unknown>>;
+
 /** The state inside `City, ST` and the one beside it must not contradict each other. */
-function assertOneState(
-  query: { city?: string | undefined; state?: string | undefined },
-  context: z.RefinementCtx,
-): void {
-  if (query.city === undefined || query.state === undefined) return;
+function assertOneState(query: Unchecked, context: z.RefinementCtx): void {
+  if (typeof query.city !== 'string' || typeof query.state !== 'string') return;
   const city = readCity(query.city);
   const state = readState(query.state);
   if (city.kind === 'state' || !city.state) return;
@@ -39,6 +47,17 @@ function assertOneState(
     params: { code: 'contradiction' },
     message: `contradicts the state in city: ${JSON.stringify(query.city)} is in ${city.state.code}, state says ${given}`,
     input: query.state,
+  });
+}
+
+function assertOrder({ follower_min, follower_max }: Unchecked, context: z.RefinementCtx): void {
+  if (typeof follower_min !== 'number' || typeof follower_max !== 'number' || follower_min <= follower_max) return;
+  context.addIssue({
+    code: 'custom',
+    path: ['follower_min'],
+    params: { code: 'contradiction' },
+    message: `must not be above follower_max (${follower_max})`,
+    input: follower_min,
   });
 }
 
@@ -65,22 +84,14 @@ export const CreatorSearchQuery = z
       .describe('Stays on the version of an earlier answer (X-Directory-Version) while walking pages.')
       .optional(),
   })
-  .superRefine((query, context) => {
-    assertOneState(query, context);
-    if (
-      query.follower_min !== undefined &&
-      query.follower_max !== undefined &&
-      query.follower_min > query.follower_max
-    ) {
-      context.addIssue({
-        code: 'custom',
-        path: ['follower_min'],
-        params: { code: 'contradiction' },
-        message: `must not be above follower_max (${query.follower_max})`,
-        input: query.follower_min,
-      });
-    }
-  });
+  .superRefine(
+    (query, context) => {
+      assertOneState(query, context);
+      assertOrder(query, context);
+    },
+    // Also beside a parameter that is wrong by itself: every problem is told at once.
+    { when: ({ value }) => typeof value === 'object' && value !== null },
+  );
 export type CreatorSearchQuery = z.output<typeof CreatorSearchQuery>;
 
 const Facet = z.array(z.object({ value: z.string(), count: z.number().int() }));

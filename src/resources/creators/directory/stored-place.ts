@@ -111,16 +111,7 @@ function isSamePlace(a: KnownCity, b: KnownCity): boolean {
 /** The one city a name can mean, given what else the row says; undefined when several known cities bear it. */
 function onlyPlace(place: StoredPlace, members: KnownCity[]): KnownCity | undefined {
   const known = (citiesByKey.get(place.key) ?? []).filter((city) => agrees(place, city));
-  const candidates = known.length > 0 ? known.filter((city) => !isOvershadowed(city, known[0], place)) : members;
+  const candidates = known.length > 0 ? known : members;
   const [first] = candidates;
   return first && candidates.every((city) => isSamePlace(first, city)) ? first : undefined;
-}
-
-/**
- * A row with nothing but `Los Angeles` does not mean the one in Chile. A namesake abroad below a twentieth of the
- * largest is passed over; one in the same country never is.
- */
-function isOvershadowed(city: KnownCity, largest: KnownCity | undefined, place: StoredPlace): boolean {
-  if (!largest || place.state !== null || city.country === largest.country) return false;
-  return city.population * 20 < largest.population;
 }

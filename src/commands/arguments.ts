@@ -1,0 +1,18 @@
+import { InvalidArgumentError } from 'commander';
+
+/** An argument that says something: a variable that a script forgot to set is an error, not a name or a file. */
+export function filled(value: string): string {
+  if (value.trim() === '') throw new InvalidArgumentError('must not be blank.');
+  return value;
+}
+
+/** A parser of whole numbers within bounds. */
+export function wholeNumber(least: number, most: number): (value: string) => number {
+  return (value) => {
+    const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+    if (!(number >= least && number <= most)) {
+      throw new InvalidArgumentError(`must be a whole number from ${least} to ${most}.`);
+    }
+    return number;
+  };
+}
