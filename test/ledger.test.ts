@@ -94,6 +94,13 @@ describe('ledger verify', () => {
     expect(problems[0]).toMatch(/^entry 1 /);
   });
 
+  it('finds nothing wrong with sums that are past what JavaScript holds exactly', async () => {
+    const { brand, link } = await tell();
+    const most = Number.MAX_SAFE_INTEGER;
+    await postAndShip(app, brand.id, [sale(link, AT, most, 1), sale(link, AT, most, 1), sale(link, AT, 1, 1)]);
+    expect(await problemsOf(brand.id)).toEqual([]);
+  });
+
   it('finds an entry removed, in the middle or at the end', async () => {
     const [middle, last] = [await tell(), await tell()];
     await behindTheTrigger(`delete from ledger_entries where (brand_id, seq) = ('${middle.brand.id}', 2)`);

@@ -1,12 +1,14 @@
+import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { readConfig } from '../src/config.ts';
 import { insertOnce } from '../src/engines/clickhouse/insert.ts';
 import { migrateClickHouse } from '../src/engines/clickhouse/migrate.ts';
-import { integer, query } from '../src/engines/clickhouse/query.ts';
+import { command, integer, query } from '../src/engines/clickhouse/query.ts';
 import { engineFolder } from '../src/engines/embedded/folder.ts';
 import { type EmbeddedEngines, startEmbedded } from '../src/engines/embedded/start.ts';
 import { migratePostgres } from '../src/engines/postgres/migrate.ts';
@@ -16,10 +18,10 @@ import { findMending } from '../src/resources/figures/rollups/queries.ts';
 import { mendFigures } from '../src/resources/ledger/jobs.ts';
 import { compareFigures } from '../src/resources/ledger/verify.ts';
 import { type Desk, openDesk, SHOP } from './harness/affiliates.ts';
-import { startApp, type TestApp } from './harness/app.ts';
+import { makeBrand, startApp, type TestApp } from './harness/app.ts';
 import { click, makeLink } from './harness/clicks.ts';
 import { makeDatabase, type TestDatabase } from './harness/database.ts';
-import { type Assignment, post, putAssignment, sale, ship } from './harness/figures.ts';
+import { type Assignment, post, postAndShip, putAssignment, sale, ship } from './harness/figures.ts';
 
 /** Engines of its own: this test kills ClickHouse, and mends the figures of every brand there is. */
 let engines: EmbeddedEngines;
@@ -117,5 +119,60 @@ describe('a ClickHouse that was killed within an insert, and takes what is sent 
     await mendFigures(context);
     expect(await countOf(`sum(sales) AS count FROM link_life_v1 WHERE link_id = '${link.linkId}'`)).toBe(3_000);
     expect(await problems(desk.brand)).toEqual([]);
+  });
+});
+
+describe('a brand whose ledger cannot be compared', () => {
+  /** Two brands whose figures ClickHouse lost; the entry of the one that comes first is edited so that no sum takes it. */
+  async function twoBrands() {
+    const { context } = app;
+    const [broken, sound] = [await makeBrand(context), await makeBrand(context)];
+    expect(broken.id < sound.id).toBe(true);
+    for (const { id } of [broken, sound]) {
+      const link = await putAssignment(app, id);
+      await postAndShip(app, id, [sale(link, new Date(), 1_000, 100)]);
+      await command(context.clickhouse, 'DELETE FROM ledger_v1 WHERE brand_id = {b:String}', { b: id });
+    }
+    await context.postgres.db.transaction().execute(async (trx) => {
+      await sql`alter table ledger_entries disable trigger ledger_is_append_only`.execute(trx);
+      await sql`update ledger_entries set postings = replace(postings::text, '-1000', '"x"')::jsonb
+        where brand_id = ${broken.id}`.execute(trx);
+      await sql`alter table ledger_entries enable trigger ledger_is_append_only`.execute(trx);
+    });
+    return { broken, sound };
+  }
+  const run = async (what: string) => {
+    const { redis = '', clickhouse = '' } = engines.urls;
+    const env = { DATABASE_URL: database.url, REDIS_URL: redis, CLICKHOUSE_URL: clickhouse };
+    const options = { env: { ...env, ELASTICSEARCH_URL: 'http://127.0.0.1:9' } };
+    return await promisify(execFile)(process.execPath, ['src/cli.ts', 'ledger', what], options).then(
+      ({ stdout }) => ({ code: 0, stdout }),
+      (error: { code: number; stdout: string }) => ({ code: error.code, stdout: error.stdout }),
+    );
+  };
+
+  it('is told of, and the brands after it are mended, verified and rebuilt all the same', async () => {
+    const { context } = app;
+    const { broken, sound } = await twoBrands();
+    expect(await problems(sound)).not.toEqual([]);
+    await command(context.clickhouse, 'TRUNCATE TABLE mending_v1');
+    const told: unknown[] = [];
+    context.log.error = (facts: unknown) => void told.push(facts);
+    await mendFigures(context);
+    await mendFigures(context);
+    expect(await problems(sound)).toEqual([]);
+    expect((await findMending(context.clickhouse))?.step).toBe('done');
+    expect(told).toEqual(Array(3).fill({ brandId: broken.id, err: expect.any(Error) }));
+
+    const verified = await run('verify');
+    expect(verified.code).toBe(1);
+    expect(verified.stdout).toContain(`${broken.id}\tWRONG\t1\t`);
+    expect(verified.stdout).toContain(`${broken.id}\t  entry 1: its postings have another form\n`);
+    expect(verified.stdout).toContain(`${broken.id}\t  not compared with ClickHouse: `);
+    expect(verified.stdout).toContain(`${sound.id}\tok\t1\t`);
+
+    const rebuilt = await run('rebuild');
+    expect([rebuilt.code, rebuilt.stdout]).toEqual([1, expect.stringContaining(`${broken.id}\tFAILED\n`)]);
+    expect(rebuilt.stdout).toContain(`${sound.id}\t1\n`);
   });
 });

@@ -150,7 +150,15 @@ describe('a delivery of a store of the brand’s own making', () => {
     expect(await fieldsOf({ amount: '1.001', refunds: [genericRefund('r', '1.001', 1)] })).toEqual([
       ...['data.amount', 'data.refunds.0.amount'],
     ]);
+    const dear = { amount: '10000000000.01', refunds: [genericRefund('r', '10000000000.01', 1)] };
+    expect(await fieldsOf(dear)).toEqual(['data.amount', 'data.refunds.0.amount']);
     expect(await balancesOf(app.context, shop.brand)).toEqual({});
+  });
+
+  it('is told what it sent', async () => {
+    const shop = await openShop('generic');
+    const { body } = await shop.tell('order.paid', genericAt(shop, 'C-2', 0, { paid_at: '9999-12-31T00:00:00Z' }));
+    expect(body.details).toMatchObject([{ field: 'data.paid_at', message: expect.stringContaining('9999') }]);
   });
 });
 

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decimalsOf } from '../src/money.ts';
 import { clickIdOfUrl } from '../src/resources/integrations/providers/click.ts';
 import { clientOf } from '../src/resources/integrations/providers/clients.ts';
 import { divideHalfEven, readDecimal, toMinorUnits } from '../src/resources/integrations/providers/money.ts';
@@ -33,12 +32,13 @@ const topicOf = (provider: (typeof PROVIDERS)[number], topic: string, data: obje
 };
 
 describe('money of stores', () => {
-  const currency = fc.constantFrom('USD', 'JPY', 'KWD', 'EUR');
+  /** As ISO 4217 has them, whatever `Intl` shows of them. */
+  const DECIMALS = { USD: 2, EUR: 2, JPY: 0, KWD: 3, HUF: 2, IDR: 2, IQD: 3, MGA: 2, UYI: 0, CLF: 4 } as const;
+  const currency = fc.constantFrom(...Object.entries(DECIMALS));
 
-  it('is read as it is written, to the minor unit, whatever its size', () => {
+  it('is read as it is written, to the minor unit, up to the most that an order may be', () => {
     fc.assert(
-      fc.property(fc.bigInt(0n, 9_007_199_254_740_991n), currency, fc.nat(3), (minor, code, zeros) => {
-        const decimals = decimalsOf(code);
+      fc.property(fc.bigInt(0n, 1_000_000_000_000n), currency, fc.nat(3), (minor, [code, decimals], zeros) => {
         const digits = minor.toString().padStart(decimals + 1, '0');
         const whole = digits.slice(0, digits.length - decimals);
         const fraction = digits.slice(digits.length - decimals) + '0'.repeat(zeros);
@@ -47,6 +47,20 @@ describe('money of stores', () => {
         expect(toMinorUnits(decimal ?? -1n, code)).toBe(Number(minor));
       }),
     );
+  });
+
+  it.each([
+    ['USD', '10000000000', '10000000000.01'],
+    ['JPY', '1000000000000', '1000000000001'],
+    ['KWD', '1000000000', '1000000000.001'],
+    ['CLF', '100000000', '100000000.0001'],
+    ['USD', '10000000000', '999999999999999999'],
+    ['KWD', '1000000000', '99999999999999.999'],
+  ])('in %s is at most %s: %s is refused, with both', (code, most, amount) => {
+    const read = (text: string) => toMinorUnits(readDecimal(text) ?? -1n, code);
+    expect(read(most)).toBe(1_000_000_000_000);
+    const problem = { path: ['amount'], message: `must be at most ${most} ${code}`, input: amount };
+    expect(() => read(amount)).toThrow(expect.objectContaining({ issues: [expect.objectContaining(problem)] }));
   });
 
   it('is summed before it is rounded, and rounded half to even', () => {

@@ -15,13 +15,28 @@ async function brandsOf({ postgres, clickhouse }: FigureEngines, name: string | 
   return [...new Set([...ledgers, ...figures])].sort();
 }
 
+/** Works on every brand that was asked for. One that fails is told of, and the others go on. */
+async function eachBrand(
+  engines: FigureEngines,
+  name: string | undefined,
+  work: (brandId: string) => Promise<void>,
+): Promise<void> {
+  for (const brandId of await brandsOf(engines, name)) {
+    await work(brandId).catch((error: unknown) => {
+      process.exitCode = 1;
+      const why = String(error instanceof Error ? error.message : error).replaceAll(/\s+/g, ' ');
+      process.stdout.write(`${brandId}\tFAILED\n${brandId}\t  ${why}\n`);
+    });
+  }
+}
+
 /** A line a brand, and one for each thing that is wrong with it. */
-async function verify(engines: FigureEngines, brandId: string): Promise<boolean> {
+async function verify(engines: FigureEngines, brandId: string): Promise<void> {
   const { entries, hash, problems } = await verifyLedger(engines, brandId);
   const verdict = problems.length === 0 ? 'ok' : 'WRONG';
   process.stdout.write(`${brandId}\t${verdict}\t${entries}\t${hash}\n`);
   for (const problem of problems) process.stdout.write(`${brandId}\t  ${problem}\n`);
-  return problems.length === 0;
+  if (problems.length > 0) process.exitCode = 1;
 }
 
 export function ledgerCommands(program: Command): void {
@@ -32,22 +47,18 @@ export function ledgerCommands(program: Command): void {
       'prove that no entry was edited and that ClickHouse agrees; prints entries and last hash, exits 1 if not',
     )
     .option(BRAND, 'only this brand')
-    .action((options: { brand?: string }) =>
-      withFigures(async (engines) => {
-        for (const brandId of await brandsOf(engines, options.brand)) {
-          if (!(await verify(engines, brandId))) process.exitCode = 1;
-        }
-      }),
+    .action(({ brand }: { brand?: string }) =>
+      withFigures((engines) => eachBrand(engines, brand, (brandId) => verify(engines, brandId))),
     );
   ledger
     .command('rebuild')
     .description("fold a brand's figures again, from PostgreSQL's ledger and the clicks; prints its entries")
     .option(BRAND, 'only this brand')
-    .action((options: { brand?: string }) =>
-      withFigures(async (engines) => {
-        for (const brandId of await brandsOf(engines, options.brand)) {
+    .action(({ brand }: { brand?: string }) =>
+      withFigures((engines) =>
+        eachBrand(engines, brand, async (brandId) => {
           process.stdout.write(`${brandId}\t${await rebuildFigures(engines, brandId)}\n`);
-        }
-      }),
+        }),
+      ),
     );
 }

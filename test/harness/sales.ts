@@ -130,11 +130,12 @@ export async function tell(context: Context, { source }: Assignment, facts: Orde
 
 export async function refund(
   context: Context,
-  { source, orderId }: Sale,
+  { source, orderId, facts }: Sale,
   amountMinor: number,
   at = context.clock.now(),
 ): Promise<void> {
-  await tellRefunds(context, source, orderId, [{ refundId: unique('refund'), amountMinor, at }]);
+  const refunds = [{ refundId: unique('refund'), amountMinor, at }];
+  await tellRefunds(context, source, orderId, refunds, facts.currency);
 }
 
 /** What a store tells of refunds alone, now. */

@@ -1,5 +1,6 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import { z } from 'zod';
+import { tsvTime } from '../../engines/clickhouse/tsv.ts';
 import { inBatches } from '../../engines/postgres/batches.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import { ACCOUNTS, StoredPostings } from '../../ledger/entry.ts';
@@ -68,6 +69,17 @@ export async function listBalances(db: Db, brandId: string, where: LedgerWhere) 
   return Balances.parse(rows);
 }
 
+/** The first and the last time that ClickHouse is told of, whatever the posting's. */
+const [FIRST, LAST] = [-8.64e15, 8.64e15].map((ms) => tsvTime(new Date(ms)));
+
+/** Every fact of a posting that figures are folded from, as one text; figures/rollups/queries.ts writes the same. */
+const POSTING = sql`entry.seq || '|' || posting.line - 1 || '|' || entry.kind || '|' || posting.account || '|'
+  || posting.amount_minor || '|' || entry.currency || '|' || coalesce(entry.link_id, '') || '|' || entry.creator_id || '|'
+  || least(greatest(translate(posting.at, 'TZ', ' ') collate "C", ${FIRST}), ${LAST})`;
+
+const POSTINGS = sql<{ account: string }>`rows from
+  (jsonb_to_recordset(entry.postings) as (account text, amount_minor bigint, at text)) with ordinality`;
+
 /** As PostgreSQL has the entries up to `position`, without those in `left`. */
 export async function listAccountSums(
   db: Db,
@@ -83,14 +95,15 @@ export async function listAccountSums(
     entries = entries.where(({ not, between }) => not(between('entry.seq', from, to)));
   }
   return await entries
-    .innerJoin(sql<{ value: unknown }>`jsonb_array_elements(entry.postings)`.as('posting'), (join) => join.onTrue())
+    .crossJoin(POSTINGS.as<'posting'>(sql`posting(account, amount_minor, at, line)`))
     .select(({ fn }) => [
-      sql<string>`posting.value ->> 'account'`.as('account'),
+      'posting.account',
       'entry.currency',
-      sql<number>`sum((posting.value ->> 'amount_minor')::bigint)`.as('amount'),
+      sql<string>`sum(posting.amount_minor)::text`.as('amount'),
       fn.countAll<number>().as('postings'),
+      sql<string>`sum(('x' || substr(md5(${POSTING}), 1, 8))::bit(32)::bigint)::text`.as('fingerprint'),
     ])
-    .groupBy(['entry.currency', sql`posting.value ->> 'account'`])
+    .groupBy(['entry.currency', 'posting.account'])
     .execute();
 }
 

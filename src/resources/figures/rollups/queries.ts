@@ -35,13 +35,20 @@ export async function listBrokenRollups(clickhouse: ClickHouse, brandId: string)
   return broken;
 }
 
+/** Sums are text: they are compared, and must be comparable also where they are past what JavaScript holds. */
 export const AccountSum = z.object({
   account: z.string(),
   currency: z.string(),
-  amount: integer,
+  amount: z.string(),
   postings: integer,
+  /** The sum of a hash of every posting: the same amounts of other links, creators, entries or times give another. */
+  fingerprint: z.string(),
 });
 export type AccountSum = z.output<typeof AccountSum>;
+
+/** Every fact of a posting that figures are folded from, as one text; ledger/queries.ts writes the same. */
+const POSTING = `concatWithSeparator('|', toString(seq), toString(line), kind, account, toString(amount_minor), currency,
+  link_id, creator_id, toString(at))`;
 
 /** Postings of the brand's entries up to `position`, without those in `left`, as ClickHouse has them. */
 export async function listAccountSums(
@@ -54,8 +61,9 @@ export async function listAccountSums(
   return await query(
     clickhouse,
     AccountSum,
-    `SELECT account, currency, sum(amount_minor) AS amount, count() AS postings FROM
-      (SELECT * FROM ledger_v1 WHERE brand_id = {brand:String} AND seq <= {position:UInt64} ${without})
+    `SELECT account, currency, toString(sum(amount_minor)) AS amount, count() AS postings,
+      toString(sum(reinterpretAsUInt32(reverse(substring(MD5(${POSTING}), 1, 4))))) AS fingerprint
+    FROM (SELECT * FROM ledger_v1 WHERE brand_id = {brand:String} AND seq <= {position:UInt64} ${without})
     GROUP BY account, currency ORDER BY account, currency`,
     { brand: brandId, position },
   );

@@ -2,13 +2,14 @@ import { z } from 'zod';
 import { Currency, decimalsOf } from '../../../money.ts';
 import type { OrderFacts, RefundFacts } from '../schema.ts';
 import { distinct, MAX_LENGTH, MAX_VALUES } from './click.ts';
-import { Decimal, toMinorUnits } from './money.ts';
+import { Decimal, excessOf, toMinorUnits, writeDecimal } from './money.ts';
 import {
   askStore,
   type Coupon,
   type Delivery,
   getFromStore,
   headerOf,
+  parseBody,
   type Reading,
   type Store,
   type StoreClient,
@@ -48,8 +49,9 @@ const Order = z
   .superRefine(({ currency, amount, refunds = [] }, context) => {
     const message = `must be at least 0 with at most ${decimalsOf(currency)} decimals in ${currency}`;
     const check = (one: bigint | undefined, path: (string | number)[]) => {
-      if (one === undefined || (one >= 0n && isWhole(one, currency))) return;
-      context.addIssue({ code: 'custom', path, message });
+      if (one === undefined) return;
+      const problem = one >= 0n && isWhole(one, currency) ? excessOf(one, currency) : message;
+      if (problem !== undefined) context.addIssue({ code: 'custom', path, message: problem, input: writeDecimal(one) });
     };
     check(amount, ['amount']);
     for (const [i, refund] of refunds.entries()) check(refund.amount, ['refunds', i, 'amount']);
@@ -80,7 +82,7 @@ function refundsOf({ refunds = [], currency }: Order): RefundFacts[] {
 }
 
 function factsOf(order: Order, sentAt: Date): OrderFacts {
-  const { amount, placed_at } = Placed.parse(order);
+  const { amount, placed_at } = parseBody(Placed, order);
   return {
     orderId: order.order_id,
     currency: order.currency,
@@ -99,8 +101,8 @@ function factsOf(order: Order, sentAt: Date): OrderFacts {
 
 /** Every event carries the whole order; a refund may also come with its order's id alone. */
 function read({ body }: Delivery): Reading | undefined {
-  if (!EVENTS.includes(Envelope.parse(body).event)) return undefined;
-  const { event, createdAt, data } = Message.parse(body);
+  if (!EVENTS.includes(parseBody(Envelope, body).event)) return undefined;
+  const { event, createdAt, data } = parseBody(Message, body);
   if (event === 'order.refunded' && data.amount === undefined) {
     const told = { currency: data.currency, refunds: refundsOf(data), updatedAt: createdAt, hasAllRefunds: false };
     return { kind: 'refund', facts: { orderId: data.order_id, ...told } };

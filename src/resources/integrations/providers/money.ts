@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { decimalsOf } from '../../../money.ts';
+import { decimalsOf, fromMinor, MAX_AMOUNT_MINOR } from '../../../money.ts';
 
 /** Stores compute with more digits than they charge; eight hold all that WooCommerce and Shopify send. */
 const SCALE = 8;
@@ -29,12 +29,27 @@ export function divideHalfEven(dividend: bigint, divisor: bigint): bigint {
   return isNegative ? -rounded : rounded;
 }
 
+const toMinor = (decimal: bigint, currency: string): bigint =>
+  divideHalfEven(decimal, 10n ** BigInt(SCALE - decimalsOf(currency)));
+
+/** What is wrong with an amount that is more than an order or refund may be. */
+export function excessOf(decimal: bigint, currency: string): string | undefined {
+  if (toMinor(decimal, currency) <= BigInt(MAX_AMOUNT_MINOR)) return undefined;
+  return `must be at most ${fromMinor(MAX_AMOUNT_MINOR, currency)} ${currency}`;
+}
+
+/** As it was written, but for zeros at its end. */
+export function writeDecimal(decimal: bigint): string {
+  const digits = String(decimal).padStart(SCALE + 1, '0');
+  return `${digits.slice(0, -SCALE)}.${digits.slice(-SCALE)}`.replace(/\.?0+$/, '');
+}
+
 /** A decimal in integer minor units; nothing below zero is money a customer paid or got back. */
 export function toMinorUnits(decimal: bigint, currency: string): number {
   if (decimal <= 0n) return 0;
-  const minor = divideHalfEven(decimal, 10n ** BigInt(SCALE - decimalsOf(currency)));
-  if (minor > BigInt(Number.MAX_SAFE_INTEGER)) throw new RangeError(`${decimal} is more money than there is.`);
-  return Number(minor);
+  const message = excessOf(decimal, currency);
+  if (message === undefined) return Number(toMinor(decimal, currency));
+  throw new z.ZodError([{ code: 'custom', path: ['amount'], message, input: writeDecimal(decimal) }]);
 }
 
 export const sumOf = (decimals: readonly bigint[]): bigint => decimals.reduce((sum, one) => sum + one, 0n);

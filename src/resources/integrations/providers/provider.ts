@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
+import { systemClock } from '../../../clock.ts';
 import { callOutside } from '../../../engines/http/outside.ts';
 import { ApiError, unavailable } from '../../../errors.ts';
 import type { OrderFacts, RefundOfOrder } from '../schema.ts';
@@ -54,14 +55,38 @@ export const headerOf = (headers: IncomingHttpHeaders, name: string): string => 
   return typeof value === 'string' ? value : '';
 };
 
+/** What PostgreSQL keeps as it is: no NUL, no half of a character. */
+const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
+
+/** A delivery's body in its shape; a refusal says what was sent. */
+export const parseBody = <T>(shape: z.ZodType<T>, body: unknown): T => shape.parse(body, { reportInput: true });
+
 /** Ids of stores are numbers or text; one form for both. */
-export const StoreId = z.union([z.string().min(1).max(200), z.number().int()]).transform(String);
+export const StoreId = z
+  .union([z.string().min(1).max(200).refine(isStorable, 'must be text without NUL'), z.number().int()])
+  .transform(String);
 
 /** All that a store says of an order that was deleted. */
 export const DeletedOrder = z.object({ id: StoreId });
 
+/** The first day that figures count by. */
+const FIRST_MS = Date.UTC(1970, 0, 1);
+/** A store's clock may be ahead of ours, and a day may have begun before ours. */
+const AHEAD_MS = 24 * 60 * 60 * 1_000;
+
+/** When something happened at a store: by this machine's own clock, for that is what the store's is ahead of. */
+export const Happened = z
+  .date()
+  .refine(
+    (at) => at.getTime() >= FIRST_MS && at.getTime() <= systemClock.now().getTime() + AHEAD_MS,
+    'must be a time since 1970, at most a day from now',
+  );
+
 /** A time with its offset, as every store but WooCommerce writes it. */
-export const StoreTime = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+export const StoreTime = z.iso
+  .datetime({ offset: true })
+  .transform((text) => new Date(text))
+  .pipe(Happened);
 
 const TIMEOUT_MS = 8_000;
 const MAX_BYTES = 2 * 1024 * 1024;

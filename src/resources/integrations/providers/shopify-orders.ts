@@ -3,7 +3,7 @@ import { Currency } from '../../../money.ts';
 import type { OrderFacts, RefundFacts } from '../schema.ts';
 import { clickIdOfUrl, clickIdsOf, distinct } from './click.ts';
 import { Decimal, sumOf, toMinorUnits } from './money.ts';
-import { DeletedOrder, type Delivery, headerOf, type Reading, StoreId, StoreTime } from './provider.ts';
+import { DeletedOrder, type Delivery, headerOf, parseBody, type Reading, StoreId, StoreTime } from './provider.ts';
 
 const ORDER_TOPICS = ['orders/create', 'orders/paid', 'orders/updated', 'orders/cancelled'];
 const PAID = ['paid', 'partially_refunded', 'refunded'];
@@ -111,7 +111,7 @@ async function readRefund(
   shopCurrency: string,
   areTaxesIncluded: (orderId: string) => Promise<boolean>,
 ): Promise<Reading> {
-  const refund = OnlyRefund.parse(body);
+  const refund = parseBody(OnlyRefund, body);
   const hasTax = refund.refund_line_items.some(({ tax }) => tax !== 0n);
   const currency = refund.refund_line_items[0]?.currency ?? shopCurrency;
   const taxesIncluded = hasTax && (await areTaxesIncluded(refund.order_id));
@@ -126,8 +126,8 @@ export async function readShopify(
   areTaxesIncluded: (orderId: string) => Promise<boolean>,
 ): Promise<Reading | undefined> {
   const topic = headerOf(headers, 'x-shopify-topic');
-  if (ORDER_TOPICS.includes(topic)) return { kind: 'order', facts: factsOf(Order.parse(body)) };
+  if (ORDER_TOPICS.includes(topic)) return { kind: 'order', facts: factsOf(parseBody(Order, body)) };
   if (topic === 'refunds/create') return await readRefund(body, shopCurrency, areTaxesIncluded);
-  if (topic === 'orders/delete') return { kind: 'deletion', orderId: DeletedOrder.parse(body).id };
+  if (topic === 'orders/delete') return { kind: 'deletion', orderId: parseBody(DeletedOrder, body).id };
   return undefined;
 }

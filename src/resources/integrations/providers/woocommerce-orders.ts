@@ -3,7 +3,7 @@ import { Currency } from '../../../money.ts';
 import type { OrderFacts, RefundFacts } from '../schema.ts';
 import { clickIdOfUrl, clickIdsOf, distinct } from './click.ts';
 import { Decimal, divideHalfEven, sumOf, toMinorUnits } from './money.ts';
-import { DeletedOrder, type Delivery, headerOf, type Reading, StoreId } from './provider.ts';
+import { DeletedOrder, type Delivery, Happened, headerOf, parseBody, type Reading, StoreId } from './provider.ts';
 
 const ORDER_TOPICS = ['order.created', 'order.updated', 'order.restored'];
 /** Not placed yet: a checkout that is being filled in has no codes yet, and attribution is decided once. */
@@ -16,6 +16,8 @@ export const WooTime = z.iso
   .datetime({ local: true, offset: true })
   .transform((text) => new Date(/Z$|[+-]\d\d:\d\d$/.test(text) ? text : `${text}Z`));
 
+const WooMoment = WooTime.pipe(Happened);
+
 /** Totals of lines are after discounts and without tax, whichever way the shop shows its prices. */
 const Line = z.object({ total: Decimal });
 
@@ -23,9 +25,9 @@ export const WooOrder = z.object({
   id: StoreId,
   status: z.string(),
   currency: Currency,
-  date_created_gmt: WooTime,
-  date_modified_gmt: WooTime,
-  date_paid_gmt: WooTime.nullish(),
+  date_created_gmt: WooMoment,
+  date_modified_gmt: WooMoment,
+  date_paid_gmt: WooMoment.nullish(),
   total: Decimal,
   billing: z.object({ email: z.string().max(320).nullish() }).nullish(),
   line_items: z.array(Line),
@@ -38,7 +40,7 @@ type Order = z.output<typeof WooOrder>;
 export const WooRefunds = z.array(
   z.object({
     id: StoreId,
-    date_created_gmt: WooTime,
+    date_created_gmt: WooMoment,
     amount: Decimal,
     line_items: z.array(Line).default([]),
     shipping_lines: z.array(z.unknown()).default([]),
@@ -106,6 +108,6 @@ async function readDeletion(orderId: string, asked: Asked): Promise<Reading | un
 
 export async function readWooCommerce({ headers, body }: Delivery, asked: Asked): Promise<Reading | undefined> {
   const topic = headerOf(headers, 'x-wc-webhook-topic');
-  if (topic === 'order.deleted') return await readDeletion(DeletedOrder.parse(body).id, asked);
-  return ORDER_TOPICS.includes(topic) ? await readOrder(WooOrder.parse(body), asked) : undefined;
+  if (topic === 'order.deleted') return await readDeletion(parseBody(DeletedOrder, body).id, asked);
+  return ORDER_TOPICS.includes(topic) ? await readOrder(parseBody(WooOrder, body), asked) : undefined;
 }
