@@ -14,6 +14,8 @@ COPY metros metros
 COPY sql sql
 COPY indexer indexer
 COPY src src
+# A new volume takes its owner from here.
+RUN mkdir /imports && chown 1000:1000 /imports
 # The user node.
 USER 1000
 EXPOSE 8080

@@ -1,9 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import {
-  DEFAULT_MAX_REJECTS,
-  type ImportReport,
-  importDirectory,
-} from '../src/resources/creators/directory/import/import.ts';
+import { filled } from '../src/commands/arguments.ts';
+import { DEFAULT_MAX_REJECTS } from '../src/resources/creators/directory/import/begin.ts';
+import { type ImportReport, importDirectory } from '../src/resources/creators/directory/import/import.ts';
 import { enqueueImport } from '../src/resources/creators/directory/import/jobs.ts';
 import { readRejectLimit } from '../src/resources/creators/directory/import/rejects.ts';
 import { openFiles } from '../src/resources/creators/directory/import/source.ts';
@@ -19,9 +17,10 @@ interface Options {
 }
 
 const EXAMPLES = `
-Rows carry the API's own field names; a missing field is unknown (null). Files are NDJSON or CSV with a header row,
-plain, gzip or zstd. Searches see the directory as it was until the new one is verified, then the new one at once.
-Stopped or killed, the same command goes on where it was.
+Rows carry the API's own field names; a missing field is unknown (null). Files are NDJSON or CSV with a header row, as
+their names say (.ndjson, .jsonl, .json, .csv) or else their first character; plain, gzip or zstd. Searches see the directory as it was until the new one is verified, then the new one at once.
+Stopped or killed, the same command goes on where it was; --max-rejects and --rejects may then be others. A rejected
+row of a CSV counts as many as it has lines, for a stray quote takes the rows after it for its text.
 
 Examples:
   npm run indexer -- import creators.ndjson.zst
@@ -77,7 +76,8 @@ async function enqueue(files: string[], options: Options): Promise<void> {
   await withDirectory(
     async ({ redisUrl, ...engines }) => {
       if (!redisUrl) throw new Error('Redis is needed to enqueue.');
-      const request = { files, maxRejects: options.maxRejects, rejectsFile: options.rejects };
+      const { maxRejects, rejects: rejectsFile, restart } = options;
+      const request = { files, maxRejects, rejectsFile, restart, onNotice: say };
       print(await enqueueImport(engines, redisUrl, request));
       say('Enqueued for a worker; `status` shows its progress.');
     },
@@ -89,13 +89,20 @@ export function importCommand(program: Command): void {
   program
     .command('import')
     .description('replace the whole directory')
-    .argument('<files...>', 'NDJSON or CSV files, or - for standard input')
+    .argument('<files...>', 'NDJSON or CSV files, or - for standard input', (file: string, before: string[] = []) => [
+      ...before,
+      filled(file),
+    ])
     .option(
       '--max-rejects <limit>',
       `rows, or percent of them, that may be rejected (default ${DEFAULT_MAX_REJECTS})`,
       rejectLimit,
     )
-    .option('--rejects <file>', 'where rejected rows go, with line, field and reason (default rejects-<id>.ndjson)')
+    .option(
+      '--rejects <file>',
+      'where rejected rows go, with line, field and reason (default rejects-<id>.ndjson)',
+      filled,
+    )
     .option('--restart', 'start anew although an import of these files could go on')
     .option('--enqueue', 'let a worker run it; prints the id of the import')
     .addHelpText('after', EXAMPLES)

@@ -1,15 +1,25 @@
 import type { Command } from 'commander';
-import type { DirectoryImport } from '../src/resources/creators/directory/import/queries.ts';
 import { type DirectoryStatus, readStatus } from '../src/resources/creators/directory/import/status.ts';
 import { withDirectory } from './engines.ts';
 import { grouped, inMegabytes, paint, print } from './terminal.ts';
 
 const at = (time: Date | null) => time?.toISOString() ?? 'unknown';
 
-function importLine({ id, state, files, position, progress, rejected, failure }: DirectoryImport): string {
+/** One that nobody runs goes on when its command is given again, or by itself when it was enqueued. */
+function importLine({
+  id,
+  state,
+  isRunning,
+  files,
+  position,
+  progress,
+  rejected,
+  failure,
+}: DirectoryStatus['imports'][number]): string {
+  const now = isRunning || state === 'queued' ? state : failure ? 'failed' : 'stopped';
   const part = progress === null ? '' : `, ${Math.floor(progress * 100)} %`;
   const rejects = rejected > 0 ? `, ${grouped(rejected)} rejected` : '';
-  return `${id} ${state}: ${grouped(position)} rows${part}${rejects} of ${files.join(', ')}${failure ? `; ${failure}` : ''}`;
+  return `${id} ${now}: ${grouped(position)} rows${part}${rejects} of ${files.join(', ')}${failure ? `; ${failure}` : ''}`;
 }
 
 function printStatus({ alias, live, previous, imports, writer }: DirectoryStatus): void {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { filled } from '../src/commands/arguments.ts';
 import { indexBehind } from '../src/engines/elastic/indices.ts';
 import { findDamage } from '../src/resources/creators/directory/import/verify.ts';
 import { withDirectory } from './engines.ts';
@@ -8,7 +9,7 @@ export function verifyCommand(program: Command): void {
   program
     .command('verify')
     .description('check an index: its number of documents, a sample of them, its mapping, the alias')
-    .argument('[index]', 'default: the live one')
+    .argument('[index]', 'default: the live one', filled)
     .addHelpText('after', '\nPrints what is wrong, a line each, and exits 1; prints nothing when all is well.')
     .action((name: string | undefined) =>
       withDirectory(async (engines) => {

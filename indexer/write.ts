@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { openFiles } from '../src/resources/creators/directory/import/source.ts';
+import { filled } from '../src/commands/arguments.ts';
+import { openFiles, type RowKind } from '../src/resources/creators/directory/import/source.ts';
 import type { DirectoryEngines } from '../src/resources/creators/directory/import/writer.ts';
 import {
   deleteCreators,
@@ -12,17 +13,17 @@ import { onStop } from './signals.ts';
 import { grouped, openProgress, print, say, sayUnknownFields } from './terminal.ts';
 
 interface Options {
-  rejects: string;
+  rejects?: string;
   wait: boolean;
 }
 
 type Write = (engines: DirectoryEngines, request: WriteRequest) => Promise<WriteReport>;
 
-async function run(write: Write, file: string, options: Options): Promise<void> {
+async function run(write: Write, file: string, kind: RowKind, options: Options): Promise<void> {
   const signal = onStop();
   await withDirectory(async (engines) => {
     const view = openProgress();
-    const source = await openFiles([file]);
+    const source = await openFiles([file], kind);
     const report = await write(engines, {
       source,
       rejectsFile: options.rejects,
@@ -32,7 +33,7 @@ async function run(write: Write, file: string, options: Options): Promise<void> 
       onNotice: view.note,
     }).finally(view.end);
     sayUnknownFields(report.unknownFields);
-    if (report.rejected > 0) say(`${grouped(report.rejected)} rows were rejected; see ${options.rejects}`);
+    if (report.rejected > 0) say(`${grouped(report.rejected)} rows were rejected; see ${report.rejectsFile}`);
     say(`Rows written to ${report.index}; searches see them now:`);
     print(String(report.written));
     if (report.interrupted) throw new Error('Stopped before the end of the file; run it again to write all of it.');
@@ -44,23 +45,23 @@ export function writeCommands(program: Command): void {
   program
     .command('upsert')
     .description('add or replace creators in the live directory')
-    .argument('<file>', 'NDJSON or CSV, plain, gzip or zstd, or - for standard input')
-    .option('--rejects <file>', 'where rejected rows go', 'rejects-upsert.ndjson')
+    .argument('<file>', 'NDJSON or CSV, plain, gzip or zstd, or - for standard input', filled)
+    .option('--rejects <file>', 'where rejected rows go (default rejects-upsert.ndjson)', filled)
     .option('--no-wait', 'fail instead of waiting for an import that runs')
     .addHelpText(
       'after',
       '\nExamples:\n  npm run indexer -- upsert changes.ndjson\n\nExits 1 when a row was rejected; the others are written.',
     )
-    .action((file: string, options: Options) => run(upsertCreators, file, options));
+    .action((file: string, options: Options) => run(upsertCreators, file, 'creators', options));
   program
     .command('delete')
     .description('remove creators from the live directory')
-    .argument('<file>', 'rows with a pk as NDJSON or CSV, or one pk a line; - for standard input')
-    .option('--rejects <file>', 'where rejected rows go', 'rejects-delete.ndjson')
+    .argument('<file>', 'rows with a pk as NDJSON or CSV, or one pk a line; - for standard input', filled)
+    .option('--rejects <file>', 'where rejected rows go (default rejects-delete.ndjson)', filled)
     .option('--no-wait', 'fail instead of waiting for an import that runs')
     .addHelpText(
       'after',
       '\nExamples:\n  npm run indexer -- delete gone.csv\n  echo 173560420 | npm run indexer -- delete -',
     )
-    .action((file: string, options: Options) => run(deleteCreators, file, options));
+    .action((file: string, options: Options) => run(deleteCreators, file, 'pks', options));
 }

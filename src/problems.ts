@@ -18,10 +18,12 @@ function show(value: unknown): string {
   return JSON.stringify(characters.length > SHOWN ? `${characters.slice(0, SHOWN).join('')}…` : text);
 }
 
+const withArticle = (noun: string) => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
+
 function expectation(issue: Issue): string {
   switch (issue.code) {
     case 'invalid_type':
-      return `must be ${/^[aeiou]/.test(issue.expected) ? 'an' : 'a'} ${issue.expected === 'int' ? 'whole number' : issue.expected}`;
+      return `must be ${withArticle(issue.expected === 'int' ? 'whole number' : issue.expected)}`;
     case 'too_small':
       return issue.origin === 'string' || issue.origin === 'array'
         ? `must have at least ${issue.minimum} ${issue.origin === 'string' ? 'characters' : 'items'}`

@@ -136,7 +136,7 @@ describe('an enqueued import whose worker is killed with kill -9', () => {
       position = checkpoint?.position ?? 0;
       expect(checkpoint?.state).toBe('building');
       writes.add(`${checkpoint?.indexName} ${await firstWrite(checkpoint?.indexName ?? '')}`);
-      expect(await status()).toMatch(new RegExp(`${id} building: [\\d,]+ rows, \\d+ % of .+\nwriting   nobody`));
+      expect(await status()).toMatch(new RegExp(`${id} stopped: [\\d,]+ rows, \\d+ % of .+\nwriting   nobody`));
     }
     const last = await work();
     await until('the import to be live', async () => (await row())?.state === 'live', DEADLINE_MS);

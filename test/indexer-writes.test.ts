@@ -222,7 +222,7 @@ describe('verify', () => {
     const { index, previousIndex = '' } = await importSample(100);
     const [first, second] = [...generateCreators(2, imported)].map(({ pk }) => String(pk));
     await client.delete({ index, id: first ?? '', refresh: true });
-    expect(await findDamage(directory.engines, index)).toEqual(['It holds 99 documents; its import verified 100.']);
+    expect(await findDamage(directory.engines, index)).toEqual(['It holds 99 documents; 100 are expected.']);
 
     await client.update({
       index,

@@ -1,13 +1,15 @@
-/**
- *   npm run check                every check; exits 1 when one fails
- *   npm run check -- --write     first brings the committed OpenAPI document up to date
- */
 import { execFile } from 'node:child_process';
-import { parseArgs, promisify } from 'node:util';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { problemsOfCompose } from './compose.ts';
 import { repositoryFiles } from './files.ts';
+import { readFlags } from './flags.ts';
 import { violations } from './house.ts';
 import { openapiDrift, writeOpenapi } from './openapi.ts';
 import { leaks } from './secrets.ts';
+
+const USAGE = `npm run check                every check; exits 1 when one fails
+npm run check -- --write     first brings the committed OpenAPI document up to date`;
 
 const run = promisify(execFile);
 
@@ -30,8 +32,10 @@ const CHECKS: Record<string, () => Promise<string[]>> = {
   types: () => tool('tsc', '--noEmit'),
   'lint and format': () => tool('biome', 'check', '--error-on-warnings', '--colors=off'),
   'house rule': async () => violations(await repositoryFiles()),
-  'compose file': () =>
-    tool('dclint', '--config', 'test/check/dclint.json', '--max-warnings', '0', '--color=false', '.'),
+  'compose file': async () => [
+    ...(await tool('dclint', '--config', 'test/check/dclint.json', '--max-warnings', '0', '--color=false', '.')),
+    ...problemsOfCompose(await readFile('docker-compose.yml', 'utf8')),
+  ],
   'OpenAPI drift': openapiDrift,
   lock: () => complaints(process.execPath, ['test/check/complete-lock.ts', '--check']),
   'no secrets, hosts or machine paths': async () => leaks(await repositoryFiles()),
@@ -46,8 +50,8 @@ async function runCheck(name: string, check: () => Promise<string[]>): Promise<b
   return found.length === 0;
 }
 
-const { values } = parseArgs({ options: { write: { type: 'boolean', default: false } } });
-if (values.write) await tool('biome', 'format', '--write', await writeOpenapi());
+const { write } = readFlags(USAGE, { write: { type: 'boolean', default: false } });
+if (write) await tool('biome', 'format', '--write', await writeOpenapi());
 
 const results = await Promise.all(Object.entries(CHECKS).map(([name, check]) => runCheck(name, check)));
 if (results.includes(false)) process.exitCode = 1;

@@ -1,16 +1,8 @@
-/**
- *   npm run fuzz                                   some minutes, the same tests each time
- *   npm run fuzz -- --seed 7 --max-examples 500    other tests, more of them
- *
- * Schemathesis against a server on engines of its own, with keys of each kind: it reads /openapi.json and looks for
- * answers that break what the document says. Exits 1 when it finds one.
- */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
 import { buildApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Context } from '../../src/context.ts';
@@ -19,6 +11,7 @@ import { engineFolder } from '../../src/engines/embedded/folder.ts';
 import { resolveEngines } from '../../src/engines/embedded/running.ts';
 import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import { configuredUrls, openContext } from '../../src/open-context.ts';
+import { readFlags } from '../check/flags.ts';
 import { makeBrand } from '../harness/app.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 import { installSchemathesis } from './tool.ts';
@@ -28,11 +21,15 @@ const CREDITS = 1_000_000_000;
 const CREATORS = 500;
 const ENGINES = ['postgres', 'redis', 'elasticsearch', 'clickhouse'] as const;
 
-const { values: options } = parseArgs({
-  options: {
-    seed: { type: 'string', default: '1' },
-    'max-examples': { type: 'string', default: '60' },
-  },
+const USAGE = `npm run fuzz                                   some minutes, the same tests each time
+npm run fuzz -- --seed 7 --max-examples 500    other tests, more of them
+
+Schemathesis against a server on engines of its own, with keys of each kind: it reads /openapi.json and looks for
+answers that break what the document says. Exits 1 when it finds one.`;
+
+const options = readFlags(USAGE, {
+  seed: { type: 'string', default: '1' },
+  'max-examples': { type: 'string', default: '60' },
 });
 
 const report = (line: string) => void process.stderr.write(`${line}\n`);

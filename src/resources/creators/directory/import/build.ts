@@ -100,7 +100,9 @@ function openIntake(options: BuildOptions, tally: Tally, add: (lines: string) =>
       tally.rows += 1;
       const { row, reject } = checkRecord(record, unknownFields);
       if (reject) {
-        tally.rejected += 1;
+        // Each line counts: a stray quote makes one bad row of a hundred good ones.
+        tally.rows += reject.lines - 1;
+        tally.rejected += reject.lines;
         rejects.add(reject);
         assertFewRejects(options.rejectLimit, tally.rejected, tally.rows, false);
         return;

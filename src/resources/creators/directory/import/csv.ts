@@ -1,15 +1,21 @@
-import { pipeline, Readable } from 'node:stream';
-import { type CsvError, parse } from 'csv-parse';
+import { type CsvError, type InfoRecord, type Parser, parse } from 'csv-parse';
 import { DirectoryCreatorDetail } from '../schema.ts';
 import type { SourceRecord } from './source.ts';
 
-const AT_ONCE = 1_000;
 const LONGEST_RECORD_CHARACTERS = 1 << 20;
 const NUMBERS = new Set(['pk', 'follower_count', 'engagement_rate', 'following_count', 'media_count', 'age']);
 const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, false: false };
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 /** What stands where bytes were not UTF-8. */
 const REPLACEMENT = '\ufffd';
+/** After these nothing tells where the next row starts. */
+const FATAL: Readonly<Record<string, string>> = {
+  CSV_QUOTE_NOT_CLOSED: 'opens a quote that is never closed',
+  CSV_MAX_RECORD_SIZE: `is longer than ${LONGEST_RECORD_CHARACTERS} characters, as when a quote is not closed`,
+};
+
+/** A file that is no CSV, or none of ours: it must be mended, and reading it again would not help. */
+export class BrokenCsv extends Error {}
 
 /** A cell that does not look like its column's type stays text, and the shape then says what it should have been. */
 function readCell(column: string, cell: string): unknown {
@@ -19,14 +25,14 @@ function readCell(column: string, cell: string): unknown {
   return cell;
 }
 
-function assertHeader(header: string[]): void {
-  const required = ['pk', 'username'].filter((column) => !header.includes(column));
-  if (required.length > 0) {
+function assertHeader(header: string[], required: readonly string[]): void {
+  const missing = required.filter((column) => !header.includes(column));
+  if (missing.length > 0) {
     const known = Object.keys(DirectoryCreatorDetail.shape).join(', ');
-    throw new Error(`The header row has no column ${required.join(' and no column ')}. Columns: ${known}.`);
+    throw new BrokenCsv(`The header row has no column ${missing.join(' and no column ')}. Columns: ${known}.`);
   }
   const repeated = header.find((column, position) => header.indexOf(column) !== position);
-  if (repeated !== undefined) throw new Error(`The header row names the column ${repeated} twice.`);
+  if (repeated !== undefined) throw new BrokenCsv(`The header row names the column ${repeated} twice.`);
 }
 
 function problemOf(header: string[], cells: string[]): SourceRecord['problem'] {
@@ -39,46 +45,124 @@ function problemOf(header: string[], cells: string[]): SourceRecord['problem'] {
   return undefined;
 }
 
-/** Rows under a header row of the API's own field names. `line` is where a row starts. */
-export async function* readCsv(file: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<SourceRecord[]> {
+const breaksIn = (cells: string[], pattern: RegExp) =>
+  cells.reduce((sum, cell) => sum + (cell.match(pattern)?.length ?? 0), 0);
+
+/** Where rows start and how many lines they cover, out of what the parser says of where they end. */
+function lineCounter() {
+  let next = 1;
+  let emptyLines = 0;
+  /** Lines that the parser has counted too much: it takes a CRLF within a cell for two. */
+  let surplus = 0;
+  let broken: { line: number; bytes: unknown; reason: string } | undefined;
+
+  /** The row that could not be read, which ends before this line. */
+  function takeBroken(before: number): { line: number; lines: number; reason: string } | undefined {
+    const taken = broken && { line: broken.line, lines: Math.max(before - broken.line, 1), reason: broken.reason };
+    broken = undefined;
+    return taken;
+  }
+
+  return {
+    takeBroken,
+    startOf: (error: CsvError) => broken?.line ?? next + Number(error.empty_lines) - emptyLines,
+    /** A fault in a row, perhaps not its first: `bytes` is where the row before has ended. */
+    fault: (error: CsvError) => {
+      if (broken?.bytes === error.bytes) return undefined;
+      const line = Number(error.lines) - surplus;
+      const before = takeBroken(line);
+      const start = before ? line : next + Number(error.empty_lines) - emptyLines;
+      broken = { line: start, bytes: error.bytes, reason: error.message };
+      return before;
+    },
+    row: (cells: string[], info: InfoRecord) => {
+      const isLong = info.lines - surplus > next;
+      const breaks = isLong ? breaksIn(cells, /[\r\n]/g) : 0;
+      const line = info.lines - surplus - breaks;
+      surplus += isLong ? breaksIn(cells, /\r\n/g) : 0;
+      next = info.lines - surplus + 1;
+      emptyLines = info.empty_lines;
+      return { line, lines: next - line };
+    },
+    end: (lines: number) => lines - surplus,
+  };
+}
+
+function opened(file: string, required: readonly string[]): { parser: Parser; taken(): SourceRecord[] } {
   let records: SourceRecord[] = [];
   let header: string[] | undefined;
-  let line = 1;
+  const counter = lineCounter();
+
+  function addBroken(broken: ReturnType<typeof counter.takeBroken>): void {
+    if (!broken) return;
+    const { reason, ...where } = broken;
+    records.push({ file, ...where, text: '', value: undefined, problem: { code: 'invalid_csv', reason } });
+  }
+
+  function add(cells: string[], info: InfoRecord): null {
+    const where = counter.row(cells, info);
+    addBroken(counter.takeBroken(where.line));
+    if (!header) {
+      header = cells.map((name) => name.trim());
+      assertHeader(header, required);
+      return null;
+    }
+    const problem = problemOf(header, cells);
+    const value = problem
+      ? undefined
+      : Object.fromEntries(header.map((name, i) => [name, readCell(name, cells[i] ?? '')]));
+    records.push({ file, ...where, text: cells.join(','), value, ...(problem ? { problem } : {}) });
+    return null;
+  }
 
   function skip(error: CsvError | undefined): undefined {
-    const problem = { code: 'invalid_csv', reason: error?.message ?? 'The row is not CSV.' };
-    records.push({ file, line, text: '', value: undefined, problem });
-    line = Number(error?.lines ?? line) + 1;
+    if (!error) return;
+    const fatal = FATAL[error.code];
+    if (fatal) throw new BrokenCsv(`The row that starts in line ${counter.startOf(error)} ${fatal}.`);
+    addBroken(counter.fault(error));
   }
+
+  // The parser hands over each row as it goes, and gives out none itself: so good rows and bad stay in order.
   const parser = parse({
     bom: true,
-    info: true,
+    // Said, and not found out from the first row: a file may be put together from several.
+    record_delimiter: ['\r\n', '\n', '\r'],
     skip_empty_lines: true,
     relax_column_count: true,
     skip_records_with_error: true,
     max_record_size: LONGEST_RECORD_CHARACTERS,
+    on_record: add,
     on_skip: skip,
   });
-  pipeline(Readable.from(chunks), parser, () => undefined);
-
-  const parsed: AsyncIterable<{ record: string[]; info: { lines: number } }> = parser;
-  for await (const { record: cells, info } of parsed) {
-    if (!header) {
-      header = cells.map((name) => name.trim());
-      assertHeader(header);
-    } else {
-      const columns = header;
-      const problem = problemOf(columns, cells);
-      const value = problem
-        ? undefined
-        : Object.fromEntries(columns.map((name, i) => [name, readCell(name, cells[i] ?? '')]));
-      records.push({ file, line, text: cells.join(','), value, ...(problem ? { problem } : {}) });
-    }
-    line = info.lines + 1;
-    if (records.length >= AT_ONCE) {
-      yield records;
+  // It fails where it is written to, and that is awaited.
+  parser.on('error', () => undefined).resume();
+  return {
+    parser,
+    taken: () => {
+      if (parser.writableFinished) addBroken(counter.takeBroken(counter.end(parser.info.lines)));
+      const taken = records;
       records = [];
-    }
+      return taken;
+    },
+  };
+}
+
+/** Resolves when the parser has read all of it. */
+function settled(start: (onEnd: (error?: Error | null) => void) => void): Promise<void> {
+  return new Promise((resolve, reject) => start((error) => (error ? reject(error) : resolve())));
+}
+
+/** Rows under a header row of the API's own field names. `line` is where a row starts. */
+export async function* readCsv(
+  file: string,
+  chunks: AsyncIterable<Buffer>,
+  required: readonly string[],
+): AsyncGenerator<SourceRecord[]> {
+  const { parser, taken } = opened(file, required);
+  for await (const chunk of chunks) {
+    await settled((onEnd) => parser.write(chunk, onEnd));
+    yield taken();
   }
-  yield records;
+  await settled((onEnd) => parser.end(onEnd));
+  yield taken();
 }

@@ -1,36 +1,105 @@
-import { pipeline, Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 
 const GZIP = Buffer.from([0x1f, 0x8b]);
 const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
+/** Of a zstd frame without content, with which `pzstd` begins a file; the first byte varies in its lower half. */
+const SKIPPABLE = Buffer.from([0x2a, 0x4d, 0x18]);
 const MAGIC_BYTES = 4;
 const CHUNK_BYTES = 1 << 18;
 
-function decoderFor(first: Buffer) {
+type Decoder = ReturnType<typeof createGunzip> | ReturnType<typeof createZstdDecompress>;
+
+function decoderFor(first: Buffer): Decoder | undefined {
   if (first.subarray(0, GZIP.length).equals(GZIP)) return createGunzip({ chunkSize: CHUNK_BYTES });
-  if (first.subarray(0, ZSTD.length).equals(ZSTD)) return createZstdDecompress({ chunkSize: CHUNK_BYTES });
+  const isSkippable = ((first[0] ?? 0) & 0xf0) === 0x50 && first.subarray(1, MAGIC_BYTES).equals(SKIPPABLE);
+  if (isSkippable || first.subarray(0, ZSTD.length).equals(ZSTD)) {
+    return createZstdDecompress({ chunkSize: CHUNK_BYTES });
+  }
   return undefined;
 }
 
-/** The bytes of a stream, unpacked when its first ones are those of gzip or zstd. */
-export async function* decompressed(input: Readable): AsyncGenerator<Buffer> {
+/** Chunks of which one can be given back. */
+function openInput(input: Readable) {
   const chunks: AsyncIterator<Buffer> = input[Symbol.asyncIterator]();
-  let first = Buffer.alloc(0);
-  while (first.length < MAGIC_BYTES) {
-    const next = await chunks.next();
-    if (next.done) break;
-    first = Buffer.concat([first, next.value]);
+  let held: Buffer | undefined;
+  async function next(): Promise<Buffer | undefined> {
+    const chunk = held ?? (await chunks.next()).value;
+    held = undefined;
+    return chunk;
   }
-  async function* whole(): AsyncGenerator<Buffer> {
-    if (first.length > 0) yield first;
-    for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value;
+  return {
+    next,
+    giveBack: (chunk: Buffer) => {
+      held = chunk;
+    },
+    /** Enough to tell what it is, or less at the end. */
+    opening: async (): Promise<Buffer> => {
+      let first = Buffer.alloc(0);
+      while (first.length < MAGIC_BYTES) {
+        const chunk = await next();
+        if (!chunk) break;
+        first = Buffer.concat([first, chunk]);
+      }
+      if (first.length > 0) held = first;
+      return first;
+    },
+  };
+}
+
+type Input = ReturnType<typeof openInput>;
+
+/** Writes until the decoder leaves something: Node's own ends where a frame ends within a chunk, and drops the rest. */
+async function feed(decoder: Decoder, input: Input): Promise<void> {
+  let given = 0;
+  try {
+    for (let chunk = await input.next(); chunk; chunk = await input.next()) {
+      const written = chunk;
+      await new Promise<void>((resolve, reject) =>
+        decoder.write(written, (error) => (error ? reject(error) : resolve())),
+      );
+      given += chunk.length;
+      const left = given - decoder.bytesWritten;
+      if (left > 0) {
+        input.giveBack(chunk.subarray(chunk.length - left));
+        return;
+      }
+    }
+    decoder.end();
+  } catch (error) {
+    // A source that failed ends the reading of what it gave, with its own error.
+    decoder.destroy(error instanceof Error ? error : new Error(String(error)));
   }
-  const decoder = decoderFor(first);
-  if (!decoder) {
-    yield* whole();
+}
+
+/** Zeros after the last frame are padding, as a tape or `tar` leaves it. */
+async function skipPadding(input: Input): Promise<void> {
+  for (let chunk = await input.next(); chunk; chunk = await input.next()) {
+    const start = chunk.findIndex((byte) => byte !== 0);
+    if (start < 0) continue;
+    input.giveBack(chunk.subarray(start));
     return;
   }
-  // A failure of the source destroys the decoder, and so ends the loop below with that error.
-  pipeline(Readable.from(whole()), decoder, () => undefined);
-  for await (const chunk of decoder) yield chunk;
+}
+
+/**
+ * The bytes of a stream, unpacked when its first ones are those of gzip or zstd. A packed file may be several, one
+ * after the other: each is unpacked, and whatever else stands between or after them is an error.
+ */
+export async function* decompressed(stream: Readable): AsyncGenerator<Buffer> {
+  const input = openInput(stream);
+  let decoder = decoderFor(await input.opening());
+  if (!decoder) {
+    for (let chunk = await input.next(); chunk; chunk = await input.next()) yield chunk;
+    return;
+  }
+  while (decoder) {
+    const fed = feed(decoder, input);
+    for await (const chunk of decoder) yield chunk;
+    await fed;
+    await skipPadding(input);
+    const opening = await input.opening();
+    decoder = decoderFor(opening);
+    if (!decoder && opening.length > 0) throw new Error('something that is not packed follows what is.');
+  }
 }

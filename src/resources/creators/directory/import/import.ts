@@ -1,20 +1,17 @@
-import { createHash, randomBytes } from 'node:crypto';
-import path from 'node:path';
 import {
-  createQuietIndex,
   deleteIndex,
   endQuiet,
   indexBehind,
-  indexExists,
   mergeToOneSegment,
   refreshIndex,
   swapAlias,
 } from '../../../../engines/elastic/indices.ts';
 import { ignoreFailure } from '../../../../errors.ts';
-import { newId } from '../../../../ids.ts';
-import { type Built, buildIndex, type Tally } from './build.ts';
+import { beginImport, DEFAULT_MAX_REJECTS } from './begin.ts';
+import { type Built, buildIndex, Interrupted, type Tally } from './build.ts';
+import { BrokenCsv } from './csv.ts';
 import { readDefinition } from './definition.ts';
-import { type DirectoryImport, findUnfinished, insertImport, recordLive, updateImport } from './queries.ts';
+import { type DirectoryImport, recordLive, updateImport } from './queries.ts';
 import { type RejectLimit, readRejectLimit, TooManyRejects } from './rejects.ts';
 import type { Source } from './source.ts';
 import { VerificationFailed, verifyBuilt } from './verify.ts';
@@ -55,84 +52,6 @@ export interface ImportReport extends Omit<Built, 'samples' | 'distinct'> {
   phasesMs: Record<ImportPhase, number>;
 }
 
-/** There is nothing left to do of an enqueued import. */
-export class ImportEnded extends Error {}
-
-export const DEFAULT_MAX_REJECTS = '1%';
-
-/** The files and the mapping together: a changed mapping needs another index. */
-export async function identityOf(source: Source): Promise<string | null> {
-  if (source.identity === null) return null;
-  const { text } = await readDefinition();
-  return createHash('sha256').update(`${source.identity}\n${text}`).digest('hex');
-}
-
-export async function newImport(
-  { alias, clock }: Pick<DirectoryEngines, 'alias' | 'clock'>,
-  request: Pick<ImportRequest, 'source' | 'maxRejects' | 'rejectsFile'>,
-): Promise<DirectoryImport> {
-  const now = clock.now();
-  const id = newId('imp', now.getTime());
-  return {
-    id,
-    alias,
-    state: 'queued',
-    indexName: null,
-    identity: await identityOf(request.source),
-    files: request.source.files,
-    maxRejects: request.maxRejects ?? DEFAULT_MAX_REJECTS,
-    rejectsFile: path.resolve(request.rejectsFile ?? `rejects-${id}.ndjson`),
-    enqueued: false,
-    position: 0,
-    progress: null,
-    accepted: 0,
-    rejected: 0,
-    documents: null,
-    failure: null,
-    startedAt: now,
-    updatedAt: now,
-    swappedAt: null,
-    retiredAt: null,
-  };
-}
-
-function newIndexName(alias: string, now: Date): string {
-  return `${alias}-${now.toISOString().slice(0, 10).replaceAll('-', '')}-${randomBytes(4).toString('hex')}`;
-}
-
-async function startBuilding(engines: DirectoryEngines, row: DirectoryImport): Promise<DirectoryImport> {
-  const { elastic, db, clock, alias } = engines;
-  const now = clock.now();
-  const indexName = newIndexName(alias, now);
-  const change = { state: 'building' as const, indexName, position: 0, failure: null, updatedAt: now };
-  // The row first: an index that nobody has on record would never be cleared away.
-  await updateImport(db, row.id, change);
-  await createQuietIndex(elastic, indexName, (await readDefinition()).definition);
-  return { ...row, ...change };
-}
-
-/** The import to go on with, or a new one. */
-async function beginImport(engines: DirectoryEngines, request: ImportRequest): Promise<DirectoryImport> {
-  const { elastic, db, clock, alias } = engines;
-  const fresh = await newImport(engines, request);
-  const found = fresh.identity === null ? undefined : await findUnfinished(db, alias, fresh.identity);
-  if (found?.indexName && !request.restart && (await indexExists(elastic, found.indexName))) {
-    const maxRejects = request.maxRejects ?? found.maxRejects;
-    const name = request.source.files.map((file) => path.basename(file)).join(', ');
-    request.onNotice?.(`resuming at row ${(found.position + 1).toLocaleString('en')} of ${name}`);
-    await updateImport(db, found.id, { state: 'building', maxRejects, failure: null, updatedAt: clock.now() });
-    return { ...found, state: 'building', maxRejects };
-  }
-  if (request.isEnqueued && !found) throw new ImportEnded('The import has ended meanwhile.');
-  if (found && (found.state === 'queued' || !request.restart)) return await startBuilding(engines, found);
-  if (found) {
-    if (found.indexName) await deleteIndex(elastic, found.indexName);
-    await updateImport(db, found.id, { state: 'failed', failure: 'Started anew.', updatedAt: clock.now() });
-  }
-  await insertImport(db, fresh);
-  return await startBuilding(engines, fresh);
-}
-
 function limitOf(text: string): RejectLimit {
   const limit = readRejectLimit(text);
   if (!limit) throw new Error(`${text} is not a number of rows or a percentage.`);
@@ -169,11 +88,22 @@ async function fillIndex({ engines, request, row, index }: Build): Promise<Built
   return built;
 }
 
+/** Until the swap an import may be stopped, and goes on from here when it is asked for again. */
+function assertNotStopped({ signal }: ImportRequest, { rows }: Tally): void {
+  if (signal?.aborted) throw new Interrupted(rows);
+}
+
 /** After this the index is as a search wants it: refreshed, one segment, its own refresh interval again. */
 async function settleIndex({ engines: { elastic }, request, index }: Build, tally: Tally): Promise<void> {
   const { definition } = await readDefinition();
+  function tell(): void {
+    // Elasticsearch goes on merging, which harms nobody.
+    assertNotStopped(request, tally);
+    request.onProgress?.({ phase: 'merge', progress: 1, ...tally });
+  }
+  tell();
   await refreshIndex(elastic, index);
-  await mergeToOneSegment(elastic, index, () => request.onProgress?.({ phase: 'merge', progress: 1, ...tally }));
+  await mergeToOneSegment(elastic, index, tell);
   await endQuiet(elastic, index, definition);
   await refreshIndex(elastic, index);
 }
@@ -188,11 +118,16 @@ async function goLive({ engines, row, index }: Build, lock: WriterLock): Promise
   return previous;
 }
 
+function isLasting(error: unknown): boolean {
+  if (error instanceof TooManyRejects || error instanceof VerificationFailed) return true;
+  return error instanceof Error && error.cause instanceof BrokenCsv;
+}
+
 /** What no second try would change ends the import and its index; anything else leaves the checkpoint to go on from. */
 async function recordFailure({ engines, row, index }: Build, error: unknown): Promise<void> {
   const { elastic, db, clock } = engines;
-  const failure = error instanceof Error ? error.message : String(error);
-  const isFinal = error instanceof TooManyRejects || error instanceof VerificationFailed || row.identity === null;
+  const failure = error instanceof Interrupted ? null : error instanceof Error ? error.message : String(error);
+  const isFinal = isLasting(error) || row.identity === null;
   if (isFinal) await deleteIndex(elastic, index);
   await updateImport(db, row.id, { ...(isFinal ? { state: 'failed' } : {}), failure, updatedAt: clock.now() });
 }
@@ -210,9 +145,11 @@ async function run(build: Build, lock: WriterLock): Promise<ImportReport> {
   const { rows, accepted, rejected, unknownFields } = built;
   const tally = { rows, accepted, rejected };
   await timed('merge', settleIndex(build, tally));
+  assertNotStopped(request, tally);
   request.onProgress?.({ phase: 'verify', progress: 1, ...tally });
   const { documents, compared } = await timed('verify', verifyBuilt(engines.elastic, index, built));
   await updateImport(engines.db, row.id, { state: 'verified', documents, updatedAt: engines.clock.now() });
+  assertNotStopped(request, tally);
   request.onProgress?.({ phase: 'swap', progress: 1, ...tally });
   const previousIndex = await timed('swap', goLive(build, lock));
   return {

@@ -2,26 +2,55 @@ import path from 'node:path';
 import type { Context } from '../../../../context.ts';
 import { openQueue, openWorker, type QueueOptions } from '../../../../engines/redis/queue.ts';
 import { ApiError } from '../../../../errors.ts';
-import { ImportEnded, identityOf, importDirectory, newImport } from './import.ts';
+import { ImportEnded, type ImportWish, identityOf, newImport, wishOf } from './begin.ts';
+import { importDirectory } from './import.ts';
 import {
   type DirectoryImport,
   findImport,
   findUnfinished,
+  findWriter,
   insertImport,
+  isRun,
   listUnfinished,
   updateImport,
 } from './queries.ts';
+import { assertRejectsPlace } from './rejects.ts';
 import { openFiles, STDIN } from './source.ts';
 import type { DirectoryEngines } from './writer.ts';
 
 const QUEUE = 'directory-import';
 const SWEEP_EVERY_MS = 10_000;
 
+export interface EnqueueRequest extends ImportWish {
+  files: string[];
+  /** Lets the worker start anew although an import of the same files could go on. */
+  restart?: boolean | undefined;
+  onNotice?: (notice: string) => void;
+}
+
+/** Lets a worker go on with an import on record, as this command wants it. */
+async function enqueueAgain(
+  { db, alias }: Pick<DirectoryEngines, 'db' | 'alias'>,
+  found: DirectoryImport,
+  files: string[],
+  request: EnqueueRequest,
+): Promise<void> {
+  const wish = wishOf(request);
+  const restart = request.restart ? { state: 'queued' as const, position: 0, progress: null, failure: null } : {};
+  const writer = await findWriter(db, alias);
+  if (writer && isRun(found, writer) && Object.keys({ ...wish, ...restart }).length > 0) {
+    throw new Error(`${writer.holder} is importing these files, as it was told before; stop it first.`);
+  }
+  if (wish.rejectsFile) await assertRejectsPlace(wish.rejectsFile, files);
+  // When it was last worked on is not for this to change: it tells who is run.
+  await updateImport(db, found.id, { ...wish, ...restart, enqueued: true, files, updatedAt: found.updatedAt });
+}
+
 /** Records an import that a worker is to run, and tells the workers. Returns its id. */
 export async function enqueueImport(
   engines: Pick<DirectoryEngines, 'db' | 'alias' | 'clock'>,
   redisUrl: string,
-  request: { files: string[]; maxRejects?: string | undefined; rejectsFile?: string | undefined },
+  request: EnqueueRequest,
   options: QueueOptions = {},
 ): Promise<string> {
   const { db, alias } = engines;
@@ -29,18 +58,17 @@ export async function enqueueImport(
   const source = await openFiles(files);
   if (source.identity === null)
     throw new Error('Standard input cannot be enqueued: the worker reads the files itself.');
-  const row = await newImport(engines, { ...request, source });
-  const found = await findUnfinished(db, alias, row.identity ?? '');
-  if (found) await updateImport(db, found.id, { enqueued: true, files, updatedAt: row.updatedAt });
-  else await insertImport(db, { ...row, enqueued: true });
-  const id = found?.id ?? row.id;
+  const found = await findUnfinished(db, alias, (await identityOf(source)) ?? '');
+  if (found) await enqueueAgain(engines, found, files, request);
+  const row = found ?? { ...(await newImport(engines, { ...request, source })), enqueued: true };
+  if (!found) await insertImport(db, row);
   const queue = openQueue(redisUrl, QUEUE, options);
   try {
-    await queue.add(id);
+    await queue.add(row.id);
   } finally {
     await queue.close();
   }
-  return id;
+  return row.id;
 }
 
 interface Worker {
@@ -65,9 +93,8 @@ async function runImport(worker: Worker, row: DirectoryImport): Promise<void> {
     { ...engines, alias: row.alias },
     {
       source,
+      // Its limit and its rejects file are on record, and may have been changed while it waits.
       isEnqueued: true,
-      maxRejects: row.maxRejects,
-      rejectsFile: row.rejectsFile,
       signal,
       onWait: (message) => log.info({ import: row.id }, message),
       onNotice: (notice) => log.info({ import: row.id }, notice),

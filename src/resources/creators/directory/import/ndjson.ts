@@ -4,6 +4,11 @@ import type { SourceRecord } from './source.ts';
 const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = 0xfeff;
 const LONGEST_LINE_BYTES = 4 << 20;
+/** What is kept of a line that is too long, for an excerpt. */
+const OPENING_BYTES = 1 << 10;
+
+const NOT_UTF8 = { code: 'invalid_utf8', reason: 'The line is not UTF-8.' };
+const TOO_LONG = { code: 'too_long', reason: `The line is longer than ${LONGEST_LINE_BYTES >> 20} MB.` };
 
 function parse(file: string, line: number, bytes: Buffer): SourceRecord | undefined {
   let text = bytes.toString('utf8');
@@ -17,12 +22,27 @@ function parse(file: string, line: number, bytes: Buffer): SourceRecord | undefi
   }
 }
 
-const NOT_UTF8 = { code: 'invalid_utf8', reason: 'The line is not UTF-8.' };
-
 /** Whole lines of a chunk, each parsed by itself: a line that is not JSON costs that line alone. */
 export async function* readNdjson(file: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<SourceRecord[]> {
   let line = 0;
   let rest: Buffer = Buffer.alloc(0);
+  /** How the line began whose end is awaited, of one that is too long to be kept. */
+  let opening: Buffer | undefined;
+
+  function tooLong(bytes: Buffer): SourceRecord {
+    return { file, line, text: bytes.toString('utf8', 0, OPENING_BYTES), value: undefined, problem: TOO_LONG };
+  }
+
+  function takeLine(bytes: Buffer, isText: boolean): SourceRecord | undefined {
+    line += 1;
+    if (opening || bytes.length > LONGEST_LINE_BYTES) {
+      const record = tooLong(opening ?? bytes);
+      opening = undefined;
+      return record;
+    }
+    const record = parse(file, line, bytes);
+    return record && !isText && !isUtf8(bytes) ? { ...record, value: undefined, problem: NOT_UTF8 } : record;
+  }
 
   function take(bytes: Buffer): SourceRecord[] {
     const records: SourceRecord[] = [];
@@ -30,11 +50,8 @@ export async function* readNdjson(file: string, chunks: AsyncIterable<Buffer>): 
     for (let start = 0; start < bytes.length; ) {
       const newline = bytes.indexOf(NEWLINE, start);
       const end = newline < 0 ? bytes.length : newline;
-      const own = bytes.subarray(start, end);
-      line += 1;
-      const record = parse(file, line, own);
-      if (record && !isText && !isUtf8(own)) records.push({ ...record, value: undefined, problem: NOT_UTF8 });
-      else if (record) records.push(record);
+      const record = takeLine(bytes.subarray(start, end), isText);
+      if (record) records.push(record);
       start = end + 1;
     }
     return records;
@@ -45,12 +62,13 @@ export async function* readNdjson(file: string, chunks: AsyncIterable<Buffer>): 
     if (end > 0) {
       yield take(rest.length > 0 ? Buffer.concat([rest, chunk.subarray(0, end)]) : chunk.subarray(0, end));
       rest = chunk.subarray(end);
-    } else {
+    } else if (!opening) {
       rest = Buffer.concat([rest, chunk]);
     }
     if (rest.length > LONGEST_LINE_BYTES) {
-      throw new Error(`Line ${line + 1} is longer than ${LONGEST_LINE_BYTES >> 20} MB; is this NDJSON?`);
+      opening = Buffer.from(rest.subarray(0, OPENING_BYTES));
+      rest = Buffer.alloc(0);
     }
   }
-  yield take(rest);
+  yield take(opening ?? rest);
 }

@@ -96,9 +96,24 @@ export async function insertWrite(db: Db, row: DirectoryWrite): Promise<void> {
 export async function updateWrite(
   db: Db,
   id: string,
-  change: Pick<DirectoryWrite, 'rows' | 'lastVersion' | 'finishedAt'>,
+  change: Pick<DirectoryWrite, 'rows' | 'lastVersion'>,
 ): Promise<void> {
   await db.updateTable('directoryWrites').set(change).where('id', '=', id).execute();
+}
+
+/** Records the end of a write, and how many creators its index is to hold since: `verify` compares with that. */
+export async function finishWrite(
+  db: Db,
+  { id, indexName, added, finishedAt }: { id: string; indexName: string; added: number; finishedAt: Date },
+): Promise<void> {
+  await db.transaction().execute(async (transaction) => {
+    await transaction.updateTable('directoryWrites').set({ finishedAt }).where('id', '=', id).execute();
+    await transaction
+      .updateTable('directoryImports')
+      .set(({ eb }) => ({ documents: eb('documents', '+', added) }))
+      .where('indexName', '=', indexName)
+      .execute();
+  });
 }
 
 export async function listWrites(db: Db, index: string): Promise<DirectoryWrite[]> {
@@ -149,6 +164,11 @@ export interface Writer {
   command: string;
   holder: string;
   since: Date;
+}
+
+/** Whether this is the import that the writer is at: whoever runs one notes its progress since it has begun. */
+export function isRun({ state, updatedAt }: DirectoryImport, writer: Writer | undefined): boolean {
+  return writer?.command === 'import' && (state === 'building' || state === 'verified') && updatedAt >= writer.since;
 }
 
 export async function labelWriter(db: Db, alias: string, writer: Writer): Promise<void> {

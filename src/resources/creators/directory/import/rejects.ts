@@ -1,5 +1,9 @@
-import { appendFileSync, rmSync } from 'node:fs';
+import { appendFileSync, constants, fstatSync, rmSync, type Stats, statSync } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import type { Reject } from './rows.ts';
+import { STDIN } from './source.ts';
 
 /** A number of rows, or a share of all of them in percent. */
 export type RejectLimit = { rows: number } | { percent: number };
@@ -25,6 +29,47 @@ export function assertFewRejects(limit: RejectLimit, rejected: number, rows: num
   );
 }
 
+const isWritable = (place: string) =>
+  access(place, constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+
+/** Where rejected rows go when nobody says: the working folder, or that of the system when it cannot be written. */
+export async function defaultRejectsFile(
+  name: string,
+  onNotice: ((notice: string) => void) | undefined,
+  folder = path.resolve(),
+): Promise<string> {
+  if (await isWritable(folder)) return path.join(folder, name);
+  const file = path.join(tmpdir(), name);
+  onNotice?.(`${folder} cannot be written: rejected rows, if any, go to ${file}`);
+  return file;
+}
+
+const describe = (file: string): Promise<Stats | undefined> =>
+  file === STDIN
+    ? Promise.resolve(fstatSync(0))
+    : stat(file).then(
+        (found) => found,
+        () => undefined,
+      );
+
+/** Throws unless rejected rows can be written there: before the first row, and before what is read is overwritten. */
+export async function assertRejectsPlace(file: string, inputs: string[]): Promise<void> {
+  const own = await describe(file);
+  for (const input of own ? inputs : []) {
+    const other = await describe(input);
+    if (other && own?.dev === other.dev && own.ino === other.ino) {
+      throw new Error(`Rejected rows cannot go to ${file}: it is what is read. Name another file with --rejects.`);
+    }
+  }
+  // A file of its own is removed and made again, which is up to the folder.
+  const isPlace =
+    own && !own.isFile() ? !own.isDirectory() && (await isWritable(file)) : await isWritable(path.dirname(file));
+  if (!isPlace) throw new Error(`Rejected rows cannot be written to ${file}. Name another file with --rejects.`);
+}
+
 export interface RejectsFile {
   add(reject: Reject): void;
   flush(): void;
@@ -32,7 +77,8 @@ export interface RejectsFile {
 
 /** NDJSON, one line a rejected row; there is a file only when there are rejects. */
 export function openRejects(file: string): RejectsFile {
-  rmSync(file, { force: true });
+  // Not a device: `--rejects /dev/null` is to stay one.
+  if (statSync(file, { throwIfNoEntry: false })?.isFile()) rmSync(file);
   let lines: string[] = [];
   return {
     add: (reject) => void lines.push(`${JSON.stringify(reject)}\n`),

@@ -25,6 +25,8 @@ const UNKNOWN_FIELDS = 100;
 export interface Reject {
   file: string;
   line: number;
+  /** More than one: cells with several lines, or a stray quote that took the rows after it for its text. */
+  lines: number;
   field: string | null;
   code: string;
   reason: string;
@@ -33,9 +35,13 @@ export interface Reject {
 
 export type CheckedRecord = { row: CreatorRow; reject?: undefined } | { row?: undefined; reject: Reject };
 
+export function rejectOf(record: SourceRecord, field: string | null, code: string, reason: string): Reject {
+  const { file, line, lines = 1, text } = record;
+  return { file, line, lines, field, code, reason, row: text.slice(0, EXCERPT_CHARACTERS).toWellFormed() };
+}
+
 function rejected(record: SourceRecord, field: string | null, code: string, reason: string): CheckedRecord {
-  const { file, line, text } = record;
-  return { reject: { file, line, field, code, reason, row: text.slice(0, EXCERPT_CHARACTERS).toWellFormed() } };
+  return { reject: rejectOf(record, field, code, reason) };
 }
 
 /** A text with half a surrogate pair, which JSON can write and UTF-8 cannot hold. */

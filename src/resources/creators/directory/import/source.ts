@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
+import path from 'node:path';
 import { Readable } from 'node:stream';
-import { readCsv } from './csv.ts';
+import { BrokenCsv, readCsv } from './csv.ts';
 import { decompressed } from './decompress.ts';
 import { readNdjson } from './ndjson.ts';
 
@@ -10,6 +11,8 @@ import { readNdjson } from './ndjson.ts';
 export interface SourceRecord {
   file: string;
   line: number;
+  /** How many lines it covers; one when it is not said. A cell of a CSV may have several. */
+  lines?: number;
   /** The record as it stood, for an excerpt. */
   text: string;
   value: unknown;
@@ -48,8 +51,26 @@ async function describeFile(file: string): Promise<{ size: number; identity: str
   }
 }
 
-/** NDJSON starts with a brace; a CSV's header row does not. */
-async function* readRecords(file: string, input: Readable): AsyncGenerator<SourceRecord[]> {
+/** What the rows are: creators, or only the `pk`s of some. */
+export type RowKind = 'creators' | 'pks';
+
+const COLUMNS: Readonly<Record<RowKind, readonly string[]>> = { creators: ['pk', 'username'], pks: ['pk'] };
+const OPENINGS: Readonly<Record<RowKind, RegExp>> = { creators: /^\{/, pks: /^[{\d]/ };
+const PACKED = /\.(?:gz|gzip|zst|zstd)$/i;
+const OF_JSON = new Set(['.ndjson', '.jsonl', '.json']);
+
+/** Whether it is NDJSON, not CSV, and how that is known: by its name, or else by how it begins. */
+function judge(file: string, opening: string, kind: RowKind): { isJson: boolean; because: string } {
+  const extension = path.extname(file.replace(PACKED, '')).toLowerCase();
+  if (OF_JSON.has(extension)) return { isJson: true, because: 'of its name' };
+  if (extension === '.csv') return { isJson: false, because: 'of its name' };
+  return {
+    isJson: OPENINGS[kind].test(opening),
+    because: `it does not begin with ${kind === 'pks' ? 'a pk or ' : ''}{`,
+  };
+}
+
+async function* readRecords(file: string, input: Readable, kind: RowKind): AsyncGenerator<SourceRecord[]> {
   const bytes = decompressed(input);
   const first = await bytes.next();
   if (first.done) return;
@@ -57,11 +78,24 @@ async function* readRecords(file: string, input: Readable): AsyncGenerator<Sourc
     if (!first.done) yield first.value;
     yield* bytes;
   }
-  const isJson = first.value.toString('utf8', 0, 4096).trimStart().startsWith('{');
-  yield* isJson ? readNdjson(file, whole()) : readCsv(file, whole());
+  const { isJson, because } = judge(file, first.value.toString('utf8', 0, 4096).trimStart(), kind);
+  if (isJson) {
+    yield* readNdjson(file, whole());
+    return;
+  }
+  try {
+    yield* readCsv(file, whole(), COLUMNS[kind]);
+  } catch (error) {
+    if (!(error instanceof BrokenCsv)) throw error;
+    throw new BrokenCsv(`${error.message} (It was taken for CSV because ${because}.)`);
+  }
 }
 
-async function* readFiles(files: string[], onBytes: (count: number) => void): AsyncGenerator<SourceRecord[]> {
+async function* readFiles(
+  files: string[],
+  kind: RowKind,
+  onBytes: (count: number) => void,
+): AsyncGenerator<SourceRecord[]> {
   for (const file of files) {
     const stream = file === STDIN ? process.stdin : createReadStream(file, { highWaterMark: CHUNK_BYTES });
     async function* counted(): AsyncGenerator<Buffer> {
@@ -71,16 +105,18 @@ async function* readFiles(files: string[], onBytes: (count: number) => void): As
       }
     }
     try {
-      yield* readRecords(file, Readable.from(counted(), { objectMode: false, highWaterMark: CHUNK_BYTES }));
+      yield* readRecords(file, Readable.from(counted(), { objectMode: false, highWaterMark: CHUNK_BYTES }), kind);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       throw new Error(`${file} could not be read to its end: ${why}`, { cause: error });
+    } finally {
+      stream.destroy();
     }
   }
 }
 
-/** Files of NDJSON or CSV, plain, gzip or zstd, told apart by their first bytes. */
-export async function openFiles(files: string[]): Promise<Source> {
+/** Files of NDJSON or CSV, plain, gzip or zstd. */
+export async function openFiles(files: string[], kind: RowKind = 'creators'): Promise<Source> {
   const isStdin = files.includes(STDIN);
   if (isStdin && files.length > 1) throw new Error('Standard input (-) cannot be combined with files.');
   const described = isStdin ? [] : await Promise.all(files.map(describeFile));
@@ -91,7 +127,7 @@ export async function openFiles(files: string[]): Promise<Source> {
     identity: isStdin ? null : described.map(({ identity }) => identity).join('\n'),
     read: () => {
       bytes = 0;
-      return readFiles(files, (count) => {
+      return readFiles(files, kind, (count) => {
         bytes += count;
       });
     },

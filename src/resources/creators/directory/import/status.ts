@@ -1,5 +1,13 @@
 import { type IndexFacts, indexBehind, listIndices, wereLive } from '../../../../engines/elastic/indices.ts';
-import { type DirectoryImport, findImportOf, findWriter, listRetired, listUnfinished, type Writer } from './queries.ts';
+import {
+  type DirectoryImport,
+  findImportOf,
+  findWriter,
+  isRun,
+  listRetired,
+  listUnfinished,
+  type Writer,
+} from './queries.ts';
 import { isIndexName } from './versions.ts';
 import type { DirectoryEngines } from './writer.ts';
 
@@ -9,7 +17,7 @@ export interface DirectoryStatus {
   /** Indices that were live and are kept, the latest first. */
   previous: Array<IndexFacts & { retiredAt: Date | null }>;
   /** Imports that wait, run, or stopped and can go on. */
-  imports: DirectoryImport[];
+  imports: Array<DirectoryImport & { isRunning: boolean }>;
   writer: Writer | undefined;
 }
 
@@ -33,7 +41,7 @@ export async function readStatus(engines: DirectoryEngines): Promise<DirectorySt
       .filter(({ name }) => name !== live && onceLive.has(name))
       .map((facts) => ({ ...facts, retiredAt: retiredAt.get(facts.name) ?? null }))
       .sort((a, b) => Number(b.retiredAt ?? b.createdAt) - Number(a.retiredAt ?? a.createdAt)),
-    imports,
+    imports: imports.map((row) => ({ ...row, isRunning: isRun(row, writer) })),
     writer,
   };
 }

@@ -33,7 +33,7 @@ export async function rollback(engines: DirectoryEngines, options: WaitOptions):
     for (const { state, indexName } of await listRetired(db, alias)) {
       if (state !== 'superseded' || !indexName || indexName === from) continue;
       if (!(await indexExists(elastic, indexName))) continue;
-      const forgotten = await listWrites(db, from);
+      const forgotten = (await listWrites(db, from)).filter(({ rows }) => rows > 0);
       await lock.assertHeld();
       await swapAlias(elastic, alias, from, indexName);
       await recordLive(db, alias, indexName, clock.now(), 'rolled_back');

@@ -37,14 +37,15 @@ async function describeHolder(db: Db, alias: string): Promise<string> {
   return `${writer.holder} runs ${writer.command} since ${writer.since.toISOString()}`;
 }
 
-async function take(connection: Db, engines: DirectoryEngines, options: WaitOptions): Promise<void> {
+async function take(connection: Db, engines: DirectoryEngines, command: string, options: WaitOptions): Promise<void> {
   let isSaid = false;
   while (!(await tryLock(connection, engines.alias))) {
     const message = await describeHolder(engines.db, engines.alias);
     if (!options.onWait) throw new DirectoryBusy(`${message}; one writer at a time.`);
     if (!isSaid) options.onWait(`Waiting: ${message}.`);
     isSaid = true;
-    await pause(RETRY_MS, undefined, { signal: options.signal });
+    await pause(RETRY_MS);
+    if (options.signal?.aborted) throw new Error(`The ${command} was stopped while it waited: ${message}.`);
   }
 }
 
@@ -60,7 +61,7 @@ export async function asWriter<T>(
 ): Promise<T> {
   const { db, elastic, clock, alias } = engines;
   return await db.connection().execute(async (connection) => {
-    await take(connection, engines, options);
+    await take(connection, engines, command, options);
     try {
       const holder = `process ${process.pid} on ${hostname()}`;
       await labelWriter(db, alias, { command, holder, since: clock.now() });

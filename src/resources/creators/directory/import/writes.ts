@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { postBulk } from '../../../../engines/elastic/bulk.ts';
-import { indexBehind, refreshIndex } from '../../../../engines/elastic/indices.ts';
+import { countDocuments, indexBehind, refreshIndex } from '../../../../engines/elastic/indices.ts';
+import { ignoreFailure } from '../../../../errors.ts';
 import { newId } from '../../../../ids.ts';
 import { documentOf } from '../document.ts';
 import { DirectoryCreator } from '../schema.ts';
-import { type DirectoryWrite, highestVersion, insertWrite, updateWrite } from './queries.ts';
-import { openRejects } from './rejects.ts';
-import { checkRecord, type Reject } from './rows.ts';
+import { type DirectoryWrite, finishWrite, highestVersion, insertWrite, updateWrite } from './queries.ts';
+import { assertRejectsPlace, defaultRejectsFile, openRejects } from './rejects.ts';
+import { checkRecord, type Reject, rejectOf } from './rows.ts';
 import type { Source, SourceRecord } from './source.ts';
 import { asWriter, type DirectoryEngines, type WaitOptions } from './writer.ts';
 
@@ -14,7 +15,7 @@ const BATCH_ROWS = 1_000;
 
 export interface WriteRequest extends WaitOptions {
   source: Source;
-  rejectsFile: string;
+  rejectsFile?: string | undefined;
   onProgress?: (rows: number) => void;
   onNotice?: (notice: string) => void;
 }
@@ -23,6 +24,7 @@ export interface WriteReport {
   index: string;
   written: number;
   rejected: number;
+  rejectsFile: string;
   /** Names of fields that are not the API's, with the rows that had them. */
   unknownFields: Record<string, number>;
   interrupted: boolean;
@@ -31,22 +33,22 @@ export interface WriteReport {
 /** A record as lines of a bulk body, or why not. */
 type ToLines = (record: SourceRecord, version: number) => string | Reject;
 
-async function write(
+/** A write on the live index: its place on record, and its rows in batches. */
+async function openWrite(
   engines: DirectoryEngines,
   kind: DirectoryWrite['kind'],
+  index: string,
   request: WriteRequest,
-  toLines: ToLines,
-): Promise<Omit<WriteReport, 'unknownFields'>> {
+) {
   const { elastic, db, clock, alias } = engines;
-  const index = await indexBehind(elastic, alias);
-  if (index === undefined) throw new Error(`There is no directory yet: nothing is behind the alias ${alias}.`);
+  await refreshIndex(elastic, index);
+  const before = await countDocuments(elastic, index);
   const startedAt = clock.now();
   // In microseconds: above every row number of an import, and above every earlier write even if a clock went back.
   let version = Math.max(startedAt.getTime() * 1_000, await highestVersion(db, alias));
-  const rejects = openRejects(request.rejectsFile);
   const id = newId('dwr', startedAt.getTime());
   const file = request.source.files.join(', ');
-  await insertWrite(db, {
+  const record = {
     id,
     alias,
     indexName: index,
@@ -56,42 +58,84 @@ async function write(
     lastVersion: version,
     startedAt,
     finishedAt: null,
-  });
-
-  const report = { index, written: 0, rejected: 0, interrupted: false };
+  };
+  await insertWrite(db, record);
+  let written = 0;
   let lines: string[] = [];
+
   async function send(): Promise<void> {
     if (lines.length === 0) return;
     // Recorded first: after a crash the next write must start above what this one may have used.
-    const rows = report.written + lines.length;
-    await updateWrite(db, id, { rows, lastVersion: version, finishedAt: null });
-    await postBulk(elastic, index ?? '', lines.join(''), {
+    const rows = written + lines.length;
+    await updateWrite(db, id, { rows, lastVersion: version });
+    await postBulk(elastic, index, lines.join(''), {
       onRetry: (reason) => request.onNotice?.(`Elasticsearch did not take a batch, trying again: ${reason}`),
     });
-    report.written = rows;
+    written = rows;
     lines = [];
-    request.onProgress?.(report.written);
+    request.onProgress?.(written);
   }
 
-  for await (const records of request.source.read()) {
-    for (const record of records) {
+  return {
+    nextVersion: () => {
       version += 1;
-      const made = toLines(record, version);
-      if (typeof made === 'string') lines.push(made);
-      else {
-        rejects.add(made);
-        report.rejected += 1;
-      }
+      return version;
+    },
+    add: async (row: string) => {
+      lines.push(row);
       if (lines.length >= BATCH_ROWS) await send();
+    },
+    send,
+    written: () => written,
+    /** Searches see what was sent, and the record says how many creators that made. */
+    end: async () => {
+      await refreshIndex(elastic, index);
+      const added = (await countDocuments(elastic, index)) - before;
+      await finishWrite(db, { id, indexName: index, added, finishedAt: clock.now() });
+    },
+  };
+}
+
+async function write(
+  engines: DirectoryEngines,
+  kind: DirectoryWrite['kind'],
+  request: WriteRequest,
+  toLines: ToLines,
+): Promise<Omit<WriteReport, 'unknownFields'>> {
+  const { elastic, alias } = engines;
+  const { source, onNotice, signal } = request;
+  const index = await indexBehind(elastic, alias);
+  if (index === undefined) throw new Error(`There is no directory yet: nothing is behind the alias ${alias}.`);
+  const rejectsFile = request.rejectsFile ?? (await defaultRejectsFile(`rejects-${kind}.ndjson`, onNotice));
+  await assertRejectsPlace(rejectsFile, source.files);
+  const rejects = openRejects(rejectsFile);
+  const rows = await openWrite(engines, kind, index, request);
+  let rejected = 0;
+  let interrupted = false;
+  try {
+    for await (const records of source.read()) {
+      for (const record of records) {
+        const made = toLines(record, rows.nextVersion());
+        if (typeof made === 'string') await rows.add(made);
+        else {
+          rejects.add(made);
+          rejected += made.lines;
+        }
+      }
+      rejects.flush();
+      interrupted = signal?.aborted ?? false;
+      if (interrupted) break;
     }
+    await rows.send();
+  } catch (error) {
     rejects.flush();
-    report.interrupted = request.signal?.aborted ?? false;
-    if (report.interrupted) break;
+    await rows.end().catch(ignoreFailure('the error that led here is the one to tell'));
+    const why = error instanceof Error ? error.message : String(error);
+    const part = `${rows.written().toLocaleString('en')} rows, which searches see`;
+    throw new Error(`${why}\nOnly a part of the ${kind} is done: ${part}.`, { cause: error });
   }
-  await send();
-  await refreshIndex(elastic, index);
-  await updateWrite(db, id, { rows: report.written, lastVersion: version, finishedAt: clock.now() });
-  return report;
+  await rows.end();
+  return { index, written: rows.written(), rejected, rejectsFile, interrupted };
 }
 
 const actionLine = (action: 'index' | 'delete', pk: number, version: number) =>
@@ -114,15 +158,16 @@ const Deletion = z.union([
   DirectoryCreator.shape.pk,
 ]);
 
+const NO_PK = { code: 'invalid_type', reason: 'must be a whole number from 0 to 9007199254740991.' };
+
 /** Removes creators from the live directory: rows with a `pk`, or bare numbers, one a line. Unknown ones are no error. */
 export async function deleteCreators(engines: DirectoryEngines, request: WriteRequest): Promise<WriteReport> {
   const report = await asWriter(engines, 'delete', request, () =>
     write(engines, 'delete', request, (record, version) => {
       const parsed = record.problem ? undefined : Deletion.safeParse(record.value);
       if (parsed?.success) return actionLine('delete', parsed.data, version);
-      const { file, line, text, problem } = record;
-      const reason = problem?.reason ?? 'must be a whole number from 0 to 9007199254740991.';
-      return { file, line, field: 'pk', code: problem?.code ?? 'invalid_type', reason, row: text.slice(0, 200) };
+      const { code, reason } = record.problem ?? NO_PK;
+      return rejectOf(record, record.problem ? null : 'pk', code, reason);
     }),
   );
   return { ...report, unknownFields: {} };
