@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, makeBrand, send, startApp, type TestApp, type TestBrand } from './harness/app.ts';
 import { listEvents } from './harness/applying.ts';
 import { approvalsOf, codeOf, problemsOf } from './harness/paying.ts';
-import { balancesOf, daysAgo, makeAssignment, makeSale, makeUnapprovable } from './harness/sales.ts';
+import { balancesOf, daysAgo, makeAssignment, makeSale, makeUnapprovable, tell } from './harness/sales.ts';
 
 let app: TestApp;
 let brand: TestBrand;
@@ -155,6 +155,38 @@ describe('a review of one', () => {
     expect(await read(id)).toEqual(before);
     expect(await approvals()).toHaveLength(told);
   });
+
+  it.each<[string, (id: string, note: string, caller: string) => ReturnType<typeof patch>, object | undefined]>([
+    ['PATCH', (id, note, caller) => patch(id, { status: 'rejected', note }, caller), undefined],
+    ['POST', (id, note, caller) => review({ event_id: id, status: 'rejected', note }, {}, caller), { updated: 0 }],
+    [
+      'bulk PATCH',
+      (id, note, caller) => patch('bulk', { event_ids: [id], status: 'rejected', note }, caller),
+      { status: 'rejected', updated_count: 0, skipped_count: 1, total_requested: 1 },
+    ],
+  ])(
+    'by %s that rejects what a cancellation rejected keeps its note, and stays when the store takes that back',
+    async (_door, reject, counts) => {
+      const owner = await makeBrand(app.context);
+      const caller = await owner.key('brand');
+      const made = await sale({}, owner);
+      const told = async (days: number, cancelledAt: Date | null) =>
+        await tell(app.context, made, { ...made.facts, cancelledAt, updatedAt: daysAgo(days) });
+      const shown = async () => (await get(`/v1/commissions/${made.id}`, caller)).body.data;
+      await told(20, daysAgo(20));
+      expect(await shown()).toMatchObject({ status: 'rejected', status_note: 'order_refunded' });
+      const before = await balancesOf(app.context, owner);
+      const { status, body } = await reject(made.id, 'a fraud', caller);
+      expect(status).toBe(200);
+      if (counts) expect(body.data).toEqual(counts);
+      await reject(made.id, 'said again', caller);
+      expect(await shown()).toMatchObject({ status: 'rejected', status_note: 'a fraud' });
+      expect(await balancesOf(app.context, owner)).toEqual(before);
+      await told(10, null);
+      expect(await shown()).toMatchObject({ status: 'rejected', status_note: 'a fraud' });
+      expect(await balancesOf(app.context, owner)).toEqual({ customers: 10_000, sales: -10_000 });
+    },
+  );
 
   it('is 409 with the reason when it cannot be approved, and changes nothing', async () => {
     const { held, ...notPaid } = await makeUnapprovable(app.context, brand);

@@ -31,6 +31,20 @@ async function takeNumbers(db: Db, brandId: string, { entries, events }: { entri
 }
 
 /**
+ * When entries are recorded that follow the ledger's `lastSeq`: never before the last one, so that times are in the
+ * chain's order. To be asked with the head held: a statement that waits for it does not see what is committed meanwhile.
+ */
+async function recordingTime(db: Db, brandId: string, lastSeq: number, now: Date): Promise<Date> {
+  const last = await db
+    .selectFrom('ledgerEntries')
+    .select('recordedAt')
+    .where('brandId', '=', brandId)
+    .where('seq', '=', lastSeq)
+    .executeTakeFirst();
+  return last && last.recordedAt > now ? last.recordedAt : now;
+}
+
+/**
  * Numbers and writes a brand's ledger entries, chained, and its events. The head's row lock makes the numbers gapless
  * and in commit order. The brand's other transactions wait for that row, so that all is written in one statement.
  */
@@ -43,14 +57,15 @@ export async function insertNumbered(
 ): Promise<void> {
   if (entries.length === 0 && events.length === 0) return;
   const head = await takeNumbers(db, brandId, { entries: entries.length, events: events.length });
-  const rows = chained(head, brandId, now, entries);
+  const recordedAt = entries.length === 0 ? now : await recordingTime(db, brandId, head.ledgerSeq, now);
+  const rows = chained(head, brandId, recordedAt, entries);
   const entriesOf = <V>(value: (row: (typeof rows)[number]) => V) => rows.map(value);
   const eventsOf = <V>(value: (event: NewEvent, i: number) => V) => events.map(value);
   await sql`
     with appended as (
       insert into ledger_entries (brand_id, recorded_at, seq, id, kind, currency, creator_id, link_id, order_id,
         commission_id, payout_id, postings, hash)
-      select ${brandId}, ${now}::timestamptz, * from unnest(
+      select ${brandId}, ${recordedAt}::timestamptz, * from unnest(
         ${entriesOf(({ seq }) => seq)}::bigint[], ${entriesOf(({ id }) => id)}::text[],
         ${entriesOf(({ kind }) => kind)}::text[], ${entriesOf(({ currency }) => currency)}::text[],
         ${entriesOf(({ creatorId }) => creatorId)}::text[], ${entriesOf(({ linkId }) => linkId)}::text[],

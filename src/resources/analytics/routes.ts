@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts';
 import { nothing, operation } from '../../operation.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
 import { fresh, listCreatorSums, listDays } from '../figures/queries.ts';
+import { FRESHNESS } from '../figures/schema.ts';
 import { countActive, topOf, totalsOf, trendsOf } from './fold.ts';
 import { periodOf } from './period.ts';
 import { countActiveCampaigns, listNames } from './queries.ts';
@@ -42,7 +43,8 @@ export const getAnalytics = operation({
   tag: 'Analytics',
   summary: "A period's totals, its best creators and its course",
   description:
-    "The last 30 UTC days unless told. Every bucket of the period is there, also an empty one. Money is in the brand's currency; what came in others stands in `by_currency`.",
+    'The last 30 UTC days unless told. Every bucket of the period is there, also an empty one. Money is in the ' +
+    `brand's currency; what came in others stands in \`by_currency\`. ${FRESHNESS}`,
   callers: ['brand'],
   params: nothing,
   query: AnalyticsFilter,

@@ -43,6 +43,20 @@ async function holdCandidates({ db, brandId }: Work, ids: readonly string[]): Pr
 
 const UNKNOWN: Candidate = { row: undefined, isCancelled: false };
 
+/**
+ * What the facts keep rejected is rejected already; the brand's own rejection takes its place all the same, with its note,
+ * and so stays when the facts change.
+ */
+const isTakenOver = ({ status, rejectedFrom }: CommissionRow, review: Review) =>
+  review.status === 'rejected' && status === 'rejected' && rejectedFrom !== null;
+
+/** Does what a review says of rows that it may move, and nothing with those it said the same of. Returns how many moved. */
+async function apply(work: Work, rows: readonly CommissionRow[], review: Review): Promise<number> {
+  const moving = rows.filter(({ status }) => status !== review.status);
+  await move(work, [...moving, ...rows.filter((row) => isTakenOver(row, review))], review);
+  return moving.length;
+}
+
 /** Moves all or none: one that cannot be moved refuses the whole, before any change. Returns how many were moved. */
 export async function reviewAll(work: Work, ids: readonly string[], review: Review): Promise<number> {
   const candidates = await holdCandidates(work, ids);
@@ -51,9 +65,8 @@ export async function reviewAll(work: Work, ids: readonly string[], review: Revi
     return refusal ? [{ index, id, refusal }] : [];
   });
   if (problems.length > 0) throw selectionRefused('event_ids', problems);
-  const moving = [...candidates.values()].flatMap(({ row }) => (row && row.status !== review.status ? [row] : []));
-  await move(work, moving, review);
-  return moving.length;
+  const rows = [...candidates.values()].flatMap(({ row }) => row ?? []);
+  return await apply(work, rows, review);
 }
 
 /** Returns how many were moved: none when it has the status already. */
@@ -61,9 +74,7 @@ export async function reviewOne(work: Work, id: string, review: Review): Promise
   const candidate = (await holdCandidates(work, [id])).get(id) ?? UNKNOWN;
   const refusal = refusalOf(candidate, review, work.now);
   if (refusal) throw refused(refusal);
-  if (!candidate.row || candidate.row.status === review.status) return 0;
-  await move(work, [candidate.row], review);
-  return 1;
+  return candidate.row ? await apply(work, [candidate.row], review) : 0;
 }
 
 /** Approves the brand's next due commissions without a review. Returns how many. */

@@ -24,7 +24,8 @@ const reading = { readOnly: true, idempotent: true, destructive: false };
 const reviewing = { readOnly: false, idempotent: true, destructive: false };
 const RULES =
   'Approval needs a verified paid order past its review period. Approved and rejected can be exchanged until the ' +
-  'commission is paid. A repeated review changes nothing.';
+  'commission is paid. A repeated review changes nothing, but that a rejection of what a refund or cancellation rejected ' +
+  'becomes your own, with its note, and stays when the store takes that back.';
 
 export const listCommissions = operation({
   id: 'list_commissions',

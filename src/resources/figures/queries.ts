@@ -7,6 +7,7 @@ import { ApiError } from '../../errors.ts';
 import type { SetHeader } from '../../operation.ts';
 import type { Page } from '../../page.ts';
 import { IS_ANYTHING, rawRows, SUMS } from './columns.ts';
+import { findMending } from './rollups/queries.ts';
 import {
   CLICK_STREAM,
   type CurrencyFigures,
@@ -16,7 +17,7 @@ import {
   Sums,
   type Window,
 } from './schema.ts';
-import { findOldestUnshipped } from './shipping/queries.ts';
+import { findOldestUnshipped, isFoldedAgain } from './shipping/queries.ts';
 
 const LinkSums = Sums.extend({ link_id: z.string() });
 const CreatorSums = Sums.extend({ creator_id: z.string() });
@@ -190,7 +191,9 @@ export async function listCreatorSums(clickhouse: ClickHouse, brandId: string, w
   return await query(clickhouse, CreatorSums, sql, params);
 }
 
-async function oldestWaiting({ postgres, redis }: Pick<Context, 'postgres' | 'redis'>, brandId: string) {
+type Engines = Pick<Context, 'postgres' | 'redis' | 'clickhouse' | 'clock'>;
+
+async function oldestWaiting({ postgres, redis }: Engines, brandId: string): Promise<number> {
   const [entry, [click]] = await Promise.all([
     findOldestUnshipped(postgres.db, brandId),
     redis.use((client) => client.xrange(CLICK_STREAM, '-', '+', 'COUNT', 1)),
@@ -199,27 +202,49 @@ async function oldestWaiting({ postgres, redis }: Pick<Context, 'postgres' | 're
   return Math.min(entry?.getTime() ?? Number.POSITIVE_INFINITY, clickedAt);
 }
 
-/** Until when everything that was acknowledged is in the figures; undefined when an engine does not say. */
-export async function asOf(
-  context: Pick<Context, 'postgres' | 'redis' | 'clock'>,
-  brandId: string,
-): Promise<Date | undefined> {
-  const now = context.clock.now().getTime();
+/** A ClickHouse that was just started may lack what it had, until mending has compared it; see ledger/jobs.ts. */
+async function isMended(clickhouse: ClickHouse): Promise<boolean> {
+  return clickhouse.cluster !== undefined || (await findMending(clickhouse))?.step === 'done';
+}
+
+/** Whether figures show all that was brought into them. */
+async function areWhole({ postgres, clickhouse }: Engines, brandId: string): Promise<boolean> {
+  const [isMissing, isSound] = await Promise.all([isFoldedAgain(postgres.db, brandId), isMended(clickhouse)]);
+  return isSound && !isMissing;
+}
+
+async function ifAnswered<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
-    return new Date(Math.min(now, await oldestWaiting(context, brandId)));
+    return await read();
   } catch (error) {
     if (error instanceof ApiError) return undefined;
     throw error;
   }
 }
 
-/** Reads figures and says how fresh they are. The time is taken first: what arrives meanwhile is news, not promised. */
+/**
+ * Until when, included, everything that was acknowledged is in the figures; undefined when an engine does not say, or
+ * figures lack what they had.
+ */
+export async function asOf(context: Engines, brandId: string): Promise<Date | undefined> {
+  const now = context.clock.now().getTime();
+  return await ifAnswered(async () => {
+    const [waitingSince, isWhole] = await Promise.all([oldestWaiting(context, brandId), areWhole(context, brandId)]);
+    return isWhole ? new Date(Math.min(now, waitingSince - 1)) : undefined;
+  });
+}
+
+/**
+ * Reads figures and says how fresh they are. The time is taken first: what arrives meanwhile is news, not promised. Folding
+ * a brand's figures again takes longer than reading them, so one that came in between is still at it afterwards.
+ */
 export async function fresh<T>(
-  context: Pick<Context, 'postgres' | 'redis' | 'clock'>,
-  { caller, setHeader }: { caller: { brandId: string }; setHeader: SetHeader },
+  context: Engines,
+  { caller: { brandId }, setHeader }: { caller: { brandId: string }; setHeader: SetHeader },
   read: () => Promise<T>,
 ): Promise<T> {
-  const at = await asOf(context, caller.brandId);
-  if (at) setHeader('x-data-as-of', at.toISOString());
-  return await read();
+  const at = await asOf(context, brandId);
+  const answer = await read();
+  if (at && (await ifAnswered(() => areWhole(context, brandId)))) setHeader('x-data-as-of', at.toISOString());
+  return answer;
 }

@@ -64,6 +64,10 @@ export interface Window {
 
 const DAY_MS = 86_400_000;
 
+/** What an operation with figures says of its header. */
+export const FRESHNESS =
+  '`X-Data-As-Of` says until when every event is in the figures. It is left out while that is not known, as when figures are being folded again.';
+
 /** A whole UTC day, or a time to the millisecond. */
 export const Boundary = z.union([z.iso.date(), z.iso.datetime({ offset: true })]).meta({ example: '2026-03-31' });
 

@@ -3,7 +3,8 @@ import type { Context } from '../../context.ts';
 import { change, noLookUp, nothing, operation } from '../../operation.ts';
 import { pageOf, paginationOf } from '../../page.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
-import { lifetimeOf, lifetimeTotals } from '../figures/queries.ts';
+import { fresh, lifetimeOf, lifetimeTotals } from '../figures/queries.ts';
+import { FRESHNESS } from '../figures/schema.ts';
 import { askBeforePatch, askStore, createLink, deactivateLink, patchLink } from './actions.ts';
 import { eachLink, listLinks as findLinks, getLink, type LinkWhere, type ListedLink, listLinkIds } from './queries.ts';
 import {
@@ -67,20 +68,22 @@ export const listAffiliates = operation({
   path: '/v1/affiliates',
   tag,
   summary: 'Codes and links with what they brought',
-  description: 'A row per code or link, inactive ones too, newest first. `summary` is over all matching rows.',
+  description: `A row per code or link, inactive ones too, newest first. \`summary\` is over all matching rows. ${FRESHNESS}`,
   callers: ['brand'],
   params: nothing,
   query: LinkFilter,
   body: nothing,
   response: AffiliateList,
   hints: { readOnly: true, idempotent: true, destructive: false },
-  handler: async (context, { caller, query }) => {
-    const [{ data, pagination }, summary] = await Promise.all([
-      pageOfLinks(context, caller.brandId, query),
-      totals(context, caller.brandId, query),
-    ]);
-    return { data, pagination, summary };
-  },
+  handler: (context, call) =>
+    fresh(context, call, async () => {
+      const { caller, query } = call;
+      const [{ data, pagination }, summary] = await Promise.all([
+        pageOfLinks(context, caller.brandId, query),
+        totals(context, caller.brandId, query),
+      ]);
+      return { data, pagination, summary };
+    }),
   csv: { item: Affiliate, rows: (context, { caller, query }) => allWithFigures(context, caller.brandId, query) },
 });
 
@@ -90,14 +93,14 @@ export const listAffiliateLinks = operation({
   path: '/v1/affiliates/links',
   tag,
   summary: 'Codes and links',
-  description: 'As `/v1/affiliates`, with the short URL, where it leads, and whether it is active. Newest first.',
+  description: `As \`/v1/affiliates\`, with the short URL, where it leads, and whether it is active. Newest first. ${FRESHNESS}`,
   callers: ['brand'],
   params: nothing,
   query: LinkFilter,
   body: nothing,
   response: LinkList,
   hints: { readOnly: true, idempotent: true, destructive: false },
-  handler: (context, { caller, query }) => pageOfLinks(context, caller.brandId, query),
+  handler: (context, call) => fresh(context, call, () => pageOfLinks(context, call.caller.brandId, call.query)),
   csv: { item: Link, rows: (context, { caller, query }) => allWithFigures(context, caller.brandId, query) },
 });
 
@@ -107,7 +110,7 @@ export const getAffiliateLink = operation({
   path: '/v1/affiliates/links/{id}',
   tag,
   summary: 'One code or link',
-  description: 'With lifetime figures; inactive ones too.',
+  description: `With lifetime figures; inactive ones too. ${FRESHNESS}`,
   callers: ['brand'],
   params: byId,
   query: nothing,
@@ -115,11 +118,13 @@ export const getAffiliateLink = operation({
   response: z.object({ data: Link }),
   errors: ['NOT_FOUND'],
   hints: { readOnly: true, idempotent: true, destructive: false },
-  handler: async (context, { caller, params }) => {
-    const row = await getLink(context.postgres.db, caller.brandId, params.id);
-    const figures = await lifetimeOf(context.clickhouse, caller.brandId, [row]);
-    return { data: linkOf(context.config.linksUrl, row, figures.get(row.id)) };
-  },
+  handler: (context, call) =>
+    fresh(context, call, async () => {
+      const { caller, params } = call;
+      const row = await getLink(context.postgres.db, caller.brandId, params.id);
+      const figures = await lifetimeOf(context.clickhouse, caller.brandId, [row]);
+      return { data: linkOf(context.config.linksUrl, row, figures.get(row.id)) };
+    }),
 });
 
 export const createAffiliateLink = change({

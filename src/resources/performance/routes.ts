@@ -1,6 +1,7 @@
 import { nothing, operation } from '../../operation.ts';
 import { pageOf, paginationOf } from '../../page.ts';
 import { fresh, listPerformance, totalPerformance } from '../figures/queries.ts';
+import { FRESHNESS } from '../figures/schema.ts';
 import { balancesOf, eachRow, rowsOf, whereOf } from './rows.ts';
 import { PerformanceFilter, PerformanceList, PerformanceRow } from './schema.ts';
 
@@ -11,7 +12,8 @@ export const listAffiliatePerformance = operation({
   tag: 'Affiliates',
   summary: 'What each assignment brought, per currency',
   description:
-    'Assignments with any activity in the window, newest first. Clicks count by their own time, sales and their commission by the time of the order, refunds and adjustments by theirs. `X-Data-As-Of` says until when all events are in it.',
+    'Assignments with any activity in the window, newest first. Clicks count by their own time, sales and their commission ' +
+    `by the time of the order, refunds and adjustments by theirs. ${FRESHNESS}`,
   callers: ['brand'],
   params: nothing,
   query: PerformanceFilter,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PageQuery, Pagination } from '../../page.ts';
-import { Boundary } from '../figures/schema.ts';
+import { Boundary, endOf, startOf } from '../figures/schema.ts';
 
 const minor = z.number().int();
 
@@ -36,7 +36,7 @@ export const PerformanceFilter = z
     ...PageQuery,
   })
   .superRefine(({ date_from, date_to }, context) => {
-    if (date_from === undefined || date_to === undefined || date_from.slice(0, 10) <= date_to.slice(0, 10)) return;
+    if (date_from === undefined || date_to === undefined || startOf(date_from) < endOf(date_to)) return;
     context.addIssue({ code: 'custom', path: ['date_to'], message: 'must not be before date_from', input: date_to });
   });
 export type PerformanceFilter = z.output<typeof PerformanceFilter>;

@@ -180,9 +180,22 @@ export async function holdRebuilding(db: Db): Promise<void> {
   await sql`select pg_advisory_xact_lock(${LOCK})`.execute(db);
 }
 
-/** The brand's position, held: no entry of its goes into a batch until the transaction ends. */
+const foldingOf = (brandId: string) => sql`hashtext('rollcall folding'), hashtext(${brandId})`;
+
+/** Whether the brand's figures are being folded again, and so are incomplete. */
+export async function isFoldedAgain(db: Db, brandId: string): Promise<boolean> {
+  const { rows } = await sql<{ free: boolean }>`
+    select pg_try_advisory_xact_lock_shared(${foldingOf(brandId)}) as free`.execute(db);
+  return rows[0]?.free !== true;
+}
+
+/**
+ * The brand's position, held: no entry of its goes into a batch until the transaction ends, and whoever reads its figures
+ * knows that they are being folded again.
+ */
 export async function holdPosition(db: Db, brandId: string): Promise<number> {
   await insertPositions(db);
+  await sql`select pg_advisory_xact_lock(${foldingOf(brandId)})`.execute(db);
   const row = await db
     .selectFrom('outboxPositions')
     .select('seq')
