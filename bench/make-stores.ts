@@ -50,7 +50,7 @@ export async function makeShop(context: Context, name: string): Promise<Shop> {
   const store = { provider: 'shopify' as const, baseUrl: 'https://bench.example', token: 'none' };
   const facts = { name, currency: 'USD', storefrontUrl: `https://${randomUUID()}.example` };
   const actor = { brandId, keyId: null, operation: 'bench', requestId: null };
-  const { id: integrationId } = await inWork(db, now, actor, (work) =>
+  const { id: integrationId } = await inWork(db, { now: () => now }, actor, (work) =>
     connectStore(work, secrets, { ...store, webhookSecret: WEBHOOK_SECRET }, facts),
   );
   return {

@@ -82,7 +82,7 @@ export interface Declaration<P extends z.ZodType, Q extends z.ZodObject, B exten
   /** All rows of the list, for `Accept: text/csv`: the brand's own lists have it, the directory never. */
   csv?: {
     item: z.ZodObject;
-    rows: (context: Context, call: CallOf<P, Q, B>) => AsyncIterable<unknown>;
+    rows: (context: Context, call: CallOf<P, Q, B>) => AsyncIterable<unknown> | Promise<AsyncIterable<unknown>>;
   };
 }
 
@@ -252,7 +252,7 @@ export function operation<P extends z.ZodType, Q extends z.ZodObject, B extends 
         price: (context) => declared.price?.(context, input) ?? 0,
         run: async (context, caller, { setHeader }) => {
           if (raw.answer === 'csv' && declared.csv) {
-            return csvOf(declared.csv.item, declared.csv.rows(context, { ...input, caller, setHeader }));
+            return csvOf(declared.csv.item, await declared.csv.rows(context, { ...input, caller, setHeader }));
           }
           const answer = await declared.handler(context, { ...input, caller, setHeader });
           return answer instanceof RawJson ? answer.bytes : bytesOf(declared.response, answer);

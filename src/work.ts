@@ -1,4 +1,5 @@
 import type { Caller } from './auth/queries.ts';
+import type { Clock } from './clock.ts';
 import type { Db } from './engines/postgres/open.ts';
 import { newId } from './ids.ts';
 import type { NewEntry } from './ledger/entry.ts';
@@ -16,6 +17,7 @@ export interface AuditEntry {
 /** What a writing operation may touch: one transaction, and what it leaves behind. No engine, so no outside call. */
 export interface Work {
   db: Db;
+  /** When the work began. */
   now: Date;
   brandId: string;
   /** Puts an event into the outbox, as the transaction's last statement. */
@@ -37,18 +39,19 @@ export interface Actor {
  * Runs `change` in a transaction of its own, and writes what it audited and emitted before the commit. The ledger
  * and the outbox come last: their head's row is held for the shortest time, and its numbers are in commit order.
  */
-export async function inWork<T>(db: Db, now: Date, actor: Actor, change: (work: Work) => Promise<T>): Promise<T> {
-  return await db.transaction().execute((trx) => inTransaction(trx, now, actor, change));
+export async function inWork<T>(db: Db, clock: Clock, actor: Actor, change: (work: Work) => Promise<T>): Promise<T> {
+  return await db.transaction().execute((trx) => inTransaction(trx, clock, actor, change));
 }
 
 /** As `inWork`, within a transaction that is already open. */
 export async function inTransaction<T>(
   db: Db,
-  now: Date,
+  clock: Clock,
   actor: Actor,
   change: (work: Work) => Promise<T>,
 ): Promise<T> {
   const { brandId } = actor;
+  const now = clock.now();
   const events: { event: EventName; data: object }[] = [];
   const entries: AuditEntry[] = [];
   const ledger: NewEntry[] = [];
@@ -77,7 +80,7 @@ export async function inTransaction<T>(
   await insertNumbered(
     db,
     brandId,
-    now,
+    { now, clock },
     ledger,
     events.map(({ event, data }) => ({ id: newId('evt', now.getTime()), event, data: JSON.stringify(data) })),
   );

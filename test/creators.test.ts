@@ -113,7 +113,7 @@ describe('a person of the brand', () => {
   const ensure = (brand: TestBrand, person: Partial<Parameters<typeof ensureCreator>[1]>) => {
     const actor = { brandId: brand.id, keyId: null, operation: 'test', requestId: null };
     const whole = { email: email(), name: null, igHandle: null, ttHandle: null, ...person };
-    return inWork(context.postgres.db, context.clock.now(), actor, (work) => ensureCreator(work, whole));
+    return inWork(context.postgres.db, context.clock, actor, (work) => ensureCreator(work, whole));
   };
   const stored = async (id: string) =>
     await context.postgres.db.selectFrom('creators').selectAll().where('id', '=', id).executeTakeFirstOrThrow();

@@ -7,7 +7,7 @@ import { engineFolder } from '../src/engines/embedded/folder.ts';
 import { type EmbeddedEngines, startEmbedded } from '../src/engines/embedded/start.ts';
 import { migratePostgres } from '../src/engines/postgres/migrate.ts';
 import { drainClicks } from '../src/resources/clicks/jobs.ts';
-import { fresh } from '../src/resources/figures/queries.ts';
+import { fresh, freshRows } from '../src/resources/figures/queries.ts';
 import { finishMending, insertMending } from '../src/resources/figures/rollups/queries.ts';
 import { CLICK_CLAIM } from '../src/resources/figures/schema.ts';
 import { isFoldedAgain } from '../src/resources/figures/shipping/queries.ts';
@@ -96,6 +96,14 @@ async function headersOf({ get }: Desk): Promise<(number | null)[]> {
   });
 }
 
+/** Likewise, of the lists as CSV. */
+async function csvHeaders(): Promise<(string | null)[]> {
+  const paths = ['/v1/affiliates', '/v1/affiliates/links', '/v1/affiliates/performance', '/v1/creators'];
+  const answers = await Promise.all(paths.map((one) => desk.get(one, 'text/csv')));
+  expect(answers.map(({ headers }) => headers.get('content-type'))).toEqual(paths.map(() => 'text/csv; charset=utf-8'));
+  return answers.map(({ headers }) => headers.get('x-data-as-of'));
+}
+
 async function moveAll(): Promise<void> {
   await drainClicks(app.context);
   await ship(app, desk.brand.id);
@@ -156,6 +164,23 @@ describe('X-Data-As-Of, wherever the API shows figures,', () => {
     await rebuilt;
     await fresh(app.context, call, async () => undefined);
     expect(said).toEqual(['x-data-as-of']);
+  });
+
+  it('is said of lists as CSV too, which break off when a rebuild began within', async () => {
+    await moveAll();
+    const now = Date.now();
+    for (const at of await csvHeaders()) expect(Date.parse(at ?? '')).toBeGreaterThanOrEqual(now);
+    const { redis, postgres } = app.context;
+    const call = { caller: { brandId: desk.brand.id }, setHeader: () => undefined };
+    const none = async function* () {};
+    const rows: AsyncIterable<unknown> = await freshRows(app.context, call, none());
+    await redis.client.set(CLICK_CLAIM, '1-1:1-1', 'NX');
+    const rebuilt = rebuildFigures(app.context, desk.brand.id);
+    await until('the rebuild', () => isFoldedAgain(postgres.db, desk.brand.id));
+    await expect(rows[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(await csvHeaders()).toEqual([null, null, null, null]);
+    await redis.client.del(CLICK_CLAIM);
+    await rebuilt;
   });
 
   it('is left out from the moment ClickHouse was killed until its figures are mended', async () => {

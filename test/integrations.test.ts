@@ -281,7 +281,7 @@ it('a change that fails leaves no store behind', async () => {
   const actor = { brandId: owner.id, keyId: null, operation: 'test', requestId: null };
   const asked = { provider: 'generic' as const, baseUrl: store.url, token: 't', webhookSecret: 's' };
   const facts = { name: 'x', currency: 'USD', storefrontUrl: 'https://x.example' };
-  const failing = inWork(postgres.db, clock.now(), actor, async (work) => {
+  const failing = inWork(postgres.db, clock, actor, async (work) => {
     await connectStore(work, secrets, asked, facts);
     throw new Error('after');
   });

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../src/clock.ts';
 import { migratePostgres } from '../src/engines/postgres/migrate.ts';
 import { inWork } from '../src/work.ts';
 import {
@@ -240,7 +241,7 @@ describe('the worker process, killed with kill -9 while it relays', () => {
     const { db } = app.context.postgres;
     const emit = async (brandId: string, count: number): Promise<void> => {
       const actor = { brandId, keyId: null, operation: 'test', requestId: null };
-      await inWork(db, new Date(), actor, async (work) => {
+      await inWork(db, systemClock, actor, async (work) => {
         for (let n = 0; n < count; n += 1) work.emit('application.received', { n });
       });
     };

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../src/clock.ts';
 import { type Consumer, type OutboxEvent, relayAll } from '../src/outbox/relay.ts';
 import { inWork } from '../src/work.ts';
 import { makeBrand, startApp, type TestApp, type TestBrand, unique } from './harness/app.ts';
@@ -14,7 +15,7 @@ const actorOf = (brand: TestBrand) => ({ brandId: brand.id, keyId: null, operati
 
 /** Emits one event, and commits only when `hold` lets it. */
 function emit(brand: TestBrand, n: number, hold: Promise<void> = Promise.resolve()): Promise<void> {
-  return inWork(db(), new Date(), actorOf(brand), async (work) => {
+  return inWork(db(), systemClock, actorOf(brand), async (work) => {
     work.emit('application.received', { n });
     await hold;
   });
@@ -38,7 +39,7 @@ describe('the outbox', () => {
     const writers = Array.from({ length: 60 }, async (_, n) => {
       const pause = new Promise<void>((resolve) => setTimeout(resolve, Math.random() * 30));
       const failing = n % 10 === 0;
-      const written = inWork(db(), new Date(), actorOf(brand), async (work) => {
+      const written = inWork(db(), systemClock, actorOf(brand), async (work) => {
         await pause;
         work.emit('application.received', { n });
         if (failing) throw new Error('rolled back');
@@ -69,7 +70,7 @@ describe('the outbox', () => {
 
   it('what is rolled back was never there', async () => {
     const brand = await makeBrand(app.context);
-    const failing = inWork(db(), new Date(), actorOf(brand), async (work) => {
+    const failing = inWork(db(), systemClock, actorOf(brand), async (work) => {
       work.emit('application.received', {});
       work.audit({ resourceId: 'x', old: null, new: {} });
       throw new Error('no');

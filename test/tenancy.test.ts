@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../src/app.ts';
+import { systemClock } from '../src/clock.ts';
 import { newId } from '../src/ids.ts';
 import { ensureCreator } from '../src/resources/creators/actions.ts';
 import { inWork } from '../src/work.ts';
@@ -21,8 +22,9 @@ async function send(method: string, path: string, key: string, body?: object): P
 
 async function makeApplication(campaignId: string): Promise<string> {
   const { db } = app.context.postgres;
-  const now = new Date();
-  return await inWork(db, now, { brandId: owner.id, keyId: null, operation: 'test', requestId: null }, async (work) => {
+  const actor = { brandId: owner.id, keyId: null, operation: 'test', requestId: null };
+  return await inWork(db, systemClock, actor, async (work) => {
+    const { now } = work;
     const email = `${unique('a')}@example.com`;
     const creatorId = await ensureCreator(work, { email, name: 'A', igHandle: null, ttHandle: null });
     const id = newId('app', now.getTime());

@@ -72,7 +72,7 @@ async function connect({ db, clock, config, secrets }: CommandEngines, options: 
   const store = { provider, baseUrl: url, ...(await readSecrets(options)) };
   const facts = await askWhoItIs(store, config.outboundAllow).catch(explained);
   const actor = { brandId: brand.id, keyId: null, operation: 'connect_affiliate_store', requestId: null };
-  const { id } = await inWork(db, clock.now(), actor, (work) => connectStore(work, secrets(), store, facts));
+  const { id } = await inWork(db, clock, actor, (work) => connectStore(work, secrets(), store, facts));
   process.stdout.write(`${id}\n`);
   process.stderr.write(`${facts.name} (${facts.storefrontUrl}, ${facts.currency}) is connected. In the store, send
   ${TOPICS[provider]}
@@ -98,7 +98,7 @@ async function disconnect({ db, clock }: CommandEngines, id: string): Promise<vo
   const brandId = await findBrandOfIntegration(db, id);
   if (!brandId) throw new Error(`No integration ${JSON.stringify(id)}.`);
   const actor = { brandId, keyId: null, operation: 'disconnect_affiliate_store', requestId: null };
-  await inWork(db, clock.now(), actor, (work) => disconnectStore(work, id));
+  await inWork(db, clock, actor, (work) => disconnectStore(work, id));
   process.stdout.write(`${id}\n`);
 }
 

@@ -77,7 +77,7 @@ export async function runOnce(
       if (kept) return replay(kept, claim.requestHash, circumstances);
     }
     const actor = { brandId, keyId, operation, requestId };
-    return await inTransaction(trx, now, actor, async (work) => {
+    return await inTransaction(trx, clock, actor, async (work) => {
       const bytes = await change(work);
       if (key !== undefined) await keepAnswer(trx, brandId, key, bytes);
       return bytes;

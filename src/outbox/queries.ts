@@ -1,4 +1,5 @@
 import { type Insertable, sql } from 'kysely';
+import type { Clock } from '../clock.ts';
 import type { Db } from '../engines/postgres/open.ts';
 import type { AuditLogTable } from '../engines/postgres/workflow-tables.ts';
 import { chained, type NewEntry } from '../ledger/entry.ts';
@@ -32,15 +33,17 @@ async function takeNumbers(db: Db, brandId: string, { entries, events }: { entri
 
 /**
  * When entries are recorded that follow the ledger's `lastSeq`: never before the last one, so that times are in the
- * chain's order. To be asked with the head held: a statement that waits for it does not see what is committed meanwhile.
+ * chain's order also where clocks differ. To be asked with the head held: not before is the clock past every answer that
+ * was given without these entries, nor would a statement that waits for the head see what is committed meanwhile.
  */
-async function recordingTime(db: Db, brandId: string, lastSeq: number, now: Date): Promise<Date> {
+async function recordingTime(db: Db, brandId: string, lastSeq: number, clock: Clock): Promise<Date> {
   const last = await db
     .selectFrom('ledgerEntries')
     .select('recordedAt')
     .where('brandId', '=', brandId)
     .where('seq', '=', lastSeq)
     .executeTakeFirst();
+  const now = clock.now();
   return last && last.recordedAt > now ? last.recordedAt : now;
 }
 
@@ -51,13 +54,13 @@ async function recordingTime(db: Db, brandId: string, lastSeq: number, now: Date
 export async function insertNumbered(
   db: Db,
   brandId: string,
-  now: Date,
+  { now, clock }: { now: Date; clock: Clock },
   entries: readonly NewEntry[],
   events: readonly NewEvent[],
 ): Promise<void> {
   if (entries.length === 0 && events.length === 0) return;
   const head = await takeNumbers(db, brandId, { entries: entries.length, events: events.length });
-  const recordedAt = entries.length === 0 ? now : await recordingTime(db, brandId, head.ledgerSeq, now);
+  const recordedAt = entries.length === 0 ? now : await recordingTime(db, brandId, head.ledgerSeq, clock);
   const rows = chained(head, brandId, recordedAt, entries);
   const entriesOf = <V>(value: (row: (typeof rows)[number]) => V) => rows.map(value);
   const eventsOf = <V>(value: (event: NewEvent, i: number) => V) => events.map(value);
@@ -79,6 +82,14 @@ export async function insertNumbered(
         ${eventsOf(({ event }) => event)}::text[], ${eventsOf(({ data }) => data)}::jsonb[]))
     update outbox_heads set ledger_hash = ${rows.at(-1)?.hash ?? null}
     where brand_id = ${brandId} and ${rows.length > 0}`.execute(db);
+}
+
+/**
+ * Waits for whoever holds the brand's head. Whoever takes it afterwards records at a later time, so what the next statement
+ * finds recorded by now is all that ever will be. A brand has a head since its first creator came, before any entry.
+ */
+export async function awaitHead(db: Db, brandId: string): Promise<void> {
+  await db.selectFrom('outboxHeads').select('brandId').where('brandId', '=', brandId).forShare().execute();
 }
 
 /** Brands with events that the consumer has not been given yet, and from where. */

@@ -43,7 +43,7 @@ async function receive(
   applying: Applying,
 ): Promise<Reception> {
   const actor = { brandId, keyId: null, operation: 'apply', requestId };
-  return await inWork(postgres.db, clock.now(), actor, (work) => receiveApplication(work, id, applying));
+  return await inWork(postgres.db, clock, actor, (work) => receiveApplication(work, id, applying));
 }
 
 function explain({ status, headers }: ApiError): string {

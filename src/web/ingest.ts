@@ -40,14 +40,13 @@ async function record(context: Context, receiver: Receiver, requestId: string, d
   const { postgres, clock, secrets } = context;
   const { id, brandId, provider } = receiver;
   const reading = await readDelivery(context, receiver, delivery);
-  const now = clock.now();
   const actor = { brandId, keyId: null, operation: 'ingest', requestId };
-  await inWork(postgres.db, now, actor, async (work) => {
+  await inWork(postgres.db, clock, actor, async (work) => {
     const integration = { id, brandId, provider };
     if (reading?.kind === 'order') await recordOrder(work, secrets, integration, reading.facts);
     if (reading?.kind === 'refund') await recordRefunds(work, integration, reading.facts);
     if (reading?.kind === 'deletion') await recordDeletion(work, integration, reading.orderId);
-    await touchReceived(work.db, receiver, now, reading !== undefined);
+    await touchReceived(work.db, receiver, work.now, reading !== undefined);
   });
 }
 

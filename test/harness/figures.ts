@@ -123,7 +123,7 @@ export function lateRefund(link: Assignment, at: Date, amountMinor: number, back
 
 export async function post({ context }: TestApp, brandId: string, entries: readonly NewEntry[], now = new Date()) {
   const actor = { brandId, keyId: null, operation: 'test', requestId: null };
-  await inWork(context.postgres.db, now, actor, async (work) => {
+  await inWork(context.postgres.db, { now: () => now }, actor, async (work) => {
     for (const entry of entries) work.post(entry);
   });
 }

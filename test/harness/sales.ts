@@ -17,7 +17,7 @@ export const daysAgo = (days: number, now = new Date()): Date => new Date(now.ge
 /** As a test's own hand, in one transaction. */
 export async function asTest<T>(context: Context, brand: { id: string }, change: (work: Work) => Promise<T>) {
   const actor = { brandId: brand.id, keyId: null, operation: 'test', requestId: null };
-  return await inWork(context.postgres.db, context.clock.now(), actor, change);
+  return await inWork(context.postgres.db, context.clock, actor, change);
 }
 
 export interface Assignment {

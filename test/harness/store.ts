@@ -176,8 +176,8 @@ export async function connectTestStore(context: Context, brandId: string, store:
   const asked = { provider, baseUrl, token, webhookSecret: WEBHOOK_SECRET };
   const facts = await askWhoItIs(asked, context.config.outboundAllow);
   const actor = { brandId, keyId: null, operation: 'test', requestId: null };
-  const now = context.clock.now();
-  const work = await inWork(context.postgres.db, now, actor, (one) => connectStore(one, context.secrets, asked, facts));
+  const { db } = context.postgres;
+  const work = await inWork(db, context.clock, actor, (one) => connectStore(one, context.secrets, asked, facts));
   return work.id;
 }
 

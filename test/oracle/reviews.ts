@@ -77,9 +77,8 @@ export async function reviewNow(world: World, act: Of<'review'>, now: number): P
   if (how === 'patch') await reviewOne(world, ids[0] ?? '', status, verdicts[0] ?? 'skipped');
   else await reviewMany(world, how, ids, status, verdicts);
   if (verdicts.some((verdict) => verdict !== 'moves' && verdict !== 'skipped')) return;
-  for (const [i, { commission }] of chosen.entries()) {
-    if (commission && verdicts[i] === 'moves') commission.review = status;
-  }
+  // Also what was skipped: a rejection of what the facts reject becomes the brand's own.
+  for (const { commission } of chosen) if (commission) commission.review = status;
 }
 
 async function settle({ door }: World, id: string, ids: string[] | undefined) {

@@ -9,7 +9,7 @@ async function approveOfBrand({ postgres, clock }: Context, brandId: string): Pr
   const actor = { brandId, keyId: null, operation: 'auto_approve_commissions', requestId: null };
   let approved = 0;
   for (;;) {
-    const count = await inWork(postgres.db, clock.now(), actor, (work) => approveNextDue(work, AT_ONCE));
+    const count = await inWork(postgres.db, clock, actor, (work) => approveNextDue(work, AT_ONCE));
     approved += count;
     if (count < AT_ONCE) return approved;
   }

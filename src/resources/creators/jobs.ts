@@ -9,9 +9,8 @@ async function profile(context: Context, creator: CreatorRow): Promise<boolean> 
   const { postgres, clock } = context;
   const found = await lookUpProfile(context, creator);
   if (Object.keys(found).length === 0) return false;
-  const now = clock.now();
   const actor = { brandId: creator.brandId, keyId: null, operation: 'profile_creator', requestId: null };
-  return await inWork(postgres.db, now, actor, async ({ db, audit }) => {
+  return await inWork(postgres.db, clock, actor, async ({ db, now, audit }) => {
     const row = await updateProfile(db, creator, { ...found, updatedAt: now });
     if (row) audit({ resourceId: row.id, old: creator, new: row });
     return row?.profiledAt != null;

@@ -1,6 +1,7 @@
 import { nothing, operation } from '../../operation.ts';
 import { pageOf, paginationOf } from '../../page.ts';
-import { fresh } from '../figures/queries.ts';
+import { fresh, freshRows } from '../figures/queries.ts';
+import { FRESHNESS } from '../figures/schema.ts';
 import { creatorsOf, eachCreatorOf } from './performance.ts';
 import { eachCreator, listCreators as findCreators } from './queries.ts';
 import { Creator, CreatorFilter, CreatorList } from './schema.ts';
@@ -12,7 +13,8 @@ export const listCreators = operation({
   tag: 'Creators',
   summary: "The brand's own creators",
   description:
-    'Everybody who is or was on the roster, with what they brought; latest first. One of them is read at `/v1/roster/{id}`.',
+    'Everybody who is or was on the roster, with what they brought; latest first. One of them is read at ' +
+    `\`/v1/roster/{id}\`. ${FRESHNESS}`,
   callers: ['brand'],
   params: nothing,
   query: CreatorFilter,
@@ -28,7 +30,10 @@ export const listCreators = operation({
     }),
   csv: {
     item: Creator,
-    rows: (context, { caller, query }) =>
-      eachCreatorOf(context, caller.brandId, eachCreator(context.postgres.db, caller.brandId, query)),
+    rows: (context, call) => {
+      const { caller, query } = call;
+      const creators = eachCreator(context.postgres.db, caller.brandId, query);
+      return freshRows(context, call, eachCreatorOf(context, caller.brandId, creators));
+    },
   },
 });

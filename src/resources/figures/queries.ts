@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import type { ClickHouse } from '../../engines/clickhouse/open.ts';
 import { integer, MAX_IDS, query } from '../../engines/clickhouse/query.ts';
 import { tsvTime } from '../../engines/clickhouse/tsv.ts';
-import { ApiError } from '../../errors.ts';
+import { ApiError, unavailable } from '../../errors.ts';
 import type { SetHeader } from '../../operation.ts';
 import type { Page } from '../../page.ts';
 import { IS_ANYTHING, rawRows, SUMS } from './columns.ts';
@@ -234,17 +234,41 @@ export async function asOf(context: Engines, brandId: string): Promise<Date | un
   });
 }
 
+interface Asked {
+  caller: { brandId: string };
+  setHeader: SetHeader;
+}
+
 /**
  * Reads figures and says how fresh they are. The time is taken first: what arrives meanwhile is news, not promised. Folding
  * a brand's figures again takes longer than reading them, so one that came in between is still at it afterwards.
  */
 export async function fresh<T>(
   context: Engines,
-  { caller: { brandId }, setHeader }: { caller: { brandId: string }; setHeader: SetHeader },
+  { caller: { brandId }, setHeader }: Asked,
   read: () => Promise<T>,
 ): Promise<T> {
   const at = await asOf(context, brandId);
   const answer = await read();
   if (at && (await ifAnswered(() => areWhole(context, brandId)))) setHeader('x-data-as-of', at.toISOString());
   return answer;
+}
+
+/** What was said of them is true at their end, or they break off. */
+async function* stillWhole<T>(context: Engines, brandId: string, rows: AsyncIterable<T>): AsyncGenerator<T> {
+  yield* rows;
+  if (await areWhole(context, brandId)) return;
+  throw unavailable('What figures are folded from', new Error('They were folded again meanwhile.'));
+}
+
+/** As `fresh`, of rows that are sent as they are read, after the header. */
+export async function freshRows<T>(
+  context: Engines,
+  { caller: { brandId }, setHeader }: Asked,
+  rows: AsyncIterable<T>,
+): Promise<AsyncIterable<T>> {
+  const at = await asOf(context, brandId);
+  if (!at) return rows;
+  setHeader('x-data-as-of', at.toISOString());
+  return stillWhole(context, brandId, rows);
 }

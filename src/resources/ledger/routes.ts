@@ -1,5 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Context } from '../../context.ts';
 import { nothing, operation } from '../../operation.ts';
+import { awaitHead } from '../../outbox/queries.ts';
 import { pageOf, paginationOf } from '../../page.ts';
 import { eachAs, toWire } from '../../wire.ts';
 import { endOf } from '../figures/schema.ts';
@@ -8,8 +10,24 @@ import { LedgerEntry, LedgerFilter, LedgerList } from './schema.ts';
 
 const entryOf = ({ hash, ...row }: ListedEntry) => LedgerEntry.parse({ ...toWire(row), hash: hash.toString('hex') });
 
-function whereOf({ as_of, creator_email, currency }: LedgerFilter, { clock }: Pick<Context, 'clock'>): LedgerWhere {
-  return { until: endOf(as_of ?? clock.now().toISOString()), creator_email, currency };
+/** Longer than what is left of a millisecond, also by a timer that is early. */
+const MOMENT_MS = 3;
+
+/** The filter, once nothing more can be recorded by its time; by now, where that is in the future. */
+async function settled(
+  { postgres, clock }: Pick<Context, 'postgres' | 'clock'>,
+  brandId: string,
+  { as_of, creator_email, currency }: LedgerFilter,
+): Promise<LedgerWhere> {
+  const now = clock.now();
+  const until = new Date(Math.min(endOf(as_of ?? now.toISOString()).getTime(), now.getTime() + 1));
+  if (until > now) await pause(MOMENT_MS);
+  await awaitHead(postgres.db, brandId);
+  return { until, creator_email, currency };
+}
+
+async function* eachSettled(context: Context, brandId: string, query: LedgerFilter) {
+  yield* eachAs(eachEntry(context.postgres.db, brandId, await settled(context, brandId, query)), entryOf);
 }
 
 export const listLedger = operation({
@@ -19,7 +37,7 @@ export const listLedger = operation({
   tag: 'Affiliates',
   summary: 'The ledger, and its balances at any time',
   description:
-    'Append-only, double-entry, hash-chained. Balances are the sum of every posting recorded by `as_of`; of one currency they add up to zero.',
+    'Append-only, double-entry, hash-chained. Balances are the sum of every posting recorded by `as_of`; of one currency they add up to zero. Asked again with the `as_of` of an answer, they are the same for good.',
   callers: ['brand'],
   params: nothing,
   query: LedgerFilter,
@@ -29,7 +47,7 @@ export const listLedger = operation({
   handler: async (context, { caller: { brandId }, query }) => {
     const { db } = context.postgres;
     const page = pageOf(query);
-    const where = whereOf(query, context);
+    const where = await settled(context, brandId, query);
     const [{ rows, total }, balances] = await Promise.all([
       listEntries(db, brandId, where, page),
       listBalances(db, brandId, where),
@@ -43,7 +61,6 @@ export const listLedger = operation({
   },
   csv: {
     item: LedgerEntry,
-    rows: (context, { caller, query }) =>
-      eachAs(eachEntry(context.postgres.db, caller.brandId, whereOf(query, context)), entryOf),
+    rows: (context, { caller, query }) => eachSettled(context, caller.brandId, query),
   },
 });

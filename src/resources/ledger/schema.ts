@@ -26,7 +26,7 @@ export const LedgerEntry = z
   .meta({ id: 'LedgerEntry' });
 
 export const LedgerFilter = z.object({
-  as_of: Boundary.optional().describe('A UTC day, which is included whole, or a time; default: now.'),
+  as_of: Boundary.optional().describe('A UTC day, which is included whole, or a time; default, and at the most: now.'),
   creator_email: z.email().max(254).optional().describe('In any case.'),
   currency: Currency.optional(),
   ...PageQuery,

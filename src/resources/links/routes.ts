@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { change, noLookUp, nothing, operation } from '../../operation.ts';
 import { pageOf, paginationOf } from '../../page.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
-import { fresh, lifetimeOf, lifetimeTotals } from '../figures/queries.ts';
+import { fresh, freshRows, lifetimeOf, lifetimeTotals } from '../figures/queries.ts';
 import { FRESHNESS } from '../figures/schema.ts';
 import { askBeforePatch, askStore, createLink, deactivateLink, patchLink } from './actions.ts';
 import { eachLink, listLinks as findLinks, getLink, type LinkWhere, type ListedLink, listLinkIds } from './queries.ts';
@@ -84,7 +84,10 @@ export const listAffiliates = operation({
       ]);
       return { data, pagination, summary };
     }),
-  csv: { item: Affiliate, rows: (context, { caller, query }) => allWithFigures(context, caller.brandId, query) },
+  csv: {
+    item: Affiliate,
+    rows: (context, call) => freshRows(context, call, allWithFigures(context, call.caller.brandId, call.query)),
+  },
 });
 
 export const listAffiliateLinks = operation({
@@ -101,7 +104,10 @@ export const listAffiliateLinks = operation({
   response: LinkList,
   hints: { readOnly: true, idempotent: true, destructive: false },
   handler: (context, call) => fresh(context, call, () => pageOfLinks(context, call.caller.brandId, call.query)),
-  csv: { item: Link, rows: (context, { caller, query }) => allWithFigures(context, caller.brandId, query) },
+  csv: {
+    item: Link,
+    rows: (context, call) => freshRows(context, call, allWithFigures(context, call.caller.brandId, call.query)),
+  },
 });
 
 export const getAffiliateLink = operation({
@@ -142,7 +148,7 @@ export const createAffiliateLink = change({
   body: LinkCreate,
   response: z.object({ data: Link }),
   status: 201,
-  errors: ['DUPLICATE_CODE'],
+  errors: ['DUPLICATE_CODE', 'CONFLICT'],
   hints: { readOnly: false, idempotent: false, destructive: false },
   lookUp: async (context, { caller, body }) => ({
     linksUrl: context.config.linksUrl,
@@ -168,7 +174,7 @@ export const updateAffiliateLink = change({
   query: nothing,
   body: LinkPatch,
   response: z.object({ data: Link }),
-  errors: ['NOT_FOUND', 'DUPLICATE_CODE'],
+  errors: ['NOT_FOUND', 'DUPLICATE_CODE', 'CONFLICT'],
   hints: { readOnly: false, idempotent: true, destructive: false },
   lookUp: async (context, { caller, params, body }) => ({
     linksUrl: context.config.linksUrl,

@@ -1,6 +1,6 @@
 import { nothing, operation } from '../../operation.ts';
 import { pageOf, paginationOf } from '../../page.ts';
-import { fresh, listPerformance, totalPerformance } from '../figures/queries.ts';
+import { fresh, freshRows, listPerformance, totalPerformance } from '../figures/queries.ts';
 import { FRESHNESS } from '../figures/schema.ts';
 import { balancesOf, eachRow, rowsOf, whereOf } from './rows.ts';
 import { PerformanceFilter, PerformanceList, PerformanceRow } from './schema.ts';
@@ -34,6 +34,6 @@ export const listAffiliatePerformance = operation({
     }),
   csv: {
     item: PerformanceRow,
-    rows: (context, { caller, query }) => eachRow(context, caller.brandId, query),
+    rows: (context, call) => freshRows(context, call, eachRow(context, call.caller.brandId, call.query)),
   },
 });
