@@ -6,11 +6,9 @@ ALTER TABLE order_heads ADD COLUMN refunds_listed_at timestamptz;
 ALTER TABLE order_refunds ADD COLUMN told_at timestamptz;
 ALTER TABLE order_refunds ADD COLUMN currency text;
 
--- How much of it was known when its commission was paid: the rest is taken back, not prorated.
+-- How much of it was known when its commission was paid: the rest is taken back, not prorated. Null, from before this was
+-- kept: all of it or nothing, as after_payment says.
 ALTER TABLE order_refunds ADD COLUMN prorated_minor bigint;
-UPDATE order_refunds SET prorated_minor = CASE WHEN after_payment THEN 0 ELSE amount_minor END;
-ALTER TABLE order_refunds ALTER COLUMN prorated_minor SET NOT NULL;
-ALTER TABLE order_refunds DROP COLUMN after_payment;
 
 -- Codes that assignments had before, and until when: an order counts for whose code it was as the order was placed.
 CREATE TABLE link_past_codes (

@@ -112,7 +112,8 @@ export interface OrderRefundsTable {
   refundId: string;
   amountMinor: number;
   at: Date;
-  proratedMinor: number;
+  afterPayment: boolean;
+  proratedMinor: number | null;
   /** When its store last told of it; null: before that was kept. */
   toldAt: Date | null;
   currency: string | null;

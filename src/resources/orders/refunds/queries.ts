@@ -5,6 +5,10 @@ import type { ToldRefunds } from '../../integrations/schema.ts';
 import type { OrderKey } from '../queries.ts';
 import type { KnownRefund } from './count.ts';
 
+const proratedOf = (table: string) =>
+  sql<number>`coalesce(${sql.ref(`${table}.prorated_minor`)},
+    case when ${sql.ref(`${table}.after_payment`)} then 0 else ${sql.ref(`${table}.amount_minor`)} end)`;
+
 /**
  * Notes refunds by their ids. One told twice in two ways is the larger and the earlier, whichever came first; what is
  * told of it before its commission is paid is prorated.
@@ -24,6 +28,7 @@ export async function insertRefunds(
       refundId,
       amountMinor: largest,
       at: known && known.at < at ? known.at : at,
+      afterPayment: isPaid,
       proratedMinor: isPaid ? 0 : largest,
       toldAt,
       currency,
@@ -40,7 +45,7 @@ export async function insertRefunds(
         .doUpdateSet({
           amountMinor: sql<number>`greatest(order_refunds.amount_minor, excluded.amount_minor)`,
           at: sql<Date>`least(order_refunds.at, excluded.at)`,
-          proratedMinor: sql<number>`greatest(order_refunds.prorated_minor, excluded.prorated_minor)`,
+          proratedMinor: sql<number>`greatest(${proratedOf('order_refunds')}, excluded.prorated_minor)`,
           toldAt: sql<Date>`greatest(order_refunds.told_at, excluded.told_at)`,
         })
         .where(sql<boolean>`order_refunds.amount_minor < excluded.amount_minor or order_refunds.at > excluded.at
@@ -59,7 +64,7 @@ export async function listRefunds(db: Db, key: OrderKey, currency: string): Prom
         .onRef('heads.orderId', '=', 'refunds.orderId')
         .onRef('heads.brandId', '=', 'refunds.brandId'),
     )
-    .select(['refunds.refundId', 'refunds.amountMinor', 'refunds.at', 'refunds.proratedMinor'])
+    .select(['refunds.refundId', 'refunds.amountMinor', 'refunds.at', proratedOf('refunds').as('proratedMinor')])
     .where('refunds.brandId', '=', key.brandId)
     .where('refunds.integrationId', '=', key.integrationId)
     .where('refunds.orderId', '=', key.orderId)
