@@ -1,6 +1,7 @@
 """How Schemathesis calls the API, and what it holds against it beyond its own checks."""
 
 import itertools
+import re
 import threading
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -21,6 +22,9 @@ RULES = {"contradiction", "invalid", "selector", "ambiguous", "circular", "wrong
 RULES |= {"not_found", "not_on_roster", "not_in_campaign", "not_connected"}
 
 
+IDEMPOTENCY_KEY = "Idempotency-Key"
+
+
 def next_number():
     with TURN:
         return next(NUMBERS)
@@ -39,12 +43,18 @@ class AnotherKeyEachTime:
         case.headers["Authorization"] = f"Bearer {data}"
 
 
+def is_key(text):
+    return re.fullmatch(r"[!-~]{1,255}", text) is not None
+
+
 @schemathesis.hook
 def before_call(context, case, **kwargs):
-    """The limit of callers without a valid key is per address."""
+    """The limit of callers without a valid key is per address; a call that repeats a key is answered without a try."""
     number = next_number()
     case.headers = case.headers or {}
     case.headers["X-Forwarded-For"] = f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
+    if is_key(str(case.headers.get(IDEMPOTENCY_KEY, ""))):
+        case.headers[IDEMPOTENCY_KEY] = f"fuzz-{number}"
 
 
 def sent_query(response):
@@ -57,11 +67,15 @@ def is_blank(values):
 
 @schemathesis.check
 def invalid_is_refused(ctx, response, case):
-    """Not what is taken on purpose: a blank value counts as none, a limit over 100 is clamped."""
+    """Not what is taken on purpose: a blank value counts as none, blanks around
+    a header's are none of it, a limit over 100 is clamped."""
     query = sent_query(response)
     if any(is_blank(values) for values in query.values()):
         return None
     if any(limit.isdecimal() and int(limit) > 100 for limit in query.get("limit", [])):
+        return None
+    key = response.request.headers.get(IDEMPOTENCY_KEY, "none")
+    if len(key) == 0 or len(key.strip()) < len(key):
         return None
     return checks.negative_data_rejection(ctx, response, case)
 

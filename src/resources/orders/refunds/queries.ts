@@ -16,7 +16,7 @@ const proratedOf = (table: string) =>
 export async function insertRefunds(
   db: Db,
   key: OrderKey,
-  { refunds, currency, updatedAt: toldAt }: ToldRefunds,
+  { refunds, currency, updatedAt }: ToldRefunds,
   { now, isPaid }: { now: Date; isPaid: boolean },
 ): Promise<void> {
   const byId = new Map<string, Insertable<OrderRefundsTable>>();
@@ -30,7 +30,8 @@ export async function insertRefunds(
       at: known && known.at < at ? known.at : at,
       afterPayment: isPaid,
       proratedMinor: isPaid ? 0 : largest,
-      toldAt,
+      // Clocks of one store may differ: it told of a refund no sooner than it made it.
+      toldAt: at > updatedAt ? at : updatedAt,
       currency,
       createdAt: now,
     });
