@@ -29,7 +29,7 @@ answers that break what the document says. Exits 1 when it finds one.`;
 
 const options = readFlags(USAGE, {
   seed: { type: 'string', default: '1' },
-  'max-examples': { type: 'string', default: '60' },
+  'max-examples': { type: 'string', default: '40' },
 });
 
 const report = (line: string) => void process.stderr.write(`${line}\n`);
