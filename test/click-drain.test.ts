@@ -12,10 +12,12 @@ import { COLUMNS, linkFields, rowOf } from '../src/resources/clicks/row.ts';
 import { type Desk, openDesk, SHOP } from './harness/affiliates.ts';
 import { engineUrls, startApp, startWorkerProcess, type TestApp, unique, until } from './harness/app.ts';
 import { click, countedClicks, makeLink, metricOf, storedClicks } from './harness/clicks.ts';
+import { removeEngineData } from './harness/engine-data.ts';
 import { startProxy } from './harness/proxy.ts';
 
 /** A Redis of its own: these tests kill it. */
 let engines: EmbeddedEngines;
+const dataName = `test-${process.pid}-clicks`;
 let app: TestApp;
 let desk: Desk;
 
@@ -23,7 +25,7 @@ beforeAll(async () => {
   const config = readConfig();
   engines = await startEmbedded({
     directory: config.directory,
-    dataName: `test-${process.pid}-clicks`,
+    dataName,
     only: ['redis'],
     elasticsearchHeapMb: 512,
     java: config.java,
@@ -37,6 +39,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await app?.close();
   await engines?.stop();
+  await removeEngineData(dataName);
 });
 
 let visitors = 0;

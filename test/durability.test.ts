@@ -5,17 +5,19 @@ import { readCharges } from '../src/credits/stream.ts';
 import { type EmbeddedEngines, startEmbedded } from '../src/engines/embedded/start.ts';
 import { call, ledgerOf, makeBrand, startApp, type TestApp, unique, until } from './harness/app.ts';
 import { creator, putDirectory } from './harness/directory.ts';
+import { removeEngineData } from './harness/engine-data.ts';
 
 const alias = unique('durability');
 /** A Redis of its own: this test kills it. */
 let engines: EmbeddedEngines;
+const dataName = `test-${process.pid}-redis`;
 let app: TestApp;
 
 beforeAll(async () => {
   const config = readConfig();
   engines = await startEmbedded({
     directory: config.directory,
-    dataName: `test-${process.pid}-redis`,
+    dataName,
     only: ['redis'],
     elasticsearchHeapMb: 512,
     java: config.java,
@@ -28,6 +30,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await app?.close();
   await engines?.stop();
+  await removeEngineData(dataName);
 });
 
 it('a Redis killed under load loses no charge of an answered search and keeps no charge of a failed one', async () => {

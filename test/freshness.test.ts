@@ -1,9 +1,6 @@
-import { rm } from 'node:fs/promises';
-import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../src/config.ts';
 import { migrateClickHouse } from '../src/engines/clickhouse/migrate.ts';
-import { engineFolder } from '../src/engines/embedded/folder.ts';
 import { type EmbeddedEngines, startEmbedded } from '../src/engines/embedded/start.ts';
 import { migratePostgres } from '../src/engines/postgres/migrate.ts';
 import { drainClicks } from '../src/resources/clicks/jobs.ts';
@@ -17,6 +14,7 @@ import { type Desk, openDesk, SHOP } from './harness/affiliates.ts';
 import { startApp, startWorkerProcess, type TestApp, unique, until } from './harness/app.ts';
 import { click, makeLink, type TrackedLink } from './harness/clicks.ts';
 import { makeDatabase, type TestDatabase } from './harness/database.ts';
+import { removeEngineData } from './harness/engine-data.ts';
 import { ship } from './harness/figures.ts';
 import {
   connectTestStore,
@@ -62,7 +60,7 @@ afterAll(async () => {
   await store?.close();
   await engines?.stop();
   await database?.drop();
-  await rm(path.join(engineFolder(directory), dataName), { recursive: true, force: true });
+  await removeEngineData(dataName);
 });
 
 async function tell(event: string, data: object): Promise<void> {

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
-import path from 'node:path';
 import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,7 +8,6 @@ import { readConfig } from '../src/config.ts';
 import { insertOnce } from '../src/engines/clickhouse/insert.ts';
 import { migrateClickHouse } from '../src/engines/clickhouse/migrate.ts';
 import { command, integer, query } from '../src/engines/clickhouse/query.ts';
-import { engineFolder } from '../src/engines/embedded/folder.ts';
 import { type EmbeddedEngines, startEmbedded } from '../src/engines/embedded/start.ts';
 import { migratePostgres } from '../src/engines/postgres/migrate.ts';
 import { drainClicks, openClickQueue } from '../src/resources/clicks/jobs.ts';
@@ -21,6 +19,7 @@ import { type Desk, openDesk, SHOP } from './harness/affiliates.ts';
 import { makeBrand, startApp, type TestApp } from './harness/app.ts';
 import { click, makeLink } from './harness/clicks.ts';
 import { makeDatabase, type TestDatabase } from './harness/database.ts';
+import { removeEngineData } from './harness/engine-data.ts';
 import { type Assignment, post, postAndShip, putAssignment, sale, ship } from './harness/figures.ts';
 
 /** Engines of its own: this test kills ClickHouse, and mends the figures of every brand there is. */
@@ -46,7 +45,7 @@ afterAll(async () => {
   await app?.close();
   await engines?.stop();
   await database?.drop();
-  await rm(path.join(engineFolder(directory), dataName), { recursive: true, force: true });
+  await removeEngineData(dataName);
 });
 
 const Part = z.object({ path: z.string() });
