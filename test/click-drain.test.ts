@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { readConfig } from '../src/config.ts';
 import { insertOnce } from '../src/engines/clickhouse/insert.ts';
 import { integer, query } from '../src/engines/clickhouse/query.ts';
-import { type EmbeddedEngines, startEmbedded } from '../src/engines/embedded/start.ts';
+import type { EmbeddedEngines } from '../src/engines/embedded/start.ts';
 import { newId } from '../src/ids.ts';
 import { drainClicks, openClickQueue } from '../src/resources/clicks/jobs.ts';
 import { oldestClickAt } from '../src/resources/clicks/queries.ts';
@@ -12,7 +11,7 @@ import { COLUMNS, linkFields, rowOf } from '../src/resources/clicks/row.ts';
 import { type Desk, openDesk, SHOP } from './harness/affiliates.ts';
 import { engineUrls, startApp, startWorkerProcess, type TestApp, unique, until } from './harness/app.ts';
 import { click, countedClicks, makeLink, metricOf, storedClicks } from './harness/clicks.ts';
-import { removeEngineData } from './harness/engine-data.ts';
+import { removeEngineData, startOwnEngines } from './harness/own-engines.ts';
 import { startProxy } from './harness/proxy.ts';
 
 /** A Redis of its own: these tests kill it. */
@@ -22,15 +21,7 @@ let app: TestApp;
 let desk: Desk;
 
 beforeAll(async () => {
-  const config = readConfig();
-  engines = await startEmbedded({
-    directory: config.directory,
-    dataName,
-    only: ['redis'],
-    elasticsearchHeapMb: 512,
-    java: config.java,
-    report: () => undefined,
-  });
+  engines = await startOwnEngines(dataName, ['redis']);
   const urls = { redis: engines.urls.redis ?? '' };
   app = await startApp({ urls, env: { TRUSTED_PROXIES: '127.0.0.1' } });
   await app.context.redis.ready();

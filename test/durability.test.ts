@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readConfig } from '../src/config.ts';
 import { settle } from '../src/credits/settle.ts';
 import { readCharges } from '../src/credits/stream.ts';
-import { type EmbeddedEngines, startEmbedded } from '../src/engines/embedded/start.ts';
+import type { EmbeddedEngines } from '../src/engines/embedded/start.ts';
 import { call, ledgerOf, makeBrand, startApp, type TestApp, unique, until } from './harness/app.ts';
 import { creator, putDirectory } from './harness/directory.ts';
-import { removeEngineData } from './harness/engine-data.ts';
+import { removeEngineData, startOwnEngines } from './harness/own-engines.ts';
 
 const alias = unique('durability');
 /** A Redis of its own: this test kills it. */
@@ -14,15 +13,7 @@ const dataName = `test-${process.pid}-redis`;
 let app: TestApp;
 
 beforeAll(async () => {
-  const config = readConfig();
-  engines = await startEmbedded({
-    directory: config.directory,
-    dataName,
-    only: ['redis'],
-    elasticsearchHeapMb: 512,
-    java: config.java,
-    report: () => undefined,
-  });
+  engines = await startOwnEngines(dataName, ['redis']);
   app = await startApp({ alias, urls: { redis: engines.urls.redis ?? '' } });
   await app.context.redis.ready();
   await putDirectory(app.context.elastic, alias, [creator(1)]);

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readConfig } from '../src/config.ts';
 import { migrateClickHouse } from '../src/engines/clickhouse/migrate.ts';
-import { type EmbeddedEngines, startEmbedded } from '../src/engines/embedded/start.ts';
+import type { EmbeddedEngines } from '../src/engines/embedded/start.ts';
 import { migratePostgres } from '../src/engines/postgres/migrate.ts';
 import { drainClicks } from '../src/resources/clicks/jobs.ts';
 import { fresh, freshRows } from '../src/resources/figures/queries.ts';
@@ -14,8 +13,8 @@ import { type Desk, openDesk, SHOP } from './harness/affiliates.ts';
 import { startApp, startWorkerProcess, type TestApp, unique, until } from './harness/app.ts';
 import { click, makeLink, type TrackedLink } from './harness/clicks.ts';
 import { makeDatabase, type TestDatabase } from './harness/database.ts';
-import { removeEngineData } from './harness/engine-data.ts';
 import { ship } from './harness/figures.ts';
+import { removeEngineData, startOwnEngines } from './harness/own-engines.ts';
 import {
   connectTestStore,
   deliver,
@@ -35,13 +34,11 @@ let store: TestStore;
 let integration = '';
 let link: TrackedLink;
 const CODE = 'ANN10';
-const { directory, java } = readConfig();
 const dataName = `test-${process.pid}-freshness`;
 
 beforeAll(async () => {
   database = await makeDatabase('freshness');
-  const only = ['redis', 'clickhouse'] as const;
-  engines = await startEmbedded({ directory, dataName, only, elasticsearchHeapMb: 512, java, report: () => undefined });
+  engines = await startOwnEngines(dataName, ['redis', 'clickhouse']);
   const { redis = '', clickhouse = '' } = engines.urls;
   app = await startApp({ urls: { postgres: database.url, redis, clickhouse } });
   await app.context.redis.ready();

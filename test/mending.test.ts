@@ -4,11 +4,10 @@ import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { readConfig } from '../src/config.ts';
 import { insertOnce } from '../src/engines/clickhouse/insert.ts';
 import { migrateClickHouse } from '../src/engines/clickhouse/migrate.ts';
 import { command, integer, query } from '../src/engines/clickhouse/query.ts';
-import { type EmbeddedEngines, startEmbedded } from '../src/engines/embedded/start.ts';
+import type { EmbeddedEngines } from '../src/engines/embedded/start.ts';
 import { migratePostgres } from '../src/engines/postgres/migrate.ts';
 import { drainClicks, openClickQueue } from '../src/resources/clicks/jobs.ts';
 import { COLUMNS } from '../src/resources/clicks/row.ts';
@@ -19,21 +18,19 @@ import { type Desk, openDesk, SHOP } from './harness/affiliates.ts';
 import { makeBrand, startApp, type TestApp } from './harness/app.ts';
 import { click, makeLink } from './harness/clicks.ts';
 import { makeDatabase, type TestDatabase } from './harness/database.ts';
-import { removeEngineData } from './harness/engine-data.ts';
 import { type Assignment, post, postAndShip, putAssignment, sale, ship } from './harness/figures.ts';
+import { removeEngineData, startOwnEngines } from './harness/own-engines.ts';
 
 /** Engines of its own: this test kills ClickHouse, and mends the figures of every brand there is. */
 let engines: EmbeddedEngines;
 let database: TestDatabase;
 let app: TestApp;
 let desk: Desk;
-const { directory, java } = readConfig();
 const dataName = `test-${process.pid}-mending`;
 
 beforeAll(async () => {
   database = await makeDatabase('mending');
-  const only = ['redis', 'clickhouse'] as const;
-  engines = await startEmbedded({ directory, dataName, only, elasticsearchHeapMb: 512, java, report: () => undefined });
+  engines = await startOwnEngines(dataName, ['redis', 'clickhouse']);
   const { redis = '', clickhouse = '' } = engines.urls;
   app = await startApp({ urls: { postgres: database.url, redis, clickhouse } });
   await app.context.redis.ready();
