@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Provider } from '../src/engines/postgres/attribution-tables.ts';
 import { call, send, startApp, type TestApp, unique } from './harness/app.ts';
-import { balancesOf, daysAgo, makeAssignment } from './harness/sales.ts';
-import { openShop as openShopAt, type Shop } from './harness/shop.ts';
+import { balancesOf, makeAssignment } from './harness/sales.ts';
+import { gmt, minute, openShop as openShopAt, orderedAt, type Shop } from './harness/shop.ts';
 import { orderNumber, shopifyOrder, shopifyRefund } from './harness/shopify-order.ts';
 import { inEveryOrder, type TestStore } from './harness/store.ts';
 import { wooOrder } from './harness/woo-order.ts';
@@ -17,10 +17,6 @@ afterAll(async () => {
   for (const store of stores) await store.close();
   await app?.close();
 });
-
-const orderedAt = daysAgo(60, new Date(Math.floor(Date.now() / 1_000) * 1_000));
-const minute = (count: number) => new Date(orderedAt.getTime() + count * 60_000);
-const gmt = (at: Date) => at.toISOString().slice(0, 19);
 
 async function openShop(provider: Provider): Promise<Shop> {
   const shop = await openShopAt(app, provider, { holdDays: 0 });

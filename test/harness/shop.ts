@@ -1,6 +1,6 @@
 import type { Provider } from '../../src/engines/postgres/attribution-tables.ts';
 import { makeBrand, type TestApp, type TestBrand } from './app.ts';
-import { type Assignment, makeAssignment } from './sales.ts';
+import { type Assignment, daysAgo, makeAssignment } from './sales.ts';
 import { connectTestStore, deliver, signedDelivery, startStore, type TestStore, WEBHOOK_SECRET } from './store.ts';
 
 /** A brand with a connected store and a creator's code at 10 %. */
@@ -27,3 +27,8 @@ export async function openShop(
     deliver(app.url, provider, id, signedDelivery(provider, WEBHOOK_SECRET, topic, data));
   return { brand, store, id, assignment, tell };
 }
+
+/** When orders are placed, in whole seconds as WooCommerce tells time, and minutes after that. */
+export const orderedAt = daysAgo(60, new Date(Math.floor(Date.now() / 1_000) * 1_000));
+export const minute = (count: number) => new Date(orderedAt.getTime() + count * 60_000);
+export const gmt = (at: Date) => at.toISOString().slice(0, 19);
