@@ -1,15 +1,59 @@
-/** The least that a redirect takes: `node bare-redirect.ts <links> <port>` sends `/r/<slug>` on, from memory. */
-import Fastify from 'fastify';
+/**
+ * The least that a redirect takes: `node bare-redirect.ts <links> <port> [durable]` sends `/r/<slug>` on, from memory. With
+ * `durable` it does so when Redis has appended the click as it came: one append in flight, what comes meanwhile is the
+ * next. Nothing is signed, hashed, recognized or told apart.
+ */
+import Fastify, { type FastifyRequest } from 'fastify';
+import { readConfig } from '../src/config.ts';
+import { openRedis } from '../src/engines/redis/open.ts';
+import { configuredUrls } from '../src/open-context.ts';
 import { destinationOf, slugOf } from './click-links.ts';
 
 const [links, port] = process.argv.slice(2).map(Number);
-if (!links || !port) throw new Error('Usage: node bare-redirect.ts <links> <port>');
+if (!links || !port) throw new Error('Usage: node bare-redirect.ts <links> <port> [durable]');
+
+/** Nobody reads it: trimmed, so that Redis is not slowed by what it holds. */
+const STREAM = 'bench:clicks';
+const KEPT_GROUPS = 1_000;
+
+type Click = FastifyRequest<{ Params: { slug: string } }>;
+
+function openAppends(): (row: string) => Promise<unknown> {
+  const { client } = openRedis(configuredUrls(readConfig()).redis);
+  let rows: string[] = [];
+  let underWay: Promise<unknown> | undefined;
+  let next: Promise<unknown> | undefined;
+  async function append(): Promise<void> {
+    await underWay;
+    const group = rows.join('');
+    rows = [];
+    next = undefined;
+    underWay = client.xadd(STREAM, 'MAXLEN', '~', KEPT_GROUPS, '*', 'rows', group);
+    await underWay;
+    underWay = undefined;
+  }
+  return (row) => {
+    rows.push(row);
+    next ??= append();
+    return next;
+  };
+}
+
+const rowOf = ({ params, ip, headers }: Click): string => {
+  const { 'user-agent': agent, referer, cookie } = headers;
+  return `${JSON.stringify({ slug: params.slug, at: Date.now(), ip, agent, referer, cookie })}\n`;
+};
 
 const destinations = new Map(Array.from({ length: links }, (_, i) => [slugOf(i), destinationOf(i)]));
 const app = Fastify();
 app.get('/readyz', () => 'ready');
-app.get<{ Params: { slug: string } }>('/r/:slug', (request, reply) => {
-  const destination = destinations.get(request.params.slug);
-  return destination === undefined ? reply.code(404).send() : reply.redirect(destination);
-});
+if (process.argv[4] === 'durable') {
+  const append = openAppends();
+  app.get('/r/:slug', async (request: Click, reply) => {
+    await append(rowOf(request));
+    return reply.redirect(destinations.get(request.params.slug) ?? '/');
+  });
+} else {
+  app.get('/r/:slug', (request: Click, reply) => reply.redirect(destinations.get(request.params.slug) ?? '/'));
+}
 await app.listen({ host: '127.0.0.1', port });

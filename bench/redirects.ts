@@ -98,13 +98,13 @@ function ratioOf(connections: number, floor: number, ours: Clicked[], bare: Clic
   };
 }
 
-function boundOf(name: string, what: string, durable: Clicked[], bare: Clicked[]): Ratio {
+function besideOf(name: string, measured: string, side: Clicked[], other: Clicked[]): Ratio {
   return {
     name,
-    value: medianRatio(rates(durable), rates(bare)),
+    value: medianRatio(rates(side), rates(other)),
     floor: null,
     bound: 'at least',
-    measured: `${round(median(rates(durable)))} redirects/s of node:http alone, ${what}`,
+    measured: `${measured}: ${round(median(rates(side)))} and ${round(median(rates(other)))} redirects/s`,
     warm: 'all of it',
   };
 }
@@ -115,8 +115,8 @@ export async function measureRedirects(sitting: ClickSitting): Promise<Ratio[]> 
   const startBeside = (script: string, ...more: string[]) =>
     startServer((port) => [script, String(LINKS), String(port), ...more], env);
   const bare = await startBeside('bench/bare-redirect.ts');
-  const least = await startBeside('bench/durable-redirect.ts');
-  const whole = await startBeside('bench/durable-redirect.ts', 'whole');
+  const durable = await startBeside('bench/bare-redirect.ts', 'durable');
+  const whole = await startBeside('bench/durable-redirect.ts');
   const ratios: Ratio[] = [];
   try {
     for (const { connections, floor } of FLOORS) {
@@ -126,19 +126,25 @@ export async function measureRedirects(sitting: ClickSitting): Promise<Ratio[]> 
         await drainClicks(context);
         return await clickOn(sitting, server, connections, forMs);
       };
-      const sides = (forMs: number) => [api, bare, least, whole].map((server) => side(server, forMs));
+      const sides = (forMs: number) => [api, bare, durable, whole].map((server) => side(server, forMs));
       await alternate(1, sides(WARM_UP_MS));
-      const [ours = [], theirs = [], same = [], clicks = []] = await alternate(rounds, sides(clickMs));
+      const [ours = [], theirs = [], kept = [], clicks = []] = await alternate(rounds, sides(clickMs));
       ratios.push(
         ratioOf(connections, floor, ours, theirs),
-        boundOf(`redirects_bound_${connections}`, 'a durable row that is always the same', same, theirs),
-        boundOf(`redirects_work_${connections}`, 'with all that a click is', clicks, theirs),
+        besideOf(`redirects_durable_to_bare_${connections}`, 'a bare Fastify, durable, and without', kept, theirs),
+        besideOf(`redirects_to_durable_bare_${connections}`, 'the API and a bare Fastify, both durable', ours, kept),
+        besideOf(
+          `redirects_work_${connections}`,
+          'all that a click is, on node:http, and a bare Fastify',
+          clicks,
+          theirs,
+        ),
       );
     }
     const lost = await lostClicks(api);
     if (lost > 0) throw new Error(`${lost} clicks were not recorded.`);
   } finally {
-    for (const server of [bare, least, whole]) await server.stop();
+    for (const server of [bare, durable, whole]) await server.stop();
   }
   return ratios;
 }

@@ -1,8 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Context } from '../../context.ts';
 import { ignoreFailure } from '../../errors.ts';
-import { findLinkBySlug, type LinkRow } from '../links/queries.ts';
-import { listLinksBySlugs } from './queries.ts';
+import { type ClickedLink, listLinksBySlugs } from './queries.ts';
 import { linkFields, markOf } from './row.ts';
 
 /** A change of a link holds everywhere after this long. */
@@ -46,7 +45,7 @@ export function cutDestination(destinationUrl: string): Pick<Destination, 'befor
 /** In one piece: V8 keeps joined text as its parts, and would walk them again for every click. */
 const whole = (text: string): string => Buffer.from(text).toString();
 
-function destinationOf(link: LinkRow | undefined): Destination | undefined {
+function destinationOf(link: ClickedLink | undefined): Destination | undefined {
   if (!link?.active || link.destinationUrl === null) return undefined;
   const cut = cutDestination(link.destinationUrl);
   return (
@@ -67,6 +66,11 @@ interface Known {
   isUsed: boolean;
 }
 
+interface Gathered {
+  slugs: string[];
+  entries: Promise<Map<string, Known>>;
+}
+
 export interface Destinations {
   /** Undefined: no link of this slug is active. At once when it is known, else as soon as PostgreSQL has answered. */
   find(slug: string): Destination | undefined | Promise<Destination | undefined>;
@@ -76,18 +80,35 @@ export interface Destinations {
 export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Destinations {
   const known = new LRUCache<string, Known>({ max: KNOWN_SLUGS });
   const reading = new Map<string, Promise<Known>>();
+  let gathered: Gathered | undefined;
   let used: string[] = [];
   let isRefreshing = false;
 
-  function keep(slug: string, link: LinkRow | undefined, readAtMs: number): Known {
-    const entry = { destination: destinationOf(link), readAtMs, isUsed: false };
-    known.set(slug, entry);
-    return entry;
+  async function readAll(slugs: readonly string[]): Promise<Map<string, Known>> {
+    const readAtMs = performance.now();
+    const links = await listLinksBySlugs(postgres.db, slugs);
+    const entryOf = (slug: string) => ({ destination: destinationOf(links.get(slug)), readAtMs, isUsed: false });
+    const entries = new Map(slugs.map((slug) => [slug, entryOf(slug)]));
+    for (const [slug, entry] of entries) known.set(slug, entry);
+    return entries;
+  }
+
+  /** What is asked in one turn of the loop is one statement: after a pause every link that is clicked is too old. */
+  function gather(): Gathered {
+    const slugs: string[] = [];
+    const entries = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+      gathered = undefined;
+      return readAll(slugs);
+    });
+    return { slugs, entries };
   }
 
   async function readNow(slug: string): Promise<Known> {
-    const readAtMs = performance.now();
-    return keep(slug, await findLinkBySlug(postgres.db, slug), readAtMs);
+    gathered ??= gather();
+    gathered.slugs.push(slug);
+    const entry = (await gathered.entries).get(slug);
+    if (!entry) throw new Error(`${slug} was not read.`);
+    return entry;
   }
 
   function read(slug: string): Promise<Known> {
@@ -103,10 +124,8 @@ export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Desti
     isRefreshing = true;
     const slugs = used.slice(0, MAX_REFRESHED);
     used = used.slice(MAX_REFRESHED);
-    const readAtMs = performance.now();
     try {
-      const links = await listLinksBySlugs(postgres.db, slugs);
-      for (const slug of slugs) keep(slug, links.get(slug), readAtMs);
+      await readAll(slugs);
     } finally {
       isRefreshing = false;
     }
@@ -134,7 +153,7 @@ export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Desti
   return {
     find: (asked) => {
       // As links are written; whoever changes the case finds them all the same.
-      const asWritten = known.get(asked);
+      const asWritten = known.peek(asked);
       if (asWritten) return serve(asked, asWritten);
       if (!SLUG.test(asked)) return undefined;
       const slug = asked.toLowerCase();

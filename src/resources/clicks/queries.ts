@@ -30,14 +30,17 @@ export async function backlogOf(redis: Redis, now: Date): Promise<Backlog> {
   return { groups, oldestSeconds: oldestAt ? Math.max(0, now.getTime() - oldestAt.getTime()) / 1000 : 0 };
 }
 
-/** The links that short URLs name, of any brand, by slug; see `findLinkBySlug`. */
-export async function listLinksBySlugs(db: Db, slugs: readonly string[]): Promise<Map<string, LinkRow>> {
+/** What a click takes of its link. */
+export type ClickedLink = Pick<LinkRow, 'id' | 'brandId' | 'creatorId' | 'currency' | 'destinationUrl' | 'active'>;
+
+/** The links that short URLs name, of any brand, by slug. */
+export async function listLinksBySlugs(db: Db, slugs: readonly string[]): Promise<Map<string, ClickedLink>> {
   const rows = await db
     .selectFrom('linkSlugs')
     .innerJoin('links', 'links.id', 'linkSlugs.linkId')
-    .selectAll('links')
-    .select('linkSlugs.slug as askedSlug')
+    .select(['links.id', 'links.brandId', 'links.creatorId', 'links.currency', 'links.destinationUrl', 'links.active'])
+    .select('linkSlugs.slug')
     .where(sql<boolean>`link_slugs.slug = any(${[...slugs]}::text[])`)
     .execute();
-  return new Map(rows.map(({ askedSlug, ...link }) => [askedSlug, link]));
+  return new Map(rows.map(({ slug, ...link }) => [slug, link]));
 }

@@ -46,15 +46,16 @@ export function openRecorder(redis: Redis, onLost: (clicks: number) => void): Re
       return;
     }
     const group = takeGroup();
-    let rows = '';
-    let told = '';
-    let asked = '';
+    // Joined in one go: text that grows by pieces is walked again, piece by piece, when it is sent.
+    const rows: string[] = [];
+    const told: number[] = [];
+    const asked: string[] = [];
     for (const { row, visitors } of group) {
-      rows += row;
-      told += visitors.length;
-      for (const visitor of visitors) asked += `${visitor} `;
+      rows.push(row);
+      told.push(visitors.length);
+      for (const visitor of visitors) asked.push(visitor);
     }
-    run([STREAM, ...SEEN], [REPEAT_WINDOW_MS, rows, told, asked]).then(
+    run([STREAM, ...SEEN], [REPEAT_WINDOW_MS, rows.join(''), told.join(''), asked.join(' ')]).then(
       () => {
         // The next group first: Redis is at it while this one's visitors are answered.
         send();
