@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Context } from '../../context.ts';
 import { ignoreFailure } from '../../errors.ts';
-import { type ClickedLink, listLinksBySlugs } from './queries.ts';
+import { type ClickedLink, listChangedLinks } from './queries.ts';
 import { linkFields, markOf } from './row.ts';
 
 /** A change of a link holds everywhere after this long. */
@@ -61,10 +61,13 @@ function destinationOf(link: ClickedLink | undefined): Destination | undefined {
 
 interface Known {
   destination: Destination | undefined;
+  version: string | null;
   readAtMs: number;
   /** Clicked since it was read. */
   isUsed: boolean;
 }
+
+const UNKNOWN = { destination: undefined, version: null };
 
 interface Gathered {
   slugs: string[];
@@ -86,9 +89,14 @@ export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Desti
 
   async function readAll(slugs: readonly string[]): Promise<Map<string, Known>> {
     const readAtMs = performance.now();
-    const links = await listLinksBySlugs(postgres.db, slugs);
-    const entryOf = (slug: string) => ({ destination: destinationOf(links.get(slug)), readAtMs, isUsed: false });
-    const entries = new Map(slugs.map((slug) => [slug, entryOf(slug)]));
+    const before = new Map(slugs.map((slug) => [slug, known.peek(slug) ?? UNKNOWN]));
+    const changed = await listChangedLinks(postgres.db, before);
+    const entries = new Map<string, Known>();
+    for (const [slug, { destination, version }] of before) {
+      const link = changed.get(slug);
+      const now = link ? { destination: destinationOf(link), version: link.version } : { destination, version };
+      entries.set(slug, { ...now, readAtMs, isUsed: false });
+    }
     for (const [slug, entry] of entries) known.set(slug, entry);
     return entries;
   }

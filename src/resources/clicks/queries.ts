@@ -30,17 +30,32 @@ export async function backlogOf(redis: Redis, now: Date): Promise<Backlog> {
   return { groups, oldestSeconds: oldestAt ? Math.max(0, now.getTime() - oldestAt.getTime()) / 1000 : 0 };
 }
 
-/** What a click takes of its link. */
-export type ClickedLink = Pick<LinkRow, 'id' | 'brandId' | 'creatorId' | 'currency' | 'destinationUrl' | 'active'>;
+/** What a click takes of its link; of one that is gone, that it is not active. */
+export type ClickedLink = Pick<LinkRow, 'id' | 'brandId' | 'creatorId' | 'currency' | 'destinationUrl' | 'active'> & {
+  /** Another one after each change. */
+  version: string | null;
+};
 
-/** The links that short URLs name, of any brand, by slug. */
-export async function listLinksBySlugs(db: Db, slugs: readonly string[]): Promise<Map<string, ClickedLink>> {
-  const rows = await db
-    .selectFrom('linkSlugs')
-    .innerJoin('links', 'links.id', 'linkSlugs.linkId')
-    .select(['links.id', 'links.brandId', 'links.creatorId', 'links.currency', 'links.destinationUrl', 'links.active'])
-    .select('linkSlugs.slug')
-    .where(sql<boolean>`link_slugs.slug = any(${[...slugs]}::text[])`)
-    .execute();
-  return new Map(rows.map(({ slug, ...link }) => [slug, link]));
+/**
+ * The links that short URLs name, of any brand, by slug, of which the version is not the known one. Every process asks for
+ * all that is clicked twice a second, and next to nothing changes: reading all of 200 again took 5 ms each time.
+ */
+export async function listChangedLinks(
+  db: Db,
+  known: ReadonlyMap<string, { version: string | null }>,
+): Promise<Map<string, ClickedLink>> {
+  const slugs = [...known.keys()];
+  const versions = [...known.values()].map(({ version }) => version);
+  const { rows } = await sql<ClickedLink & { slug: string }>`
+    select asked.slug, changed.*
+    from unnest(${slugs}::text[], ${versions}::text[]) as asked (slug, version)
+    left join link_slugs on link_slugs.slug = asked.slug
+    left join links on links.id = link_slugs.link_id
+    cross join lateral (
+      select links.id || ':' || links.xmin as version, coalesce(links.active, false) as active,
+        links.id, links.brand_id, links.creator_id, links.currency, links.destination_url
+    ) as changed
+    where changed.version is distinct from asked.version
+  `.execute(db);
+  return new Map(rows.map((row) => [row.slug, row]));
 }
