@@ -1,57 +1,22 @@
-import { Command } from 'commander';
 import { buildApp } from './app.ts';
-import { wholeNumber } from './commands/arguments.ts';
+import { readServerOptions, SAMPLE_CREATORS } from './commands/server.ts';
 import { readConfig } from './config.ts';
 import { ensureDemo } from './demo.ts';
-import { migrateClickHouse } from './engines/clickhouse/migrate.ts';
 import { announceRunning, resolveEngines } from './engines/embedded/running.ts';
-import { migratePostgres } from './engines/postgres/migrate.ts';
-import { ApiError } from './errors.ts';
+import { startJobs } from './jobs.ts';
 import { choosePort, listen, withLinksOn } from './listen.ts';
+import { migrate } from './migrate.ts';
 import { assertNode } from './node-version.ts';
 import { configuredUrls, openContext } from './open-context.ts';
 import { ensureSample, heapMbFor, noteSize, sampleSize } from './sample.ts';
-import { step, welcome } from './terminal.ts';
-import { startWorker } from './worker.ts';
+import { openShutdown, tell } from './shutdown.ts';
+import { report, step, welcome } from './terminal.ts';
 
-const SAMPLE_CREATORS = 20_000;
-const STOP_AFTER_MS = 20_000;
+const STOP_WITHIN_MS = 20_000;
 const ENGINES = ['postgres', 'redis', 'elasticsearch', 'clickhouse'] as const;
 
-const options = new Command('rollcall')
-  .description(
-    'The Rollcall API. Engines without a URL in the environment are embedded, with sample data and a demo brand.',
-  )
-  .option(
-    '--creators <number>',
-    `creators of the sample directory (default ${SAMPLE_CREATORS})`,
-    wholeNumber(1, 99_999_999),
-  )
-  .option(
-    '--port <number>',
-    'port to listen on, 0 for any (default 8080, or the next free one)',
-    wholeNumber(0, 65_535),
-  )
-  .showHelpAfterError()
-  .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
-  .parse()
-  .opts<{ creators?: number; port?: number }>();
-
-const report = (line: string) => process.stderr.write(`${line}\n`);
-
-function tell(error: unknown): void {
-  report(error instanceof Error ? error.message : String(error));
-  process.exitCode = 1;
-}
-
-/** How to end what runs, in the order of its start. */
-const ends: (() => Promise<unknown>)[] = [];
-
-/** Ends everything, the newest first; what cannot be ended does not keep the rest from it. */
-async function stop(): Promise<void> {
-  setTimeout(() => process.exit(1), STOP_AFTER_MS).unref();
-  for (const end of ends.splice(0).reverse()) await end().catch(tell);
-}
+const options = readServerOptions();
+const shutdown = openShutdown(STOP_WITHIN_MS);
 
 async function main(): Promise<void> {
   assertNode();
@@ -60,35 +25,28 @@ async function main(): Promise<void> {
   const creators = options.creators ?? (await sampleSize(config)) ?? SAMPLE_CREATORS;
   const elasticsearchHeapMb = await heapMbFor(config, creators);
   const engines = await resolveEngines(config, ENGINES, { reuseRunning: false, elasticsearchHeapMb, report });
-  ends.push(() => engines.stop());
+  shutdown.add(() => engines.stop());
   const urls = configuredUrls(engines);
-  if (engines.embedded) ends.push(await announceRunning(config.directory, urls));
+  if (engines.embedded) shutdown.add(await announceRunning(config.directory, urls));
   const { context, close } = openContext(withLinksOn(config, port), urls);
-  ends.push(close);
+  shutdown.add(close);
 
-  await step('Migrating', async () => {
-    await migratePostgres(context.postgres.db);
-    // Without it the API serves all but figures; the worker migrates it when it is back.
-    await migrateClickHouse(context.clickhouse).catch((error: unknown) => {
-      if (!(error instanceof ApiError)) throw error;
-      report(error.message);
-    });
-  });
+  await step('Migrating', () => migrate(context, report));
   if (!config.urls.elasticsearch) await ensureSample(context, creators, options.creators !== undefined);
   await noteSize(config, context.elastic);
-  ends.push(() => noteSize(config, context.elastic));
+  shutdown.add(() => noteSize(config, context.elastic));
   const { fastify } = await buildApp(context);
   // Nobody else runs a worker beside embedded engines.
-  if (engines.embedded) ends.push(startWorker(context, urls.redis).stop);
-  ends.push(() => fastify.close());
+  if (engines.embedded) shutdown.add(startJobs(context, urls.redis).stop);
+  shutdown.add(() => fastify.close());
   const url = await listen(fastify, config, port);
   const demo = config.urls.postgres ? undefined : await ensureDemo(context, url);
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop());
+  shutdown.onSignals();
   welcome(url, demo);
 }
 
 main().catch(async (error: unknown) => {
   tell(error);
-  await stop();
+  await shutdown.end();
   process.exit(1);
 });

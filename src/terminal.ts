@@ -7,6 +7,8 @@ const PLAIN_EVERY_MS = 3_000;
 const out = process.stderr;
 const paint = (format: Parameters<typeof styleText>[0], text: string) => (out.isTTY ? styleText(format, text) : text);
 
+export const report = (line: string) => void out.write(`${line}\n`);
+
 /** Does one step of the start and says what it was and how long it took. */
 export async function step<T>(name: string, work: () => Promise<T>): Promise<T> {
   const from = performance.now();

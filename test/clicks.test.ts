@@ -23,9 +23,11 @@ afterAll(async () => {
   await app?.close();
 });
 
-async function switchOff(linkId: string): Promise<void> {
-  expect((await desk.send('PATCH', `${LINKS}/${linkId}`, { active: false })).status).toBe(200);
+async function change(linkId: string, changes: object): Promise<void> {
+  expect((await desk.send('PATCH', `${LINKS}/${linkId}`, changes)).status).toBe(200);
 }
+
+const switchOff = (linkId: string) => change(linkId, { active: false });
 
 let visitors = 0;
 /** Another visitor each time. */
@@ -190,6 +192,26 @@ describe('a link that leads nowhere', () => {
     expect((await click(app, link.slug)).status).toBe(302);
     await switchOff(link.id);
     await until('the link to end', async () => (await click(app, link.slug)).status === 404, 3_000);
+    await change(link.id, { active: true });
+    await until('the link to lead on', async () => (await click(app, link.slug)).status === 302, 3_000);
+    await change(link.id, { destination_url: 'https://shop.example/winter' });
+    const pathOf = async () => (await click(app, link.slug)).location?.pathname;
+    await until('the link to lead elsewhere', async () => (await pathOf()) === '/winter', 3_000);
+  });
+
+  it('does not mislead another: forty links, clicked at once, after a pause, while they are read again, and one unknown', async () => {
+    const links = await Promise.all(
+      Array.from({ length: 40 }, (_, i) => makeLink(desk, `https://shop.example/products/${i}`)),
+    );
+    const clickAll = () =>
+      Promise.all(
+        [...links, { slug: unique('none') }].map(async ({ slug }) => (await click(app, slug)).location?.pathname),
+      );
+    const paths = [...links.map((_, i) => `/products/${i}`), undefined];
+    for (const pauseMs of [0, 0, 1_100, 600, 0]) {
+      await pause(pauseMs);
+      expect(await clickAll()).toEqual(paths);
+    }
   });
 
   it('is asked for by GET and HEAD only', async () => {

@@ -1,0 +1,31 @@
+import { Command } from 'commander';
+import { wholeNumber } from './arguments.ts';
+
+export const SAMPLE_CREATORS = 20_000;
+
+export interface ServerOptions {
+  creators?: number;
+  port?: number;
+}
+
+/** What `npm start` was told; ends the process for `--help` and for what it cannot read. */
+export function readServerOptions(): ServerOptions {
+  return new Command('rollcall')
+    .description(
+      'The Rollcall API. Engines without a URL in the environment are embedded, with sample data and a demo brand.',
+    )
+    .option(
+      '--creators <number>',
+      `creators of the sample directory (default ${SAMPLE_CREATORS})`,
+      wholeNumber(1, 99_999_999),
+    )
+    .option(
+      '--port <number>',
+      'port to listen on, 0 for any (default 8080, or the next free one)',
+      wholeNumber(0, 65_535),
+    )
+    .showHelpAfterError()
+    .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
+    .parse()
+    .opts<ServerOptions>();
+}

@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { consumersOf } from './consumers.ts';
+import type { Context } from './context.ts';
+import { settleAll } from './credits/settle.ts';
+import { ensureMigrated } from './engines/clickhouse/migrate.ts';
+import { ignoreFailure } from './errors.ts';
+import { deleteOldKeys } from './idempotency/queries.ts';
+import { KEPT_MS } from './idempotency/run-once.ts';
+import { relayAll } from './outbox/relay.ts';
+import { drainClicks } from './resources/clicks/jobs.ts';
+import { approveDue } from './resources/commissions/jobs.ts';
+import { startImportWorker } from './resources/creators/directory/import/jobs.ts';
+import { profileUnknown } from './resources/creators/jobs.ts';
+import { forgetSentBatches, shipLedger } from './resources/figures/jobs.ts';
+import { mendFigures } from './resources/ledger/jobs.ts';
+
+const SETTLE_EVERY_MS = 500;
+const PROFILE_EVERY_MS = 5_000;
+const RELAY_EVERY_MS = 500;
+const APPROVE_EVERY_MS = 5_000;
+const SHIP_EVERY_MS = 500;
+const DRAIN_EVERY_MS = 500;
+const MEND_EVERY_MS = 2_000;
+const FORGET_EVERY_MS = 3_600_000;
+
+/** Work that no caller waits for: charges into the ledger, profiles of creators, enqueued imports. Several workers may run. */
+export function startJobs(context: Context, redisUrl: string): { stop(): Promise<void> } {
+  const engines = { db: context.postgres.db, redis: context.redis, clock: context.clock };
+  const stopping = new AbortController();
+
+  async function every(periodMs: number, what: string, work: () => Promise<unknown>): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await work().catch((error: unknown) => context.log.warn({ err: error }, `not done yet: ${what}`));
+      await sleep(periodMs, undefined, { signal: stopping.signal }).catch(ignoreFailure('woken up to stop'));
+    }
+  }
+
+  const loops = [
+    every(SETTLE_EVERY_MS, 'settling charges', () => settleAll(engines)),
+    ...consumersOf(context).map((consumer) =>
+      every(RELAY_EVERY_MS, `events to ${consumer.name}`, () => relayAll(engines.db, consumer, context.log)),
+    ),
+    every(PROFILE_EVERY_MS, 'reading profiles', () => profileUnknown(context)),
+    every(APPROVE_EVERY_MS, 'approving commissions', () => approveDue(context)),
+    every(SHIP_EVERY_MS, 'shipping the ledger', async () => {
+      await ensureMigrated(context.clickhouse);
+      await shipLedger(context);
+    }),
+    every(DRAIN_EVERY_MS, 'draining clicks', async () => {
+      await ensureMigrated(context.clickhouse);
+      await drainClicks(context, stopping.signal);
+    }),
+    every(MEND_EVERY_MS, 'mending figures', async () => {
+      await ensureMigrated(context.clickhouse);
+      await mendFigures(context);
+    }),
+    every(FORGET_EVERY_MS, 'forgetting sent batches', () => forgetSentBatches(context)),
+    every(FORGET_EVERY_MS, 'forgetting idempotency keys', () =>
+      deleteOldKeys(engines.db, new Date(context.clock.now().getTime() - KEPT_MS)),
+    ),
+  ];
+  const imports = startImportWorker(context, redisUrl);
+  return {
+    stop: async () => {
+      stopping.abort();
+      await Promise.all([...loops, imports.close()]);
+    },
+  };
+}
