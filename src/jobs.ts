@@ -12,7 +12,7 @@ import { approveDue } from './resources/commissions/jobs.ts';
 import { startImportWorker } from './resources/creators/directory/import/jobs.ts';
 import { profileUnknown } from './resources/creators/jobs.ts';
 import { forgetSentBatches, shipLedger } from './resources/figures/jobs.ts';
-import { mendFigures } from './resources/ledger/jobs.ts';
+import { mendFigures, refoldUnfolded } from './resources/ledger/jobs.ts';
 
 const SETTLE_EVERY_MS = 500;
 const PROFILE_EVERY_MS = 5_000;
@@ -53,6 +53,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
     every(MEND_EVERY_MS, 'mending figures', async () => {
       await ensureMigrated(context.clickhouse);
       await mendFigures(context);
+      await refoldUnfolded(context);
     }),
     every(FORGET_EVERY_MS, 'forgetting sent batches', () => forgetSentBatches(context)),
     every(FORGET_EVERY_MS, 'forgetting idempotency keys', () =>

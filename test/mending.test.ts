@@ -12,10 +12,12 @@ import { migratePostgres } from '../src/engines/postgres/migrate.ts';
 import { drainClicks, openClickQueue } from '../src/resources/clicks/jobs.ts';
 import { COLUMNS } from '../src/resources/clicks/row.ts';
 import { findMending } from '../src/resources/figures/rollups/queries.ts';
-import { mendFigures } from '../src/resources/ledger/jobs.ts';
+import { CLICK_CLAIM } from '../src/resources/figures/schema.ts';
+import { isFoldedAgain } from '../src/resources/figures/shipping/queries.ts';
+import { mendFigures, refoldUnfolded } from '../src/resources/ledger/jobs.ts';
 import { compareFigures } from '../src/resources/ledger/verify.ts';
 import { type Desk, openDesk, SHOP } from './harness/affiliates.ts';
-import { makeBrand, startApp, type TestApp } from './harness/app.ts';
+import { makeBrand, startApp, type TestApp, until } from './harness/app.ts';
 import { click, makeLink } from './harness/clicks.ts';
 import { makeDatabase, type TestDatabase } from './harness/database.ts';
 import { type Assignment, post, postAndShip, putAssignment, sale, ship } from './harness/figures.ts';
@@ -118,6 +120,41 @@ describe('a ClickHouse that was killed within an insert, and takes what is sent 
   });
 });
 
+/** `cli ledger …` as a process of its own. */
+function startLedger(...args: string[]) {
+  const { redis = '', clickhouse = '' } = engines.urls;
+  const env = { DATABASE_URL: database.url, REDIS_URL: redis, CLICKHOUSE_URL: clickhouse };
+  const options = { env: { ...env, ELASTICSEARCH_URL: 'http://127.0.0.1:9' } };
+  return promisify(execFile)(process.execPath, ['src/cli.ts', 'ledger', ...args], options);
+}
+
+describe('a rebuild that is killed half way', () => {
+  it('leaves figures that do not say how fresh they are, until the worker has folded them again', async () => {
+    const { redis, clickhouse, postgres } = app.context;
+    const { id } = desk.brand;
+    const link = await putAssignment(app, id);
+    await postAndShip(app, id, [sale(link, new Date(), 1_000, 100)]);
+    const asOf = async () => (await desk.get('/v1/analytics')).headers.get('x-data-as-of');
+    expect(await asOf()).not.toBeNull();
+
+    await redis.client.set(CLICK_CLAIM, 'a batch on its way, so that the rebuild waits');
+    const rebuild = startLedger('rebuild', '--brand', id);
+    await until('the rebuild', () => isFoldedAgain(postgres.db, id));
+    rebuild.child.kill('SIGKILL');
+    await expect(rebuild).rejects.toThrow();
+    await redis.client.del(CLICK_CLAIM);
+    await command(clickhouse, 'DELETE FROM link_life_v1 WHERE brand_id = {b:String}', { b: id });
+    expect(await asOf()).toBeNull();
+    await refoldUnfolded(app.context);
+    expect(await asOf()).toBeNull();
+
+    await sql`update unfolded_brands set tried_at = now() - interval '2 minutes'`.execute(postgres.db);
+    await refoldUnfolded(app.context);
+    expect(await asOf()).not.toBeNull();
+    expect(await problems(desk.brand)).toEqual([]);
+  });
+});
+
 describe('a brand whose ledger cannot be compared', () => {
   /** Two brands whose figures ClickHouse lost; the entry of the one that comes first is edited so that no sum takes it. */
   async function twoBrands() {
@@ -137,15 +174,11 @@ describe('a brand whose ledger cannot be compared', () => {
     });
     return { broken, sound };
   }
-  const run = async (what: string) => {
-    const { redis = '', clickhouse = '' } = engines.urls;
-    const env = { DATABASE_URL: database.url, REDIS_URL: redis, CLICKHOUSE_URL: clickhouse };
-    const options = { env: { ...env, ELASTICSEARCH_URL: 'http://127.0.0.1:9' } };
-    return await promisify(execFile)(process.execPath, ['src/cli.ts', 'ledger', what], options).then(
+  const run = (what: string) =>
+    startLedger(what).then(
       ({ stdout }) => ({ code: 0, stdout }),
       (error: { code: number; stdout: string }) => ({ code: error.code, stdout: error.stdout }),
     );
-  };
 
   it('is told of, and the brands after it are mended, verified and rebuilt all the same', async () => {
     const { context } = app;
@@ -158,7 +191,8 @@ describe('a brand whose ledger cannot be compared', () => {
     await mendFigures(context);
     expect(await problems(sound)).toEqual([]);
     expect((await findMending(context.clickhouse))?.step).toBe('done');
-    expect(told).toEqual(Array(3).fill({ brandId: broken.id, err: expect.any(Error) }));
+    expect(told).toEqual([{ brandId: broken.id, err: expect.any(Error) }]);
+    expect(await isFoldedAgain(context.postgres.db, broken.id)).toBe(true);
 
     const verified = await run('verify');
     expect(verified.code).toBe(1);

@@ -209,6 +209,11 @@ export interface LedgerBatchesTable {
   sentAt: Date | null;
 }
 
+export interface UnfoldedBrandsTable {
+  brandId: string;
+  triedAt: Date;
+}
+
 export interface AttributionTables {
   integrations: IntegrationsTable;
   integrationFailures: IntegrationFailuresTable;
@@ -225,4 +230,5 @@ export interface AttributionTables {
   payoutAllocations: PayoutAllocationsTable;
   ledgerEntries: LedgerEntriesTable;
   ledgerBatches: LedgerBatchesTable;
+  unfoldedBrands: UnfoldedBrandsTable;
 }

@@ -1,15 +1,12 @@
 import type { Context } from '../../context.ts';
 import { findMending, finishMending, insertMending } from '../figures/rollups/queries.ts';
 import { CLICK_CLAIM } from '../figures/schema.ts';
-import { oldestUnsentId } from '../figures/shipping/queries.ts';
+import { insertUnfolded, listUnfolded, oldestUnsentId } from '../figures/shipping/queries.ts';
 import { listBrandIds } from './queries.ts';
 import { rebuildFigures } from './rebuild.ts';
 import { compareFigures } from './verify.ts';
 
 type Engines = Pick<Context, 'postgres' | 'redis' | 'clickhouse' | 'log'>;
-
-/** A rebuild fails also when clicks went on meanwhile. */
-const TRIES = 3;
 
 /** What is on its way to ClickHouse. */
 async function underWay({ postgres, redis }: Engines): Promise<{ claim: string; batch: number }> {
@@ -25,27 +22,19 @@ async function mend(engines: Engines, brandId: string): Promise<void> {
   await rebuildFigures(engines, brandId);
 }
 
-/** Mends each of the brands, and answers those where that failed for a reason of their own. */
-async function mendEach(engines: Engines, brandIds: readonly string[]): Promise<string[]> {
+/** Mends each brand. One where that fails for a reason of its own is left to `refoldUnfolded`: the others go on. */
+async function mendAll(engines: Engines): Promise<void> {
   const { postgres, redis, clickhouse, log } = engines;
-  const failed: string[] = [];
-  for (const brandId of brandIds) {
+  for (const brandId of await listBrandIds(postgres.db)) {
     try {
       await mend(engines, brandId);
     } catch (error) {
       // With an engine away every brand would fail: all are mended once it is back.
       await Promise.all([postgres.ping(), redis.ping(), clickhouse.ping()]);
       log.error({ err: error, brandId }, 'figures of a brand are not mended; other brands go on');
-      failed.push(brandId);
+      await insertUnfolded(postgres.db, brandId);
     }
   }
-  return failed;
-}
-
-/** A brand that fails again and again is left to `cli ledger rebuild`: the others are not compared for its sake forever. */
-async function mendAll(engines: Engines): Promise<void> {
-  let left = await listBrandIds(engines.postgres.db);
-  for (let tries = 1; tries <= TRIES && left.length > 0; tries += 1) left = await mendEach(engines, left);
 }
 
 /**
@@ -65,4 +54,9 @@ export async function mendFigures(engines: Engines): Promise<void> {
   if (isStillUnderWay) return;
   await mendAll(engines);
   await finishMending(clickhouse);
+}
+
+/** Folds the figures again of brands where that was not done to the end: who did it was killed, or it failed. */
+export async function refoldUnfolded(engines: Engines): Promise<void> {
+  for (const brandId of await listUnfolded(engines.postgres.db)) await rebuildFigures(engines, brandId);
 }

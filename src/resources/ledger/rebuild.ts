@@ -5,7 +5,14 @@ import type { Redis } from '../../engines/redis/open.ts';
 import { deleteFolded, refoldClicks } from '../figures/rollups/queries.ts';
 import { CLICK_CLAIM, CLICKS_PAUSED } from '../figures/schema.ts';
 import { insertPostings } from '../figures/shipping/actions.ts';
-import { holdPosition, holdRebuilding, leaveUnsent, listEntries } from '../figures/shipping/queries.ts';
+import {
+  deleteUnfolded,
+  holdPosition,
+  holdRebuilding,
+  insertUnfolded,
+  leaveUnsent,
+  listEntries,
+} from '../figures/shipping/queries.ts';
 
 const BATCH = 5_000;
 const PAUSE_MS = 30_000;
@@ -51,8 +58,8 @@ async function withoutClicks(redis: Redis, work: () => Promise<void>): Promise<v
 
 /**
  * Folds a brand's figures again: postings from PostgreSQL, clicks from `clicks_v1`. Meanwhile nothing else of figures is
- * written, and the brand's own are incomplete for as long as it takes; what is sold and clicked waits. One that was
- * interrupted is run again. Returns how many entries it folded.
+ * written, and the brand's own are incomplete for as long as it takes; what is sold and clicked waits. One that is
+ * interrupted is run again by the worker. Returns how many entries it folded.
  */
 export async function rebuildFigures(
   { postgres, redis, clickhouse }: Pick<Context, 'postgres' | 'redis' | 'clickhouse'>,
@@ -61,6 +68,7 @@ export async function rebuildFigures(
   const run = randomUUID();
   return await postgres.db.transaction().execute(async (trx) => {
     await holdRebuilding(trx);
+    await insertUnfolded(postgres.db, brandId);
     const position = await holdPosition(trx, brandId);
     await leaveUnsent(trx, brandId);
     await withoutClicks(redis, async () => {
@@ -71,6 +79,7 @@ export async function rebuildFigures(
       }
       await refoldClicks(clickhouse, brandId);
     });
+    await deleteUnfolded(trx, brandId);
     return position;
   });
 }

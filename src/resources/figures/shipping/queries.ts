@@ -182,11 +182,33 @@ export async function holdRebuilding(db: Db): Promise<void> {
 
 const foldingOf = (brandId: string) => sql`hashtext('rollcall folding'), hashtext(${brandId})`;
 
-/** Whether the brand's figures are being folded again, and so are incomplete. */
+/** Whether the brand's figures are being folded again, or were not to the end, and so are incomplete. */
 export async function isFoldedAgain(db: Db, brandId: string): Promise<boolean> {
-  const { rows } = await sql<{ free: boolean }>`
-    select pg_try_advisory_xact_lock_shared(${foldingOf(brandId)}) as free`.execute(db);
-  return rows[0]?.free !== true;
+  const { rows } = await sql<{ whole: boolean }>`
+    select pg_try_advisory_xact_lock_shared(${foldingOf(brandId)})
+      and not exists (select from unfolded_brands where brand_id = ${brandId}) as whole`.execute(db);
+  return rows[0]?.whole !== true;
+}
+
+/** Notes that the brand's figures lack what they had. Not part of the folding's transaction: it outlives who is killed. */
+export async function insertUnfolded(db: Db, brandId: string): Promise<void> {
+  await sql`insert into unfolded_brands (brand_id, tried_at) values (${brandId}, now())
+    on conflict (brand_id) do update set tried_at = now()`.execute(db);
+}
+
+/** They are folded to the end when the transaction is. */
+export async function deleteUnfolded(db: Db, brandId: string): Promise<void> {
+  await db.deleteFrom('unfoldedBrands').where('brandId', '=', brandId).execute();
+}
+
+/** Brands that nobody is folding, and nobody has tried to within a minute. */
+export async function listUnfolded(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ brandId: string }>`
+    select brand_id from unfolded_brands
+    where tried_at < now() - interval '1 minute'
+      and pg_try_advisory_xact_lock_shared(hashtext('rollcall folding'), hashtext(brand_id))
+    order by tried_at`.execute(db);
+  return rows.map(({ brandId }) => brandId);
 }
 
 /**
