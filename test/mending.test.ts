@@ -191,7 +191,7 @@ describe('a brand whose ledger cannot be compared', () => {
     await mendFigures(context);
     expect(await problems(sound)).toEqual([]);
     expect((await findMending(context.clickhouse))?.step).toBe('done');
-    expect(told).toEqual([{ brandId: broken.id, err: expect.any(Error) }]);
+    expect(told).toEqual(Array(3).fill({ brandId: broken.id, err: expect.any(Error) }));
     expect(await isFoldedAgain(context.postgres.db, broken.id)).toBe(true);
 
     const verified = await run('verify');

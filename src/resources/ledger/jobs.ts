@@ -8,6 +8,9 @@ import { compareFigures } from './verify.ts';
 
 type Engines = Pick<Context, 'postgres' | 'redis' | 'clickhouse' | 'log'>;
 
+/** A rebuild fails also when clicks went on meanwhile. */
+const TRIES = 3;
+
 /** What is on its way to ClickHouse. */
 async function underWay({ postgres, redis }: Engines): Promise<{ claim: string; batch: number }> {
   const claim = await redis.use((client) => client.get(CLICK_CLAIM));
@@ -22,19 +25,29 @@ async function mend(engines: Engines, brandId: string): Promise<void> {
   await rebuildFigures(engines, brandId);
 }
 
-/** Mends each brand. One where that fails for a reason of its own is left to `refoldUnfolded`: the others go on. */
-async function mendAll(engines: Engines): Promise<void> {
+/** Mends each of the brands, and answers those where that failed for a reason of their own. */
+async function mendEach(engines: Engines, brandIds: readonly string[]): Promise<string[]> {
   const { postgres, redis, clickhouse, log } = engines;
-  for (const brandId of await listBrandIds(postgres.db)) {
+  const failed: string[] = [];
+  for (const brandId of brandIds) {
     try {
       await mend(engines, brandId);
     } catch (error) {
       // With an engine away every brand would fail: all are mended once it is back.
       await Promise.all([postgres.ping(), redis.ping(), clickhouse.ping()]);
       log.error({ err: error, brandId }, 'figures of a brand are not mended; other brands go on');
-      await insertUnfolded(postgres.db, brandId);
+      failed.push(brandId);
     }
   }
+  return failed;
+}
+
+/** A brand that fails again and again is left to `refoldUnfolded`: the others are not compared for its sake forever. */
+async function mendAll(engines: Engines): Promise<void> {
+  const { db } = engines.postgres;
+  let left = await listBrandIds(db);
+  for (let tries = 1; tries <= TRIES && left.length > 0; tries += 1) left = await mendEach(engines, left);
+  for (const brandId of left) await insertUnfolded(db, brandId);
 }
 
 /**
