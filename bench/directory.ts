@@ -39,12 +39,12 @@ const FULL: Scale = {
 const QUICK: Scale = {
   creators: 100_000,
   lastPage: 1_000,
-  rounds: 3,
+  rounds: 2,
   slowRounds: 1,
-  warmUps: 6,
-  repeats: 3,
+  warmUps: 5,
+  repeats: 2,
   slowStep: 8,
-  updateMs: 5_500,
+  updateMs: 5_000,
   isFull: false,
 };
 
