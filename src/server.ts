@@ -41,11 +41,13 @@ async function main(): Promise<void> {
   shutdown.add(() => fastify.close());
   const url = await listen(fastify, config, port);
   const demo = config.urls.postgres ? undefined : await ensureDemo(context, url);
-  shutdown.onSignals();
+  shutdown.started();
   welcome(url, demo);
 }
 
 main().catch(async (error: unknown) => {
+  // What fails because it is being stopped is no news.
+  if (shutdown.isEnding()) return;
   tell(error);
   await shutdown.end();
   process.exit(1);

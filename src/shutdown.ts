@@ -1,12 +1,16 @@
 import { report } from './terminal.ts';
 
+/** What a shell says of a command that such a signal ended. */
+const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
+
 export interface Shutdown {
   /** What ends something that was started; the newest is ended first. */
   add(end: () => Promise<unknown>): void;
-  /** Ends everything. What cannot be ended is told, and does not keep the rest from it. */
+  /** Ends everything, once. What cannot be ended is told, and does not keep the rest from it. */
   end(): Promise<void>;
-  /** Ends everything on Ctrl-C and SIGTERM. */
-  onSignals(): void;
+  isEnding(): boolean;
+  /** From here on there is nothing more to start. Until then a process that is stopped has failed. */
+  started(): void;
 }
 
 /** Says why something failed; the process then exits with 1. */
@@ -15,18 +19,33 @@ export function tell(error: unknown): void {
   process.exitCode = 1;
 }
 
-/** A process whose ends take longer than `withinMs` exits with 1. */
+/** Ends everything also on Ctrl-C and SIGTERM. A process whose ends take longer than `withinMs` exits with 1. */
 export function openShutdown(withinMs: number): Shutdown {
   const ends: (() => Promise<unknown>)[] = [];
-  async function end(): Promise<void> {
+  let ending: Promise<void> | undefined;
+  let isStarted = false;
+
+  async function endAll(): Promise<void> {
     setTimeout(() => process.exit(1), withinMs).unref();
-    for (const one of ends.splice(0).reverse()) await one().catch(tell);
+    for (const end of ends.splice(0).reverse()) await end().catch(tell);
   }
+  function end(): Promise<void> {
+    ending ??= endAll();
+    return ending;
+  }
+  async function stop(status: number): Promise<void> {
+    await end();
+    // What is being started meanwhile is nobody's: embedded engines end with this process.
+    if (!isStarted) process.exit(status);
+  }
+  for (const [signal, status] of Object.entries(SIGNALS)) process.once(signal, () => void stop(status));
+
   return {
     add: (one) => void ends.push(one),
     end,
-    onSignals: () => {
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void end());
+    isEnding: () => ending !== undefined,
+    started: () => {
+      isStarted = true;
     },
   };
 }

@@ -24,7 +24,7 @@ try {
   const { context, close } = openContext(config, urls);
   shutdown.add(close);
   shutdown.add(startJobs(context, urls.redis).stop);
-  shutdown.onSignals();
+  shutdown.started();
   report('worker started');
 } catch (error) {
   tell(error);

@@ -10,7 +10,7 @@ import { openElastic } from '../src/engines/elastic/open.ts';
 import { engineFolder } from '../src/engines/embedded/folder.ts';
 import { announceRunning } from '../src/engines/embedded/running.ts';
 import { heapMbFor, noteSize, sampleSize } from '../src/sample.ts';
-import { engineUrls, unique } from './harness/app.ts';
+import { engineUrls, startScript, unique } from './harness/app.ts';
 import { runCommand } from './harness/command.ts';
 import { creator, putDirectory } from './harness/directory.ts';
 
@@ -59,6 +59,32 @@ describe('a start that cannot succeed', () => {
     const data = path.join(engineFolder(directory), 'data');
     expect(existsSync(path.join(data, 'stack.json'))).toBe(false);
     // A server that was stopped in order leaves no process file behind.
+    expect(existsSync(path.join(data, 'postgres', 'cluster', 'postmaster.pid'))).toBe(false);
+  });
+});
+
+describe('a start that is stopped by Ctrl-C', () => {
+  it('ends in order what it had started', async () => {
+    // A ClickHouse that takes connections and says nothing: the start waits for it.
+    const holder = createServer().listen(0, '127.0.0.1');
+    await once(holder, 'listening');
+    const address = holder.address();
+    const port = typeof address === 'object' && address ? address.port : 0;
+    const { redis, elasticsearch } = engineUrls();
+    const env = { REDIS_URL: redis, ELASTICSEARCH_URL: elasticsearch, CLICKHOUSE_URL: `http://127.0.0.1:${port}` };
+    const connected = once(holder, 'connection');
+    const server = startScript('src/server.ts', { ...env, DATABASE_URL: '', ROLLCALL_DIR: directory }, ['--port', '0']);
+    const ended = once(server.child, 'exit');
+    await connected;
+    expect(existsSync(path.join(directory, 'engines.json'))).toBe(true);
+    server.child.kill('SIGINT');
+    expect(await ended).toEqual([130, null]);
+    holder.close();
+    expect(server.said()).toContain('PostgreSQL started');
+    expect(server.said()).not.toMatch(/ended by itself|\n\s+at |Error/);
+    expect(existsSync(path.join(directory, 'engines.json'))).toBe(false);
+    const data = path.join(engineFolder(directory), 'data');
+    expect(existsSync(path.join(data, 'stack.json'))).toBe(false);
     expect(existsSync(path.join(data, 'postgres', 'cluster', 'postmaster.pid'))).toBe(false);
   });
 });
