@@ -6,6 +6,7 @@ import { migratePostgres } from '../src/engines/postgres/migrate.ts';
 import { openPostgres } from '../src/engines/postgres/open.ts';
 import type { DirectoryEngines } from '../src/resources/creators/directory/import/writer.ts';
 import { noteSize } from '../src/sample.ts';
+import { report } from '../src/terminal.ts';
 
 /** A bulk may take long while Elasticsearch merges. */
 const TIMEOUT_MS = 60_000;
@@ -23,7 +24,7 @@ export async function withDirectory<T>(
   const names = ['postgres', 'elasticsearch', ...(options.needsRedis ? (['redis'] as const) : [])] as const;
   const resolved = await resolveEngines(config, names, {
     elasticsearchHeapMb: HEAP_MB,
-    report: (line) => process.stderr.write(`${line}\n`),
+    report,
   });
   try {
     const { postgres: postgresUrl, elasticsearch, redis } = resolved.urls;

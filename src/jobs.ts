@@ -23,7 +23,7 @@ const DRAIN_EVERY_MS = 500;
 const MEND_EVERY_MS = 2_000;
 const FORGET_EVERY_MS = 3_600_000;
 
-/** Work that no caller waits for: charges into the ledger, profiles of creators, enqueued imports. Several workers may run. */
+/** Work that no caller waits for. Several workers may run. */
 export function startJobs(context: Context, redisUrl: string): { stop(): Promise<void> } {
   const engines = { db: context.postgres.db, redis: context.redis, clock: context.clock };
   const stopping = new AbortController();

@@ -45,7 +45,7 @@ export function openShutdown(withinMs: number): Shutdown {
     end,
     isEnding: () => ending !== undefined,
     started: () => {
-      isStarted = true;
+      isStarted = ending === undefined;
     },
   };
 }

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '../src/ids.ts';
 import { codeFor, foldName, isOffensive, stemOf } from '../src/resources/links/codes.ts';
-import { findLinkBySlug } from '../src/resources/links/queries.ts';
 import { type Desk, LINKS, openDesk, problemsOf, SHOP } from './harness/affiliates.ts';
 import { startApp, type TestApp, unique } from './harness/app.ts';
+import { linkBySlug } from './harness/clicks.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -169,8 +169,8 @@ describe('those who are named', () => {
     const [{ id, value, url }] = data.created;
     expect(value).toMatch(/^ana[a-z0-9]+$/);
     expect(url).toBe(`https://go.example/r/${value}`);
-    const found = await findLinkBySlug(app.context.postgres.db, value);
-    expect([found?.id, found?.type, found?.destinationUrl]).toEqual([id, 'link', SHOP]);
+    const found = await linkBySlug(app, value);
+    expect([found?.id, found?.destinationUrl]).toEqual([id, SHOP]);
     expect((await ask(desk, { roster_ids: roster_ids.slice(0, 1) })).count).toBe(1);
   });
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findLinkBySlug, listNamed } from '../src/resources/links/queries.ts';
+import { listNamed } from '../src/resources/links/queries.ts';
 import { codeValue, type Desk, LINKS, openDesk, problemsOf, SHOP } from './harness/affiliates.ts';
 import { startApp, type TestApp, unique } from './harness/app.ts';
+import { linkBySlug } from './harness/clicks.ts';
 
 let app: TestApp;
 let desk: Desk;
@@ -80,7 +81,7 @@ describe('an assignment', () => {
       url: `https://go.example/r/${value.toLowerCase()}`,
       destination_url: SHOP,
     });
-    const found = await findLinkBySlug(app.context.postgres.db, value.toUpperCase());
+    const found = await linkBySlug(app, value.toUpperCase());
     expect([found?.id, found?.brandId]).toEqual([data.id, desk.brand.id]);
   });
 
@@ -196,7 +197,7 @@ describe('a slug', () => {
     expect(urls.filter((url) => url === `https://go.example/r/${value}`)).toHaveLength(1);
     for (const url of urls) expect(url.startsWith(`https://go.example/r/${value}`)).toBe(true);
     for (const link of links) {
-      expect((await findLinkBySlug(app.context.postgres.db, link.url.split('/r/')[1]))?.id).toBe(link.id);
+      expect((await linkBySlug(app, link.url.split('/r/')[1]))?.id).toBe(link.id);
     }
   });
 
@@ -205,9 +206,8 @@ describe('a slug', () => {
     const { id } = await desk.made({ type: 'link', value: first, destination_url: SHOP });
     const renamed = await desk.send('PATCH', `${LINKS}/${id}`, { value: second });
     expect(renamed.body.data).toMatchObject({ value: second, url: `https://go.example/r/${second}` });
-    const { db } = app.context.postgres;
-    expect((await findLinkBySlug(db, first))?.id).toBe(id);
-    expect((await findLinkBySlug(db, second))?.id).toBe(id);
+    expect((await linkBySlug(app, first))?.id).toBe(id);
+    expect((await linkBySlug(app, second))?.id).toBe(id);
     const other = await desk.made({ type: 'link', value: first, destination_url: SHOP });
     expect(other.url).toMatch(new RegExp(`/r/${first}-[a-z0-9]{3,}$`));
     await desk.send('PATCH', `${LINKS}/${other.id}`, { value: unique('free') });

@@ -8,6 +8,7 @@ import { migratePostgres } from '../engines/postgres/migrate.ts';
 import { openPostgres, type Postgres } from '../engines/postgres/open.ts';
 import { openRedis, type Redis } from '../engines/redis/open.ts';
 import { openSecrets, readSecret, type Secrets } from '../secrets.ts';
+import { report } from '../terminal.ts';
 
 export interface CommandEngines extends AccessEngines {
   config: Config;
@@ -20,7 +21,7 @@ export async function withEngines(command: (engines: CommandEngines) => Promise<
   const config = readConfig();
   const resolved = await resolveEngines(config, ['postgres', 'redis'], {
     elasticsearchHeapMb: 512,
-    report: (line) => process.stderr.write(`${line}\n`),
+    report,
   });
   try {
     if (!resolved.urls.postgres || !resolved.urls.redis) throw new Error('PostgreSQL and Redis are needed.');
@@ -51,7 +52,7 @@ export async function withFigures(command: (engines: FigureEngines) => Promise<v
   const config = readConfig();
   const { urls, stop } = await resolveEngines(config, ['postgres', 'redis', 'clickhouse'], {
     elasticsearchHeapMb: 512,
-    report: (line) => process.stderr.write(`${line}\n`),
+    report,
   });
   try {
     if (!urls.postgres || !urls.redis || !urls.clickhouse) throw new Error('PostgreSQL, Redis, ClickHouse are needed.');

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { integer, query } from '../../src/engines/clickhouse/query.ts';
 import { drainClicks } from '../../src/resources/clicks/jobs.ts';
+import { type ClickedLink, listChangedLinks } from '../../src/resources/clicks/queries.ts';
 import type { Desk } from './affiliates.ts';
 import { engineUrls, type TestApp, unique } from './app.ts';
 
@@ -86,4 +87,10 @@ export async function metricOf({ url }: TestApp, name: string): Promise<number> 
   const text = await (await fetch(`${url}/metrics`)).text();
   const line = text.split('\n').find((one) => one.startsWith(`${name} `));
   return Number(line?.split(' ')[1]);
+}
+
+/** The link that a short URL leads to, as the redirect finds it. */
+export async function linkBySlug({ context }: TestApp, asked = ''): Promise<ClickedLink | undefined> {
+  const slug = asked.toLowerCase();
+  return (await listChangedLinks(context.postgres.db, new Map([[slug, { version: null }]]))).get(slug);
 }

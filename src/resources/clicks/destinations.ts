@@ -161,7 +161,7 @@ export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Desti
   return {
     find: (asked) => {
       // As links are written; whoever changes the case finds them all the same.
-      const asWritten = known.peek(asked);
+      const asWritten = known.get(asked);
       if (asWritten) return serve(asked, asWritten);
       if (!SLUG.test(asked)) return undefined;
       const slug = asked.toLowerCase();

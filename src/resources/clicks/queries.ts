@@ -37,7 +37,7 @@ export type ClickedLink = Pick<LinkRow, 'id' | 'brandId' | 'creatorId' | 'curren
 };
 
 /**
- * The links that short URLs name, of any brand, by slug, of which the version is not the known one. Every process asks for
+ * The links that short URLs name, of any brand, by slugs present and past, of which the version is not the known one. Every process asks for
  * all that is clicked twice a second, and next to nothing changes: reading all of 200 again took 5 ms each time.
  */
 export async function listChangedLinks(

@@ -39,7 +39,7 @@ function readAgent(agent: string): Device {
 
 export function deviceOf(userAgent: string | undefined): Device {
   const agent = (userAgent ?? '').slice(0, MAX_AGENT_LENGTH);
-  const known = deviceOfAgent.peek(agent);
+  const known = deviceOfAgent.get(agent);
   if (known !== undefined) return known;
   const device = readAgent(agent);
   deviceOfAgent.set(agent, device);

@@ -90,16 +90,6 @@ export async function listLinksByIds(db: Db, brandId: string, ids: readonly stri
     .execute();
 }
 
-/** The link a short URL names, of any brand: by its present slug or one it had before. */
-export async function findLinkBySlug(db: Db, slug: string): Promise<LinkRow | undefined> {
-  return await db
-    .selectFrom('linkSlugs')
-    .innerJoin('links', 'links.id', 'linkSlugs.linkId')
-    .selectAll('links')
-    .where('linkSlugs.slug', '=', slug.toLowerCase())
-    .executeTakeFirst();
-}
-
 /** What an order may name: codes as they were written, in any case, and links. */
 export interface Named {
   codes: readonly string[];

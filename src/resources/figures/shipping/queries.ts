@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../../engines/postgres/open.ts';
 import { StoredPostings } from '../../../ledger/entry.ts';
@@ -180,7 +180,7 @@ export async function holdRebuilding(db: Db): Promise<void> {
   await sql`select pg_advisory_xact_lock(${LOCK})`.execute(db);
 }
 
-const foldingOf = (brandId: string) => sql`hashtext('rollcall folding'), hashtext(${brandId})`;
+const foldingOf = (brandId: string | RawBuilder<unknown>) => sql`hashtext('rollcall folding'), hashtext(${brandId})`;
 
 /** Whether the brand's figures are being folded again, or were not to the end, and so are incomplete. */
 export async function isFoldedAgain(db: Db, brandId: string): Promise<boolean> {
@@ -206,7 +206,7 @@ export async function listUnfolded(db: Db): Promise<string[]> {
   const { rows } = await sql<{ brandId: string }>`
     select brand_id from unfolded_brands
     where tried_at < now() - interval '1 minute'
-      and pg_try_advisory_xact_lock_shared(hashtext('rollcall folding'), hashtext(brand_id))
+      and pg_try_advisory_xact_lock_shared(${foldingOf(sql.ref('brand_id'))})
     order by tried_at`.execute(db);
   return rows.map(({ brandId }) => brandId);
 }
