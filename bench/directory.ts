@@ -41,10 +41,10 @@ const QUICK: Scale = {
   lastPage: 1_000,
   rounds: 2,
   slowRounds: 1,
-  warmUps: 5,
+  warmUps: 4,
   repeats: 2,
   slowStep: 8,
-  updateMs: 5_000,
+  updateMs: 5_500,
   isFull: false,
 };
 
