@@ -73,7 +73,7 @@ import {
 } from './resources/roster/routes.ts';
 import { listUsage } from './resources/usage/routes.ts';
 import { applyRoutes } from './web/apply.ts';
-import { baseHeaders, openFront } from './web/front.ts';
+import { baseHeaders, bodyOf, openFront } from './web/front.ts';
 import { healthRoutes } from './web/health.ts';
 import { INGEST, ingestRoutes } from './web/ingest.ts';
 import { openRedirect } from './web/redirect.ts';
@@ -266,6 +266,7 @@ export async function buildApp(context: Context): Promise<App> {
     reply.headers(baseHeaders(request.id));
     done();
   });
+  app.addHook('preParsing', (request, _reply, payload, done) => done(null, bodyOf(request, payload)));
   app.setErrorHandler(answerError);
   app.setNotFoundHandler(async (request, reply) => {
     const refusal = noSuchOperation(request.method, request.url);

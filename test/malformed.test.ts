@@ -19,11 +19,17 @@ beforeAll(async () => {
 });
 afterAll(() => app?.close());
 
-/** Writes bytes that no client library would send. `hangUp` closes the connection right after them. */
-async function write(path: string, headers: string[], body: Buffer | string, hangUp = false): Promise<string> {
+interface Sending {
+  method?: string;
+  /** Closes the connection right after the bytes. */
+  hangUp?: boolean;
+}
+
+/** Writes bytes that no client library would send. */
+async function write(path: string, headers: string[], body: Buffer | string, sending: Sending = {}): Promise<string> {
   const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
   const head = [
-    `POST ${path} HTTP/1.1`,
+    `${sending.method ?? 'POST'} ${path} HTTP/1.1`,
     'host: x',
     `x-forwarded-for: ${someAddress()}`,
     'connection: close',
@@ -34,11 +40,12 @@ async function write(path: string, headers: string[], body: Buffer | string, han
     answer += chunk.toString();
   });
   socket.write(Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), Buffer.from(body)]));
-  if (hangUp) setTimeout(() => socket.destroy(), 50);
+  if (sending.hangUp) setTimeout(() => socket.destroy(), 50);
   await once(socket, 'close');
   return answer;
 }
 const statusOf = (answer: string) => Number(answer.split(' ')[1]);
+const errorOf = (answer: string) => ({ ...JSON.parse(answer.split('\r\n\r\n')[1] ?? ''), request_id: undefined });
 
 describe('a form that is none', () => {
   it.each([
@@ -49,6 +56,7 @@ describe('a form that is none', () => {
     ['no Content-Type', ['content-length: 1'], 'a', 415],
     ['multipart', ['content-type: multipart/form-data; boundary=x', 'content-length: 5'], '--x--', 415],
     ['a form with nothing in it', [`content-type: ${FORM}`, 'content-length: 0'], '', 422],
+    ['a form without a body or its length', [`content-type: ${FORM}`], '', 422],
     [
       'bytes that are no UTF-8',
       [`content-type: ${FORM}`, 'content-length: 5'],
@@ -91,10 +99,24 @@ describe('a body that is none', () => {
     expect([statusOf(answer), answer.includes('"code":"UNSUPPORTED_MEDIA_TYPE"')]).toEqual([415, true]);
   });
 
+  it.each(['POST', 'PATCH', 'DELETE'])(
+    'after a Content-Type, without a length, is as empty as one of length 0: %s',
+    async (method) => {
+      const path = method === 'POST' ? '/v1/campaigns' : '/v1/campaigns/cmp_none';
+      const headers = [`authorization: Bearer ${key}`, 'content-type: application/json'];
+      const [told, untold] = [
+        await write(path, [...headers, 'content-length: 0'], '', { method }),
+        await write(path, headers, '', { method }),
+      ];
+      expect(statusOf(untold)).toBe(statusOf(told));
+      expect(errorOf(untold)).toEqual(errorOf(told));
+    },
+  );
+
   it('whose sender hangs up in the middle is not logged as our fault', async () => {
     for (const path of [page, '/v1/campaigns']) {
       const headers = [`authorization: Bearer ${key}`, `content-type: ${FORM}`, 'content-length: 500'];
-      expect(await write(path, headers, 'email=', true)).toBe('');
+      expect(await write(path, headers, 'email=', { hangUp: true })).toBe('');
     }
     // Answered after the hang-ups were noticed: the server hears of them first.
     for (const path of ['/healthz', page]) expect((await fetch(`${app.url}${path}`)).status).toBe(200);

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
+import { type Duplex, Readable } from 'node:stream';
 import { all, compile } from '@fastify/proxy-addr';
-import type { FastifyServerFactory } from 'fastify';
+import type { FastifyRequest, FastifyServerFactory } from 'fastify';
 import { ApiError, errorBody } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { AddressLimit } from '../rate/address.ts';
@@ -10,6 +10,13 @@ import { REDIRECTS, type Redirect, type Sender } from './redirect.ts';
 
 /** What Fastify sets on a server that it makes itself. */
 const FASTIFYS_OWN = { keepAliveTimeout: 72_000, requestTimeout: 0 };
+
+const SERVER_OPTIONS = {
+  ...FASTIFYS_OWN,
+  requireHostHeader: false,
+  // A request without a body has no stream to wind up: 1.3 µs of a redirect's 20. Whoever reads one: see `bodyOf`.
+  optimizeEmptyRequests: true,
+};
 
 export interface FrontOptions {
   trustedProxies: readonly string[];
@@ -25,6 +32,11 @@ export const baseHeaders = (requestId: string) => ({
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
 });
+
+/** Fastify waits for the end of any body whose type is told, and one that has no length has ended before. */
+export function bodyOf({ headers }: FastifyRequest, payload: Readable): Readable {
+  return payload.readableEnded && headers['content-type'] !== undefined ? Readable.from([]) : payload;
+}
 
 const withoutHost = new ApiError('INVALID_JSON', 'An HTTP/1.1 request must have a Host header.');
 const unmetExpectation = new ApiError('NOT_ACCEPTABLE', 'The only expectation met here is 100-continue.', {
@@ -105,7 +117,7 @@ export function openFront(redirect: Redirect, options: FrontOptions): Front {
   return {
     addressOf: (request) => senderOf(request).address,
     serverFactory: (handler) =>
-      createServer({ maxHeaderSize, requireHostHeader: false, ...FASTIFYS_OWN }, (request, response) => {
+      createServer({ maxHeaderSize, ...SERVER_OPTIONS }, (request, response) => {
         if (request.headers.host === undefined && request.httpVersion === '1.1') {
           refuse(withoutHost, request, response);
         } else if (request.url?.startsWith(REDIRECTS)) answer(request, response);
