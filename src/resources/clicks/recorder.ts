@@ -55,7 +55,7 @@ export function openRecorder(redis: Redis, onLost: (clicks: number) => void): Re
       told.push(visitors.length);
       for (const visitor of visitors) asked.push(visitor);
     }
-    run([STREAM, ...SEEN], [REPEAT_WINDOW_MS, rows.join(''), told.join(''), asked.join(' ')]).then(
+    run([STREAM, ...SEEN], [REPEAT_WINDOW_MS, rows.join(''), told.join(''), JSON.stringify(asked)]).then(
       () => {
         // The next group first: Redis is at it while this one's visitors are answered.
         send();
