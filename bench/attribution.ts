@@ -42,7 +42,7 @@ const scale: FiguresScale = {
   events: options.events ?? (options.quick ? QUICK_EVENTS : EVENTS),
   isQuick: options.quick === true,
 };
-const effort = options.quick ? { rounds: 3, clickMs: 3_000 } : { rounds: 5, clickMs: 5_000 };
+const effort = options.quick ? { rounds: 3, clickMs: 3_000 } : { rounds: 8, clickMs: 3_000 };
 
 /** Engines with data of their own within the run's folder. */
 async function withEngines<T>(
