@@ -5,16 +5,10 @@
  */
 import { randomInt } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
-import { LINK_DIGITS, slugOf } from './click-links.ts';
+import { AGENTS, LINK_DIGITS, slugOf } from './click-links.ts';
 
 const [port = 0, connections = 0, forMs = 0, links = 0, number = 0] = process.argv.slice(2).map(Number);
 
-const AGENTS = Array.from({ length: 40 }, (_, i) => {
-  const version = 120 + (i % 20);
-  return i < 20
-    ? `Mozilla/5.0 (iPhone; CPU iPhone OS 17_${i} like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.${i} Mobile/15E148 Safari/604.1`
-    : `Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${version}.0.0.0 Safari/537.36`;
-});
 const COOKIE_CHARACTERS = 22;
 
 /** One kind of request; what makes it unique is written into its bytes as it is sent. */

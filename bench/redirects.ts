@@ -30,6 +30,10 @@ export interface Clicked {
   latenciesMs: number[];
 }
 
+interface Work {
+  microseconds: number;
+}
+
 interface Said {
   answered: number;
   refused: number;
@@ -37,15 +41,16 @@ interface Said {
   latenciesMs: number[];
 }
 
-async function runClicker(env: Record<string, string>, args: readonly number[]): Promise<Said> {
-  const child = startNode(['bench/clicker.ts', ...args.map(String)], env);
+/** What a script prints as JSON. */
+async function answerOf<T>(env: Record<string, string>, script: string, args: readonly number[] = []): Promise<T> {
+  const child = startNode([script, ...args.map(String)], env);
   let said = '';
   child.stdout?.on('data', (chunk: Buffer) => {
     said += chunk;
   });
   child.stderr?.pipe(process.stderr);
   const code = await exitOf(child);
-  if (code !== 0) throw new Error(`A clicker ended with ${code}.`);
+  if (code !== 0) throw new Error(`${script} ended with ${code}.`);
   return JSON.parse(said);
 }
 
@@ -59,7 +64,9 @@ export async function clickOn(
   const port = Number(new URL(server.url).port);
   const each = connections / CLICKERS;
   const said = await Promise.all(
-    Array.from({ length: CLICKERS }, (_, number) => runClicker(env, [port, each, forMs, LINKS, number])),
+    Array.from({ length: CLICKERS }, (_, number) =>
+      answerOf<Said>(env, 'bench/clicker.ts', [port, each, forMs, LINKS, number]),
+    ),
   );
   const refused = said.reduce((sum, one) => sum + one.refused, 0);
   if (refused > 0) throw new Error(`${refused} clicks were not redirected.`);
@@ -110,6 +117,19 @@ function besideOf(name: string, measured: string, side: Clicked[], other: Clicke
   };
 }
 
+/** The most that a click on node:http can reach: the row that is always the same, and what a click is beyond it at best. */
+function boundOf(connections: number, rows: Clicked[], bare: Clicked[], microseconds: number): Ratio {
+  const work = (microseconds / 1e6) * median(rates(bare));
+  return {
+    name: `redirects_bound_${connections}`,
+    value: 1 / (1 / medianRatio(rates(rows), rates(bare)) + work),
+    floor: null,
+    bound: 'at least',
+    measured: `the row above, and ${round(microseconds)} µs a click for all else that it is, at best`,
+    warm: 'all of it',
+  };
+}
+
 /** Redirects/s of the API, each click durable in Redis before its answer, beside a Fastify that only redirects. */
 export async function measureRedirects(sitting: ClickSitting): Promise<Ratio[]> {
   const { env, context, api, rounds, clickMs } = sitting;
@@ -140,6 +160,7 @@ export async function measureRedirects(sitting: ClickSitting): Promise<Ratio[]> 
           rows,
           theirs,
         ),
+        boundOf(connections, rows, theirs, (await answerOf<Work>(env, 'bench/click-work.ts')).microseconds),
       );
     }
     const lost = await lostClicks(api);
