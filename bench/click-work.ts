@@ -1,6 +1,6 @@
 /**
- * The least that a click is beyond a row that is appended: `node click-work.ts` tells visitors, signs ids and writes rows
- * and addresses, with no socket, no Redis and nothing else in between, and prints the best time a click as JSON.
+ * The least that makes a row and an answer a click's: `node click-work.ts` tells visitors, signs ids and writes rows and
+ * addresses, with no socket, no Redis and nothing else in between, and prints the best time a click as JSON.
  */
 import { newId } from '../src/ids.ts';
 import { cutDestination } from '../src/resources/clicks/destinations.ts';

@@ -117,7 +117,7 @@ function besideOf(name: string, measured: string, side: Clicked[], other: Clicke
   };
 }
 
-/** The most that a click on node:http can reach: the row that is always the same, and what a click is beyond it at best. */
+/** The most that a click on node:http can reach: the row that is always the same, and what makes it a click, at best. */
 function boundOf(connections: number, rows: Clicked[], bare: Clicked[], microseconds: number): Ratio {
   const work = (microseconds / 1e6) * median(rates(bare));
   return {
@@ -125,7 +125,7 @@ function boundOf(connections: number, rows: Clicked[], bare: Clicked[], microsec
     value: 1 / (1 / medianRatio(rates(rows), rates(bare)) + work),
     floor: null,
     bound: 'at least',
-    measured: `the row above, and ${round(microseconds)} µs a click for all else that it is, at best`,
+    measured: `the row above, and ${round(microseconds)} µs at best for what makes it a click`,
     warm: 'all of it',
   };
 }
@@ -156,7 +156,7 @@ export async function measureRedirects(sitting: ClickSitting): Promise<Ratio[]> 
         besideOf(`redirects_to_durable_bare_${connections}`, 'the API and a bare Fastify, both durable', ours, kept),
         besideOf(
           `redirects_row_${connections}`,
-          'node:http that appends the same row for every click, and a bare Fastify',
+          'node:http, the same row and answer for every click, and a bare Fastify',
           rows,
           theirs,
         ),
