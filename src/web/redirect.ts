@@ -65,7 +65,7 @@ export function openRedirect(context: Context, metrics: Metrics): Redirect {
     const { id, token } = mint(clickKey, { linkId, atMs });
     recorder.record({
       row: rowOf(id, fields, atMs, visit),
-      visitors: visit.kind === 'counted' ? visit.knownAs.map((visitor) => visitor + mark) : [],
+      visitors: visit.kind === 'counted' ? visit.knownAs.map((known) => known + mark) : [],
       onSettled: (isRecorded) => sendTo(response, before + token + after, visit.setCookie, isRecorded),
     });
   }
