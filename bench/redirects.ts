@@ -30,10 +30,6 @@ export interface Clicked {
   latenciesMs: number[];
 }
 
-interface Work {
-  microseconds: number;
-}
-
 interface Said {
   answered: number;
   refused: number;
@@ -41,16 +37,16 @@ interface Said {
   latenciesMs: number[];
 }
 
-/** What a script prints as JSON. */
-async function answerOf<T>(env: Record<string, string>, script: string, args: readonly number[] = []): Promise<T> {
-  const child = startNode([script, ...args.map(String)], env);
+/** What one process that clicks has seen. */
+async function clicker(env: Record<string, string>, args: readonly number[]): Promise<Said> {
+  const child = startNode(['bench/clicker.ts', ...args.map(String)], env);
   let said = '';
   child.stdout?.on('data', (chunk: Buffer) => {
     said += chunk;
   });
   child.stderr?.pipe(process.stderr);
   const code = await exitOf(child);
-  if (code !== 0) throw new Error(`${script} ended with ${code}.`);
+  if (code !== 0) throw new Error(`The clicker ended with ${code}.`);
   return JSON.parse(said);
 }
 
@@ -64,9 +60,7 @@ export async function clickOn(
   const port = Number(new URL(server.url).port);
   const each = connections / CLICKERS;
   const said = await Promise.all(
-    Array.from({ length: CLICKERS }, (_, number) =>
-      answerOf<Said>(env, 'bench/clicker.ts', [port, each, forMs, LINKS, number]),
-    ),
+    Array.from({ length: CLICKERS }, (_, number) => clicker(env, [port, each, forMs, LINKS, number])),
   );
   const refused = said.reduce((sum, one) => sum + one.refused, 0);
   if (refused > 0) throw new Error(`${refused} clicks were not redirected.`);
@@ -117,19 +111,6 @@ function besideOf(name: string, measured: string, side: Clicked[], other: Clicke
   };
 }
 
-/** The most that a click on node:http can reach: the row that is always the same, and what makes it a click, at best. */
-function boundOf(connections: number, rows: Clicked[], bare: Clicked[], microseconds: number): Ratio {
-  const work = (microseconds / 1e6) * median(rates(bare));
-  return {
-    name: `redirects_bound_${connections}`,
-    value: 1 / (1 / medianRatio(rates(rows), rates(bare)) + work),
-    floor: null,
-    bound: 'at least',
-    measured: `the row above, and ${round(microseconds)} µs at best for what makes it a click`,
-    warm: 'all of it',
-  };
-}
-
 /** Redirects/s of the API, each click durable in Redis before its answer, beside a Fastify that only redirects. */
 export async function measureRedirects(sitting: ClickSitting): Promise<Ratio[]> {
   const { env, context, api, rounds, clickMs } = sitting;
@@ -137,7 +118,6 @@ export async function measureRedirects(sitting: ClickSitting): Promise<Ratio[]> 
     startServer((port) => [script, String(LINKS), String(port), ...more], env);
   const bare = await startBeside('bench/bare-redirect.ts');
   const durable = await startBeside('bench/bare-redirect.ts', 'durable');
-  const row = await startBeside('bench/row-redirect.ts');
   const ratios: Ratio[] = [];
   try {
     for (const { connections, floor } of FLOORS) {
@@ -147,26 +127,19 @@ export async function measureRedirects(sitting: ClickSitting): Promise<Ratio[]> 
         await drainClicks(context);
         return await clickOn(sitting, server, connections, forMs);
       };
-      const sides = (forMs: number) => [api, bare, durable, row].map((server) => side(server, forMs));
+      const sides = (forMs: number) => [api, bare, durable].map((server) => side(server, forMs));
       await alternate(1, sides(WARM_UP_MS));
-      const [ours = [], theirs = [], kept = [], rows = []] = await alternate(rounds, sides(clickMs));
+      const [ours = [], theirs = [], kept = []] = await alternate(rounds, sides(clickMs));
       ratios.push(
         ratioOf(connections, floor, ours, theirs),
         besideOf(`redirects_durable_to_bare_${connections}`, 'a bare Fastify, durable, and without', kept, theirs),
         besideOf(`redirects_to_durable_bare_${connections}`, 'the API and a bare Fastify, both durable', ours, kept),
-        besideOf(
-          `redirects_row_${connections}`,
-          'node:http, the same row and answer for every click, and a bare Fastify',
-          rows,
-          theirs,
-        ),
-        boundOf(connections, rows, theirs, (await answerOf<Work>(env, 'bench/click-work.ts')).microseconds),
       );
     }
     const lost = await lostClicks(api);
     if (lost > 0) throw new Error(`${lost} clicks were not recorded.`);
   } finally {
-    for (const server of [bare, durable, row]) await server.stop();
+    for (const server of [bare, durable]) await server.stop();
   }
   return ratios;
 }

@@ -1,24 +1,27 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Context } from '../context.ts';
 import type { Metrics } from '../metrics.ts';
 import { type Destination, openDestinations } from '../resources/clicks/destinations.ts';
 import { openRecorder } from '../resources/clicks/recorder.ts';
 import { rowOf } from '../resources/clicks/row.ts';
 import { mint } from '../resources/clicks/token.ts';
-import { type Asked, openVisits } from '../resources/clicks/visit.ts';
+import { type Asked, openVisits, type VisitHeaders } from '../resources/clicks/visit.ts';
 import { CONTENT_SECURITY_POLICY } from './page.ts';
+import type { Sender } from './sender.ts';
 import { laterPage, unknownLinkPage } from './unknown-link-page.ts';
 
 /** Where short links begin. */
 export const REDIRECTS = '/r/';
 
-export interface Sender {
-  address: string;
-  /** Whether the socket's other end is one of the operator's own proxies. */
-  isTrusted: boolean;
+/** What is read of a request for a short link, whoever has parsed it. */
+export interface LinkRequest extends Pick<IncomingMessage, 'method' | 'url' | 'socket'> {
+  headers: VisitHeaders & NodeJS.Dict<string | string[]>;
 }
 
-export type Redirect = (request: IncomingMessage, response: ServerResponse, sender: Sender) => void;
+/** Answers it, once. `fields` are the headers' lines as they are sent, each with its end: cheaper than what is put together. */
+export type Send = (status: number, fields: string, body?: string) => void;
+
+export type Redirect = (request: LinkRequest, sender: Sender, send: Send) => void;
 
 function slugOf(url: string): string {
   const query = url.indexOf('?', REDIRECTS.length);
@@ -28,19 +31,25 @@ function slugOf(url: string): string {
 /** Any method with a body or an effect of its own is refused; HEAD and GET are answered alike. */
 const isRead = (method: string | undefined) => method === 'GET' || method === 'HEAD';
 
-function sendPage(response: ServerResponse, status: number, page: string, headers: Record<string, string> = {}): void {
-  const length = { 'content-length': Buffer.byteLength(page) };
-  const always = { 'content-security-policy': CONTENT_SECURITY_POLICY, 'cache-control': 'no-store' };
-  response.writeHead(status, { ...always, ...length, 'content-type': 'text/html; charset=utf-8', ...headers });
-  response.end(page);
+const LINE_END = '\r\n';
+const EMPTY = 'Cache-Control: no-store\r\nContent-Length: 0\r\n';
+
+function sendPage(send: Send, status: number, page: string, ...more: string[]): void {
+  const lines = [
+    'Content-Type: text/html; charset=utf-8',
+    `Content-Security-Policy: ${CONTENT_SECURITY_POLICY}`,
+    'Cache-Control: no-store',
+    `Content-Length: ${Buffer.byteLength(page)}`,
+    ...more,
+  ];
+  send(status, lines.map((line) => line + LINE_END).join(''), page);
 }
 
-function sendTo(response: ServerResponse, url: string, cookie: string | undefined, isRecorded: boolean): void {
-  const headers = ['Location', url, 'Cache-Control', 'no-store', 'Content-Length', '0'];
-  if (cookie !== undefined) headers.push('Set-Cookie', cookie);
-  if (!isRecorded) headers.push('X-Click-Recorded', 'false');
-  response.writeHead(302, headers);
-  response.end();
+function sendTo(send: Send, url: string, cookie: string | undefined, isRecorded: boolean): void {
+  let fields = `Location: ${url}\r\n${EMPTY}`;
+  if (cookie !== undefined) fields += `Set-Cookie: ${cookie}\r\n`;
+  if (!isRecorded) fields += 'X-Click-Recorded: false\r\n';
+  send(302, fields);
 }
 
 /** Links of creators: the visitor is sent on as soon as the click is durable, or after a second without Redis. */
@@ -51,37 +60,36 @@ export function openRedirect(context: Context, metrics: Metrics): Redirect {
   const visitOf = openVisits(secrets.key('visitor'), config.linksUrl.startsWith('https:'));
   const recorder = openRecorder(redis, (clicks) => metrics.lostClicks.inc(clicks));
 
-  function sendUnknown(response: ServerResponse): void {
-    if (config.unknownLinkUrl === undefined) sendPage(response, 404, unknownLinkPage());
-    else {
-      response.writeHead(302, { location: config.unknownLinkUrl, 'cache-control': 'no-store', 'content-length': 0 });
-      response.end();
-    }
+  // Written anew by URL, so that it is plain ASCII in one line.
+  const elsewhere = config.unknownLinkUrl && new URL(config.unknownLinkUrl).href;
+
+  function sendUnknown(send: Send): void {
+    if (elsewhere === undefined) sendPage(send, 404, unknownLinkPage());
+    else send(302, `Location: ${elsewhere}\r\n${EMPTY}`);
   }
 
-  function sendOn(response: ServerResponse, asked: Asked, { linkId, mark, fields, before, after }: Destination): void {
+  function sendOn(send: Send, asked: Asked, { linkId, mark, fields, before, after }: Destination): void {
     const { atMs } = asked;
     const visit = visitOf(asked);
     const { id, token } = mint(clickKey, { linkId, atMs });
     recorder.record({
       row: rowOf(id, fields, atMs, visit),
       visitors: visit.kind === 'counted' ? visit.knownAs.map((known) => known + mark) : [],
-      onSettled: (isRecorded) => sendTo(response, before + token + after, visit.setCookie, isRecorded),
+      onSettled: (isRecorded) => sendTo(send, before + token + after, visit.setCookie, isRecorded),
     });
   }
 
-  return (request, response, { address, isTrusted }) => {
-    const { method, headers } = request;
-    if (!isRead(method)) return sendPage(response, 405, unknownLinkPage(), { allow: 'GET, HEAD' });
+  return ({ method, url = '', headers }, { address, isTrusted }, send) => {
+    if (!isRead(method)) return sendPage(send, 405, unknownLinkPage(), 'Allow: GET, HEAD');
     const answer = (destination: Destination | undefined) => {
-      if (!destination) sendUnknown(response);
-      else sendOn(response, { atMs: clock.now().getTime(), method, headers, address, isTrusted }, destination);
+      if (!destination) sendUnknown(send);
+      else sendOn(send, { atMs: clock.now().getTime(), method, headers, address, isTrusted }, destination);
     };
-    const found = destinations.find(slugOf(request.url ?? ''));
+    const found = destinations.find(slugOf(url));
     if (!(found instanceof Promise)) return answer(found);
     found.then(answer, (error: unknown) => {
       log.warn({ err: error }, 'a link cannot be looked up');
-      sendPage(response, 503, laterPage(), { 'retry-after': '2' });
+      sendPage(send, 503, laterPage(), 'Retry-After: 2');
     });
   };
 }

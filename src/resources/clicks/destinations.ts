@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { ignoreFailure } from '../../errors.ts';
 import { type ClickedLink, listChangedLinks } from './queries.ts';
 import { linkFields, markOf } from './row.ts';
+import { whole } from './text.ts';
 
 /** A change of a link holds everywhere after this long. */
 const FRESH_MS = 1_000;
@@ -41,9 +42,6 @@ export function cutDestination(destinationUrl: string): Pick<Destination, 'befor
   url.search = '';
   return { before: `${url.href}?${[...kept, `${PARAMETER}=`].join('&')}`, after: hash };
 }
-
-/** In one piece: V8 keeps joined text as its parts, and would walk them again for every click. */
-const whole = (text: string): string => Buffer.from(text).toString();
 
 function destinationOf(link: ClickedLink | undefined): Destination | undefined {
   if (!link?.active || link.destinationUrl === null) return undefined;
@@ -164,7 +162,7 @@ export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Desti
       const asWritten = known.get(asked);
       if (asWritten) return serve(asked, asWritten);
       if (!SLUG.test(asked)) return undefined;
-      const slug = asked.toLowerCase();
+      const slug = whole(asked.toLowerCase());
       const found = known.get(slug);
       return found ? serve(slug, found) : readOrKeep(slug, undefined);
     },
