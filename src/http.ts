@@ -11,7 +11,15 @@ import type { AddressLimit } from './rate/address.ts';
 export const MAX_HEADER_BYTES = 64 * 1024;
 
 const Params = z.record(z.string(), z.string()).catch({});
-const Query = z.record(z.string(), z.union([z.string(), z.array(z.string())])).catch({});
+
+const isTextOrTexts = (value: unknown): boolean =>
+  typeof value === 'string' || (Array.isArray(value) && value.every((item) => typeof item === 'string'));
+/** Not z.record, which leaves `__proto__` out: in what Fastify read it is a name like any other. */
+const Query = z
+  .custom<RawInput['query']>(
+    (query) => typeof query === 'object' && query !== null && Object.values(query).every(isTextOrTexts),
+  )
+  .catch({});
 
 /** The first form of the caller's that this operation has. */
 function chooseAnswer(accept: string | undefined, hasCsv: boolean): RawInput['answer'] {

@@ -50,6 +50,11 @@ describe('body fields that no shape knows are named', () => {
 });
 
 describe('ignored names', () => {
+  it('are told of query parameters that every object has by another name', async () => {
+    const { status, headers } = await get('/v1/usage?__proto__=a&constructor=b&__proto__=c&toString=d');
+    expect([status, headers.get('x-ignored-params')]).toEqual([200, '__proto__, constructor, toString']);
+  });
+
   it.each([
     ['ten emoji', '😀'.repeat(10), '😀'.repeat(5)],
     ['letters that are two bytes', 'é'.repeat(40), 'é'.repeat(10)],
