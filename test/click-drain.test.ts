@@ -122,9 +122,9 @@ describe('what is clicked is in ClickHouse exactly once', () => {
   });
 
   it('when there is more than one batch of it', async () => {
-    const link = await record(30_000);
+    const link = await record(60_000);
     expect(await drainClicks(app.context)).toBeGreaterThan(1);
-    expect(await countsOf(link)).toEqual(once(30_000));
+    expect(await countsOf(link)).toEqual(once(60_000));
   });
 
   it('when ClickHouse stores a batch and its answer is lost, and when it is away', async () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
 import { createGzip, gzipSync } from 'node:zlib';
-import type { ChdbQueryStream, ChdbResult, StreamInsertSummary } from 'chdb';
+import type { ChdbQueryStream, ChdbResult } from 'chdb';
 import { ignoreFailure } from '../../errors.ts';
 import type { Call } from './clickhouse-call.ts';
 
@@ -46,10 +46,6 @@ function resultHeaders(call: Call, format: string): Record<string, string> {
     'content-type': /json/i.test(format) ? 'application/json; charset=UTF-8' : 'text/plain; charset=UTF-8',
     ...(call.wantsGzip ? { 'content-encoding': 'gzip' } : {}),
   };
-}
-
-export function sendWritten(call: Call, response: ServerResponse, written: StreamInsertSummary): void {
-  response.writeHead(200, { ...headers(call), 'x-clickhouse-summary': summary(written) }).end();
 }
 
 export function sendResult(call: Call, response: ServerResponse, format: string, result: ChdbResult): void {

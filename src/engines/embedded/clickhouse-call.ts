@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
-import type { StreamInsertFormat } from 'chdb';
 
 /** One request, read as far as it can be without touching the engine. */
 export interface Call {
@@ -15,8 +14,8 @@ export interface Call {
   settings: [name: string, value: string][];
   defaultFormat: string;
   wantsGzip: boolean;
-  /** Rows that can flow into the engine while they arrive. */
-  insert: { table: string; columns?: string[]; format: StreamInsertFormat } | undefined;
+  /** For a statement whose rows are the body: the same with a file to read them from. */
+  insertFrom: ((file: string) => string) | undefined;
 }
 
 /** Parameters of the interface itself; every other one is a setting. */
@@ -27,8 +26,7 @@ const RESERVED = new Set(
   cancel_http_readonly_queries_on_client_close add_http_cors_header`.split(/\s+/),
 );
 
-const INSERT = /^\s*insert\s+into\s+(?:table\s+)?([\w.`"]+)\s*(?:\(([^)]*)\)\s*)?format\s+(\w+)\s*$/i;
-const STREAMED_INSERTS: readonly StreamInsertFormat[] = ['JSONEachRow', 'JSONCompactEachRow', 'TabSeparated', 'TSV'];
+const INSERT = /^(\s*insert\s+into\s+(?:table\s+)?[\w.`"]+\s*(?:\([^)]*\)\s*)?)((?:settings\s[^;]*)?format\s+\w+\s*)$/i;
 
 const READ = /^\s*(?:--[^\n]*\n\s*|\/\*[\s\S]*?\*\/\s*)*(?:select|with|show|describe|desc|exists|explain)\b/i;
 const FORMAT_CLAUSE = /\bformat\s+(\w+)\s*;?\s*$/i;
@@ -52,12 +50,9 @@ function decoded(request: IncomingMessage): Readable {
   return request.pipe(decoder);
 }
 
-function streamedInsert(query: string): Call['insert'] {
-  const [, table, columns, wanted] = INSERT.exec(query) ?? [];
-  const format = STREAMED_INSERTS.find((known) => known === wanted);
-  if (!table || !format) return undefined;
-  const bare = (name: string) => name.trim().replaceAll(/[`"]/g, '');
-  return { table: bare(table), format, ...(columns ? { columns: columns.split(',').map(bare) } : {}) };
+function insertFrom(query: string): Call['insertFrom'] {
+  const [, into, how] = INSERT.exec(query) ?? [];
+  return into === undefined ? undefined : (file) => `${into} FROM INFILE ${quoted(file)} ${how}`;
 }
 
 export function readCall(request: IncomingMessage): Call {
@@ -74,7 +69,7 @@ export function readCall(request: IncomingMessage): Call {
     wantsGzip:
       parameters.get('enable_http_compression') === '1' &&
       String(request.headers['accept-encoding'] ?? '').includes('gzip'),
-    insert: streamedInsert(query),
+    insertFrom: insertFrom(query),
   };
 }
 
