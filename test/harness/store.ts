@@ -187,9 +187,10 @@ export function signedDelivery(
   secret: string,
   topic: string,
   data: object,
+  createdAt = new Date(),
 ): { headers: Record<string, string>; body: string } {
   const body = JSON.stringify(
-    provider === 'generic' ? { event: topic, createdAt: new Date().toISOString(), data } : data,
+    provider === 'generic' ? { event: topic, createdAt: createdAt.toISOString(), data } : data,
   );
   const hmac = (encoding: 'base64' | 'hex') => createHmac('sha256', secret).update(body).digest(encoding);
   const type = { 'content-type': 'application/json' };

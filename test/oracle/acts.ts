@@ -101,24 +101,30 @@ async function placeNow(world: World, act: Of<'place'>, now: number): Promise<vo
 }
 
 async function tellOrder({ door, oracle }: World, { email }: StoredOrder, told: Told): Promise<void> {
-  await door.tell(told.store, 'order.updated', orderBody(told, email));
+  await door.tell(told.store, 'order.updated', orderBody(told, email), told.updatedAt);
   hearOrder(oracle, told);
 }
 
 async function tellRefunds({ door, oracle }: World, told: Told): Promise<void> {
   if (told.refunds.length === 0) return;
-  await door.tell(told.store, 'order.refunded', refundBody(told));
-  hearRefunds(oracle, keyOf(told.store, told.orderId), told.refunds);
+  await door.tell(told.store, 'order.refunded', refundBody(told), told.updatedAt);
+  hearRefunds(oracle, keyOf(told.store, told.orderId), told);
 }
 
 /** The order's next version; undefined when it cannot change so. */
-function changed(last: Told, change: Change, now: number): Told | undefined {
+function changed({ versions }: StoredOrder, change: Change, now: number): Told | undefined {
+  const last = versions.at(-1);
+  if (!last) return undefined;
   const next = { ...last, updatedAt: Math.max(now, last.updatedAt + 1) };
   if (change.what === 'pay') return last.paidAt === null && !last.cancelledAt ? { ...next, paidAt: now } : undefined;
   if (change.what === 'cancel') return last.cancelledAt === null ? { ...next, cancelledAt: now } : undefined;
   if (change.what === 'base') return { ...next, baseMinor: change.baseMinor };
+  if (change.what === 'takeBack') {
+    const gone = pick(last.refunds, change.refund);
+    return gone && { ...next, refunds: last.refunds.filter((refund) => refund !== gone) };
+  }
   if (change.what !== 'refund') return next;
-  const id = `r${(last.refunds.length * 7) % 10}-${last.refunds.length}`;
+  const id = `r${(versions.length * 7) % 10}-${versions.length}`;
   const amountMinor = Math.ceil(last.baseMinor * change.share);
   return { ...next, refunds: [...last.refunds, { id, amountMinor, at: now - change.agoMs }] };
 }
@@ -130,9 +136,8 @@ async function changeNow(world: World, act: Of<'change'>, now: number): Promise<
   const { order: which, isOfPaid, change, tell } = act;
   const paid = isOfPaid ? world.orders.filter((one) => isPaid(world, one)) : [];
   const order = pick(paid.length > 0 ? paid : world.orders, which);
-  const last = order?.versions.at(-1);
-  const next = last && changed(last, change, now);
-  if (!order || !next) return;
+  const next = order && changed(order, change, now);
+  if (!next) return;
   order.versions.push(next);
   if (tell === 'order') await tellOrder(world, order, next);
   if (tell === 'refund') await tellRefunds(world, next);

@@ -23,7 +23,8 @@ export interface Door {
   /** As `send`, of what must succeed. */
   ask(method: string, path: string, body?: object): Promise<Answer['body']>;
   click: typeof click extends (app: infer _A, ...rest: infer R) => infer T ? (...rest: R) => T : never;
-  tell(store: number, event: string, data: object): Promise<void>;
+  /** As its store tells it at a time. */
+  tell(store: number, event: string, data: object, at: number): Promise<void>;
   connect(store: TestStore): Promise<string>;
 }
 
@@ -46,8 +47,8 @@ export async function openDoor(app: TestApp): Promise<Door> {
       throw new Error(`${method} ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
     },
     click: (...rest) => click(app, ...rest),
-    tell: async (store, event, data) => {
-      const delivery = signedDelivery('generic', WEBHOOK_SECRET, event, data);
+    tell: async (store, event, data, at) => {
+      const delivery = signedDelivery('generic', WEBHOOK_SECRET, event, data, new Date(at));
       const { status, body } = await deliver(app.url, 'generic', integrations[store] ?? '', delivery);
       if (status !== 200) throw new Error(`${event} was answered ${status}: ${JSON.stringify(body)}`);
     },

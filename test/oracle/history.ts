@@ -34,7 +34,8 @@ export type ClickRef = { click: Index } | 'forged' | 'foreign';
 export type Change =
   | { what: 'pay' | 'cancel' | 'nothing' }
   | { what: 'base'; baseMinor: number }
-  | { what: 'refund'; share: number; agoMs: number };
+  | { what: 'refund'; share: number; agoMs: number }
+  | { what: 'takeBack'; refund: Index };
 
 export type Act =
   | { act: 'click'; link: Index; kind: 'counted' | 'bot' | 'head' | 'prefetch'; repeats: number }
@@ -119,6 +120,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ what: 'cancel' as const }) },
   { weight: 1, arbitrary: fc.constant({ what: 'nothing' as const }) },
   { weight: 2, arbitrary: fc.record({ what: fc.constant('base' as const), baseMinor: money }) },
+  { weight: 3, arbitrary: fc.record({ what: fc.constant('takeBack' as const), refund: index }) },
   {
     weight: 6,
     arbitrary: fc.record({

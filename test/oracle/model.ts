@@ -65,7 +65,8 @@ export interface OracleCommission {
 
 export interface OracleOrder {
   told: Told[];
-  refunds: (Refund & { isLate: boolean })[];
+  /** All that were ever told, and when by the store's clock last. */
+  refunds: (Refund & { isLate: boolean; toldAt: number })[];
   /** Undefined until the order itself is told; null when it pays nobody. */
   commission: OracleCommission | null | undefined;
 }
@@ -97,17 +98,19 @@ function orderOf(oracle: Oracle, key: string): OracleOrder {
   return order;
 }
 
-export function hearRefunds(oracle: Oracle, key: string, refunds: readonly Refund[]): void {
+export function hearRefunds(oracle: Oracle, key: string, { refunds, updatedAt: toldAt }: Told): void {
   const order = orderOf(oracle, key);
   const isLate = order.commission?.review === 'paid';
   for (const refund of refunds) {
-    if (order.refunds.every(({ id }) => id !== refund.id)) order.refunds.push({ ...refund, isLate });
+    const known = order.refunds.find(({ id }) => id === refund.id);
+    if (known) known.toldAt = Math.max(known.toldAt, toldAt);
+    else order.refunds.push({ ...refund, isLate, toldAt });
   }
 }
 
 export function hearOrder(oracle: Oracle, told: Told): void {
   const key = keyOf(told.store, told.orderId);
-  hearRefunds(oracle, key, told.refunds);
+  hearRefunds(oracle, key, told);
   const order = orderOf(oracle, key);
   order.told.push(told);
   if (order.commission !== undefined) return;
@@ -128,7 +131,9 @@ export function factsOf({ told, refunds }: OracleOrder) {
   const paidAt = earliest(told.map((one) => one.paidAt));
   const cancelledAt = earliest(told.map((one) => one.cancelledAt));
   let left = baseMinor;
-  const inOrder = refunds.toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
+  // The newest whole order has all of them: one that was last told before it was taken back.
+  const kept = refunds.filter(({ toldAt }) => toldAt >= newest.updatedAt);
+  const inOrder = kept.toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
   const counted = inOrder.map(({ amountMinor, at, isLate }) => {
     const minor = Math.min(amountMinor, left);
     left -= minor;
