@@ -181,6 +181,20 @@ describe('deliveries of one order', () => {
 describe('the door', () => {
   const textBody = (body: string, type = 'application/json') => ({ headers: { 'content-type': type }, body });
 
+  it('keeps ids exact that JavaScript would round, such as that of Shopify’s own test notification', async () => {
+    const shop = await openShop('shopify');
+    const key = await shop.brand.key('brand');
+    for (const id of ['820982911946154508', '820982911946154509']) {
+      const body = JSON.stringify(shopifyOrder({ id: 12_345 })).replace('"id":12345', `"id":${id}`);
+      const signature = createHmac('sha256', WEBHOOK_SECRET).update(body).digest('base64');
+      const headers = { 'x-shopify-topic': 'orders/paid', 'x-shopify-hmac-sha256': signature };
+      const delivery = { body, headers: { 'content-type': 'application/json', ...headers } };
+      expect((await deliver(app.url, 'shopify', shop.id, delivery)).status).toBe(200);
+      const { body: explained } = await call(`${app.url}/v1/affiliates/explain?order_id=${id}`, key);
+      expect(explained.data).toMatchObject({ order_id: id, attributed: false });
+    }
+  });
+
   it('answers WooCommerce’s unsigned ping and records nothing', async () => {
     const shop = await openShop('woocommerce');
     const ping = textBody('webhook_id=12', 'application/x-www-form-urlencoded');

@@ -67,7 +67,9 @@ describe('a change', () => {
 describe('switching off', () => {
   async function wasActive(id: string, at: Date) {
     const named = { codes: [], linkIds: [id] };
-    return (await listNamed(app.context.postgres.db, desk.brand.id, named, at)).map((link) => link.wasActive)[0];
+    return (await listNamed(app.context.postgres.db, desk.brand.id, named, { first: at, last: at })).map(
+      (link) => link.wasActive,
+    )[0];
   }
 
   it('keeps the link, says the same again, and is remembered by the moment', async () => {
@@ -81,7 +83,14 @@ describe('switching off', () => {
     const madeAt = new Date(created_at);
     const moments = [new Date(madeAt.getTime() - 1), madeAt, off, new Date(Date.now() + 1_000)];
     expect(await Promise.all(moments.map((at) => wasActive(id, at)))).toEqual([false, true, false, true]);
-    expect(await listNamed(app.context.postgres.db, 'brd_other', { codes: [], linkIds: [id] }, madeAt)).toEqual([]);
+    expect(
+      await listNamed(
+        app.context.postgres.db,
+        'brd_other',
+        { codes: [], linkIds: [id] },
+        { first: madeAt, last: madeAt },
+      ),
+    ).toEqual([]);
   });
 
   it('and on by many at once ends as the row says', async () => {

@@ -18,7 +18,8 @@ beforeAll(async () => {
 afterAll(() => app?.close());
 
 async function codeNamed(codes: string[]) {
-  return (await listNamed(app.context.postgres.db, desk.brand.id, { codes, linkIds: [] }, new Date()))[0];
+  const now = { first: new Date(), last: new Date() };
+  return (await listNamed(app.context.postgres.db, desk.brand.id, { codes, linkIds: [] }, now))[0];
 }
 
 describe('an assignment', () => {

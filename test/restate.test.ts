@@ -38,6 +38,7 @@ const snapshotFact = fc
         occurredAt: ORDERED,
         paidAt: paid === null ? null : minutes(paid),
         cancelledAt: cancelled === null ? null : minutes(cancelled),
+        firstCancelledAt: cancelled === null ? null : minutes(cancelled),
         updatedAt: minutes(at),
       },
     }),
@@ -198,10 +199,12 @@ describe('what a commission and its ledger become', () => {
   });
 
   const order: OrderSnapshot = {
-    ...{ baseMinor: 10_000, occurredAt: ORDERED, paidAt: minutes(1), cancelledAt: null },
+    ...{ baseMinor: 10_000, occurredAt: ORDERED, paidAt: minutes(1), cancelledAt: null, firstCancelledAt: null },
     updatedAt: minutes(1),
   };
-  const snapshot = (more: Partial<OrderSnapshot> = {}): Fact => ({ kind: 'snapshot', snapshot: { ...order, ...more } });
+  const snapshot = (more: Partial<OrderSnapshot> = {}): Fact => {
+    return { kind: 'snapshot', snapshot: { ...order, firstCancelledAt: more.cancelledAt ?? null, ...more } };
+  };
   const refund = (refundId: string, amountMinor: number, at = 2): Fact => ({
     kind: 'refund',
     refund: { refundId, amountMinor, at: minutes(at) },

@@ -154,6 +154,44 @@ it('a cancellation at WooCommerce ends with a newer delivery without it, not wit
   }
 });
 
+it('a cancellation at WooCommerce, which tells no time of it, stays at its first, whatever is edited later', async () => {
+  const shop = await openShop('woocommerce');
+  for (const sequence of inEveryOrder([0, 5, 9, 12])) {
+    const id = orderNumber();
+    for (const from of sequence) {
+      await shop.tell('order.updated', wooAt(shop, id, from === 0 ? 'processing' : 'cancelled', from));
+    }
+    expect(await standingOf(shop, id), sequence.join()).toMatchObject({
+      ...{ cancelled_at: minute(5).toISOString(), status: 'rejected' },
+    });
+  }
+}, 60_000);
+
+it('an order is not gone because the way to it is: a 404 of WordPress itself is answered 503', async () => {
+  const shop = await openShop('woocommerce');
+  const id = orderNumber();
+  await shop.tell('order.created', wooAt(shop, id, 'processing', 0));
+  shop.store.failWith = 404;
+  expect((await shop.tell('order.deleted', { id })).status).toBe(503);
+  expect(await standingOf(shop, id)).toMatchObject({ status: 'pending' });
+});
+
+it('an order that Shopify deleted stays so, also by a store’s clock ahead of ours', async () => {
+  const shop = await openShop('shopify');
+  const inAMinute = (Date.now() - orderedAt.getTime()) / 60_000 + 1;
+  for (const sequence of inEveryOrder(['placed', 'deleted', 'edited'])) {
+    const id = orderNumber();
+    const orderAt = (from: number) => shopifyOrder({ id, codes: [shop.code], at: orderedAt, updatedAt: minute(from) });
+    const told: Record<string, [string, object]> = {
+      placed: ['orders/create', orderAt(0)],
+      deleted: ['orders/delete', { id }],
+      edited: ['orders/updated', orderAt(inAMinute)],
+    };
+    for (const delivery of sequence) await shop.tell(...(told[delivery] ?? ['', {}]));
+    expect(await standingOf(shop, id), sequence.join()).toMatchObject({ status: 'rejected' });
+  }
+});
+
 const KINDS = {
   woocommerce: {
     deleted: 'order.deleted',

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Provider } from '../src/engines/postgres/attribution-tables.ts';
-import { call, send, startApp, type TestApp, unique } from './harness/app.ts';
-import { balancesOf, makeAssignment } from './harness/sales.ts';
+import { call, send, startApp, type TestApp } from './harness/app.ts';
+import { balancesOf } from './harness/sales.ts';
 import { gmt, minute, openShop as openShopAt, orderedAt, type Shop } from './harness/shop.ts';
 import { orderNumber, shopifyOrder, shopifyRefund } from './harness/shopify-order.ts';
 import { inEveryOrder, type TestStore } from './harness/store.ts';
@@ -132,6 +132,24 @@ describe('an order keeps its currency', () => {
     await shop.tell('order.paid', genericAt(shop, 'B-2', 0));
     expect(await explain(shop, 'B-2')).toMatchObject({ refunds: [], commission: { commission: 10 } });
   });
+
+  it('a refund told in two is what it is in its order’s, whichever comes first', async () => {
+    const shop = await openShop('generic');
+    let orders = 0;
+    for (const sequence of inEveryOrder(['right', 'wrong', 'order'])) {
+      orders += 1;
+      const id = `B-3-${orders}`;
+      const told: Record<string, [string, object]> = {
+        right: ['order.refunded', { order_id: id, currency: 'USD', refunds: [genericRefund('r', '5.00', 1)] }],
+        wrong: ['order.refunded', { order_id: id, currency: 'JPY', refunds: [genericRefund('r', '9000', 1)] }],
+        order: ['order.paid', genericAt(shop, id, 0)],
+      };
+      for (const delivery of sequence) await shop.tell(...(told[delivery] ?? ['', {}]));
+      expect(await explain(shop, id), sequence.join()).toMatchObject({
+        ...{ refunds: [{ refund_id: 'r', amount: 5 }], commission: { commission: 9.5 } },
+      });
+    }
+  });
 });
 
 describe('a delivery of a store of the brand’s own making', () => {
@@ -151,35 +169,20 @@ describe('a delivery of a store of the brand’s own making', () => {
     expect(await balancesOf(app.context, shop.brand)).toEqual({});
   });
 
+  it.each([
+    ['order.paid', 'paid_at', { paid_at: null }],
+    ['order.cancelled', 'cancelled_at', {}],
+    ['order.refunded', 'refunds', {}],
+  ])('of %s says when: without %s it is refused', async (event, field, more) => {
+    const shop = await openShop('generic');
+    const { status, body } = await shop.tell(event, genericAt(shop, 'C-3', 0, more));
+    expect([status, body.details]).toMatchObject([422, [{ field: `data.${field}` }]]);
+    expect(await balancesOf(app.context, shop.brand)).toEqual({});
+  });
+
   it('is told what it sent', async () => {
     const shop = await openShop('generic');
     const { body } = await shop.tell('order.paid', genericAt(shop, 'C-2', 0, { paid_at: '9999-12-31T00:00:00Z' }));
     expect(body.details).toMatchObject([{ field: 'data.paid_at', message: expect.stringContaining('9999') }]);
   });
-});
-
-it('a code pays whose it was as the order was placed, also when it has changed hands since', async () => {
-  const shop = await openShop('generic');
-  const { brand, assignment } = shop;
-  const other = await makeAssignment(app.context, brand);
-  const key = await brand.key('brand');
-  const LINKS = `${app.url}/v1/affiliates/links`;
-  const before = new Date(Date.now() - 60_000).toISOString();
-  for (const [id, value] of [
-    [assignment.linkId, unique('NEW')],
-    [other.linkId, assignment.code.toLowerCase()],
-  ]) {
-    expect((await send(`${LINKS}/${id}`, key, 'PATCH', { value })).status).toBe(200);
-  }
-  const after = new Date(Date.now() + 1).toISOString();
-  const placed = (orderId: string, at: string) =>
-    shop.tell('order.paid', genericAt(shop, orderId, 0, { placed_at: at, paid_at: at, updated_at: at }));
-  await placed('D-1', before);
-  await placed('D-2', after);
-  const paidBy = (link_id: string) => ({ attributed: true, candidates: [{ link_id, outcome: 'won' }] });
-  expect(await explain(shop, 'D-1')).toMatchObject(paidBy(assignment.linkId));
-  expect(await explain(shop, 'D-2')).toMatchObject(paidBy(other.linkId));
-  expect((await send(`${LINKS}/${other.linkId}`, key, 'PATCH', { value: unique('LATER') })).status).toBe(200);
-  await placed('D-3', new Date(Date.now() + 1).toISOString());
-  expect(await explain(shop, 'D-3')).toMatchObject({ attributed: false, candidates: [{ reason: 'unknown_code' }] });
 });

@@ -39,8 +39,10 @@ export interface TestStore {
   orders: Map<string, object>;
   /** Of WooCommerce, by order. */
   refunds: Map<string, StoreRefund[]>;
-  /** Of Shopify: orders whose prices include tax. */
+  /** Of Shopify: orders whose prices include tax, and `shop` where they usually do. */
   taxesIncluded: Set<string>;
+  /** Of Shopify: has no order any more that it is asked for. */
+  isForgetful: boolean;
   /** `GET /path`, in the order they came. */
   requests: string[];
   /** Answers every call with this status instead. */
@@ -74,7 +76,8 @@ function shopifyReply(store: TestStore, request: IncomingMessage, body: string):
   const { query, variables } = JSON.parse(body);
   if (query.includes('taxesIncluded')) {
     const id = String(variables.id).replace('gid://shopify/Order/', '');
-    return ok({ data: { order: { taxesIncluded: store.taxesIncluded.has(id) } } });
+    const order = store.isForgetful ? null : { taxesIncluded: store.taxesIncluded.has(id) };
+    return ok({ data: { order, shop: { taxesIncluded: store.taxesIncluded.has('shop') } } });
   }
   const coupon = variables.code && at(store.coupons, variables.code);
   const node = coupon ? { codeDiscount: discountOf(coupon) } : null;
@@ -111,7 +114,9 @@ function wooReply(store: TestStore, request: IncomingMessage): Reply {
   const [, id = '', refunds] = /^\/wp-json\/wc\/v3\/orders\/(\d+)(\/refunds)?$/.exec(url.pathname) ?? [];
   if (refunds) return ok(pageOf(store.refunds.get(id) ?? [], url.searchParams));
   const order = store.orders.get(id);
-  return order ? ok(order) : missing;
+  if (order) return ok(order);
+  const code = id ? 'woocommerce_rest_shop_order_invalid_id' : 'rest_no_route';
+  return { status: 404, body: { code, message: 'Invalid ID.', data: { status: 404 } } };
 }
 
 function genericReply(store: TestStore, request: IncomingMessage): Reply {
@@ -157,6 +162,7 @@ export async function startStore(provider: Provider, options: { currency?: strin
     orders: new Map(),
     refunds: new Map(),
     taxesIncluded: new Set(),
+    isForgetful: false,
     requests: [],
     failWith: undefined,
     denyWith: undefined,

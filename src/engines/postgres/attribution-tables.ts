@@ -76,6 +76,7 @@ export interface LinkPastCodesTable {
   brandId: string;
   linkId: string;
   code: string;
+  since: Date | null;
   until: Date;
 }
 
@@ -89,6 +90,7 @@ export interface OrdersTable {
   occurredAt: Date;
   paidAt: Date | null;
   cancelledAt: Date | null;
+  firstCancelledAt: Date | null;
   storeUpdatedAt: Date;
   customerEmail: string | null;
   customerHash: Buffer | null;

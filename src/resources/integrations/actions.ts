@@ -4,6 +4,7 @@ import { validationError } from '../../errors.ts';
 import { newId } from '../../ids.ts';
 import type { Secrets } from '../../secrets.ts';
 import type { Work } from '../../work.ts';
+import { holdBrand } from '../brands/queries.ts';
 import { clientOf } from './providers/clients.ts';
 import { isUnauthorized, type StoreFacts } from './providers/provider.ts';
 import { openStoreSecrets, type StoreSecrets, sealStoreSecrets } from './providers/store-secrets.ts';
@@ -74,7 +75,9 @@ export async function connectStore(
 ): Promise<IntegrationRow> {
   const { db, now, brandId } = work;
   const storefrontHost = new URL(storefrontUrl).host;
-  const old = await holdIntegrationOfStore(db, brandId, provider, storefrontHost);
+  // Of two calls that connect one store the second finds what the first has made.
+  await holdBrand(db, brandId);
+  const old = await holdIntegrationOfStore(db, brandId, { provider, baseUrl, storefrontUrl });
   const id = old?.id ?? newId('int', now.getTime());
   const facts = {
     ...{ name, currency, storefrontUrl, storefrontHost, baseUrl, connectedAt: now, disconnectedAt: null },

@@ -31,9 +31,13 @@ export function isPing(provider: Provider, { rawBody, headers }: RawDelivery): b
   return clientOf(provider).isPing(rawBody, headers);
 }
 
+/** A whole number that JavaScript would round, such as a store's id, stays as it was written. */
+const exact: Parameters<typeof JSON.parse>[1] = (_name, value, context?: { source?: string }) =>
+  typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value) ? context?.source : value;
+
 function parseJson(rawBody: Buffer): unknown {
   try {
-    return JSON.parse(rawBody.toString('utf8'));
+    return JSON.parse(rawBody.toString('utf8'), exact);
   } catch {
     throw validationError([{ field: 'body', code: 'invalid_json', message: 'is not JSON.' }]);
   }

@@ -2,9 +2,8 @@ import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { IntegrationsTable, Provider } from '../../engines/postgres/attribution-tables.ts';
 import { inBatches } from '../../engines/postgres/batches.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import { violates } from '../../engines/postgres/violation.ts';
 import { type Cut, cutTo, inWindow, type Order } from '../../engines/postgres/window.ts';
-import { ApiError, notFound, validationError } from '../../errors.ts';
+import { notFound, validationError } from '../../errors.ts';
 import type { ListWindow, Page } from '../../page.ts';
 
 type StoredIntegration = Selectable<IntegrationsTable>;
@@ -138,15 +137,26 @@ export async function findBrandOfIntegration(db: Db, id: string): Promise<string
   return row?.brandId;
 }
 
-/** The brand's integration of this store, held; the connected one before one that was disconnected. */
-export async function holdIntegrationOfStore(db: Db, brandId: string, provider: Provider, storefrontHost: string) {
+/** Where a store is: its API, and what its visitors see. */
+export type StorePlace = Pick<IntegrationRow, 'provider' | 'baseUrl' | 'storefrontUrl'>;
+
+/**
+ * The brand's integration of this store, held: one at its API before one that moved, the connected one before one that was
+ * disconnected. A host says nothing: one may have several stores, in folders of their own.
+ */
+export async function holdIntegrationOfStore(
+  db: Db,
+  brandId: string,
+  { provider, baseUrl, storefrontUrl }: StorePlace,
+) {
   return await db
     .selectFrom('integrations')
     .select(SHOWN)
     .where('brandId', '=', brandId)
     .where('provider', '=', provider)
-    .where('storefrontHost', '=', storefrontHost)
+    .where(sql<boolean>`(base_url = ${baseUrl} or rtrim(storefront_url, '/') = rtrim(${storefrontUrl}, '/'))`)
     .orderBy(sql`status = 'disconnected'`)
+    .orderBy(sql`base_url <> ${baseUrl}`)
     .orderBy('createdAt', 'desc')
     .limit(1)
     .forUpdate()
@@ -166,12 +176,7 @@ export async function holdIntegration(db: Db, brandId: string, id: string): Prom
 }
 
 export async function insertIntegration(db: Db, row: Insertable<IntegrationsTable>): Promise<IntegrationRow> {
-  try {
-    return await db.insertInto('integrations').values(row).returning(SHOWN).executeTakeFirstOrThrow();
-  } catch (error) {
-    if (!violates(error, 'integrations_store')) throw error;
-    throw new ApiError('CONFLICT', 'This store is being connected by another call; try again.', { cause: error });
-  }
+  return await db.insertInto('integrations').values(row).returning(SHOWN).executeTakeFirstOrThrow();
 }
 
 export async function updateIntegration(

@@ -96,29 +96,46 @@ export interface Named {
   linkIds: readonly string[];
 }
 
-export async function insertPastCode(db: Db, row: Insertable<LinkPastCodesTable>): Promise<void> {
-  await db.insertInto('linkPastCodes').values(row).execute();
+/** A code that an assignment has had until now: since it lost the one before, if there was one. */
+export async function insertPastCode(db: Db, row: Omit<Insertable<LinkPastCodesTable>, 'since'>): Promise<void> {
+  const since = sql<Date | null>`(
+    select max(before.until) from link_past_codes as before
+    where before.brand_id = ${row.brandId} and before.link_id = ${row.linkId})`;
+  await db
+    .insertInto('linkPastCodes')
+    .values({ ...row, since })
+    .execute();
+}
+
+/** A moment as exactly as it is told: it lies between the two. */
+export interface Moment {
+  first: Date;
+  last: Date;
 }
 
 /**
  * The assignments that are named, in no order: each with its code as written or null, and whether it was active then. A
- * code that has changed hands is whose it was at that time.
+ * code is whose it was at that time, and nobody's before anybody had it.
  */
-export async function listNamed(db: Db, brandId: string, { codes, linkIds }: Named, at: Date) {
+export async function listNamed(db: Db, brandId: string, { codes, linkIds }: Named, { first, last }: Moment) {
   if (codes.length === 0 && linkIds.length === 0) return [];
   const named = sql<{ id: string; code: string | null }>`(
     select coalesce(past.link_id, present.id) as id, given.code from unnest(${[...codes]}::text[]) as given (code)
     left join lateral (
       select link_id from link_past_codes
-      where brand_id = ${brandId} and lower(code) = lower(given.code) and until > ${at} order by until limit 1
+      where brand_id = ${brandId} and lower(code) = lower(given.code)
+        and until > ${first} and (since is null or since <= ${last}) order by until limit 1
     ) as past on true
     left join links as present on present.brand_id = ${brandId} and present.type = 'discount_code'
-      and lower(present.value) = lower(given.code)
+      and lower(present.value) = lower(given.code) and not exists (
+        select from link_past_codes as other
+        where other.brand_id = ${brandId} and other.link_id = present.id and other.until > ${last})
     union all select given.id, null from unnest(${[...linkIds]}::text[]) as given (id))`;
-  const wasActive = sql<boolean>`coalesce((
+  const wasActiveAt = (at: Date) => sql<boolean>`coalesce((
     select state.active from link_states as state
     where state.brand_id = links.brand_id and state.link_id = links.id and state.at <= ${at}
     order by state.at desc limit 1), false)`;
+  const wasActive = sql<boolean>`(${wasActiveAt(first)} or ${wasActiveAt(last)})`;
   return await withCreator(db, brandId)
     .innerJoin(named.as('named'), 'named.id', 'links.id')
     .select(['named.code', wasActive.as('wasActive')])

@@ -42,15 +42,16 @@ async function hold(db: Db, key: OrderKey, told: HeadFacts): Promise<Known> {
   return { head, order, commission: order && (await holdCommissionOf(db, order)) };
 }
 
-/** Holds the order and adds the refunds that a delivery tells of. */
-async function holdWithRefunds({ db, now }: Work, key: OrderKey, told: ToldRefunds): Promise<Known> {
+/** Holds the order and adds the refunds that a delivery tells of; a whole one says which currency the order is in. */
+async function holdWithRefunds({ db, now }: Work, key: OrderKey, told: ToldRefunds, isWhole: boolean): Promise<Known> {
   const known = await hold(db, key, { deletedAt: null, refundsListedAt: told.hasAllRefunds ? told.updatedAt : null });
   const { order, commission } = known;
   if (order && order.currency !== told.currency) {
     const message = `is ${told.currency}; the order ${key.orderId} is in ${order.currency}, and keeps its currency.`;
     throw validationError([{ field: 'currency', code: 'currency_mismatch', message }]);
   }
-  await insertRefunds(db, key, told, { now, isPaid: commission?.status === 'paid' });
+  const isOfOrder = isWhole || order !== undefined;
+  await insertRefunds(db, key, told, { now, isPaid: commission?.status === 'paid', isOfOrder });
   return known;
 }
 
@@ -60,18 +61,24 @@ function customerOf({ customerHash }: OrderRow, secrets: Secrets, email: string 
   return { customerEmail: maskEmail(email), customerHash: hashEmail(secrets, email) };
 }
 
+/** One that its store deleted is cancelled for good, whatever is told of it before or later. */
+const asDeleted = ({ cancelledAt }: Pick<OrderSnapshot, 'cancelledAt'>, { deletedAt }: OrderHead) => ({
+  cancelledAt: cancelledAt ?? deletedAt,
+});
+
 async function mergeOrder(
   work: Work,
-  order: OrderRow,
-  told: OrderSnapshot,
+  { order, head }: { order: OrderRow; head: OrderHead },
+  told: Omit<OrderSnapshot, 'firstCancelledAt'>,
   customer: Partial<Pick<OrderRow, 'customerEmail' | 'customerHash'>> = {},
 ): Promise<OrderRow> {
   const old = snapshotOf(order);
-  const merged = mergeSnapshots(old, told);
+  const all = mergeSnapshots(old, { ...told, firstCancelledAt: told.cancelledAt });
+  const merged = { ...all, ...asDeleted(all, head) };
   if (isSameSnapshot(old, merged) && customer.customerHash === undefined) return order;
-  const { baseMinor, paidAt, cancelledAt, updatedAt: storeUpdatedAt } = merged;
-  const change = { ...customer, baseMinor, paidAt, cancelledAt, storeUpdatedAt, updatedAt: work.now };
-  return await updateOrder(work.db, order, change);
+  const { baseMinor, paidAt, cancelledAt, firstCancelledAt, updatedAt: storeUpdatedAt } = merged;
+  const change = { ...customer, baseMinor, paidAt, cancelledAt, firstCancelledAt, storeUpdatedAt };
+  return await updateOrder(work.db, order, { ...change, updatedAt: work.now });
 }
 
 function isChanged(old: CommissionRow, { columns }: Restated): boolean {
@@ -106,12 +113,12 @@ async function restateCommission(work: Work, key: OrderKey, order: OrderRow, com
  */
 export async function recordOrder(work: Work, secrets: Secrets, source: OrderSource, facts: OrderFacts): Promise<void> {
   const key = keyOf(source, facts.orderId);
-  const { head, order, commission } = await holdWithRefunds(work, key, facts);
+  const { head, order, commission } = await holdWithRefunds(work, key, facts, true);
   if (!order) {
     const refunds = head.isNew && facts.refunds.length === 0 ? [] : await listRefunds(work.db, key, facts.currency);
-    return await recordSale(work, secrets, source, { ...facts, ...asDeleted(facts, head.deletedAt) }, refunds);
+    return await recordSale(work, secrets, source, { ...facts, ...asDeleted(facts, head) }, refunds);
   }
-  const merged = await mergeOrder(work, order, facts, customerOf(order, secrets, facts.customerEmail));
+  const merged = await mergeOrder(work, { order, head }, facts, customerOf(order, secrets, facts.customerEmail));
   if (!commission) return;
   await restateCommission(work, key, merged, commission);
   if (order.customerHash === null && merged.customerHash !== null) await addFlags(work, secrets, merged, commission);
@@ -120,23 +127,15 @@ export async function recordOrder(work: Work, secrets: Secrets, source: OrderSou
 /** Takes in refunds of an order that may not be known yet. */
 export async function recordRefunds(work: Work, source: OrderSource, told: RefundOfOrder): Promise<void> {
   const key = keyOf(source, told.orderId);
-  const { order, commission } = await holdWithRefunds(work, key, told);
+  const { order, commission } = await holdWithRefunds(work, key, told, false);
   if (order && commission) await restateCommission(work, key, order, commission);
-}
-
-/** As a store leaves an order that it deleted then: cancelled, and whatever else is told of it is older. */
-function asDeleted({ cancelledAt, updatedAt }: Pick<OrderSnapshot, 'cancelledAt' | 'updatedAt'>, at: Date | null) {
-  if (!at) return { cancelledAt, updatedAt };
-  // The store's clock may be ahead of ours.
-  return { cancelledAt: cancelledAt ?? at, updatedAt: new Date(Math.max(updatedAt.getTime(), at.getTime())) };
 }
 
 /** Takes in that a store no longer has an order, whether or not it was told of before. */
 export async function recordDeletion(work: Work, source: OrderSource, orderId: string): Promise<void> {
   const key = keyOf(source, orderId);
-  const { order, commission } = await hold(work.db, key, { deletedAt: work.now, refundsListedAt: null });
+  const { head, order, commission } = await hold(work.db, key, { deletedAt: work.now, refundsListedAt: null });
   if (!order) return;
-  const old = snapshotOf(order);
-  const merged = await mergeOrder(work, order, { ...old, ...asDeleted(old, work.now) });
+  const merged = await mergeOrder(work, { order, head }, snapshotOf(order));
   if (commission) await restateCommission(work, key, merged, commission);
 }

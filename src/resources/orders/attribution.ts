@@ -66,8 +66,9 @@ function codeProblem<A extends Assignment>(
   return wasActive ? null : 'code_inactive';
 }
 
-/** Stores tell whole seconds: a click within the second of its order came before it. */
-const lastClickTime = (orderedAt: Date) => orderedAt.getTime() + (orderedAt.getUTCMilliseconds() === 0 ? 999 : 0);
+/** Stores tell whole seconds: what happened within the second of an order came before it. */
+export const lastMomentOf = (orderedAt: Date): number =>
+  orderedAt.getTime() + (orderedAt.getUTCMilliseconds() === 0 ? 999 : 0);
 
 function windowOf({ at }: { at: Date }, { attributionDays }: Assignment, orderedAt: Date) {
   const endsAt = new Date(at.getTime() + attributionDays * DAY_MS);
@@ -76,7 +77,7 @@ function windowOf({ at }: { at: Date }, { attributionDays }: Assignment, ordered
     attribution_days: attributionDays,
     window_ends_at: endsAt.toISOString(),
     ordered_at: orderedAt.toISOString(),
-    inside: at.getTime() <= lastClickTime(orderedAt) && orderedAt <= endsAt,
+    inside: at.getTime() <= lastMomentOf(orderedAt) && orderedAt <= endsAt,
   };
 }
 
@@ -87,7 +88,7 @@ function clickProblem<A extends Assignment>(
   if (!click) return 'invalid_signature';
   if (!assignment) return 'foreign_brand';
   if (isBoundElsewhere(assignment, integrationId)) return 'other_store';
-  if (click.at.getTime() > lastClickTime(occurredAt)) return 'click_after_order';
+  if (click.at.getTime() > lastMomentOf(occurredAt)) return 'click_after_order';
   return windowOf(click, assignment, occurredAt).inside ? null : 'click_outside_window';
 }
 

@@ -5,7 +5,7 @@ import type { Work } from '../../work.ts';
 import { readClick } from '../clicks/token.ts';
 import type { OrderFacts } from '../integrations/schema.ts';
 import { type ListedLink, listNamed } from '../links/queries.ts';
-import { attribute, type CarriedClick, type Decision, type RedeemedCode } from './attribution.ts';
+import { attribute, type CarriedClick, type Decision, lastMomentOf, type RedeemedCode } from './attribution.ts';
 import { hashEmail, maskEmail } from './customer.ts';
 import { entryOf } from './postings.ts';
 import { insertCommission, insertOrder, type OrderRow } from './queries.ts';
@@ -20,7 +20,8 @@ async function candidatesOf({ db, brandId }: Work, secrets: Secrets, { codes, cl
   const key = secrets.key('click');
   const read = clickIds.map((token) => ({ token, click: readClick(key, token) }));
   const linkIds = [...new Set(read.flatMap(({ click }) => (click ? [click.linkId] : [])))];
-  const found = await listNamed(db, brandId, { codes, linkIds }, occurredAt);
+  const moment = { first: occurredAt, last: new Date(lastMomentOf(occurredAt)) };
+  const found = await listNamed(db, brandId, { codes, linkIds }, moment);
   const byId = new Map(found.map((link) => [link.id, link]));
   const byCode = new Map(found.map((link) => [link.code, link]));
   return {
@@ -114,7 +115,8 @@ export async function recordSale(
   });
   const order = await insertOrder(db, {
     ...{ id: newId('ord', now.getTime()), brandId, integrationId: source.id, orderId },
-    ...{ currency, baseMinor, occurredAt, paidAt, cancelledAt, storeUpdatedAt: facts.updatedAt },
+    ...{ currency, baseMinor, occurredAt, paidAt, storeUpdatedAt: facts.updatedAt },
+    ...{ cancelledAt, firstCancelledAt: cancelledAt },
     customerEmail: customerEmail === null ? null : maskEmail(customerEmail),
     customerHash: customerEmail === null ? null : hashEmail(secrets, customerEmail),
     attribution: JSON.stringify(attributionOf(decision, currency, now)),

@@ -19,6 +19,12 @@ import {
 import { isSignedBy } from './signature.ts';
 
 const EVENTS = ['order.created', 'order.paid', 'order.updated', 'order.cancelled', 'order.refunded'];
+/** What an event is about; its name alone says nothing of when. */
+const NEEDED: Readonly<Record<string, 'paid_at' | 'cancelled_at' | 'refunds'>> = {
+  'order.paid': 'paid_at',
+  'order.cancelled': 'cancelled_at',
+  'order.refunded': 'refunds',
+};
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
 
 const StoreInfo = z.object({ name: z.string().min(1), currency: Currency, storefront_url: z.url() });
@@ -59,7 +65,11 @@ const Order = z
 type Order = z.output<typeof Order>;
 
 const Envelope = z.object({ event: z.string(), createdAt: StoreTime });
-const Message = Envelope.extend({ data: Order });
+const Message = Envelope.extend({ data: Order }).superRefine(({ event, data }, context) => {
+  const field = NEEDED[event];
+  if (field === undefined || (data[field] ?? null) !== null) return;
+  context.addIssue({ code: 'custom', path: ['data', field], message: `is needed of ${event}`, input: data[field] });
+});
 /** Needed of a whole order. */
 const Placed = z.object({ amount: z.bigint(), placed_at: z.date() });
 

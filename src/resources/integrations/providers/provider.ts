@@ -98,6 +98,8 @@ export interface StoreRequest<T> {
   headers: Record<string, string>;
   body?: object;
   shape: z.ZodType<T>;
+  /** What a 404 must say for the thing itself to be gone, rather than the way to it. */
+  goneText?: string;
 }
 
 /** Of a store that refuses its token: the brand has to connect it again. */
@@ -125,8 +127,11 @@ export async function askStore<T>(store: Store, request: StoreRequest<T>): Promi
   });
   if (answer.outcome === 'refused') throw storeUnavailable(new Error(`Its address ${answer.reason}.`));
   if (answer.outcome === 'failed') throw storeUnavailable(answer.cause);
-  if (answer.status === 404) return undefined;
   const said = new Error(`It answered ${answer.status}.`);
+  if (answer.status === 404) {
+    if (answer.text.includes(request.goneText ?? '')) return undefined;
+    throw storeUnavailable(said);
+  }
   if (answer.status === 401 || answer.status === 403) throw unauthorized(said);
   if (answer.status !== 200) throw storeUnavailable(said);
   try {

@@ -10,16 +10,18 @@ const PAID = ['paid', 'partially_refunded', 'refunded'];
 
 const email = z.string().max(320).nullish();
 
-/** `subtotal` is a JSON float; the text beside it is exact. */
-const MoneySet = z.object({ shop_money: z.object({ amount: Decimal, currency_code: Currency }) }).nullish();
+const Written = z.union([z.string().max(40), z.number()]);
+const Shown = z.object({ shop_money: z.object({ amount: Written, currency_code: Currency }) }).nullish();
 
+/** `subtotal` is a JSON float, which may have digits that nobody was charged; the text beside it is exact. */
 const RefundLine = z
-  .object({ subtotal: Decimal, total_tax: Decimal, subtotal_set: MoneySet, total_tax_set: MoneySet })
+  .object({ subtotal: Written, total_tax: Written, subtotal_set: Shown, total_tax_set: Shown })
   .transform(({ subtotal, total_tax, subtotal_set, total_tax_set }) => ({
     subtotal: subtotal_set?.shop_money.amount ?? subtotal,
-    tax: total_tax_set?.shop_money.amount ?? total_tax,
+    total_tax: total_tax_set?.shop_money.amount ?? total_tax,
     currency: subtotal_set?.shop_money.currency_code,
-  }));
+  }))
+  .pipe(z.object({ subtotal: Decimal, total_tax: Decimal, currency: z.union([z.string(), z.undefined()]) }));
 
 const Adjustment = z.object({ amount: Decimal, kind: z.string().nullish(), reason: z.string().nullish() });
 
@@ -75,7 +77,7 @@ const isOfGoods = ({ kind, reason }: z.output<typeof Adjustment>) =>
 
 /** Goods given back. An amount refunded beside or without lines is an adjustment below zero. */
 function refundOf(refund: Refund, currency: string, taxesIncluded: boolean): RefundFacts {
-  const lines = refund.refund_line_items.map(({ subtotal, tax }) => subtotal - (taxesIncluded ? tax : 0n));
+  const lines = refund.refund_line_items.map(({ subtotal, total_tax }) => subtotal - (taxesIncluded ? total_tax : 0n));
   const adjustments = refund.order_adjustments.filter(isOfGoods).map(({ amount }) => -amount);
   return {
     refundId: refund.id,
@@ -112,7 +114,7 @@ async function readRefund(
   areTaxesIncluded: (orderId: string) => Promise<boolean>,
 ): Promise<Reading> {
   const refund = parseBody(OnlyRefund, body);
-  const hasTax = refund.refund_line_items.some(({ tax }) => tax !== 0n);
+  const hasTax = refund.refund_line_items.some(({ total_tax }) => total_tax !== 0n);
   const currency = refund.refund_line_items[0]?.currency ?? shopCurrency;
   const taxesIncluded = hasTax && (await areTaxesIncluded(refund.order_id));
   const refunds = ofGoods([refundOf(refund, currency, taxesIncluded)]);

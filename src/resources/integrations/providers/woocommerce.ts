@@ -68,6 +68,9 @@ async function findCoupon(store: Store, code: string, now: Date): Promise<Coupon
   return isActive(coupon, now) ? { state: 'active', percentage: Number(coupon.amount) } : { state: 'inactive' };
 }
 
+/** WooCommerce's own code; WordPress answers 404 as well where the plugin or its routes are off. */
+const NO_SUCH_ORDER = 'woocommerce_rest_shop_order_invalid_id';
+
 const orderPath = (orderId: string) => `${API}/orders/${encodeURIComponent(orderId)}`;
 
 async function listRefunds(store: Store, orderId: string): Promise<WooRefund[]> {
@@ -91,7 +94,8 @@ export const woocommerce: StoreClient = {
     /^webhook_id=\d+$/.test(rawBody.toString('latin1')),
   read: (delivery, store) =>
     readWooCommerce(delivery, {
-      findOrder: (orderId) => askStore(store, requestOf(store, orderPath(orderId), WooOrder)),
+      findOrder: (orderId) =>
+        askStore(store, { ...requestOf(store, orderPath(orderId), WooOrder), goneText: NO_SUCH_ORDER }),
       listRefunds: (orderId) => listRefunds(store, orderId),
     }),
 };

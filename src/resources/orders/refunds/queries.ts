@@ -1,4 +1,4 @@
-import { type Insertable, sql } from 'kysely';
+import { type Insertable, type RawBuilder, sql } from 'kysely';
 import type { OrderRefundsTable } from '../../../engines/postgres/attribution-tables.ts';
 import type { Db } from '../../../engines/postgres/open.ts';
 import type { ToldRefunds } from '../../integrations/schema.ts';
@@ -9,15 +9,25 @@ const proratedOf = (table: string) =>
   sql<number>`coalesce(${sql.ref(`${table}.prorated_minor`)},
     case when ${sql.ref(`${table}.after_payment`)} then 0 else ${sql.ref(`${table}.amount_minor`)} end)`;
 
+/** Of a refund that is known: whether it is told in its currency. Null is from before that was kept. */
+const IS_ALIKE = sql<boolean>`coalesce(order_refunds.currency, excluded.currency) = excluded.currency`;
+
+const IS_STORES = sql<boolean>`excluded.currency =
+  (select store.currency from integrations as store where store.id = excluded.integration_id)`;
+
+const alike = <T>(merged: RawBuilder<T>, column: string) =>
+  sql<T>`case when ${IS_ALIKE} then ${merged} else ${sql.ref(`excluded.${column}`)} end`;
+
 /**
  * Notes refunds by their ids. One told twice in two ways is the larger and the earlier, whichever came first; what is
- * told of it before its commission is paid is prorated.
+ * told of it before its commission is paid is prorated. Told in two currencies it is what is told in the
+ * order's, or before that is known in its store's, and nothing of the other.
  */
 export async function insertRefunds(
   db: Db,
   key: OrderKey,
   { refunds, currency, updatedAt }: ToldRefunds,
-  { now, isPaid }: { now: Date; isPaid: boolean },
+  { now, isPaid, isOfOrder }: { now: Date; isPaid: boolean; isOfOrder: boolean },
 ): Promise<void> {
   const byId = new Map<string, Insertable<OrderRefundsTable>>();
   for (const { refundId, amountMinor, at } of refunds) {
@@ -44,13 +54,18 @@ export async function insertRefunds(
       conflict
         .columns(['integrationId', 'orderId', 'refundId'])
         .doUpdateSet({
-          amountMinor: sql<number>`greatest(order_refunds.amount_minor, excluded.amount_minor)`,
-          at: sql<Date>`least(order_refunds.at, excluded.at)`,
-          proratedMinor: sql<number>`greatest(${proratedOf('order_refunds')}, excluded.prorated_minor)`,
-          toldAt: sql<Date>`greatest(order_refunds.told_at, excluded.told_at)`,
+          amountMinor: alike(sql`greatest(order_refunds.amount_minor, excluded.amount_minor)`, 'amount_minor'),
+          at: alike(sql`least(order_refunds.at, excluded.at)`, 'at'),
+          proratedMinor: alike(
+            sql`greatest(${proratedOf('order_refunds')}, excluded.prorated_minor)`,
+            'prorated_minor',
+          ),
+          toldAt: alike(sql`greatest(order_refunds.told_at, excluded.told_at)`, 'told_at'),
+          currency: sql<string>`excluded.currency`,
         })
-        .where(sql<boolean>`order_refunds.amount_minor < excluded.amount_minor or order_refunds.at > excluded.at
-          or order_refunds.told_at < excluded.told_at`),
+        .where(sql<boolean>`case when ${IS_ALIKE} then order_refunds.amount_minor < excluded.amount_minor
+          or order_refunds.at > excluded.at or order_refunds.told_at < excluded.told_at
+          else ${isOfOrder ? sql`true` : IS_STORES} end`),
     )
     .execute();
 }
