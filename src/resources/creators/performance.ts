@@ -26,17 +26,23 @@ function performanceOf(figures: readonly CurrencyFigures[], currency: string): C
   };
 }
 
+/** Whose creators they are, and the currency that their money is told in. */
+interface Owner {
+  brandId: string;
+  currency: string;
+}
+
 /** Creators with what they brought over all time. */
 export async function creatorsOf(
-  { postgres, clickhouse }: Pick<Context, 'postgres' | 'clickhouse'>,
-  brandId: string,
+  clickhouse: Context['clickhouse'],
+  { brandId, currency }: Owner,
   rows: readonly ListedCreator[],
 ): Promise<Creator[]> {
-  const ids = rows.map(({ id }) => id);
-  const [currency, figures] = await Promise.all([
-    getBrandCurrency(postgres.db, brandId),
-    byCreator(clickhouse, brandId, ids),
-  ]);
+  const figures = await byCreator(
+    clickhouse,
+    brandId,
+    rows.map(({ id }) => id),
+  );
   return rows.map(({ igHandle, ttHandle, ...row }) =>
     Creator.parse({
       ...toWire(row),
@@ -49,16 +55,18 @@ export async function creatorsOf(
 
 /** The same for a list of any length, some at a time. */
 export async function* eachCreatorOf(
-  context: Pick<Context, 'postgres' | 'clickhouse'>,
+  { postgres, clickhouse }: Pick<Context, 'postgres' | 'clickhouse'>,
   brandId: string,
   rows: AsyncIterable<ListedCreator>,
 ): AsyncGenerator<Creator> {
+  // Before the first row: from then on one connection is held, and whoever waits for a second may wait for themselves.
+  const owner = { brandId, currency: await getBrandCurrency(postgres.db, brandId) };
   let chunk: ListedCreator[] = [];
   for await (const row of rows) {
     chunk.push(row);
     if (chunk.length < CHUNK) continue;
-    yield* await creatorsOf(context, brandId, chunk);
+    yield* await creatorsOf(clickhouse, owner, chunk);
     chunk = [];
   }
-  yield* await creatorsOf(context, brandId, chunk);
+  yield* await creatorsOf(clickhouse, owner, chunk);
 }

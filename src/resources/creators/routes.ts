@@ -1,5 +1,6 @@
 import { nothing, operation } from '../../operation.ts';
 import { pageOf, paginationOf } from '../../page.ts';
+import { getBrandCurrency } from '../brands/queries.ts';
 import { fresh, freshRows } from '../figures/queries.ts';
 import { FRESHNESS } from '../figures/schema.ts';
 import { creatorsOf, eachCreatorOf } from './performance.ts';
@@ -23,10 +24,14 @@ export const listCreators = operation({
   hints: { readOnly: true, idempotent: true, destructive: false },
   handler: (context, call) =>
     fresh(context, call, async () => {
-      const { caller, query } = call;
-      const page = pageOf(query);
-      const { rows, total } = await findCreators(context.postgres.db, caller.brandId, query, page);
-      return { data: await creatorsOf(context, caller.brandId, rows), pagination: paginationOf(page, total) };
+      const { db } = context.postgres;
+      const [{ brandId }, page] = [call.caller, pageOf(call.query)];
+      const [currency, { rows, total }] = await Promise.all([
+        getBrandCurrency(db, brandId),
+        findCreators(db, brandId, call.query, page),
+      ]);
+      const data = await creatorsOf(context.clickhouse, { brandId, currency }, rows);
+      return { data, pagination: paginationOf(page, total) };
     }),
   csv: {
     item: Creator,
