@@ -278,7 +278,10 @@ export async function buildApp(context: Context): Promise<App> {
   applyRoutes(app, context, metrics);
   ingestRoutes(app, context, metrics);
   await openapiRoutes(app, operations);
-  app.addHook('preClose', async () => front.close());
+  app.addHook('preClose', async () => {
+    front.close();
+    door.stop();
+  });
   app.addHook('onClose', () => door.close());
   return { fastify: app, metrics };
 }

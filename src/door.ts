@@ -1,3 +1,4 @@
+import { addAbortSignal } from 'node:stream';
 import { type Identified, openIdentity, type Request } from './auth/identify.ts';
 import { type Keys, openKeys } from './auth/keys.ts';
 import type { Caller } from './auth/queries.ts';
@@ -16,6 +17,8 @@ import { rateHeaders, rateLimited } from './rate/headers.ts';
 
 /** A caller that changes while it calls is read again this often before the call is given up. */
 const MAX_READINGS = 5;
+/** What is still being read when the process has been stopping for this long is broken off. */
+const STREAMS_END_WITHIN_MS = 10_000;
 
 /** What a request may do, decided in the process without I/O: refuse, or run at a price. */
 type Decision = { refusal: ApiError } | { prepared: Prepared; price: number };
@@ -41,6 +44,8 @@ export interface Door {
   refuse(request: Request, refusal: ApiError): Promise<never>;
   addresses: AddressLimit;
   keys: Keys;
+  /** From here on nobody may read a streamed answer for long. */
+  stop(): void;
   close(): Promise<void>;
 }
 
@@ -53,6 +58,7 @@ export function openDoor(context: Context, metrics: Metrics): Door {
   const refund = openRefund(engines, log);
   const meter = openMetering(openMeter(engines, refund), identity, metrics, clock);
   const room = openRoom();
+  const stopping = new AbortController();
 
   /**
    * What costs credits is a read. For a caller far from its limits it begins at once, and the debit, made meanwhile, may
@@ -100,7 +106,8 @@ export function openDoor(context: Context, metrics: Metrics): Door {
     if (admitted.metered.charge) metrics.credits.inc({ kind: 'charge' }, admitted.metered.charge.credits);
     if (prepared.ignored.length > 0) request.setHeader('x-ignored-params', ignoredHeader(prepared.ignored));
     try {
-      return await finish(prepared, admitted, request);
+      const answer = await finish(prepared, admitted, request);
+      return Buffer.isBuffer(answer) ? answer : addAbortSignal(stopping.signal, answer);
     } catch (error) {
       await giveBack(admitted, request.setHeader);
       throw error;
@@ -120,7 +127,11 @@ export function openDoor(context: Context, metrics: Metrics): Door {
     throw refusal;
   }
 
-  return { run, refuse, keys, addresses, close: () => keys.close() };
+  function stop(): void {
+    setTimeout(() => stopping.abort(), STREAMS_END_WITHIN_MS).unref();
+  }
+
+  return { run, refuse, keys, addresses, stop, close: () => keys.close() };
 }
 
 /** Class, plan and shape, in this order; the price of what passed. */

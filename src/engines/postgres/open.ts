@@ -11,11 +11,19 @@ import {
 import pg from 'pg';
 import { ApiError, unavailable } from '../../errors.ts';
 import type { Database } from './tables.ts';
+import { openTurns, type Turns } from './turns.ts';
 
 export type Db = Kysely<Database>;
 
+/** Connections for rows that are read as slowly as their reader likes, and the turns at them. */
+export interface Exports {
+  db: Db;
+  turns: Turns;
+}
+
 export interface Postgres {
   db: Db;
+  exports: Exports;
   /** Resolves when Postgres answers within a second. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -80,32 +88,50 @@ function guardedDialect(pool: pg.Pool): Dialect {
   return dialect;
 }
 
-export function openPostgres(url: string, options: { max?: number; onError?: (error: Error) => void } = {}): Postgres {
+interface DbOptions extends Omit<pg.PoolConfig, 'types'> {
+  max: number;
+  onError: ((error: Error) => void) | undefined;
+}
+
+function openDb(url: string, { onError, ...options }: DbOptions): Db {
   const pool = new pg.Pool({
     connectionString: url,
-    max: options.max ?? 10,
     connectionTimeoutMillis: 2_000,
     query_timeout: 30_000,
     statement_timeout: 30_000,
     application_name: 'rollcall',
     types,
+    ...options,
   });
   // An idle connection that Postgres closes must not end the process; the next query opens another.
-  pool.on('error', (error) => options.onError?.(error));
+  pool.on('error', (error) => onError?.(error));
   // Nor may one that is lost between two statements of a transaction; the next statement fails by itself.
-  pool.on('connect', (client) => client.on('error', (error) => options.onError?.(error)));
-  const db = new Kysely<Database>({
+  pool.on('connect', (client) => client.on('error', (error) => onError?.(error)));
+  return new Kysely<Database>({
     dialect: guardedDialect(pool),
     plugins: [
       // Keys inside JSON are ours or a caller's, not columns.
       new CamelCasePlugin({ maintainNestedObjectKeys: true }),
     ],
   });
+}
+
+const EXPORTS = 3;
+/** Whoever reads is given up long before; this ends the snapshot of a process that went away without a word. */
+const EXPORT_IDLE_MS = 600_000;
+
+export function openPostgres(url: string, options: { max?: number; onError?: (error: Error) => void } = {}): Postgres {
+  const { max = 10, onError } = options;
+  const db = openDb(url, { max, onError });
+  const exports = openDb(url, { max: EXPORTS, onError, idle_in_transaction_session_timeout: EXPORT_IDLE_MS });
   return {
     db,
+    exports: { db: exports, turns: openTurns(EXPORTS) },
     ping: async () => {
       await sql`select 1`.execute(db);
     },
-    close: () => db.destroy(),
+    close: async () => {
+      await Promise.all([db.destroy(), exports.destroy()]);
+    },
   };
 }

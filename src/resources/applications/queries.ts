@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import { inBatches } from '../../engines/postgres/batches.ts';
-import type { Db } from '../../engines/postgres/open.ts';
+import type { Db, Exports } from '../../engines/postgres/open.ts';
 import { type Cut, cutTo, inOrder, inWindow } from '../../engines/postgres/window.ts';
 import type { ApplicationStatus, ApplicationsTable } from '../../engines/postgres/workflow-tables.ts';
 import { notFound } from '../../errors.ts';
@@ -48,8 +48,8 @@ export async function listApplications(db: Db, brandId: string, where: Applicati
   return { rows: await selectApplications(db, brandId, where, page), total };
 }
 
-export function eachApplication(db: Db, brandId: string, where: ApplicationWhere) {
-  return inBatches<ListedApplication>(db, (trx, last, limit) =>
+export function eachApplication(exports: Exports, brandId: string, where: ApplicationWhere) {
+  return inBatches<ListedApplication>(exports, brandId, (trx, last, limit) =>
     selectApplications(trx, brandId, where, { limit, after: last && { at: last.appliedAt, id: last.id } }),
   );
 }

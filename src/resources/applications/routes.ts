@@ -47,7 +47,7 @@ export const listCampaignApplications = operation({
     item: Application,
     rows: async function* ({ postgres }, { caller, params, query }) {
       const campaign = await getCampaign(postgres.db, caller.brandId, params.id);
-      yield* eachAs(eachApplication(postgres.db, caller.brandId, { ...query, campaign_id: campaign.id }), toWire);
+      yield* eachAs(eachApplication(postgres.exports, caller.brandId, { ...query, campaign_id: campaign.id }), toWire);
     },
   },
 });
@@ -75,7 +75,7 @@ export const listApplications = operation({
   },
   csv: {
     item: ApplicationOfCampaign,
-    rows: ({ postgres }, { caller, query }) => eachAs(eachApplication(postgres.db, caller.brandId, query), toWire),
+    rows: ({ postgres }, { caller, query }) => eachAs(eachApplication(postgres.exports, caller.brandId, query), toWire),
   },
 });
 

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely';
 import { inBatches } from '../../engines/postgres/batches.ts';
-import type { Db } from '../../engines/postgres/open.ts';
+import type { Db, Exports } from '../../engines/postgres/open.ts';
 import { type Cut, cutTo, inOrder, inWindow } from '../../engines/postgres/window.ts';
 import type { AuditLogTable } from '../../engines/postgres/workflow-tables.ts';
 import type { ListWindow, Page } from '../../page.ts';
@@ -47,6 +47,8 @@ export async function listAudit(
   return { rows: await selectAudit(db, brandId, where, page), total };
 }
 
-export function eachAudit(db: Db, brandId: string, where: AuditWhere) {
-  return inBatches<AuditRow>(db, (trx, last, limit) => selectAudit(trx, brandId, where, { limit, after: last }));
+export function eachAudit(exports: Exports, brandId: string, where: AuditWhere) {
+  return inBatches<AuditRow>(exports, brandId, (trx, last, limit) =>
+    selectAudit(trx, brandId, where, { limit, after: last }),
+  );
 }

@@ -24,6 +24,6 @@ export const listAuditLog = operation({
   },
   csv: {
     item: AuditEntry,
-    rows: ({ postgres }, { caller, query }) => eachAs(eachAudit(postgres.db, caller.brandId, query), auditEntryOf),
+    rows: ({ postgres }, { caller, query }) => eachAs(eachAudit(postgres.exports, caller.brandId, query), auditEntryOf),
   },
 });

@@ -1,6 +1,6 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import { inBatches } from '../../engines/postgres/batches.ts';
-import type { Db } from '../../engines/postgres/open.ts';
+import type { Db, Exports } from '../../engines/postgres/open.ts';
 import { type Cut, cutTo, inOrder, inWindow, type Order } from '../../engines/postgres/window.ts';
 import type { CampaignStatus, CampaignsTable } from '../../engines/postgres/workflow-tables.ts';
 import { notFound } from '../../errors.ts';
@@ -52,8 +52,8 @@ export async function listCampaigns(db: Db, brandId: string, where: CampaignWher
 }
 
 /** Every campaign that the filter finds, in the list's order. */
-export function eachCampaign(db: Db, brandId: string, where: CampaignWhere) {
-  return inBatches<Awaited<ReturnType<typeof getCampaign>>>(db, (trx, last, limit) =>
+export function eachCampaign(exports: Exports, brandId: string, where: CampaignWhere) {
+  return inBatches<Awaited<ReturnType<typeof getCampaign>>>(exports, brandId, (trx, last, limit) =>
     selectCampaigns(trx, brandId, where, { limit, after: last && { at: last.createdAt, id: last.id } }),
   );
 }

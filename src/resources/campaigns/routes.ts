@@ -40,7 +40,8 @@ export const listCampaigns = operation({
   },
   csv: {
     item: Campaign,
-    rows: ({ postgres }, { caller, query }) => eachAs(eachCampaign(postgres.db, caller.brandId, query), campaignOf),
+    rows: ({ postgres }, { caller, query }) =>
+      eachAs(eachCampaign(postgres.exports, caller.brandId, query), campaignOf),
   },
 });
 

@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import type { CommissionStatus, CommissionsTable } from '../../engines/postgres/attribution-tables.ts';
 import { inBatches } from '../../engines/postgres/batches.ts';
-import type { Db } from '../../engines/postgres/open.ts';
+import type { Db, Exports } from '../../engines/postgres/open.ts';
 import { type Cut, cutTo, inOrder, inWindow, type Order } from '../../engines/postgres/window.ts';
 import { notFound } from '../../errors.ts';
 import type { ListWindow, Page } from '../../page.ts';
@@ -63,8 +63,8 @@ export async function listCommissions(db: Db, brandId: string, where: Commission
 }
 
 /** Every commission that the filter finds, in the list's order. */
-export function eachCommission(db: Db, brandId: string, where: CommissionWhere) {
-  return inBatches<CommissionFacts>(db, (trx, last, limit) =>
+export function eachCommission(exports: Exports, brandId: string, where: CommissionWhere) {
+  return inBatches<CommissionFacts>(exports, brandId, (trx, last, limit) =>
     selectCommissions(trx, brandId, where, { limit, after: last && { at: last.createdAt, id: last.id } }),
   );
 }

@@ -50,7 +50,8 @@ export const listCommissions = operation({
   },
   csv: {
     item: CommissionEvent,
-    rows: ({ postgres }, { caller, query }) => eachAs(eachCommission(postgres.db, caller.brandId, query), commissionOf),
+    rows: ({ postgres }, { caller, query }) =>
+      eachAs(eachCommission(postgres.exports, caller.brandId, query), commissionOf),
   },
 });
 
@@ -119,7 +120,8 @@ export const listAffiliateCommissions = operation({
   },
   csv: {
     item: AffiliateCommission,
-    rows: ({ postgres }, { caller, query }) => eachAs(eachCommission(postgres.db, caller.brandId, query), commissionOf),
+    rows: ({ postgres }, { caller, query }) =>
+      eachAs(eachCommission(postgres.exports, caller.brandId, query), commissionOf),
   },
 });
 

@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import { inBatches } from '../../engines/postgres/batches.ts';
-import type { Db } from '../../engines/postgres/open.ts';
+import type { Db, Exports } from '../../engines/postgres/open.ts';
 import { type Cut, cutTo, inWindow } from '../../engines/postgres/window.ts';
 import type { CreatorsTable } from '../../engines/postgres/workflow-tables.ts';
 import type { ListWindow, Page } from '../../page.ts';
@@ -136,8 +136,8 @@ export async function listCreators(db: Db, brandId: string, where: CreatorWhere,
   return { rows: await selectCreators(db, brandId, where, page), total };
 }
 
-export function eachCreator(db: Db, brandId: string, where: CreatorWhere) {
-  return inBatches<ListedCreator>(db, (trx, last, limit) =>
+export function eachCreator(exports: Exports, brandId: string, where: CreatorWhere) {
+  return inBatches<ListedCreator>(exports, brandId, (trx, last, limit) =>
     selectCreators(trx, brandId, where, { limit, after: last && { at: last.joinedAt, id: last.entryId } }),
   );
 }

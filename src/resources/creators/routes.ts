@@ -37,7 +37,7 @@ export const listCreators = operation({
     item: Creator,
     rows: (context, call) => {
       const { caller, query } = call;
-      const creators = eachCreator(context.postgres.db, caller.brandId, query);
+      const creators = eachCreator(context.postgres.exports, caller.brandId, query);
       return freshRows(context, call, eachCreatorOf(context, caller.brandId, creators));
     },
   },

@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { IntegrationsTable, Provider } from '../../engines/postgres/attribution-tables.ts';
 import { inBatches } from '../../engines/postgres/batches.ts';
-import type { Db } from '../../engines/postgres/open.ts';
+import type { Db, Exports } from '../../engines/postgres/open.ts';
 import { type Cut, cutTo, inWindow, type Order } from '../../engines/postgres/window.ts';
 import { notFound, validationError } from '../../errors.ts';
 import type { ListWindow, Page } from '../../page.ts';
@@ -72,8 +72,8 @@ export async function listIntegrations(db: Db, brandId: string, where: Integrati
 }
 
 /** Every integration that the filter finds, in the list's order. */
-export function eachIntegration(db: Db, brandId: string, where: IntegrationWhere, now: Date) {
-  return inBatches<ListedIntegration>(db, (trx, last, limit) =>
+export function eachIntegration(exports: Exports, brandId: string, where: IntegrationWhere, now: Date) {
+  return inBatches<ListedIntegration>(exports, brandId, (trx, last, limit) =>
     selectIntegrations(trx, brandId, where, { limit, after: last && { at: last.createdAt, id: last.id } }, now),
   );
 }

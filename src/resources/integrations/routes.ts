@@ -31,7 +31,7 @@ export const listAffiliateStores = operation({
     item: Integration,
     rows: ({ postgres, clock }, { caller, query }) => {
       const now = clock.now();
-      return eachAs(eachIntegration(postgres.db, caller.brandId, query, now), (row) => integrationOf(row, now));
+      return eachAs(eachIntegration(postgres.exports, caller.brandId, query, now), (row) => integrationOf(row, now));
     },
   },
 });

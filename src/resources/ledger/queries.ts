@@ -2,7 +2,7 @@ import { type Expression, type SqlBool, sql } from 'kysely';
 import { z } from 'zod';
 import { tsvTime } from '../../engines/clickhouse/tsv.ts';
 import { inBatches } from '../../engines/postgres/batches.ts';
-import type { Db } from '../../engines/postgres/open.ts';
+import type { Db, Exports } from '../../engines/postgres/open.ts';
 import { ACCOUNTS, StoredPostings } from '../../ledger/entry.ts';
 import type { Page } from '../../page.ts';
 import type { AccountSum } from '../figures/rollups/queries.ts';
@@ -42,8 +42,8 @@ export async function listEntries(db: Db, brandId: string, where: LedgerWhere, p
   return { rows, total };
 }
 
-export function eachEntry(db: Db, brandId: string, where: LedgerWhere) {
-  return inBatches<ListedEntry>(db, (trx, last, limit) =>
+export function eachEntry(exports: Exports, brandId: string, where: LedgerWhere) {
+  return inBatches<ListedEntry>(exports, brandId, (trx, last, limit) =>
     entriesOf(trx, brandId, where)
       .$if(last !== undefined, (query) => query.where('entry.seq', '<', last?.seq ?? 0))
       .limit(limit)

@@ -27,7 +27,7 @@ async function settled(
 }
 
 async function* eachSettled(context: Context, brandId: string, query: LedgerFilter) {
-  yield* eachAs(eachEntry(context.postgres.db, brandId, await settled(context, brandId, query)), entryOf);
+  yield* eachAs(eachEntry(context.postgres.exports, brandId, await settled(context, brandId, query)), entryOf);
 }
 
 export const listLedger = operation({

@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { LinkPastCodesTable, LinksTable } from '../../engines/postgres/attribution-tables.ts';
 import { inBatches } from '../../engines/postgres/batches.ts';
-import type { Db } from '../../engines/postgres/open.ts';
+import type { Db, Exports } from '../../engines/postgres/open.ts';
 import { type Cut, cutTo, inOrder, inWindow } from '../../engines/postgres/window.ts';
 import { notFound } from '../../errors.ts';
 import type { ListWindow, Page } from '../../page.ts';
@@ -60,8 +60,8 @@ export async function listLinks(db: Db, brandId: string, where: LinkWhere, page:
 }
 
 /** Every link that the filter finds, in the list's order. */
-export function eachLink(db: Db, brandId: string, where: LinkWhere) {
-  return inBatches<ListedLink>(db, (trx, last, limit) =>
+export function eachLink(exports: Exports, brandId: string, where: LinkWhere) {
+  return inBatches<ListedLink>(exports, brandId, (trx, last, limit) =>
     selectLinks(trx, brandId, where, { limit, after: last && { at: last.createdAt, id: last.id } }),
   );
 }

@@ -35,7 +35,7 @@ const CSV_PART = 200;
 /** Every link of the list with its figures, which are read for many at a time. */
 async function* allWithFigures(context: Context, brandId: string, where: LinkWhere) {
   let part: ListedLink[] = [];
-  for await (const row of eachLink(context.postgres.db, brandId, where)) {
+  for await (const row of eachLink(context.postgres.exports, brandId, where)) {
     part.push(row);
     if (part.length < CSV_PART) continue;
     yield* await withFigures(context, brandId, part);

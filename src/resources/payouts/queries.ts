@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { PayoutMethod, PayoutsTable } from '../../engines/postgres/attribution-tables.ts';
 import { inBatches } from '../../engines/postgres/batches.ts';
-import type { Db } from '../../engines/postgres/open.ts';
+import type { Db, Exports } from '../../engines/postgres/open.ts';
 import { type Cut, cutTo, inWindow } from '../../engines/postgres/window.ts';
 import { notFound } from '../../errors.ts';
 import type { ListWindow, Page } from '../../page.ts';
@@ -49,8 +49,8 @@ export async function listPayouts(db: Db, brandId: string, where: PayoutWhere, p
 }
 
 /** Every payout that the filter finds, in the list's order. */
-export function eachPayout(db: Db, brandId: string, where: PayoutWhere) {
-  return inBatches<PayoutFacts>(db, (trx, last, limit) =>
+export function eachPayout(exports: Exports, brandId: string, where: PayoutWhere) {
+  return inBatches<PayoutFacts>(exports, brandId, (trx, last, limit) =>
     selectPayouts(trx, brandId, where, { limit, after: last && { at: last.createdAt, id: last.id } }),
   );
 }

@@ -48,7 +48,7 @@ export const listPayouts = operation({
   },
   csv: {
     item: Payout,
-    rows: ({ postgres }, { caller, query }) => eachAs(eachPayout(postgres.db, caller.brandId, query), payoutOf),
+    rows: ({ postgres }, { caller, query }) => eachAs(eachPayout(postgres.exports, caller.brandId, query), payoutOf),
   },
 });
 

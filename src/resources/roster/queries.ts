@@ -1,6 +1,6 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import { inBatches } from '../../engines/postgres/batches.ts';
-import type { Db } from '../../engines/postgres/open.ts';
+import type { Db, Exports } from '../../engines/postgres/open.ts';
 import { type Cut, cutTo, inOrder, inWindow } from '../../engines/postgres/window.ts';
 import type { RosterEntriesTable, RosterStatus } from '../../engines/postgres/workflow-tables.ts';
 import { notFound } from '../../errors.ts';
@@ -96,8 +96,8 @@ export async function listEntries(db: Db, brandId: string, where: RosterWhere, p
   return { rows: await selectRecords(db, brandId, where, page), total };
 }
 
-export function eachEntry(db: Db, brandId: string, where: RosterWhere) {
-  return inBatches<RosterRecordRow>(db, (trx, last, limit) =>
+export function eachEntry(exports: Exports, brandId: string, where: RosterWhere) {
+  return inBatches<RosterRecordRow>(exports, brandId, (trx, last, limit) =>
     selectRecords(trx, brandId, where, { limit, after: last && { at: last.addedAt, id: last.id } }),
   );
 }

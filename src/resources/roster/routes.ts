@@ -45,7 +45,7 @@ export const listRoster = operation({
   },
   csv: {
     item: RosterEntry,
-    rows: ({ postgres }, { caller, query }) => eachAs(eachEntry(postgres.db, caller.brandId, query), toWire),
+    rows: ({ postgres }, { caller, query }) => eachAs(eachEntry(postgres.exports, caller.brandId, query), toWire),
   },
 });
 
