@@ -134,15 +134,27 @@ export type PerformanceSums = z.output<typeof PerformanceSums>;
 
 export interface PerformanceWhere extends Window {
   creatorId?: string | undefined;
+  /** The row that the list goes on after, by its key: others may come and go meanwhile. */
+  after?: Pick<PerformanceSums, 'link_id' | 'currency'> | undefined;
 }
 
+const IS_AFTER = 'link_id <= {link:String} AND (link_id < {link:String} OR currency > {currency:String})';
+
 /** A row a link and currency. */
-function performanceRows(brandId: string, { creatorId, ...window }: PerformanceWhere) {
+function performanceRows(brandId: string, { creatorId, after, ...window }: PerformanceWhere) {
   const { from, params } = sourceOf(brandId, window, isAllTime(window) ? 'link_life_v1' : 'link_daily_v1');
-  const where = creatorId === undefined ? '' : 'WHERE creator_id = {creator:String}';
+  const conditions = [
+    ...(creatorId === undefined ? [] : ['creator_id = {creator:String}']),
+    ...(after === undefined ? [] : [IS_AFTER]),
+  ];
+  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
   return {
     sql: `SELECT link_id, currency, ${SUMS} FROM ${from} ${where} GROUP BY link_id, currency HAVING ${IS_ANYTHING}`,
-    params: { ...params, ...(creatorId === undefined ? {} : { creator: creatorId }) },
+    params: {
+      ...params,
+      ...(creatorId === undefined ? {} : { creator: creatorId }),
+      ...(after === undefined ? {} : { link: after.link_id, currency: after.currency }),
+    },
   };
 }
 

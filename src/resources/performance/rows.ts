@@ -54,16 +54,18 @@ export async function rowsOf(
   });
 }
 
-/** Every row, in the list's order. */
+/** Every row, in the list's order, at most once. */
 export async function* eachRow(
   context: Pick<Context, 'postgres' | 'clickhouse'>,
   brandId: string,
   filter: PerformanceFilter,
 ): AsyncGenerator<PerformanceRow> {
   const where = await whereOf(context, brandId, filter);
-  for (let offset = 0; where; offset += BATCH) {
-    const sums = await listPerformance(context.clickhouse, brandId, where, { offset, limit: BATCH });
+  let after: PerformanceSums | undefined;
+  while (where) {
+    const sums = await listPerformance(context.clickhouse, brandId, { ...where, after }, { offset: 0, limit: BATCH });
     yield* await rowsOf(context, brandId, sums);
     if (sums.length < BATCH) return;
+    after = sums.at(-1);
   }
 }
