@@ -112,4 +112,14 @@ describe('the summary', () => {
     expect(await summaryOf('creator_email=nobody@example.com')).toEqual(nothing);
     expect(await summaryOf(`creator_email=${creator_email}`)).toMatchObject({ ...usd, total_conversions: 4 });
   });
+
+  it('has no row for a currency in which nothing came, whichever filter finds its links', async () => {
+    const idle = await openDesk(app);
+    const email = await idle.onRoster();
+    await idle.made({ creator_email: email, value: 'euro', currency: 'EUR' });
+    for (const query of ['', `creator_email=${email}`, 'created_after=2020-01-01', 'created_before=2999-01-01']) {
+      const { body } = await idle.get(`/v1/affiliates?${query}`);
+      expect([body.pagination.total, body.summary.by_currency], query).toEqual([1, []]);
+    }
+  });
 });

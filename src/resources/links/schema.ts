@@ -214,7 +214,10 @@ export function currenciesOf(currency: string, figures: LinkFigures = NOTHING_YE
   return [{ currency, ...own, revenueMinor, commissionMinor }, ...others];
 }
 
-/** Figures of many currencies as one: money in the brand's, others beside. */
+const isAnything = ({ clicks, conversions, revenueMinor, commissionMinor }: CurrencyFigures) =>
+  [clicks, conversions, revenueMinor, commissionMinor].some((figure) => figure !== 0);
+
+/** Figures of many currencies as one: money in the brand's, beside it others in which anything came. */
 export function sumOf(brandCurrency: string, figures: readonly CurrencyFigures[]): LinkFigures {
   const sums = new Map<string, CurrencyFigures>();
   for (const one of figures) {
@@ -234,6 +237,6 @@ export function sumOf(brandCurrency: string, figures: readonly CurrencyFigures[]
     conversions: all.reduce((sum, one) => sum + one.conversions, 0),
     revenueMinor: own.revenueMinor,
     commissionMinor: own.commissionMinor,
-    others: all.filter(({ currency }) => currency !== brandCurrency),
+    others: all.filter((sum) => sum.currency !== brandCurrency && isAnything(sum)),
   };
 }
