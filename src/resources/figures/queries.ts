@@ -61,17 +61,6 @@ function linkFigures(figures: readonly CurrencyFigures[], currency: string): Lin
   };
 }
 
-/** The brand's figures over all time, a row a currency. */
-export async function lifetimeTotals(clickhouse: ClickHouse, brandId: string): Promise<CurrencyFigures[]> {
-  const rows = await query(
-    clickhouse,
-    Sums,
-    `SELECT currency, ${SUMS} FROM brand_daily_v1 WHERE brand_id = {brand:String} GROUP BY currency ORDER BY currency`,
-    { brand: brandId },
-  );
-  return rows.map(figuresOf);
-}
-
 /** Figures of creators over all time, a row a currency; nothing for one who has none. */
 export async function byCreator(
   clickhouse: ClickHouse,

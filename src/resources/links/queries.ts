@@ -66,14 +66,34 @@ export function eachLink(exports: Exports, brandId: string, where: LinkWhere) {
   );
 }
 
-/** The filter's links by id and currency, for sums over all of them. */
-export async function listLinkIds(db: Db, brandId: string, where: LinkWhere) {
-  return await db
+/**
+ * The first and last of the links that the filter finds, when no other lies between them: by their ids, byte for byte, as
+ * ClickHouse orders them. Ids begin with the time, so a window of times is such a span.
+ */
+export async function findSpan(db: Db, brandId: string, where: LinkWhere) {
+  const found = matches(db, brandId, where);
+  const { rows } = await sql<{ first: string | null; last: string | null }>`
+    with span as (
+      select min(id collate "C") as first, max(id collate "C") as last from links
+      where links.brand_id = ${brandId} and ${found})
+    select first, last from span where not exists (
+      select from links
+      where links.brand_id = ${brandId} and links.id collate "C" between first and last and not (${found}))`.execute(
+    db,
+  );
+  const { first, last } = rows[0] ?? {};
+  return first && last ? { first, last } : undefined;
+}
+
+/** The filter's links by id, for sums over all of them. */
+export async function listLinkIds(db: Db, brandId: string, where: LinkWhere): Promise<string[]> {
+  const rows = await db
     .selectFrom('links')
-    .select(['id', 'currency'])
+    .select('id')
     .where('brandId', '=', brandId)
     .where(matches(db, brandId, where))
     .execute();
+  return rows.map(({ id }) => id);
 }
 
 export async function getLink(db: Db, brandId: string, id: string) {

@@ -3,14 +3,22 @@ import type { Context } from '../../context.ts';
 import { change, noLookUp, nothing, operation } from '../../operation.ts';
 import { pageOf, paginationOf } from '../../page.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
-import { fresh, freshRows, lifetimeOf, lifetimeTotals } from '../figures/queries.ts';
+import { fresh, freshRows, lifetimeOf } from '../figures/queries.ts';
 import { FRESHNESS } from '../figures/schema.ts';
+import { totalsOfBrand, totalsOfLinks, totalsOfSpan } from '../figures/totals/queries.ts';
 import { askBeforePatch, askStore, createLink, deactivateLink, patchLink } from './actions.ts';
-import { eachLink, listLinks as findLinks, getLink, type LinkWhere, type ListedLink, listLinkIds } from './queries.ts';
+import {
+  eachLink,
+  listLinks as findLinks,
+  findSpan,
+  getLink,
+  type LinkWhere,
+  type ListedLink,
+  listLinkIds,
+} from './queries.ts';
 import {
   Affiliate,
   AffiliateList,
-  currenciesOf,
   Link,
   LinkCreate,
   LinkDeactivated,
@@ -44,16 +52,22 @@ async function* allWithFigures(context: Context, brandId: string, where: LinkWhe
   yield* await withFigures(context, brandId, part);
 }
 
-/** The figures of all links that the filter finds. Without a filter they are the brand's own sums. */
-async function totals({ postgres, clickhouse }: Context, brandId: string, where: LinkWhere) {
-  const currency = await getBrandCurrency(postgres.db, brandId);
+/** The figures of all links that the filter finds, by currency; of as few statements as the filter allows. */
+async function figuresWhere({ postgres: { db }, clickhouse }: Context, brandId: string, where: LinkWhere) {
   const { creator_email, created_after, created_before } = where;
   const isWhole = [creator_email, created_after, created_before].every((value) => value === undefined);
-  if (isWhole) return summaryOf(currency, sumOf(currency, await lifetimeTotals(clickhouse, brandId)));
-  const links = await listLinkIds(postgres.db, brandId, where);
-  const figures = await lifetimeOf(clickhouse, brandId, links);
-  const sums = links.flatMap((link) => currenciesOf(link.currency, figures.get(link.id)));
-  return summaryOf(currency, sumOf(currency, sums));
+  if (isWhole) return await totalsOfBrand(clickhouse, brandId);
+  const span = await findSpan(db, brandId, where);
+  if (span) return await totalsOfSpan(clickhouse, brandId, span);
+  return await totalsOfLinks(clickhouse, brandId, await listLinkIds(db, brandId, where));
+}
+
+async function totals(context: Context, brandId: string, where: LinkWhere) {
+  const [currency, figures] = await Promise.all([
+    getBrandCurrency(context.postgres.db, brandId),
+    figuresWhere(context, brandId, where),
+  ]);
+  return summaryOf(currency, sumOf(currency, figures));
 }
 
 async function pageOfLinks(context: Context, brandId: string, query: LinkFilter) {

@@ -206,14 +206,6 @@ export function summaryOf(currency: string, { others, ...figures }: LinkFigures)
   };
 }
 
-/** A link's figures a row a currency: clicks are the own currency's, as far as they are not another's. */
-export function currenciesOf(currency: string, figures: LinkFigures = NOTHING_YET): CurrencyFigures[] {
-  const { others, clicks, conversions, revenueMinor, commissionMinor } = figures;
-  const less = (total: number, of: 'clicks' | 'conversions') => others.reduce((rest, one) => rest - one[of], total);
-  const own = { clicks: less(clicks, 'clicks'), conversions: less(conversions, 'conversions') };
-  return [{ currency, ...own, revenueMinor, commissionMinor }, ...others];
-}
-
 const isAnything = ({ clicks, conversions, revenueMinor, commissionMinor }: CurrencyFigures) =>
   [clicks, conversions, revenueMinor, commissionMinor].some((figure) => figure !== 0);
 
