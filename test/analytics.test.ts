@@ -129,6 +129,32 @@ describe('GET /v1/analytics', () => {
     expect((await call(`${app.url}/v1/analytics`)).status).toBe(401);
   });
 
+  it.each([
+    ['from=0000-01-01&to=0000-02-01&granularity=week', ['from', 'to']],
+    ['to=0000-01-01T00:00:00Z', ['to']],
+    ['from=9999-12-25&to=9999-12-31T23:59:59-14:00', ['from', 'to']],
+    ['from=1969-12-31&to=1970-01-31', ['from']],
+    ['from=1970-01-01T00:00:00%2B01:00&to=1970-01-31', ['from']],
+    ['from=2149-06-01&to=2149-06-07', ['to']],
+    ['from=2149-06-01&to=2149-06-06T23:59:59-14:00', ['to']],
+  ])('refuses what ends beyond the days that figures can have, and says where: %s', async (query, fields) => {
+    const { status, body } = await read(await (await makeBrand(app.context)).key('brand'), `?${query}`);
+    expect([status, body.code], JSON.stringify(body)).toEqual([422, 'VALIDATION_ERROR']);
+    expect(body.details.map(({ field }: { field: string }) => field)).toEqual(fields);
+  });
+
+  it.each([
+    ['from=1970-01-01&to=1970-01-31&granularity=week', '1969-12-29', 5],
+    ['from=1969-12-31T23:00:00-01:00&to=1970-01-01', '1970-01-01', 1],
+    ['to=1970-01-01', '1969-12-03', 30],
+    ['from=2149-05-08&to=2149-06-06T23:59:59.999Z', '2149-05-08', 30],
+    ['from=2149-05-08&to=2149-06-06&granularity=month', '2149-05-01', 2],
+  ])('has every bucket up to the first and last of those days: %s', async (query, first, buckets) => {
+    const { status, body } = await read(await (await makeBrand(app.context)).key('brand'), `?${query}`);
+    expect(status, JSON.stringify(body)).toBe(200);
+    expect([body.trends[0].date, body.trends.length]).toEqual([first, buckets]);
+  });
+
   it('has days, weeks and months that add up to the summary, whatever happened when', async () => {
     const DAY = 86_400_000;
     const first = Date.UTC(2026, 0, 1);

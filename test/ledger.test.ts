@@ -267,7 +267,7 @@ describe('GET /v1/affiliates/ledger', () => {
     const stranger = await (await makeBrand(app.context)).key('brand');
     const { body } = await call(`${app.url}${PATH}`, stranger);
     expect(body).toMatchObject({ data: [], summary: { balances: [] } });
-    for (const query of ['?as_of=then', '?currency=usd', '?creator_email=x']) {
+    for (const query of ['?as_of=then', '?as_of=0000-01-01T00:00:00%2B14:00', '?currency=usd', '?creator_email=x']) {
       expect((await call(`${app.url}${PATH}${query}`, stranger)).status).toBe(422);
     }
     expect((await call(`${app.url}${PATH}`)).status).toBe(401);

@@ -23,6 +23,9 @@ describe('the window of performance', () => {
     ['2026-03-21', '2026-03-20T23:00:00-11:00'],
     ['2026-03-21T10:00:00Z', '2026-03-21T10:00:00Z'],
     ['2026-03-21T10:00:00Z', '2026-03-21T11:00:00+01:00'],
+    ['0000-01-01', '9999-12-31'],
+    ['0000-01-01T00:00:00+14:00', '9999-12-31T23:59:59-14:00'],
+    ['2026-03-21T10:00:00Z', '9999-12-31T23:59:59-14:00'],
   ])('from %s to %s has what happened in it, for times count and not how they are written', async (from, to) => {
     const { status, body } = await read(from, to);
     expect(status, JSON.stringify(body)).toBe(200);

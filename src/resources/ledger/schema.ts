@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ACCOUNTS } from '../../ledger/entry.ts';
 import { Currency } from '../../money.ts';
 import { PageQuery, Pagination, timestamp } from '../../page.ts';
-import { Boundary } from '../figures/schema.ts';
+import { Boundary, startOf } from '../figures/schema.ts';
 
 const account = z.enum(ACCOUNTS);
 const amount = z.number().int().describe('Minor units; debits positive, credits negative.');
@@ -25,8 +25,14 @@ export const LedgerEntry = z
   })
   .meta({ id: 'LedgerEntry' });
 
+/** The answer names the moment, which in UTC may be in a year that has no four digits. */
+const Moment = Boundary.refine(
+  (boundary) => startOf(boundary).getUTCFullYear() >= 0,
+  'must not be before the year 0000',
+);
+
 export const LedgerFilter = z.object({
-  as_of: Boundary.optional().describe('A UTC day, which is included whole, or a time; default, and at the most: now.'),
+  as_of: Moment.optional().describe('A UTC day, which is included whole, or a time; default, and at the most: now.'),
   creator_email: z.email().max(254).optional().describe('In any case.'),
   currency: Currency.optional(),
   ...PageQuery,
