@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Clock } from './clock.ts';
 import { ApiError, errorBody, ignoreFailure } from './errors.ts';
 import { newId } from './ids.ts';
+import { assertShallow } from './nesting.ts';
 import type { RawInput } from './operation.ts';
 import type { AddressLimit } from './rate/address.ts';
 
@@ -42,6 +43,7 @@ function readBody(request: FastifyRequest): unknown {
       `Send the body as application/json, not ${JSON.stringify(type.slice(0, 100))}.`,
     );
   }
+  assertShallow(request.body);
   try {
     return JSON.parse(request.body.toString('utf8'));
   } catch (error) {

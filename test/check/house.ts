@@ -12,6 +12,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'src/ids.ts',
     'src/log.ts',
     'src/money.ts',
+    'src/nesting.ts',
     'src/node-version.ts',
     'src/page.ts',
     'src/secrets.ts',

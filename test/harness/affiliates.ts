@@ -14,7 +14,7 @@ export interface Desk {
 export const LINKS = '/v1/affiliates/links';
 export const SHOP = 'https://shop.example/summer?x=1';
 export const codeValue = () => unique('C').toUpperCase();
-export const problemsOf = ({ body }: Answer): string[] =>
+export const problemsOf = ({ body }: Pick<Answer, 'body'>): string[] =>
   body.details.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`);
 
 const KEYS = 10;

@@ -187,17 +187,8 @@ export async function connectTestStore(context: Context, brandId: string, store:
   return work.id;
 }
 
-/** A webhook as the store sends it. Of a generic store the topic is the event, and `data` its body. */
-export function signedDelivery(
-  provider: Provider,
-  secret: string,
-  topic: string,
-  data: object,
-  createdAt = new Date(),
-): { headers: Record<string, string>; body: string } {
-  const body = JSON.stringify(
-    provider === 'generic' ? { event: topic, createdAt: createdAt.toISOString(), data } : data,
-  );
+/** Bytes as a store signs them. */
+export function signedText(provider: Provider, secret: string, topic: string, body: string) {
   const hmac = (encoding: 'base64' | 'hex') => createHmac('sha256', secret).update(body).digest(encoding);
   const type = { 'content-type': 'application/json' };
   if (provider === 'shopify') {
@@ -207,6 +198,18 @@ export function signedDelivery(
     return { headers: { ...type, 'x-wc-webhook-topic': topic, 'x-wc-webhook-signature': hmac('base64') }, body };
   }
   return { headers: { ...type, 'x-service-signature': `sha256=${hmac('hex')}` }, body };
+}
+
+/** A webhook as the store sends it. Of a generic store the topic is the event, and `data` its body. */
+export function signedDelivery(
+  provider: Provider,
+  secret: string,
+  topic: string,
+  data: object,
+  createdAt = new Date(),
+): { headers: Record<string, string>; body: string } {
+  const told = provider === 'generic' ? { event: topic, createdAt: createdAt.toISOString(), data } : data;
+  return signedText(provider, secret, topic, JSON.stringify(told));
 }
 
 export async function deliver(

@@ -3,6 +3,7 @@ import { ZodError } from 'zod';
 import type { Context } from '../../context.ts';
 import type { Provider } from '../../engines/postgres/attribution-tables.ts';
 import { validationError } from '../../errors.ts';
+import { assertShallow } from '../../nesting.ts';
 import { problemsOf } from '../../problems.ts';
 import { clientOf } from './providers/clients.ts';
 import { isUnauthorized, type Reading, storeUnavailable } from './providers/provider.ts';
@@ -36,6 +37,7 @@ const exact: Parameters<typeof JSON.parse>[1] = (_name, value, context?: { sourc
   typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value) ? context?.source : value;
 
 function parseJson(rawBody: Buffer): unknown {
+  assertShallow(rawBody);
   try {
     return JSON.parse(rawBody.toString('utf8'), exact);
   } catch {
