@@ -1,6 +1,7 @@
 import type { Caller } from './auth/queries.ts';
 import type { Clock } from './clock.ts';
 import type { Db } from './engines/postgres/open.ts';
+import { transact } from './engines/postgres/transaction.ts';
 import { newId } from './ids.ts';
 import type { NewEntry } from './ledger/entry.ts';
 import type { EventName } from './outbox/events.ts';
@@ -40,7 +41,7 @@ export interface Actor {
  * and the outbox come last: their head's row is held for the shortest time, and its numbers are in commit order.
  */
 export async function inWork<T>(db: Db, clock: Clock, actor: Actor, change: (work: Work) => Promise<T>): Promise<T> {
-  return await db.transaction().execute((trx) => inTransaction(trx, clock, actor, change));
+  return await transact(db, (trx) => inTransaction(trx, clock, actor, change));
 }
 
 /** As `inWork`, within a transaction that is already open. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Caller } from '../auth/queries.ts';
 import type { Context } from '../context.ts';
+import { transact } from '../engines/postgres/transaction.ts';
 import { ApiError, unavailable, validationError } from '../errors.ts';
 import type { Circumstances, RawInput } from '../operation.ts';
 import { inTransaction, type Work } from '../work.ts';
@@ -67,7 +68,7 @@ export async function runOnce(
   const { idempotencyKey: key, requestId } = circumstances;
   if (key !== undefined) assertForm(key);
   const now = clock.now();
-  return await postgres.db.transaction().execute(async (trx) => {
+  return await transact(postgres.db, async (trx) => {
     if (key !== undefined) {
       const claim = { brandId, key, requestHash: hashOf(request), now, oldest: oldestAt(now) };
       const kept = await claimKey(trx, claim, TWIN_WAIT_MS).catch((error: unknown) => {

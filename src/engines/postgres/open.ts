@@ -48,19 +48,33 @@ const CONNECTION_LOST = /^(08|57P0|57014|53)/;
 const NETWORK_ERROR = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH)$/;
 const DRIVER_LOST = /terminated|timeout exceeded when trying to connect|Query read timeout|not queryable/i;
 
+/** A deadlock, or a snapshot that others have overtaken. */
+const ENDED_FOR_OTHERS = /^(40P01|40001)$/;
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+
 function isUnreachable(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isUnreachable);
   if (!(error instanceof Error)) return false;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const code = codeOf(error);
   return CONNECTION_LOST.test(code) || NETWORK_ERROR.test(code) || DRIVER_LOST.test(error.message);
 }
 
+/** Whether what was thrown says that a transaction was ended for the sake of others: it may work the next time. */
+export const isEndedForOthers = (thrown: unknown): boolean =>
+  thrown instanceof ApiError && ENDED_FOR_OTHERS.test(codeOf(thrown.cause));
+
 function translate(error: unknown): never {
-  if (error instanceof ApiError || !isUnreachable(error)) throw error;
+  if (error instanceof ApiError) throw error;
+  if (!isUnreachable(error) && !ENDED_FOR_OTHERS.test(codeOf(error))) throw error;
   throw unavailable('PostgreSQL', error);
 }
 
-/** Turns a lost connection into SERVICE_UNAVAILABLE in this one place, for every statement and transaction. */
+/**
+ * Turns a lost connection, or a transaction that was ended for others, into SERVICE_UNAVAILABLE in this one place, for
+ * every statement and transaction.
+ */
 function guardDriver(driver: Driver): Driver {
   const inner = new WeakMap<DatabaseConnection, DatabaseConnection>();
   const unwrap = (connection: DatabaseConnection) => inner.get(connection) ?? connection;
