@@ -8,6 +8,14 @@ export function isDeclared(shape: z.ZodObject, name: string): boolean {
   return Object.hasOwn(shape.shape, name);
 }
 
+/** What a rule between fields looks at: a field that is missing, or that its own shape refused, may be anything. */
+export type Unchecked<Field extends string> = Partial<Record<Field, unknown>>;
+
+/** Of a rule between fields: it also runs beside a field that is wrong by itself, for every problem is told at once. */
+export const besideOthers = {
+  when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null && !Array.isArray(value),
+};
+
 const SHOWN = 60;
 
 /** A value as an error message shows it: short, and never a secret's whole length. */

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { problemsOf } from './harness/affiliates.ts';
+import { LINKS, problemsOf } from './harness/affiliates.ts';
 import { call, makeBrand, send, startApp, type TestApp, unique } from './harness/app.ts';
 import { creator, putDirectory } from './harness/directory.ts';
 
+const SHOP = 'https://shop.example';
+const EMAIL = 'creator_email required';
+const PERFORMANCE = '/v1/affiliates/performance';
 const alias = unique('input');
 let app: TestApp;
 let key: string;
@@ -73,6 +76,78 @@ describe('every problem of a request is named at once, once', () => {
     const answer = await get('/v1/creators/search?q=a%00b&limit=x');
     expect(answer.status).toBe(422);
     expect(problemsOf(answer).sort()).toEqual(['limit invalid_format', 'q invalid_character']);
+  });
+
+  it.each<[method: 'POST' | 'GET' | 'PATCH', path: string, body: unknown, problems: string[]]>([
+    ['POST', LINKS, { type: 'link', value: 'x' }, ['creator_email required', 'destination_url required']],
+    ['POST', LINKS, { type: 'link' }, ['creator_email required', 'value required', 'destination_url required']],
+    ['POST', LINKS, { type: 'link', value: SHOP }, ['creator_email required']],
+    ['POST', LINKS, { type: 'link', value: 'x', destination_url: 5 }, [EMAIL, 'destination_url invalid_type']],
+    ['POST', LINKS, { type: 'link', value: 'https://me@shop.example' }, [EMAIL, 'value invalid']],
+    [
+      'POST',
+      LINKS,
+      { type: 'coupon', value: 'x', hold_days: -1 },
+      [EMAIL, 'hold_days too_small', 'type invalid_value'],
+    ],
+    ['POST', LINKS, [], ['body invalid_type']],
+    [
+      'POST',
+      `${LINKS}/bulk`,
+      { type: 'link', commission_rate: 101 },
+      [...['all_missing selector', 'commission_rate too_big', 'destination_url required']],
+    ],
+    ['POST', `${LINKS}/bulk`, { creators: 5, roster_ids: ['x'] }, ['creators invalid_type', 'roster_ids selector']],
+    ['POST', '/v1/commissions', { status: 'nope' }, ['event_id required', 'status invalid_value']],
+    ['POST', '/v1/commissions', {}, ['event_id required', 'status required']],
+    [
+      'POST',
+      '/v1/commissions',
+      { event_id: 'a', event_ids: 5 },
+      [...['event_id ambiguous', 'event_ids invalid_type', 'status required']],
+    ],
+    ['POST', '/v1/commissions', { event_id: 5 }, ['event_id invalid_type', 'status required']],
+    ['POST', '/v1/roster/add', { tags: 'vip' }, ['ig_handle required', 'tags invalid_type']],
+    ['POST', '/v1/roster/add', { ig_handle: 5, name: 5 }, ['ig_handle invalid_type', 'name invalid_type']],
+    [
+      'POST',
+      '/v1/campaigns',
+      { compensation: { type: 'commission', amount: 101 } },
+      [...['compensation.amount invalid', 'name required']],
+    ],
+    ['POST', '/v1/campaigns', { compensation: { amount: 1.234 } }, ['compensation.type required', 'name required']],
+    [
+      'GET',
+      '/v1/payouts?from=2026-02-02&to=2026-02-01&method=cash',
+      undefined,
+      [...['from invalid', 'method invalid_value']],
+    ],
+    ['GET', '/v1/payouts?from=soon&to=2026-02-01', undefined, ['from invalid_union']],
+    [
+      'GET',
+      `${PERFORMANCE}?date_from=2026-02-02&date_to=2026-02-01&limit=x`,
+      undefined,
+      [...['date_to invalid', 'limit invalid_format']],
+    ],
+    ['GET', `${PERFORMANCE}?date_from=soon&date_to=2026-02-01`, undefined, ['date_from invalid_union']],
+    [
+      'GET',
+      '/v1/creators/search?follower_min=5&follower_max=1&sort=x',
+      undefined,
+      [...['follower_min contradiction', 'sort invalid_value']],
+    ],
+  ])('%s %s %j', async (method, path, body, problems) => {
+    const answer = await send(app.url + path, key, method, body);
+    expect([answer.status, answer.body.code]).toEqual([422, 'VALIDATION_ERROR']);
+    expect(problemsOf(answer).sort()).toEqual([...problems].sort());
+  });
+
+  it.each([
+    ['a code', { value: 'x'.repeat(300) }],
+    ['an address as a code', { value: `${SHOP}/${'x'.repeat(300)}` }],
+    ['an address that a link leads to', { type: 'link', value: `${SHOP}/${'x'.repeat(2_000)}` }],
+  ])('%s that is too long, beside what is missing', async (_what, body) => {
+    expect(problemsOf(await send(app.url + LINKS, key, 'POST', body))).toEqual([EMAIL, 'value too_big']);
   });
 
   it.each([

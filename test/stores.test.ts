@@ -166,6 +166,16 @@ describe('Shopify', () => {
   });
 });
 
+describe('a store of the brand’s own making', () => {
+  it('is told every problem of an order at once, its money beside what is missing', async () => {
+    const refunds = [{ refund_id: 'r', amount: -1, at: 'soon' }];
+    const order = { currency: 'USD', amount: '1.001', refunds };
+    const { issues } = await topicOf('generic', 'order.paid', order).catch((error: unknown) => Object(error));
+    const paths = issues.map(({ path }: { path: unknown[] }) => path.join('.')).sort();
+    expect(paths).toEqual(['data.amount', 'data.order_id', 'data.refunds.0.amount', 'data.refunds.0.at']);
+  });
+});
+
 describe('WooCommerce', () => {
   it('a coupon that is used up is inactive', async () => {
     const store = get('woocommerce');

@@ -65,6 +65,11 @@ export function compensationProblem({ type, amount, currency }: CompensationInpu
   return toMinor(amount, code) === undefined ? `must have at most ${decimalsOf(code)} decimals in ${code}` : undefined;
 }
 
+const CompensationCreate = Compensation.partial({ amount: true, currency: true }).superRefine((input, context) => {
+  const message = compensationProblem(input);
+  if (message) context.addIssue({ code: 'custom', path: ['amount'], message, input: input.amount });
+});
+
 const description = z.string().max(10_000).nullable();
 const deadline = timestampInput.nullable();
 const name = z.string().trim().min(1).max(200);
@@ -75,15 +80,10 @@ export const CampaignCreate = z
     name: name.meta({ example: 'Summer launch' }),
     type: type.optional(),
     description: description.optional(),
-    compensation: Compensation.partial({ amount: true, currency: true }).nullable().optional(),
+    compensation: CompensationCreate.nullable().optional(),
     requirements: Requirements.partial().nullable().optional(),
     deadline: deadline.optional(),
     status: status.default('active'),
-  })
-  .superRefine(({ compensation }, context) => {
-    const message = compensation ? compensationProblem(compensation) : undefined;
-    if (message)
-      context.addIssue({ code: 'custom', path: ['compensation', 'amount'], message, input: compensation?.amount });
   })
   .meta({ id: 'CampaignCreate' });
 export type CampaignCreate = z.output<typeof CampaignCreate>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ListQuery, listOf, timestamp } from '../../page.ts';
+import { besideOthers, type Unchecked } from '../../problems.ts';
 import { CommissionEvent, CommissionStatus } from '../orders/schema.ts';
 
 const note = z.string().trim().max(5_000).nullable().optional().describe('Kept as `status_note`.');
@@ -28,11 +29,11 @@ export const CommissionReview = z
     event_ids: eventIds.optional(),
     note,
   })
-  .superRefine(({ event_id, event_ids }, context) => {
+  .superRefine(({ event_id, event_ids }: Unchecked<'event_id' | 'event_ids'>, context) => {
     if ((event_id === undefined) !== (event_ids === undefined)) return;
     const params = { code: event_id === undefined ? 'required' : 'ambiguous' };
     context.addIssue({ code: 'custom', path: ['event_id'], params, message: 'give exactly one of it and `event_ids`' });
-  })
+  }, besideOthers)
   .meta({ id: 'CommissionReview' });
 
 export const CommissionsReviewed = z.object({ updated: z.number().int().min(0) });

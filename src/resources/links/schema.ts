@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Currency, fromMinor, fromPpm, toPpm } from '../../money.ts';
 import { ListQuery, listOf, Pagination, timestamp } from '../../page.ts';
+import { besideOthers, type Unchecked } from '../../problems.ts';
 import { toWire } from '../../wire.ts';
 import { CreatorName, Email } from '../creators/schema.ts';
 import type { CurrencyFigures, LinkFigures } from '../figures/schema.ts';
@@ -118,6 +119,17 @@ const valueOrAddress = anyValue
   })
   .meta({ maxLength: MAX_DESTINATION });
 
+/** What is wrong with a value for its type of assignment. */
+function checkValue(value: string, type: unknown, context: z.RefinementCtx): void {
+  if (type === 'discount_code' && value.length > MAX_VALUE) {
+    context.addIssue({ ...tooLong(value, MAX_VALUE), path: ['value'] });
+  }
+  if (type !== 'link' || !isAddress(value)) return;
+  const { error } = Destination.safeParse(value);
+  const message = error?.issues[0]?.message;
+  if (message !== undefined) context.addIssue({ code: 'custom', path: ['value'], message, input: value });
+}
+
 export const LinkCreate = z
   .object({
     creator_email: Email.describe("Of somebody on the brand's roster."),
@@ -140,18 +152,14 @@ export const LinkCreate = z
       .optional(),
     currency: Currency.describe("The brand's by default; a connected offer has its store's.").optional(),
   })
-  .superRefine((input, context) => {
-    if (input.type !== 'link') {
-      if (input.value.length > MAX_VALUE) context.addIssue({ ...tooLong(input.value, MAX_VALUE), path: ['value'] });
-    } else if (isAddress(input.value)) {
-      const { success, error } = Destination.safeParse(input.value);
-      if (!success)
-        context.addIssue({ code: 'custom', path: ['value'], message: error.issues[0]?.message ?? 'is no address' });
-    } else if (!input.destination_url) {
-      const message = 'is required of a link, unless `value` is an https address';
-      context.addIssue({ code: 'custom', path: ['destination_url'], params: { code: 'required' }, message });
-    }
-  })
+  .superRefine(({ type, value, destination_url }: Unchecked<'type' | 'value' | 'destination_url'>, context) => {
+    const { data: usable } = valueOrAddress.safeParse(value);
+    if (usable !== undefined) checkValue(usable, type, context);
+    const leadsToValue = typeof value === 'string' && isAddress(value);
+    if (type !== 'link' || leadsToValue || (destination_url ?? null) !== null) return;
+    const message = 'is required of a link, unless `value` is an https address';
+    context.addIssue({ code: 'custom', path: ['destination_url'], params: { code: 'required' }, message });
+  }, besideOthers)
   .meta({ id: 'AffiliateLinkCreate' });
 export type LinkCreate = z.output<typeof LinkCreate>;
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Currency, fromMinor } from '../../money.ts';
 import { ListQuery, listOf, timestamp, timestampInput } from '../../page.ts';
+import { besideOthers, type Unchecked } from '../../problems.ts';
 import { toWire } from '../../wire.ts';
 import { Email } from '../creators/schema.ts';
 import type { PayoutFacts } from './queries.ts';
@@ -81,10 +82,10 @@ export const PayoutFilter = z
     to: through.optional().describe('Made at or before this time; a date alone includes that day.'),
     ...ListQuery,
   })
-  .superRefine(({ from, to }, context) => {
-    if (from === undefined || to === undefined || from <= to) return;
+  .superRefine(({ from, to }: Unchecked<'from' | 'to'>, context) => {
+    if (!(from instanceof Date && to instanceof Date && from > to)) return;
     context.addIssue({ code: 'custom', path: ['from'], message: 'must not be after `to`', input: from.toISOString() });
-  });
+  }, besideOthers);
 
 export const PayoutList = listOf(Payout);
 

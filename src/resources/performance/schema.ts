@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { PageQuery, Pagination } from '../../page.ts';
+import { besideOthers, type Unchecked } from '../../problems.ts';
 import { Boundary, endOf, startOf } from '../figures/schema.ts';
 
 const minor = z.number().int();
@@ -35,10 +36,12 @@ export const PerformanceFilter = z
     date_to: Boundary.optional().describe('A UTC day, which is included whole, or a time.'),
     ...PageQuery,
   })
-  .superRefine(({ date_from, date_to }, context) => {
-    if (date_from === undefined || date_to === undefined || startOf(date_from) < endOf(date_to)) return;
-    context.addIssue({ code: 'custom', path: ['date_to'], message: 'must not be before date_from', input: date_to });
-  });
+  .superRefine(({ date_from, date_to }: Unchecked<'date_from' | 'date_to'>, context) => {
+    const { data: from } = Boundary.safeParse(date_from);
+    const { data: to } = Boundary.safeParse(date_to);
+    if (from === undefined || to === undefined || startOf(from) < endOf(to)) return;
+    context.addIssue({ code: 'custom', path: ['date_to'], message: 'must not be before date_from', input: to });
+  }, besideOthers);
 export type PerformanceFilter = z.output<typeof PerformanceFilter>;
 
 export const PerformanceList = z.object({

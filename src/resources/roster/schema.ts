@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ListQuery, listOf, timestamp } from '../../page.ts';
+import { besideOthers, type Unchecked } from '../../problems.ts';
 import { CreatorName, Email, Handle, Tags } from '../creators/schema.ts';
 
 const status = z.enum(['active', 'hired', 'paused', 'removed']).describe('`hired`: active, and added by handle.');
@@ -64,11 +65,11 @@ export const RosterAddByHandle = z
     name: CreatorName.nullable().optional(),
     tags: Tags.nullable().optional(),
   })
-  .superRefine(({ ig_handle, tt_handle }, context) => {
-    if (ig_handle || tt_handle) return;
+  .superRefine(({ ig_handle, tt_handle }: Unchecked<'ig_handle' | 'tt_handle'>, context) => {
+    if ((ig_handle ?? tt_handle ?? null) !== null) return;
     const message = 'is required, or `tt_handle`';
     context.addIssue({ code: 'custom', path: ['ig_handle'], params: { code: 'required' }, message });
-  })
+  }, besideOthers)
   .meta({ id: 'RosterAddByHandle' });
 export type RosterAddByHandle = z.output<typeof RosterAddByHandle>;
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { booleanParameter, decimalParameter, integerParameter, PageQuery, Pagination } from '../../../page.ts';
+import { besideOthers, type Unchecked } from '../../../problems.ts';
 import { fold, readCity, readState } from './places.ts';
 import { DirectoryCreator } from './schema.ts';
 import { Interpretation } from './understand.ts';
@@ -30,11 +31,8 @@ const q = z
   .meta({ example: 'vegan NYC' })
   .optional();
 
-/** What the rules between parameters look at; a parameter that its own rule refused may be anything. */
-type Unchecked = Partial<Record<'city' | 'state' | 'follower_min' | 'follower_max', unknown>>;
-
 /** The state inside `City, ST` and the one beside it must not contradict each other. */
-function assertOneState(query: Unchecked, context: z.RefinementCtx): void {
+function assertOneState(query: Unchecked<'city' | 'state'>, context: z.RefinementCtx): void {
   if (typeof query.city !== 'string' || typeof query.state !== 'string') return;
   const city = readCity(query.city);
   const state = readState(query.state);
@@ -50,7 +48,8 @@ function assertOneState(query: Unchecked, context: z.RefinementCtx): void {
   });
 }
 
-function assertOrder({ follower_min, follower_max }: Unchecked, context: z.RefinementCtx): void {
+function assertOrder(query: Unchecked<'follower_min' | 'follower_max'>, context: z.RefinementCtx): void {
+  const { follower_min, follower_max } = query;
   if (typeof follower_min !== 'number' || typeof follower_max !== 'number' || follower_min <= follower_max) return;
   context.addIssue({
     code: 'custom',
@@ -84,14 +83,10 @@ export const CreatorSearchQuery = z
       .describe('Stays on the version of an earlier answer (X-Directory-Version) while walking pages.')
       .optional(),
   })
-  .superRefine(
-    (query, context) => {
-      assertOneState(query, context);
-      assertOrder(query, context);
-    },
-    // Also beside a parameter that is wrong by itself: every problem is told at once.
-    { when: ({ value }) => typeof value === 'object' && value !== null },
-  );
+  .superRefine((query, context) => {
+    assertOneState(query, context);
+    assertOrder(query, context);
+  }, besideOthers);
 export type CreatorSearchQuery = z.output<typeof CreatorSearchQuery>;
 
 const Facet = z.array(z.object({ value: z.string(), count: z.number().int() }));

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Currency, decimalsOf } from '../../../money.ts';
+import { besideOthers, type Unchecked } from '../../../problems.ts';
 import type { OrderFacts, RefundFacts } from '../schema.ts';
 import { distinct, MAX_LENGTH, MAX_VALUES } from './click.ts';
 import { Decimal, excessOf, toMinorUnits, writeDecimal } from './money.ts';
@@ -52,16 +53,19 @@ const Order = z
     click_ids: Carried,
     refunds: z.array(Refund).optional(),
   })
-  .superRefine(({ currency, amount, refunds = [] }, context) => {
+  .superRefine((order: Unchecked<'currency' | 'amount' | 'refunds'>, context) => {
+    const { data: currency } = Currency.safeParse(order.currency);
+    if (currency === undefined) return;
     const message = `must be at least 0 with at most ${decimalsOf(currency)} decimals in ${currency}`;
-    const check = (one: bigint | undefined, path: (string | number)[]) => {
-      if (one === undefined) return;
+    const check = (one: unknown, path: (string | number)[]) => {
+      if (typeof one !== 'bigint') return;
       const problem = one >= 0n && isWhole(one, currency) ? excessOf(one, currency) : message;
       if (problem !== undefined) context.addIssue({ code: 'custom', path, message: problem, input: writeDecimal(one) });
     };
-    check(amount, ['amount']);
-    for (const [i, refund] of refunds.entries()) check(refund.amount, ['refunds', i, 'amount']);
-  });
+    check(order.amount, ['amount']);
+    const refunds = Array.isArray(order.refunds) ? order.refunds : [];
+    for (const [i, refund] of refunds.entries()) check(Object(refund).amount, ['refunds', i, 'amount']);
+  }, besideOthers);
 type Order = z.output<typeof Order>;
 
 const Envelope = z.object({ event: z.string(), createdAt: StoreTime });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { besideOthers, type Unchecked } from '../../../problems.ts';
 import { Email } from '../../creators/schema.ts';
 import { Destination, Rate } from '../schema.ts';
 
@@ -31,17 +32,17 @@ export const BulkCreate = z
       .pipe(z.enum(['discount_code', 'link'])),
     destination_url: Destination.nullable().describe('Required of links.').optional(),
   })
-  .superRefine((input, context) => {
+  .superRefine((input: Unchecked<(typeof SELECTORS)[number] | 'type' | 'destination_url'>, context) => {
     const given = SELECTORS.filter((name) => input[name] !== undefined && input[name] !== false);
     if (given.length !== 1) {
       const message = 'give exactly one of `all_missing: true`, `creators`, `roster_ids`';
       context.addIssue({ code: 'custom', path: [given[1] ?? 'all_missing'], params: { code: 'selector' }, message });
     }
-    if (input.type === 'link' && !input.destination_url) {
+    if (input.type === 'link' && (input.destination_url ?? null) === null) {
       const message = 'is required of links';
       context.addIssue({ code: 'custom', path: ['destination_url'], params: { code: 'required' }, message });
     }
-  })
+  }, besideOthers)
   .meta({ id: 'BulkCodes', examples: [{ all_missing: true, commission_rate: 10 }] });
 export type BulkCreate = z.output<typeof BulkCreate>;
 
