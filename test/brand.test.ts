@@ -75,6 +75,8 @@ describe('the brand', () => {
     [{ name: null }, 'name'],
     [{ name: ' ' }, 'name'],
     [{ website: 'javascript:alert(1)' }, 'website'],
+    [{ website: 'https://:pw@shoes.example' }, 'website'],
+    [{ logo: 'https://me@shoes.example/logo.png' }, 'logo'],
     [{ logo: 'logo.png' }, 'logo'],
     [{ contact_email: 'ann' }, 'contact_email'],
     [{ settings: null }, 'settings'],

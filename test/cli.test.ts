@@ -127,6 +127,7 @@ const COMMANDS: readonly [script: string, command: string, needs: string][] = [
   ['src/server.ts', '', ''],
   ['src/worker.ts', '', ''],
 ];
+const CONNECT = ['integration', 'connect', '--brand', 'x', '--provider', 'generic'];
 const words = (command: string) => command.split(' ').filter(Boolean);
 
 function everyCommand(): Command[] {
@@ -166,6 +167,8 @@ describe('usage', () => {
     ['src/cli.ts', ['key', 'create', '--brand', 'x', '--type', 'data', '--name', '']],
     ['src/cli.ts', ['key', 'revoke', ' \t']],
     ['src/cli.ts', ['credits', 'refund', '']],
+    ['src/cli.ts', [...CONNECT, '--url', 'https://:pw@shop.example']],
+    ['src/cli.ts', [...CONNECT, '--url', 'https://me@shop.example']],
     ['indexer/main.ts', ['import', 'a.ndjson', '']],
     ['indexer/main.ts', ['verify', '']],
     ['src/server.ts', ['--port', '65536']],

@@ -52,6 +52,8 @@ describe('a change', () => {
   it.each([
     [{ destination_url: null }, 'destination_url required'],
     [{ destination_url: 'https://go.example/r/x' }, 'destination_url circular'],
+    [{ destination_url: 'https://:pw@shop.example/' }, 'destination_url invalid'],
+    [{ url: 'https://me@shop.example/' }, 'url invalid'],
     [{ url: 'nowhere' }, 'url invalid_format'],
     [{ value: SHOP }, 'value invalid'],
     [{ value: null }, 'value invalid_type'],

@@ -119,6 +119,8 @@ describe('an assignment', () => {
     [{ value: 'http://shop.example', type: 'link' }, ['destination_url required']],
     [{ value: 'a', type: 'link', destination_url: 'ftp://shop.example' }, ['destination_url invalid_format']],
     [{ value: 'a', type: 'link', destination_url: 'https://me@shop.example' }, ['destination_url invalid']],
+    [{ value: 'a', type: 'link', destination_url: 'https://:pw@shop.example/' }, ['destination_url invalid']],
+    [{ value: 'https://:pw@shop.example/', type: 'link' }, ['value invalid']],
     [{ value: 'a', type: 'link', destination_url: 'https://go.example/r/b' }, ['destination_url circular']],
     [{ value: 'A', hold_days: 91 }, ['hold_days too_big']],
     [{ value: 'A', hold_days: -1 }, ['hold_days too_small']],

@@ -105,6 +105,15 @@ describe.each(PROVIDERS)('%s', (provider) => {
     });
   });
 
+  it('is not taken at an address with a name or password', async () => {
+    const store = await startStore(provider);
+    for (const login of ['me', ':pw']) {
+      store.host = `${login}@shop.example`;
+      await expect(clientOf(provider).connect(asked(store))).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    }
+    await store.close();
+  });
+
   it('has an active percentage coupon, in any case, or says what is wrong with it', async () => {
     const store = get(provider);
     store.coupons.set('ana10', { kind: 'percentage', amount: 10, active: true });

@@ -8,6 +8,7 @@ import { ApiError } from '../errors.ts';
 import { askWhoItIs, connectStore, disconnectStore } from '../resources/integrations/actions.ts';
 import { findBrandOfIntegration, listIntegrations } from '../resources/integrations/queries.ts';
 import { integrationOf, PROVIDERS } from '../resources/integrations/schema.ts';
+import { hasLogin } from '../web-address.ts';
 import { inWork } from '../work.ts';
 import { filled } from './arguments.ts';
 import { getBrand } from './brands.ts';
@@ -31,6 +32,7 @@ function baseUrl(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (!url || !/^https?:$/.test(url.protocol))
     throw new InvalidArgumentError('must be a URL such as https://a.example.');
+  if (hasLogin(url)) throw new InvalidArgumentError('must not have a name or password; they go into files.');
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Applying } from '../resources/applications/actions.ts';
 import { HANDLE_FORM } from '../resources/creators/schema.ts';
+import { hasLogin } from '../web-address.ts';
 
 const MAX_MESSAGE = 5_000;
 const MAX_LINKS = 5;
@@ -34,6 +35,8 @@ function linkProblem(found: readonly string[]): string | undefined {
   if (found.length > MAX_LINKS) return `Give at most ${MAX_LINKS} links; there are ${found.length}.`;
   const wrong = found.findIndex((link) => !/^https:\/\/[^/]/i.test(link) || !URL.canParse(link));
   if (wrong >= 0) return `Link ${wrong + 1} must be a whole address that begins with https://.`;
+  const secret = found.findIndex((link) => hasLogin(new URL(link)));
+  if (secret >= 0) return `Link ${secret + 1} must not have a name or password before the address.`;
   const long = found.findIndex((link) => link.length > MAX_LINK);
   return long >= 0 ? `Link ${long + 1} is longer than ${MAX_LINK} characters.` : undefined;
 }

@@ -18,6 +18,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'src/secrets.ts',
     'src/patch.ts',
     'src/problems.ts',
+    'src/web-address.ts',
     'src/wire.ts',
   ],
   ['src/engines/'],

@@ -2,6 +2,7 @@ import { promises as dns, type LookupAddress } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { hasLogin } from '../../web-address.ts';
 import { isAllowed, isPublic } from './addresses.ts';
 
 export interface OutsideRequest {
@@ -85,7 +86,7 @@ async function exchange(request: OutsideRequest, lookup: LookupFunction, signal:
  */
 export async function callOutside(request: OutsideRequest): Promise<OutsideAnswer> {
   const { url, allow, timeoutMs } = request;
-  if (url.username !== '' || url.password !== '') return { outcome: 'refused', reason: 'must not carry credentials' };
+  if (hasLogin(url)) return { outcome: 'refused', reason: 'must not carry credentials' };
   if (!/^https?:$/.test(url.protocol)) return { outcome: 'refused', reason: 'must begin with https://' };
   const signal = AbortSignal.timeout(timeoutMs);
   try {

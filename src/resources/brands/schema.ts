@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { PLAN_NAMES, SUBSCRIPTION_STATUSES } from '../../auth/plans.ts';
 import { Currency, fromPpm, toPpm } from '../../money.ts';
 import { timestamp } from '../../page.ts';
+import { WebAddress } from '../../web-address.ts';
 import { toWire } from '../../wire.ts';
 import type { BrandRow } from './queries.ts';
 
@@ -37,19 +38,15 @@ export const Brand = z
 export type Brand = z.infer<typeof Brand>;
 
 const line = z.string().trim().min(1).max(200).nullable();
-const webAddress = z
-  .url({ protocol: /^https?$/, error: 'must be an http or https address' })
-  .max(2_000)
-  .nullable();
 
 /** Set changes, omit keeps, null clears; a name and the settings have no empty state and refuse null. */
 export const BrandPatch = z
   .object({
     name: z.string().trim().min(1).max(200).optional(),
-    logo: webAddress.optional(),
+    logo: WebAddress.nullable().optional(),
     contact_name: line.optional(),
     contact_email: z.email().max(254).nullable().optional(),
-    website: webAddress.optional(),
+    website: WebAddress.nullable().optional(),
     industry: line.optional(),
     description: z.string().max(10_000).nullable().optional(),
     settings: BrandSettings.partial().optional(),

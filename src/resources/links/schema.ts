@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Currency, fromMinor, fromPpm, toPpm } from '../../money.ts';
 import { ListQuery, listOf, Pagination, timestamp } from '../../page.ts';
 import { besideOthers, type Unchecked } from '../../problems.ts';
+import { MAX_ADDRESS, WebAddress } from '../../web-address.ts';
 import { toWire } from '../../wire.ts';
 import { CreatorName, Email } from '../creators/schema.ts';
 import type { CurrencyFigures, LinkFigures } from '../figures/schema.ts';
@@ -74,14 +75,7 @@ export const LinkDeactivated = z.object({
 export const LinkFilter = z.object({ creator_email: Email.describe('In any case.').optional(), ...ListQuery });
 export type LinkFilter = z.output<typeof LinkFilter>;
 
-const MAX_DESTINATION = 2_000;
-
-/** http or https, without a name and password. */
-export const Destination = z
-  .url({ protocol: /^https?$/, error: 'must be an http or https address' })
-  .max(MAX_DESTINATION)
-  .refine((text) => !URL.canParse(text) || new URL(text).username === '', 'must not have a user name')
-  .meta({ example: 'https://shop.example/summer' });
+export const Destination = WebAddress.meta({ example: 'https://shop.example/summer' });
 
 export const Rate = z
   .number()
@@ -114,10 +108,10 @@ const tooLong = (input: string, maximum: number) => ({
 const valueOrAddress = anyValue
   .check(({ value, issues }) => {
     if (value.length <= MAX_VALUE) return;
-    const maximum = isAddress(value) ? MAX_DESTINATION : MAX_VALUE;
+    const maximum = isAddress(value) ? MAX_ADDRESS : MAX_VALUE;
     if (value.length > maximum) issues.push(tooLong(value, maximum));
   })
-  .meta({ maxLength: MAX_DESTINATION });
+  .meta({ maxLength: MAX_ADDRESS });
 
 /** What is wrong with a value for its type of assignment. */
 function checkValue(value: string, type: unknown, context: z.RefinementCtx): void {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Currency, decimalsOf } from '../../../money.ts';
 import { besideOthers, type Unchecked } from '../../../problems.ts';
+import { WebAddress } from '../../../web-address.ts';
 import type { OrderFacts, RefundFacts } from '../schema.ts';
 import { distinct, MAX_LENGTH, MAX_VALUES } from './click.ts';
 import { Decimal, excessOf, toMinorUnits, writeDecimal } from './money.ts';
@@ -28,7 +29,7 @@ const NEEDED: Readonly<Record<string, 'paid_at' | 'cancelled_at' | 'refunds'>> =
 };
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
 
-const StoreInfo = z.object({ name: z.string().min(1), currency: Currency, storefront_url: z.url() });
+const StoreInfo = z.object({ name: z.string().min(1), currency: Currency, storefront_url: WebAddress });
 const CouponInfo = z.object({ code: z.string(), percentage: z.number().nullish(), active: z.boolean() });
 
 /** Major units: as text, or a number with no more decimals than the currency has. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Currency } from '../../../money.ts';
+import { WebAddress } from '../../../web-address.ts';
 import {
   type Coupon,
   getFromStore,
@@ -35,7 +36,7 @@ const COUPON = `query Coupon($code: String!) {
 const TAXES = `query Taxes($id: ID!) { order(id: $id) { taxesIncluded } shop { taxesIncluded } }`;
 
 const Shop = z.object({
-  shop: z.object({ name: z.string().min(1), currencyCode: Currency, primaryDomain: z.object({ url: z.url() }) }),
+  shop: z.object({ name: z.string().min(1), currencyCode: Currency, primaryDomain: z.object({ url: WebAddress }) }),
 });
 
 const Discount = z.object({

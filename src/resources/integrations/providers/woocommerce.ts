@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Currency } from '../../../money.ts';
+import { WebAddress } from '../../../web-address.ts';
 import {
   askStore,
   type Coupon,
@@ -19,7 +20,7 @@ const API = '/wp-json/wc/v3';
 const PER_PAGE = 100;
 const MAX_PAGES = 50;
 
-const Site = z.object({ name: z.string(), home: z.url() });
+const Site = z.object({ name: z.string(), home: WebAddress });
 const Setting = z.object({ value: Currency });
 
 const Coupons = z.array(
