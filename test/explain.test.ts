@@ -10,7 +10,9 @@ import {
   daysAgo,
   makeAssignment,
   makeSale,
+  makeUnapprovable,
   orderFacts,
+  refund,
   tell,
   tellRefunds,
 } from './harness/sales.ts';
@@ -152,6 +154,53 @@ describe('the explanation of an order', () => {
       ...{ status: 'paid', commission: 10, blocked_by: [] },
       adjustments: [{ cause: 'r', amount: 5 }],
     });
+  });
+
+  it('is blocked by what refuses a review, whatever became of the order, and by nothing that does not', async () => {
+    const sales = {
+      ...(await makeUnapprovable(app.context, brand)),
+      cancelledInReview: await makeSale(app.context, brand, { occurredAt: daysAgo(3) }),
+      free: await makeSale(app.context, brand, { amountMinor: 0 }),
+    };
+    const { facts, ...cancelled } = sales.cancelledInReview;
+    await tell(app.context, cancelled, { ...facts, cancelledAt: daysAgo(1), updatedAt: daysAgo(1) });
+    const review = async (id: string, status: string) => {
+      const answer = await send(`${app.url}/v1/commissions`, key, 'POST', { status, event_id: id });
+      return answer.status === 200 ? undefined : answer.body.code.toLowerCase();
+    };
+    const told = async (orderId: string) => (await explain({ order_id: orderId })).body.data.commission;
+    const found = Object.entries(sales).map(async ([name, { id, orderId }]) => {
+      const own = (await told(orderId)).blocked_by;
+      await review(id, 'rejected');
+      const rejected = (await told(orderId)).blocked_by;
+      const [first] = rejected.filter((block: string) => block !== 'rejected');
+      expect([name, await review(id, 'approved')]).toEqual([name, first]);
+      return [name, [own, rejected]];
+    });
+    const refused = (...blocks: string[]) => [blocks, ['rejected', ...blocks.filter((block) => block !== 'rejected')]];
+    expect(Object.fromEntries(await Promise.all(found))).toEqual({
+      unpaid: refused('order_not_paid'),
+      cancelled: refused('rejected', 'order_not_paid'),
+      refunded: refused('rejected', 'order_not_paid'),
+      held: refused('review_period_active'),
+      cancelledInReview: refused('rejected', 'order_not_paid', 'review_period_active'),
+      free: refused(),
+    });
+  });
+
+  it('of what the brand rejected before its order was taken back says that it was', async () => {
+    const [refunded, cancelled] = [await makeSale(app.context, brand), await makeSale(app.context, brand)];
+    for (const { id } of [refunded, cancelled]) {
+      await send(`${app.url}/v1/commissions`, key, 'POST', { status: 'rejected', event_id: id, note: 'own purchase' });
+    }
+    await refund(app.context, refunded, refunded.facts.baseMinor);
+    await tell(app.context, cancelled, { ...cancelled.facts, cancelledAt: new Date(), updatedAt: new Date() });
+    for (const { id, orderId } of [refunded, cancelled]) {
+      const { commission } = (await explain({ order_id: orderId })).body.data;
+      expect(commission).toMatchObject({ status_note: 'own purchase', blocked_by: ['rejected', 'order_not_paid'] });
+      const approval = await send(`${app.url}/v1/commissions`, key, 'POST', { status: 'approved', event_id: id });
+      expect([approval.status, approval.body.code]).toEqual([409, 'ORDER_NOT_PAID']);
+    }
   });
 
   it('asks which store is meant when two have an order of one id', async () => {

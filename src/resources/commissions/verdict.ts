@@ -1,11 +1,12 @@
 import { ApiError, type ErrorCode, notFound, type Problem } from '../../errors.ts';
+import { approvalBlocks, type Block } from '../orders/actions.ts';
 import type { CommissionRow, Review } from './queries.ts';
 
 /** Why a commission cannot be moved. */
 interface Refusal {
-  code: 'not_found' | 'paid' | 'order_not_paid' | 'review_period_active';
+  code: 'not_found' | 'paid' | Block['code'];
   message: string;
-  facts?: { approvable_at: string };
+  facts?: Block['facts'];
 }
 
 const SINGLE: Record<Exclude<Refusal['code'], 'not_found'>, ErrorCode> = {
@@ -22,22 +23,12 @@ export interface Candidate {
   isCancelled: boolean;
 }
 
-function isTakenBack({ amountMinor, refundedMinor }: CommissionRow): boolean {
-  return amountMinor > 0 && refundedMinor >= amountMinor;
-}
-
 /** Undefined when the commission has the status already, or may take it. */
 export function refusalOf({ row, isCancelled }: Candidate, { status }: Review, now: Date): Refusal | undefined {
   if (!row) return NOT_FOUND;
   if (row.status === 'paid') return { code: 'paid', message: 'The commission is paid; it no longer changes.' };
   if (row.status === status || status === 'rejected') return undefined;
-  if (isCancelled) return { code: 'order_not_paid', message: 'The order was cancelled.' };
-  if (isTakenBack(row)) return { code: 'order_not_paid', message: 'The order was refunded in full.' };
-  if (!row.paidAt || !row.holdEndsAt) return { code: 'order_not_paid', message: 'The order is not paid.' };
-  if (row.holdEndsAt <= now) return undefined;
-  const approvable_at = row.holdEndsAt.toISOString();
-  const message = `The review period lasts until ${approvable_at}.`;
-  return { code: 'review_period_active', message, facts: { approvable_at } };
+  return approvalBlocks(row, isCancelled, now)[0];
 }
 
 export function refused({ code, message, facts = undefined }: Refusal): ApiError {

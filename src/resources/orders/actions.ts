@@ -27,6 +27,7 @@ import type { OrderSource } from './schema.ts';
 import { isSameSnapshot, mergeSnapshots, type OrderSnapshot, snapshotOf } from './snapshot.ts';
 import { addFlags } from './suspicion.ts';
 
+export { approvalBlocks, type Block } from './blocks.ts';
 export { postApproval, postPayment, postRejection } from './postings.ts';
 
 /** An order that is known, with what it pays; both are held until the transaction ends. */

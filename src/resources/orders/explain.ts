@@ -3,6 +3,7 @@ import { notFound, validationError } from '../../errors.ts';
 import { fromMinor } from '../../money.ts';
 import { toWire } from '../../wire.ts';
 import { type ListedLink, listLinksByIds } from '../links/queries.ts';
+import { approvalBlocks } from './blocks.ts';
 import {
   type CommissionRow,
   findCommissionOf,
@@ -29,12 +30,12 @@ async function getOrder(db: Db, brandId: string, { order_id, integration_id }: E
   throw validationError([{ field: 'integration_id', code: 'ambiguous', message }]);
 }
 
-function blocksOf({ status, paidAt, holdEndsAt }: CommissionRow, flags: FraudFlags, now: Date) {
+function blocksOf(row: CommissionRow, order: OrderRow, flags: FraudFlags, now: Date) {
+  const { status } = row;
   if (status === 'paid' || status === 'approved') return [];
   return [
     ...(status === 'rejected' ? (['rejected'] as const) : []),
-    ...(paidAt ? [] : (['order_not_paid'] as const)),
-    ...(holdEndsAt && holdEndsAt > now ? (['review_period_active'] as const) : []),
+    ...approvalBlocks(row, order.cancelledAt !== null, now).map(({ code }) => code),
     ...(flags.some(({ severity }) => severity === 'high') ? (['high_fraud_flag'] as const) : []),
   ];
 }
@@ -46,7 +47,7 @@ async function explainCommission(db: Db, order: OrderRow, row: CommissionRow, li
   return {
     ...commissionOf({ ...row, ...named, storeOrderId, customerEmail }),
     hold_over: row.holdEndsAt !== null && row.holdEndsAt <= now,
-    blocked_by: blocksOf(row, FraudFlags.parse(row.fraudFlags), now),
+    blocked_by: blocksOf(row, order, FraudFlags.parse(row.fraudFlags), now),
     adjustments: adjustments.map(({ cause, amountMinor, at }) => ({
       cause,
       amount: fromMinor(amountMinor, row.currency),

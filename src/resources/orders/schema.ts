@@ -158,7 +158,10 @@ const ExplainedCommission = CommissionEvent.extend({
   hold_over: z.boolean(),
   blocked_by: z
     .array(z.enum(['rejected', 'order_not_paid', 'review_period_active', 'high_fraud_flag']))
-    .describe('What keeps it from being approved right now; a flag holds back automatic approval only.'),
+    .describe(
+      'What stands against its approval right now. `order_not_paid` (also one that was cancelled, or refunded in full) ' +
+        'and `review_period_active` refuse any; `rejected` and `high_fraud_flag` hold back automatic approval only.',
+    ),
   adjustments: z.array(
     z.object({
       cause: z.string().describe("The refund's id, `cancelled` or `order_updated`."),
