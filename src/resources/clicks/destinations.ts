@@ -58,6 +58,8 @@ function destinationOf(link: ClickedLink | undefined): Destination | undefined {
 }
 
 interface Known {
+  /** In a piece of its own: what is asked is a part of all that a visitor sent. */
+  slug: string;
   destination: Destination | undefined;
   version: string | null;
   readAtMs: number;
@@ -79,10 +81,15 @@ export interface Destinations {
 
 /** Active links by slug, at most a second old while PostgreSQL answers, and up to an hour while it does not. */
 export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Destinations {
-  const known = new LRUCache<string, Known>({ max: KNOWN_SLUGS });
+  /** Clicked since they were read. */
+  const used = new Set<string>();
+  const known = new LRUCache<string, Known>({
+    max: KNOWN_SLUGS,
+    // Read again, by whichever way, or forgotten.
+    dispose: (_entry, slug) => used.delete(slug),
+  });
   const reading = new Map<string, Promise<Known>>();
   let gathered: Gathered | undefined;
-  let used: string[] = [];
   let isRefreshing = false;
 
   async function readAll(slugs: readonly string[]): Promise<Map<string, Known>> {
@@ -93,7 +100,7 @@ export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Desti
     for (const [slug, { destination, version }] of before) {
       const link = changed.get(slug);
       const now = link ? { destination: destinationOf(link), version: link.version } : { destination, version };
-      entries.set(slug, { ...now, readAtMs, isUsed: false });
+      entries.set(slug, { slug, ...now, readAtMs, isUsed: false });
     }
     for (const [slug, entry] of entries) known.set(slug, entry);
     return entries;
@@ -128,10 +135,8 @@ export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Desti
   /** All that was clicked since, in one statement: one for each of 200 links clicked was 400 a second. */
   async function refresh(): Promise<void> {
     isRefreshing = true;
-    const slugs = used.slice(0, MAX_REFRESHED);
-    used = used.slice(MAX_REFRESHED);
     try {
-      await readAll(slugs);
+      await readAll([...used].slice(0, MAX_REFRESHED));
     } finally {
       isRefreshing = false;
     }
@@ -145,13 +150,13 @@ export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Desti
     return (await Promise.race([read(slug).catch(() => old), tooLate])).destination;
   }
 
-  function serve(slug: string, found: Known): Destination | undefined | Promise<Destination | undefined> {
+  function serve(found: Known): Destination | undefined | Promise<Destination | undefined> {
     if (!found.isUsed) {
       found.isUsed = true;
-      used.push(slug);
+      used.add(found.slug);
     }
     const ageMs = performance.now() - found.readAtMs;
-    if (ageMs >= FRESH_MS) return readOrKeep(slug, found);
+    if (ageMs >= FRESH_MS) return readOrKeep(found.slug, found);
     if (ageMs >= REFRESH_MS && !isRefreshing) refresh().catch(ignoreFailure('each is read by itself when too old'));
     return found.destination;
   }
@@ -160,11 +165,11 @@ export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Desti
     find: (asked) => {
       // As links are written; whoever changes the case finds them all the same.
       const asWritten = known.get(asked);
-      if (asWritten) return serve(asked, asWritten);
+      if (asWritten) return serve(asWritten);
       if (!SLUG.test(asked)) return undefined;
       const slug = whole(asked.toLowerCase());
       const found = known.get(slug);
-      return found ? serve(slug, found) : readOrKeep(slug, undefined);
+      return found ? serve(found) : readOrKeep(slug, undefined);
     },
   };
 }
