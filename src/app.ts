@@ -6,7 +6,15 @@ import { CONSUMER_NAMES } from './consumers.ts';
 import type { Context } from './context.ts';
 import { type Door, openDoor } from './door.ts';
 import { ApiError, errorBody, toApiError } from './errors.ts';
-import { answerUnreadable, isUnroutable, MAX_HEADER_BYTES, readRaw, unreadable } from './http.ts';
+import {
+  answerUnreadable,
+  HEAD_WITHIN_MS,
+  isUnroutable,
+  MAX_HEADER_BYTES,
+  REQUEST_WITHIN_MS,
+  readRaw,
+  unreadable,
+} from './http.ts';
 import { newId } from './ids.ts';
 import { logFailure } from './log.ts';
 import { type Metrics, meterClicks, meterLedger, meterOutbox, openMetrics } from './metrics.ts';
@@ -221,7 +229,8 @@ export async function buildApp(context: Context): Promise<App> {
     return typeof own === 'string' && REQUEST_ID.test(own) ? own : newId('req', context.clock.now().getTime());
   };
   const front = openFront(openRedirect(context, metrics), {
-    ...{ trustedProxies, maxHeaderSize: MAX_HEADER_BYTES, addresses: door.addresses, requestIdOf, log },
+    ...{ maxHeaderSize: MAX_HEADER_BYTES, headWithinMs: HEAD_WITHIN_MS, requestWithinMs: REQUEST_WITHIN_MS },
+    ...{ trustedProxies, addresses: door.addresses, requestIdOf, log },
   });
   const app = Fastify({
     loggerInstance: log,

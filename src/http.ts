@@ -11,6 +11,12 @@ import type { AddressLimit } from './rate/address.ts';
 /** 10 kB of emoji is a URL of 30 kB: room for it, so that the answer is a 422 that says why. */
 export const MAX_HEADER_BYTES = 64 * 1024;
 
+/** Until its head is whole, and until its body is: a visitor who sends no more must not hold a connection for ever. */
+export const HEAD_WITHIN_MS = 60_000;
+export const REQUEST_WITHIN_MS = 300_000;
+/** For whoever was refused to close the connection, too. */
+const CLOSED_WITHIN_MS = 2_000;
+
 const Params = z.record(z.string(), z.string()).catch({});
 
 const isTextOrTexts = (value: unknown): boolean =>
@@ -97,6 +103,9 @@ function refusalOf(code: string | undefined): [reason: string, refusal: ApiError
     const headers = { allow: 'DELETE, GET, PATCH, POST' };
     return ['Method Not Allowed', new ApiError('METHOD_NOT_ALLOWED', 'This is not an HTTP method.', { headers })];
   }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return ['Request Timeout', new ApiError('INVALID_JSON', 'The request did not come to its end.', { status: 408 })];
+  }
   return ['Bad Request', new ApiError('INVALID_JSON', 'This is not a well-formed HTTP request.')];
 }
 
@@ -122,6 +131,7 @@ export function answerUnreadable(
       `content-length: ${Buffer.byteLength(body)}`,
       'connection: close',
     ];
+    setTimeout(() => socket.destroy(), CLOSED_WITHIN_MS).unref();
     socket.end(
       [
         status,

@@ -9,11 +9,11 @@ import { openDirect } from './direct.ts';
 import { type LinkRequest, REDIRECTS, type Redirect, type Send } from './redirect.ts';
 import { openSenders } from './sender.ts';
 
-/** What Fastify sets on a server that it makes itself. */
-const FASTIFYS_OWN = { keepAliveTimeout: 72_000, requestTimeout: 0 };
+/** As Fastify has it. */
+const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 
 const SERVER_OPTIONS = {
-  ...FASTIFYS_OWN,
+  keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
   requireHostHeader: false,
   // A request without a body has no stream to wind up: 1.3 µs a request. Whoever reads one: see `bodyOf`.
   optimizeEmptyRequests: true,
@@ -22,6 +22,8 @@ const SERVER_OPTIONS = {
 export interface FrontOptions {
   trustedProxies: readonly string[];
   maxHeaderSize: number;
+  headWithinMs: number;
+  requestWithinMs: number;
   addresses: AddressLimit;
   requestIdOf(request: IncomingMessage): string;
   log: Log;
@@ -60,10 +62,9 @@ export interface Front {
  * spare beside a bare one. What Node would refuse by itself, without a body, is refused here.
  */
 export function openFront(redirect: Redirect, options: FrontOptions): Front {
-  const { trustedProxies, maxHeaderSize, addresses, requestIdOf, log } = options;
-  const { keepAliveTimeout } = FASTIFYS_OWN;
+  const { trustedProxies, addresses, requestIdOf, log } = options;
   const senderOf = openSenders(trustedProxies);
-  const direct = openDirect({ keepAliveTimeout, answer });
+  const direct = openDirect({ keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS, answer });
   let isClosing = false;
 
   function answer(request: LinkRequest, send: Send): void {
@@ -111,6 +112,14 @@ export function openFront(redirect: Redirect, options: FrontOptions): Front {
     refuse(noProxy, request, response);
   }
 
+  /** Fastify would let a request come for ever. */
+  const limits = {
+    maxHeaderSize: options.maxHeaderSize,
+    headersTimeout: options.headWithinMs,
+    requestTimeout: options.requestWithinMs,
+    connectionsCheckingInterval: options.headWithinMs / 2,
+  };
+
   /** Its connections come to us first. */
   function serveDirectly(server: Server): Server {
     const listeners = server.listeners('connection');
@@ -124,7 +133,7 @@ export function openFront(redirect: Redirect, options: FrontOptions): Front {
     addressOf: (request) => senderOf(request).address,
     serverFactory: (handler) =>
       serveDirectly(
-        createServer({ maxHeaderSize, ...SERVER_OPTIONS }, (request, response) => {
+        createServer({ ...limits, ...SERVER_OPTIONS }, (request, response) => {
           if (request.headers.host === undefined && request.httpVersion === '1.1') {
             refuse(withoutHost, request, response);
           } else if (request.url?.startsWith(REDIRECTS)) answerOnNode(request, response);
