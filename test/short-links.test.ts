@@ -182,11 +182,12 @@ describe('a connection', () => {
 describe('a server that is closed', () => {
   it('ends idle connections at once, and others with their answer', async () => {
     const own = await startApp({ urls: { redis: redis.url } });
-    const [idle, used, busy] = [open(own.url), open(own.url), open(own.url)];
+    const [idle, used, busy, onNode] = [open(own.url), open(own.url), open(own.url), open(own.url)];
     used.write(aClick());
     await used.statuses(1);
     redis.freeze();
     busy.write(aClick());
+    onNode.write(aClick().replace('GET', 'HEAD') + aClick('X-Twice: 1', 'X-Twice: 2'));
     await pause(50);
     const closed = own.close();
     await until('the idle ones', () => idle.socket.readableEnded && used.socket.readableEnded);
@@ -194,7 +195,9 @@ describe('a server that is closed', () => {
     for (const { socket } of [idle, used]) socket.end();
     await until('the answer', () => busy.socket.readableEnded);
     expect(busy.said()).toMatch(/^HTTP\/1\.1 302 [\s\S]*\r\nConnection: close\r\n/);
-    busy.socket.end();
+    await until('the answers', () => onNode.socket.readableEnded);
+    expect(onNode.said()).toMatch(/^HTTP\/1\.1 302 [\s\S]*HTTP\/1\.1 302 [\s\S]*\r\nconnection: close\r\n/);
+    for (const { socket } of [busy, onNode]) socket.end();
     await redis.restore();
     await closed;
   });

@@ -5,6 +5,7 @@ import type { FastifyRequest, FastifyServerFactory } from 'fastify';
 import { ApiError, errorBody } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { AddressLimit } from '../rate/address.ts';
+import { openConnections } from './connections.ts';
 import { openDirect } from './direct.ts';
 import { type LinkRequest, REDIRECTS, type Redirect, type Send } from './redirect.ts';
 import { openSenders } from './sender.ts';
@@ -65,6 +66,7 @@ export function openFront(redirect: Redirect, options: FrontOptions): Front {
   const { trustedProxies, addresses, requestIdOf, log } = options;
   const senderOf = openSenders(trustedProxies);
   const direct = openDirect({ keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS, answer });
+  const onNode = openConnections();
   let isClosing = false;
 
   function answer(request: LinkRequest, send: Send): void {
@@ -124,6 +126,7 @@ export function openFront(redirect: Redirect, options: FrontOptions): Front {
   function serveDirectly(server: Server): Server {
     const listeners = server.listeners('connection');
     const toNode = (socket: Socket) => {
+      onNode.add(socket);
       for (const listener of listeners) listener.call(server, socket);
     };
     return server.removeAllListeners('connection').on('connection', (socket) => direct.serve(socket, toNode));
@@ -134,6 +137,7 @@ export function openFront(redirect: Redirect, options: FrontOptions): Front {
     serverFactory: (handler) =>
       serveDirectly(
         createServer({ ...limits, ...SERVER_OPTIONS }, (request, response) => {
+          onNode.asked(response);
           if (request.headers.host === undefined && request.httpVersion === '1.1') {
             refuse(withoutHost, request, response);
           } else if (request.url?.startsWith(REDIRECTS)) answerOnNode(request, response);
@@ -145,6 +149,7 @@ export function openFront(redirect: Redirect, options: FrontOptions): Front {
     close: () => {
       isClosing = true;
       direct.close();
+      onNode.close();
     },
   };
 }
