@@ -47,6 +47,13 @@ describe('what a request says', () => {
     // The browsers inside social apps are people.
     expect(deviceOf(`${PHONE} Instagram 336.0.5.22.87 (iPhone14,3; iOS 17_5; en_US)`)).toBe('mobile');
     expect(deviceOf(`${PHONE} [FBAN/FBIOS;FBAV/465.0;FBBV/602]`)).toBe('mobile');
+    const phone =
+      'Mozilla/5.0 (Linux; Android 13; SM-S908B Build/TP1A; wv) Version/4.0 Chrome/123.0 Mobile Safari/537.36';
+    const android = 'Android (33/13; 480dpi; 1080x2181; samsung)';
+    expect(deviceOf(`${phone} Instagram 320.0.0.42.101 ${android}`)).toBe('mobile');
+    expect(deviceOf(`${phone} Snapchat/12.85.0.43 (SM-S908B; Android 13#20240101; gzip)`)).toBe('mobile');
+    expect(deviceOf(`${phone} [Pinterest/Android]`)).toBe('mobile');
+    expect(deviceOf(`${phone.replace(' Mobile', '')} Instagram 320.0.0.42.101 ${android}`)).toBe('tablet');
     for (const bot of [
       'Googlebot/2.1',
       'Slackbot-LinkExpanding 1.0',

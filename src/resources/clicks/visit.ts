@@ -30,7 +30,8 @@ export type VisitHeaders = Pick<IncomingHttpHeaders, 'cookie' | 'user-agent' | '
 /** Cloudflare's word for "not known". */
 const NO_COUNTRY = 'XX';
 
-const TABLET = /iPad|Tablet|PlayBook|Silk|Kindle|Android(?!.*Mobile)/i;
+/** Browsers within apps write the system a second time, after what tells a phone. */
+const TABLET = /iPad|Tablet|PlayBook|Silk|Kindle|^(?!.*Mobile).*Android/i;
 const MOBILE = /Mobi|iPhone|iPod|Android|Opera Mini|IEMobile/i;
 
 const HOST = /^https?:\/\/(?:[^/?#@]*@)?([a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)\.?(?=[:/?#]|$)/i;
