@@ -104,6 +104,18 @@ describe('an assignment', () => {
     expect(data.url).toMatch(/^https:\/\/go\.example\/r\/ete-50-[a-z0-9]{3,}$/);
   });
 
+  it('leads to no short URL also where short URLs have a path of their own, and to what stands beside them', async () => {
+    const other = await startApp({ env: { LINKS_URL: 'https://example.com/go/' } });
+    const { send } = await openDesk(other);
+    const problems = async (destination_url: string) =>
+      problemsOf(await send('POST', LINKS, { creator_email, value: unique('a'), type: 'link', destination_url }));
+    for (const circular of ['https://example.com/go/r/a', 'http://example.com:8080/go/r/']) {
+      expect(await problems(circular)).toContain('destination_url circular');
+    }
+    expect(await problems('https://example.com/r/a')).toEqual(['creator_email not_on_roster']);
+    await other.close();
+  });
+
   it.each([
     [{}, ['creator_email required', 'value required']],
     [{ creator_email: 'ana', value: 'A' }, ['creator_email invalid_format']],
@@ -122,6 +134,8 @@ describe('an assignment', () => {
     [{ value: 'a', type: 'link', destination_url: 'https://:pw@shop.example/' }, ['destination_url invalid']],
     [{ value: 'https://:pw@shop.example/', type: 'link' }, ['value invalid']],
     [{ value: 'a', type: 'link', destination_url: 'https://go.example/r/b' }, ['destination_url circular']],
+    [{ value: 'a', type: 'link', destination_url: 'http://go.example:81/r/b' }, ['destination_url circular']],
+    [{ value: 'a', type: 'link', destination_url: 'https://GO.example./x/../r/b' }, ['destination_url circular']],
     [{ value: 'A', hold_days: 91 }, ['hold_days too_big']],
     [{ value: 'A', hold_days: -1 }, ['hold_days too_small']],
     [{ value: 'A', attribution_days: 0 }, ['attribution_days too_small']],

@@ -88,8 +88,14 @@ async function storeOfPatch(context: Context, link: LinkRow, { value, ...patch }
 /** Where references are looked up: the brand's, in a transaction or before it. */
 type Place = Pick<Work, 'db' | 'brandId'>;
 
+/** By whatever scheme and port: they lead to one door. */
+const hostOf = ({ hostname }: URL) => hostname.replace(/\.$/, '');
+
 /** Whether an address is one of our short URLs: a link that leads to a link leads nowhere, or in a circle. */
-const isShort = (linksUrl: string, address: string) => new URL(address).href.startsWith(`${new URL(linksUrl).href}r/`);
+function isShort(linksUrl: string, address: string): boolean {
+  const [own, asked] = [new URL(`${linksUrl}/r/`), new URL(address)];
+  return hostOf(asked) === hostOf(own) && asked.pathname.startsWith(own.pathname);
+}
 
 export function destinationProblems(
   linksUrl: string,
