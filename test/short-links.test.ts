@@ -149,6 +149,15 @@ describe('a connection', () => {
     await until('the close', () => silent.socket.readableEnded);
   });
 
+  it('asks for a link in full, as a proxy may, and for all else', async () => {
+    const { write, statuses, said } = open();
+    write(aClick().replace(' /r/', ' http://go.example:81/r/'));
+    await statuses(1);
+    write(HEALTH.replace(' /', ' HTTPS://go.example/'));
+    expect(await statuses(2)).toEqual([302, 200]);
+    expect(said()).toContain('click_id=clk_');
+  });
+
   it('that breaks while an answer waits harms nobody', async () => {
     redis.freeze();
     const { write, socket } = open();

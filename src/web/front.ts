@@ -42,6 +42,9 @@ export function bodyOf({ headers }: FastifyRequest, payload: Readable): Readable
   return payload.readableEnded && headers['content-type'] !== undefined ? Readable.from([]) : payload;
 }
 
+/** What a request names in full, as it may: RFC 9112, 3.2.2. */
+const ORIGIN = /^https?:\/\/[^/?#]*\/?/i;
+
 const withoutHost = new ApiError('INVALID_JSON', 'An HTTP/1.1 request must have a Host header.');
 const unmetExpectation = new ApiError('NOT_ACCEPTABLE', 'The only expectation met here is 100-continue.', {
   status: 417,
@@ -138,6 +141,7 @@ export function openFront(redirect: Redirect, options: FrontOptions): Front {
       serveDirectly(
         createServer({ ...limits, ...SERVER_OPTIONS }, (request, response) => {
           onNode.asked(response);
+          request.url = request.url?.replace(ORIGIN, '/');
           if (request.headers.host === undefined && request.httpVersion === '1.1') {
             refuse(withoutHost, request, response);
           } else if (request.url?.startsWith(REDIRECTS)) answerOnNode(request, response);
