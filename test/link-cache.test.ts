@@ -3,8 +3,10 @@ import { connect } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startApp, type TestApp, unique } from './harness/app.ts';
-import { ownRedis } from './harness/clicks.ts';
+import { openDesk, SHOP } from './harness/affiliates.ts';
+import { engineUrls, startApp, type TestApp, unique, until } from './harness/app.ts';
+import { click, makeLink, ownRedis } from './harness/clicks.ts';
+import { startProxy } from './harness/proxy.ts';
 
 const redis = ownRedis(5);
 let app: TestApp;
@@ -61,5 +63,50 @@ describe('what is known of links', () => {
     expect(heldMb() - before).toBeLessThan(MANY_MB);
     for (const { end } of askers) end();
     time.mockRestore();
+  });
+});
+
+describe('a PostgreSQL that hangs', () => {
+  /** Time limits end when the test says so. */
+  const limits: AbortController[] = [];
+  const endLimits = () => {
+    for (const limit of limits.splice(0)) limit.abort();
+  };
+  async function answered<T>(asked: Promise<T>): Promise<T> {
+    let isAnswered = false;
+    const answer = asked.finally(() => {
+      isAnswered = true;
+    });
+    await until('the answer', () => {
+      endLimits();
+      return isAnswered;
+    });
+    return await answer;
+  }
+
+  it('is waited for by one visitor of a link that is known, and within a limit by those of others', async () => {
+    const proxy = await startProxy(engineUrls().postgres);
+    const other = await startApp({ urls: { redis, postgres: proxy.url } });
+    const desk = await openDesk(app);
+    const [known, unread] = [await makeLink(desk, SHOP), await makeLink(desk, SHOP)];
+    expect((await click(other, known.slug)).status).toBe(302);
+    const real = performance.now.bind(performance);
+    const time = vi.spyOn(performance, 'now').mockImplementation(() => real() + 1_100);
+    const timers = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
+      const limit = new AbortController();
+      limits.push(limit);
+      return limit.signal;
+    });
+    proxy.freeze();
+    expect((await answered(click(other, known.slug))).status).toBe(302);
+    for (let i = 0; i < 5; i += 1) expect((await click(other, known.slug)).status).toBe(302);
+    const { status, headers } = await answered(click(other, unread.slug));
+    expect([status, headers.get('retry-after')]).toEqual([503, '2']);
+    timers.mockRestore();
+    await proxy.restore();
+    await until('PostgreSQL', async () => (await click(other, unread.slug)).status === 302);
+    time.mockRestore();
+    await other.close();
+    await proxy.close();
   });
 });

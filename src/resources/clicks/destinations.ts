@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Context } from '../../context.ts';
-import { ignoreFailure } from '../../errors.ts';
+import { ignoreFailure, unavailable } from '../../errors.ts';
 import { type ClickedLink, listChangedLinks } from './queries.ts';
 import { linkFields, markOf } from './row.ts';
 import { whole } from './text.ts';
@@ -11,7 +11,11 @@ const FRESH_MS = 1_000;
 const REFRESH_MS = 500;
 /** How long a link that cannot be read again still leads on. */
 const KEPT_MS = 3_600_000;
-const READ_WITHIN_MS = 1_000;
+/** How long a link that is known waits to be read again, and how long any read takes. */
+const KEEPS_WITHIN_MS = 1_000;
+const READ_WITHIN_MS = 2_000;
+/** For so long after a read that took too long no other is waited for where a link is known. */
+const HANGS_MS = 5_000;
 const KNOWN_SLUGS = 50_000;
 const MAX_REFRESHED = 1_000;
 const SLUG = /^[\w.~-]{1,200}$/;
@@ -69,6 +73,12 @@ interface Known {
 
 const UNKNOWN = { destination: undefined, version: null };
 
+/** Its timer keeps no process alive. */
+const tooLate = (withinMs: number): Promise<undefined> =>
+  new Promise((resolve) => {
+    AbortSignal.timeout(withinMs).addEventListener('abort', () => resolve(undefined));
+  });
+
 interface Gathered {
   slugs: string[];
   entries: Promise<Map<string, Known>>;
@@ -91,11 +101,15 @@ export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Desti
   const reading = new Map<string, Promise<Known>>();
   let gathered: Gathered | undefined;
   let isRefreshing = false;
+  /** Until when PostgreSQL is taken to hang. */
+  let hangsUntilMs = 0;
 
   async function readAll(slugs: readonly string[]): Promise<Map<string, Known>> {
     const readAtMs = performance.now();
     const before = new Map(slugs.map((slug) => [slug, known.peek(slug) ?? UNKNOWN]));
-    const changed = await listChangedLinks(postgres.db, before);
+    const changed = await Promise.race([listChangedLinks(postgres.db, before), tooLate(READ_WITHIN_MS)]);
+    if (!changed) throw unavailable('PostgreSQL', new Error(`Links were not read within ${READ_WITHIN_MS} ms.`));
+    hangsUntilMs = 0;
     const entries = new Map<string, Known>();
     for (const [slug, { destination, version }] of before) {
       const link = changed.get(slug);
@@ -142,12 +156,19 @@ export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Desti
     }
   }
 
-  async function readOrKeep(slug: string, old: Known | undefined): Promise<Destination | undefined> {
-    const isKept = old !== undefined && performance.now() - old.readAtMs < KEPT_MS;
-    if (!isKept) return (await read(slug)).destination;
-    const late = AbortSignal.timeout(READ_WITHIN_MS);
-    const tooLate = new Promise<Known>((resolve) => late.addEventListener('abort', () => resolve(old)));
-    return (await Promise.race([read(slug).catch(() => old), tooLate])).destination;
+  async function readFirst(slug: string): Promise<Destination | undefined> {
+    return (await read(slug)).destination;
+  }
+
+  async function readOrKeep(old: Known): Promise<Destination | undefined> {
+    const entry = await Promise.race([read(old.slug).catch(() => old), tooLate(KEEPS_WITHIN_MS)]);
+    if (!entry) hangsUntilMs = performance.now() + HANGS_MS;
+    return (entry ?? old).destination;
+  }
+
+  function serveOld(old: Known, ageMs: number): Destination | undefined | Promise<Destination | undefined> {
+    if (ageMs >= KEPT_MS) return readFirst(old.slug);
+    return performance.now() < hangsUntilMs ? old.destination : readOrKeep(old);
   }
 
   function serve(found: Known): Destination | undefined | Promise<Destination | undefined> {
@@ -156,7 +177,7 @@ export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Desti
       used.add(found.slug);
     }
     const ageMs = performance.now() - found.readAtMs;
-    if (ageMs >= FRESH_MS) return readOrKeep(found.slug, found);
+    if (ageMs >= FRESH_MS) return serveOld(found, ageMs);
     if (ageMs >= REFRESH_MS && !isRefreshing) refresh().catch(ignoreFailure('each is read by itself when too old'));
     return found.destination;
   }
@@ -169,7 +190,7 @@ export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Desti
       if (!SLUG.test(asked)) return undefined;
       const slug = whole(asked.toLowerCase());
       const found = known.get(slug);
-      return found ? serve(found) : readOrKeep(slug, undefined);
+      return found ? serve(found) : readFirst(slug);
     },
   };
 }
