@@ -1,8 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrateClickHouse } from '../src/engines/clickhouse/migrate.ts';
 import type { EmbeddedEngines } from '../src/engines/embedded/start.ts';
 import { migratePostgres } from '../src/engines/postgres/migrate.ts';
 import { drainClicks } from '../src/resources/clicks/jobs.ts';
+import { readClick } from '../src/resources/clicks/token.ts';
 import { fresh, freshRows } from '../src/resources/figures/queries.ts';
 import { finishMending, insertMending } from '../src/resources/figures/rollups/queries.ts';
 import { CLICK_CLAIM } from '../src/resources/figures/schema.ts';
@@ -11,7 +13,7 @@ import { mendFigures } from '../src/resources/ledger/jobs.ts';
 import { rebuildFigures } from '../src/resources/ledger/rebuild.ts';
 import { type Desk, openDesk, SHOP } from './harness/affiliates.ts';
 import { startApp, startWorkerProcess, type TestApp, unique, until } from './harness/app.ts';
-import { click, makeLink, type TrackedLink } from './harness/clicks.ts';
+import { type Click, click, makeLink, type TrackedLink } from './harness/clicks.ts';
 import { makeDatabase, type TestDatabase } from './harness/database.ts';
 import { ship } from './harness/figures.ts';
 import { removeEngineData, startOwnEngines } from './harness/own-engines.ts';
@@ -128,6 +130,29 @@ describe('X-Data-As-Of, wherever the API shows figures,', () => {
     }
     await moveAll();
     for (const at of await headersOf(desk)) expect(at).toBeGreaterThan(after);
+  });
+
+  it('is a time before a click that was long on its way, and before an older one that came later', async () => {
+    await moveAll();
+    const timeOf = ({ clickId }: Click) => readClick(app.context.secrets.key('click'), clickId)?.at.getTime() ?? 0;
+    const someone = () => ({ 'user-agent': `Mozilla/5.0 (iPhone) Mobile ${unique('a')}` });
+    const pid = engines.pids.redis ?? Number.NaN;
+    process.kill(pid, 'SIGSTOP');
+    const slow = click(app, link.slug, someone());
+    await pause(200);
+    process.kill(pid, 'SIGCONT');
+    const at = timeOf(await slow);
+    for (const said of await headersOf(desk)) expect(said).toBe(at - 1);
+    // Of another process, whose clock is behind.
+    const { redis = '', clickhouse = '' } = engines.urls;
+    const clock = { now: () => new Date(at - 500) };
+    const behind = await startApp({ urls: { postgres: database.url, redis, clickhouse }, clock });
+    expect(timeOf(await click(behind, link.slug, someone()))).toBe(at - 500);
+    for (const said of await headersOf(desk)) expect(said).toBeLessThan(at - 500);
+    await behind.close();
+    const now = Date.now();
+    await moveAll();
+    for (const said of await headersOf(desk)) expect(said).toBeGreaterThanOrEqual(now);
   });
 
   it('is left out while the brand’s figures are folded again, and for no other brand', async () => {

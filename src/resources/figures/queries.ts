@@ -8,16 +8,9 @@ import type { SetHeader } from '../../operation.ts';
 import type { Page } from '../../page.ts';
 import { IS_ANYTHING, rawRows, SUMS } from './columns.ts';
 import { findMending } from './rollups/queries.ts';
-import {
-  CLICK_STREAM,
-  type CurrencyFigures,
-  figuresOf,
-  isDayEdge,
-  type LinkFigures,
-  Sums,
-  type Window,
-} from './schema.ts';
+import { type CurrencyFigures, figuresOf, isDayEdge, type LinkFigures, Sums, type Window } from './schema.ts';
 import { findOldestUnshipped, isFoldedAgain } from './shipping/queries.ts';
+import { oldestWaitingClick } from './waiting/queries.ts';
 
 const LinkSums = Sums.extend({ link_id: z.string() });
 const CreatorSums = Sums.extend({ creator_id: z.string() });
@@ -195,11 +188,7 @@ export async function listCreatorSums(clickhouse: ClickHouse, brandId: string, w
 type Engines = Pick<Context, 'postgres' | 'redis' | 'clickhouse' | 'clock'>;
 
 async function oldestWaiting({ postgres, redis }: Engines, brandId: string): Promise<number> {
-  const [entry, [click]] = await Promise.all([
-    findOldestUnshipped(postgres.db, brandId),
-    redis.use((client) => client.xrange(CLICK_STREAM, '-', '+', 'COUNT', 1)),
-  ]);
-  const clickedAt = click ? Number(click[0].split('-', 1)[0]) : Number.POSITIVE_INFINITY;
+  const [entry, clickedAt] = await Promise.all([findOldestUnshipped(postgres.db, brandId), oldestWaitingClick(redis)]);
   return Math.min(entry?.getTime() ?? Number.POSITIVE_INFINITY, clickedAt);
 }
 
