@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => direct?.close());
 
 async function behindProxy(
-  engine: 'postgres' | 'redis' | 'elasticsearch',
+  engine: 'postgres' | 'redis' | 'elasticsearch' | 'clickhouse',
 ): Promise<{ app: TestApp; proxy: EngineProxy }> {
   const proxy = await startProxy(engineUrls()[engine]);
   const app = await startApp({ alias, urls: { [engine]: proxy.url } });
@@ -85,6 +85,39 @@ describe('Elasticsearch', () => {
       await app.close();
       await proxy.close();
     },
+  );
+});
+
+describe('ClickHouse', () => {
+  const FIGURES = [
+    '/v1/affiliates/performance',
+    '/v1/affiliates',
+    '/v1/affiliates/links',
+    '/v1/analytics',
+    '/v1/creators',
+  ];
+  // Half of what a statement may take that nobody waits for.
+  const LIMIT_MS = 30_000;
+
+  it.each(['cut', 'freeze'] as const)(
+    '%s: figures are 503, however many ask at once, and are back with it; the rest works',
+    async (fault) => {
+      const { app, proxy } = await behindProxy('clickhouse');
+      const brand = await makeBrand(direct.context);
+      const key = await brand.key('brand');
+      const read = (path: string, accept = 'application/json') => call(app.url + path, key, { headers: { accept } });
+      expect((await read(FIGURES[0] ?? '')).status).toBe(200);
+      await proxy[fault]();
+      const asked = Array.from({ length: 6 }, () => FIGURES.map((path) => read(path))).flat();
+      for (const answer of await Promise.all(asked)) expectUnavailable(answer);
+      expectUnavailable(await read(FIGURES[0] ?? '', 'text/csv'));
+      expect((await read('/v1/campaigns')).status).toBe(200);
+      await proxy.restore();
+      await until('figures', async () => (await read(FIGURES[0] ?? '')).status === 200);
+      await app.close();
+      await proxy.close();
+    },
+    LIMIT_MS,
   );
 });
 

@@ -61,6 +61,21 @@ export function idSet(ids: readonly string[]): string {
 
 type Parameter = string | number | readonly string[];
 
+async function readRows(
+  client: ClickHouse['client'],
+  sql: string,
+  params: Record<string, Parameter>,
+  signal?: AbortSignal,
+): Promise<unknown[]> {
+  const answer = await client.query({
+    query: `${sql} SETTINGS output_format_json_quote_64bit_integers = 1`,
+    query_params: params,
+    format: 'JSONEachRow',
+    ...(signal ? { abort_signal: signal } : {}),
+  });
+  return await answer.json();
+}
+
 /**
  * Reads rows in `shape`. Parameters stand in the statement as `{name:Type}`. Settings stand inline, for the embedded
  * engine turns those of a request into a `SET` on a session.
@@ -71,14 +86,30 @@ export async function query<T extends z.ZodType>(
   sql: string,
   params: Record<string, Parameter> = {},
 ): Promise<z.output<T>[]> {
-  const rows = await reaching(async () => {
-    const answer = await client.query({
-      query: `${sql} SETTINGS output_format_json_quote_64bit_integers = 1`,
-      query_params: params,
-      format: 'JSONEachRow',
-    });
-    return await answer.json();
+  const rows = await reaching(() => readRows(client, sql, params));
+  return z.array(shape).parse(rows);
+}
+
+/** Bounds how long somebody waits for figures when ClickHouse hangs. */
+const WAIT_MS = 5_000;
+
+async function inTime<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const signal = AbortSignal.timeout(WAIT_MS);
+  return await new Promise((resolve, reject) => {
+    // The client hears the signal only once it has a connection, for which it may wait behind other calls.
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    work(signal).then(resolve, reject);
   });
+}
+
+/** As `query`, for a caller who waits for the answer: ClickHouse has five seconds for it. */
+export async function queryInTime<T extends z.ZodType>(
+  { client }: ClickHouse,
+  shape: T,
+  sql: string,
+  params: Record<string, Parameter> = {},
+): Promise<z.output<T>[]> {
+  const rows = await reaching(() => inTime((signal) => readRows(client, sql, params, signal)));
   return z.array(shape).parse(rows);
 }
 

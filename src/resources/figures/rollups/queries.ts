@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../../../engines/clickhouse/open.ts';
-import { command, integer, query } from '../../../engines/clickhouse/query.ts';
+import { command, integer, query, queryInTime } from '../../../engines/clickhouse/query.ts';
 import { COLUMNS, rawRows } from '../columns.ts';
 import type { Range } from '../shipping/queries.ts';
 
@@ -110,7 +110,7 @@ export type Mending = z.output<typeof Mending>;
 /** How far mending has come since the server started; undefined: not begun. */
 export async function findMending(clickhouse: ClickHouse): Promise<Mending | undefined> {
   const sql = 'SELECT step, claim, batch FROM mending_v1 ORDER BY step DESC LIMIT 1';
-  const [row] = await query(clickhouse, Mending, sql);
+  const [row] = await queryInTime(clickhouse, Mending, sql);
   return row;
 }
 

@@ -1,5 +1,5 @@
 import type { ClickHouse } from '../../../engines/clickhouse/open.ts';
-import { idSet, MAX_IDS_IN_TEXT, query } from '../../../engines/clickhouse/query.ts';
+import { idSet, MAX_IDS_IN_TEXT, queryInTime } from '../../../engines/clickhouse/query.ts';
 import { SUMS } from '../columns.ts';
 import { type CurrencyFigures, figuresOf, Sums } from '../schema.ts';
 
@@ -10,7 +10,7 @@ async function sumsWhere(
   params: Record<string, string>,
 ): Promise<CurrencyFigures[]> {
   const sql = `SELECT currency, ${SUMS} FROM ${rollup} WHERE ${condition} GROUP BY currency ORDER BY currency`;
-  return (await query(clickhouse, Sums, sql, params)).map(figuresOf);
+  return (await queryInTime(clickhouse, Sums, sql, params)).map(figuresOf);
 }
 
 const OF_BRAND = 'brand_id = {brand:String}';
