@@ -204,7 +204,7 @@ describe('the door', () => {
     expect((await read(shop)).webhook_health).toEqual({ status: 'silent', last_received_at: null, failures_24h: 0 });
   });
 
-  it('refuses what is signed but not JSON, and what is too large', async () => {
+  it('refuses what is signed but not JSON, and what is too large, and counts both', async () => {
     const shop = await openShop('generic');
     const signature = createHmac('sha256', WEBHOOK_SECRET).update('{').digest('hex');
     const broken = { ...textBody('{'), headers: { 'x-service-signature': `sha256=${signature}` } };
@@ -212,6 +212,7 @@ describe('the door', () => {
     expect([status, body.details]).toEqual([422, [{ field: 'body', code: 'invalid_json', message: 'is not JSON.' }]]);
     const large = await deliver(app.url, 'generic', shop.id, textBody(' '.repeat(4 * 1024 * 1024 + 1)));
     expect([large.status, large.body.code]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
+    expect((await read(shop)).webhook_health).toMatchObject({ status: 'failing', failures_24h: 2 });
   });
 
   it('limits an address’s wrong deliveries, never right ones', async () => {

@@ -14,7 +14,7 @@ import { inWork } from '../work.ts';
 
 /** An order of a thousand lines is about a megabyte at Shopify. */
 const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
-/** Of one address, with a wrong signature or id; right deliveries are never limited. */
+/** Of one address, with a wrong signature or id, or too large; right deliveries are never limited. */
 const REFUSALS_PER_MINUTE = 60;
 
 /** Where deliveries go; no answer below it carries rate headers. */
@@ -22,6 +22,8 @@ export const INGEST = '/ingest/';
 const DELIVERIES = `${INGEST}:provider/:integration`;
 
 const tooLarge = new ApiError('PAYLOAD_TOO_LARGE', 'The delivery is larger than 4 MB.');
+
+const unsigned = new ApiError('INVALID_SIGNATURE', 'The signature is not that of this body under the webhook secret.');
 
 const notDelivered = new ApiError('METHOD_NOT_ALLOWED', 'Deliveries are sent with POST.', {
   headers: { allow: 'POST' },
@@ -59,28 +61,37 @@ export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Me
   const noteFailure = (receiver: Receiver) =>
     countFailure(postgres.db, receiver.id, clock.now()).catch(ignoreFailure('the answer says it; health is a hint'));
 
-  async function refuse(receiver: Receiver | undefined, address: string): Promise<ApiError> {
+  const noted = (receiver: Receiver | undefined) => async (error: unknown) => {
+    if (receiver) await noteFailure(receiver);
+    throw error;
+  };
+
+  async function refuse(receiver: Receiver | undefined, address: string, refusal: ApiError): Promise<ApiError> {
     const limited = await addresses.count(address, () => undefined);
     if (limited) return limited;
     if (!receiver) return notFound('integration');
     await noteFailure(receiver);
-    return new ApiError('INVALID_SIGNATURE', 'The signature is not that of this body under the webhook secret.');
+    return refusal;
   }
 
   async function take(params: Params, request: FastifyRequest): Promise<void> {
     const delivery = deliveryOf(request);
     const receiver = await findReceiver(postgres.db, params.provider, params.integration);
     if (receiver && isPing(params.provider, delivery)) return;
-    const authentic = isAuthentic(context, params.provider, receiver, delivery);
-    if (!receiver || !authentic) throw await refuse(receiver, request.ip);
-    await record(context, receiver, request.id, delivery).catch(async (error: unknown) => {
-      await noteFailure(receiver);
-      throw error;
-    });
+    const authentic = await isAuthentic(context, params.provider, receiver, delivery).catch(noted(receiver));
+    if (!receiver || !authentic) throw await refuse(receiver, request.ip, unsigned);
+    await record(context, receiver, request.id, delivery).catch(noted(receiver));
+  }
+
+  async function answerOf(error: FastifyError, request: FastifyRequest): Promise<ApiError> {
+    if (error.code !== 'FST_ERR_CTP_BODY_TOO_LARGE') return toApiError(unreadable(error));
+    const { data } = Params.safeParse(request.params);
+    const receiver = data && (await findReceiver(postgres.db, data.provider, data.integration));
+    return await refuse(receiver, request.ip, tooLarge);
   }
 
   async function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const answer = error.code === 'FST_ERR_CTP_BODY_TOO_LARGE' ? tooLarge : toApiError(unreadable(error));
+    const answer = await answerOf(error, request).catch(toApiError);
     logFailure(log, answer, request.id);
     reply.code(answer.status).headers(answer.headers).type('application/json; charset=utf-8');
     await reply.send(Buffer.from(JSON.stringify(errorBody(answer, request.id))));
@@ -89,7 +100,7 @@ export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Me
   const options = { bodyLimit: BODY_LIMIT_BYTES, errorHandler: answerError };
   app.post(DELIVERIES, options, async (request, reply) => {
     const { data } = Params.safeParse(request.params);
-    if (!data) throw await refuse(undefined, request.ip);
+    if (!data) throw await refuse(undefined, request.ip, unsigned);
     await take(data, request);
     return reply.send({ received: true });
   });

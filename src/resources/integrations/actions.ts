@@ -6,7 +6,7 @@ import type { Secrets } from '../../secrets.ts';
 import type { Work } from '../../work.ts';
 import { holdBrand } from '../brands/queries.ts';
 import { clientOf } from './providers/clients.ts';
-import { isUnauthorized, type StoreFacts } from './providers/provider.ts';
+import { type Coupon, isToReconnect, type StoreFacts } from './providers/provider.ts';
 import { openStoreSecrets, type StoreSecrets, sealStoreSecrets } from './providers/store-secrets.ts';
 import {
   getConnectedIntegration,
@@ -25,6 +25,13 @@ const REFUSED = {
   not_percentage: 'is a coupon of the connected store, but not a percentage off.',
 } as const;
 
+async function findCoupon(context: Context, row: IntegrationRow, code: string): Promise<Coupon> {
+  const { config, secrets, clock, postgres } = context;
+  const { token } = openStoreSecrets(secrets, await getSealedSecrets(postgres.db, row.brandId, row.id), row.id);
+  const store = { baseUrl: row.baseUrl, token, allow: config.outboundAllow };
+  return await clientOf(row.provider).findCoupon(store, code, clock.now());
+}
+
 /**
  * Asks the store for a coupon that a link is about to be connected to. Throws unless it is an active percentage.
  * To be called before a transaction opens.
@@ -35,17 +42,13 @@ export async function verifyCoupon(
   integrationId: string,
   code: string,
 ): Promise<{ currency: string; storefrontHost: string }> {
-  const { config, secrets, clock } = context;
+  const { clock } = context;
   const { db } = context.postgres;
   const row = await getConnectedIntegration(db, brandId, integrationId);
-  const { token } = openStoreSecrets(secrets, await getSealedSecrets(db, brandId, row.id), row.id);
-  const store = { baseUrl: row.baseUrl, token, allow: config.outboundAllow };
-  const coupon = await clientOf(row.provider)
-    .findCoupon(store, code, clock.now())
-    .catch(async (error: unknown) => {
-      if (isUnauthorized(error)) await markStatus(db, row, 'reauth_required', clock.now());
-      throw error;
-    });
+  const coupon = await findCoupon(context, row, code).catch(async (error: unknown) => {
+    if (isToReconnect(error)) await markStatus(db, row, 'reauth_required', clock.now());
+    throw error;
+  });
   if (row.status !== 'connected') await markStatus(db, row, 'connected', clock.now());
   if (coupon.state !== 'active') {
     throw validationError([{ field: 'value', code: `coupon_${coupon.state}`, message: REFUSED[coupon.state] }]);

@@ -6,9 +6,9 @@ import { validationError } from '../../errors.ts';
 import { assertShallow } from '../../nesting.ts';
 import { problemsOf } from '../../problems.ts';
 import { clientOf } from './providers/clients.ts';
-import { isUnauthorized, type Reading, storeUnavailable } from './providers/provider.ts';
-import { openStoreSecrets } from './providers/store-secrets.ts';
-import type { Receiver } from './queries.ts';
+import { isToReconnect, type Reading, storeUnavailable } from './providers/provider.ts';
+import { openStoreSecrets, type StoreSecrets } from './providers/store-secrets.ts';
+import { markStatus, type Receiver } from './queries.ts';
 
 export interface RawDelivery {
   headers: IncomingHttpHeaders;
@@ -18,13 +18,23 @@ export interface RawDelivery {
 /** Checked in place of a secret that is not there, so that both answers take the same work. */
 const NOBODYS_SECRET = 'no integration has this secret';
 
-export function isAuthentic(
-  { secrets }: Context,
+/** A store that sends it again does so later; by then its owner, who is told, may have connected it anew. */
+async function openSecrets({ postgres, secrets, clock }: Context, receiver: Receiver): Promise<StoreSecrets> {
+  try {
+    return openStoreSecrets(secrets, receiver.secrets, receiver.id);
+  } catch (error) {
+    await markStatus(postgres.db, receiver, 'reauth_required', clock.now());
+    throw storeUnavailable(error);
+  }
+}
+
+export async function isAuthentic(
+  context: Context,
   provider: Provider,
   receiver: Receiver | undefined,
   { rawBody, headers }: RawDelivery,
-): boolean {
-  const secret = receiver ? openStoreSecrets(secrets, receiver.secrets, receiver.id).webhookSecret : NOBODYS_SECRET;
+): Promise<boolean> {
+  const secret = receiver ? (await openSecrets(context, receiver)).webhookSecret : NOBODYS_SECRET;
   return clientOf(provider).verify(rawBody, headers, secret) && receiver !== undefined;
 }
 
@@ -47,18 +57,18 @@ function parseJson(rawBody: Buffer): unknown {
 
 /** Reads a delivery whose signature was right. It may ask the store, so it stands before the transaction. */
 export async function readDelivery(
-  { config, secrets }: Context,
+  context: Context,
   receiver: Receiver,
   { rawBody, headers }: RawDelivery,
 ): Promise<Reading | undefined> {
   const { baseUrl, currency, provider } = receiver;
-  const { token } = openStoreSecrets(secrets, receiver.secrets, receiver.id);
-  const store = { baseUrl, currency, token, allow: config.outboundAllow };
+  const { token } = await openSecrets(context, receiver);
+  const store = { baseUrl, currency, token, allow: context.config.outboundAllow };
   try {
     return await clientOf(provider).read({ headers, body: parseJson(rawBody) }, store);
   } catch (error) {
     // A store that sends it again does so later; by then its owner may have connected it anew.
-    if (isUnauthorized(error)) throw storeUnavailable(error);
+    if (isToReconnect(error)) throw storeUnavailable(error);
     if (!(error instanceof ZodError)) throw error;
     throw validationError(problemsOf({ success: false, error }));
   }

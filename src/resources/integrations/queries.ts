@@ -194,7 +194,7 @@ export async function updateIntegration(
     .executeTakeFirstOrThrow();
 }
 
-/** What the store itself said of its token; a disconnected integration stays so. */
+/** Whether a store can be spoken with under the secrets it gave; a disconnected integration stays so. */
 export async function markStatus(
   db: Db,
   { brandId, id }: Pick<IntegrationRow, 'brandId' | 'id'>,

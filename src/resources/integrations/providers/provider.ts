@@ -102,13 +102,14 @@ export interface StoreRequest<T> {
   goneText?: string;
 }
 
-/** Of a store that refuses its token: the brand has to connect it again. */
-export function unauthorized(cause: unknown): ApiError {
-  const facts = { integration_status: 'reauth_required' };
-  return new ApiError('CONFLICT', 'The store refuses its access token; connect it again.', { facts, cause });
-}
+/** Of a store that nobody can speak with before its brand connects it again. */
+export const toReconnect = (message: string, cause: unknown): ApiError =>
+  new ApiError('CONFLICT', message, { facts: { integration_status: 'reauth_required' }, cause });
 
-export const isUnauthorized = (error: unknown): boolean =>
+export const unauthorized = (cause: unknown): ApiError =>
+  toReconnect('The store refuses its access token; connect it again.', cause);
+
+export const isToReconnect = (error: unknown): boolean =>
   error instanceof ApiError && error.facts.integration_status === 'reauth_required';
 
 export const storeUnavailable = (cause: unknown): ApiError => unavailable(NAME, cause);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Secrets } from '../../../secrets.ts';
+import { toReconnect } from './provider.ts';
 
 const StoreSecrets = z.object({
   /** Of WooCommerce `consumer key:consumer secret`. */
@@ -14,6 +15,11 @@ export function sealStoreSecrets(secrets: Secrets, values: StoreSecrets, integra
   return secrets.seal(JSON.stringify(StoreSecrets.parse(values)), integrationId);
 }
 
+/** What was sealed under another ROLLCALL_SECRET nobody can open again: its brand has to give it anew. */
 export function openStoreSecrets(secrets: Secrets, sealed: Buffer, integrationId: string): StoreSecrets {
-  return StoreSecrets.parse(JSON.parse(secrets.open(sealed, integrationId)));
+  try {
+    return StoreSecrets.parse(JSON.parse(secrets.open(sealed, integrationId)));
+  } catch (cause) {
+    throw toReconnect("The store's secrets cannot be opened; connect it again.", cause);
+  }
 }
