@@ -157,7 +157,7 @@ describe('deliveries of one order', () => {
     expect(balances).toEqual({ sales: -10_000, sales_refunds: 10_000 });
   });
 
-  it('a refund of WooCommerce waits for the store to tell of its goods', async () => {
+  it('a refund of WooCommerce waits for the store to tell of its goods, which has to take its token', async () => {
     const shop = await openShop('woocommerce');
     const id = orderNumber();
     const paid = { id, codes: [shop.assignment.code], paidAt: '2026-05-01T10:00:00', total: '110.00' };
@@ -165,16 +165,23 @@ describe('deliveries of one order', () => {
     shop.store.refunds.set(String(id), [
       { id: 5, date_created_gmt: '2026-05-02T10:00:00', amount: '55.00', line_items: [{ total: '-50.00' }] },
     ]);
-    for (const status of [500, 401]) {
+    for (const [status, state] of [
+      [500, 'connected'],
+      [401, 'reauth_required'],
+    ] as const) {
       shop.store.failWith = status;
       const { body, ...answer } = await shop.tell('order.updated', order);
       expect([answer.status, body.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+      expect((await read(shop)).status).toBe(state);
     }
     expect(await balancesOf(app.context, shop.brand)).toEqual({});
     expect((await read(shop)).webhook_health.failures_24h).toBe(2);
     shop.store.failWith = undefined;
+    expect((await shop.tell('order.created', wooOrder({ id: orderNumber() }))).status).toBe(200);
+    expect((await read(shop)).status, 'a delivery that asks nothing').toBe('reauth_required');
     expect((await shop.tell('order.updated', order)).status).toBe(200);
     expect(await balancesOf(app.context, shop.brand)).toMatchObject({ sales_refunds: 5_000, commission_pending: -500 });
+    expect((await read(shop)).status).toBe('connected');
   });
 });
 

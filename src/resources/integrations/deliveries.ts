@@ -19,12 +19,16 @@ export interface RawDelivery {
 const NOBODYS_SECRET = 'no integration has this secret';
 
 /** A store that sends it again does so later; by then its owner, who is told, may have connected it anew. */
-async function openSecrets({ postgres, secrets, clock }: Context, receiver: Receiver): Promise<StoreSecrets> {
+async function refuseForNow({ postgres, clock }: Context, receiver: Receiver, error: unknown): Promise<never> {
+  await markStatus(postgres.db, receiver, 'reauth_required', clock.now());
+  throw storeUnavailable(error);
+}
+
+async function openSecrets(context: Context, receiver: Receiver): Promise<StoreSecrets> {
   try {
-    return openStoreSecrets(secrets, receiver.secrets, receiver.id);
+    return openStoreSecrets(context.secrets, receiver.secrets, receiver.id);
   } catch (error) {
-    await markStatus(postgres.db, receiver, 'reauth_required', clock.now());
-    throw storeUnavailable(error);
+    return await refuseForNow(context, receiver, error);
   }
 }
 
@@ -61,14 +65,20 @@ export async function readDelivery(
   receiver: Receiver,
   { rawBody, headers }: RawDelivery,
 ): Promise<Reading | undefined> {
-  const { baseUrl, currency, provider } = receiver;
+  const { baseUrl, currency, provider, status } = receiver;
+  const { config, postgres, clock } = context;
   const { token } = await openSecrets(context, receiver);
-  const store = { baseUrl, currency, token, allow: context.config.outboundAllow };
+  let isHeard = false;
+  const onAnswer = () => {
+    isHeard = true;
+  };
+  const store = { baseUrl, currency, token, allow: config.outboundAllow, onAnswer };
   try {
-    return await clientOf(provider).read({ headers, body: parseJson(rawBody) }, store);
+    const reading = await clientOf(provider).read({ headers, body: parseJson(rawBody) }, store);
+    if (isHeard && status !== 'connected') await markStatus(postgres.db, receiver, 'connected', clock.now());
+    return reading;
   } catch (error) {
-    // A store that sends it again does so later; by then its owner may have connected it anew.
-    if (isToReconnect(error)) throw storeUnavailable(error);
+    if (isToReconnect(error)) return await refuseForNow(context, receiver, error);
     if (!(error instanceof ZodError)) throw error;
     throw validationError(problemsOf({ success: false, error }));
   }

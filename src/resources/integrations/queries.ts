@@ -123,7 +123,7 @@ export async function getSealedSecrets(db: Db, brandId: string, id: string): Pro
 export async function findReceiver(db: Db, provider: Provider, id: string) {
   return await db
     .selectFrom('integrations')
-    .select(['id', 'brandId', 'provider', 'baseUrl', 'currency', 'secrets', 'lastReceivedAt', 'lastSyncAt'])
+    .select(['id', 'brandId', 'provider', 'baseUrl', 'currency', 'status', 'secrets', 'lastReceivedAt', 'lastSyncAt'])
     .where('id', '=', id)
     .where('provider', '=', provider)
     .where('status', '<>', 'disconnected')

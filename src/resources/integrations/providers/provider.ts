@@ -11,6 +11,8 @@ export interface Store {
   token: string;
   /** Addresses that may be reached although they are private. */
   allow: readonly string[];
+  /** Called when the store did what it was asked. */
+  onAnswer?: () => void;
 }
 
 /** What a store says of itself when it is connected. */
@@ -135,6 +137,7 @@ export async function askStore<T>(store: Store, request: StoreRequest<T>): Promi
   }
   if (answer.status === 401 || answer.status === 403) throw unauthorized(said);
   if (answer.status !== 200) throw storeUnavailable(said);
+  store.onAnswer?.();
   try {
     return shape.parse(JSON.parse(answer.text));
   } catch (error) {
