@@ -10,6 +10,25 @@ const url = (protocols: string[]) =>
     })
     .optional();
 
+const listed = (text: string) =>
+  text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter(Boolean);
+
+const Network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
+
+const networks = z
+  .string()
+  .default('')
+  .transform(listed)
+  .superRefine((entries, context) => {
+    for (const entry of entries) {
+      if (Network.safeParse(entry).success) continue;
+      context.addIssue({ code: 'custom', message: `${JSON.stringify(entry)} is no address or network` });
+    }
+  });
+
 const Environment = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
@@ -37,7 +56,7 @@ const Environment = z.object({
     .optional(),
   LINKS_URL: url(['http:', 'https:']),
   UNKNOWN_LINK_URL: url(['http:', 'https:']),
-  OUTBOUND_ALLOW: z.string().default(''),
+  OUTBOUND_ALLOW: networks,
   ROLLCALL_DIR: z.string().default('.rollcall'),
   EMBEDDED_JAVA_HOME: z.string().optional(),
   ES_JAVA_HOME: z.string().optional(),
@@ -88,12 +107,6 @@ export interface Config {
   cores: number;
 }
 
-const listed = (text: string) =>
-  text
-    .split(',')
-    .map((entry) => entry.trim())
-    .filter(Boolean);
-
 /** Reads the configuration, or throws an error that names each bad variable. */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
@@ -125,7 +138,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     linksUrl: (env.LINKS_URL ?? `http://${env.HOST}:${env.PORT}`).replace(/\/$/, ''),
     linksUrlIsSet: env.LINKS_URL !== undefined,
     unknownLinkUrl: env.UNKNOWN_LINK_URL,
-    outboundAllow: listed(env.OUTBOUND_ALLOW),
+    outboundAllow: env.OUTBOUND_ALLOW,
     directory: path.resolve(env.ROLLCALL_DIR),
     java: {
       homes: [env.EMBEDDED_JAVA_HOME, env.ES_JAVA_HOME, env.JAVA_HOME].filter((home) => home !== undefined),

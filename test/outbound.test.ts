@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
+import { readConfig } from '../src/config.ts';
 import { isAllowed, isPublic } from '../src/engines/http/addresses.ts';
 import { callOutside, type OutsideRequest } from '../src/engines/http/outside.ts';
 
@@ -71,6 +72,24 @@ describe('addresses', () => {
     expect(isAllowed('10.9.8.7', ['10.0.0.0/8', '::1'])).toBe(true);
     expect(isAllowed('::1', ['10.0.0.0/8', '::1'])).toBe(true);
     expect(isAllowed('10.9.8.7', [])).toBe(false);
+  });
+
+  const NO_NETWORKS = [
+    ...['localhost', '10.0.0.0/', '10.0.0.0/33', '10.0.0.0/8/8', '10.0.0.0/ 8', '10.0.0.0/8x', '10.0.0.0/-1', '10.0/8'],
+    ...['::/129', '::1/', '/8', '/', '127.0.0.1:9100', '[::1]'],
+  ];
+
+  it.each(NO_NETWORKS)('are not allowed by %j, which the start refuses', (network) => {
+    expect(() => isAllowed('8.8.8.8', [network])).toThrow();
+    expect(() => readConfig({ OUTBOUND_ALLOW: `10.0.0.0/8, ${network}` })).toThrow(
+      `OUTBOUND_ALLOW: ${JSON.stringify(network)} is no address or network`,
+    );
+  });
+
+  it('are listed with commas, as single ones and as networks, up to all of them', () => {
+    const all = ['127.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8', '0.0.0.0/0', '::/0'];
+    expect(readConfig({ OUTBOUND_ALLOW: ` ${all.join(' ,')},` }).outboundAllow).toEqual(all);
+    for (const address of ['8.8.8.8', 'fd12::1']) expect(isAllowed(address, all)).toBe(true);
   });
 });
 

@@ -23,10 +23,12 @@ const PRIVATE_4 = [
 const PUBLIC_6 = ['2000::/3'];
 const PRIVATE_6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
+const NETWORK = /^([^/]+)(?:\/(\d{1,3}))?$/;
+
 function blockListOf(networks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const network of networks) {
-    const [address = '', prefix] = network.split('/');
+    const [, address = '', prefix] = NETWORK.exec(network) ?? [];
     const family = isIP(address);
     if (family === 0) throw new Error(`${JSON.stringify(network)} is no address or network.`);
     const bits = prefix === undefined ? (family === 4 ? 32 : 128) : Number(prefix);
