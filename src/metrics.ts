@@ -63,25 +63,38 @@ export function meterOutbox(
   });
 }
 
+interface Backlog {
+  groups: number;
+  oldestSeconds: number;
+}
+
 /** What is clicked and not in ClickHouse yet, asked of `backlogOf` at each scrape. */
-export function meterClicks(
-  { registry }: Metrics,
-  backlogOf: () => Promise<{ groups: number; oldestSeconds: number }>,
-): void {
-  const oldest = new Gauge({
+export function meterClicks({ registry }: Metrics, backlogOf: () => Promise<Backlog>): void {
+  let asked: Promise<Backlog | undefined> | undefined;
+  // Both gauges of a scrape say the same moment, whichever is collected first.
+  const backlog = () => {
+    asked ??= backlogOf()
+      .catch(() => undefined)
+      .finally(() => {
+        asked = undefined;
+      });
+    return asked;
+  };
+  // Without Redis neither is known, and a scraper takes NaN for that.
+  new Gauge({
     name: 'rollcall_clicks_waiting_oldest_seconds',
     help: 'Age of the oldest click that is not in ClickHouse yet; 0 when all are.',
     registers: [registry],
+    async collect() {
+      this.set((await backlog())?.oldestSeconds ?? Number.NaN);
+    },
   });
   new Gauge({
     name: 'rollcall_clicks_waiting_groups',
     help: 'Groups of clicks in Redis that are not in ClickHouse yet.',
     registers: [registry],
     async collect() {
-      const backlog = await backlogOf().catch(() => undefined);
-      // Without Redis neither is known, and a scraper takes NaN for that.
-      this.set(backlog?.groups ?? Number.NaN);
-      oldest.set(backlog?.oldestSeconds ?? Number.NaN);
+      this.set((await backlog())?.groups ?? Number.NaN);
     },
   });
 }

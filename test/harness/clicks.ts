@@ -83,11 +83,14 @@ export async function countedClicks({ context }: TestApp, linkId: string): Promi
   return row?.clicks ?? 0;
 }
 
-export async function metricOf({ url }: TestApp, name: string): Promise<number> {
-  const text = await (await fetch(`${url}/metrics`)).text();
-  const line = text.split('\n').find((one) => one.startsWith(`${name} `));
-  return Number(line?.split(' ')[1]);
+/** What one scrape says. */
+export async function metricsOf({ url }: TestApp, names: readonly string[]): Promise<number[]> {
+  const lines = (await (await fetch(`${url}/metrics`)).text()).split('\n');
+  return names.map((name) => Number(lines.find((one) => one.startsWith(`${name} `))?.split(' ')[1]));
 }
+
+export const metricOf = async (app: TestApp, name: string): Promise<number> =>
+  (await metricsOf(app, [name]))[0] ?? Number.NaN;
 
 /** The link that a short URL leads to, as the redirect finds it. */
 export async function linkBySlug({ context }: TestApp, asked = ''): Promise<ClickedLink | undefined> {
