@@ -62,10 +62,12 @@ async function readSecrets({ tokenFile, webhookSecretFile }: ConnectOptions) {
   return { token, webhookSecret: await read('webhook secret', webhookSecretFile) };
 }
 
-/** On a terminal the reason behind a refusal helps more than the answer an API gives. */
+/** On a terminal the reason behind a refusal helps more than the answer an API gives. A store has a part in its words. */
 function explained(error: unknown): never {
   if (!(error instanceof ApiError) || !(error.cause instanceof Error)) throw error;
-  throw new Error(`${error.message} ${error.cause.message}`, { cause: error });
+  const what = error.code === 'SERVICE_UNAVAILABLE' ? 'The store was not connected.' : error.message;
+  const why = error.cause.message.replace(/[^\P{Cc}\n]+/gu, ' ');
+  throw new Error(`${what} ${why}`, { cause: error });
 }
 
 async function connect({ db, clock, config, secrets }: CommandEngines, options: ConnectOptions): Promise<void> {

@@ -33,6 +33,8 @@ export interface TestStore {
   currency: string;
   /** Its storefront's host; unique, so that a brand can connect many. */
   host: string;
+  /** Where it says that it sells, instead of on its host. */
+  storefrontUrl: string | undefined;
   /** By code, in lower case. */
   coupons: Map<string, StoreCoupon>;
   /** Of WooCommerce: what it answers when it is asked for an order. */
@@ -69,6 +71,8 @@ function discountOf({ kind, amount, active }: StoreCoupon) {
   return { __typename: 'DiscountCodeBasic', status, customerGets: { value } };
 }
 
+const storefrontOf = ({ storefrontUrl, host }: TestStore) => storefrontUrl ?? `https://${host}`;
+
 function shopifyReply(store: TestStore, request: IncomingMessage, body: string): Reply {
   if (request.headers['x-shopify-access-token'] !== store.token) return refused;
   if (request.method !== 'POST' || request.url !== '/admin/api/2025-10/graphql.json') return missing;
@@ -81,7 +85,7 @@ function shopifyReply(store: TestStore, request: IncomingMessage, body: string):
   }
   const coupon = variables.code && at(store.coupons, variables.code);
   const node = coupon ? { codeDiscount: discountOf(coupon) } : null;
-  const url = `https://${store.host}`;
+  const url = storefrontOf(store);
   const shop = { name: store.name, currencyCode: store.currency, primaryDomain: { host: store.host, url } };
   return ok({ data: { ...(query.includes('shop {') ? { shop } : {}), codeDiscountNodeByCode: node } });
 }
@@ -97,7 +101,7 @@ function pageOf<T>(items: readonly T[], query: URLSearchParams): T[] {
 
 function wooReply(store: TestStore, request: IncomingMessage): Reply {
   const url = new URL(request.url ?? '', store.url);
-  if (url.pathname === '/wp-json/') return ok({ name: store.name, home: `https://${store.host}` });
+  if (url.pathname === '/wp-json/') return ok({ name: store.name, home: storefrontOf(store) });
   if (request.headers.authorization !== `Basic ${Buffer.from(store.token).toString('base64')}`) return refused;
   if (url.pathname === '/wp-json/wc/v3/settings/general/woocommerce_currency') {
     return ok({ id: 'woocommerce_currency', value: store.currency });
@@ -122,7 +126,7 @@ function wooReply(store: TestStore, request: IncomingMessage): Reply {
 function genericReply(store: TestStore, request: IncomingMessage): Reply {
   if (request.headers.authorization !== `Bearer ${store.token}`) return refused;
   if (request.url === '/store') {
-    return ok({ name: store.name, currency: store.currency, storefront_url: `https://${store.host}` });
+    return ok({ name: store.name, currency: store.currency, storefront_url: storefrontOf(store) });
   }
   const code = /^\/coupons\/(.+)$/.exec(request.url ?? '')?.[1];
   const coupon = code && at(store.coupons, decodeURIComponent(code));
@@ -158,6 +162,7 @@ export async function startStore(provider: Provider, options: { currency?: strin
     name: 'A store',
     currency: options.currency ?? 'USD',
     host: `${unique('shop')}.example`,
+    storefrontUrl: undefined,
     coupons: new Map(),
     orders: new Map(),
     refunds: new Map(),

@@ -95,6 +95,7 @@ export async function callOutside(request: OutsideRequest): Promise<OutsideAnswe
     if (reason !== undefined) return { outcome: 'refused', reason };
     return await exchange(request, fixedLookup(addresses), signal);
   } catch (cause) {
-    return { outcome: 'failed', cause };
+    if (!signal.aborted) return { outcome: 'failed', cause };
+    return { outcome: 'failed', cause: new Error(`It did not answer within ${timeoutMs / 1_000} s.`, { cause }) };
   }
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { Currency, decimalsOf } from '../../../money.ts';
 import { besideOthers, type Unchecked } from '../../../problems.ts';
-import { WebAddress } from '../../../web-address.ts';
 import type { OrderFacts, RefundFacts } from '../schema.ts';
 import { distinct, MAX_LENGTH, MAX_VALUES } from './click.ts';
 import { Decimal, excessOf, toMinorUnits, writeDecimal } from './money.ts';
@@ -15,7 +14,9 @@ import {
   type Reading,
   type Store,
   type StoreClient,
+  StorefrontUrl,
   StoreId,
+  StoreName,
   StoreTime,
 } from './provider.ts';
 import { isSignedBy } from './signature.ts';
@@ -29,7 +30,11 @@ const NEEDED: Readonly<Record<string, 'paid_at' | 'cancelled_at' | 'refunds'>> =
 };
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
 
-const StoreInfo = z.object({ name: z.string().min(1), currency: Currency, storefront_url: WebAddress });
+const StoreInfo = z.object({
+  name: StoreName.pipe(z.string().min(1)),
+  currency: Currency,
+  storefront_url: StorefrontUrl,
+});
 const CouponInfo = z.object({ code: z.string(), percentage: z.number().nullish(), active: z.boolean() });
 
 /** Major units: as text, or a number with no more decimals than the currency has. */

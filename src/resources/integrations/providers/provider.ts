@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { systemClock } from '../../../clock.ts';
 import { callOutside } from '../../../engines/http/outside.ts';
 import { ApiError, unavailable } from '../../../errors.ts';
+import { problemsOf } from '../../../problems.ts';
+import { WebAddress } from '../../../web-address.ts';
 import type { OrderFacts, RefundOfOrder } from '../schema.ts';
 
 /** A store as it is asked. */
@@ -68,6 +70,17 @@ export const StoreId = z
   .union([z.string().min(1).max(200).refine(isStorable, 'must be text without NUL'), z.number().int()])
   .transform(String);
 
+const NAME_LENGTH = 200;
+
+/** A store's name as lists and terminals show it: on one line, and cut rather than refused, for its owner chose it for others. */
+export const StoreName = z.string().transform((name) => {
+  const line = name.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+  return [...line].slice(0, NAME_LENGTH).join('').trimEnd();
+});
+
+/** Where a store sells. A URL may hold blanks and escapes, which lists and terminals should not. */
+export const StorefrontUrl = WebAddress.regex(/^[^\s\p{Cc}]*$/u, 'must be without blanks and control characters');
+
 /** All that a store says of an order that was deleted. */
 export const DeletedOrder = z.object({ id: StoreId });
 
@@ -116,6 +129,26 @@ export const isToReconnect = (error: unknown): boolean =>
 
 export const storeUnavailable = (cause: unknown): ApiError => unavailable(NAME, cause);
 
+/** What a store answered, in its shape. */
+export function readAnswer<T>(
+  { method, path }: Pick<StoreRequest<T>, 'method' | 'path'>,
+  shape: z.ZodType<T>,
+  body: unknown,
+): T {
+  const parsed = shape.safeParse(body, { reportInput: true });
+  if (parsed.success) return parsed.data;
+  const lines = problemsOf(parsed).map(({ field, message }) => `\n  ${field}: ${message}`);
+  throw storeUnavailable(new Error(`Its answer to ${method} ${path} is not right:${lines.join('')}`));
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw storeUnavailable(new Error('Its answer is not JSON.'));
+  }
+}
+
 /** Asks a store; undefined when it has no such thing (404). */
 export async function askStore<T>(store: Store, request: StoreRequest<T>): Promise<T | undefined> {
   const { method, path, headers, body, shape } = request;
@@ -138,11 +171,7 @@ export async function askStore<T>(store: Store, request: StoreRequest<T>): Promi
   if (answer.status === 401 || answer.status === 403) throw unauthorized(said);
   if (answer.status !== 200) throw storeUnavailable(said);
   store.onAnswer?.();
-  try {
-    return shape.parse(JSON.parse(answer.text));
-  } catch (error) {
-    throw storeUnavailable(error);
-  }
+  return readAnswer(request, shape, jsonOf(answer.text));
 }
 
 /** As `askStore`, of what the store must have. */

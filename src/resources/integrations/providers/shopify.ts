@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { Currency } from '../../../money.ts';
-import { WebAddress } from '../../../web-address.ts';
 import {
   type Coupon,
   getFromStore,
+  readAnswer,
   type Store,
   type StoreClient,
   type StoreFacts,
+  StorefrontUrl,
+  StoreName,
   storeUnavailable,
   unauthorized,
 } from './provider.ts';
@@ -36,7 +38,11 @@ const COUPON = `query Coupon($code: String!) {
 const TAXES = `query Taxes($id: ID!) { order(id: $id) { taxesIncluded } shop { taxesIncluded } }`;
 
 const Shop = z.object({
-  shop: z.object({ name: z.string().min(1), currencyCode: Currency, primaryDomain: z.object({ url: WebAddress }) }),
+  shop: z.object({
+    name: StoreName.pipe(z.string().min(1)),
+    currencyCode: Currency,
+    primaryDomain: z.object({ url: StorefrontUrl }),
+  }),
 });
 
 const Discount = z.object({
@@ -60,18 +66,17 @@ const GraphqlError = z.object({
 
 /** GraphQL says no with status 200: a missing scope is the token's fault, anything else the store's. */
 async function ask<T>(store: Store, query: string, variables: object, data: z.ZodType<T>): Promise<T> {
+  const asked = { method: 'POST', path: PATH } as const;
   const answer = await getFromStore(store, {
-    method: 'POST',
-    path: PATH,
+    ...asked,
     headers: { 'x-shopify-access-token': store.token },
     body: { query, variables },
     shape: z.object({ data: z.unknown().optional(), errors: z.array(GraphqlError).optional() }),
   });
   const [error] = answer.errors ?? [];
   if (error?.extensions?.code === 'ACCESS_DENIED') throw unauthorized(new Error(error.message));
-  const parsed = data.safeParse(answer.data);
-  if (error || !parsed.success) throw storeUnavailable(error ? new Error(error.message) : parsed.error);
-  return parsed.data;
+  if (error) throw storeUnavailable(new Error(error.message));
+  return readAnswer(asked, data, answer.data);
 }
 
 async function connect(store: Store): Promise<StoreFacts> {

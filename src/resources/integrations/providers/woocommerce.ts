@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { Currency } from '../../../money.ts';
-import { WebAddress } from '../../../web-address.ts';
 import {
   askStore,
   type Coupon,
@@ -9,6 +8,8 @@ import {
   type Store,
   type StoreClient,
   type StoreFacts,
+  StorefrontUrl,
+  StoreName,
   type StoreRequest,
   storeUnavailable,
 } from './provider.ts';
@@ -20,7 +21,7 @@ const API = '/wp-json/wc/v3';
 const PER_PAGE = 100;
 const MAX_PAGES = 50;
 
-const Site = z.object({ name: z.string(), home: WebAddress });
+const Site = z.object({ name: StoreName, home: StorefrontUrl });
 const Setting = z.object({ value: Currency });
 
 const Coupons = z.array(
