@@ -27,7 +27,7 @@ async function main(): Promise<void> {
   const engines = await resolveEngines(config, ENGINES, { reuseRunning: false, elasticsearchHeapMb, report });
   shutdown.add(() => engines.stop());
   const urls = configuredUrls(engines);
-  if (engines.embedded) shutdown.add(await announceRunning(config.directory, urls));
+  if (engines.embedded) shutdown.add(await announceRunning(config.directory, { urls }));
   const { context, close } = openContext(withLinksOn(config, port), urls);
   shutdown.add(close);
 
@@ -40,6 +40,8 @@ async function main(): Promise<void> {
   if (engines.embedded) shutdown.add(startJobs(context, urls.redis).stop);
   shutdown.add(() => fastify.close());
   const url = await listen(fastify, config, port);
+  // One that is being stopped takes its announcement back, and not again.
+  if (engines.embedded && !shutdown.isEnding()) await announceRunning(config.directory, { url, urls });
   const demo = config.urls.postgres ? undefined : await ensureDemo(context, url);
   shutdown.started();
   welcome(url, demo);

@@ -239,9 +239,11 @@ describe('the file that tells commands of a running server', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it('is private, found while its server lives, and gone once withdrawn', async () => {
-    const withdraw = await announceRunning(folder, urls);
+    const withdraw = await announceRunning(folder, { urls });
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(await findRunning(folder)).toEqual(urls);
+    expect(await findRunning(folder)).toEqual({ urls });
+    await announceRunning(folder, { urls, url: 'http://127.0.0.1:3' });
+    expect(await findRunning(folder)).toEqual({ urls, url: 'http://127.0.0.1:3' });
     await withdraw();
     expect(await findRunning(folder)).toBeUndefined();
   });
@@ -263,13 +265,15 @@ describe('the engines that a command needs', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it('are the configured one first, then a running server’s, and then nothing is started', async () => {
-    await announceRunning(folder, { postgres: 'postgres://running/x', redis: 'redis://running' });
-    const urls = { ...none, postgres: 'postgres://configured/x' };
-    const engines = await resolveEngines({ ...config, urls, directory: folder }, ['postgres', 'redis'], {
-      report: () => {},
-    });
+    const running = { postgres: 'postgres://running/x', redis: 'redis://running' };
+    await announceRunning(folder, { urls: running, url: 'http://running' });
+    const resolve = (urls: typeof config.urls) =>
+      resolveEngines({ ...config, urls, directory: folder }, ['postgres', 'redis'], { report: () => {} });
+    const engines = await resolve({ ...none, postgres: 'postgres://configured/x' });
     expect(engines.embedded).toBeUndefined();
     expect(engines.urls).toEqual({ ...none, postgres: 'postgres://configured/x', redis: 'redis://running' });
+    expect(engines.serverUrl, 'the server of another PostgreSQL').toBeUndefined();
+    expect(await resolve(none)).toMatchObject({ urls: running, serverUrl: 'http://running' });
   });
 
   it('are started when nobody runs them, only those needed, and stopped again', async () => {

@@ -10,9 +10,10 @@ import { openElastic } from '../src/engines/elastic/open.ts';
 import { engineFolder } from '../src/engines/embedded/folder.ts';
 import { announceRunning } from '../src/engines/embedded/running.ts';
 import { heapMbFor, noteSize, sampleSize } from '../src/sample.ts';
-import { engineUrls, startScript, unique } from './harness/app.ts';
+import { engineUrls, SECRET, startScript, unique, until } from './harness/app.ts';
 import { runCommand } from './harness/command.ts';
 import { creator, putDirectory } from './harness/directory.ts';
+import { signedDelivery, startStore } from './harness/store.ts';
 
 let directory: string;
 beforeEach(async () => {
@@ -89,6 +90,34 @@ describe('a start that is stopped by Ctrl-C', () => {
   });
 });
 
+describe('a running server', () => {
+  it('is where the address that a store’s webhooks go to leads, unless LINKS_URL says otherwise', async () => {
+    // Its jobs would move other tests' clicks and charges: it has engines of its own but for the directory.
+    const own = { DATABASE_URL: '', REDIS_URL: '', CLICKHOUSE_URL: '', ROLLCALL_DIR: directory };
+    const server = startScript('src/server.ts', { ...own, DIRECTORY_ALIAS: unique('none') }, ['--port', '0']);
+    const file = path.join(directory, 'demo.env');
+    await until('the demo’s keys', () => existsSync(file), 60_000);
+    const url = /^ROLLCALL_URL=(.*)$/m.exec(await readFile(file, 'utf8'))?.[1];
+    const store = await startStore('generic');
+    const secrets = path.join(directory, 'store.txt');
+    await writeFile(secrets, store.token);
+    const connect = async (env: NodeJS.ProcessEnv) => {
+      const asked = ['--brand', 'demo', '--provider', 'generic', '--url', store.url];
+      const files = ['--token-file', secrets, '--webhook-secret-file', secrets];
+      const more = { OUTBOUND_ALLOW: '127.0.0.1', ROLLCALL_SECRET: SECRET, ...env };
+      return (await run('src/cli.ts', ['integration', 'connect', ...asked, ...files], more)).said;
+    };
+    const said = await connect({});
+    const address = /^to (.*)$/m.exec(said)?.[1] ?? said;
+    expect(address.startsWith(`${url}/ingest/generic/int_`), said).toBe(true);
+    const delivery = signedDelivery('generic', store.token, 'order.unknown', {});
+    expect((await fetch(address, { method: 'POST', ...delivery })).status).toBe(200);
+    expect(await connect({ LINKS_URL: 'https://go.example' })).toContain('to https://go.example/ingest/generic/int_');
+    await store.close();
+    await server.stop();
+  });
+});
+
 describe('what is kept of the directory for the next start', () => {
   const config = () => readConfig({ ROLLCALL_DIR: directory, DIRECTORY_ALIAS: unique('kept') });
 
@@ -127,7 +156,7 @@ describe('what is kept of the directory for the next start', () => {
   });
 
   it('is noted by the indexer after an import into a running server’s Elasticsearch', async () => {
-    const withdraw = await announceRunning(directory, engineUrls());
+    const withdraw = await announceRunning(directory, { urls: engineUrls() });
     const file = path.join(directory, 'creators.ndjson');
     await writeFile(file, `${JSON.stringify(creator(1))}\n${JSON.stringify(creator(2))}\n`);
     const { status, said } = await run('indexer/main.ts', ['import', file], { DIRECTORY_ALIAS: unique('noted') });

@@ -11,6 +11,7 @@ import { openSecrets, readSecret, type Secrets } from '../secrets.ts';
 import { report } from '../terminal.ts';
 
 export interface CommandEngines extends AccessEngines {
+  /** Its links are on the running server, where no `LINKS_URL` says otherwise. */
   config: Config;
   /** Read when it is needed: most commands do without the installation's secret. */
   secrets(): Secrets;
@@ -31,7 +32,8 @@ export async function withEngines(command: (engines: CommandEngines) => Promise<
       await redis.ready();
       await migratePostgres(postgres.db);
       const secrets = () => openSecrets(readSecret(config));
-      await command({ db: postgres.db, redis, clock: systemClock, config, secrets });
+      const linksUrl = (config.linksUrlIsSet ? undefined : resolved.serverUrl) ?? config.linksUrl;
+      await command({ db: postgres.db, redis, clock: systemClock, config: { ...config, linksUrl }, secrets });
     } finally {
       await Promise.all([redis.close(), postgres.close()]);
     }

@@ -7,10 +7,10 @@ import { Identity, identityOf, isAlive } from './alive.ts';
 import { ENGINE_NAMES, type EngineName } from './engine.ts';
 import { type EmbeddedEngines, startEmbedded } from './start.ts';
 
-type EngineUrls = Partial<Record<EngineName, string>>;
-
 const Announcement = z.object({
   server: Identity,
+  /** What the server listens on; missing until it does. */
+  url: z.string().exactOptional(),
   urls: z.object({
     postgres: z.string().exactOptional(),
     redis: z.string().exactOptional(),
@@ -20,6 +20,8 @@ const Announcement = z.object({
 });
 
 const fileIn = (directory: string) => path.join(directory, 'engines.json');
+
+type Running = Omit<z.infer<typeof Announcement>, 'server'>;
 
 async function readAnnouncement(file: string): Promise<z.infer<typeof Announcement> | undefined> {
   const stat = await lstat(file).catch(ignoreFailure('no server has announced itself'));
@@ -31,19 +33,21 @@ async function readAnnouncement(file: string): Promise<z.infer<typeof Announceme
   }
 }
 
-/** The engines of a server running on this folder, or undefined: its file must be ours and its process alive. */
-export async function findRunning(directory: string): Promise<EngineUrls | undefined> {
+/** A server running on this folder and its engines, or undefined: its file must be ours and its process alive. */
+export async function findRunning(directory: string): Promise<Running | undefined> {
   const announcement = await readAnnouncement(fileIn(directory));
-  return announcement && isAlive(announcement.server) ? announcement.urls : undefined;
+  if (!announcement || !isAlive(announcement.server)) return undefined;
+  const { server: _server, ...running } = announcement;
+  return running;
 }
 
-/** Lets `cli`, `indexer` and `bench` find this process's engines. The function it gives takes that back. */
-export async function announceRunning(directory: string, urls: EngineUrls): Promise<() => Promise<void>> {
+/** Lets `cli`, `indexer` and `bench` find this process and its engines. The function it gives takes that back. */
+export async function announceRunning(directory: string, running: Running): Promise<() => Promise<void>> {
   const file = fileIn(directory);
   const draft = `${file}.${process.pid}`;
   await mkdir(directory, { recursive: true });
   await rm(draft, { force: true });
-  const announcement = { server: identityOf(process.pid), urls };
+  const announcement = { server: identityOf(process.pid), ...running };
   await writeFile(draft, `${JSON.stringify(announcement, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
   await rename(draft, file);
   return async () => {
@@ -54,6 +58,8 @@ export async function announceRunning(directory: string, urls: EngineUrls): Prom
 
 export interface ResolvedEngines {
   urls: Record<EngineName, string | undefined>;
+  /** What the server listens on that is running on the same PostgreSQL, where one has announced itself. */
+  serverUrl: string | undefined;
   /** The engines that this call started. */
   embedded: EmbeddedEngines | undefined;
   /** Ends only what this call started. */
@@ -73,7 +79,7 @@ export async function resolveEngines(
   },
 ): Promise<ResolvedEngines> {
   const running = (options.reuseRunning ?? true) ? await findRunning(config.directory) : undefined;
-  const urlOf = (name: EngineName) => config.urls[name] ?? running?.[name];
+  const urlOf = (name: EngineName) => config.urls[name] ?? running?.urls[name];
   const only = ENGINE_NAMES.filter((name) => need.includes(name) && !urlOf(name));
   const embedded =
     only.length === 0
@@ -94,6 +100,7 @@ export async function resolveEngines(
       elasticsearch: known('elasticsearch'),
       clickhouse: known('clickhouse'),
     },
+    serverUrl: urlOf('postgres') === running?.urls.postgres ? running?.url : undefined,
     embedded,
     stop: async () => {
       await embedded?.stop();
