@@ -116,7 +116,7 @@ describe('a store is not connected', () => {
       'The store was not connected. Its answer to GET /store is not right:',
       '  name: must have at least 1 characters; got "".',
       '  currency: is not a currency; got "XXQ".',
-      '  storefront_url: must be a URL such as https://a.example; got "localhost:3000".',
+      '  storefront_url: must be an http or https address; got "localhost:3000".',
       '',
     ]);
   });
