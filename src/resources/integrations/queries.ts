@@ -138,7 +138,7 @@ export async function findBrandOfIntegration(db: Db, id: string): Promise<string
 }
 
 /** Where a store is: its API, and what its visitors see. */
-export type StorePlace = Pick<IntegrationRow, 'provider' | 'baseUrl' | 'storefrontUrl'>;
+type StorePlace = Pick<IntegrationRow, 'provider' | 'baseUrl' | 'storefrontUrl'>;
 
 /**
  * The brand's integration of this store, held: one at its API before one that moved, the connected one before one that was
