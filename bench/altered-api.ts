@@ -3,13 +3,14 @@
  *   request-cache   pages are asked of Elasticsearch with its request cache on
  *   unmetered       counting and debiting are answered in this process, without Redis
  */
-import { buildApp } from '../src/app.ts';
+
+import type { Context } from '../src/api/context.ts';
+import { buildApp } from '../src/api/http/app.ts';
 import { readConfig } from '../src/config.ts';
-import type { Context } from '../src/context.ts';
+import { openDirectory } from '../src/directory/directory.ts';
 import { openLiveIndex } from '../src/engines/elastic/live-index.ts';
-import { listen } from '../src/listen.ts';
-import { configuredUrls, openContext } from '../src/open-context.ts';
-import { openDirectory } from '../src/resources/creators/directory/directory.ts';
+import { listen } from '../src/process/listen.ts';
+import { configuredUrls, openContext } from '../src/process/open-context.ts';
 import { answerInProcess } from './unmetered.ts';
 
 function withRequestCache(context: Context): Context {

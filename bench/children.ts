@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from '../src/config.ts';
-import { findFreePort } from '../src/engines/embedded/port.ts';
-import { dyingWithParent } from '../src/engines/embedded/process.ts';
-import type { EngineUrls } from '../src/open-context.ts';
+import { findFreePort } from '../src/local/engines/port.ts';
+import { dyingWithParent } from '../src/local/engines/process.ts';
+import type { EngineUrls } from '../src/process/open-context.ts';
 
 const ROOT = path.join(import.meta.dirname, '..');
 /** Of every process of a bench: what one mints another must read. */

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { inspect } from 'node:util';
 import { type Config, readConfig } from '../src/config.ts';
-import { engineFolder } from '../src/engines/embedded/folder.ts';
-import { assertNode } from '../src/node-version.ts';
-import { openContext } from '../src/open-context.ts';
+import { engineFolder } from '../src/local/engines/folder.ts';
+import { assertNode } from '../src/process/node-version.ts';
+import { openContext } from '../src/process/open-context.ts';
 import { lastWords, startNode, stopNode } from './children.ts';
 import { benchCommand } from './command.ts';
 import { sampleCreators } from './directory-file.ts';

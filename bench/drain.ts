@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { integer, query } from '../src/engines/clickhouse/query.ts';
-import { drainClicks } from '../src/resources/clicks/jobs.ts';
+import { drainClicks } from '../src/links-host/jobs.ts';
 import { alternate, median } from './load.ts';
 import { type ClickSitting, clickOn } from './redirects.ts';
 import { progress, type Ratio, round } from './report.ts';

@@ -1,14 +1,8 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../src/engines/clickhouse/open.ts';
 import { query } from '../src/engines/clickhouse/query.ts';
-import { rawRows, SUMS } from '../src/resources/figures/columns.ts';
-import {
-  lifetimeOf,
-  listCreatorSums,
-  listDays,
-  listPerformance,
-  totalPerformance,
-} from '../src/resources/figures/queries.ts';
+import { rawRows, SUMS } from '../src/figures/columns.ts';
+import { lifetimeOf, listCreatorSums, listDays, listPerformance, totalPerformance } from '../src/figures/queries.ts';
 import { LARGEST, LARGEST_LINKS } from './figures-data.ts';
 
 export const YEAR = { from: new Date('2025-01-01Z'), until: new Date('2026-01-01Z') };

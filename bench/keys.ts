@@ -1,6 +1,6 @@
-import { createKey } from '../src/auth/actions.ts';
-import type { Context } from '../src/context.ts';
-import { RATE_LIMIT, RATE_WINDOW_MS } from '../src/credits/meter.ts';
+import { RATE_LIMIT, RATE_WINDOW_MS } from '../src/access/credits/meter.ts';
+import { createKey } from '../src/access/keys/actions.ts';
+import type { Context } from '../src/api/context.ts';
 import { createBrand, setPlan } from '../src/resources/brands/actions.ts';
 import { listSubscriptions } from '../src/resources/brands/queries.ts';
 

@@ -1,6 +1,6 @@
-import type { Context } from '../src/context.ts';
-import { newId } from '../src/ids.ts';
+import type { Context } from '../src/api/context.ts';
 import { createBrand } from '../src/resources/brands/actions.ts';
+import { newId } from '../src/values/ids.ts';
 import { destinationOf, slugOf } from './click-links.ts';
 
 /** One brand and creator with so many links, as their API would make them. Returns the brand's id. */

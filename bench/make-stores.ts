@@ -1,11 +1,11 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import type { Context } from '../src/context.ts';
-import { newId } from '../src/ids.ts';
+import type { Context } from '../src/api/context.ts';
+import { inWork } from '../src/api/work.ts';
+import { mintClick } from '../src/links-host/token.ts';
 import { createBrand } from '../src/resources/brands/actions.ts';
-import { mintClick } from '../src/resources/clicks/token.ts';
 import { connectStore } from '../src/resources/integrations/actions.ts';
 import { insertLinks, insertStates } from '../src/resources/links/queries.ts';
-import { inWork } from '../src/work.ts';
+import { newId } from '../src/values/ids.ts';
 import { orderNumber, shopifyOrder } from '../test/harness/shopify-order.ts';
 
 const WEBHOOK_SECRET = 'whsec of the bench';

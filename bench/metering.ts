@@ -1,8 +1,8 @@
-import { hashKey } from '../src/auth/key-form.ts';
-import { type Caller, findCaller } from '../src/auth/queries.ts';
-import { type MeterCall, openMeter } from '../src/credits/meter.ts';
+import { type MeterCall, openMeter } from '../src/access/credits/meter.ts';
+import { hashKey } from '../src/access/keys/key-form.ts';
+import { type Caller, findCaller } from '../src/access/keys/queries.ts';
+import { SEARCH_CREDITS } from '../src/directory/routes.ts';
 import type { Redis } from '../src/engines/redis/open.ts';
-import { SEARCH_CREDITS } from '../src/resources/creators/directory/routes.ts';
 import type { Sitting } from './sitting.ts';
 import { answerInProcess } from './unmetered.ts';
 

@@ -1,8 +1,8 @@
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '../src/config.ts';
-import { isPidAlive } from '../src/engines/embedded/alive.ts';
-import { engineFolder, makeOpenFolder } from '../src/engines/embedded/folder.ts';
+import { isPidAlive } from '../src/local/engines/alive.ts';
+import { engineFolder, makeOpenFolder } from '../src/local/engines/folder.ts';
 
 const FOLDER = 'bench-';
 

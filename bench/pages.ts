@@ -1,4 +1,4 @@
-import type { Sort } from '../src/resources/creators/directory/query.ts';
+import type { Sort } from '../src/directory/query.ts';
 import { latencyMs, median, percentile, type Shot } from './load.ts';
 import { shuffled } from './queries.ts';
 import { progress, type Ratio, round } from './report.ts';

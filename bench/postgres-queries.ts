@@ -1,8 +1,8 @@
-import { pageOf } from '../src/page.ts';
-import type { CreatorDocument } from '../src/resources/creators/directory/document.ts';
-import { fold, readState } from '../src/resources/creators/directory/places.ts';
-import { CreatorSearchQuery } from '../src/resources/creators/directory/search-schema.ts';
-import { type Understanding, understand } from '../src/resources/creators/directory/understand.ts';
+import { pageOf } from '../src/api/page.ts';
+import type { CreatorDocument } from '../src/directory/document.ts';
+import { fold, readState } from '../src/directory/places.ts';
+import { CreatorSearchQuery } from '../src/directory/search-schema.ts';
+import { type Understanding, understand } from '../src/directory/understand.ts';
 import type { Parameters } from './queries.ts';
 
 /** What is answered, then what is only searched: folded, as the mapping's normalizer does. */

@@ -1,11 +1,11 @@
 import path from 'node:path';
 import pg from 'pg';
 import type { Config } from '../src/config.ts';
-import { engineFolder, makeEngineFolder } from '../src/engines/embedded/folder.ts';
-import { findFreePort } from '../src/engines/embedded/port.ts';
-import { postgres } from '../src/engines/embedded/postgres.ts';
-import { lastLines, launch, stopProcess, waitUntilReady } from '../src/engines/embedded/process.ts';
-import { ignoreFailure } from '../src/errors.ts';
+import { engineFolder, makeEngineFolder } from '../src/local/engines/folder.ts';
+import { findFreePort } from '../src/local/engines/port.ts';
+import { postgres } from '../src/local/engines/postgres.ts';
+import { lastLines, launch, stopProcess, waitUntilReady } from '../src/local/engines/process.ts';
+import { ignoreFailure } from '../src/values/errors.ts';
 
 /** As someone would set a PostgreSQL that has a gigabyte or two for searches. */
 const SETTINGS = [

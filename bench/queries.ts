@@ -1,6 +1,6 @@
-import { type CreatorDocument, type CreatorRow, documentOf } from '../src/resources/creators/directory/document.ts';
-import { listMetros, readCity, readCountry } from '../src/resources/creators/directory/places.ts';
-import { understand } from '../src/resources/creators/directory/understand.ts';
+import { type CreatorDocument, type CreatorRow, documentOf } from '../src/directory/document.ts';
+import { listMetros, readCity, readCountry } from '../src/directory/places.ts';
+import { understand } from '../src/directory/understand.ts';
 
 export type Parameters = Record<string, string>;
 

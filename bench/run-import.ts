@@ -1,7 +1,7 @@
 /** Imports one file as `indexer import` does and prints the report as JSON: `node run-import.ts <file>`. */
 import { withDirectory } from '../indexer/engines.ts';
-import { importDirectory } from '../src/resources/creators/directory/import/import.ts';
-import { openFiles } from '../src/resources/creators/directory/import/source.ts';
+import { importDirectory } from '../src/directory/import/import.ts';
+import { openFiles } from '../src/directory/import/source.ts';
 
 const [file] = process.argv.slice(2);
 if (!file) throw new Error('Usage: node run-import.ts <file>');

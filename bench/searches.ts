@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { Context } from '../src/context.ts';
+import type { Context } from '../src/api/context.ts';
+import { pageOf } from '../src/api/page.ts';
+import { buildFilter, queryOf, sortOf } from '../src/directory/query.ts';
+import { fetchPage } from '../src/directory/search.ts';
+import { CreatorSearchQuery } from '../src/directory/search-schema.ts';
+import { understand } from '../src/directory/understand.ts';
 import type { Elastic } from '../src/engines/elastic/open.ts';
-import { pageOf } from '../src/page.ts';
-import { buildFilter, queryOf, sortOf } from '../src/resources/creators/directory/query.ts';
-import { fetchPage } from '../src/resources/creators/directory/search.ts';
-import { CreatorSearchQuery } from '../src/resources/creators/directory/search-schema.ts';
-import { understand } from '../src/resources/creators/directory/understand.ts';
 import { readJson, type Shot, type Target } from './load.ts';
 import type { Kind, Parameters } from './queries.ts';
 

@@ -1,7 +1,7 @@
 import type { Config } from '../src/config.ts';
-import { ENGINE_NAMES } from '../src/engines/embedded/engine.ts';
-import { type EmbeddedEngines, startEmbedded } from '../src/engines/embedded/start.ts';
-import { configuredUrls, type EngineUrls } from '../src/open-context.ts';
+import { ENGINE_NAMES } from '../src/local/engines/engine.ts';
+import { type EmbeddedEngines, startEmbedded } from '../src/local/engines/start.ts';
+import { configuredUrls, type EngineUrls } from '../src/process/open-context.ts';
 import { environmentOf, type Server, startServer } from './children.ts';
 import { progress, type Ratio, round } from './report.ts';
 

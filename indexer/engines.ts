@@ -1,12 +1,12 @@
-import { systemClock } from '../src/clock.ts';
 import { readConfig } from '../src/config.ts';
+import type { DirectoryEngines } from '../src/directory/import/writer.ts';
 import { openElastic } from '../src/engines/elastic/open.ts';
-import { resolveEngines } from '../src/engines/embedded/running.ts';
 import { migratePostgres } from '../src/engines/postgres/migrate.ts';
 import { openPostgres } from '../src/engines/postgres/open.ts';
-import type { DirectoryEngines } from '../src/resources/creators/directory/import/writer.ts';
-import { noteSize } from '../src/sample.ts';
-import { report } from '../src/terminal.ts';
+import { resolveEngines } from '../src/local/engines/running.ts';
+import { noteSize } from '../src/local/sample.ts';
+import { report } from '../src/process/terminal.ts';
+import { systemClock } from '../src/values/clock.ts';
 
 /** A bulk may take long while Elasticsearch merges. */
 const TIMEOUT_MS = 60_000;

@@ -2,8 +2,8 @@ import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
-import { filled, wholeNumber } from '../src/commands/arguments.ts';
-import { generateCreators } from '../src/resources/creators/directory/import/sample.ts';
+import { generateCreators } from '../src/directory/import/sample.ts';
+import { filled, wholeNumber } from '../src/process/commands/arguments.ts';
 import { say } from './terminal.ts';
 
 const CHUNK_CHARACTERS = 1 << 18;

@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { filled } from '../src/commands/arguments.ts';
-import { DEFAULT_MAX_REJECTS } from '../src/resources/creators/directory/import/begin.ts';
-import { type ImportReport, importDirectory } from '../src/resources/creators/directory/import/import.ts';
-import { enqueueImport } from '../src/resources/creators/directory/import/jobs.ts';
-import { readRejectLimit } from '../src/resources/creators/directory/import/rejects.ts';
-import { openFiles } from '../src/resources/creators/directory/import/source.ts';
+import { DEFAULT_MAX_REJECTS } from '../src/directory/import/begin.ts';
+import { type ImportReport, importDirectory } from '../src/directory/import/import.ts';
+import { enqueueImport } from '../src/directory/import/jobs.ts';
+import { readRejectLimit } from '../src/directory/import/rejects.ts';
+import { openFiles } from '../src/directory/import/source.ts';
+import { filled } from '../src/process/commands/arguments.ts';
 import { withDirectory } from './engines.ts';
 import { onStop } from './signals.ts';
 import { grouped, openProgress, print, say, sayUnknownFields, seconds } from './terminal.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { assertNode } from '../src/node-version.ts';
-import { Interrupted } from '../src/resources/creators/directory/import/build.ts';
+import { Interrupted } from '../src/directory/import/build.ts';
+import { assertNode } from '../src/process/node-version.ts';
 import { generateCommand } from './generate.ts';
 import { importCommand } from './import.ts';
 import { pruneCommand } from './prune.ts';

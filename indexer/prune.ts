@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { wholeNumber } from '../src/commands/arguments.ts';
-import { prune } from '../src/resources/creators/directory/import/versions.ts';
+import { prune } from '../src/directory/import/versions.ts';
+import { wholeNumber } from '../src/process/commands/arguments.ts';
 import { withDirectory } from './engines.ts';
 import { onStop } from './signals.ts';
 import { print, say } from './terminal.ts';

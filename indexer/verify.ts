@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { filled } from '../src/commands/arguments.ts';
+import { findDamage } from '../src/directory/import/verify.ts';
 import { indexBehind } from '../src/engines/elastic/indices.ts';
-import { findDamage } from '../src/resources/creators/directory/import/verify.ts';
+import { filled } from '../src/process/commands/arguments.ts';
 import { withDirectory } from './engines.ts';
 import { print, say } from './terminal.ts';
 

@@ -1,13 +1,8 @@
 import type { Command } from 'commander';
-import { filled } from '../src/commands/arguments.ts';
-import { openFiles, type RowKind } from '../src/resources/creators/directory/import/source.ts';
-import type { DirectoryEngines } from '../src/resources/creators/directory/import/writer.ts';
-import {
-  deleteCreators,
-  upsertCreators,
-  type WriteReport,
-  type WriteRequest,
-} from '../src/resources/creators/directory/import/writes.ts';
+import { openFiles, type RowKind } from '../src/directory/import/source.ts';
+import type { DirectoryEngines } from '../src/directory/import/writer.ts';
+import { deleteCreators, upsertCreators, type WriteReport, type WriteRequest } from '../src/directory/import/writes.ts';
+import { filled } from '../src/process/commands/arguments.ts';
 import { withDirectory } from './engines.ts';
 import { onStop } from './signals.ts';
 import { grouped, openProgress, print, say, sayUnknownFields } from './terminal.ts';

@@ -1,9 +1,9 @@
 import { Command } from 'commander';
-import { brandCommands } from './commands/brands.ts';
-import { creditCommands } from './commands/credits.ts';
-import { integrationCommands } from './commands/integrations.ts';
-import { keyCommands } from './commands/keys.ts';
-import { ledgerCommands } from './commands/ledger.ts';
+import { brandCommands } from './process/commands/brands.ts';
+import { creditCommands } from './process/commands/credits.ts';
+import { integrationCommands } from './process/commands/integrations.ts';
+import { keyCommands } from './process/commands/keys.ts';
+import { ledgerCommands } from './process/commands/ledger.ts';
 
 const program = new Command('rollcall')
   .description('Brands, plans, keys and credits. Ids and keys go to stdout, everything else to stderr.')

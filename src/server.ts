@@ -1,16 +1,16 @@
-import { buildApp } from './app.ts';
-import { readServerOptions, SAMPLE_CREATORS } from './commands/server.ts';
+import { buildApp } from './api/http/app.ts';
 import { readConfig } from './config.ts';
-import { ensureDemo } from './demo.ts';
-import { announceRunning, resolveEngines } from './engines/embedded/running.ts';
-import { startJobs } from './jobs.ts';
-import { choosePort, listen, withLinksOn } from './listen.ts';
-import { migrate } from './migrate.ts';
-import { assertNode } from './node-version.ts';
-import { configuredUrls, openContext } from './open-context.ts';
-import { ensureSample, heapMbFor, noteSize, sampleSize } from './sample.ts';
-import { openShutdown, tell } from './shutdown.ts';
-import { report, step, welcome } from './terminal.ts';
+import { ensureDemo } from './local/demo.ts';
+import { announceRunning, resolveEngines } from './local/engines/running.ts';
+import { ensureSample, heapMbFor, noteSize, sampleSize } from './local/sample.ts';
+import { readServerOptions, SAMPLE_CREATORS } from './process/commands/server.ts';
+import { startJobs } from './process/jobs.ts';
+import { choosePort, listen, withLinksOn } from './process/listen.ts';
+import { migrate } from './process/migrate.ts';
+import { assertNode } from './process/node-version.ts';
+import { configuredUrls, openContext } from './process/open-context.ts';
+import { openShutdown, tell } from './process/shutdown.ts';
+import { report, step, welcome } from './process/terminal.ts';
 
 const STOP_WITHIN_MS = 20_000;
 const ENGINES = ['postgres', 'redis', 'elasticsearch', 'clickhouse'] as const;

@@ -1,10 +1,10 @@
 import { Command } from 'commander';
 import { readConfig } from './config.ts';
-import { startJobs } from './jobs.ts';
-import { assertNode } from './node-version.ts';
-import { configuredUrls, openContext } from './open-context.ts';
-import { openShutdown, tell } from './shutdown.ts';
-import { report } from './terminal.ts';
+import { startJobs } from './process/jobs.ts';
+import { assertNode } from './process/node-version.ts';
+import { configuredUrls, openContext } from './process/open-context.ts';
+import { openShutdown, tell } from './process/shutdown.ts';
+import { report } from './process/terminal.ts';
 
 const STOP_WITHIN_MS = 10_000;
 

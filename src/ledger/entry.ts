@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { LedgerKind } from '../engines/postgres/attribution-tables.ts';
-import { newId } from '../ids.ts';
+import { newId } from '../values/ids.ts';
 
 /**
  * Double-entry: debits are positive, credits negative, and an entry's postings add up to zero.

@@ -1,8 +1,8 @@
 import { type Insertable, sql } from 'kysely';
-import type { Clock } from '../clock.ts';
 import type { Db } from '../engines/postgres/open.ts';
 import type { AuditLogTable } from '../engines/postgres/workflow-tables.ts';
 import { chained, type NewEntry } from '../ledger/entry.ts';
+import type { Clock } from '../values/clock.ts';
 import type { EventName } from './events.ts';
 
 export async function insertAudit(db: Db, rows: Insertable<AuditLogTable>[]): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Db } from '../engines/postgres/open.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../values/log.ts';
 import { listBehind, listEventsAfter, tryHoldPosition, updatePosition } from './queries.ts';
 
 const BATCH = 200;

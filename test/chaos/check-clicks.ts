@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Context } from '../../src/context.ts';
+import type { Context } from '../../src/api/context.ts';
 import { integer, query } from '../../src/engines/clickhouse/query.ts';
 import type { ClickTally } from './clicks.ts';
 

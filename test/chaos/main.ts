@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { assertNode } from '../../src/node-version.ts';
+import { assertNode } from '../../src/process/node-version.ts';
 import { type Outcome, runChaos } from './run.ts';
 import { VICTIMS, type Victim } from './stage.ts';
 

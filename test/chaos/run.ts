@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Context } from '../../src/context.ts';
-import { CLAIM, oldestClickAt } from '../../src/resources/clicks/queries.ts';
-import { findMending } from '../../src/resources/figures/rollups/queries.ts';
-import { findOldestUnshipped } from '../../src/resources/figures/shipping/queries.ts';
+import type { Context } from '../../src/api/context.ts';
+import { findMending } from '../../src/figures/rollups/queries.ts';
+import { findOldestUnshipped } from '../../src/figures/shipping/queries.ts';
+import { CLAIM, oldestClickAt } from '../../src/links-host/queries.ts';
 import { until } from '../harness/app.ts';
 import { type ClicksFound, checkClicks } from './check-clicks.ts';
 import { checkOrders, type OrdersFound } from './check-orders.ts';

@@ -1,14 +1,14 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Context } from '../../src/api/context.ts';
 import { readConfig } from '../../src/config.ts';
-import type { Context } from '../../src/context.ts';
 import { migrateClickHouse } from '../../src/engines/clickhouse/migrate.ts';
-import { engineFolder } from '../../src/engines/embedded/folder.ts';
-import { findFreePort } from '../../src/engines/embedded/port.ts';
-import { type EmbeddedEngines, startEmbedded } from '../../src/engines/embedded/start.ts';
 import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
-import { openContext } from '../../src/open-context.ts';
+import { engineFolder } from '../../src/local/engines/folder.ts';
+import { findFreePort } from '../../src/local/engines/port.ts';
+import { type EmbeddedEngines, startEmbedded } from '../../src/local/engines/start.ts';
+import { openContext } from '../../src/process/open-context.ts';
 import { SECRET, until } from '../harness/app.ts';
 import { type Supervised, supervise } from './supervised.ts';
 

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { operations } from '../../src/app.ts';
-import { openapiDocument } from '../../src/openapi/document.ts';
+import { openapiDocument } from '../../src/api/openapi/document.ts';
+import { operations } from '../../src/api/operations.ts';
 
 /** What clients were promised: a change of the API shows in the diff of this file. */
 const COMMITTED = 'test/check/openapi.json';

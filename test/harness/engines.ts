@@ -1,14 +1,14 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { z } from 'zod';
 import { readConfig } from '../../src/config.ts';
 import { migrateClickHouse } from '../../src/engines/clickhouse/migrate.ts';
 import { openClickHouse } from '../../src/engines/clickhouse/open.ts';
-import { isPidAlive } from '../../src/engines/embedded/alive.ts';
-import { engineFolder } from '../../src/engines/embedded/folder.ts';
-import { startEmbedded } from '../../src/engines/embedded/start.ts';
-import { finishMending, insertMending } from '../../src/resources/figures/rollups/queries.ts';
+import { finishMending, insertMending } from '../../src/figures/rollups/queries.ts';
+import { isPidAlive } from '../../src/local/engines/alive.ts';
+import { engineFolder } from '../../src/local/engines/folder.ts';
+import { startEmbedded } from '../../src/local/engines/start.ts';
 import { startContainers } from './containers.ts';
 
 export interface TestEngines {
@@ -31,10 +31,15 @@ export interface StartedEngines {
 
 const TestUrls = z.object({ postgres: z.url(), redis: z.url(), elasticsearch: z.url(), clickhouse: z.url() });
 
-function usesContainers(): boolean {
+/** `embedded`, `containers`, or a JSON file with the URLs of four engines that are up, whose data tests may fill. */
+async function startChosen(): Promise<StartedEngines> {
   const chosen = process.env.TEST_ENGINES || 'embedded';
-  if (chosen === 'embedded' || chosen === 'containers') return chosen === 'containers';
-  throw new Error(`TEST_ENGINES must be embedded or containers; it is ${JSON.stringify(chosen)}.`);
+  if (chosen === 'embedded') return await startOnThisMachine();
+  if (chosen === 'containers') return await startContainers();
+  if (!chosen.endsWith('.json')) {
+    throw new Error(`TEST_ENGINES must be embedded, containers or a .json file; it is ${JSON.stringify(chosen)}.`);
+  }
+  return { urls: TestUrls.parse(JSON.parse(readFileSync(chosen, 'utf8'))), stop: async () => {} };
 }
 
 function removeData(folder: string): void {
@@ -81,7 +86,7 @@ async function markMended(url: string): Promise<void> {
 
 /** Starts the engines once for the whole run; tests find them with `inject('engines')`. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const engines = usesContainers() ? await startContainers() : await startOnThisMachine();
+  const engines = await startChosen();
   await markMended(engines.urls.clickhouse);
   project.provide('engines', engines.urls);
   return engines.stop;

@@ -1,10 +1,10 @@
+import { inWork } from '../../src/api/work.ts';
 import { insertOnce } from '../../src/engines/clickhouse/insert.ts';
 import { tsvTime } from '../../src/engines/clickhouse/tsv.ts';
-import { newId } from '../../src/ids.ts';
+import { shipLedger } from '../../src/figures/jobs.ts';
+import { findOldestUnshipped } from '../../src/figures/shipping/queries.ts';
 import type { NewEntry } from '../../src/ledger/entry.ts';
-import { shipLedger } from '../../src/resources/figures/jobs.ts';
-import { findOldestUnshipped } from '../../src/resources/figures/shipping/queries.ts';
-import { inWork } from '../../src/work.ts';
+import { newId } from '../../src/values/ids.ts';
 import { type TestApp, unique, until } from './app.ts';
 
 export interface Assignment {

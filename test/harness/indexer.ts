@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { systemClock } from '../../src/clock.ts';
+import type { DirectoryEngines } from '../../src/directory/import/writer.ts';
 import { deleteIndex, listIndices } from '../../src/engines/elastic/indices.ts';
 import { type Elastic, openElastic } from '../../src/engines/elastic/open.ts';
 import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import { openPostgres, type Postgres } from '../../src/engines/postgres/open.ts';
-import type { DirectoryEngines } from '../../src/resources/creators/directory/import/writer.ts';
+import { systemClock } from '../../src/values/clock.ts';
 import { type Engines, engineUrls, unique } from './app.ts';
 
 export interface Finished {

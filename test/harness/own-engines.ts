@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { readConfig } from '../../src/config.ts';
-import { engineFolder } from '../../src/engines/embedded/folder.ts';
-import { type EmbeddedEngines, startEmbedded } from '../../src/engines/embedded/start.ts';
+import { engineFolder } from '../../src/local/engines/folder.ts';
+import { type EmbeddedEngines, startEmbedded } from '../../src/local/engines/start.ts';
 
 /** Engines that a test may kill, beside those of all tests. */
 export async function startOwnEngines(

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../../src/config.ts';
-import { configuredUrls, openContext } from '../../src/open-context.ts';
 import { type Consumer, relayAll } from '../../src/outbox/relay.ts';
+import { configuredUrls, openContext } from '../../src/process/open-context.ts';
 
 /** The worker's relay as a process that a test may kill; it hands each event to the server of its first argument. */
 const [, , witness = ''] = process.argv;

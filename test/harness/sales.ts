@@ -1,5 +1,5 @@
-import type { Context } from '../../src/context.ts';
-import { newId } from '../../src/ids.ts';
+import type { Context } from '../../src/api/context.ts';
+import { inWork, type Work } from '../../src/api/work.ts';
 import { StoredPostings } from '../../src/ledger/entry.ts';
 import { ensureCreator } from '../../src/resources/creators/actions.ts';
 import { insertIntegration } from '../../src/resources/integrations/queries.ts';
@@ -8,7 +8,7 @@ import { insertLinks, insertStates } from '../../src/resources/links/queries.ts'
 import { recordOrder, recordRefunds } from '../../src/resources/orders/actions.ts';
 import type { OrderSource } from '../../src/resources/orders/schema.ts';
 import { putOnRoster } from '../../src/resources/roster/actions.ts';
-import { inWork, type Work } from '../../src/work.ts';
+import { newId } from '../../src/values/ids.ts';
 import { unique } from './app.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;

@@ -1,8 +1,8 @@
 /** A process that owns a stack, for a test to kill: `node stack-parent.ts <data name> <engine>…`. Sends its URLs and pids. */
 import { z } from 'zod';
 import { readConfig } from '../../src/config.ts';
-import { ENGINE_NAMES } from '../../src/engines/embedded/engine.ts';
-import { startEmbedded } from '../../src/engines/embedded/start.ts';
+import { ENGINE_NAMES } from '../../src/local/engines/engine.ts';
+import { startEmbedded } from '../../src/local/engines/start.ts';
 
 const [dataName, ...names] = process.argv.slice(2);
 if (!dataName) throw new Error('Usage: node stack-parent.ts <data name> <engine>…');

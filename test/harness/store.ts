@@ -2,10 +2,10 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
-import type { Context } from '../../src/context.ts';
+import type { Context } from '../../src/api/context.ts';
+import { inWork } from '../../src/api/work.ts';
 import type { Provider } from '../../src/engines/postgres/attribution-tables.ts';
 import { askWhoItIs, connectStore } from '../../src/resources/integrations/actions.ts';
-import { inWork } from '../../src/work.ts';
 import { unique } from './app.ts';
 
 /** What a store has under a code. */

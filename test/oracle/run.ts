@@ -1,8 +1,8 @@
-import { systemClock } from '../../src/clock.ts';
 import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
-import { drainClicks } from '../../src/resources/clicks/jobs.ts';
+import { shipLedger } from '../../src/figures/jobs.ts';
+import { drainClicks } from '../../src/links-host/jobs.ts';
 import { approveDue as approveDueOfApp } from '../../src/resources/commissions/jobs.ts';
-import { shipLedger } from '../../src/resources/figures/jobs.ts';
+import { systemClock } from '../../src/values/clock.ts';
 import { startApp, type TestApp } from '../harness/app.ts';
 import { ownRedis } from '../harness/clicks.ts';
 import { makeDatabase } from '../harness/database.ts';

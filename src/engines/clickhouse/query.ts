@@ -1,6 +1,6 @@
 import { ClickHouseError } from '@clickhouse/client';
 import { z } from 'zod';
-import { unavailable } from '../../errors.ts';
+import { unavailable } from '../../values/errors.ts';
 import type { ClickHouse } from './open.ts';
 
 /** A 64-bit integer, which comes quoted; past 2^53 it is an error, never a rounded number. */

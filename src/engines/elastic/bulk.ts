@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import { ApiError, unavailable } from '../../errors.ts';
+import { ApiError, unavailable } from '../../values/errors.ts';
 import type { Elastic } from './open.ts';
 
 export interface BulkOptions {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { errors, type estypes } from '@elastic/elasticsearch';
-import { unavailable } from '../../errors.ts';
+import { unavailable } from '../../values/errors.ts';
 import { keptAlias } from './live-index.ts';
 import type { Elastic } from './open.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { unavailable } from '../../errors.ts';
+import { unavailable } from '../../values/errors.ts';
 import type { Elastic } from './open.ts';
 
 const POLL_MS = 500;

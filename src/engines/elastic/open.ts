@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from '@elastic/elasticsearch';
 import { Pool } from 'undici';
-import { ApiError, unavailable } from '../../errors.ts';
+import { ApiError, unavailable } from '../../values/errors.ts';
 import { type Exchanged, exchange } from './exchange.ts';
 
 export interface PostOptions {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { ApiError, unavailable } from '../../errors.ts';
+import { ApiError, unavailable } from '../../values/errors.ts';
 
 export interface HttpGet<T> {
   url: URL;

@@ -2,7 +2,7 @@ import { promises as dns, type LookupAddress } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { hasLogin } from '../../web-address.ts';
+import { hasLogin } from '../../values/web-address.ts';
 import { isAllowed, isPublic } from './addresses.ts';
 
 export interface OutsideRequest {

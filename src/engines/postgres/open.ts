@@ -9,7 +9,7 @@ import {
   sql,
 } from 'kysely';
 import pg from 'pg';
-import { ApiError, unavailable } from '../../errors.ts';
+import { ApiError, unavailable } from '../../values/errors.ts';
 import type { Database } from './tables.ts';
 import { openTurns, type Turns } from './turns.ts';
 

@@ -1,4 +1,4 @@
-import { unavailable } from '../../errors.ts';
+import { unavailable } from '../../values/errors.ts';
 
 /** Longer than most exports take. Whoever waits longer has one before them that will not end soon. */
 const WAIT_MS = 10_000;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { Redis as Client } from 'ioredis';
-import { ApiError, ignoreFailure, unavailable } from '../../errors.ts';
+import { ApiError, ignoreFailure, unavailable } from '../../values/errors.ts';
 import { openGathering } from './gathering.ts';
 
 export interface RedisOptions {

@@ -1,5 +1,5 @@
-import { fromMinor } from '../../money.ts';
-import { commissionOf, revenueOf, type Sums } from '../figures/schema.ts';
+import { commissionOf, revenueOf, type Sums } from '../../figures/schema.ts';
+import { fromMinor } from '../../values/money.ts';
 import { bucketOf, bucketsOf, type Period } from './period.ts';
 import type { Granularity } from './schema.ts';
 

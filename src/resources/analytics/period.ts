@@ -1,5 +1,5 @@
-import { validationError } from '../../errors.ts';
-import { endOf, startOf } from '../figures/schema.ts';
+import { endOf, startOf } from '../../figures/schema.ts';
+import { validationError } from '../../values/errors.ts';
 import type { AnalyticsFilter, Granularity } from './schema.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,8 +1,8 @@
-import type { Context } from '../../context.ts';
-import { nothing, operation } from '../../operation.ts';
+import type { Context } from '../../api/context.ts';
+import { nothing, operation } from '../../api/operation.ts';
+import { fresh, listCreatorSums, listDays } from '../../figures/queries.ts';
+import { FRESHNESS } from '../../figures/schema.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
-import { fresh, listCreatorSums, listDays } from '../figures/queries.ts';
-import { FRESHNESS } from '../figures/schema.ts';
 import { countActive, topOf, totalsOf, trendsOf } from './fold.ts';
 import { periodOf } from './period.ts';
 import { countActiveCampaigns, listNames } from './queries.ts';
@@ -36,7 +36,7 @@ async function analyticsOf({ postgres: { db }, clickhouse, clock }: Context, bra
   };
 }
 
-export const getAnalytics = operation({
+const getAnalytics = operation({
   id: 'get_analytics',
   method: 'GET',
   path: '/v1/analytics',
@@ -53,3 +53,5 @@ export const getAnalytics = operation({
   hints: { readOnly: true, idempotent: true, destructive: false },
   handler: (context, call) => fresh(context, call, () => analyticsOf(context, call.caller.brandId, call.query)),
 });
+
+export const analyticsOperations = [getAnalytics] as const;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isOnHeldDay } from '../../engines/clickhouse/tsv.ts';
-import { Boundary, startOf } from '../figures/schema.ts';
+import { Boundary, startOf } from '../../figures/schema.ts';
 
 const money = z.number();
 const OtherCurrency = z.object({ currency: z.string(), revenue: money });

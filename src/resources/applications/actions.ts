@@ -1,6 +1,6 @@
-import { newId } from '../../ids.ts';
-import { given } from '../../patch.ts';
-import type { Work } from '../../work.ts';
+import { given } from '../../api/patch.ts';
+import type { Work } from '../../api/work.ts';
+import { newId } from '../../values/ids.ts';
 import { ensureCreator } from '../creators/actions.ts';
 import { holdCircle } from '../creators/queries.ts';
 import { putOnRoster } from '../roster/actions.ts';

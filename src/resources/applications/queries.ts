@@ -1,10 +1,10 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import type { ListWindow, Page } from '../../api/page.ts';
 import { inBatches } from '../../engines/postgres/batches.ts';
 import type { Db, Exports } from '../../engines/postgres/open.ts';
 import { type Cut, cutTo, inOrder, inWindow } from '../../engines/postgres/window.ts';
 import type { ApplicationStatus, ApplicationsTable } from '../../engines/postgres/workflow-tables.ts';
-import { notFound } from '../../errors.ts';
-import type { ListWindow, Page } from '../../page.ts';
+import { notFound } from '../../values/errors.ts';
 
 export type ApplicationRow = Selectable<ApplicationsTable>;
 

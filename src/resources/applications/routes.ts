@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { PLANS } from '../../auth/plans.ts';
-import { change, noLookUp, nothing, operation } from '../../operation.ts';
-import { pageOf, paginationOf } from '../../page.ts';
-import { eachAs, toWire } from '../../wire.ts';
+import { PLANS } from '../../access/keys/plans.ts';
+import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
+import { pageOf, paginationOf } from '../../api/page.ts';
+import { eachAs, toWire } from '../../values/wire.ts';
 import { getCampaign } from '../campaigns/queries.ts';
 import { patchApplication } from './actions.ts';
 import { eachApplication, listApplications as findApplications, getApplication } from './queries.ts';
@@ -22,7 +22,7 @@ import {
 const tag = 'Applications';
 const byId = z.object({ id: z.string().max(100) });
 
-export const listCampaignApplications = operation({
+const listCampaignApplications = operation({
   id: 'list_campaign_applications',
   method: 'GET',
   path: '/v1/campaigns/{id}/applications',
@@ -52,7 +52,7 @@ export const listCampaignApplications = operation({
   },
 });
 
-export const listApplications = operation({
+const listApplications = operation({
   id: 'list_applications',
   method: 'GET',
   path: '/v1/applications',
@@ -79,7 +79,7 @@ export const listApplications = operation({
   },
 });
 
-export const getApplicationById = operation({
+const getApplicationById = operation({
   id: 'get_application',
   method: 'GET',
   path: '/v1/applications/{id}',
@@ -98,7 +98,7 @@ export const getApplicationById = operation({
   }),
 });
 
-export const updateApplicationOperation = change({
+const updateApplicationOperation = change({
   id: 'update_application',
   method: 'PATCH',
   path: '/v1/applications/{id}',
@@ -119,3 +119,10 @@ export const updateApplicationOperation = change({
     return { data: ApplicationSaved.parse(toWire(await patchApplication(work, params.id, body, rosterLimit))) };
   },
 });
+
+export const applicationOperations = [
+  listCampaignApplications,
+  listApplications,
+  getApplicationById,
+  updateApplicationOperation,
+] as const;

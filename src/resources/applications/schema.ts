@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ListQuery, listOf, timestamp } from '../../page.ts';
-import { toWire } from '../../wire.ts';
+import { ListQuery, listOf, timestamp } from '../../api/page.ts';
+import { toWire } from '../../values/wire.ts';
 
 const status = z.enum(['pending', 'accepted', 'rejected', 'shortlisted']);
 

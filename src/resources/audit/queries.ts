@@ -1,9 +1,9 @@
 import type { Selectable } from 'kysely';
+import type { ListWindow, Page } from '../../api/page.ts';
 import { inBatches } from '../../engines/postgres/batches.ts';
 import type { Db, Exports } from '../../engines/postgres/open.ts';
 import { type Cut, cutTo, inOrder, inWindow } from '../../engines/postgres/window.ts';
 import type { AuditLogTable } from '../../engines/postgres/workflow-tables.ts';
-import type { ListWindow, Page } from '../../page.ts';
 
 export type AuditRow = Omit<Selectable<AuditLogTable>, 'brandId'> & { keyName: string | null };
 

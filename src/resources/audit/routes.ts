@@ -1,10 +1,10 @@
-import { nothing, operation } from '../../operation.ts';
-import { pageOf, paginationOf } from '../../page.ts';
-import { eachAs } from '../../wire.ts';
+import { nothing, operation } from '../../api/operation.ts';
+import { pageOf, paginationOf } from '../../api/page.ts';
+import { eachAs } from '../../values/wire.ts';
 import { eachAudit, listAudit } from './queries.ts';
 import { AuditEntry, AuditFilter, AuditList, auditEntryOf } from './schema.ts';
 
-export const listAuditLog = operation({
+const listAuditLog = operation({
   id: 'list_audit_log',
   method: 'GET',
   path: '/v1/audit-log',
@@ -27,3 +27,5 @@ export const listAuditLog = operation({
     rows: ({ postgres }, { caller, query }) => eachAs(eachAudit(postgres.exports, caller.brandId, query), auditEntryOf),
   },
 });
+
+export const auditOperations = [listAuditLog] as const;

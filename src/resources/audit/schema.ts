@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ListQuery, listOf, timestamp } from '../../page.ts';
-import { toWire } from '../../wire.ts';
+import { ListQuery, listOf, timestamp } from '../../api/page.ts';
+import { toWire } from '../../values/wire.ts';
 import type { AuditRow } from './queries.ts';
 
 const fields = z.record(z.string(), z.unknown());

@@ -1,15 +1,15 @@
-import { changeAccess } from '../../auth/actions.ts';
-import { getSubscription } from '../../auth/queries.ts';
-import type { Clock } from '../../clock.ts';
-import { type AccessEngines, monthlyCredits, sumPending } from '../../credits/access.ts';
-import { periodAt } from '../../credits/period.ts';
-import { type ChargeEntry, insertGrant, sumEntries } from '../../credits/queries.ts';
+import { type AccessEngines, monthlyCredits, sumPending } from '../../access/credits/access.ts';
+import { periodAt } from '../../access/credits/period.ts';
+import { type ChargeEntry, insertGrant, sumEntries } from '../../access/credits/queries.ts';
+import { changeAccess } from '../../access/keys/actions.ts';
+import { getSubscription } from '../../access/keys/queries.ts';
+import { given } from '../../api/patch.ts';
+import type { Work } from '../../api/work.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { PlanName, SubscriptionStatus } from '../../engines/postgres/tables.ts';
-import { newId } from '../../ids.ts';
-import { toPpm } from '../../money.ts';
-import { given } from '../../patch.ts';
-import type { Work } from '../../work.ts';
+import type { Clock } from '../../values/clock.ts';
+import { newId } from '../../values/ids.ts';
+import { toPpm } from '../../values/money.ts';
 import {
   type BrandRow,
   getBrand,

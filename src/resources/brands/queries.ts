@@ -2,7 +2,7 @@ import type { Selectable, Updateable } from 'kysely';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { BrandsTable, KeyKind, PlanName, SubscriptionStatus } from '../../engines/postgres/tables.ts';
 import { violates } from '../../engines/postgres/violation.ts';
-import { ApiError } from '../../errors.ts';
+import { ApiError } from '../../values/errors.ts';
 
 /** A brand as the API shows it: with the plan of its own subscription. */
 export type BrandRow = Selectable<BrandsTable> & { plan: PlanName; subscriptionStatus: SubscriptionStatus };

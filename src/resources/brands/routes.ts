@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { change, noLookUp, nothing, operation } from '../../operation.ts';
+import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
 import { patchBrand } from './actions.ts';
 import { getBrand } from './queries.ts';
 import { Brand, BrandPatch, brandOf } from './schema.ts';
 
 const tag = 'Brand';
 
-export const getBrandOperation = operation({
+const getBrandOperation = operation({
   id: 'get_brand',
   method: 'GET',
   path: '/v1/brand',
@@ -22,7 +22,7 @@ export const getBrandOperation = operation({
   handler: async ({ postgres }, { caller }) => ({ data: brandOf(await getBrand(postgres.db, caller.brandId)) }),
 });
 
-export const updateBrandOperation = change({
+const updateBrandOperation = change({
   id: 'update_brand',
   method: 'PATCH',
   path: '/v1/brand',
@@ -40,3 +40,5 @@ export const updateBrandOperation = change({
   lookUp: noLookUp,
   apply: async (work, { body }) => ({ data: brandOf(await patchBrand(work, body)) }),
 });
+
+export const brandOperations = [getBrandOperation, updateBrandOperation] as const;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { PLAN_NAMES, SUBSCRIPTION_STATUSES } from '../../auth/plans.ts';
-import { Currency, fromPpm, toPpm } from '../../money.ts';
-import { timestamp } from '../../page.ts';
-import { WebAddress } from '../../web-address.ts';
-import { toWire } from '../../wire.ts';
+import { PLAN_NAMES, SUBSCRIPTION_STATUSES } from '../../access/keys/plans.ts';
+import { timestamp } from '../../api/page.ts';
+import { Currency, fromPpm, toPpm } from '../../values/money.ts';
+import { WebAddress } from '../../values/web-address.ts';
+import { toWire } from '../../values/wire.ts';
 import type { BrandRow } from './queries.ts';
 
 const rate = z

@@ -1,7 +1,7 @@
-import { validationError } from '../../errors.ts';
-import { newId } from '../../ids.ts';
-import { given, patched } from '../../patch.ts';
-import type { Work } from '../../work.ts';
+import { given, patched } from '../../api/patch.ts';
+import type { Work } from '../../api/work.ts';
+import { validationError } from '../../values/errors.ts';
+import { newId } from '../../values/ids.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
 import { type Compensation, compensationOf, storedCompensation } from './compensation.ts';
 import { type CampaignRow, holdCampaign, insertCampaign, updateCampaign } from './queries.ts';

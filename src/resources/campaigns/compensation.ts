@@ -1,4 +1,4 @@
-import { formatMoney, fromMinor, fromPpm, toMinor, toPpm } from '../../money.ts';
+import { formatMoney, fromMinor, fromPpm, toMinor, toPpm } from '../../values/money.ts';
 import type { CampaignRow } from './queries.ts';
 
 type Stored = Pick<

@@ -1,10 +1,10 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
+import type { ListWindow, Page } from '../../api/page.ts';
 import { inBatches } from '../../engines/postgres/batches.ts';
 import type { Db, Exports } from '../../engines/postgres/open.ts';
 import { type Cut, cutTo, inOrder, inWindow, type Order } from '../../engines/postgres/window.ts';
 import type { CampaignStatus, CampaignsTable } from '../../engines/postgres/workflow-tables.ts';
-import { notFound } from '../../errors.ts';
-import type { ListWindow, Page } from '../../page.ts';
+import { notFound } from '../../values/errors.ts';
 
 export type CampaignRow = Selectable<CampaignsTable>;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { change, noLookUp, nothing, operation } from '../../operation.ts';
-import { pageOf, paginationOf } from '../../page.ts';
-import { eachAs, toWire } from '../../wire.ts';
+import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
+import { pageOf, paginationOf } from '../../api/page.ts';
+import { eachAs, toWire } from '../../values/wire.ts';
 import { createCampaign, patchCampaign } from './actions.ts';
 import { compensationLabel, compensationOf } from './compensation.ts';
 import { type CampaignRow, eachCampaign, listCampaigns as findCampaigns, getCampaign } from './queries.ts';
@@ -20,7 +20,7 @@ const byId = z.object({ id: z.string().max(100) });
 
 const campaignOf = (row: CampaignRow) => ({ ...toWire(row), compensation_label: compensationLabel(row) });
 
-export const listCampaigns = operation({
+const listCampaigns = operation({
   id: 'list_campaigns',
   method: 'GET',
   path: '/v1/campaigns',
@@ -45,7 +45,7 @@ export const listCampaigns = operation({
   },
 });
 
-export const getCampaignById = operation({
+const getCampaignById = operation({
   id: 'get_campaign',
   method: 'GET',
   path: '/v1/campaigns/{id}',
@@ -67,7 +67,7 @@ export const getCampaignById = operation({
   },
 });
 
-export const createCampaignOperation = change({
+const createCampaignOperation = change({
   id: 'create_campaign',
   method: 'POST',
   path: '/v1/campaigns',
@@ -85,7 +85,7 @@ export const createCampaignOperation = change({
   apply: async (work, { body }) => ({ data: CampaignSaved.parse(campaignOf(await createCampaign(work, body))) }),
 });
 
-export const updateCampaignOperation = change({
+const updateCampaignOperation = change({
   id: 'update_campaign',
   method: 'PATCH',
   path: '/v1/campaigns/{id}',
@@ -104,3 +104,10 @@ export const updateCampaignOperation = change({
     data: CampaignSaved.parse(campaignOf(await patchCampaign(work, params.id, body))),
   }),
 });
+
+export const campaignOperations = [
+  listCampaigns,
+  createCampaignOperation,
+  getCampaignById,
+  updateCampaignOperation,
+] as const;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Currency, decimalsOf, toMinor, toPpm } from '../../money.ts';
-import { ListQuery, listOf, timestamp, timestampInput } from '../../page.ts';
+import { ListQuery, listOf, timestamp, timestampInput } from '../../api/page.ts';
+import { Currency, decimalsOf, toMinor, toPpm } from '../../values/money.ts';
 
 const STATUSES = ['active', 'draft', 'paused', 'completed'] as const;
 const status = z.enum(STATUSES);

@@ -1,4 +1,4 @@
-import type { Work } from '../../work.ts';
+import type { Work } from '../../api/work.ts';
 import { postApproval, postRejection } from '../orders/actions.ts';
 import { CommissionAnnounced, commissionOf } from '../orders/schema.ts';
 import {

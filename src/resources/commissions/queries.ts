@@ -1,10 +1,10 @@
 import { type Selectable, sql } from 'kysely';
+import type { ListWindow, Page } from '../../api/page.ts';
 import type { CommissionStatus, CommissionsTable } from '../../engines/postgres/attribution-tables.ts';
 import { inBatches } from '../../engines/postgres/batches.ts';
 import type { Db, Exports } from '../../engines/postgres/open.ts';
 import { type Cut, cutTo, inOrder, inWindow, type Order } from '../../engines/postgres/window.ts';
-import { notFound } from '../../errors.ts';
-import type { ListWindow, Page } from '../../page.ts';
+import { notFound } from '../../values/errors.ts';
 
 export type CommissionRow = Selectable<CommissionsTable>;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { change, noLookUp, nothing, operation } from '../../operation.ts';
-import { pageOf, paginationOf } from '../../page.ts';
-import { eachAs, toWire } from '../../wire.ts';
+import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
+import { pageOf, paginationOf } from '../../api/page.ts';
+import { eachAs, toWire } from '../../values/wire.ts';
 import { CommissionEvent, commissionOf } from '../orders/schema.ts';
 import { reviewAll, reviewOne } from './actions.ts';
 import { eachCommission, listCommissions as findCommissions, getCommission } from './queries.ts';
@@ -27,7 +27,7 @@ const RULES =
   'commission is paid. A repeated review changes nothing, but that a rejection of what a refund or cancellation rejected ' +
   'becomes your own, with its note, and stays when the store takes that back.';
 
-export const listCommissions = operation({
+const listCommissions = operation({
   id: 'list_commissions',
   method: 'GET',
   path: '/v1/commissions',
@@ -55,7 +55,7 @@ export const listCommissions = operation({
   },
 });
 
-export const getCommissionById = operation({
+const getCommissionById = operation({
   id: 'get_commission',
   method: 'GET',
   path: '/v1/commissions/{id}',
@@ -74,7 +74,7 @@ export const getCommissionById = operation({
   }),
 });
 
-export const reviewCommissionsOperation = change({
+const reviewCommissionsOperation = change({
   id: 'review_commissions',
   method: 'POST',
   path: '/v1/commissions',
@@ -97,7 +97,7 @@ export const reviewCommissionsOperation = change({
   },
 });
 
-export const listAffiliateCommissions = operation({
+const listAffiliateCommissions = operation({
   id: 'list_affiliate_commissions',
   method: 'GET',
   path: '/v1/affiliates/commissions',
@@ -125,7 +125,7 @@ export const listAffiliateCommissions = operation({
   },
 });
 
-export const getAffiliateCommission = operation({
+const getAffiliateCommission = operation({
   id: 'get_affiliate_commission',
   method: 'GET',
   path: '/v1/affiliates/commissions/{id}',
@@ -144,7 +144,7 @@ export const getAffiliateCommission = operation({
   }),
 });
 
-export const updateCommissionOperation = change({
+const updateCommissionOperation = change({
   id: 'update_commission',
   method: 'PATCH',
   path: '/v1/affiliates/commissions/{id}',
@@ -165,7 +165,7 @@ export const updateCommissionOperation = change({
   },
 });
 
-export const updateCommissionsOperation = change({
+const updateCommissionsOperation = change({
   id: 'update_commissions',
   method: 'PATCH',
   path: '/v1/affiliates/commissions/bulk',
@@ -186,3 +186,13 @@ export const updateCommissionsOperation = change({
     return { data: { status, updated_count, skipped_count: total_requested - updated_count, total_requested } };
   },
 });
+
+export const commissionOperations = [
+  listCommissions,
+  getCommissionById,
+  reviewCommissionsOperation,
+  listAffiliateCommissions,
+  getAffiliateCommission,
+  updateCommissionOperation,
+  updateCommissionsOperation,
+] as const;

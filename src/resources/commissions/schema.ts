@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ListQuery, listOf, timestamp } from '../../page.ts';
-import { besideOthers, type Unchecked } from '../../problems.ts';
+import { ListQuery, listOf, timestamp } from '../../api/page.ts';
+import { besideOthers, type Unchecked } from '../../api/problems.ts';
 import { CommissionEvent, CommissionStatus } from '../orders/schema.ts';
 
 const note = z.string().trim().max(5_000).nullable().optional().describe('Kept as `status_note`.');

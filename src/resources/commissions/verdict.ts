@@ -1,4 +1,4 @@
-import { ApiError, type ErrorCode, notFound, type Problem } from '../../errors.ts';
+import { ApiError, type ErrorCode, notFound, type Problem } from '../../values/errors.ts';
 import { approvalBlocks, type Block } from '../orders/actions.ts';
 import type { CommissionRow, Review } from './queries.ts';
 

@@ -1,9 +1,9 @@
 import type { Updateable } from 'kysely';
-import type { Context } from '../../context.ts';
+import type { Context } from '../../api/context.ts';
+import { given } from '../../api/patch.ts';
+import type { Work } from '../../api/work.ts';
 import type { CreatorsTable } from '../../engines/postgres/workflow-tables.ts';
-import { newId } from '../../ids.ts';
-import { given } from '../../patch.ts';
-import type { Work } from '../../work.ts';
+import { newId } from '../../values/ids.ts';
 import { readProfile } from './profiles.ts';
 import { type CreatorRow, holdCircle, type Identity, insertCreator, listMatching, updateCreator } from './queries.ts';
 

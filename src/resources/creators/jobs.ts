@@ -1,5 +1,5 @@
-import type { Context } from '../../context.ts';
-import { inWork } from '../../work.ts';
+import type { Context } from '../../api/context.ts';
+import { inWork } from '../../api/work.ts';
 import { lookUpProfile } from './actions.ts';
 import { type CreatorRow, claimUnprofiled, updateProfile } from './queries.ts';
 

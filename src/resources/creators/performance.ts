@@ -1,9 +1,9 @@
-import type { Context } from '../../context.ts';
-import { fromMinor } from '../../money.ts';
-import { toWire } from '../../wire.ts';
+import type { Context } from '../../api/context.ts';
+import { byCreator } from '../../figures/queries.ts';
+import type { CurrencyFigures } from '../../figures/schema.ts';
+import { fromMinor } from '../../values/money.ts';
+import { toWire } from '../../values/wire.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
-import { byCreator } from '../figures/queries.ts';
-import type { CurrencyFigures } from '../figures/schema.ts';
 import type { ListedCreator } from './queries.ts';
 import { Creator } from './schema.ts';
 

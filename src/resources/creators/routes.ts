@@ -1,13 +1,13 @@
-import { nothing, operation } from '../../operation.ts';
-import { pageOf, paginationOf } from '../../page.ts';
+import { nothing, operation } from '../../api/operation.ts';
+import { pageOf, paginationOf } from '../../api/page.ts';
+import { fresh, freshRows } from '../../figures/queries.ts';
+import { FRESHNESS } from '../../figures/schema.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
-import { fresh, freshRows } from '../figures/queries.ts';
-import { FRESHNESS } from '../figures/schema.ts';
 import { creatorsOf, eachCreatorOf } from './performance.ts';
 import { eachCreator, listCreators as findCreators } from './queries.ts';
 import { Creator, CreatorFilter, CreatorList } from './schema.ts';
 
-export const listCreators = operation({
+const listCreators = operation({
   id: 'list_creators',
   method: 'GET',
   path: '/v1/creators',
@@ -42,3 +42,5 @@ export const listCreators = operation({
     },
   },
 });
+
+export const creatorOperations = [listCreators] as const;

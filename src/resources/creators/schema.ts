@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { integerParameter, ListQuery, listOf, timestamp } from '../../page.ts';
+import { integerParameter, ListQuery, listOf, timestamp } from '../../api/page.ts';
 
 /** Never dots alone: a handle becomes part of a path at the profile provider's. */
 export const HANDLE_FORM = /^(?![.-]*$)[\w.-]+$/;

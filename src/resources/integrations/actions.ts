@@ -1,13 +1,13 @@
-import type { Context } from '../../context.ts';
+import type { Context } from '../../api/context.ts';
+import type { Work } from '../../api/work.ts';
 import type { Provider } from '../../engines/postgres/attribution-tables.ts';
-import { validationError } from '../../errors.ts';
-import { newId } from '../../ids.ts';
-import type { Secrets } from '../../secrets.ts';
-import type { Work } from '../../work.ts';
+import { clientOf } from '../../stores/providers/clients.ts';
+import { type Coupon, isToReconnect, type StoreFacts } from '../../stores/providers/provider.ts';
+import { openStoreSecrets, type StoreSecrets, sealStoreSecrets } from '../../stores/providers/store-secrets.ts';
+import { validationError } from '../../values/errors.ts';
+import { newId } from '../../values/ids.ts';
+import type { Secrets } from '../../values/secrets.ts';
 import { holdBrand } from '../brands/queries.ts';
-import { clientOf } from './providers/clients.ts';
-import { type Coupon, isToReconnect, type StoreFacts } from './providers/provider.ts';
-import { openStoreSecrets, type StoreSecrets, sealStoreSecrets } from './providers/store-secrets.ts';
 import {
   getConnectedIntegration,
   getSealedSecrets,

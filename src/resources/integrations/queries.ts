@@ -1,10 +1,10 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import type { ListWindow, Page } from '../../api/page.ts';
 import type { IntegrationsTable, Provider } from '../../engines/postgres/attribution-tables.ts';
 import { inBatches } from '../../engines/postgres/batches.ts';
 import type { Db, Exports } from '../../engines/postgres/open.ts';
 import { type Cut, cutTo, inWindow, type Order } from '../../engines/postgres/window.ts';
-import { notFound, validationError } from '../../errors.ts';
-import type { ListWindow, Page } from '../../page.ts';
+import { notFound, validationError } from '../../values/errors.ts';
 
 type StoredIntegration = Selectable<IntegrationsTable>;
 

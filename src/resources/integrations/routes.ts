@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { change, noLookUp, nothing, operation } from '../../operation.ts';
-import { pageOf, paginationOf } from '../../page.ts';
-import { eachAs } from '../../wire.ts';
+import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
+import { pageOf, paginationOf } from '../../api/page.ts';
+import { eachAs } from '../../values/wire.ts';
 import { disconnectStore } from './actions.ts';
 import { eachIntegration, getIntegrationWithHealth, listIntegrations } from './queries.ts';
 import { Integration, IntegrationDisconnected, IntegrationFilter, IntegrationList, integrationOf } from './schema.ts';
@@ -9,7 +9,7 @@ import { Integration, IntegrationDisconnected, IntegrationFilter, IntegrationLis
 const tag = 'Affiliates';
 const byId = z.object({ id: z.string().max(100) });
 
-export const listAffiliateStores = operation({
+const listAffiliateStores = operation({
   id: 'list_affiliate_stores',
   method: 'GET',
   path: '/v1/affiliates/integrations',
@@ -36,7 +36,7 @@ export const listAffiliateStores = operation({
   },
 });
 
-export const getAffiliateStore = operation({
+const getAffiliateStore = operation({
   id: 'get_affiliate_store',
   method: 'GET',
   path: '/v1/affiliates/integrations/{id}',
@@ -56,7 +56,7 @@ export const getAffiliateStore = operation({
   },
 });
 
-export const disconnectAffiliateStore = change({
+const disconnectAffiliateStore = change({
   id: 'disconnect_affiliate_store',
   method: 'DELETE',
   path: '/v1/affiliates/integrations/{id}',
@@ -77,3 +77,5 @@ export const disconnectAffiliateStore = change({
     return { data: { id, status: 'disconnected' as const, disconnected: true as const } };
   },
 });
+
+export const integrationOperations = [listAffiliateStores, getAffiliateStore, disconnectAffiliateStore] as const;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ListQuery, listOf, timestamp } from '../../page.ts';
-import { toWire } from '../../wire.ts';
+import { ListQuery, listOf, timestamp } from '../../api/page.ts';
+import { toWire } from '../../values/wire.ts';
 import type { ListedIntegration } from './queries.ts';
 
 /** A refund as its store names it, in minor units of the order's currency. */

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { Context } from '../../context.ts';
-import { change, noLookUp, nothing, operation } from '../../operation.ts';
-import { pageOf, paginationOf } from '../../page.ts';
+import type { Context } from '../../api/context.ts';
+import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
+import { pageOf, paginationOf } from '../../api/page.ts';
+import { fresh, freshRows, lifetimeOf } from '../../figures/queries.ts';
+import { FRESHNESS } from '../../figures/schema.ts';
+import { totalsOfBrand, totalsOfLinks, totalsOfSpan } from '../../figures/totals/queries.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
-import { fresh, freshRows, lifetimeOf } from '../figures/queries.ts';
-import { FRESHNESS } from '../figures/schema.ts';
-import { totalsOfBrand, totalsOfLinks, totalsOfSpan } from '../figures/totals/queries.ts';
 import { askBeforePatch, askStore, createLink, deactivateLink, patchLink } from './actions.ts';
 import {
   eachLink,
@@ -76,7 +76,7 @@ async function pageOfLinks(context: Context, brandId: string, query: LinkFilter)
   return { data: await withFigures(context, brandId, rows), pagination: paginationOf(page, total) };
 }
 
-export const listAffiliates = operation({
+const listAffiliates = operation({
   id: 'list_affiliates',
   method: 'GET',
   path: '/v1/affiliates',
@@ -104,7 +104,7 @@ export const listAffiliates = operation({
   },
 });
 
-export const listAffiliateLinks = operation({
+const listAffiliateLinks = operation({
   id: 'list_affiliate_links',
   method: 'GET',
   path: '/v1/affiliates/links',
@@ -124,7 +124,7 @@ export const listAffiliateLinks = operation({
   },
 });
 
-export const getAffiliateLink = operation({
+const getAffiliateLink = operation({
   id: 'get_affiliate_link',
   method: 'GET',
   path: '/v1/affiliates/links/{id}',
@@ -147,7 +147,7 @@ export const getAffiliateLink = operation({
     }),
 });
 
-export const createAffiliateLink = change({
+const createAffiliateLink = change({
   id: 'create_affiliate_link',
   method: 'POST',
   path: '/v1/affiliates/links',
@@ -174,7 +174,7 @@ export const createAffiliateLink = change({
   },
 });
 
-export const updateAffiliateLink = change({
+const updateAffiliateLink = change({
   id: 'update_affiliate_link',
   method: 'PATCH',
   path: '/v1/affiliates/links/{id}',
@@ -200,7 +200,7 @@ export const updateAffiliateLink = change({
   },
 });
 
-export const deleteAffiliateLink = change({
+const deleteAffiliateLink = change({
   id: 'delete_affiliate_link',
   method: 'DELETE',
   path: '/v1/affiliates/links/{id}',
@@ -220,3 +220,12 @@ export const deleteAffiliateLink = change({
     return { data: { id: params.id, active: false as const, deactivated: true as const } };
   },
 });
+
+export const linkOperations = [
+  listAffiliates,
+  listAffiliateLinks,
+  createAffiliateLink,
+  getAffiliateLink,
+  updateAffiliateLink,
+  deleteAffiliateLink,
+] as const;

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { Currency, fromMinor, fromPpm, toPpm } from '../../money.ts';
-import { ListQuery, listOf, Pagination, timestamp } from '../../page.ts';
-import { besideOthers, type Unchecked } from '../../problems.ts';
-import { MAX_ADDRESS, WebAddress } from '../../web-address.ts';
-import { toWire } from '../../wire.ts';
+import { ListQuery, listOf, Pagination, timestamp } from '../../api/page.ts';
+import { besideOthers, type Unchecked } from '../../api/problems.ts';
+import type { CurrencyFigures, LinkFigures } from '../../figures/schema.ts';
+import { Currency, fromMinor, fromPpm, toPpm } from '../../values/money.ts';
+import { MAX_ADDRESS, WebAddress } from '../../values/web-address.ts';
+import { toWire } from '../../values/wire.ts';
 import { CreatorName, Email } from '../creators/schema.ts';
-import type { CurrencyFigures, LinkFigures } from '../figures/schema.ts';
 import type { ListedLink } from './queries.ts';
 
 /** What a link brought that was made just now. */

@@ -1,7 +1,7 @@
+import type { Work } from '../../api/work.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import { validationError } from '../../errors.ts';
-import type { Secrets } from '../../secrets.ts';
-import type { Work } from '../../work.ts';
+import { validationError } from '../../values/errors.ts';
+import type { Secrets } from '../../values/secrets.ts';
 import type { OrderFacts, RefundOfOrder, ToldRefunds } from '../integrations/schema.ts';
 import { hashEmail, maskEmail } from './customer.ts';
 import { entryOf } from './postings.ts';

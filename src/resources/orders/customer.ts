@@ -1,4 +1,4 @@
-import { keyedHash, type Secrets } from '../../secrets.ts';
+import { keyedHash, type Secrets } from '../../values/secrets.ts';
 
 /** Of what is before and after the `@` and of its last label, one character each is shown: `j***@e***.com`. */
 export function maskEmail(email: string): string {

@@ -1,7 +1,7 @@
 import type { Db } from '../../engines/postgres/open.ts';
-import { notFound, validationError } from '../../errors.ts';
-import { fromMinor } from '../../money.ts';
-import { toWire } from '../../wire.ts';
+import { notFound, validationError } from '../../values/errors.ts';
+import { fromMinor } from '../../values/money.ts';
+import { toWire } from '../../values/wire.ts';
 import { type ListedLink, listLinksByIds } from '../links/queries.ts';
 import { approvalBlocks } from './blocks.ts';
 import {

@@ -1,4 +1,4 @@
-import { formatMoney } from '../../money.ts';
+import { formatMoney } from '../../values/money.ts';
 import type { Attribution } from './schema.ts';
 
 type Candidate = Attribution['candidates'][number];

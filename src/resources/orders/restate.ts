@@ -1,6 +1,6 @@
 import type { CommissionStatus, LedgerKind } from '../../engines/postgres/attribution-tables.ts';
 import type { Account, Posting } from '../../ledger/entry.ts';
-import { shareOf } from '../../money.ts';
+import { shareOf } from '../../values/money.ts';
 import { ACCOUNT_OF } from './postings.ts';
 import { type CountedRefund, countRefunds, type KnownRefund } from './refunds/count.ts';
 import type { OrderSnapshot } from './snapshot.ts';

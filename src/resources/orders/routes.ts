@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { nothing, operation } from '../../operation.ts';
+import { nothing, operation } from '../../api/operation.ts';
 import { explainOrder } from './explain.ts';
 import { ExplainQuery, Explanation } from './schema.ts';
 
-export const explainAttribution = operation({
+const explainAttribution = operation({
   id: 'explain_attribution',
   method: 'GET',
   path: '/v1/affiliates/explain',
@@ -24,3 +24,5 @@ export const explainAttribution = operation({
     data: await explainOrder(postgres.db, caller.brandId, query, clock.now()),
   }),
 });
+
+export const orderOperations = [explainAttribution] as const;

@@ -1,8 +1,8 @@
-import { newId } from '../../ids.ts';
-import { fromPpm } from '../../money.ts';
-import type { Secrets } from '../../secrets.ts';
-import type { Work } from '../../work.ts';
-import { readClick } from '../clicks/token.ts';
+import type { Work } from '../../api/work.ts';
+import { readClick } from '../../links-host/token.ts';
+import { newId } from '../../values/ids.ts';
+import { fromPpm } from '../../values/money.ts';
+import type { Secrets } from '../../values/secrets.ts';
 import type { OrderFacts } from '../integrations/schema.ts';
 import { type ListedLink, listNamed } from '../links/queries.ts';
 import { attribute, type CarriedClick, type Decision, lastMomentOf, type RedeemedCode } from './attribution.ts';

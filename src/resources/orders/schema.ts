@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { fromMinor } from '../../money.ts';
-import { timestamp } from '../../page.ts';
-import { toWire } from '../../wire.ts';
+import { timestamp } from '../../api/page.ts';
+import { fromMinor } from '../../values/money.ts';
+import { toWire } from '../../values/wire.ts';
 
 /** The store that sent an order. */
 export interface OrderSource {

@@ -1,5 +1,5 @@
-import type { Secrets } from '../../secrets.ts';
-import type { Work } from '../../work.ts';
+import type { Work } from '../../api/work.ts';
+import type { Secrets } from '../../values/secrets.ts';
 import { getCreator } from '../creators/queries.ts';
 import { hashEmail } from './customer.ts';
 import { flagsOf, MAX_ORDERS_OF_CUSTOMER, MAX_ORDERS_OF_LINK, VELOCITY_WINDOW_MS } from './fraud.ts';

@@ -1,8 +1,8 @@
-import { ApiError, validationError } from '../../errors.ts';
-import { newId } from '../../ids.ts';
-import { decimalsOf, toMinor } from '../../money.ts';
-import { given } from '../../patch.ts';
-import type { Work } from '../../work.ts';
+import { given } from '../../api/patch.ts';
+import type { Work } from '../../api/work.ts';
+import { ApiError, validationError } from '../../values/errors.ts';
+import { newId } from '../../values/ids.ts';
+import { decimalsOf, toMinor } from '../../values/money.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
 import { holdApproved, holdCommissions, updatePaid } from '../commissions/queries.ts';
 import { postPayment } from '../orders/actions.ts';

@@ -1,5 +1,5 @@
-import { ApiError, type Problem } from '../../errors.ts';
-import { fromMinor } from '../../money.ts';
+import { ApiError, type Problem } from '../../values/errors.ts';
+import { fromMinor } from '../../values/money.ts';
 import type { CommissionRow } from '../commissions/queries.ts';
 import type { PayoutRow } from './queries.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
+import { pageOf, paginationOf } from '../../api/page.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import { change, noLookUp, nothing, operation } from '../../operation.ts';
-import { pageOf, paginationOf } from '../../page.ts';
-import { eachAs } from '../../wire.ts';
+import { eachAs } from '../../values/wire.ts';
 import { createPayout, settlePayout } from './actions.ts';
 import { eachPayout, listPayouts as findPayouts, getPayout, listAllocated } from './queries.ts';
 import {
@@ -28,7 +28,7 @@ async function detailOf(db: Db, brandId: string, id: string): Promise<z.infer<ty
   return PayoutDetail.parse({ ...payoutOf(row), commission_ids: await listAllocated(db, brandId, id) });
 }
 
-export const listPayouts = operation({
+const listPayouts = operation({
   id: 'list_payouts',
   method: 'GET',
   path: '/v1/payouts',
@@ -52,7 +52,7 @@ export const listPayouts = operation({
   },
 });
 
-export const getPayoutById = operation({
+const getPayoutById = operation({
   id: 'get_payout',
   method: 'GET',
   path: '/v1/payouts/{id}',
@@ -71,7 +71,7 @@ export const getPayoutById = operation({
   }),
 });
 
-export const createPayoutOperation = change({
+const createPayoutOperation = change({
   id: 'create_payout',
   method: 'POST',
   path: '/v1/payouts',
@@ -89,7 +89,7 @@ export const createPayoutOperation = change({
   apply: async (work, { body }) => ({ data: Payout.parse(payoutOf(await createPayout(work, body))) }),
 });
 
-export const settlePayoutOperation = change({
+const settlePayoutOperation = change({
   id: 'settle_payout',
   method: 'PATCH',
   path: '/v1/payouts/{id}',
@@ -110,7 +110,7 @@ export const settlePayoutOperation = change({
   },
 });
 
-export const settlePayoutByBody = change({
+const settlePayoutByBody = change({
   id: 'settle_payout_by_body',
   method: 'PATCH',
   path: '/v1/payouts',
@@ -130,3 +130,11 @@ export const settlePayoutByBody = change({
     return { data: await detailOf(work.db, work.brandId, id) };
   },
 });
+
+export const payoutOperations = [
+  listPayouts,
+  getPayoutById,
+  createPayoutOperation,
+  settlePayoutOperation,
+  settlePayoutByBody,
+] as const;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { Currency, fromMinor } from '../../money.ts';
-import { ListQuery, listOf, timestamp, timestampInput } from '../../page.ts';
-import { besideOthers, type Unchecked } from '../../problems.ts';
-import { toWire } from '../../wire.ts';
+import { ListQuery, listOf, timestamp, timestampInput } from '../../api/page.ts';
+import { besideOthers, type Unchecked } from '../../api/problems.ts';
+import { Currency, fromMinor } from '../../values/money.ts';
+import { toWire } from '../../values/wire.ts';
 import { Email } from '../creators/schema.ts';
 import type { PayoutFacts } from './queries.ts';
 

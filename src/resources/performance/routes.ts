@@ -1,11 +1,11 @@
-import { nothing, operation } from '../../operation.ts';
-import { pageOf, paginationOf } from '../../page.ts';
-import { fresh, freshRows, listPerformance, totalPerformance } from '../figures/queries.ts';
-import { FRESHNESS } from '../figures/schema.ts';
+import { nothing, operation } from '../../api/operation.ts';
+import { pageOf, paginationOf } from '../../api/page.ts';
+import { fresh, freshRows, listPerformance, totalPerformance } from '../../figures/queries.ts';
+import { FRESHNESS } from '../../figures/schema.ts';
 import { balancesOf, eachRow, rowsOf, whereOf } from './rows.ts';
 import { PerformanceFilter, PerformanceList, PerformanceRow } from './schema.ts';
 
-export const listAffiliatePerformance = operation({
+const listAffiliatePerformance = operation({
   id: 'list_affiliate_performance',
   method: 'GET',
   path: '/v1/affiliates/performance',
@@ -37,3 +37,5 @@ export const listAffiliatePerformance = operation({
     rows: (context, call) => freshRows(context, call, eachRow(context, call.caller.brandId, call.query)),
   },
 });
+
+export const performanceOperations = [listAffiliatePerformance] as const;

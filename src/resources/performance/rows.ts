@@ -1,6 +1,6 @@
-import type { Context } from '../../context.ts';
-import { listPerformance, type PerformanceSums, type PerformanceWhere } from '../figures/queries.ts';
-import { endOf, revenueOf, type Sums, startOf } from '../figures/schema.ts';
+import type { Context } from '../../api/context.ts';
+import { listPerformance, type PerformanceSums, type PerformanceWhere } from '../../figures/queries.ts';
+import { endOf, revenueOf, type Sums, startOf } from '../../figures/schema.ts';
 import { findCreatorId, listAssignments } from './queries.ts';
 import type { PerformanceFilter, PerformanceRow } from './schema.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { PageQuery, Pagination } from '../../page.ts';
-import { besideOthers, type Unchecked } from '../../problems.ts';
-import { Boundary, endOf, startOf } from '../figures/schema.ts';
+import { PageQuery, Pagination } from '../../api/page.ts';
+import { besideOthers, type Unchecked } from '../../api/problems.ts';
+import { Boundary, endOf, startOf } from '../../figures/schema.ts';
 
 const minor = z.number().int();
 

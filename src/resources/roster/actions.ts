@@ -1,8 +1,8 @@
+import { given } from '../../api/patch.ts';
+import type { Work } from '../../api/work.ts';
 import type { RosterStatus } from '../../engines/postgres/workflow-tables.ts';
-import { ApiError } from '../../errors.ts';
-import { newId } from '../../ids.ts';
-import { given } from '../../patch.ts';
-import type { Work } from '../../work.ts';
+import { ApiError } from '../../values/errors.ts';
+import { newId } from '../../values/ids.ts';
 import { changeCreator, ensureCreator, makeCreator, type ProfileColumns } from '../creators/actions.ts';
 import { type CreatorRow, getCreator, holdCircle, type Identity, listMatching } from '../creators/queries.ts';
 import { countOnRoster, findEntry, getEntry, insertEntry, type RosterRow, updateEntry } from './queries.ts';

@@ -1,11 +1,11 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
+import type { ListWindow, Page } from '../../api/page.ts';
 import { inBatches } from '../../engines/postgres/batches.ts';
 import type { Db, Exports } from '../../engines/postgres/open.ts';
 import { type Cut, cutTo, inOrder, inWindow } from '../../engines/postgres/window.ts';
 import type { RosterEntriesTable, RosterStatus } from '../../engines/postgres/workflow-tables.ts';
-import { notFound } from '../../errors.ts';
-import { fromMinor } from '../../money.ts';
-import type { ListWindow, Page } from '../../page.ts';
+import { notFound } from '../../values/errors.ts';
+import { fromMinor } from '../../values/money.ts';
 
 export type RosterRow = Selectable<RosterEntriesTable>;
 

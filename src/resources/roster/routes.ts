@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { PLANS } from '../../auth/plans.ts';
-import type { Caller } from '../../auth/queries.ts';
-import { change, noLookUp, nothing, operation } from '../../operation.ts';
-import { pageOf, paginationOf } from '../../page.ts';
-import { eachAs, toWire } from '../../wire.ts';
+import { PLANS } from '../../access/keys/plans.ts';
+import type { Caller } from '../../access/keys/queries.ts';
+import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
+import { pageOf, paginationOf } from '../../api/page.ts';
+import { eachAs, toWire } from '../../values/wire.ts';
 import { lookUpProfile } from '../creators/actions.ts';
 import { addByEmail, addByHandle, patchEntry, removeEntry } from './actions.ts';
 import { eachEntry, getRecord, listEntries } from './queries.ts';
@@ -25,7 +25,7 @@ const byId = z.object({ id: z.string().max(100).describe("The entry's id, or its
 
 const limitOf = ({ subscription }: Caller) => PLANS[subscription.plan].rosterLimit;
 
-export const listRoster = operation({
+const listRoster = operation({
   id: 'list_roster',
   method: 'GET',
   path: '/v1/roster',
@@ -49,7 +49,7 @@ export const listRoster = operation({
   },
 });
 
-export const getRosterCreator = operation({
+const getRosterCreator = operation({
   id: 'get_roster_creator',
   method: 'GET',
   path: '/v1/roster/{id}',
@@ -68,7 +68,7 @@ export const getRosterCreator = operation({
   }),
 });
 
-export const addToRosterByEmail = change({
+const addToRosterByEmail = change({
   id: 'add_to_roster',
   method: 'POST',
   path: '/v1/roster',
@@ -90,7 +90,7 @@ export const addToRosterByEmail = change({
   },
 });
 
-export const addToRosterByHandle = change({
+const addToRosterByHandle = change({
   id: 'add_to_roster_by_handle',
   method: 'POST',
   path: '/v1/roster/add',
@@ -115,7 +115,7 @@ export const addToRosterByHandle = change({
   },
 });
 
-export const updateRosterCreator = change({
+const updateRosterCreator = change({
   id: 'update_roster_creator',
   method: 'PATCH',
   path: '/v1/roster/{id}',
@@ -136,7 +136,7 @@ export const updateRosterCreator = change({
   },
 });
 
-export const removeFromRoster = change({
+const removeFromRoster = change({
   id: 'remove_from_roster',
   method: 'DELETE',
   path: '/v1/roster/{id}',
@@ -156,3 +156,12 @@ export const removeFromRoster = change({
     return { data: { id, status: 'removed' as const } };
   },
 });
+
+export const rosterOperations = [
+  listRoster,
+  addToRosterByEmail,
+  addToRosterByHandle,
+  getRosterCreator,
+  updateRosterCreator,
+  removeFromRoster,
+] as const;

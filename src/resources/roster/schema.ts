@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ListQuery, listOf, timestamp } from '../../page.ts';
-import { besideOthers, type Unchecked } from '../../problems.ts';
+import { ListQuery, listOf, timestamp } from '../../api/page.ts';
+import { besideOthers, type Unchecked } from '../../api/problems.ts';
 import { CreatorName, Email, Handle, Tags } from '../creators/schema.ts';
 
 const status = z.enum(['active', 'hired', 'paused', 'removed']).describe('`hired`: active, and added by handle.');

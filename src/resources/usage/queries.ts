@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
+import type { Page } from '../../api/page.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import type { Page } from '../../page.ts';
 
 export interface UsageWindow {
   from: Date;

@@ -1,9 +1,9 @@
-import type { Context } from '../../context.ts';
-import { monthlyCredits } from '../../credits/access.ts';
-import { periodAt } from '../../credits/period.ts';
-import { sumEntries } from '../../credits/queries.ts';
-import { nothing, operation } from '../../operation.ts';
-import { pageOf, paginationOf } from '../../page.ts';
+import { monthlyCredits } from '../../access/credits/access.ts';
+import { periodAt } from '../../access/credits/period.ts';
+import { sumEntries } from '../../access/credits/queries.ts';
+import type { Context } from '../../api/context.ts';
+import { nothing, operation } from '../../api/operation.ts';
+import { pageOf, paginationOf } from '../../api/page.ts';
 import { findDataSubscription, listUsage as selectUsage, type UsageWindow } from './queries.ts';
 import { UsageFilter, UsageList } from './schema.ts';
 
@@ -37,7 +37,7 @@ async function balanceOf({ postgres, clock }: Context, brandId: string) {
   };
 }
 
-export const listUsage = operation({
+const listUsage = operation({
   id: 'list_usage',
   method: 'GET',
   path: '/v1/usage',
@@ -67,3 +67,5 @@ export const listUsage = operation({
     return { data, pagination: paginationOf(page, total), summary: { balance } };
   },
 });
+
+export const usageOperations = [listUsage] as const;

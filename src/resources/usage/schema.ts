@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PageQuery, Pagination } from '../../page.ts';
+import { PageQuery, Pagination } from '../../api/page.ts';
 
 const day = z.iso.date();
 

@@ -1,7 +1,7 @@
-import { ApiError, type Problem, validationError } from '../../../errors.ts';
-import { newId } from '../../../ids.ts';
-import { toPpm } from '../../../money.ts';
-import type { Work } from '../../../work.ts';
+import type { Work } from '../../../api/work.ts';
+import { ApiError, type Problem, validationError } from '../../../values/errors.ts';
+import { newId } from '../../../values/ids.ts';
+import { toPpm } from '../../../values/money.ts';
 import { getBrandCurrency } from '../../brands/queries.ts';
 import { holdCircle } from '../../creators/queries.ts';
 import { campaignProblems, destinationProblems } from '../actions.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { change, nothing } from '../../../operation.ts';
+import { change, nothing } from '../../../api/operation.ts';
 import { createCodes } from './actions.ts';
 import { BulkCreate, BulkCreated } from './schema.ts';
 
-export const bulkCreateAffiliateCodes = change({
+const bulkCreateAffiliateCodes = change({
   id: 'bulk_create_affiliate_codes',
   method: 'POST',
   path: '/v1/affiliates/links/bulk',
@@ -23,3 +23,5 @@ export const bulkCreateAffiliateCodes = change({
   lookUp: async ({ config }) => config.linksUrl,
   apply: async (work, { body }, linksUrl) => ({ data: await createCodes(work, body, linksUrl) }),
 });
+
+export const bulkCodeOperations = [bulkCreateAffiliateCodes] as const;

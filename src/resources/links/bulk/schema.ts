@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { besideOthers, type Unchecked } from '../../../problems.ts';
+import { besideOthers, type Unchecked } from '../../../api/problems.ts';
 import { Email } from '../../creators/schema.ts';
 import { Destination, Rate } from '../schema.ts';
 

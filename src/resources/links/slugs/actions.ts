@@ -1,4 +1,4 @@
-import type { Work } from '../../../work.ts';
+import type { Work } from '../../../api/work.ts';
 import { slugOf, suffixedSlug } from '../codes.ts';
 import { claimSlugs, setSlugs, type WantedSlug } from './queries.ts';
 

@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Db } from '../../engines/postgres/open.ts';
+import type { Redis } from '../../engines/redis/open.ts';
+import type { Clock } from '../../values/clock.ts';
+import { ignoreFailure, unavailable } from '../../values/errors.ts';
+import { randomBase62 } from '../../values/ids.ts';
+import { PLANS } from '../keys/plans.ts';
+import { getSubscription, listRevokedKeyIds, type Subscription } from '../keys/queries.ts';
+import { periodAt } from './period.ts';
+import { type ChargeEntry, findKnownEntries, insertGrant, lockSubscription, sumEntries } from './queries.ts';
+import { accessKey, leaseKey, readCharges } from './stream.ts';
+
+const HOLD = readFileSync(new URL('./hold.lua', import.meta.url), 'utf8');
+const RELEASE = readFileSync(new URL('./release.lua', import.meta.url), 'utf8');
+const LEASE_MS = 5_000;
+const POLL_MS = 20;
+
+/** What restoring needs of the running process. */
+export interface AccessEngines {
+  db: Db;
+  redis: Redis;
+  clock: Clock;
+}
+
+/** A change of a subscription or its keys, made while no call can be debited. */
+export type AccessChange = (db: Db, pending: readonly ChargeEntry[]) => Promise<void>;
+
+export function monthlyCredits(subscription: Pick<Subscription, 'plan' | 'monthlyCredits'>): number {
+  return subscription.monthlyCredits ?? PLANS[subscription.plan].monthlyCredits;
+}
+
+/** Credits of pending entries that the ledger does not hold yet: charges minus refunds. */
+export async function sumPending(db: Db, pending: readonly ChargeEntry[], periodStart: Date): Promise<number> {
+  const current = pending.filter((entry) => entry.periodStart.getTime() === periodStart.getTime());
+  const known = await findKnownEntries(db, current);
+  return current
+    .filter((entry) => !known.has(`${entry.kind}:${entry.chargeId}`))
+    .reduce((sum, entry) => sum + (entry.kind === 'charge' ? entry.credits : -entry.credits), 0);
+}
+
+async function creditFields(db: Db, subscription: Subscription, pending: readonly ChargeEntry[], now: Date) {
+  const { start } = periodAt(subscription.anchorAt, now);
+  await insertGrant(db, {
+    subscriptionId: subscription.id,
+    periodStart: start,
+    reason: 'period',
+    credits: monthlyCredits(subscription),
+    at: now,
+  });
+  const balance = await sumEntries(db, subscription.id, start);
+  const remaining = balance.remaining - (await sumPending(db, pending, start));
+  return ['period', start.getTime(), 'granted', balance.granted, 'remaining', Math.max(0, remaining)];
+}
+
+/** The access hash's fields, read from the truth in one transaction, after `change`. */
+async function readFields(engines: AccessEngines, subscriptionId: string, change: AccessChange | undefined) {
+  const { db, redis, clock } = engines;
+  // Before the ledger: an entry that is drained in between is then found in both and counted once.
+  const pending = (await readCharges(redis, subscriptionId)).map(({ entry }) => entry);
+  return await db.transaction().execute(async (trx) => {
+    await lockSubscription(trx, subscriptionId);
+    await change?.(trx, pending);
+    const subscription = await getSubscription(trx, subscriptionId);
+    const revoked = await listRevokedKeyIds(trx, subscriptionId);
+    const credits = subscription.kind === 'data' ? await creditFields(trx, subscription, pending, clock.now()) : [];
+    return ['version', subscription.version, ...credits, ...revoked.flatMap((id) => [`revoked:${id}`, 1])];
+  });
+}
+
+/**
+ * Rebuilds a subscription's access hash in Redis (version, revoked keys, balance) from Postgres and the charges
+ * on their way there. While it runs no call of the subscription is debited, so nothing can be sold twice.
+ * With `change` the change is part of the same transaction; without it, another process's finished rebuild will do.
+ */
+export async function restoreAccess(
+  engines: AccessEngines,
+  subscriptionId: string,
+  change?: AccessChange,
+): Promise<void> {
+  const hold = engines.redis.script(HOLD);
+  const release = engines.redis.script(RELEASE);
+  const keys = [accessKey(subscriptionId), leaseKey(subscriptionId)];
+  const deadline = performance.now() + LEASE_MS;
+  while (performance.now() < deadline) {
+    const token = randomBase62(20);
+    if ((await hold(keys, [token, LEASE_MS])) === 1) {
+      const fields = await readFields(engines, subscriptionId, change).catch(async (error: unknown) => {
+        await release(keys, [token]).catch(ignoreFailure('the lease ends by itself'));
+        throw error;
+      });
+      // An expired lease: the change stands in Postgres, and whoever calls next rebuilds the hash.
+      if ((await release(keys, [token, ...fields])) === 1 || change) return;
+    } else {
+      await sleep(POLL_MS);
+      if (!change && (await engines.redis.use((client) => client.exists(keys[0] ?? ''))) === 1) return;
+    }
+  }
+  throw unavailable('The balance', new Error(`No lease on ${subscriptionId} within ${LEASE_MS} ms.`));
+}

@@ -1,0 +1,24 @@
+import { notFound } from '../../values/errors.ts';
+import { changeAccess } from '../keys/actions.ts';
+import type { AccessEngines } from './access.ts';
+import { insertEntries, listChargesOf } from './queries.ts';
+import { settleAll } from './settle.ts';
+
+/** Gives back what one request paid. Throws when nothing was paid, when it was given back, or when the id is not one request's. */
+export async function refundRequest(engines: AccessEngines, requestOrChargeId: string) {
+  await settleAll(engines);
+  const charges = await listChargesOf(engines.db, requestOrChargeId);
+  const open = charges.filter((charge) => charge.refundedAt === null);
+  const [charge, another] = open;
+  if (charges.length === 0) throw notFound(`charge of ${requestOrChargeId}`);
+  if (!charge) throw new Error(`What ${requestOrChargeId} paid was given back already.`);
+  if (another) {
+    const ids = open.map((one) => `${one.chargeId} (${one.occurredAt.toISOString()})`).join(', ');
+    throw new Error(`${requestOrChargeId} names several charges; give one of: ${ids}.`);
+  }
+  const { refundedAt: _refundedAt, ...entry } = charge;
+  await changeAccess(engines, entry.subscriptionId, async (db) => {
+    await insertEntries(db, [{ ...entry, kind: 'refund', keyId: entry.keyId ?? '', occurredAt: engines.clock.now() }]);
+  });
+  return { chargeId: entry.chargeId, credits: entry.credits };
+}

@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../../values/log.ts';
+import type { AccessEngines } from './access.ts';
+import type { Charge } from './meter.ts';
+import { bumpVersion, insertEntries } from './queries.ts';
+import { accessKey, chargesKey } from './stream.ts';
+
+const REFUND = readFileSync(new URL('./refund.lua', import.meta.url), 'utf8');
+const RETRY_MS = 1_000;
+const RETRIES = 300;
+
+/** Writes the refund into the ledger itself; the balance in Redis is rebuilt from there. */
+async function refundInLedger({ db, clock }: AccessEngines, charge: Charge): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await insertEntries(trx, [
+      {
+        chargeId: charge.id,
+        kind: 'refund',
+        subscriptionId: charge.subscriptionId,
+        keyId: charge.keyId,
+        credits: charge.credits,
+        periodStart: new Date(charge.periodStartMs),
+        requestId: charge.requestId,
+        occurredAt: clock.now(),
+      },
+    ]);
+    await bumpVersion(trx, charge.subscriptionId);
+  });
+}
+
+/**
+ * Gives a charge back, once: through Redis, else straight into the ledger, else both are tried again for
+ * five minutes while the caller already has its answer. A refund is told from its twin by the charge's id.
+ */
+export function openRefund(engines: AccessEngines, log: Log): (charge: Charge) => Promise<void> {
+  const run = engines.redis.script(REFUND);
+
+  async function refundSomehow(charge: Charge): Promise<void> {
+    const keys = [accessKey(charge.subscriptionId), chargesKey(charge.subscriptionId)];
+    try {
+      await run(keys, [charge.id, charge.keyId, charge.credits, charge.periodStartMs, charge.requestId]);
+    } catch {
+      await refundInLedger(engines, charge);
+    }
+  }
+
+  async function keepTrying(charge: Charge): Promise<void> {
+    for (let attempt = 0; attempt < RETRIES; attempt += 1) {
+      await sleep(RETRY_MS, undefined, { ref: false });
+      try {
+        return await refundInLedger(engines, charge);
+      } catch (error) {
+        if (attempt % 30 === 0) log.warn({ err: error, charge: charge.id }, 'refund not written yet');
+      }
+    }
+    log.error({ charge }, 'refund given up; `cli credits refund` with the request id mends it');
+  }
+
+  return async (charge) => {
+    try {
+      await refundSomehow(charge);
+    } catch {
+      void keepTrying(charge);
+    }
+  };
+}

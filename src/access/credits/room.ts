@@ -1,0 +1,35 @@
+import type { Caller } from '../keys/queries.ts';
+import { type Metered, RATE_LIMIT } from './meter.ts';
+
+/** Calls of a window, and searches' worth of credits, that must be left for work to begin beside its debit. */
+const CALLS_LEFT = 20;
+const PRICES_LEFT = 100;
+
+interface Standing {
+  calls: number;
+  windowEndMs: number;
+  remaining: number;
+}
+
+/** Remembers how far each caller was from its limits when it last called. A guess: the debit decides. */
+export interface Room {
+  note(caller: Caller, metered: Metered): void;
+  forget(caller: Caller): void;
+  /** Whether a call at this price will all but surely pass. */
+  isWide(caller: Caller, price: number, nowMs: number): boolean;
+}
+
+export function openRoom(): Room {
+  const standings = new WeakMap<Caller, Standing>();
+  return {
+    note: (caller, { calls, windowEndMs, credits }) => {
+      if (credits) standings.set(caller, { calls, windowEndMs, remaining: credits.remaining });
+    },
+    forget: (caller) => void standings.delete(caller),
+    isWide: (caller, price, nowMs) => {
+      const standing = standings.get(caller);
+      if (!standing || standing.remaining < PRICES_LEFT * price) return false;
+      return standing.calls <= RATE_LIMIT - CALLS_LEFT || standing.windowEndMs <= nowMs;
+    },
+  };
+}

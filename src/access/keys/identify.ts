@@ -1,0 +1,62 @@
+import type { SetHeader } from '../../api/operation.ts';
+import type { Clock } from '../../values/clock.ts';
+import type { AddressLimit } from '../rate/address.ts';
+import type { Keys } from './keys.ts';
+import type { Caller } from './queries.ts';
+import { assertValid, readKey } from './rules.ts';
+
+/** A key's standing is asked of Postgres this often where Redis cannot tell, so that a change holds within a second. */
+export const UNCONFIRMED_AGE_MS = 900;
+
+export interface Request {
+  authorization: string | undefined;
+  address: string;
+  requestId: string;
+  /** The caller's own key for this call, from `Idempotency-Key`. */
+  idempotencyKey: string | undefined;
+  setHeader: SetHeader;
+}
+
+export interface Identified {
+  key: string;
+  caller: Caller;
+}
+
+export interface Identity {
+  /** Who calls. Throws AUTH_REQUIRED, INVALID_API_KEY, RATE_LIMITED by address, or SERVICE_UNAVAILABLE. */
+  identify(request: Request): Promise<Identified>;
+  /** Reads the caller again, unless it was read within `maxAgeMs`; `must` when it is known to be outdated. */
+  identifyAgain(request: Request, key: string, maxAgeMs: number, must?: boolean): Promise<Identified>;
+}
+
+export function openIdentity(keys: Keys, addresses: AddressLimit, clock: Clock): Identity {
+  /** Whoever has no valid key is counted by address, and limited before being told so. */
+  async function orRefuse(request: Request, identified: () => Promise<Identified>): Promise<Identified> {
+    try {
+      return await identified();
+    } catch (error) {
+      throw (await addresses.count(request.address, request.setHeader)) ?? error;
+    }
+  }
+
+  async function identifyAgain(key: string, maxAgeMs: number, must = false): Promise<Identified> {
+    return { key, caller: assertValid(await keys.verify(key, maxAgeMs, must), clock.now()) };
+  }
+
+  async function identify(authorization: string | undefined): Promise<Identified> {
+    const key = readKey(authorization);
+    const caller = await keys.find(key);
+    try {
+      return { key, caller: assertValid(caller, clock.now()) };
+    } catch (error) {
+      // A key that must not be used may have been mended: it is read again, at most once a second.
+      if (!caller) throw error;
+      return await identifyAgain(key, UNCONFIRMED_AGE_MS);
+    }
+  }
+
+  return {
+    identify: (request) => orRefuse(request, () => identify(request.authorization)),
+    identifyAgain: (request, key, maxAgeMs, must) => orRefuse(request, () => identifyAgain(key, maxAgeMs, must)),
+  };
+}

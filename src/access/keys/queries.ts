@@ -1,0 +1,144 @@
+import { sql } from 'kysely';
+import type { Db } from '../../engines/postgres/open.ts';
+import type { KeyKind, PlanName, SubscriptionStatus } from '../../engines/postgres/tables.ts';
+
+export interface Subscription {
+  id: string;
+  kind: KeyKind;
+  plan: PlanName;
+  status: SubscriptionStatus;
+  monthlyCredits: number | null;
+  anchorAt: Date;
+  /** Rises with every change of the subscription or its keys; see meter.lua. */
+  version: number;
+}
+
+/** Who a key speaks for. */
+export interface Caller {
+  keyId: string;
+  kind: KeyKind;
+  brandId: string;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  subscription: Subscription;
+}
+
+export async function findCaller(db: Db, hash: Buffer): Promise<Caller | undefined> {
+  const row = await db
+    .selectFrom('apiKeys as key')
+    .innerJoin('subscriptions as subscription', 'subscription.id', 'key.subscriptionId')
+    .select([
+      'key.id as keyId',
+      'key.kind',
+      'key.brandId',
+      'key.expiresAt',
+      'key.revokedAt',
+      'subscription.id as subscriptionId',
+      'subscription.kind as subscriptionKind',
+      'subscription.plan',
+      'subscription.status',
+      'subscription.monthlyCredits',
+      'subscription.anchorAt',
+      'subscription.version',
+    ])
+    .where('key.hash', '=', hash)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  const { subscriptionId, subscriptionKind, plan, status, monthlyCredits, anchorAt, version, ...key } = row;
+  return {
+    ...key,
+    subscription: { id: subscriptionId, kind: subscriptionKind, plan, status, monthlyCredits, anchorAt, version },
+  };
+}
+
+export async function getSubscription(db: Db, id: string): Promise<Subscription> {
+  return await db
+    .selectFrom('subscriptions')
+    .select(['id', 'kind', 'plan', 'status', 'monthlyCredits', 'anchorAt', 'version'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+}
+
+export async function listRevokedKeyIds(db: Db, subscriptionId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('apiKeys')
+    .select('id')
+    .where('subscriptionId', '=', subscriptionId)
+    .where('revokedAt', 'is not', null)
+    .execute();
+  return rows.map((row) => row.id);
+}
+
+export async function updateLastUsed(db: Db, used: ReadonlyMap<string, Date>): Promise<void> {
+  if (used.size === 0) return;
+  const ids = [...used.keys()];
+  const times = [...used.values()];
+  await sql`
+    update api_keys set last_used_at = used.at
+    from unnest(${ids}::text[], ${times}::timestamptz[]) as used (id, at)
+    where api_keys.id = used.id and (last_used_at is null or last_used_at < used.at)
+  `.execute(db);
+}
+
+export async function listSubscriptionVersions(db: Db): Promise<{ id: string; version: number }[]> {
+  return await db.selectFrom('subscriptions').select(['id', 'version']).execute();
+}
+
+export interface NewKey {
+  id: string;
+  brandId: string;
+  subscriptionId: string;
+  kind: KeyKind;
+  name: string;
+  hash: Buffer;
+  firstCharacters: string;
+  lastCharacters: string;
+  createdAt: Date;
+  expiresAt: Date | null;
+}
+
+export async function insertKey(db: Db, key: NewKey): Promise<void> {
+  await db
+    .insertInto('apiKeys')
+    .values({ ...key, revokedAt: null, lastUsedAt: null })
+    .execute();
+}
+
+export async function listKeys(db: Db, brandId: string) {
+  return await db
+    .selectFrom('apiKeys')
+    .select([
+      'id',
+      'kind',
+      'name',
+      'firstCharacters',
+      'lastCharacters',
+      'createdAt',
+      'expiresAt',
+      'revokedAt',
+      'lastUsedAt',
+    ])
+    .where('brandId', '=', brandId)
+    .orderBy('createdAt', 'desc')
+    .orderBy('id')
+    .execute();
+}
+
+/** By the key's digest or its id. */
+export async function findKey(db: Db, key: { hash: Buffer } | { id: string }) {
+  return await db
+    .selectFrom('apiKeys')
+    .select(['id', 'subscriptionId', 'revokedAt'])
+    .$if('hash' in key, (query) => query.where('hash', '=', 'hash' in key ? key.hash : Buffer.alloc(0)))
+    .$if('id' in key, (query) => query.where('id', '=', 'id' in key ? key.id : ''))
+    .executeTakeFirst();
+}
+
+export async function updateRevoked(db: Db, keyId: string, at: Date): Promise<void> {
+  await db
+    .updateTable('apiKeys')
+    .set({ revokedAt: at })
+    .where('id', '=', keyId)
+    .where('revokedAt', 'is', null)
+    .execute();
+}

@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import type { Metrics } from '../../api/metrics.ts';
+import type { SetHeader } from '../../api/operation.ts';
+import type { Redis } from '../../engines/redis/open.ts';
+import type { Clock } from '../../values/clock.ts';
+import type { ApiError } from '../../values/errors.ts';
+import { RATE_LIMIT, RATE_WINDOW_MS } from '../credits/meter.ts';
+import { rateHeaders, rateLimited } from './headers.ts';
+import { openLocalWindows, type Window } from './local.ts';
+
+const WINDOW = readFileSync(new URL('./window.lua', import.meta.url), 'utf8');
+const Reply = z.tuple([z.number(), z.number()]);
+
+export interface AddressLimit {
+  /** Counts a call of an address, sets the rate headers, and returns RATE_LIMITED when it is over. */
+  count(address: string, setHeader: SetHeader): Promise<ApiError | undefined>;
+}
+
+/** Calls an address may make in a window; each name is counted by itself. */
+interface Allowance {
+  name: string;
+  limit: number;
+}
+const WITHOUT_KEY: Allowance = { name: 'rate', limit: RATE_LIMIT };
+
+export function openAddressLimit(
+  redis: Redis,
+  clock: Clock,
+  metrics: Metrics,
+  { name, limit }: Allowance = WITHOUT_KEY,
+): AddressLimit {
+  const run = redis.script(WINDOW);
+  const localWindow = openLocalWindows(RATE_WINDOW_MS);
+
+  async function windowOf(address: string): Promise<Window> {
+    try {
+      const [calls, windowEndMs] = Reply.parse(await run([`${name}:{${address}}`], [RATE_WINDOW_MS]));
+      return { calls, windowEndMs };
+    } catch {
+      metrics.localLimits.inc();
+      return localWindow(address, clock.now().getTime());
+    }
+  }
+
+  return {
+    count: async (address, setHeader) => {
+      const window = await windowOf(address);
+      for (const [header, value] of Object.entries(rateHeaders(window, limit))) setHeader(header, value);
+      if (window.calls <= limit) return undefined;
+      return rateLimited(window, limit, clock.now().getTime());
+    },
+  };
+}

@@ -1,0 +1,24 @@
+import type { Config } from '../config.ts';
+import type { Directory } from '../directory/directory.ts';
+import type { ClickHouse } from '../engines/clickhouse/open.ts';
+
+import type { Elastic } from '../engines/elastic/open.ts';
+import type { Postgres } from '../engines/postgres/open.ts';
+import type { Redis } from '../engines/redis/open.ts';
+import type { Clock } from '../values/clock.ts';
+import type { Log } from '../values/log.ts';
+import type { Secrets } from '../values/secrets.ts';
+
+/** What every operation is given: the engines and the process's own facts, as one plain value. */
+export interface Context {
+  config: Config;
+  log: Log;
+  clock: Clock;
+  postgres: Postgres;
+  redis: Redis;
+  elastic: Elastic;
+  /** The directory that searches use right now. */
+  directory: Directory;
+  clickhouse: ClickHouse;
+  secrets: Secrets;
+}

@@ -1,0 +1,187 @@
+import type { IncomingMessage } from 'node:http';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
+import { LRUCache } from 'lru-cache';
+import type { Request } from '../../access/keys/identify.ts';
+import { countUnshipped } from '../../figures/shipping/queries.ts';
+import { baseHeaders, bodyOf, openFront } from '../../links-host/front.ts';
+import { backlogOf } from '../../links-host/queries.ts';
+import { openRedirect } from '../../links-host/redirect.ts';
+import { lagOf } from '../../outbox/relay.ts';
+import { applyRoutes } from '../../pages/apply/routes.ts';
+import { CONSUMER_NAMES } from '../../outbox/consumer-names.ts';
+import { INGEST, ingestRoutes } from '../../stores/ingest.ts';
+import { ApiError, errorBody, toApiError } from '../../values/errors.ts';
+import { newId } from '../../values/ids.ts';
+import { logFailure } from '../../values/log.ts';
+import type { Context } from '../context.ts';
+import { type Door, openDoor } from '../gate.ts';
+import { type Metrics, meterClicks, meterLedger, meterOutbox, openMetrics } from '../metrics.ts';
+import { openapiRoutes } from '../openapi/routes.ts';
+import type { Operation, Prepared } from '../operation.ts';
+import { operations } from '../operations.ts';
+import { healthRoutes } from './health.ts';
+import {
+  answerUnreadable,
+  HEAD_WITHIN_MS,
+  isUnroutable,
+  MAX_HEADER_BYTES,
+  REQUEST_WITHIN_MS,
+  readRaw,
+  unreadable,
+} from './request.ts';
+
+const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{7,127}$/;
+const BODY_LIMIT_BYTES = 1024 * 1024;
+
+function idempotencyKeyOf({ headers }: FastifyRequest): string | undefined {
+  const key = headers['idempotency-key'];
+  return typeof key === 'string' && key.trim() !== '' ? key : undefined;
+}
+
+function requestOf(request: FastifyRequest, reply: FastifyReply): Request {
+  return {
+    authorization: request.headers.authorization,
+    address: request.ip,
+    requestId: request.id,
+    idempotencyKey: idempotencyKeyOf(request),
+    setHeader: (name, value) => void reply.header(name, value),
+  };
+}
+
+/** Prepared requests by URL, per operation: shapes and places are read once for a query that comes again. */
+const MAX_PREPARED = 5_000;
+const MAX_PREPARED_LENGTH = 1_000;
+
+function openPrepared(operation: Operation): (request: FastifyRequest) => Prepared {
+  const prepared = new LRUCache<string, Prepared>({ max: MAX_PREPARED });
+  return (request) => {
+    const key = `${request.headers.accept ?? ''} ${request.url}`;
+    const isKept = operation.method === 'GET' && key.length <= MAX_PREPARED_LENGTH;
+    const known = isKept ? prepared.get(key) : undefined;
+    if (known) return known;
+    const fresh = operation.prepare(readRaw(request, operation.hasCsv));
+    if (isKept) prepared.set(key, fresh);
+    return fresh;
+  };
+}
+
+function register(app: FastifyInstance, door: Door, metrics: Metrics, operation: Operation): void {
+  const prepare = openPrepared(operation);
+  app.route({
+    method: operation.method,
+    url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
+    handler: async (request, reply) => {
+      const answer = await door.run(operation, requestOf(request, reply), () => prepare(request));
+      const type = Buffer.isBuffer(answer) ? 'application/json' : 'text/csv';
+      return reply.code(operation.status).type(`${type}; charset=utf-8`).send(answer);
+    },
+    onResponse: (_request, reply, done) => {
+      const labels = { operation: operation.id, status: String(reply.statusCode) };
+      metrics.requests.observe(labels, reply.elapsedTime / 1000);
+      done();
+    },
+  });
+}
+
+/** What is no operation: 405 with `Allow` where another method of the path is one, else 404. */
+function noSuchOperation(method: string, url: string): ApiError {
+  const path = url.split('?', 1)[0] ?? '';
+  const literal = operations.filter((operation) => operation.path === path);
+  const found = literal.length > 0 ? literal : operations.filter((operation) => matches(operation.path, path));
+  const methods = found.map((operation) => operation.method);
+  if (methods.length === 0) return new ApiError('NOT_FOUND', 'No such path; see /docs.');
+  const allow = [...new Set(methods)].sort().join(', ');
+  return new ApiError('METHOD_NOT_ALLOWED', `${method} is not allowed here; use ${allow}.`, { headers: { allow } });
+}
+
+const isApi = (url: string) => /^\/v1(?:[/?]|$)/.test(url);
+
+function matches(pattern: string, path: string): boolean {
+  const parts = path.split('/');
+  const wanted = pattern.split('/');
+  return wanted.length === parts.length && wanted.every((part, i) => part.startsWith('{') || part === parts[i]);
+}
+
+export interface App {
+  fastify: FastifyInstance;
+  metrics: Metrics;
+}
+
+export async function buildApp(context: Context): Promise<App> {
+  const { log } = context;
+  const metrics = openMetrics();
+  meterOutbox(metrics, CONSUMER_NAMES, (consumer) => lagOf(context.postgres.db, consumer));
+  meterLedger(metrics, () => countUnshipped(context.postgres.db));
+  meterClicks(metrics, () => backlogOf(context.redis, context.clock.now()));
+  const door = openDoor(context, metrics);
+  const { trustedProxies } = context.config;
+  const requestIdOf = ({ headers }: IncomingMessage) => {
+    const own = headers['x-request-id'];
+    return typeof own === 'string' && REQUEST_ID.test(own) ? own : newId('req', context.clock.now().getTime());
+  };
+  const front = openFront(openRedirect(context, metrics), {
+    ...{ maxHeaderSize: MAX_HEADER_BYTES, headWithinMs: HEAD_WITHIN_MS, requestWithinMs: REQUEST_WITHIN_MS },
+    ...{ trustedProxies, addresses: door.addresses, requestIdOf, log },
+  });
+  const app = Fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true }),
+    trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
+    bodyLimit: BODY_LIMIT_BYTES,
+    routerOptions: { maxParamLength: 500 },
+    exposeHeadRoutes: false,
+    requestIdHeader: false,
+    genReqId: requestIdOf,
+    // No hook runs for these.
+    frameworkErrors: (error, request, reply) =>
+      void answerError(error, request, reply.headers(baseHeaders(request.id))),
+    clientErrorHandler: (error, socket) => answerUnreadable(error, socket, door.addresses, context.clock),
+    forceCloseConnections: 'idle',
+    serverFactory: front.serverFactory,
+  });
+
+  /** What the HTTP layer refuses never came to the door: under /v1 it is told only to whoever may ask at all. */
+  async function refusalOf(error: unknown, { method, url }: FastifyRequest, asked: Request): Promise<ApiError> {
+    const refusal = isUnroutable(error) ? noSuchOperation(method, url) : unreadable(error);
+    const answer = toApiError(refusal);
+    return refusal === error || !isApi(url) ? answer : await door.refuse(asked, answer).catch(toApiError);
+  }
+
+  async function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    // Where no route was found Fastify does not look behind a proxy.
+    const asked = { ...requestOf(request, reply), address: front.addressOf(request.raw) };
+    let answer = await refusalOf(error, request, asked);
+    if (!reply.hasHeader('x-ratelimit-limit') && !request.url.startsWith(INGEST)) {
+      answer = (await door.addresses.count(asked.address, asked.setHeader)) ?? answer;
+    }
+    logFailure(log, answer, request.id);
+    reply.code(answer.status).headers(answer.headers).type('application/json; charset=utf-8');
+    await reply.send(Buffer.from(JSON.stringify(errorBody(answer, request.id))));
+  }
+
+  // Bodies are kept as bytes: the key is checked before what was sent is read.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.headers(baseHeaders(request.id));
+    done();
+  });
+  app.addHook('preParsing', (request, _reply, payload, done) => done(null, bodyOf(request, payload)));
+  app.setErrorHandler(answerError);
+  app.setNotFoundHandler(async (request, reply) => {
+    const refusal = noSuchOperation(request.method, request.url);
+    if (!isApi(request.url)) throw refusal;
+    await door.refuse(requestOf(request, reply), refusal);
+  });
+  for (const operation of operations) register(app, door, metrics, operation);
+  healthRoutes(app, context, door, metrics);
+  applyRoutes(app, context, metrics);
+  ingestRoutes(app, context, metrics);
+  await openapiRoutes(app, operations);
+  app.addHook('preClose', async () => {
+    front.close();
+    door.stop();
+  });
+  app.addHook('onClose', () => door.close());
+  return { fastify: app, metrics };
+}

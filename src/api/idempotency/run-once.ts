@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import type { Caller } from '../../access/keys/queries.ts';
+import { transact } from '../../engines/postgres/transaction.ts';
+import { ApiError, unavailable, validationError } from '../../values/errors.ts';
+import type { Context } from '../context.ts';
+import type { Circumstances, RawInput } from '../operation.ts';
+import { inTransaction, type Work } from '../work.ts';
+import { claimKey, findAnswer, type KeptAnswer, keepAnswer } from './queries.ts';
+
+/** A twin waits this long for the first call of its key. */
+const TWIN_WAIT_MS = 10_000;
+export const KEPT_MS = 24 * 60 * 60 * 1_000;
+const FORM = /^[\x21-\x7e]{1,255}$/;
+
+export interface ChangeRequest {
+  caller: Caller;
+  circumstances: Circumstances;
+  operation: string;
+  raw: RawInput;
+}
+
+function assertForm(key: string): void {
+  if (FORM.test(key)) return;
+  const message = 'must have 1 to 255 visible ASCII characters.';
+  throw validationError([{ field: 'Idempotency-Key', code: 'invalid_format', message }]);
+}
+
+function hashOf({ operation, raw }: ChangeRequest): Buffer {
+  return createHash('sha256')
+    .update(JSON.stringify([operation, raw.params, raw.query, raw.body]))
+    .digest();
+}
+
+const isLockTimeout = (error: unknown) => error instanceof Error && 'code' in error && error.code === '55P03';
+
+const oldestAt = (now: Date) => new Date(now.getTime() - KEPT_MS);
+
+function replay(kept: KeptAnswer, requestHash: Buffer, { setHeader }: Circumstances): Buffer {
+  if (!kept.requestHash.equals(requestHash)) {
+    throw new ApiError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used for another request; use a new one.');
+  }
+  setHeader('idempotency-replayed', 'true');
+  return kept.answer;
+}
+
+/** The answer kept under the request's key, so that nothing outside is asked about a change that is made. */
+export async function findReplay({ postgres, clock }: Context, request: ChangeRequest): Promise<Buffer | undefined> {
+  const { caller, circumstances } = request;
+  const { idempotencyKey: key } = circumstances;
+  if (key === undefined) return undefined;
+  assertForm(key);
+  const { brandId } = caller;
+  const kept = await findAnswer(postgres.db, { brandId, key, oldest: oldestAt(clock.now()) });
+  return kept && replay(kept, hashOf(request), circumstances);
+}
+
+/**
+ * Runs a change in one transaction with its audit line and events. Under an idempotency key the answer is kept in the
+ * same transaction, and every further call of that key gets it instead of a second change; only success is kept.
+ */
+export async function runOnce(
+  { postgres, clock }: Context,
+  request: ChangeRequest,
+  change: (work: Work) => Promise<Buffer>,
+): Promise<Buffer> {
+  const { caller, circumstances, operation } = request;
+  const { brandId, keyId } = caller;
+  const { idempotencyKey: key, requestId } = circumstances;
+  if (key !== undefined) assertForm(key);
+  const now = clock.now();
+  return await transact(postgres.db, async (trx) => {
+    if (key !== undefined) {
+      const claim = { brandId, key, requestHash: hashOf(request), now, oldest: oldestAt(now) };
+      const kept = await claimKey(trx, claim, TWIN_WAIT_MS).catch((error: unknown) => {
+        if (!isLockTimeout(error)) throw error;
+        throw unavailable('The first call with this Idempotency-Key', error, 5);
+      });
+      if (kept) return replay(kept, claim.requestHash, circumstances);
+    }
+    const actor = { brandId, keyId, operation, requestId };
+    return await inTransaction(trx, clock, actor, async (work) => {
+      const bytes = await change(work);
+      if (key !== undefined) await keepAnswer(trx, brandId, key, bytes);
+      return bytes;
+    });
+  });
+}

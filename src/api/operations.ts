@@ -1,0 +1,43 @@
+import { autocompleteCreators } from '../directory/autocomplete.ts';
+import { dictionaryOperations } from '../directory/dictionary.ts';
+import { directoryOperations } from '../directory/routes.ts';
+import { ledgerOperations } from '../ledger/routes.ts';
+import { analyticsOperations } from '../resources/analytics/routes.ts';
+import { applicationOperations } from '../resources/applications/routes.ts';
+import { auditOperations } from '../resources/audit/routes.ts';
+import { brandOperations } from '../resources/brands/routes.ts';
+import { campaignOperations } from '../resources/campaigns/routes.ts';
+import { commissionOperations } from '../resources/commissions/routes.ts';
+import { creatorOperations } from '../resources/creators/routes.ts';
+import { integrationOperations } from '../resources/integrations/routes.ts';
+import { bulkCodeOperations } from '../resources/links/bulk/routes.ts';
+import { linkOperations } from '../resources/links/routes.ts';
+import { orderOperations } from '../resources/orders/routes.ts';
+import { payoutOperations } from '../resources/payouts/routes.ts';
+import { performanceOperations } from '../resources/performance/routes.ts';
+import { rosterOperations } from '../resources/roster/routes.ts';
+import { usageOperations } from '../resources/usage/routes.ts';
+import type { Operation } from './operation.ts';
+
+/** Every operation of the API, a line a noun. Nothing else answers under /v1. */
+export const operations: readonly Operation[] = [
+  ...directoryOperations,
+  autocompleteCreators,
+  ...dictionaryOperations,
+  ...creatorOperations,
+  ...rosterOperations,
+  ...usageOperations,
+  ...brandOperations,
+  ...campaignOperations,
+  ...applicationOperations,
+  ...linkOperations,
+  ...bulkCodeOperations,
+  ...commissionOperations,
+  ...payoutOperations,
+  ...integrationOperations,
+  ...orderOperations,
+  ...performanceOperations,
+  ...ledgerOperations,
+  ...analyticsOperations,
+  ...auditOperations,
+];

@@ -1,0 +1,69 @@
+import type { z } from 'zod';
+import type { Problem } from '../values/errors.ts';
+
+type Issue = z.core.$ZodIssue;
+
+/** A field of the caller's: its own property of the shape, never one of Object.prototype. */
+export function isDeclared(shape: z.ZodObject, name: string): boolean {
+  return Object.hasOwn(shape.shape, name);
+}
+
+/** What a rule between fields looks at: a field that is missing, or that its own shape refused, may be anything. */
+export type Unchecked<Field extends string> = Partial<Record<Field, unknown>>;
+
+/** Of a rule between fields: it also runs beside a field that is wrong by itself, for every problem is told at once. */
+export const besideOthers = {
+  when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null && !Array.isArray(value),
+};
+
+const SHOWN = 60;
+
+/** A value as an error message shows it: short, and never a secret's whole length. */
+function show(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
+  const characters = [...text];
+  return JSON.stringify(characters.length > SHOWN ? `${characters.slice(0, SHOWN).join('')}…` : text);
+}
+
+const withArticle = (noun: string) => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
+
+function expectation(issue: Issue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${withArticle(issue.expected === 'int' ? 'whole number' : issue.expected)}`;
+    case 'too_small':
+      return issue.origin === 'string' || issue.origin === 'array'
+        ? `must have at least ${issue.minimum} ${issue.origin === 'string' ? 'characters' : 'items'}`
+        : `must be ${issue.inclusive ? 'at least' : 'more than'} ${issue.minimum}`;
+    case 'too_big':
+      return issue.origin === 'string' || issue.origin === 'array'
+        ? `must have at most ${issue.maximum} ${issue.origin === 'string' ? 'characters' : 'items'}`
+        : `must be ${issue.inclusive ? 'at most' : 'less than'} ${issue.maximum}`;
+    case 'invalid_value':
+      return `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(String).join(', ')}`;
+    default:
+      return issue.message;
+  }
+}
+
+/** A stable code for a shape's issue; a shape's own rule may name its code in `params.code`. */
+function codeOf(issue: Issue): string {
+  if (issue.input === undefined && (issue.code === 'invalid_type' || issue.code === 'invalid_value')) return 'required';
+  if (issue.code === 'custom' && typeof issue.params?.code === 'string') return issue.params.code;
+  if (issue.code === 'custom') return 'invalid';
+  return issue.code;
+}
+
+/** Every issue of a failed parse as field, code and a message that names the value and what would be right. */
+export function problemsOf(result: z.ZodSafeParseResult<unknown>): Problem[] {
+  if (result.success) return [];
+  return result.error.issues.map((issue) => {
+    const code = codeOf(issue);
+    return {
+      field: issue.path.map(String).join('.') || 'body',
+      code,
+      message: code === 'required' ? 'is required.' : `${expectation(issue)}; got ${show(issue.input)}.`,
+    };
+  });
+}

@@ -1,0 +1,89 @@
+import type { Caller } from '../access/keys/queries.ts';
+import type { Db } from '../engines/postgres/open.ts';
+import { transact } from '../engines/postgres/transaction.ts';
+import type { NewEntry } from '../ledger/entry.ts';
+import type { EventName } from '../outbox/events.ts';
+import { insertAudit, insertNumbered } from '../outbox/queries.ts';
+import type { Clock } from '../values/clock.ts';
+import { newId } from '../values/ids.ts';
+
+export interface AuditEntry {
+  resourceId: string;
+  /** Null for what was made. */
+  old: object | null;
+  /** Null for what was removed. */
+  new: object | null;
+}
+
+/** What a writing operation may touch: one transaction, and what it leaves behind. No engine, so no outside call. */
+export interface Work {
+  db: Db;
+  /** When the work began. */
+  now: Date;
+  brandId: string;
+  /** Puts an event into the outbox, as the transaction's last statement. */
+  emit(event: EventName, data: object): void;
+  audit(entry: AuditEntry): void;
+  /** Appends to the brand's ledger, at the end of the transaction. */
+  post(entry: NewEntry): void;
+}
+
+/** Who does the work, for the audit log. A creator on a public page has no key. */
+export interface Actor {
+  brandId: string;
+  keyId: Caller['keyId'] | null;
+  operation: string;
+  requestId: string | null;
+}
+
+/**
+ * Runs `change` in a transaction of its own, and writes what it audited and emitted before the commit. The ledger
+ * and the outbox come last: their head's row is held for the shortest time, and its numbers are in commit order.
+ */
+export async function inWork<T>(db: Db, clock: Clock, actor: Actor, change: (work: Work) => Promise<T>): Promise<T> {
+  return await transact(db, (trx) => inTransaction(trx, clock, actor, change));
+}
+
+/** As `inWork`, within a transaction that is already open. */
+export async function inTransaction<T>(
+  db: Db,
+  clock: Clock,
+  actor: Actor,
+  change: (work: Work) => Promise<T>,
+): Promise<T> {
+  const { brandId } = actor;
+  const now = clock.now();
+  const events: { event: EventName; data: object }[] = [];
+  const entries: AuditEntry[] = [];
+  const ledger: NewEntry[] = [];
+  const result = await change({
+    db,
+    now,
+    brandId,
+    emit: (event, data) => void events.push({ event, data }),
+    audit: (entry) => void entries.push(entry),
+    post: (entry) => void ledger.push(entry),
+  });
+  await insertAudit(
+    db,
+    entries.map((entry) => ({
+      id: newId('aud', now.getTime()),
+      brandId,
+      keyId: actor.keyId,
+      operation: actor.operation,
+      requestId: actor.requestId,
+      resourceId: entry.resourceId,
+      oldValues: entry.old === null ? null : JSON.stringify(entry.old),
+      newValues: entry.new === null ? null : JSON.stringify(entry.new),
+      at: now,
+    })),
+  );
+  await insertNumbered(
+    db,
+    brandId,
+    { now, clock },
+    ledger,
+    events.map(({ event, data }) => ({ id: newId('evt', now.getTime()), event, data: JSON.stringify(data) })),
+  );
+  return result;
+}

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { nothing, operation } from '../api/operation.ts';
+import { integerParameter } from '../api/page.ts';
+import { fold } from './place-names.ts';
+import { sortOf, usernameStartsWith } from './query.ts';
+import { DirectoryCreator } from './schema.ts';
+
+const Suggestion = DirectoryCreator.pick({
+  pk: true,
+  username: true,
+  full_name: true,
+  follower_count: true,
+  is_verified: true,
+  profile_pic_url: true,
+}).meta({ id: 'CreatorSuggestion' });
+
+const Hits = z.object({
+  hits: z.object({ hits: z.array(z.object({ _source: z.object({ card: DirectoryCreator }) })) }),
+});
+
+const beginningIn = (q: string) => q.trim().replace(/^@/, '').trim();
+
+export const autocompleteCreators = operation({
+  id: 'autocomplete_creators',
+  method: 'GET',
+  path: '/v1/creators/autocomplete',
+  tag: 'Directory',
+  summary: 'Creators whose username starts with what was typed',
+  description: 'Free. Most followed first; a leading @ is ignored.',
+  callers: ['brand'],
+  directory: true,
+  params: nothing,
+  query: z.object({
+    q: z
+      .string()
+      .min(1)
+      .max(100)
+      .refine((value) => fold(beginningIn(value)) !== '', 'must have a character of a username')
+      .describe('The beginning of a username.')
+      .meta({ example: 'gord' }),
+    limit: integerParameter({ min: 1 })
+      .transform((value) => Math.min(value, 20))
+      .pipe(z.number().int().min(1).max(20))
+      .default(10)
+      .describe('At most 20.'),
+  }),
+  body: nothing,
+  response: z.object({ data: z.array(Suggestion) }),
+  errors: ['SUBSCRIPTION_REQUIRED'],
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async ({ directory }, { query }) => {
+    const snapshot = await directory.snapshot();
+    const { hits } = await directory.counts.ask(snapshot.index, Hits, {
+      size: query.limit,
+      track_total_hits: false,
+      query: { bool: { filter: [usernameStartsWith(beginningIn(query.q))] } },
+      sort: sortOf('followers'),
+    });
+    return { data: hits.hits.map((hit) => Suggestion.parse(hit._source.card)) };
+  },
+});

@@ -1,0 +1,176 @@
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import type { Elastic } from '../engines/elastic/open.ts';
+import { CountAnswer, FIELD, type Filter, queryOf, type Sort } from './query.ts';
+import { type Bounds, cutByPks, cutByValues, type Level, levelOf, nextUp, totalOf } from './regions.ts';
+
+/** First cut of the whole order: at a million creators about 2,000 to a region. */
+const CUTS = 512;
+const FINER_CUTS = 64;
+const PERCENTS = (cuts: number) => Array.from({ length: cuts - 1 }, (_, i) => ((i + 1) * 100) / cuts);
+
+const Percentiles = z.object({ values: z.record(z.string(), z.number().nullable()) });
+const Buckets = z.object({ buckets: z.array(z.object({ doc_count: z.number() })) });
+const CutsAnswer = z.object({ aggregations: z.object({ values: Percentiles, pks: Percentiles.optional() }) });
+const SpreadAnswer = z.object({
+  aggregations: z.object({
+    least: z.object({ value: z.number().nullable() }),
+    most: z.object({ value: z.number().nullable() }),
+    values: Percentiles,
+    pks: Percentiles,
+  }),
+});
+const LevelAnswer = z.object({
+  aggregations: z.object({ values: Buckets.optional(), missing: z.object({ doc_count: z.number() }).optional() }),
+});
+
+/** One version of the directory, as of one refresh. Prefixes every cache key. */
+export interface Snapshot {
+  index: string;
+  generation: number;
+}
+
+const known = (found: z.infer<typeof Percentiles>) => Object.values(found.values).filter((value) => value !== null);
+
+/** Exact totals and the counts by region that let any page be reached, cached until the next refresh. */
+export function openCounts(elastic: Elastic) {
+  const totals = new LRUCache<string, number>({ max: 50_000 });
+  const levels = new LRUCache<string, Level>({ max: 5_000 });
+  const cuts = new LRUCache<string, Promise<Bounds[]>>({ max: 8 });
+
+  const texts = new WeakMap<Filter, string>();
+
+  /** A filter as text, made once for each filter. */
+  function textOf(filter: Filter): string {
+    const known = texts.get(filter);
+    if (known !== undefined) return known;
+    const text = JSON.stringify(filter);
+    texts.set(filter, text);
+    return text;
+  }
+
+  const keyOf = (snapshot: Snapshot, filter: Filter, sort = '') =>
+    `${snapshot.index}/${snapshot.generation}/${sort}/${textOf(filter)}`;
+
+  async function ask<T>(index: string, answer: z.ZodType<T>, body: unknown): Promise<T> {
+    const path = `/${index}/_search?allow_partial_search_results=false`;
+    const bytes = await elastic.post(path, JSON.stringify(body));
+    return answer.parse(JSON.parse(bytes.toString('utf8')));
+  }
+
+  /** The index's own cuts for a sort: percentiles of the value over all creators. */
+  function cutsOf(index: string, sort: Sort): Promise<Bounds[]> {
+    const key = `${index}/${sort}`;
+    const cached = cuts.get(key);
+    if (cached) return cached;
+    const body = {
+      size: 0,
+      track_total_hits: false,
+      aggs: { values: { percentiles: { field: FIELD[sort], percents: PERCENTS(CUTS) } } },
+    };
+    const reading = ask(index, CutsAnswer, body).then(({ aggregations }): Bounds[] => [
+      ...cutByValues(known(aggregations.values)),
+      { missing: true },
+    ]);
+    reading.catch(() => cuts.delete(key));
+    cuts.set(key, reading);
+    return reading;
+  }
+
+  /** How many matches lie in each of the regions, which must be stretches of values and at most one without. */
+  async function countValues(
+    index: string,
+    filter: Filter,
+    sort: Sort,
+    regions: Bounds[],
+    within?: Bounds,
+  ): Promise<Level> {
+    const ranges = regions
+      .filter((region) => !region.missing)
+      .map(({ gte, lt }) => ({ ...(gte === undefined ? {} : { from: gte }), ...(lt === undefined ? {} : { to: lt }) }))
+      .reverse();
+    const { aggregations } = await ask(index, LevelAnswer, {
+      size: 0,
+      track_total_hits: false,
+      query: queryOf(filter, sort, within && [within]),
+      aggs: {
+        values: { range: { field: FIELD[sort], ranges } },
+        missing: { missing: { field: FIELD[sort] } },
+      },
+    });
+    const counts = (aggregations.values?.buckets ?? []).map((bucket) => bucket.doc_count).reverse();
+    if (regions.at(-1)?.missing) counts.push(aggregations.missing?.doc_count ?? 0);
+    return levelOf(regions, counts);
+  }
+
+  async function countPks(
+    index: string,
+    filter: Filter,
+    sort: Sort,
+    regions: Bounds[],
+    within: Bounds,
+  ): Promise<Level> {
+    const ranges = regions.map(({ pkGte, pkLt }) => ({
+      ...(pkGte === undefined ? {} : { from: pkGte }),
+      ...(pkLt === undefined ? {} : { to: pkLt }),
+    }));
+    const { aggregations } = await ask(index, LevelAnswer, {
+      size: 0,
+      track_total_hits: false,
+      query: queryOf(filter, sort, [within]),
+      aggs: { values: { range: { field: 'card.pk', ranges } } },
+    });
+    return levelOf(
+      regions,
+      (aggregations.values?.buckets ?? []).map((bucket) => bucket.doc_count),
+    );
+  }
+
+  /** Cuts one region further: by value while it holds several, else by pk. Always makes progress. */
+  async function refine(index: string, filter: Filter, sort: Sort, region: Bounds): Promise<Level> {
+    const percents = PERCENTS(FINER_CUTS);
+    const { aggregations } = await ask(index, SpreadAnswer, {
+      size: 0,
+      track_total_hits: false,
+      query: queryOf(filter, sort, [region]),
+      aggs: {
+        least: { min: { field: FIELD[sort] } },
+        most: { max: { field: FIELD[sort] } },
+        values: { percentiles: { field: FIELD[sort], percents } },
+        pks: { percentiles: { field: 'card.pk', percents } },
+      },
+    });
+    const { least, most, values, pks } = aggregations;
+    if (least.value !== null && most.value !== null && least.value < most.value) {
+      const regions = cutByValues([...known(values), nextUp(least.value)], region);
+      return await countValues(index, filter, sort, regions, region);
+    }
+    return await countPks(index, filter, sort, cutByPks(known(pks), region), region);
+  }
+
+  return {
+    total: async (snapshot: Snapshot, filter: Filter): Promise<number> => {
+      const key = keyOf(snapshot, filter);
+      const cached = totals.get(key);
+      if (cached !== undefined) return cached;
+      const body = { size: 0, track_total_hits: true, query: queryOf(filter, 'followers') };
+      const total = (await ask(snapshot.index, CountAnswer, body)).hits.total.value;
+      totals.set(key, total);
+      return total;
+    },
+    level: async (snapshot: Snapshot, filter: Filter, sort: Sort): Promise<Level> => {
+      const key = keyOf(snapshot, filter, sort);
+      const cached = levels.get(key);
+      if (cached) return cached;
+      const level = await countValues(snapshot.index, filter, sort, await cutsOf(snapshot.index, sort));
+      levels.set(key, level);
+      totals.set(keyOf(snapshot, filter), totalOf(level));
+      return level;
+    },
+    refine: (snapshot: Snapshot, filter: Filter, sort: Sort, region: Bounds) =>
+      refine(snapshot.index, filter, sort, region),
+    ask,
+  };
+}
+
+export type Counts = ReturnType<typeof openCounts>;

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import type { Context } from '../api/context.ts';
+import { nothing, type Operation, operation } from '../api/operation.ts';
+import { listOf, PageQuery, pageThrough } from '../api/page.ts';
+import type { FacetName } from './facets.ts';
+import { listCountries, listMetros, listStates } from './places.ts';
+
+const Value = z
+  .object({ value: z.string(), count: z.number().int().describe('Creators of the directory that have it.') })
+  .meta({ id: 'DictionaryValue' });
+const Place = z.object({ code: z.string(), name: z.string(), count: z.number().int() }).meta({ id: 'DictionaryPlace' });
+const Metro = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    aliases: z.array(z.string()).describe('What `city` and `q` also understand.'),
+    country: z.string(),
+    count: z.number().int(),
+  })
+  .meta({ id: 'DictionaryMetro' });
+
+async function countsOf(context: Context, facet: FacetName): Promise<Map<string, number>> {
+  const snapshot = await context.directory.snapshot();
+  const values = await context.directory.facets.list(snapshot, facet);
+  return new Map(values.map(({ value, count }) => [value, count]));
+}
+
+function dictionary<T extends z.ZodType>(
+  name: string,
+  summary: string,
+  item: T,
+  list: (context: Context) => Promise<z.input<T>[]>,
+): Operation {
+  return operation({
+    id: `list_directory_${name}`,
+    method: 'GET',
+    path: `/v1/creators/dictionary/${name}`,
+    tag: 'Directory',
+    summary,
+    description: 'Free. What the search parameters know, with how many creators have each.',
+    callers: ['brand'],
+    directory: true,
+    params: nothing,
+    query: z.object(PageQuery),
+    body: nothing,
+    response: listOf(item),
+    errors: ['SUBSCRIPTION_REQUIRED'],
+    hints: { readOnly: true, idempotent: true, destructive: false },
+    handler: async (context, { query }) => pageThrough(await list(context), query),
+  });
+}
+
+const facetDictionary = (name: string, summary: string, facet: FacetName) =>
+  dictionary(name, summary, Value, async (context) => {
+    const snapshot = await context.directory.snapshot();
+    return await context.directory.facets.list(snapshot, facet);
+  });
+
+export const dictionaryOperations: readonly Operation[] = [
+  dictionary('metros', 'Metros and their aliases', Metro, async (context) => {
+    const counts = await countsOf(context, 'metro');
+    return listMetros().map(({ id, name, aliases, country }) => ({
+      id,
+      name,
+      aliases,
+      country,
+      count: counts.get(id) ?? 0,
+    }));
+  }),
+  dictionary('states', 'States', Place, async (context) => {
+    const counts = await countsOf(context, 'state');
+    return listStates().map(({ code, name }) => ({ code, name, count: counts.get(code) ?? 0 }));
+  }),
+  dictionary('countries', 'Countries', Place, async (context) => {
+    const counts = await countsOf(context, 'country');
+    return listCountries().map(({ code, name }) => ({ code, name, count: counts.get(code) ?? 0 }));
+  }),
+  facetDictionary('categories', 'Categories', 'category'),
+  facetDictionary('niches', 'Niches', 'niche'),
+];

@@ -1,0 +1,43 @@
+import type { LiveIndex, LiveIndexState } from '../engines/elastic/live-index.ts';
+import type { Elastic } from '../engines/elastic/open.ts';
+import { unavailable } from '../values/errors.ts';
+import { type Counts, openCounts, type Snapshot } from './counts.ts';
+import { type Facets, openFacets } from './facets.ts';
+import { versionGone } from './search.ts';
+
+/** The directory as searches see it: which index, and what is known of it until its next refresh. */
+export interface Directory {
+  elastic: Elastic;
+  counts: Counts;
+  facets: Facets;
+  /** What is live, asked now if need be. */
+  live(): Promise<LiveIndexState>;
+  /** The version to search: the live one, or the pinned one while it is kept. */
+  snapshot(pinned?: string): Promise<Snapshot>;
+  /** Throws CONFLICT when it is known, without asking, that the version is no longer kept. */
+  assertMayBeKept(pinned: string | undefined): void;
+}
+
+export function openDirectory(elastic: Elastic, live: LiveIndex): Directory {
+  const counts = openCounts(elastic);
+  return {
+    elastic,
+    counts,
+    facets: openFacets(counts),
+    live: () => live.get(),
+    snapshot: async (pinned) => {
+      const { index, generation, kept } = await live.get();
+      if (pinned !== undefined && pinned !== index) {
+        if (!kept.has(pinned)) throw versionGone(pinned);
+        return { index: pinned, generation: 0 };
+      }
+      if (index === undefined)
+        throw unavailable('The directory', new Error(`No index behind the alias ${live.alias}.`), 30);
+      return { index, generation };
+    },
+    assertMayBeKept: (pinned) => {
+      const known = live.known();
+      if (pinned !== undefined && known && !known.kept.has(pinned) && known.index !== pinned) throw versionGone(pinned);
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import { createHash, randomBytes } from 'node:crypto';
+import path from 'node:path';
+import { createQuietIndex, deleteIndex, indexExists } from '../../engines/elastic/indices.ts';
+import { newId } from '../../values/ids.ts';
+import { readDefinition } from './definition.ts';
+import type { ImportRequest } from './import.ts';
+import { type DirectoryImport, findUnfinished, insertImport, updateImport } from './queries.ts';
+import { assertRejectsPlace, defaultRejectsFile } from './rejects.ts';
+import type { Source } from './source.ts';
+import type { DirectoryEngines } from './writer.ts';
+
+/** There is nothing left to do of an enqueued import. */
+export class ImportEnded extends Error {}
+
+export const DEFAULT_MAX_REJECTS = '1%';
+
+/** The files and the mapping together: a changed mapping needs another index. */
+export async function identityOf(source: Source): Promise<string | null> {
+  if (source.identity === null) return null;
+  const { text } = await readDefinition();
+  return createHash('sha256').update(`${source.identity}\n${text}`).digest('hex');
+}
+
+/** What an import is asked for and keeps on record: what the newest command says counts. */
+export type ImportWish = Pick<ImportRequest, 'maxRejects' | 'rejectsFile'>;
+
+export function wishOf({ maxRejects, rejectsFile }: ImportWish): Partial<Record<keyof ImportWish, string>> {
+  return {
+    ...(maxRejects === undefined ? {} : { maxRejects }),
+    ...(rejectsFile === undefined ? {} : { rejectsFile: path.resolve(rejectsFile) }),
+  };
+}
+
+export async function newImport(
+  { alias, clock }: Pick<DirectoryEngines, 'alias' | 'clock'>,
+  request: ImportWish & Pick<ImportRequest, 'source' | 'onNotice'>,
+): Promise<DirectoryImport> {
+  const now = clock.now();
+  const id = newId('imp', now.getTime());
+  const { maxRejects = DEFAULT_MAX_REJECTS, rejectsFile } = wishOf(request);
+  const rejects = rejectsFile ?? (await defaultRejectsFile(`rejects-${id}.ndjson`, request.onNotice));
+  await assertRejectsPlace(rejects, request.source.files);
+  return {
+    id,
+    alias,
+    state: 'queued',
+    indexName: null,
+    identity: await identityOf(request.source),
+    files: request.source.files,
+    maxRejects,
+    rejectsFile: rejects,
+    enqueued: false,
+    position: 0,
+    progress: null,
+    accepted: 0,
+    rejected: 0,
+    documents: null,
+    failure: null,
+    startedAt: now,
+    updatedAt: now,
+    swappedAt: null,
+    retiredAt: null,
+  };
+}
+
+function newIndexName(alias: string, now: Date): string {
+  return `${alias}-${now.toISOString().slice(0, 10).replaceAll('-', '')}-${randomBytes(4).toString('hex')}`;
+}
+
+async function startBuilding(engines: DirectoryEngines, row: DirectoryImport): Promise<DirectoryImport> {
+  const { elastic, db, clock, alias } = engines;
+  if (row.indexName) await deleteIndex(elastic, row.indexName);
+  const now = clock.now();
+  const indexName = newIndexName(alias, now);
+  const change = { state: 'building' as const, indexName, position: 0, failure: null, updatedAt: now };
+  const { maxRejects, rejectsFile } = row;
+  // The row first: an index that nobody has on record would never be cleared away.
+  await updateImport(db, row.id, { ...change, maxRejects, rejectsFile });
+  await createQuietIndex(elastic, indexName, (await readDefinition()).definition);
+  return { ...row, ...change };
+}
+
+async function startNew(engines: DirectoryEngines, fresh: DirectoryImport): Promise<DirectoryImport> {
+  await insertImport(engines.db, fresh);
+  return await startBuilding(engines, fresh);
+}
+
+/** The import to go on with, or a new one. */
+export async function beginImport(engines: DirectoryEngines, request: ImportRequest): Promise<DirectoryImport> {
+  const { elastic, db, clock, alias } = engines;
+  const identity = await identityOf(request.source);
+  const found = identity === null ? undefined : await findUnfinished(db, alias, identity);
+  if (request.isEnqueued && !found) throw new ImportEnded('The import has ended meanwhile.');
+  if (!found) return await startNew(engines, await newImport(engines, request));
+  if (found.state !== 'queued' && request.restart) {
+    const fresh = await newImport(engines, request);
+    if (found.indexName) await deleteIndex(elastic, found.indexName);
+    await updateImport(db, found.id, { state: 'failed', failure: 'Started anew.', updatedAt: clock.now() });
+    return await startNew(engines, fresh);
+  }
+  const row = { ...found, ...wishOf(request) };
+  await assertRejectsPlace(row.rejectsFile, request.source.files);
+  // A queued one with an index was enqueued to start anew.
+  const isBegun = found.state !== 'queued' && found.indexName && (await indexExists(elastic, found.indexName));
+  if (!isBegun) return await startBuilding(engines, row);
+  const name = request.source.files.map((file) => path.basename(file)).join(', ');
+  request.onNotice?.(`resuming at row ${(found.position + 1).toLocaleString('en')} of ${name}`);
+  const change = { ...wishOf(request), state: 'building' as const, failure: null, updatedAt: clock.now() };
+  await updateImport(db, found.id, change);
+  return { ...row, ...change };
+}

@@ -1,0 +1,152 @@
+import { openBulk } from '../../engines/elastic/bulk.ts';
+import type { Elastic } from '../../engines/elastic/open.ts';
+import { ignoreFailure } from '../../values/errors.ts';
+import { documentOf } from '../document.ts';
+import { distinctNumbers } from './distinct.ts';
+import { assertFewRejects, openRejects, type RejectLimit } from './rejects.ts';
+import { checkRecord } from './rows.ts';
+import { type Sampled, sampler } from './sampler.ts';
+import type { Source, SourceRecord } from './source.ts';
+
+const CHECKPOINT_EVERY_MS = 500;
+
+export interface Tally {
+  /** Rows read, rejects included. */
+  rows: number;
+  accepted: number;
+  rejected: number;
+}
+
+export interface Built extends Tally {
+  /** Different `pk`s among the accepted rows; undefined when too many to count in memory. */
+  distinct: number | undefined;
+  /** Fields that are not the API's, with the number of rows that had them. */
+  unknownFields: Record<string, number>;
+  samples: Sampled[];
+}
+
+export interface BuildOptions {
+  elastic: Elastic;
+  index: string;
+  source: Source;
+  /** Rows up to here are in the index: they are checked and counted again, but not sent again. */
+  acknowledged: number;
+  rejectLimit: RejectLimit;
+  rejectsFile: string;
+  signal?: AbortSignal | undefined;
+  onProgress(tally: Tally): void;
+  onRetry(reason: string): void;
+  /** Is called now and then, and at the end, with the rows acknowledged so far. */
+  onCheckpoint(position: number, tally: Tally): Promise<void>;
+}
+
+/** The work was told to stop; everything sent before is acknowledged and recorded. */
+export class Interrupted extends Error {
+  readonly position: number;
+  constructor(position: number) {
+    super(`Stopped after row ${position}.`);
+    this.position = position;
+  }
+}
+
+/** The bulk stream of a build, and how far it has arrived. */
+function openBatches(options: BuildOptions, tally: Tally) {
+  let acknowledged = options.acknowledged;
+  let checkpointAt = performance.now();
+  const bulk = openBulk(options.elastic, options.index, {
+    onAcknowledged: (row) => {
+      acknowledged = row;
+    },
+    onRetry: options.onRetry,
+  });
+
+  async function checkpoint(): Promise<void> {
+    checkpointAt = performance.now();
+    await options.onCheckpoint(acknowledged, tally);
+  }
+
+  return {
+    add: bulk.add,
+    isFull: bulk.isFull,
+    send: async () => {
+      await bulk.send(tally.rows);
+      if (performance.now() - checkpointAt > CHECKPOINT_EVERY_MS) await checkpoint();
+    },
+    /** Sends the rest and waits for all of it. */
+    finish: async () => {
+      await bulk.send(tally.rows);
+      await bulk.drain();
+      acknowledged = Math.max(acknowledged, tally.rows);
+      await checkpoint();
+      return acknowledged;
+    },
+    /** Waits for what is in flight: nothing may arrive at an index that is deleted next. */
+    abandon: async () => {
+      await bulk.drain().catch(ignoreFailure('the first failure is the one that is thrown'));
+      await checkpoint();
+    },
+  };
+}
+
+/** Takes records one by one: checks and counts them, and adds their documents to the body in the making. */
+function openIntake(options: BuildOptions, tally: Tally, add: (lines: string) => void) {
+  const unknownFields = new Map<string, number>();
+  const distinct = distinctNumbers();
+  const samples = sampler();
+  const rejects = openRejects(options.rejectsFile);
+  return {
+    flushRejects: rejects.flush,
+    take: (record: SourceRecord) => {
+      tally.rows += 1;
+      const { row, reject } = checkRecord(record, unknownFields);
+      if (reject) {
+        // Each line counts: a stray quote makes one bad row of a hundred good ones.
+        tally.rows += reject.lines - 1;
+        tally.rejected += reject.lines;
+        rejects.add(reject);
+        assertFewRejects(options.rejectLimit, tally.rejected, tally.rows, false);
+        return;
+      }
+      tally.accepted += 1;
+      distinct.add(row.pk);
+      const isSent = tally.rows <= options.acknowledged;
+      if (isSent && !samples.wants(tally.accepted)) return;
+      const document = JSON.stringify(documentOf(row));
+      samples.offer(tally.accepted, { pk: row.pk, version: tally.rows, document });
+      if (isSent) return;
+      add(`{"index":{"_id":"${row.pk}","version":${tally.rows},"version_type":"external_gte"}}\n${document}\n`);
+    },
+    built: (): Built => ({
+      ...tally,
+      distinct: distinct.count(),
+      unknownFields: Object.fromEntries(unknownFields),
+      samples: samples.taken(),
+    }),
+  };
+}
+
+/** Reads, checks and writes every row. Version = row number, so of a repeated `pk` the last row stays, in any order. */
+export async function buildIndex(options: BuildOptions): Promise<Built> {
+  const { source, rejectLimit, signal } = options;
+  const tally: Tally = { rows: 0, accepted: 0, rejected: 0 };
+  const batches = openBatches(options, tally);
+  const intake = openIntake(options, tally, batches.add);
+  try {
+    for await (const records of source.read()) {
+      for (const record of records) {
+        intake.take(record);
+        if (batches.isFull()) await batches.send();
+      }
+      intake.flushRejects();
+      options.onProgress(tally);
+      if (signal?.aborted) throw new Interrupted(await batches.finish());
+    }
+    await batches.finish();
+    assertFewRejects(rejectLimit, tally.rejected, tally.rows, true);
+  } catch (error) {
+    intake.flushRejects();
+    if (!(error instanceof Interrupted)) await batches.abandon();
+    throw error;
+  }
+  return intake.built();
+}

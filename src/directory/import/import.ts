@@ -1,0 +1,186 @@
+import {
+  deleteIndex,
+  endQuiet,
+  indexBehind,
+  mergeToOneSegment,
+  refreshIndex,
+  swapAlias,
+} from '../../engines/elastic/indices.ts';
+import { ignoreFailure } from '../../values/errors.ts';
+import { beginImport, DEFAULT_MAX_REJECTS } from './begin.ts';
+import { type Built, buildIndex, Interrupted, type Tally } from './build.ts';
+import { BrokenCsv } from './csv.ts';
+import { readDefinition } from './definition.ts';
+import { type DirectoryImport, recordLive, updateImport } from './queries.ts';
+import { type RejectLimit, readRejectLimit, TooManyRejects } from './rejects.ts';
+import type { Source } from './source.ts';
+import { VerificationFailed, verifyBuilt } from './verify.ts';
+import { asWriter, type DirectoryEngines, type WaitOptions, type WriterLock } from './writer.ts';
+
+export type ImportPhase = 'bulk' | 'merge' | 'verify' | 'swap';
+
+export interface ImportProgress extends Tally {
+  phase: ImportPhase;
+  /** Of reading, 0 to 1; null when the size is not known. */
+  progress: number | null;
+}
+
+export interface ImportRequest extends WaitOptions {
+  source: Source;
+  /** `100` rows or `1%` of them; more, and the import stops before the swap. */
+  maxRejects?: string | undefined;
+  rejectsFile?: string | undefined;
+  /** Starts anew although an import of the same files could go on. */
+  restart?: boolean | undefined;
+  /** Only goes on with an import on record; ended by another worker meanwhile, it is not begun anew. */
+  isEnqueued?: boolean | undefined;
+  onProgress?: (progress: ImportProgress) => void;
+  /** What an operator should know, as a sentence. */
+  onNotice?: (notice: string) => void;
+}
+
+export interface ImportReport extends Omit<Built, 'samples' | 'distinct'> {
+  id: string;
+  index: string;
+  previousIndex: string | undefined;
+  documents: number;
+  /** Accepted rows that a later row with the same `pk` replaced. */
+  repeated: number;
+  /** Rows read back and compared field by field. */
+  compared: number;
+  rejectsFile: string | undefined;
+  phasesMs: Record<ImportPhase, number>;
+}
+
+function limitOf(text: string): RejectLimit {
+  const limit = readRejectLimit(text);
+  if (!limit) throw new Error(`${text} is not a number of rows or a percentage.`);
+  return limit;
+}
+
+interface Build {
+  engines: DirectoryEngines;
+  request: ImportRequest;
+  row: DirectoryImport;
+  index: string;
+}
+
+async function fillIndex({ engines, request, row, index }: Build): Promise<Built> {
+  const { elastic, db, clock } = engines;
+  const { source } = request;
+  const built = await buildIndex({
+    elastic,
+    index,
+    source,
+    acknowledged: row.position,
+    rejectLimit: limitOf(row.maxRejects),
+    rejectsFile: row.rejectsFile,
+    signal: request.signal,
+    onProgress: (tally) => request.onProgress?.({ phase: 'bulk', progress: source.progress(), ...tally }),
+    onRetry: (reason) => request.onNotice?.(`Elasticsearch did not take a batch, trying again: ${reason}`),
+    onCheckpoint: async (position, { accepted, rejected }) => {
+      const progress = source.progress();
+      await updateImport(db, row.id, { position, progress, accepted, rejected, updatedAt: clock.now() });
+    },
+  });
+  if (built.accepted === 0)
+    throw new TooManyRejects('There is no row to import; an empty directory is never swapped in.');
+  return built;
+}
+
+/** Until the swap an import may be stopped, and goes on from here when it is asked for again. */
+function assertNotStopped({ signal }: ImportRequest, { rows }: Tally): void {
+  if (signal?.aborted) throw new Interrupted(rows);
+}
+
+/** After this the index is as a search wants it: refreshed, one segment, its own refresh interval again. */
+async function settleIndex({ engines: { elastic }, request, index }: Build, tally: Tally): Promise<void> {
+  const { definition } = await readDefinition();
+  function tell(): void {
+    // Elasticsearch goes on merging, which harms nobody.
+    assertNotStopped(request, tally);
+    request.onProgress?.({ phase: 'merge', progress: 1, ...tally });
+  }
+  tell();
+  await refreshIndex(elastic, index);
+  await mergeToOneSegment(elastic, index, tell);
+  await endQuiet(elastic, index, definition);
+  await refreshIndex(elastic, index);
+}
+
+async function goLive({ engines, row, index }: Build, lock: WriterLock): Promise<string | undefined> {
+  const { elastic, db, clock, alias } = engines;
+  const previous = await indexBehind(elastic, alias);
+  await lock.assertHeld();
+  await swapAlias(elastic, alias, previous, index);
+  await recordLive(db, alias, index, clock.now());
+  await updateImport(db, row.id, { progress: 1, updatedAt: clock.now() });
+  return previous;
+}
+
+function isLasting(error: unknown): boolean {
+  if (error instanceof TooManyRejects || error instanceof VerificationFailed) return true;
+  return error instanceof Error && error.cause instanceof BrokenCsv;
+}
+
+/** What no second try would change ends the import and its index; anything else leaves the checkpoint to go on from. */
+async function recordFailure({ engines, row, index }: Build, error: unknown): Promise<void> {
+  const { elastic, db, clock } = engines;
+  const failure = error instanceof Interrupted ? null : error instanceof Error ? error.message : String(error);
+  const isFinal = isLasting(error) || row.identity === null;
+  if (isFinal) await deleteIndex(elastic, index);
+  await updateImport(db, row.id, { ...(isFinal ? { state: 'failed' } : {}), failure, updatedAt: clock.now() });
+}
+
+async function run(build: Build, lock: WriterLock): Promise<ImportReport> {
+  const { engines, request, row, index } = build;
+  const phasesMs: Record<ImportPhase, number> = { bulk: 0, merge: 0, verify: 0, swap: 0 };
+  async function timed<T>(phase: ImportPhase, work: Promise<T>): Promise<T> {
+    const from = performance.now();
+    const result = await work;
+    phasesMs[phase] = Math.round(performance.now() - from);
+    return result;
+  }
+  const built = await timed('bulk', fillIndex(build));
+  const { rows, accepted, rejected, unknownFields } = built;
+  const tally = { rows, accepted, rejected };
+  await timed('merge', settleIndex(build, tally));
+  assertNotStopped(request, tally);
+  request.onProgress?.({ phase: 'verify', progress: 1, ...tally });
+  const { documents, compared } = await timed('verify', verifyBuilt(engines.elastic, index, built));
+  await updateImport(engines.db, row.id, { state: 'verified', documents, updatedAt: engines.clock.now() });
+  assertNotStopped(request, tally);
+  request.onProgress?.({ phase: 'swap', progress: 1, ...tally });
+  const previousIndex = await timed('swap', goLive(build, lock));
+  return {
+    id: row.id,
+    index,
+    previousIndex,
+    ...tally,
+    unknownFields,
+    documents,
+    repeated: accepted - documents,
+    compared,
+    rejectsFile: rejected > 0 ? row.rejectsFile : undefined,
+    phasesMs,
+  };
+}
+
+/**
+ * Replaces the whole directory: builds a new index beside the live one, verifies it, and moves the alias in one step.
+ * Searches see the old directory until then. Killed, it goes on from its checkpoint when called with the same files.
+ */
+export async function importDirectory(engines: DirectoryEngines, request: ImportRequest): Promise<ImportReport> {
+  limitOf(request.maxRejects ?? DEFAULT_MAX_REJECTS);
+  return await asWriter(engines, 'import', request, async (lock) => {
+    const row = await beginImport(engines, request);
+    if (row.indexName === null) throw new Error(`The import ${row.id} has no index.`);
+    const build: Build = { engines, request, row, index: row.indexName };
+    try {
+      return await run(build, lock);
+    } catch (error) {
+      await recordFailure(build, error).catch(ignoreFailure('the error that led here is the one to tell'));
+      throw error;
+    }
+  });
+}

@@ -1,0 +1,154 @@
+import path from 'node:path';
+import type { Context } from '../../api/context.ts';
+import { openQueue, openWorker, type QueueOptions } from '../../engines/redis/queue.ts';
+import { ApiError } from '../../values/errors.ts';
+import { ImportEnded, type ImportWish, identityOf, newImport, wishOf } from './begin.ts';
+import { importDirectory } from './import.ts';
+import {
+  type DirectoryImport,
+  findImport,
+  findUnfinished,
+  findWriter,
+  insertImport,
+  isRun,
+  listUnfinished,
+  updateImport,
+} from './queries.ts';
+import { assertRejectsPlace } from './rejects.ts';
+import { openFiles, STDIN } from './source.ts';
+import type { DirectoryEngines } from './writer.ts';
+
+const QUEUE = 'directory-import';
+const SWEEP_EVERY_MS = 10_000;
+
+export interface EnqueueRequest extends ImportWish {
+  files: string[];
+  /** Lets the worker start anew although an import of the same files could go on. */
+  restart?: boolean | undefined;
+  onNotice?: (notice: string) => void;
+}
+
+/** Lets a worker go on with an import on record, as this command wants it. */
+async function enqueueAgain(
+  { db, alias }: Pick<DirectoryEngines, 'db' | 'alias'>,
+  found: DirectoryImport,
+  files: string[],
+  request: EnqueueRequest,
+): Promise<void> {
+  const wish = wishOf(request);
+  const restart = request.restart ? { state: 'queued' as const, position: 0, progress: null, failure: null } : {};
+  const writer = await findWriter(db, alias);
+  if (writer && isRun(found, writer) && Object.keys({ ...wish, ...restart }).length > 0) {
+    throw new Error(`${writer.holder} is importing these files, as it was told before; stop it first.`);
+  }
+  if (wish.rejectsFile) await assertRejectsPlace(wish.rejectsFile, files);
+  // When it was last worked on is not for this to change: it tells who is run.
+  await updateImport(db, found.id, { ...wish, ...restart, enqueued: true, files, updatedAt: found.updatedAt });
+}
+
+/** Records an import that a worker is to run, and tells the workers. Returns its id. */
+export async function enqueueImport(
+  engines: Pick<DirectoryEngines, 'db' | 'alias' | 'clock'>,
+  redisUrl: string,
+  request: EnqueueRequest,
+  options: QueueOptions = {},
+): Promise<string> {
+  const { db, alias } = engines;
+  const files = request.files.map((file) => (file === STDIN ? file : path.resolve(file)));
+  const source = await openFiles(files);
+  if (source.identity === null)
+    throw new Error('Standard input cannot be enqueued: the worker reads the files itself.');
+  const found = await findUnfinished(db, alias, (await identityOf(source)) ?? '');
+  if (found) await enqueueAgain(engines, found, files, request);
+  const row = found ?? { ...(await newImport(engines, { ...request, source })), enqueued: true };
+  if (!found) await insertImport(db, row);
+  const queue = openQueue(redisUrl, QUEUE, options);
+  try {
+    await queue.add(row.id);
+  } finally {
+    await queue.close();
+  }
+  return row.id;
+}
+
+interface Worker {
+  engines: Omit<DirectoryEngines, 'alias'>;
+  log: Context['log'];
+  signal: AbortSignal;
+}
+
+const isDue = ({ enqueued, state }: DirectoryImport) =>
+  enqueued && (state === 'queued' || state === 'building' || state === 'verified');
+
+/** Elasticsearch or PostgreSQL may be back by the next sweep, and the checkpoint is kept. */
+function mayPass(error: unknown): boolean {
+  return error instanceof ApiError || (error instanceof Error && error.cause instanceof ApiError);
+}
+
+async function runImport(worker: Worker, row: DirectoryImport): Promise<void> {
+  const { engines, log, signal } = worker;
+  const source = await openFiles(row.files);
+  if ((await identityOf(source)) !== row.identity) throw new Error('The files have changed since they were enqueued.');
+  const report = await importDirectory(
+    { ...engines, alias: row.alias },
+    {
+      source,
+      // Its limit and its rejects file are on record, and may have been changed while it waits.
+      isEnqueued: true,
+      signal,
+      onWait: (message) => log.info({ import: row.id }, message),
+      onNotice: (notice) => log.info({ import: row.id }, notice),
+    },
+  );
+  log.info({ import: row.id, index: report.index, documents: report.documents }, 'directory imported');
+}
+
+async function runJob(worker: Worker, id: string): Promise<void> {
+  const { engines, log, signal } = worker;
+  const row = await findImport(engines.db, id);
+  if (!row || !isDue(row) || signal.aborted) return;
+  try {
+    await runImport(worker, row);
+  } catch (error) {
+    if (signal.aborted || error instanceof ImportEnded) return;
+    log.error({ err: error, import: id }, 'directory import failed');
+    if (mayPass(error)) return;
+    const failure = error instanceof Error ? error.message : String(error);
+    await updateImport(engines.db, id, { state: 'failed', failure, updatedAt: engines.clock.now() });
+  }
+}
+
+/** Runs enqueued imports, one at a time. Every so often the queue is filled again from the rows, for it may be lost. */
+export function startImportWorker(
+  context: Pick<Context, 'elastic' | 'postgres' | 'clock' | 'log' | 'config'>,
+  redisUrl: string,
+  options: QueueOptions = {},
+): { close(): Promise<void> } {
+  const { elastic, postgres, clock, log, config } = context;
+  const stopping = new AbortController();
+  const engines = { elastic, db: postgres.db, clock };
+  const job: Worker = { engines, log, signal: stopping.signal };
+  const queue = openQueue(redisUrl, QUEUE, options);
+  const worker = openWorker(redisUrl, QUEUE, (id) => runJob(job, id), {
+    ...options,
+    lostAfterMs: config.workerLostAfterMs,
+    onError: (error) => log.debug({ err: error }, 'the import queue does not answer'),
+  });
+
+  async function sweep(): Promise<void> {
+    for (const row of await listUnfinished(engines.db, config.directoryAlias)) if (isDue(row)) await queue.add(row.id);
+  }
+  const sweepQuietly = () => {
+    sweep().catch((error: unknown) => log.debug({ err: error }, 'enqueued imports not looked for'));
+  };
+  sweepQuietly();
+  const timer = setInterval(sweepQuietly, SWEEP_EVERY_MS);
+  timer.unref();
+  return {
+    close: async () => {
+      clearInterval(timer);
+      stopping.abort();
+      await Promise.all([worker.close(), queue.close()]);
+    },
+  };
+}

@@ -1,0 +1,190 @@
+import { type Selectable, sql } from 'kysely';
+import type { Db } from '../../engines/postgres/open.ts';
+import type { DirectoryImportsTable, DirectoryWritesTable, ImportState } from '../../engines/postgres/tables.ts';
+
+export type DirectoryImport = Selectable<DirectoryImportsTable>;
+export type DirectoryWrite = Selectable<DirectoryWritesTable>;
+
+/** An import in one of these states can still become live. */
+const UNFINISHED: ImportState[] = ['queued', 'building', 'verified'];
+
+export async function insertImport(db: Db, row: DirectoryImport): Promise<void> {
+  await db.insertInto('directoryImports').values(row).execute();
+}
+
+export async function updateImport(
+  db: Db,
+  id: string,
+  change: Partial<Omit<DirectoryImport, 'id' | 'alias'>> & { updatedAt: Date },
+): Promise<void> {
+  await db.updateTable('directoryImports').set(change).where('id', '=', id).execute();
+}
+
+export async function findImport(db: Db, id: string): Promise<DirectoryImport | undefined> {
+  return await db.selectFrom('directoryImports').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+/** The unfinished import of the same files, the newest first. */
+export async function findUnfinished(db: Db, alias: string, identity: string): Promise<DirectoryImport | undefined> {
+  return await db
+    .selectFrom('directoryImports')
+    .selectAll()
+    .where('alias', '=', alias)
+    .where('identity', '=', identity)
+    .where('state', 'in', UNFINISHED)
+    .orderBy('startedAt', 'desc')
+    .executeTakeFirst();
+}
+
+export async function listUnfinished(db: Db, alias: string): Promise<DirectoryImport[]> {
+  return await db
+    .selectFrom('directoryImports')
+    .selectAll()
+    .where('alias', '=', alias)
+    .where('state', 'in', UNFINISHED)
+    .orderBy('startedAt')
+    .execute();
+}
+
+/** Imports that were live and no longer are, the latest first. */
+export async function listRetired(db: Db, alias: string): Promise<DirectoryImport[]> {
+  return await db
+    .selectFrom('directoryImports')
+    .selectAll()
+    .where('alias', '=', alias)
+    .where('state', 'in', ['superseded', 'rolled_back'])
+    .orderBy('swappedAt', 'desc')
+    .execute();
+}
+
+export async function findImportOf(db: Db, index: string): Promise<DirectoryImport | undefined> {
+  return await db.selectFrom('directoryImports').selectAll().where('indexName', '=', index).executeTakeFirst();
+}
+
+/**
+ * Records which index is live, as Elasticsearch has it: after a swap, or when a process died between the swap and
+ * this. What was live before becomes `retiredAs`.
+ */
+export async function recordLive(
+  db: Db,
+  alias: string,
+  index: string,
+  now: Date,
+  retiredAs: 'superseded' | 'rolled_back' = 'superseded',
+): Promise<void> {
+  await db.transaction().execute(async (transaction) => {
+    await transaction
+      .updateTable('directoryImports')
+      .set({ state: retiredAs, retiredAt: now, updatedAt: now })
+      .where('alias', '=', alias)
+      .where('state', '=', 'live')
+      .where('indexName', '!=', index)
+      .execute();
+    await transaction
+      .updateTable('directoryImports')
+      .set({ state: 'live', swappedAt: now, retiredAt: null, updatedAt: now })
+      .where('indexName', '=', index)
+      .where('state', '!=', 'live')
+      .execute();
+  });
+}
+
+export async function insertWrite(db: Db, row: DirectoryWrite): Promise<void> {
+  await db.insertInto('directoryWrites').values(row).execute();
+}
+
+export async function updateWrite(
+  db: Db,
+  id: string,
+  change: Pick<DirectoryWrite, 'rows' | 'lastVersion'>,
+): Promise<void> {
+  await db.updateTable('directoryWrites').set(change).where('id', '=', id).execute();
+}
+
+/** Records the end of a write, and how many creators its index is to hold since: `verify` compares with that. */
+export async function finishWrite(
+  db: Db,
+  { id, indexName, added, finishedAt }: { id: string; indexName: string; added: number; finishedAt: Date },
+): Promise<void> {
+  await db.transaction().execute(async (transaction) => {
+    await transaction.updateTable('directoryWrites').set({ finishedAt }).where('id', '=', id).execute();
+    await transaction
+      .updateTable('directoryImports')
+      .set(({ eb }) => ({ documents: eb('documents', '+', added) }))
+      .where('indexName', '=', indexName)
+      .execute();
+  });
+}
+
+export async function listWrites(db: Db, index: string): Promise<DirectoryWrite[]> {
+  return await db
+    .selectFrom('directoryWrites')
+    .selectAll()
+    .where('indexName', '=', index)
+    .orderBy('startedAt')
+    .execute();
+}
+
+export async function highestVersion(db: Db, alias: string): Promise<number> {
+  const row = await db
+    .selectFrom('directoryWrites')
+    .select(({ fn }) => fn.max('lastVersion').as('version'))
+    .where('alias', '=', alias)
+    .executeTakeFirst();
+  return row?.version ?? 0;
+}
+
+const lockKey = (alias: string) => sql`hashtextextended(${`rollcall directory ${alias}`}, 0)`;
+
+/** Takes the right to write if it is free; it lasts as long as this connection. */
+export async function tryLock(connection: Db, alias: string): Promise<boolean> {
+  const { rows } = await sql<{ taken: boolean }>`select pg_try_advisory_lock(${lockKey(alias)}) as taken`.execute(
+    connection,
+  );
+  return rows[0]?.taken ?? false;
+}
+
+export async function unlock(connection: Db, alias: string): Promise<void> {
+  await sql`select pg_advisory_unlock(${lockKey(alias)})`.execute(connection);
+}
+
+/** Whether anybody holds the right to write. */
+export async function isLocked(db: Db, alias: string): Promise<boolean> {
+  const { rows } = await sql<{ held: boolean }>`
+    select exists (
+      select 1 from pg_locks
+      where locktype = 'advisory' and granted
+        and database = (select oid from pg_database where datname = current_database())
+        and ((classid::bigint << 32) | objid::bigint) = ${lockKey(alias)}
+    ) as held`.execute(db);
+  return rows[0]?.held ?? false;
+}
+
+export interface Writer {
+  command: string;
+  holder: string;
+  since: Date;
+}
+
+/** Whether this is the import that the writer is at: whoever runs one notes its progress since it has begun. */
+export function isRun({ state, updatedAt }: DirectoryImport, writer: Writer | undefined): boolean {
+  return writer?.command === 'import' && (state === 'building' || state === 'verified') && updatedAt >= writer.since;
+}
+
+export async function labelWriter(db: Db, alias: string, writer: Writer): Promise<void> {
+  await db
+    .insertInto('directoryWriters')
+    .values({ alias, ...writer })
+    .onConflict((conflict) => conflict.column('alias').doUpdateSet({ ...writer }))
+    .execute();
+}
+
+/** Who holds the right to write, if anybody does. */
+export async function findWriter(db: Db, alias: string): Promise<Writer | undefined> {
+  if (!(await isLocked(db, alias))) return undefined;
+  return await db
+    .selectFrom('directoryWriters')
+    .select(['command', 'holder', 'since'])
+    .where('alias', '=', alias)
+    .executeTakeFirst();
+}

@@ -1,0 +1,47 @@
+import { type IndexFacts, indexBehind, listIndices, wereLive } from '../../engines/elastic/indices.ts';
+import {
+  type DirectoryImport,
+  findImportOf,
+  findWriter,
+  isRun,
+  listRetired,
+  listUnfinished,
+  type Writer,
+} from './queries.ts';
+import { isIndexName } from './versions.ts';
+import type { DirectoryEngines } from './writer.ts';
+
+export interface DirectoryStatus {
+  alias: string;
+  live: (IndexFacts & { swappedAt: Date | null }) | undefined;
+  /** Indices that were live and are kept, the latest first. */
+  previous: Array<IndexFacts & { retiredAt: Date | null }>;
+  /** Imports that wait, run, or stopped and can go on. */
+  imports: Array<DirectoryImport & { isRunning: boolean }>;
+  writer: Writer | undefined;
+}
+
+export async function readStatus(engines: DirectoryEngines): Promise<DirectoryStatus> {
+  const { elastic, db, alias } = engines;
+  const live = await indexBehind(elastic, alias);
+  const [all, onceLive, retired, imports, writer] = await Promise.all([
+    listIndices(elastic, `${alias}-`),
+    wereLive(elastic, alias),
+    listRetired(db, alias),
+    listUnfinished(db, alias),
+    findWriter(db, alias),
+  ]);
+  const indices = all.filter(({ name }) => isIndexName(alias, name));
+  const liveFacts = indices.find(({ name }) => name === live);
+  const retiredAt = new Map(retired.map((row) => [row.indexName, row.retiredAt]));
+  return {
+    alias,
+    live: liveFacts && { ...liveFacts, swappedAt: (await findImportOf(db, liveFacts.name))?.swappedAt ?? null },
+    previous: indices
+      .filter(({ name }) => name !== live && onceLive.has(name))
+      .map((facts) => ({ ...facts, retiredAt: retiredAt.get(facts.name) ?? null }))
+      .sort((a, b) => Number(b.retiredAt ?? b.createdAt) - Number(a.retiredAt ?? a.createdAt)),
+    imports: imports.map((row) => ({ ...row, isRunning: isRun(row, writer) })),
+    writer,
+  };
+}

@@ -1,0 +1,83 @@
+import {
+  deleteIndex,
+  indexBehind,
+  indexExists,
+  listIndices,
+  swapAlias,
+  wereLive,
+} from '../../engines/elastic/indices.ts';
+import { type DirectoryWrite, listRetired, listUnfinished, listWrites, recordLive, updateImport } from './queries.ts';
+import { asWriter, type DirectoryEngines, type WaitOptions } from './writer.ts';
+
+/** How long an index that was live is kept whatever is asked: pages in mid-walk and rollbacks still need it. */
+const KEPT_MS = 3_600_000;
+
+/** `creators-20261121-3f9a0c2e` for the alias `creators`. */
+export function isIndexName(alias: string, name: string): boolean {
+  return name.startsWith(`${alias}-`) && /^\d{8}-[0-9a-z]{6,}$/.test(name.slice(alias.length + 1));
+}
+
+export interface RollbackReport {
+  from: string;
+  to: string;
+  /** Upserts and deletes of the index that was live, which the older one does not have. */
+  forgotten: DirectoryWrite[];
+}
+
+/** Makes the index that was live before the live one live again. A second call goes back one more. */
+export async function rollback(engines: DirectoryEngines, options: WaitOptions): Promise<RollbackReport> {
+  return await asWriter(engines, 'rollback', options, async (lock) => {
+    const { elastic, db, clock, alias } = engines;
+    const from = await indexBehind(elastic, alias);
+    if (from === undefined) throw new Error(`Nothing is behind the alias ${alias}.`);
+    for (const { state, indexName } of await listRetired(db, alias)) {
+      if (state !== 'superseded' || !indexName || indexName === from) continue;
+      if (!(await indexExists(elastic, indexName))) continue;
+      const forgotten = (await listWrites(db, from)).filter(({ rows }) => rows > 0);
+      await lock.assertHeld();
+      await swapAlias(elastic, alias, from, indexName);
+      await recordLive(db, alias, indexName, clock.now(), 'rolled_back');
+      return { from, to: indexName, forgotten };
+    }
+    throw new Error(`No previous index is kept; ${from} stays live.`);
+  });
+}
+
+export interface PruneReport {
+  removed: string[];
+  /** Previous indices that are kept, the latest first. */
+  kept: string[];
+}
+
+/**
+ * Removes previous indices but the `keep` latest, and unfinished ones. Never the live one, nor one that was live
+ * within the hour. As the only writer, it can tell that nobody is building.
+ */
+export async function prune(engines: DirectoryEngines, keep: number, options: WaitOptions): Promise<PruneReport> {
+  return await asWriter(engines, 'prune', options, async () => {
+    const { elastic, db, clock, alias } = engines;
+    const now = clock.now();
+    const [live, indices, onceLive, retired] = [
+      await indexBehind(elastic, alias),
+      await listIndices(elastic, `${alias}-`),
+      await wereLive(elastic, alias),
+      await listRetired(db, alias),
+    ];
+    const retiredAt = new Map(retired.map((row) => [row.indexName, row.retiredAt?.getTime() ?? 0]));
+    const candidates = indices.filter(({ name }) => isIndexName(alias, name) && name !== live);
+    const previous = candidates
+      .filter(({ name }) => onceLive.has(name))
+      .map(({ name, createdAt }) => ({ name, leftAt: retiredAt.get(name) ?? createdAt.getTime() }))
+      .sort((a, b) => b.leftAt - a.leftAt);
+    const kept = previous
+      .filter(({ leftAt }, i) => i < keep || now.getTime() - leftAt < KEPT_MS)
+      .map(({ name }) => name);
+    const removed = candidates.map(({ name }) => name).filter((name) => !kept.includes(name));
+    for (const name of removed) await deleteIndex(elastic, name);
+    for (const { id, indexName } of await listUnfinished(db, alias)) {
+      if (!indexName || !removed.includes(indexName)) continue;
+      await updateImport(db, id, { state: 'failed', failure: 'Its unfinished index was pruned.', updatedAt: now });
+    }
+    return { removed, kept };
+  });
+}

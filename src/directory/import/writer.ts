@@ -1,0 +1,81 @@
+import { hostname } from 'node:os';
+import { setTimeout as pause } from 'node:timers/promises';
+import { indexBehind } from '../../engines/elastic/indices.ts';
+import type { Elastic } from '../../engines/elastic/open.ts';
+import type { Db } from '../../engines/postgres/open.ts';
+import type { Clock } from '../../values/clock.ts';
+import { ignoreFailure } from '../../values/errors.ts';
+import { findWriter, labelWriter, recordLive, tryLock, unlock } from './queries.ts';
+
+/** What every command on the directory needs. */
+export interface DirectoryEngines {
+  elastic: Elastic;
+  db: Db;
+  clock: Clock;
+  /** The alias that searches use; it is also how the names of its indices begin. */
+  alias: string;
+}
+
+export class DirectoryBusy extends Error {}
+
+export interface WaitOptions {
+  /** What to do while another holds the right to write: be told so and wait, or (default) fail. */
+  onWait?: ((message: string) => void) | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+export interface WriterLock {
+  /** Throws when the right to write was lost, as with a broken connection. Asked before what cannot be taken back. */
+  assertHeld(): Promise<void>;
+}
+
+const RETRY_MS = 200;
+
+async function describeHolder(db: Db, alias: string): Promise<string> {
+  const writer = await findWriter(db, alias);
+  if (!writer) return 'Another process writes to the directory';
+  return `${writer.holder} runs ${writer.command} since ${writer.since.toISOString()}`;
+}
+
+async function take(connection: Db, engines: DirectoryEngines, command: string, options: WaitOptions): Promise<void> {
+  let isSaid = false;
+  while (!(await tryLock(connection, engines.alias))) {
+    const message = await describeHolder(engines.db, engines.alias);
+    if (!options.onWait) throw new DirectoryBusy(`${message}; one writer at a time.`);
+    if (!isSaid) options.onWait(`Waiting: ${message}.`);
+    isSaid = true;
+    await pause(RETRY_MS);
+    if (options.signal?.aborted) throw new Error(`The ${command} was stopped while it waited: ${message}.`);
+  }
+}
+
+/**
+ * Runs `work` as the only writer of this directory. The right is an advisory lock on a connection of its own, so it
+ * ends with this process, however that ends.
+ */
+export async function asWriter<T>(
+  engines: DirectoryEngines,
+  command: string,
+  options: WaitOptions,
+  work: (lock: WriterLock) => Promise<T>,
+): Promise<T> {
+  const { db, elastic, clock, alias } = engines;
+  return await db.connection().execute(async (connection) => {
+    await take(connection, engines, command, options);
+    try {
+      const holder = `process ${process.pid} on ${hostname()}`;
+      await labelWriter(db, alias, { command, holder, since: clock.now() });
+      const live = await indexBehind(elastic, alias);
+      if (live) await recordLive(db, alias, live, clock.now());
+      return await work({
+        assertHeld: async () => {
+          // Taking it again succeeds at once for whoever has it, and for nobody else while it is held.
+          if (!(await tryLock(connection, alias))) throw new DirectoryBusy('The right to write was lost.');
+          await unlock(connection, alias);
+        },
+      });
+    } finally {
+      await unlock(connection, alias).catch(ignoreFailure('a connection that broke took the lock with it'));
+    }
+  });
+}

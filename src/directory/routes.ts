@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import type { Context } from '../api/context.ts';
+import { nothing, operation, RawJson } from '../api/operation.ts';
+import { integerParameter, type Pagination, pageOf, paginationOf } from '../api/page.ts';
+import { notFound } from '../values/errors.ts';
+import { findCreator } from './get.ts';
+import { planOf } from './plan.ts';
+import type { Filter } from './query.ts';
+import { DirectoryCreatorDetail } from './schema.ts';
+import { assertKept, fetchPage } from './search.ts';
+import { CreatorSearchAnswer, CreatorSearchQuery, type Preview } from './search-schema.ts';
+
+export const SEARCH_CREDITS = 10;
+const FACET_SIZE = 50;
+
+/** `cards` and `meta` are latin1 text of UTF-8 bytes, and so is the whole until it becomes bytes, once. */
+function answerBytes(cards: string, pagination: Pagination, meta: string): Buffer {
+  return Buffer.from(`{"data":[${cards}],"pagination":${JSON.stringify(pagination)},"meta":${meta}}`, 'latin1');
+}
+
+async function previewOf(context: Context, query: CreatorSearchQuery, filter: Filter) {
+  const { directory } = context;
+  const snapshot = await directory.snapshot(query.directory_version);
+  const { total, facets } = await directory.facets.preview(snapshot, filter, FACET_SIZE);
+  const pages = Math.ceil(total / query.limit);
+  const preview: Preview = { pages, credits_to_fetch_all: pages * SEARCH_CREDITS, facets };
+  return { total, preview };
+}
+
+const searchCreators = operation({
+  id: 'search_creators',
+  method: 'GET',
+  path: '/v1/creators/search',
+  tag: 'Directory',
+  summary: 'Search the creator directory',
+  description:
+    'Filters combine with AND. Costs 10 credits with a data key, whatever the limit; `preview=true` is free. ' +
+    '`total` is exact and every page can be reached.',
+  callers: ['brand', 'data'],
+  directory: true,
+  params: nothing,
+  query: CreatorSearchQuery,
+  body: nothing,
+  response: CreatorSearchAnswer,
+  errors: ['CREDITS_EXHAUSTED', 'SUBSCRIPTION_REQUIRED', 'CONFLICT'],
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  price: (context, { query }) => {
+    context.directory.assertMayBeKept(query.directory_version);
+    return query.preview ? 0 : SEARCH_CREDITS;
+  },
+  handler: async (context, { query, setHeader, ignored }) => {
+    const { directory } = context;
+    const { filter, interpretation, meta } = planOf(query, ignored);
+    const page = pageOf(query);
+    const snapshot = await directory.snapshot(query.directory_version);
+    setHeader('x-directory-version', snapshot.index);
+    try {
+      if (query.preview) {
+        const { total, preview } = await previewOf(context, query, filter);
+        return {
+          data: [],
+          pagination: { ...paginationOf(page, total), has_more: false },
+          meta: { interpretation },
+          preview,
+        };
+      }
+      const { cards, total } = await fetchPage(directory.elastic, directory.counts, snapshot, filter, query.sort, page);
+      return new RawJson(answerBytes(cards, paginationOf(page, total), meta));
+    } catch (error) {
+      return assertKept(error, snapshot.index);
+    }
+  },
+});
+
+const getDirectoryCreator = operation({
+  id: 'get_directory_creator',
+  method: 'GET',
+  path: '/v1/creators/{pk}',
+  tag: 'Directory',
+  summary: 'One creator of the directory',
+  description: 'The fields of the search and `following_count`, `media_count`, `gender`, `age`. Free by default.',
+  callers: ['brand', 'data'],
+  directory: true,
+  params: z.object({ pk: integerParameter({ min: 0 }).describe('Primary key of the creator.') }),
+  query: nothing,
+  body: nothing,
+  response: z.object({ data: DirectoryCreatorDetail }),
+  errors: ['NOT_FOUND', 'SUBSCRIPTION_REQUIRED', 'CREDITS_EXHAUSTED'],
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  price: (context) => context.config.creatorLookupCredits,
+  handler: async (context, { params, setHeader }) => {
+    const snapshot = await context.directory.snapshot();
+    setHeader('x-directory-version', snapshot.index);
+    const creator = await findCreator(context.directory, snapshot, params.pk);
+    if (!creator) throw notFound('creator in the directory');
+    return { data: creator };
+  },
+});
+
+export const directoryOperations = [searchCreators, getDirectoryCreator] as const;

@@ -1,0 +1,70 @@
+import type { Page } from '../api/page.ts';
+import { type Elastic, ElasticsearchRefusal } from '../engines/elastic/open.ts';
+import { spliceSources } from '../engines/elastic/splice.ts';
+import { ApiError } from '../values/errors.ts';
+import type { Counts, Snapshot } from './counts.ts';
+import { type Filter, queryOf, type Sort, sortOf } from './query.ts';
+import { cover, totalOf } from './regions.ts';
+
+/** Up to here from/size costs what a jump does, and needs no counts by region. */
+const SHALLOW = 500;
+
+/** One page of cards, as the text inside a JSON array, and the exact total. */
+export interface FoundPage {
+  cards: string;
+  total: number;
+}
+
+async function fetchCards(elastic: Elastic, index: string, body: unknown): Promise<string> {
+  const path = `/${index}/_search?filter_path=hits.hits._source.card&allow_partial_search_results=false`;
+  return spliceSources(await elastic.post(path, JSON.stringify(body)), 'card');
+}
+
+/**
+ * A lone upper bound on the sort's own field makes Elasticsearch walk most of the index for every page; a region's
+ * lower bound beside it does not.
+ */
+function needsRegion(filter: Filter, sort: Sort): boolean {
+  const range = filter.ranges[sort];
+  return range.lt !== undefined && range.gte === undefined;
+}
+
+/** The page that `from` and `size` would give, at about the same cost wherever it lies. */
+export async function fetchPage(
+  elastic: Elastic,
+  counts: Counts,
+  snapshot: Snapshot,
+  filter: Filter,
+  sort: Sort,
+  page: Page,
+): Promise<FoundPage> {
+  const body = { track_total_hits: false, _source: true, sort: sortOf(sort), size: page.limit };
+  if (page.offset + page.limit <= SHALLOW && !needsRegion(filter, sort)) {
+    const [cards, total] = await Promise.all([
+      fetchCards(elastic, snapshot.index, { ...body, from: page.offset, query: queryOf(filter, sort) }),
+      counts.total(snapshot, filter),
+    ]);
+    return { cards, total };
+  }
+  const level = await counts.level(snapshot, filter, sort);
+  const total = totalOf(level);
+  const { regions, from } = await cover(level, page.offset, page.offset + page.limit, (region) =>
+    counts.refine(snapshot, filter, sort, region),
+  );
+  if (regions.length === 0) return { cards: '', total };
+  const query = queryOf(filter, sort, regions);
+  return { cards: await fetchCards(elastic, snapshot.index, { ...body, from, query }), total };
+}
+
+/** A pinned version that was removed while the search ran. */
+export function assertKept(error: unknown, version: string): never {
+  if (error instanceof ElasticsearchRefusal && error.status === 404) throw versionGone(version);
+  throw error;
+}
+
+export function versionGone(version: string): ApiError {
+  return new ApiError(
+    'CONFLICT',
+    `The directory version ${JSON.stringify(version)} is no longer kept; start the walk again without it.`,
+  );
+}

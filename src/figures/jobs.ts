@@ -1,0 +1,71 @@
+import type { Context } from '../api/context.ts';
+import { insertPostings } from './shipping/actions.ts';
+import {
+  type Batch,
+  deleteSentBatches,
+  holdBehind,
+  holdOldestUnsent,
+  insertBatch,
+  insertPositions,
+  listEntries,
+  markSent,
+  type Range,
+  tryHoldSending,
+} from './shipping/queries.ts';
+
+type Engines = Pick<Context, 'postgres' | 'clickhouse' | 'clock'>;
+
+/** One insert: large enough for ClickHouse to like, small enough for PostgreSQL to read at once. */
+const MAX_ENTRIES = 5_000;
+const MAX_BRANDS = 500;
+const SENT_KEPT_MS = 7 * 86_400_000;
+
+/** Cuts the brands' new entries to one batch. */
+function cut(behind: Awaited<ReturnType<typeof holdBehind>>): Range[] {
+  let room = MAX_ENTRIES;
+  return behind.flatMap(({ brandId, position, head }) => {
+    const to = Math.min(head, position + room);
+    room -= to - position;
+    return to > position ? [{ brand_id: brandId, from: position + 1, to }] : [];
+  });
+}
+
+/** Puts the next entries of all brands into a batch; false when there were none. */
+async function claim({ postgres, clock }: Engines): Promise<boolean> {
+  return await postgres.db.transaction().execute(async (trx) => {
+    const ranges = cut(await holdBehind(trx, MAX_BRANDS));
+    if (ranges.length > 0) await insertBatch(trx, clock.now(), ranges);
+    return ranges.length > 0;
+  });
+}
+
+/** A function of the batch alone: sent again, it is the same. */
+const tokenOf = ({ id, createdAt }: Batch) => `ledger:${id}:${createdAt.getTime()}`;
+
+/** Sends the oldest batch; false when there was none to send, or it is another worker's. */
+async function sendOldest({ postgres, clickhouse, clock }: Engines): Promise<boolean> {
+  return await postgres.db.transaction().execute(async (trx) => {
+    if (!(await tryHoldSending(trx))) return false;
+    const batch = await holdOldestUnsent(trx);
+    if (!batch) return false;
+    const entries = [];
+    for (const range of batch.ranges) entries.push(...(await listEntries(trx, range)));
+    await insertPostings(clickhouse, entries, tokenOf(batch));
+    await markSent(trx, batch.id, clock.now());
+    return true;
+  });
+}
+
+/**
+ * Brings the ledgers' new entries into ClickHouse, each exactly once. What a batch holds is committed before it is sent,
+ * so whoever sends it again after a crash sends the same rows under the same token, which ClickHouse drops.
+ */
+export async function shipLedger(engines: Engines): Promise<void> {
+  await insertPositions(engines.postgres.db);
+  while (await claim(engines));
+  while (await sendOldest(engines));
+}
+
+export async function forgetSentBatches({ postgres, clock }: Engines): Promise<void> {
+  await deleteSentBatches(postgres.db, new Date(clock.now().getTime() - SENT_KEPT_MS));
+}

@@ -1,0 +1,265 @@
+import { z } from 'zod';
+import type { Context } from '../api/context.ts';
+import type { SetHeader } from '../api/operation.ts';
+import type { Page } from '../api/page.ts';
+import type { ClickHouse } from '../engines/clickhouse/open.ts';
+import { integer, MAX_IDS, queryInTime } from '../engines/clickhouse/query.ts';
+import { tsvTime } from '../engines/clickhouse/tsv.ts';
+import { ApiError, unavailable } from '../values/errors.ts';
+import { IS_ANYTHING, rawRows, SUMS } from './columns.ts';
+import { findMending } from './rollups/queries.ts';
+import { type CurrencyFigures, figuresOf, isDayEdge, type LinkFigures, Sums, type Window } from './schema.ts';
+import { findOldestUnshipped, isFoldedAgain } from './shipping/queries.ts';
+import { oldestWaitingClick } from './waiting/queries.ts';
+
+const LinkSums = Sums.extend({ link_id: z.string() });
+const CreatorSums = Sums.extend({ creator_id: z.string() });
+
+/** Reads by ids, as many at a time as one request holds. */
+async function inParts<T>(ids: readonly string[], read: (part: string[]) => Promise<T[]>): Promise<T[]> {
+  const rows: T[] = [];
+  for (let i = 0; i < ids.length; i += MAX_IDS) rows.push(...(await read(ids.slice(i, i + MAX_IDS))));
+  return rows;
+}
+
+/** Figures of each link over all time; zeros for a link that has none yet. */
+export async function lifetimeOf(
+  clickhouse: ClickHouse,
+  brandId: string,
+  links: readonly { id: string; currency: string }[],
+): Promise<Map<string, LinkFigures>> {
+  const ids = links.map(({ id }) => id);
+  const rows = await inParts(ids, (part) =>
+    queryInTime(
+      clickhouse,
+      LinkSums,
+      `SELECT link_id, currency, ${SUMS} FROM link_life_v1
+      WHERE brand_id = {brand:String} AND link_id IN {links:Array(String)}
+      GROUP BY link_id, currency ORDER BY link_id, currency`,
+      { brand: brandId, links: part },
+    ),
+  );
+  const found = Map.groupBy(rows, ({ link_id }) => link_id);
+  return new Map(links.map(({ id, currency }) => [id, linkFigures((found.get(id) ?? []).map(figuresOf), currency)]));
+}
+
+function linkFigures(figures: readonly CurrencyFigures[], currency: string): LinkFigures {
+  const own = figures.find((one) => one.currency === currency);
+  return {
+    clicks: figures.reduce((sum, { clicks }) => sum + clicks, 0),
+    conversions: figures.reduce((sum, { conversions }) => sum + conversions, 0),
+    revenueMinor: own?.revenueMinor ?? 0,
+    commissionMinor: own?.commissionMinor ?? 0,
+    others: figures.filter((one) => one !== own),
+  };
+}
+
+/** Figures of creators over all time, a row a currency; nothing for one who has none. */
+export async function byCreator(
+  clickhouse: ClickHouse,
+  brandId: string,
+  creatorIds: readonly string[],
+): Promise<Map<string, CurrencyFigures[]>> {
+  const rows = await inParts(creatorIds, (part) =>
+    queryInTime(
+      clickhouse,
+      CreatorSums,
+      `SELECT creator_id, currency, ${SUMS} FROM link_life_v1
+      WHERE brand_id = {brand:String} AND creator_id IN {creators:Array(String)}
+      GROUP BY creator_id, currency ORDER BY creator_id, currency`,
+      { brand: brandId, creators: part },
+    ),
+  );
+  const found = Map.groupBy(rows, ({ creator_id }) => creator_id);
+  return new Map([...found].map(([id, sums]) => [id, sums.map(figuresOf)]));
+}
+
+/** What is summed: a table, or events folded as its rollup would, and which of its rows. */
+interface Source {
+  from: string;
+  params: Record<string, string>;
+}
+
+/** Events of a window that begins or ends within a day, which rollups do not know. */
+function rawSource(brandId: string, { from, until }: Window): Source {
+  const params = {
+    brand: brandId,
+    ...(from ? { from: tsvTime(from) } : {}),
+    ...(until ? { until: tsvTime(until) } : {}),
+  };
+  const inside = [
+    'brand_id = {brand:String}',
+    ...(from ? ["at >= {from:DateTime64(3, 'UTC')}"] : []),
+    ...(until ? ["at < {until:DateTime64(3, 'UTC')}"] : []),
+  ].join(' AND ');
+  return { from: rawRows(inside), params };
+}
+
+/** `rollup` without a window must hold all time, and with one a `day`. */
+function sourceOf(brandId: string, window: Window, rollup: string): Source {
+  if (!isDayEdge(window.from) || !isDayEdge(window.until)) return rawSource(brandId, window);
+  const day = (at: Date) => tsvTime(at).slice(0, 10);
+  const { from, until } = window;
+  const inside = [
+    'brand_id = {brand:String}',
+    ...(from ? ['day >= {from:Date}'] : []),
+    ...(until ? ['day < {until:Date}'] : []),
+  ];
+  const params = { brand: brandId, ...(from ? { from: day(from) } : {}), ...(until ? { until: day(until) } : {}) };
+  return { from: `(SELECT * FROM ${rollup} WHERE ${inside.join(' AND ')})`, params };
+}
+
+const isAllTime = ({ from, until }: Window) => from === undefined && until === undefined;
+
+const PerformanceSums = Sums.extend({ link_id: z.string() });
+export type PerformanceSums = z.output<typeof PerformanceSums>;
+
+export interface PerformanceWhere extends Window {
+  creatorId?: string | undefined;
+  /** The row that the list goes on after, by its key: others may come and go meanwhile. */
+  after?: Pick<PerformanceSums, 'link_id' | 'currency'> | undefined;
+}
+
+const IS_AFTER = 'link_id <= {link:String} AND (link_id < {link:String} OR currency > {currency:String})';
+
+/** A row a link and currency. */
+function performanceRows(brandId: string, { creatorId, after, ...window }: PerformanceWhere) {
+  const { from, params } = sourceOf(brandId, window, isAllTime(window) ? 'link_life_v1' : 'link_daily_v1');
+  const conditions = [
+    ...(creatorId === undefined ? [] : ['creator_id = {creator:String}']),
+    ...(after === undefined ? [] : [IS_AFTER]),
+  ];
+  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
+  return {
+    sql: `SELECT link_id, currency, ${SUMS} FROM ${from} ${where} GROUP BY link_id, currency HAVING ${IS_ANYTHING}`,
+    params: {
+      ...params,
+      ...(creatorId === undefined ? {} : { creator: creatorId }),
+      ...(after === undefined ? {} : { link: after.link_id, currency: after.currency }),
+    },
+  };
+}
+
+/** Sums per link and currency, newest link first. */
+export async function listPerformance(
+  clickhouse: ClickHouse,
+  brandId: string,
+  where: PerformanceWhere,
+  { offset, limit }: Pick<Page, 'offset' | 'limit'>,
+): Promise<PerformanceSums[]> {
+  const rows = performanceRows(brandId, where);
+  const sql = `${rows.sql} ORDER BY link_id DESC, currency LIMIT {limit:UInt64} OFFSET {offset:UInt64}`;
+  return await queryInTime(clickhouse, PerformanceSums, sql, { ...rows.params, limit, offset });
+}
+
+const PerformanceTotals = Sums.extend({ rows: integer });
+
+/** Of all rows of the list: how many, and their sums a currency. */
+export async function totalPerformance(
+  clickhouse: ClickHouse,
+  brandId: string,
+  where: PerformanceWhere,
+): Promise<{ total: number; byCurrency: Sums[] }> {
+  const rows = performanceRows(brandId, where);
+  const sql = `SELECT currency, count() AS rows, ${SUMS} FROM (${rows.sql}) GROUP BY currency ORDER BY currency`;
+  const found = await queryInTime(clickhouse, PerformanceTotals, sql, rows.params);
+  return {
+    total: found.reduce((sum, row) => sum + row.rows, 0),
+    byCurrency: found.map(({ rows: _rows, ...sums }) => sums),
+  };
+}
+
+const DaySums = Sums.extend({ day: z.string() });
+
+/** Sums per UTC day and currency, in order. */
+export async function listDays(clickhouse: ClickHouse, brandId: string, window: Window) {
+  const { from, params } = sourceOf(brandId, window, 'brand_daily_v1');
+  const sql = `SELECT day, currency, ${SUMS} FROM ${from} GROUP BY day, currency ORDER BY day, currency`;
+  return await queryInTime(clickhouse, DaySums, sql, params);
+}
+
+/** Sums per creator and currency. */
+export async function listCreatorSums(clickhouse: ClickHouse, brandId: string, window: Window) {
+  const { from, params } = sourceOf(brandId, window, 'link_daily_v1');
+  const sql = `SELECT creator_id, currency, ${SUMS} FROM ${from} GROUP BY creator_id, currency ORDER BY creator_id, currency`;
+  return await queryInTime(clickhouse, CreatorSums, sql, params);
+}
+
+type Engines = Pick<Context, 'postgres' | 'redis' | 'clickhouse' | 'clock'>;
+
+async function oldestWaiting({ postgres, redis }: Engines, brandId: string): Promise<number> {
+  const [entry, clickedAt] = await Promise.all([findOldestUnshipped(postgres.db, brandId), oldestWaitingClick(redis)]);
+  return Math.min(entry?.getTime() ?? Number.POSITIVE_INFINITY, clickedAt);
+}
+
+/** A ClickHouse that was just started may lack what it had, until mending has compared it; see ledger/jobs.ts. */
+async function isMended(clickhouse: ClickHouse): Promise<boolean> {
+  return clickhouse.cluster !== undefined || (await findMending(clickhouse))?.step === 'done';
+}
+
+/** Whether figures show all that was brought into them. */
+async function areWhole({ postgres, clickhouse }: Engines, brandId: string): Promise<boolean> {
+  const [isMissing, isSound] = await Promise.all([isFoldedAgain(postgres.db, brandId), isMended(clickhouse)]);
+  return isSound && !isMissing;
+}
+
+/** Undefined when an engine does not say. Of ClickHouse itself: then there are no figures, and none is waited for again. */
+async function ifAnswered<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof ApiError && error.engine !== 'ClickHouse') return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Until when, included, everything that was acknowledged is in the figures; undefined when an engine does not say, or
+ * figures lack what they had.
+ */
+export async function asOf(context: Engines, brandId: string): Promise<Date | undefined> {
+  const now = context.clock.now().getTime();
+  return await ifAnswered(async () => {
+    const [waitingSince, isWhole] = await Promise.all([oldestWaiting(context, brandId), areWhole(context, brandId)]);
+    return isWhole ? new Date(Math.min(now, waitingSince - 1)) : undefined;
+  });
+}
+
+interface Asked {
+  caller: { brandId: string };
+  setHeader: SetHeader;
+}
+
+/**
+ * Reads figures and says how fresh they are. The time is taken first: what arrives meanwhile is news, not promised. Folding
+ * a brand's figures again takes longer than reading them, so one that came in between is still at it afterwards.
+ */
+export async function fresh<T>(
+  context: Engines,
+  { caller: { brandId }, setHeader }: Asked,
+  read: () => Promise<T>,
+): Promise<T> {
+  const at = await asOf(context, brandId);
+  const answer = await read();
+  if (at && (await ifAnswered(() => areWhole(context, brandId)))) setHeader('x-data-as-of', at.toISOString());
+  return answer;
+}
+
+/** What was said of them is true at their end, or they break off. */
+async function* stillWhole<T>(context: Engines, brandId: string, rows: AsyncIterable<T>): AsyncGenerator<T> {
+  yield* rows;
+  if (await areWhole(context, brandId)) return;
+  throw unavailable('What figures are folded from', new Error('They were folded again meanwhile.'));
+}
+
+/** As `fresh`, of rows that are sent as they are read, after the header. */
+export async function freshRows<T>(
+  context: Engines,
+  { caller: { brandId }, setHeader }: Asked,
+  rows: AsyncIterable<T>,
+): Promise<AsyncIterable<T>> {
+  const at = await asOf(context, brandId);
+  if (!at) return rows;
+  setHeader('x-data-as-of', at.toISOString());
+  return stillWhole(context, brandId, rows);
+}

@@ -1,0 +1,131 @@
+import { z } from 'zod';
+import type { ClickHouse } from '../../engines/clickhouse/open.ts';
+import { command, integer, query, queryInTime } from '../../engines/clickhouse/query.ts';
+import { COLUMNS, rawRows } from '../columns.ts';
+import type { Range } from '../shipping/queries.ts';
+
+const KEYS = 'day, link_id, creator_id, currency';
+
+const summed = (sign: '' | '-') => COLUMNS.map((column) => `${sign}toInt64(sum(${column})) AS ${column}`).join(', ');
+
+/** Both as rows of the keys, the second negated: what is not zero in their sum differs. */
+const difference = (keys: string, one: string, other: string) =>
+  `SELECT ${keys}, ${COLUMNS.map((column) => `sum(${column}) AS d_${column}`).join(', ')} FROM (
+    SELECT ${keys}, ${summed('')} FROM ${one} GROUP BY ${keys}
+    UNION ALL SELECT ${keys}, ${summed('-')} FROM ${other} GROUP BY ${keys}
+  ) GROUP BY ${keys} HAVING ${COLUMNS.map((column) => `d_${column} != 0`).join(' OR ')}`;
+
+const ofBrand = (table: string) => `(SELECT * FROM ${table} WHERE brand_id = {brand:String})`;
+
+const Count = z.object({ count: integer });
+
+/** Rollups of the brand that are not the sum of what they roll up, with how many rows differ. */
+export async function listBrokenRollups(clickhouse: ClickHouse, brandId: string) {
+  const daily = ofBrand('link_daily_v1');
+  const comparisons = [
+    ['link_daily_v1', difference(KEYS, rawRows('brand_id = {brand:String}'), daily)],
+    ['link_life_v1', difference('link_id, creator_id, currency', daily, ofBrand('link_life_v1'))],
+    ['brand_daily_v1', difference('day, currency', daily, ofBrand('brand_daily_v1'))],
+  ] as const;
+  const broken: { table: string; rows: number }[] = [];
+  for (const [table, sql] of comparisons) {
+    const [found] = await query(clickhouse, Count, `SELECT count() AS count FROM (${sql})`, { brand: brandId });
+    if (found && found.count > 0) broken.push({ table, rows: found.count });
+  }
+  return broken;
+}
+
+/** Sums are text: they are compared, and must be comparable also where they are past what JavaScript holds. */
+export const AccountSum = z.object({
+  account: z.string(),
+  currency: z.string(),
+  amount: z.string(),
+  postings: integer,
+  /** The sum of a hash of every posting: the same amounts of other links, creators, entries or times give another. */
+  fingerprint: z.string(),
+});
+export type AccountSum = z.output<typeof AccountSum>;
+
+/** Every fact of a posting that figures are folded from, as one text; ledger/queries.ts writes the same. */
+const POSTING = `concatWithSeparator('|', toString(seq), toString(line), kind, account, toString(amount_minor), currency,
+  link_id, creator_id, toString(at))`;
+
+/** Postings of the brand's entries up to `position`, without those in `left`, as ClickHouse has them. */
+export async function listAccountSums(
+  clickhouse: ClickHouse,
+  brandId: string,
+  position: number,
+  left: readonly Range[],
+): Promise<AccountSum[]> {
+  const without = left.map(({ from, to }) => `AND NOT (seq BETWEEN ${from} AND ${to})`).join(' ');
+  return await query(
+    clickhouse,
+    AccountSum,
+    `SELECT account, currency, toString(sum(amount_minor)) AS amount, count() AS postings,
+      toString(sum(reinterpretAsUInt32(reverse(substring(MD5(${POSTING}), 1, 4))))) AS fingerprint
+    FROM (SELECT * FROM ledger_v1 WHERE brand_id = {brand:String} AND seq <= {position:UInt64} ${without})
+    GROUP BY account, currency ORDER BY account, currency`,
+    { brand: brandId, position },
+  );
+}
+
+/** Brands that ClickHouse knows anything of. */
+export async function listBrands(clickhouse: ClickHouse): Promise<string[]> {
+  const Row = z.object({ brand_id: z.string() });
+  const rows = await query(
+    clickhouse,
+    Row,
+    `SELECT DISTINCT brand_id FROM (SELECT brand_id FROM clicks_v1 UNION ALL SELECT brand_id FROM ledger_v1
+      UNION ALL SELECT brand_id FROM link_daily_v1) ORDER BY brand_id`,
+  );
+  return rows.map(({ brand_id }) => brand_id);
+}
+
+/** Everything of the brand that can be folded again. Its clicks stay. */
+export async function deleteFolded(clickhouse: ClickHouse, brandId: string): Promise<void> {
+  for (const table of ['ledger_v1', 'link_daily_v1', 'link_life_v1', 'brand_daily_v1']) {
+    await command(clickhouse, `DELETE FROM ${table} WHERE brand_id = {brand:String}`, { brand: brandId });
+  }
+}
+
+/**
+ * The brand's counted clicks into `link_daily_v1`, and by its views into the rest. Not deduplicated: a second rebuild
+ * inserts the same rows, and means it.
+ */
+export async function refoldClicks(clickhouse: ClickHouse, brandId: string): Promise<void> {
+  await command(
+    clickhouse,
+    `INSERT INTO link_daily_v1 (brand_id, ${KEYS}, clicks)
+    SELECT brand_id, toDate(at) AS day, link_id, creator_id, currency, count() AS clicks
+    FROM clicks_v1 WHERE brand_id = {brand:String} AND kind = 'counted'
+    GROUP BY brand_id, ${KEYS}
+    SETTINGS insert_deduplicate = 0, max_partitions_per_insert_block = 0`,
+    { brand: brandId },
+  );
+}
+
+const Mending = z.object({ step: z.enum(['waiting', 'done']), claim: z.string(), batch: integer });
+export type Mending = z.output<typeof Mending>;
+
+/** How far mending has come since the server started; undefined: not begun. */
+export async function findMending(clickhouse: ClickHouse): Promise<Mending | undefined> {
+  const sql = 'SELECT step, claim, batch FROM mending_v1 ORDER BY step DESC LIMIT 1';
+  const [row] = await queryInTime(clickhouse, Mending, sql);
+  return row;
+}
+
+export async function insertMending(
+  clickhouse: ClickHouse,
+  { claim, batch }: Pick<Mending, 'claim' | 'batch'>,
+): Promise<void> {
+  const sql = "INSERT INTO mending_v1 SELECT 'waiting', {claim:String}, {batch:UInt64}";
+  await command(clickhouse, sql, { claim, batch });
+}
+
+/** Nothing on a server that was started meanwhile: it has yet to be mended. */
+export async function finishMending(clickhouse: ClickHouse): Promise<void> {
+  await command(
+    clickhouse,
+    "INSERT INTO mending_v1 SELECT 'done', claim, batch FROM mending_v1 WHERE step = 'waiting' LIMIT 1",
+  );
+}

@@ -1,0 +1,30 @@
+import { insertOnce } from '../../engines/clickhouse/insert.ts';
+import type { ClickHouse } from '../../engines/clickhouse/open.ts';
+import { tsvText, tsvTime } from '../../engines/clickhouse/tsv.ts';
+import type { ShippedEntry } from './queries.ts';
+
+const COLUMNS = [
+  ...['brand_id', 'seq', 'line', 'kind', 'account', 'amount_minor', 'currency'],
+  ...['link_id', 'creator_id', 'at', 'recorded_at'],
+];
+
+/** A row per posting of the entry. */
+function rowsOf({ brandId, seq, kind, currency, linkId, creatorId, postings, recordedAt }: ShippedEntry): string {
+  const recorded = tsvTime(recordedAt);
+  return postings
+    .map(({ account, amount_minor, at }, line) => {
+      const facts = [tsvText(brandId), seq, line, kind, account, amount_minor, currency];
+      const where = [tsvText(linkId ?? ''), tsvText(creatorId), tsvTime(new Date(at)), recorded];
+      return `${[...facts, ...where].join('\t')}\n`;
+    })
+    .join('');
+}
+
+/** Entries into ClickHouse, and so into every rollup. */
+export async function insertPostings(
+  clickhouse: ClickHouse,
+  entries: readonly ShippedEntry[],
+  token: string,
+): Promise<void> {
+  await insertOnce(clickhouse, 'ledger_v1', COLUMNS, entries.map(rowsOf).join(''), token);
+}

@@ -1,0 +1,255 @@
+import { type RawBuilder, sql } from 'kysely';
+import { z } from 'zod';
+import type { Db } from '../../engines/postgres/open.ts';
+import { StoredPostings } from '../../ledger/entry.ts';
+
+const CONSUMER = 'figures';
+
+/** Entries of one brand, both ends included. */
+export const Range = z.object({ brand_id: z.string(), from: z.number().int(), to: z.number().int() });
+export type Range = z.output<typeof Range>;
+const Ranges = z.array(Range);
+
+export interface Behind {
+  brandId: string;
+  position: number;
+  head: number;
+}
+
+/** Gives every brand with a ledger a position, from which it can be held. */
+export async function insertPositions(db: Db): Promise<void> {
+  await db
+    .insertInto('outboxPositions')
+    .columns(['consumer', 'brandId', 'seq'])
+    .expression(
+      db
+        .selectFrom('outboxHeads as head')
+        .leftJoin('outboxPositions as position', (join) =>
+          join.onRef('position.brandId', '=', 'head.brandId').on('position.consumer', '=', CONSUMER),
+        )
+        .select([sql<string>`${CONSUMER}`.as('consumer'), 'head.brandId', sql<number>`0`.as('seq')])
+        .where('head.ledgerSeq', '>', 0)
+        .where('position.seq', 'is', null),
+    )
+    .onConflict((conflict) => conflict.columns(['consumer', 'brandId']).doNothing())
+    .execute();
+}
+
+/** Brands with entries in no batch yet, held until the transaction ends; those that another worker holds are left out. */
+export async function holdBehind(db: Db, limit: number): Promise<Behind[]> {
+  return await db
+    .selectFrom('outboxPositions as position')
+    .innerJoin('outboxHeads as head', 'head.brandId', 'position.brandId')
+    .select(['position.brandId', 'position.seq as position', 'head.ledgerSeq as head'])
+    .where('position.consumer', '=', CONSUMER)
+    .whereRef('head.ledgerSeq', '>', 'position.seq')
+    .orderBy('position.brandId')
+    .limit(limit)
+    .forUpdate('position')
+    .skipLocked()
+    .execute();
+}
+
+/** Fixes what the batch is, and that none of it will be in another. */
+export async function insertBatch(db: Db, now: Date, ranges: readonly Range[]): Promise<void> {
+  await db
+    .insertInto('ledgerBatches')
+    .values({ ranges: JSON.stringify(ranges), createdAt: now, sentAt: null })
+    .execute();
+  for (const { brand_id: brandId, to } of ranges) {
+    await db
+      .updateTable('outboxPositions')
+      .set({ seq: to })
+      .where('consumer', '=', CONSUMER)
+      .where('brandId', '=', brandId)
+      .execute();
+  }
+}
+
+export interface Batch {
+  id: number;
+  createdAt: Date;
+  ranges: Range[];
+}
+
+/** A worker that hangs in mid-send gives its batch up after this; the token makes a second send harmless. */
+const HUNG_AFTER = '90s';
+
+/**
+ * The oldest batch that is not sent, held until the transaction ends; undefined when there is none or another worker has
+ * it. Batches go one by one: ClickHouse remembers the tokens of the last 10,000 only.
+ */
+export async function holdOldestUnsent(db: Db): Promise<Batch | undefined> {
+  await sql`select set_config('idle_in_transaction_session_timeout', ${HUNG_AFTER}, true)`.execute(db);
+  const row = await db
+    .selectFrom('ledgerBatches')
+    .select(['id', 'createdAt', 'ranges'])
+    .where('sentAt', 'is', null)
+    .where('id', '=', (eb) =>
+      eb
+        .selectFrom('ledgerBatches as oldest')
+        .select(({ fn }) => fn.min('oldest.id').as('id'))
+        .where('oldest.sentAt', 'is', null),
+    )
+    .forUpdate()
+    .skipLocked()
+    .executeTakeFirst();
+  return row && { id: row.id, createdAt: row.createdAt, ranges: Ranges.parse(row.ranges) };
+}
+
+export async function markSent(db: Db, id: number, now: Date): Promise<void> {
+  await db.updateTable('ledgerBatches').set({ sentAt: now }).where('id', '=', id).execute();
+}
+
+/** Sent batches are of no use once nobody can be sending them still. */
+export async function deleteSentBatches(db: Db, before: Date): Promise<void> {
+  await db.deleteFrom('ledgerBatches').where('sentAt', '<', before).execute();
+}
+
+export async function listEntries(db: Db, { brand_id: brandId, from, to }: Range) {
+  const rows = await db
+    .selectFrom('ledgerEntries')
+    .select(['brandId', 'seq', 'kind', 'currency', 'linkId', 'creatorId', 'postings', 'recordedAt'])
+    .where('brandId', '=', brandId)
+    .where('seq', '>=', from)
+    .where('seq', '<=', to)
+    .orderBy('seq')
+    .execute();
+  return rows.map((row) => ({ ...row, postings: StoredPostings.parse(row.postings) }));
+}
+export type ShippedEntry = Awaited<ReturnType<typeof listEntries>>[number];
+
+/** Ranges of a brand that are in batches not sent yet, or not known to be. */
+export async function listUnsentRanges(db: Db, brandId: string): Promise<Range[]> {
+  const rows = await db
+    .selectFrom('ledgerBatches')
+    .select('ranges')
+    .where('sentAt', 'is', null)
+    .orderBy('id')
+    .execute();
+  return rows.flatMap(({ ranges }) => Ranges.parse(ranges)).filter((range) => range.brand_id === brandId);
+}
+
+/** When the oldest entry that figures lack was recorded; undefined when they lack none. */
+export async function findOldestUnshipped(db: Db, brandId: string): Promise<Date | undefined> {
+  // In this order: entries that are put into a batch meanwhile are found one way or the other.
+  const position = await findPosition(db, brandId);
+  const unsent = (await listUnsentRanges(db, brandId)).map(({ from }) => from);
+  const row = await db
+    .selectFrom('ledgerEntries')
+    .select(({ fn }) => fn.min('recordedAt').as('at'))
+    .where('brandId', '=', brandId)
+    .where('seq', '>=', Math.min(position + 1, ...unsent))
+    .executeTakeFirst();
+  return row?.at ?? undefined;
+}
+
+/** The last entry of the brand that is in a batch. */
+export async function findPosition(db: Db, brandId: string): Promise<number> {
+  const row = await db
+    .selectFrom('outboxPositions')
+    .select('seq')
+    .where('consumer', '=', CONSUMER)
+    .where('brandId', '=', brandId)
+    .executeTakeFirst();
+  return row?.seq ?? 0;
+}
+
+/** How many entries of all brands figures do not show yet. */
+export async function countUnshipped(db: Db): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select
+      (select coalesce(sum(head.ledger_seq - coalesce(position.seq, 0)), 0) from outbox_heads head
+        left join outbox_positions position on position.brand_id = head.brand_id and position.consumer = ${CONSUMER})
+      + (select coalesce(sum((range ->> 'to')::bigint - (range ->> 'from')::bigint + 1), 0)
+        from ledger_batches, jsonb_array_elements(ranges) range where sent_at is null) as count`.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
+/** Sending and rebuilding exclude each other, not sender and sender. */
+const LOCK = sql`hashtext('rollcall figures')`;
+
+/** Whether a rebuild leaves room for sending, until the transaction ends. */
+export async function tryHoldSending(db: Db): Promise<boolean> {
+  const { rows } = await sql<{ held: boolean }>`select pg_try_advisory_xact_lock_shared(${LOCK}) as held`.execute(db);
+  return rows[0]?.held ?? false;
+}
+
+/** Waits for those who send, and keeps others from it until the transaction ends. */
+export async function holdRebuilding(db: Db): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${LOCK})`.execute(db);
+}
+
+const foldingOf = (brandId: string | RawBuilder<unknown>) => sql`hashtext('rollcall folding'), hashtext(${brandId})`;
+
+/** Whether the brand's figures are being folded again, or were not to the end, and so are incomplete. */
+export async function isFoldedAgain(db: Db, brandId: string): Promise<boolean> {
+  const { rows } = await sql<{ whole: boolean }>`
+    select pg_try_advisory_xact_lock_shared(${foldingOf(brandId)})
+      and not exists (select from unfolded_brands where brand_id = ${brandId}) as whole`.execute(db);
+  return rows[0]?.whole !== true;
+}
+
+/** Notes that the brand's figures lack what they had. Not part of the folding's transaction: it outlives who is killed. */
+export async function insertUnfolded(db: Db, brandId: string): Promise<void> {
+  await sql`insert into unfolded_brands (brand_id, tried_at) values (${brandId}, now())
+    on conflict (brand_id) do update set tried_at = now()`.execute(db);
+}
+
+/** They are folded to the end when the transaction is. */
+export async function deleteUnfolded(db: Db, brandId: string): Promise<void> {
+  await db.deleteFrom('unfoldedBrands').where('brandId', '=', brandId).execute();
+}
+
+/** Brands that nobody is folding, and nobody has tried to within a minute. */
+export async function listUnfolded(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ brandId: string }>`
+    select brand_id from unfolded_brands
+    where tried_at < now() - interval '1 minute'
+      and pg_try_advisory_xact_lock_shared(${foldingOf(sql.ref('brand_id'))})
+    order by tried_at`.execute(db);
+  return rows.map(({ brandId }) => brandId);
+}
+
+/**
+ * The brand's position, held: no entry of its goes into a batch until the transaction ends, and whoever reads its figures
+ * knows that they are being folded again.
+ */
+export async function holdPosition(db: Db, brandId: string): Promise<number> {
+  await insertPositions(db);
+  await sql`select pg_advisory_xact_lock(${foldingOf(brandId)})`.execute(db);
+  const row = await db
+    .selectFrom('outboxPositions')
+    .select('seq')
+    .where('consumer', '=', CONSUMER)
+    .where('brandId', '=', brandId)
+    .forUpdate()
+    .executeTakeFirst();
+  return row?.seq ?? 0;
+}
+
+/**
+ * Takes the brand out of batches that are not marked sent: a rebuild inserts those entries itself. The token stays, so
+ * whatever became of such a batch, the rest of it is counted once.
+ */
+export async function leaveUnsent(db: Db, brandId: string): Promise<void> {
+  const batches = await db.selectFrom('ledgerBatches').select(['id', 'ranges']).where('sentAt', 'is', null).execute();
+  for (const { id, ranges } of batches) {
+    const rest = Ranges.parse(ranges).filter((range) => range.brand_id !== brandId);
+    await db
+      .updateTable('ledgerBatches')
+      .set({ ranges: JSON.stringify(rest) })
+      .where('id', '=', id)
+      .execute();
+  }
+}
+
+/** The batch that is being sent, or is the next to be; 0: none. */
+export async function oldestUnsentId(db: Db): Promise<number> {
+  const row = await db
+    .selectFrom('ledgerBatches')
+    .select(({ fn }) => fn.min('id').as('id'))
+    .where('sentAt', 'is', null)
+    .executeTakeFirst();
+  return row?.id ?? 0;
+}

@@ -1,0 +1,45 @@
+import type { ClickHouse } from '../../engines/clickhouse/open.ts';
+import { idSet, MAX_IDS_IN_TEXT, queryInTime } from '../../engines/clickhouse/query.ts';
+import { SUMS } from '../columns.ts';
+import { type CurrencyFigures, figuresOf, Sums } from '../schema.ts';
+
+async function sumsWhere(
+  clickhouse: ClickHouse,
+  rollup: 'brand_daily_v1' | 'link_life_v1',
+  condition: string,
+  params: Record<string, string>,
+): Promise<CurrencyFigures[]> {
+  const sql = `SELECT currency, ${SUMS} FROM ${rollup} WHERE ${condition} GROUP BY currency ORDER BY currency`;
+  return (await queryInTime(clickhouse, Sums, sql, params)).map(figuresOf);
+}
+
+const OF_BRAND = 'brand_id = {brand:String}';
+
+/** The brand's figures over all time, a row a currency. */
+export async function totalsOfBrand(clickhouse: ClickHouse, brandId: string): Promise<CurrencyFigures[]> {
+  return await sumsWhere(clickhouse, 'brand_daily_v1', OF_BRAND, { brand: brandId });
+}
+
+/** Those of its links from the first id to the last, which is included. */
+export async function totalsOfSpan(
+  clickhouse: ClickHouse,
+  brandId: string,
+  span: { first: string; last: string },
+): Promise<CurrencyFigures[]> {
+  const condition = `${OF_BRAND} AND link_id BETWEEN {first:String} AND {last:String}`;
+  return await sumsWhere(clickhouse, 'link_life_v1', condition, { brand: brandId, ...span });
+}
+
+/** Those of the links with these ids; a currency may have many rows. */
+export async function totalsOfLinks(
+  clickhouse: ClickHouse,
+  brandId: string,
+  ids: readonly string[],
+): Promise<CurrencyFigures[]> {
+  const rows: CurrencyFigures[] = [];
+  for (let i = 0; i < ids.length; i += MAX_IDS_IN_TEXT) {
+    const condition = `${OF_BRAND} AND link_id IN ${idSet(ids.slice(i, i + MAX_IDS_IN_TEXT))}`;
+    rows.push(...(await sumsWhere(clickhouse, 'link_life_v1', condition, { brand: brandId })));
+  }
+  return rows;
+}

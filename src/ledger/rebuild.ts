@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Context } from '../api/context.ts';
+import type { Redis } from '../engines/redis/open.ts';
+import { deleteFolded, refoldClicks } from '../figures/rollups/queries.ts';
+import { CLICK_CLAIM, CLICKS_PAUSED } from '../figures/schema.ts';
+import { insertPostings } from '../figures/shipping/actions.ts';
+import {
+  deleteUnfolded,
+  holdPosition,
+  holdRebuilding,
+  insertUnfolded,
+  leaveUnsent,
+  listEntries,
+} from '../figures/shipping/queries.ts';
+
+const BATCH = 5_000;
+const PAUSE_MS = 30_000;
+const RENEW_EVERY_MS = 5_000;
+const LOOK_EVERY_MS = 50;
+
+/** Waits until no batch of clicks is on its way; while paused, none is begun. */
+async function untilDrained(redis: Redis): Promise<void> {
+  const end = performance.now() + PAUSE_MS;
+  while (await redis.use((client) => client.exists(CLICK_CLAIM))) {
+    if (performance.now() > end) throw new Error('A batch of clicks is not acknowledged; is a worker running?');
+    await pause(LOOK_EVERY_MS);
+  }
+}
+
+/** Runs `work` while no click goes into ClickHouse; they wait in Redis meanwhile. */
+async function withoutClicks(redis: Redis, work: () => Promise<void>): Promise<void> {
+  const owner = randomUUID();
+  const hold = () => redis.use((client) => client.set(CLICKS_PAUSED, owner, 'PX', PAUSE_MS));
+  let isHeld = true;
+  const assertHeld = async () => {
+    isHeld &&= (await redis.use((client) => client.get(CLICKS_PAUSED))) === owner;
+    if (!isHeld) throw new Error('Clicks went on during the rebuild; run it again.');
+  };
+  await hold();
+  const renewal = setInterval(() => {
+    // Renewing what has run out would hide that clicks went on.
+    assertHeld()
+      .then(hold)
+      .catch(() => {
+        isHeld = false;
+      });
+  }, RENEW_EVERY_MS);
+  try {
+    await untilDrained(redis);
+    await work();
+    await assertHeld();
+  } finally {
+    clearInterval(renewal);
+    await redis.use((client) => client.del(CLICKS_PAUSED));
+  }
+}
+
+/**
+ * Folds a brand's figures again: postings from PostgreSQL, clicks from `clicks_v1`. Meanwhile nothing else of figures is
+ * written, and the brand's own are incomplete for as long as it takes; what is sold and clicked waits. One that is
+ * interrupted is run again by the worker. Returns how many entries it folded.
+ */
+export async function rebuildFigures(
+  { postgres, redis, clickhouse }: Pick<Context, 'postgres' | 'redis' | 'clickhouse'>,
+  brandId: string,
+): Promise<number> {
+  const run = randomUUID();
+  return await postgres.db.transaction().execute(async (trx) => {
+    await holdRebuilding(trx);
+    await insertUnfolded(postgres.db, brandId);
+    const position = await holdPosition(trx, brandId);
+    await leaveUnsent(trx, brandId);
+    await withoutClicks(redis, async () => {
+      await deleteFolded(clickhouse, brandId);
+      for (let from = 1; from <= position; from += BATCH) {
+        const range = { brand_id: brandId, from, to: Math.min(position, from + BATCH - 1) };
+        await insertPostings(clickhouse, await listEntries(trx, range), `rebuild:${run}:${from}`);
+      }
+      await refoldClicks(clickhouse, brandId);
+    });
+    await deleteUnfolded(trx, brandId);
+    return position;
+  });
+}

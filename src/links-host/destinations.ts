@@ -1,0 +1,196 @@
+import { LRUCache } from 'lru-cache';
+import type { Context } from '../api/context.ts';
+import { ignoreFailure, unavailable } from '../values/errors.ts';
+import { type ClickedLink, listChangedLinks } from './queries.ts';
+import { linkFields, markOf } from './row.ts';
+import { whole } from './text.ts';
+
+/** A change of a link holds everywhere after this long. */
+const FRESH_MS = 1_000;
+/** From this age a link that is clicked is read again, while what is known still serves. */
+const REFRESH_MS = 500;
+/** How long a link that cannot be read again still leads on. */
+const KEPT_MS = 3_600_000;
+/** How long a link that is known waits to be read again, and how long any read takes. */
+const KEEPS_WITHIN_MS = 1_000;
+const READ_WITHIN_MS = 2_000;
+/** For so long after a read that took too long no other is waited for where a link is known. */
+const HANGS_MS = 5_000;
+const KNOWN_SLUGS = 50_000;
+const MAX_REFRESHED = 1_000;
+const SLUG = /^[\w.~-]{1,200}$/;
+
+const PARAMETER = 'click_id';
+
+/** Where a link leads, ready to be joined with a click id. */
+export interface Destination {
+  linkId: string;
+  /** What its clicks are noted under for a while; see `markOf`. */
+  mark: string;
+  fields: string;
+  before: string;
+  after: string;
+}
+
+/** Cuts the URL where the click id goes; one that is there already gives way. Undefined: not a web address. */
+export function cutDestination(destinationUrl: string): Pick<Destination, 'before' | 'after'> | undefined {
+  const url = URL.parse(destinationUrl);
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) return undefined;
+  const { hash, search } = url;
+  // Taken apart as text: what URLSearchParams writes anew, a store may read otherwise.
+  const kept = search
+    .slice(1)
+    .split('&')
+    .filter((pair) => pair !== '' && !new URLSearchParams(pair).has(PARAMETER));
+  url.hash = '';
+  url.search = '';
+  return { before: `${url.href}?${[...kept, `${PARAMETER}=`].join('&')}`, after: hash };
+}
+
+function destinationOf(link: ClickedLink | undefined): Destination | undefined {
+  if (!link?.active || link.destinationUrl === null) return undefined;
+  const cut = cutDestination(link.destinationUrl);
+  return (
+    cut && {
+      linkId: link.id,
+      mark: markOf(link.id),
+      fields: whole(linkFields(link)),
+      before: whole(cut.before),
+      after: cut.after,
+    }
+  );
+}
+
+interface Known {
+  /** In a piece of its own: what is asked is a part of all that a visitor sent. */
+  slug: string;
+  destination: Destination | undefined;
+  version: string | null;
+  readAtMs: number;
+  /** Clicked since it was read. */
+  isUsed: boolean;
+}
+
+const UNKNOWN = { destination: undefined, version: null };
+
+/** Its timer keeps no process alive. */
+const tooLate = (withinMs: number): Promise<undefined> =>
+  new Promise((resolve) => {
+    AbortSignal.timeout(withinMs).addEventListener('abort', () => resolve(undefined));
+  });
+
+interface Gathered {
+  slugs: string[];
+  entries: Promise<Map<string, Known>>;
+}
+
+export interface Destinations {
+  /** Undefined: no link of this slug is active. At once when it is known, else as soon as PostgreSQL has answered. */
+  find(slug: string): Destination | undefined | Promise<Destination | undefined>;
+}
+
+/** Active links by slug, at most a second old while PostgreSQL answers, and up to an hour while it does not. */
+export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Destinations {
+  /** Clicked since they were read. */
+  const used = new Set<string>();
+  const known = new LRUCache<string, Known>({
+    max: KNOWN_SLUGS,
+    // Read again, by whichever way, or forgotten.
+    dispose: (_entry, slug) => used.delete(slug),
+  });
+  const reading = new Map<string, Promise<Known>>();
+  let gathered: Gathered | undefined;
+  let isRefreshing = false;
+  /** Until when PostgreSQL is taken to hang. */
+  let hangsUntilMs = 0;
+
+  async function readAll(slugs: readonly string[]): Promise<Map<string, Known>> {
+    const readAtMs = performance.now();
+    const before = new Map(slugs.map((slug) => [slug, known.peek(slug) ?? UNKNOWN]));
+    const changed = await Promise.race([listChangedLinks(postgres.db, before), tooLate(READ_WITHIN_MS)]);
+    if (!changed) throw unavailable('PostgreSQL', new Error(`Links were not read within ${READ_WITHIN_MS} ms.`));
+    hangsUntilMs = 0;
+    const entries = new Map<string, Known>();
+    for (const [slug, { destination, version }] of before) {
+      const link = changed.get(slug);
+      const now = link ? { destination: destinationOf(link), version: link.version } : { destination, version };
+      entries.set(slug, { slug, ...now, readAtMs, isUsed: false });
+    }
+    for (const [slug, entry] of entries) known.set(slug, entry);
+    return entries;
+  }
+
+  /** What is asked in one turn of the loop is one statement: after a pause every link that is clicked is too old. */
+  function gather(): Gathered {
+    const slugs: string[] = [];
+    const entries = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+      gathered = undefined;
+      return readAll(slugs);
+    });
+    return { slugs, entries };
+  }
+
+  async function readNow(slug: string): Promise<Known> {
+    gathered ??= gather();
+    gathered.slugs.push(slug);
+    const entry = (await gathered.entries).get(slug);
+    if (!entry) throw new Error(`${slug} was not read.`);
+    return entry;
+  }
+
+  function read(slug: string): Promise<Known> {
+    const underWay = reading.get(slug);
+    if (underWay) return underWay;
+    const started = readNow(slug).finally(() => reading.delete(slug));
+    reading.set(slug, started);
+    return started;
+  }
+
+  /** All that was clicked since, in one statement: one for each of 200 links clicked was 400 a second. */
+  async function refresh(): Promise<void> {
+    isRefreshing = true;
+    try {
+      await readAll([...used].slice(0, MAX_REFRESHED));
+    } finally {
+      isRefreshing = false;
+    }
+  }
+
+  async function readFirst(slug: string): Promise<Destination | undefined> {
+    return (await read(slug)).destination;
+  }
+
+  async function readOrKeep(old: Known): Promise<Destination | undefined> {
+    const entry = await Promise.race([read(old.slug).catch(() => old), tooLate(KEEPS_WITHIN_MS)]);
+    if (!entry) hangsUntilMs = performance.now() + HANGS_MS;
+    return (entry ?? old).destination;
+  }
+
+  function serveOld(old: Known, ageMs: number): Destination | undefined | Promise<Destination | undefined> {
+    if (ageMs >= KEPT_MS) return readFirst(old.slug);
+    return performance.now() < hangsUntilMs ? old.destination : readOrKeep(old);
+  }
+
+  function serve(found: Known): Destination | undefined | Promise<Destination | undefined> {
+    if (!found.isUsed) {
+      found.isUsed = true;
+      used.add(found.slug);
+    }
+    const ageMs = performance.now() - found.readAtMs;
+    if (ageMs >= FRESH_MS) return serveOld(found, ageMs);
+    if (ageMs >= REFRESH_MS && !isRefreshing) refresh().catch(ignoreFailure('each is read by itself when too old'));
+    return found.destination;
+  }
+
+  return {
+    find: (asked) => {
+      // As links are written; whoever changes the case finds them all the same.
+      const asWritten = known.get(asked);
+      if (asWritten) return serve(asWritten);
+      if (!SLUG.test(asked)) return undefined;
+      const slug = whole(asked.toLowerCase());
+      const found = known.get(slug);
+      return found ? serve(found) : readFirst(slug);
+    },
+  };
+}

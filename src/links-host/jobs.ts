@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import type { Context } from '../api/context.ts';
+import { insertOnce } from '../engines/clickhouse/insert.ts';
+import type { Redis } from '../engines/redis/open.ts';
+import { CLICKS_PAUSED } from '../figures/schema.ts';
+import { insertMissing } from './missing.ts';
+import { CLAIM, STREAM } from './queries.ts';
+import { COLUMNS, markRepeats } from './row.ts';
+
+const CLAIM_LUA = readFileSync(new URL('./claim.lua', import.meta.url), 'utf8');
+const ACKNOWLEDGE_LUA = readFileSync(new URL('./acknowledge.lua', import.meta.url), 'utf8');
+
+/** About 40,000 rows, where ClickHouse is fast and Redis is held up for 4 ms. */
+const BATCH_BYTES = 7_000_000;
+
+const Reply = z.array(z.string());
+
+export interface Batch {
+  /** The ids of its first and last entry. */
+  token: string;
+  rows: string;
+  /** Whether somebody was given it before, who may have sent it. */
+  isAgain: boolean;
+}
+
+export interface ClickQueue {
+  /** The batch that is not acknowledged yet, or the next one. */
+  claim(): Promise<Batch | undefined>;
+  acknowledge(batch: Batch): Promise<void>;
+}
+
+export function openClickQueue(redis: Redis): ClickQueue {
+  const claim = redis.script(CLAIM_LUA);
+  const acknowledge = redis.script(ACKNOWLEDGE_LUA);
+  return {
+    claim: async () => {
+      const [token, again, ...fields] = Reply.parse(await claim([STREAM, CLAIM, CLICKS_PAUSED], [BATCH_BYTES]));
+      if (token === undefined) return undefined;
+      let rows = '';
+      for (let i = 0; i < fields.length; i += 2) rows += markRepeats(fields[i] ?? '', fields[i + 1] ?? '');
+      return { token, rows, isAgain: again === 'again' };
+    },
+    acknowledge: async ({ token }) => void (await acknowledge([STREAM, CLAIM], [token])),
+  };
+}
+
+/**
+ * Moves what was clicked into ClickHouse, batch by batch, until nothing is left. Exactly once whoever is killed when, and
+ * however many do it: a batch is fixed before it is sent, and ClickHouse knows it by its token. Returns the batches.
+ */
+export async function drainClicks(
+  { redis, clickhouse }: Pick<Context, 'redis' | 'clickhouse'>,
+  signal?: AbortSignal,
+): Promise<number> {
+  const queue = openClickQueue(redis);
+  for (let batches = 0; ; batches += 1) {
+    const batch = signal?.aborted ? undefined : await queue.claim();
+    if (!batch) return batches;
+    await insertOnce(clickhouse, 'clicks_v1', COLUMNS, batch.rows, `clicks:${batch.token}`);
+    if (batch.isAgain) await insertMissing(clickhouse, batch);
+    await queue.acknowledge(batch);
+  }
+}

@@ -1,0 +1,37 @@
+import { spawn } from 'node:child_process';
+import { ignoreFailure } from '../../values/errors.ts';
+import { dyingWithParent } from './process.ts';
+
+export interface CommandOptions {
+  cwd?: string;
+  env?: Record<string, string>;
+  user?: { uid: number; gid: number } | undefined;
+  input?: string;
+}
+
+/** Runs a command to its end and gives what it printed; a failure is an error with the last of that. */
+export function runCommand(command: string, args: string[], options: CommandOptions = {}): Promise<string> {
+  const wrapped = dyingWithParent(command, args, 'TERM', options.user);
+  const { cwd, env, input } = options;
+  return new Promise((resolve, reject) => {
+    const child = spawn(wrapped.command, wrapped.args, {
+      ...(cwd ? { cwd } : {}),
+      ...(env ? { env } : {}),
+      ...('uid' in wrapped ? { uid: wrapped.uid, gid: wrapped.gid } : {}),
+      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    });
+    let output = '';
+    const collect = (chunk: Buffer) => {
+      output += chunk.toString('utf8');
+    };
+    child.stdout?.on('data', collect);
+    child.stderr?.on('data', collect);
+    child.on('error', reject);
+    child.on('close', (code, signal) => {
+      if (code === 0) resolve(output);
+      else reject(new Error(`${command} ended with ${signal ?? `exit code ${code}`}:\n${output.slice(-2000).trim()}`));
+    });
+    child.stdin?.on('error', ignoreFailure('a command that ends before it reads says why by its exit code'));
+    child.stdin?.end(input);
+  });
+}

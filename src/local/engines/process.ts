@@ -1,0 +1,135 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, renameSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ignoreFailure } from '../../values/errors.ts';
+import { engineUser } from './folder.ts';
+
+export interface Program {
+  command: string;
+  args: string[];
+  cwd: string;
+  /** The whole environment: nothing of ours (JAVA_TOOL_OPTIONS, PGDATA …) leaks into an engine. */
+  env: Record<string, string>;
+  deathSignal: 'TERM' | 'INT';
+  /** Runs as the user of this process, with a channel whose end tells it that this process is gone. */
+  isOurOwn?: boolean;
+}
+
+export interface RunningProcess {
+  pid: number;
+  log: string;
+  /** How it ended; undefined while it runs. */
+  ended(): string | undefined;
+  whenEnded: Promise<string>;
+  child: ChildProcess;
+}
+
+const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** util-linux; without it (macOS) a killed parent leaves its engines to the next start, which ends them. */
+const hasSetpriv = process.platform === 'linux' && spawnSync('setpriv', ['--version']).status === 0;
+
+/** The command wrapped so that the kernel signals it when this process dies, even by kill -9. */
+export function dyingWithParent(command: string, args: string[], deathSignal: string, user?: typeof engineUser) {
+  if (!hasSetpriv) return { command, args, ...user };
+  const drop = user ? [`--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups'] : [];
+  return { command: 'setpriv', args: [...drop, '--pdeathsig', deathSignal, command, ...args] };
+}
+
+function openLog(file: string): number {
+  if (existsSync(file)) renameSync(file, file.replace(/\.log$/, '.previous.log'));
+  return openSync(file, 'w');
+}
+
+export function launch(program: Program, log: string): RunningProcess {
+  const wrapped = dyingWithParent(
+    program.command,
+    program.args,
+    program.deathSignal,
+    program.isOurOwn ? undefined : engineUser,
+  );
+  const output = openLog(log);
+  const child = spawn(wrapped.command, wrapped.args, {
+    cwd: program.cwd,
+    env: { PATH: SYSTEM_PATH, ...program.env },
+    // A process group of its own: Ctrl-C reaches only this process, which then stops the engines in order.
+    detached: true,
+    stdio: program.isOurOwn ? ['ignore', output, output, 'ipc'] : ['ignore', output, output],
+    ...('uid' in wrapped ? { uid: wrapped.uid, gid: wrapped.gid } : {}),
+  });
+  closeSync(output);
+  let end: string | undefined;
+  const whenEnded = new Promise<string>((resolve) => {
+    const finish = (how: string) => {
+      end ??= how;
+      resolve(end);
+    };
+    child.once('error', (error) => finish(error.message));
+    child.once('exit', (code, signal) => finish(signal ? `signal ${signal}` : `exit code ${code}`));
+  });
+  return { pid: child.pid ?? 0, log, child, ended: () => end, whenEnded };
+}
+
+/** The last lines of a log, for an error message. */
+export function lastLines(log: string, count = 15): string {
+  const text = existsSync(log) ? readFileSync(log, 'utf8') : '';
+  return text.trimEnd().split('\n').slice(-count).join('\n');
+}
+
+export type Readiness = 'ready' | 'ended' | 'late';
+
+export async function waitUntilReady(
+  engine: RunningProcess,
+  isReady: () => Promise<boolean>,
+  withinMs: number,
+): Promise<Readiness> {
+  const deadline = performance.now() + withinMs;
+  while (performance.now() < deadline) {
+    if (engine.ended()) return 'ended';
+    if (await isReady().catch(ignoreFailure('not listening yet'))) return 'ready';
+    await pause(25);
+  }
+  return 'late';
+}
+
+/** Asks the process to end, and kills it when it has not within `withinMs`. */
+export async function stopProcess(engine: RunningProcess, signal: NodeJS.Signals, withinMs: number): Promise<void> {
+  if (engine.ended()) return;
+  const pids = treeOf(engine.pid);
+  engine.child.kill(signal);
+  const timer = setTimeout(() => pids.forEach(killNow), withinMs);
+  await engine.whenEnded;
+  clearTimeout(timer);
+}
+
+function killNow(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended in the meantime.
+  }
+}
+
+/** The process and all its descendants, parents first; only the process itself where there is no /proc. */
+export function treeOf(pid: number): number[] {
+  try {
+    const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+      readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
+    );
+    return [pid, ...children.flatMap(treeOf)];
+  } catch {
+    return [pid];
+  }
+}
+
+/** Memory of the process and its descendants, shared pages counted once (PSS); undefined where the system does not say. */
+export function memoryMbOf(pid: number): number | undefined {
+  try {
+    const kilobytes = treeOf(pid).map((member) =>
+      Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${member}/smaps_rollup`, 'utf8'))?.[1] ?? 0),
+    );
+    return Math.round(kilobytes.reduce((sum, value) => sum + value, 0) / 1024);
+  } catch {
+    return undefined;
+  }
+}

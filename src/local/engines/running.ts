@@ -1,0 +1,109 @@
+import { lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import type { Config } from '../../config.ts';
+import { ignoreFailure } from '../../values/errors.ts';
+import { Identity, identityOf, isAlive } from './alive.ts';
+import { ENGINE_NAMES, type EngineName } from './engine.ts';
+import { type EmbeddedEngines, startEmbedded } from './start.ts';
+
+const Announcement = z.object({
+  server: Identity,
+  /** What the server listens on; missing until it does. */
+  url: z.string().exactOptional(),
+  urls: z.object({
+    postgres: z.string().exactOptional(),
+    redis: z.string().exactOptional(),
+    elasticsearch: z.string().exactOptional(),
+    clickhouse: z.string().exactOptional(),
+  }),
+});
+
+const fileIn = (directory: string) => path.join(directory, 'engines.json');
+
+type Running = Omit<z.infer<typeof Announcement>, 'server'>;
+
+async function readAnnouncement(file: string): Promise<z.infer<typeof Announcement> | undefined> {
+  const stat = await lstat(file).catch(ignoreFailure('no server has announced itself'));
+  if (!stat?.isFile() || stat.uid !== (process.getuid?.() ?? stat.uid)) return undefined;
+  try {
+    return Announcement.parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A server running on this folder and its engines, or undefined: its file must be ours and its process alive. */
+export async function findRunning(directory: string): Promise<Running | undefined> {
+  const announcement = await readAnnouncement(fileIn(directory));
+  if (!announcement || !isAlive(announcement.server)) return undefined;
+  const { server: _server, ...running } = announcement;
+  return running;
+}
+
+/** Lets `cli`, `indexer` and `bench` find this process and its engines. The function it gives takes that back. */
+export async function announceRunning(directory: string, running: Running): Promise<() => Promise<void>> {
+  const file = fileIn(directory);
+  const draft = `${file}.${process.pid}`;
+  await mkdir(directory, { recursive: true });
+  await rm(draft, { force: true });
+  const announcement = { server: identityOf(process.pid), ...running };
+  await writeFile(draft, `${JSON.stringify(announcement, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+  await rename(draft, file);
+  return async () => {
+    const current = await readAnnouncement(file);
+    if (current?.server.pid === process.pid) await rm(file, { force: true });
+  };
+}
+
+export interface ResolvedEngines {
+  urls: Record<EngineName, string | undefined>;
+  /** What the server listens on that is running on the same PostgreSQL, where one has announced itself. */
+  serverUrl: string | undefined;
+  /** The engines that this call started. */
+  embedded: EmbeddedEngines | undefined;
+  /** Ends only what this call started. */
+  stop(): Promise<void>;
+}
+
+/** Each needed engine's URL: the configured one, else a running server's, else that of an engine started now. */
+export async function resolveEngines(
+  config: Config,
+  need: readonly EngineName[],
+  options: {
+    dataName?: string;
+    /** Default: true. False for what must not touch a running server's data. */
+    reuseRunning?: boolean;
+    elasticsearchHeapMb?: number;
+    report: (line: string) => void;
+  },
+): Promise<ResolvedEngines> {
+  const running = (options.reuseRunning ?? true) ? await findRunning(config.directory) : undefined;
+  const urlOf = (name: EngineName) => config.urls[name] ?? running?.urls[name];
+  const only = ENGINE_NAMES.filter((name) => need.includes(name) && !urlOf(name));
+  const embedded =
+    only.length === 0
+      ? undefined
+      : await startEmbedded({
+          directory: config.directory,
+          dataName: options.dataName ?? 'data',
+          only,
+          elasticsearchHeapMb: options.elasticsearchHeapMb ?? 512,
+          java: config.java,
+          report: options.report,
+        });
+  const known = (name: EngineName) => urlOf(name) ?? embedded?.urls[name];
+  return {
+    urls: {
+      postgres: known('postgres'),
+      redis: known('redis'),
+      elasticsearch: known('elasticsearch'),
+      clickhouse: known('clickhouse'),
+    },
+    serverUrl: urlOf('postgres') === running?.urls.postgres ? running?.url : undefined,
+    embedded,
+    stop: async () => {
+      await embedded?.stop();
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import type { Context } from '../api/context.ts';
+import type { Config } from '../config.ts';
+import { importDirectory } from '../directory/import/import.ts';
+import { sampleSource } from '../directory/import/sample.ts';
+import { countDocuments, indexBehind } from '../engines/elastic/indices.ts';
+import type { Elastic } from '../engines/elastic/open.ts';
+import { openProgress } from '../process/terminal.ts';
+import { ignoreFailure } from '../values/errors.ts';
+
+const SEED = 1;
+const LARGE_DIRECTORY = 200_000;
+
+/** How many creators the last sample was made of, and how many the directory held when that was last looked at. */
+const Kept = z.object({ creators: z.number().int().optional(), live: z.number().int().optional() });
+type Kept = z.infer<typeof Kept>;
+
+const fileIn = ({ directory }: Pick<Config, 'directory'>) => path.join(directory, 'sample.json');
+
+/** A file that cannot be read is as good as none: what the directory holds is looked at again at every start. */
+async function readKept(config: Pick<Config, 'directory'>): Promise<Kept> {
+  try {
+    return Kept.parse(JSON.parse(await readFile(fileIn(config), 'utf8')));
+  } catch {
+    return {};
+  }
+}
+
+/** In one step: a process that is killed while it writes leaves the file as it was. */
+async function keep(config: Pick<Config, 'directory'>, change: Kept): Promise<void> {
+  const file = fileIn(config);
+  const draft = `${file}.${process.pid}`;
+  await mkdir(config.directory, { recursive: true });
+  await writeFile(draft, JSON.stringify({ ...(await readKept(config)), ...change }));
+  await rename(draft, file);
+}
+
+/** How many creators the sample directory of the last start had. */
+export async function sampleSize(config: Pick<Config, 'directory'>): Promise<number | undefined> {
+  return (await readKept(config)).creators;
+}
+
+/** Elasticsearch's heap for what it holds already, a sample or not, and for what it is about to be given. */
+export async function heapMbFor(config: Pick<Config, 'directory'>, creators: number): Promise<number> {
+  const { live = 0 } = await readKept(config);
+  return Math.max(creators, live) > LARGE_DIRECTORY ? 1_024 : 512;
+}
+
+/** Notes how large the embedded directory is, for the heap of the next start: nobody can ask before Elasticsearch runs. */
+export async function noteSize(
+  config: Pick<Config, 'directory' | 'directoryAlias' | 'urls'>,
+  elastic: Elastic,
+): Promise<void> {
+  if (config.urls.elasticsearch) return;
+  const note = async () => {
+    const index = await indexBehind(elastic, config.directoryAlias);
+    if (index !== undefined) await keep(config, { live: await countDocuments(elastic, index) });
+  };
+  await note().catch(ignoreFailure('it is noted again at the next start'));
+}
+
+/** Imports the sample directory, unless there is one already and no other size was asked for. */
+export async function ensureSample(context: Context, creators: number, isAsked: boolean): Promise<void> {
+  const { config, elastic, clock, directory, postgres } = context;
+  const { index } = await directory.live();
+  if (index !== undefined && (!isAsked || (await sampleSize(config)) === creators)) return;
+  const source = sampleSource(creators, SEED);
+  const progress = openProgress(`Importing ${source.files[0]}`);
+  const engines = { elastic, db: postgres.db, clock, alias: config.directoryAlias };
+  await importDirectory(engines, { source, onProgress: ({ phase, rows }) => progress.update(rows / creators, phase) });
+  progress.done();
+  await keep(config, { creators });
+}

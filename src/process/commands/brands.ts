@@ -1,0 +1,68 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { PLAN_NAMES, SUBSCRIPTION_STATUSES } from '../../access/keys/plans.ts';
+import type { Db } from '../../engines/postgres/open.ts';
+import type { KeyKind, PlanName, SubscriptionStatus } from '../../engines/postgres/tables.ts';
+import { createBrand, setPlan } from '../../resources/brands/actions.ts';
+import { findBrand, listSubscriptions } from '../../resources/brands/queries.ts';
+import { BrandPatch } from '../../resources/brands/schema.ts';
+import { filled, wholeNumber } from './arguments.ts';
+import { withEngines } from './open.ts';
+
+export async function getBrand(db: Db, idOrName: string): Promise<{ id: string; name: string }> {
+  const brand = await findBrand(db, idOrName);
+  if (!brand) throw new Error(`No brand ${JSON.stringify(idOrName)}; give its id or name.`);
+  return brand;
+}
+
+const planOption = () => new Option('--plan <plan>', 'the plan').choices(PLAN_NAMES);
+const statusOption = () => new Option('--status <status>', 'the subscription status').choices(SUBSCRIPTION_STATUSES);
+
+/** By the API's own rule for a brand's name. */
+function brandName(value: string): string {
+  const name = BrandPatch.shape.name.safeParse(filled(value)).data;
+  if (name === undefined) throw new InvalidArgumentError('must have at most 200 characters.');
+  return name;
+}
+
+export function brandCommands(program: Command): void {
+  program
+    .command('brand')
+    .description('brands')
+    .command('create')
+    .description('make a brand with its subscriptions; prints its id')
+    .argument('<name>', 'no other brand has it', brandName)
+    .addOption(planOption().default('starter'))
+    .addOption(statusOption().default('active'))
+    .action((name: string, options: { plan: PlanName; status: SubscriptionStatus }) =>
+      withEngines(async ({ db, clock }) => {
+        if (await findBrand(db, name)) throw new Error(`A brand ${JSON.stringify(name)} exists already.`);
+        process.stdout.write(`${await createBrand(db, clock, { name, ...options })}\n`);
+      }),
+    );
+  program
+    .command('plan')
+    .description('plans')
+    .command('set')
+    .description('set the plan of a brand; every process holds to it within a second')
+    .requiredOption('--brand <id or name>', 'the brand', filled)
+    .addOption(planOption().makeOptionMandatory())
+    .addOption(statusOption())
+    .option(
+      '--credits <number>',
+      "credits a month instead of the plan's own; without it, agreed ones stay while the plan does",
+      wholeNumber(0, 999_999_999),
+    )
+    .addOption(new Option('--kind <kind>', 'only one of its two subscriptions').choices(['brand', 'data']))
+    .action(
+      (options: { brand: string; plan: PlanName; status?: SubscriptionStatus; credits?: number; kind?: KeyKind }) =>
+        withEngines(async (engines) => {
+          const brand = await getBrand(engines.db, options.brand);
+          const change = { plan: options.plan, status: options.status, monthlyCredits: options.credits };
+          for (const subscription of await listSubscriptions(engines.db, brand.id)) {
+            if (options.kind && options.kind !== subscription.kind) continue;
+            await setPlan(engines, subscription.id, change);
+            process.stdout.write(`${subscription.id}\n`);
+          }
+        }),
+    );
+}

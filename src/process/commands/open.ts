@@ -1,0 +1,75 @@
+import type { AccessEngines } from '../../access/credits/access.ts';
+import { type Config, readConfig } from '../../config.ts';
+import { migrateClickHouse } from '../../engines/clickhouse/migrate.ts';
+import { type ClickHouse, openClickHouse } from '../../engines/clickhouse/open.ts';
+import { migratePostgres } from '../../engines/postgres/migrate.ts';
+import { openPostgres, type Postgres } from '../../engines/postgres/open.ts';
+import { openRedis, type Redis } from '../../engines/redis/open.ts';
+import { resolveEngines } from '../../local/engines/running.ts';
+import { type Clock, systemClock } from '../../values/clock.ts';
+import { openSecrets, readSecret, type Secrets } from '../../values/secrets.ts';
+import { report } from '../terminal.ts';
+
+export interface CommandEngines extends AccessEngines {
+  /** Its links are on the running server, where no `LINKS_URL` says otherwise. */
+  config: Config;
+  /** Read when it is needed: most commands do without the installation's secret. */
+  secrets(): Secrets;
+}
+
+/** Runs a command on PostgreSQL and Redis: the configured ones, a running server's, or started for it and stopped. */
+export async function withEngines(command: (engines: CommandEngines) => Promise<void>): Promise<void> {
+  const config = readConfig();
+  const resolved = await resolveEngines(config, ['postgres', 'redis'], {
+    elasticsearchHeapMb: 512,
+    report,
+  });
+  try {
+    if (!resolved.urls.postgres || !resolved.urls.redis) throw new Error('PostgreSQL and Redis are needed.');
+    const postgres = openPostgres(resolved.urls.postgres, { max: 2 });
+    const redis = openRedis(resolved.urls.redis);
+    try {
+      await redis.ready();
+      await migratePostgres(postgres.db);
+      const secrets = () => openSecrets(readSecret(config));
+      const linksUrl = (config.linksUrlIsSet ? undefined : resolved.serverUrl) ?? config.linksUrl;
+      await command({ db: postgres.db, redis, clock: systemClock, config: { ...config, linksUrl }, secrets });
+    } finally {
+      await Promise.all([redis.close(), postgres.close()]);
+    }
+  } finally {
+    await resolved.stop();
+  }
+}
+
+export interface FigureEngines {
+  postgres: Postgres;
+  redis: Redis;
+  clickhouse: ClickHouse;
+  clock: Clock;
+}
+
+/** The same, on ClickHouse too. */
+export async function withFigures(command: (engines: FigureEngines) => Promise<void>): Promise<void> {
+  const config = readConfig();
+  const { urls, stop } = await resolveEngines(config, ['postgres', 'redis', 'clickhouse'], {
+    elasticsearchHeapMb: 512,
+    report,
+  });
+  try {
+    if (!urls.postgres || !urls.redis || !urls.clickhouse) throw new Error('PostgreSQL, Redis, ClickHouse are needed.');
+    const postgres = openPostgres(urls.postgres, { max: 2 });
+    const redis = openRedis(urls.redis);
+    const clickhouse = openClickHouse(urls.clickhouse, { cluster: config.clickhouseCluster });
+    try {
+      await redis.ready();
+      await migratePostgres(postgres.db);
+      await migrateClickHouse(clickhouse);
+      await command({ postgres, redis, clickhouse, clock: systemClock });
+    } finally {
+      await Promise.all([clickhouse.close(), redis.close(), postgres.close()]);
+    }
+  } finally {
+    await stop();
+  }
+}

@@ -1,0 +1,15 @@
+import type { Context } from '../api/context.ts';
+import type { Consumer } from '../outbox/relay.ts';
+import { profileUnknown } from '../resources/creators/jobs.ts';
+
+/** A creator who was just put on the roster is looked up at once, not at the next sweep. */
+function profiles(context: Context): Consumer {
+  return {
+    name: 'profiles',
+    deliver: async (events) => {
+      if (events.some(({ event }) => event === 'roster.creator_added')) await profileUnknown(context);
+    },
+  };
+}
+
+export const consumersOf = (context: Context): readonly Consumer[] => [profiles(context)];

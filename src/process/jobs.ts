@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { settleAll } from '../access/credits/settle.ts';
+import type { Context } from '../api/context.ts';
+import { deleteOldKeys } from '../api/idempotency/queries.ts';
+import { KEPT_MS } from '../api/idempotency/run-once.ts';
+import { startImportWorker } from '../directory/import/jobs.ts';
+import { ensureMigrated } from '../engines/clickhouse/migrate.ts';
+import { forgetSentBatches, shipLedger } from '../figures/jobs.ts';
+import { mendFigures, refoldUnfolded } from '../ledger/jobs.ts';
+import { drainClicks } from '../links-host/jobs.ts';
+import { relayAll } from '../outbox/relay.ts';
+import { approveDue } from '../resources/commissions/jobs.ts';
+import { profileUnknown } from '../resources/creators/jobs.ts';
+import { ignoreFailure } from '../values/errors.ts';
+import { consumersOf } from './consumers.ts';
+
+const SETTLE_EVERY_MS = 500;
+const PROFILE_EVERY_MS = 5_000;
+const RELAY_EVERY_MS = 500;
+const APPROVE_EVERY_MS = 5_000;
+const SHIP_EVERY_MS = 500;
+const DRAIN_EVERY_MS = 500;
+const MEND_EVERY_MS = 2_000;
+const FORGET_EVERY_MS = 3_600_000;
+
+/** Work that no caller waits for. Several workers may run. */
+export function startJobs(context: Context, redisUrl: string): { stop(): Promise<void> } {
+  const engines = { db: context.postgres.db, redis: context.redis, clock: context.clock };
+  const stopping = new AbortController();
+
+  async function every(periodMs: number, what: string, work: () => Promise<unknown>): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await work().catch((error: unknown) => context.log.warn({ err: error }, `not done yet: ${what}`));
+      await sleep(periodMs, undefined, { signal: stopping.signal }).catch(ignoreFailure('woken up to stop'));
+    }
+  }
+
+  const loops = [
+    every(SETTLE_EVERY_MS, 'settling charges', () => settleAll(engines)),
+    ...consumersOf(context).map((consumer) =>
+      every(RELAY_EVERY_MS, `events to ${consumer.name}`, () => relayAll(engines.db, consumer, context.log)),
+    ),
+    every(PROFILE_EVERY_MS, 'reading profiles', () => profileUnknown(context)),
+    every(APPROVE_EVERY_MS, 'approving commissions', () => approveDue(context)),
+    every(SHIP_EVERY_MS, 'shipping the ledger', async () => {
+      await ensureMigrated(context.clickhouse);
+      await shipLedger(context);
+    }),
+    every(DRAIN_EVERY_MS, 'draining clicks', async () => {
+      await ensureMigrated(context.clickhouse);
+      await drainClicks(context, stopping.signal);
+    }),
+    every(MEND_EVERY_MS, 'mending figures', async () => {
+      await ensureMigrated(context.clickhouse);
+      await mendFigures(context);
+      await refoldUnfolded(context);
+    }),
+    every(FORGET_EVERY_MS, 'forgetting sent batches', () => forgetSentBatches(context)),
+    every(FORGET_EVERY_MS, 'forgetting idempotency keys', () =>
+      deleteOldKeys(engines.db, new Date(context.clock.now().getTime() - KEPT_MS)),
+    ),
+  ];
+  const imports = startImportWorker(context, redisUrl);
+  return {
+    stop: async () => {
+      stopping.abort();
+      await Promise.all([...loops, imports.close()]);
+    },
+  };
+}

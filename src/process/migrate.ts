@@ -1,0 +1,13 @@
+import type { Context } from '../api/context.ts';
+import { migrateClickHouse } from '../engines/clickhouse/migrate.ts';
+import { migratePostgres } from '../engines/postgres/migrate.ts';
+import { ApiError } from '../values/errors.ts';
+
+/** Applies what is missing. Without ClickHouse the API serves all but figures; the worker migrates it when it is back. */
+export async function migrate({ postgres, clickhouse }: Context, report: (line: string) => void): Promise<void> {
+  await migratePostgres(postgres.db);
+  await migrateClickHouse(clickhouse).catch((error: unknown) => {
+    if (!(error instanceof ApiError)) throw error;
+    report(error.message);
+  });
+}

@@ -1,0 +1,69 @@
+import { pino } from 'pino';
+import type { Context } from '../api/context.ts';
+import type { Config } from '../config.ts';
+import { openDirectory } from '../directory/directory.ts';
+import { openClickHouse } from '../engines/clickhouse/open.ts';
+import { openLiveIndex } from '../engines/elastic/live-index.ts';
+import { openElastic } from '../engines/elastic/open.ts';
+import { openPostgres } from '../engines/postgres/open.ts';
+import { openRedis } from '../engines/redis/open.ts';
+import { type Clock, systemClock } from '../values/clock.ts';
+import type { Log } from '../values/log.ts';
+import { openSecrets, readSecret } from '../values/secrets.ts';
+
+export interface EngineUrls {
+  postgres: string;
+  redis: string;
+  elasticsearch: string;
+  clickhouse: string;
+}
+
+const VARIABLES = {
+  postgres: 'DATABASE_URL',
+  redis: 'REDIS_URL',
+  elasticsearch: 'ELASTICSEARCH_URL',
+  clickhouse: 'CLICKHOUSE_URL',
+} as const;
+
+/** The engines' URLs, all of them; an error names the variables that are missing. */
+export function configuredUrls({ urls }: { urls: Config['urls'] }): EngineUrls {
+  const { postgres, redis, elasticsearch, clickhouse } = urls;
+  if (postgres && redis && elasticsearch && clickhouse) return { postgres, redis, elasticsearch, clickhouse };
+  const missing = Object.entries(VARIABLES).filter(
+    ([name]) => !Object.entries(urls).some(([key, url]) => key === name && url),
+  );
+  throw new Error(`Set ${missing.map(([, variable]) => variable).join(', ')}; \`npm start\` alone embeds engines.`);
+}
+
+/** Warns of an engine's connection errors once a minute, not once a retry. */
+function quietly(log: Log, engine: string): (error: Error) => void {
+  let next = 0;
+  return (error) => {
+    if (Date.now() < next) return;
+    next = Date.now() + 60_000;
+    log.warn({ err: error }, `${engine} does not answer`);
+  };
+}
+
+/** Connects to the engines; none has to be up. `close` closes in reverse. */
+export function openContext(
+  config: Config,
+  urls: EngineUrls,
+  clock: Clock = systemClock,
+): { context: Context; close(): Promise<void> } {
+  const log = pino({ level: config.logLevel, redact: ['req.headers.authorization', 'headers.authorization'] });
+  const secrets = openSecrets(readSecret(config));
+  const postgres = openPostgres(urls.postgres, { onError: quietly(log, 'PostgreSQL') });
+  const redis = openRedis(urls.redis, { onError: quietly(log, 'Redis') });
+  const elastic = openElastic(urls.elasticsearch);
+  const clickhouse = openClickHouse(urls.clickhouse, { cluster: config.clickhouseCluster });
+  const live = openLiveIndex(elastic, config.directoryAlias);
+  const directory = openDirectory(elastic, live);
+  return {
+    context: { config, log, clock, postgres, redis, elastic, directory, clickhouse, secrets },
+    close: async () => {
+      live.close();
+      await Promise.all([elastic.close(), clickhouse.close(), redis.close(), postgres.close()]);
+    },
+  };
+}

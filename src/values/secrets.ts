@@ -1,0 +1,78 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Config } from '../config.ts';
+
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** Keys for one purpose each, all derived from the installation's one secret. */
+export interface Secrets {
+  /** 32 bytes for one purpose, such as `click`. The same on every process. */
+  key(purpose: string): Buffer;
+  /** Encrypts what must not be read from a dump; `context` (such as the row's id) must be the same to open it. */
+  seal(text: string, context: string): Buffer;
+  /** Throws when it was not sealed under this secret and context. */
+  open(sealed: Buffer, context: string): string;
+}
+
+export function openSecrets(secret: Buffer): Secrets {
+  const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', secret, '', `rollcall ${purpose}`, 32));
+  // Purposes are few, and a derivation takes as long as many hashes under its key.
+  const keys = new Map<string, Buffer>();
+  const key = (purpose: string) => {
+    const derived = keys.get(purpose) ?? derive(purpose);
+    keys.set(purpose, derived);
+    return derived;
+  };
+  const sealing = key('seal');
+  return {
+    key,
+    seal: (text, context) => {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', sealing, nonce).setAAD(Buffer.from(context));
+      const bytes = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+      return Buffer.concat([nonce, cipher.getAuthTag(), bytes]);
+    },
+    open: (sealed, context) => {
+      const nonce = sealed.subarray(0, NONCE_BYTES);
+      const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
+      const decipher = createDecipheriv('aes-256-gcm', sealing, nonce).setAAD(Buffer.from(context)).setAuthTag(tag);
+      const bytes = Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
+      return bytes.toString('utf8');
+    },
+  };
+}
+
+/** A hash that tells the same value again and cannot be tried out without the key. */
+export function keyedHash(key: Buffer, value: string): Buffer {
+  return createHmac('sha256', key).update(value).digest();
+}
+
+/**
+ * `ROLLCALL_SECRET`, or, beside an embedded PostgreSQL, one made at the first start and kept in the embedded folder.
+ * Every process of an installation must have the same.
+ */
+export function readSecret(config: Config): Buffer {
+  if (config.secret) return config.secret;
+  if (config.urls.postgres) {
+    throw new Error('Set ROLLCALL_SECRET to 64 hex digits (openssl rand -hex 32), the same for every process.');
+  }
+  const file = path.join(config.directory, 'secret.hex');
+  if (!existsSync(file)) makeSecret(file);
+  return Buffer.from(readFileSync(file, 'utf8'), 'hex');
+}
+
+/** Written whole before it has its name: of several processes that start at once one wins, and all read the same. */
+function makeSecret(file: string): void {
+  mkdirSync(path.dirname(file), { recursive: true });
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, randomBytes(32).toString('hex'), { mode: 0o600 });
+  try {
+    linkSync(draft, file);
+  } catch (error) {
+    if (!existsSync(file)) throw error;
+  } finally {
+    rmSync(draft);
+  }
+}

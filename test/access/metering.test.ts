@@ -1,0 +1,245 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { refundRequest } from '../../src/access/credits/actions.ts';
+import { settle, settleAll } from '../../src/access/credits/settle.ts';
+import { accessKey, readCharges } from '../../src/access/credits/stream.ts';
+import { revokeKey } from '../../src/access/keys/actions.ts';
+import { setPlan } from '../../src/resources/brands/actions.ts';
+import {
+  call,
+  ledgerOf,
+  makeBrand,
+  type ServerProcess,
+  startApp,
+  startServer,
+  type TestApp,
+  unique,
+  until,
+} from '../harness/app.ts';
+import { creator, putDirectory } from '../harness/directory.ts';
+
+const alias = unique('metering');
+let app: TestApp;
+let servers: ServerProcess[];
+
+const engines = () => ({ db: app.context.postgres.db, redis: app.context.redis, clock: app.context.clock });
+
+beforeAll(async () => {
+  app = await startApp({ alias });
+  await putDirectory(app.context.elastic, alias, [creator(1), creator(2)]);
+  servers = await Promise.all([startServer(alias), startServer(alias), startServer(alias)]);
+});
+afterAll(async () => {
+  await Promise.all((servers ?? []).map((server) => server.stop()));
+  await app?.close();
+});
+
+const searchUrl = (url: string) => `${url}/v1/creators/search`;
+const spread = (i: number) => servers[i % servers.length]?.url ?? '';
+
+const tally = (statuses: readonly number[]) =>
+  statuses.reduce<Record<number, number>>((counts, status) => {
+    counts[status] = (counts[status] ?? 0) + 1;
+    return counts;
+  }, {});
+
+describe('three processes', () => {
+  it('let exactly 100 of 1,000 concurrent calls of one key pass', async () => {
+    const brand = await makeBrand(app.context);
+    const key = await brand.key('brand');
+    const answers = await Promise.all(Array.from({ length: 1_000 }, (_, i) => call(`${spread(i)}/v1/usage`, key)));
+    expect(tally(answers.map(({ status }) => status))).toEqual({ 200: 100, 429: 900 });
+    const left = answers
+      .filter(({ status }) => status === 200)
+      .map(({ headers }) => Number(headers.get('x-ratelimit-remaining')));
+    expect(left.sort((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, i) => i));
+  });
+
+  it('sell a budget of 1,000 credits to exactly 100 of 300 concurrent searches over five keys', async () => {
+    const brand = await makeBrand(app.context, { plan: 'enterprise', credits: 1_000 });
+    const keys = await Promise.all(Array.from({ length: 5 }, () => brand.key('data')));
+    const answers = await Promise.all(
+      Array.from({ length: 300 }, (_, i) => call(searchUrl(spread(i)), keys[i % keys.length] ?? '')),
+    );
+    expect(tally(answers.map(({ status }) => status))).toEqual({ 200: 100, 402: 200 });
+    const refused = answers.find(({ status }) => status === 402);
+    expect(refused?.body).toMatchObject({ code: 'CREDITS_EXHAUSTED', credits_remaining: 0, credits_required: 10 });
+    expect(Date.parse(refused?.body.resets_at)).toBeGreaterThan(Date.now());
+    expect(refused?.headers.get('x-credits-charged')).toBe('0');
+    expect(await ledgerOf(app.context, brand)).toEqual({ granted: 1_000, charged: 1_000, refunded: 0, remaining: 0 });
+  });
+
+  it('hold to a revocation within a second', async () => {
+    const brand = await makeBrand(app.context);
+    const [key, other] = [await brand.key('brand'), await brand.key('brand')];
+    for (const server of servers) expect((await call(`${server.url}/v1/usage`, key)).status).toBe(200);
+    await revokeKey(engines(), key);
+    for (const server of servers) {
+      const answer = await call(`${server.url}/v1/usage`, key);
+      expect([answer.status, answer.body.code]).toEqual([401, 'INVALID_API_KEY']);
+      expect((await call(`${server.url}/v1/usage`, other)).status).toBe(200);
+    }
+  });
+
+  it('hold to a changed plan within a second', async () => {
+    const brand = await makeBrand(app.context, { plan: 'starter' });
+    const brandKey = await brand.key('brand');
+    const dataKey = await brand.key('data');
+    for (const server of servers) {
+      expect((await call(searchUrl(server.url), brandKey)).status).toBe(200);
+      expect((await call(searchUrl(server.url), dataKey)).headers.get('x-credits-limit')).toBe('1000');
+    }
+    const change = { plan: 'free' as const, status: undefined, monthlyCredits: undefined };
+    await setPlan(engines(), brand.subscriptionIds.brand, change);
+    await setPlan(engines(), brand.subscriptionIds.data, {
+      plan: 'scale',
+      status: 'canceled',
+      monthlyCredits: undefined,
+    });
+    for (const server of servers) {
+      expect((await call(searchUrl(server.url), brandKey)).body.code).toBe('SUBSCRIPTION_REQUIRED');
+      expect((await call(searchUrl(server.url), dataKey)).body.code).toBe('INVALID_API_KEY');
+    }
+    await setPlan(engines(), brand.subscriptionIds.data, {
+      plan: 'growth',
+      status: 'active',
+      monthlyCredits: undefined,
+    });
+    for (const server of servers) {
+      const limit = async () => (await call(searchUrl(server.url), dataKey)).headers.get('x-credits-limit');
+      await until('the new plan, within a second', async () => (await limit()) === '10000', 1_000);
+    }
+  });
+
+  it('keep selling exactly the budget while the plan changes and the balance is rebuilt', async () => {
+    const brand = await makeBrand(app.context, { plan: 'enterprise', credits: 500 });
+    const keys = await Promise.all(Array.from({ length: 6 }, () => brand.key('data')));
+    const searches = Array.from({ length: 400 }, async (_, i) => {
+      if (i % 50 === 0) await app.context.redis.client.del(accessKey(brand.subscriptionIds.data));
+      if (i === 123)
+        await setPlan(engines(), brand.subscriptionIds.data, {
+          plan: 'enterprise',
+          status: 'active',
+          monthlyCredits: 900,
+        });
+      return (await call(searchUrl(spread(i)), keys[i % keys.length] ?? '')).status;
+    });
+    const statuses = tally(await Promise.all(searches));
+    const sold = statuses[200] ?? 0;
+    expect(Object.keys(statuses).every((status) => ['200', '402'].includes(status))).toBe(true);
+    const ledger = await ledgerOf(app.context, brand);
+    expect(ledger).toEqual({ granted: 900, charged: sold * 10, refunded: 0, remaining: 900 - sold * 10 });
+    expect(sold).toBeGreaterThanOrEqual(50);
+    expect(sold).toBeLessThanOrEqual(90);
+  });
+});
+
+describe('credits', () => {
+  it('a search costs 10, whatever its limit and also when nothing is found; look-ups and previews are free', async () => {
+    const brand = await makeBrand(app.context, { plan: 'starter' });
+    const key = await brand.key('data');
+    const charged = async (path: string) => {
+      const { headers } = await call(`${app.url}${path}`, key);
+      return [headers.get('x-credits-charged'), headers.get('x-credits-remaining')];
+    };
+    expect(await charged('/v1/creators/search?limit=100')).toEqual(['10', '990']);
+    expect(await charged('/v1/creators/search?category=none')).toEqual(['10', '980']);
+    expect(await charged('/v1/creators/1')).toEqual(['0', '980']);
+    expect(await charged('/v1/creators/search?preview=true')).toEqual(['0', '980']);
+    expect(await charged('/v1/creators/search?limit=x')).toEqual(['0', '980']);
+    expect(await charged('/v1/creators/search?directory_version=gone')).toEqual(['0', '980']);
+    expect(await ledgerOf(app.context, brand)).toEqual({ granted: 1_000, charged: 20, refunded: 0, remaining: 980 });
+  });
+
+  it('fewer than 10 left answer 402 and nothing partial', async () => {
+    const brand = await makeBrand(app.context, { plan: 'starter', credits: 19 });
+    const key = await brand.key('data');
+    expect((await call(searchUrl(app.url), key)).status).toBe(200);
+    const { status, body } = await call(searchUrl(app.url), key);
+    expect([status, body.credits_remaining]).toEqual([402, 9]);
+  });
+
+  it('a brand key is not metered', async () => {
+    const brand = await makeBrand(app.context);
+    const { status, headers } = await call(searchUrl(app.url), await brand.key('brand'));
+    expect([status, headers.get('x-credits-charged')]).toEqual([200, null]);
+    expect((await ledgerOf(app.context, brand)).charged).toBe(0);
+  });
+
+  it('the balance is rebuilt from the ledger and the charges on their way when Redis has lost it', async () => {
+    const brand = await makeBrand(app.context, { plan: 'starter' });
+    const key = await brand.key('data');
+    for (let i = 0; i < 3; i += 1) await call(searchUrl(app.url), key);
+    await settle(engines(), [brand.subscriptionIds.data]);
+    for (let i = 0; i < 2; i += 1) await call(searchUrl(app.url), key);
+    await app.context.redis.client.del(accessKey(brand.subscriptionIds.data));
+    const { headers } = await call(searchUrl(app.url), key);
+    expect(headers.get('x-credits-remaining')).toBe('940');
+  });
+
+  it('a charge is written to the ledger once, however often it is settled', async () => {
+    const brand = await makeBrand(app.context, { plan: 'starter' });
+    const key = await brand.key('data');
+    for (let i = 0; i < 20; i += 1) await call(searchUrl(app.url), key);
+    await Promise.all(Array.from({ length: 5 }, () => settleAll(engines())));
+    expect(await readCharges(app.context.redis, brand.subscriptionIds.data)).toEqual([]);
+    expect(await ledgerOf(app.context, brand)).toEqual({ granted: 1_000, charged: 200, refunded: 0, remaining: 800 });
+  });
+
+  it('a lower plan in mid-period never turns the balance negative', async () => {
+    const brand = await makeBrand(app.context, { plan: 'enterprise', credits: 100 });
+    const key = await brand.key('data');
+    for (let i = 0; i < 5; i += 1) await call(searchUrl(app.url), key);
+    await setPlan(engines(), brand.subscriptionIds.data, { plan: 'enterprise', status: 'active', monthlyCredits: 20 });
+    expect((await call(searchUrl(app.url), key)).status).toBe(402);
+    expect(await ledgerOf(app.context, brand)).toEqual({ granted: 50, charged: 50, refunded: 0, remaining: 0 });
+  });
+
+  it('a request that paid is given back by its id, once', async () => {
+    const brand = await makeBrand(app.context, { plan: 'starter' });
+    const key = await brand.key('data');
+    const { headers } = await call(searchUrl(app.url), key);
+    const requestId = headers.get('x-request-id') ?? '';
+    expect(await refundRequest(engines(), requestId)).toMatchObject({ credits: 10 });
+    await expect(refundRequest(engines(), requestId)).rejects.toThrow(/given back already/);
+    await expect(refundRequest(engines(), 'req_unknown')).rejects.toThrow(/No such charge/);
+    expect((await call(`${app.url}/v1/creators/1`, key)).headers.get('x-credits-remaining')).toBe('1000');
+    expect(await ledgerOf(app.context, brand)).toEqual({ granted: 1_000, charged: 10, refunded: 10, remaining: 1_000 });
+  });
+
+  it('usage shows calls and credits per key and day, to the brand alone', async () => {
+    const brand = await makeBrand(app.context, { plan: 'starter' });
+    const stranger = await makeBrand(app.context, { plan: 'starter' });
+    const [first, second] = [await brand.key('data'), await brand.key('data')];
+    for (let i = 0; i < 3; i += 1) await call(searchUrl(app.url), first);
+    await call(searchUrl(app.url), second);
+    await settle(engines(), [brand.subscriptionIds.data]);
+    const { body } = await call(`${app.url}/v1/usage`, await brand.key('brand'));
+    const today = new Date().toISOString().slice(0, 10);
+    const rows = body.data.map(({ date, calls, credits, refunded }: Record<string, unknown>) => ({
+      date,
+      calls,
+      credits,
+      refunded,
+    }));
+    expect(rows).toHaveLength(2);
+    expect(rows).toContainEqual({ date: today, calls: 3, credits: 30, refunded: 0 });
+    expect(rows).toContainEqual({ date: today, calls: 1, credits: 10, refunded: 0 });
+    expect(body.summary.balance).toMatchObject({ granted: 1_000, charged: 40, refunded: 0, remaining: 960 });
+    expect(JSON.stringify(body)).not.toContain(first);
+    expect((await call(`${app.url}/v1/usage`, await stranger.key('brand'))).body.data).toEqual([]);
+  });
+
+  it('a key shows when it was used last', async () => {
+    const brand = await makeBrand(app.context);
+    const key = await brand.key('brand');
+    await call(`${app.url}/v1/usage`, key);
+    await until('last_used_at', async () => {
+      const row = await app.context.postgres.db
+        .selectFrom('apiKeys')
+        .select('lastUsedAt')
+        .where('brandId', '=', brand.id)
+        .executeTakeFirst();
+      return row?.lastUsedAt !== null;
+    });
+  });
+});

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { call, makeBrand, send, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
+import { apply, BEHIND_PROXY, makeCampaign } from '../harness/applying.ts';
+
+let app: TestApp;
+let brand: TestBrand;
+let key: string;
+let campaign: string;
+
+beforeAll(async () => {
+  app = await startApp({ env: BEHIND_PROXY });
+  brand = await makeBrand(app.context);
+  key = await brand.key('brand');
+  campaign = await makeCampaign(app, key);
+});
+afterAll(() => app?.close());
+
+const patch = (path: string, body: unknown, caller = key) => send(`${app.url}${path}`, caller, 'PATCH', body);
+const log = async (query = '', caller = key) => (await call(`${app.url}/v1/audit-log?${query}`, caller)).body;
+
+describe('the audit log', () => {
+  it('tells who changed what, with the changed fields as they were and became', async () => {
+    const { headers } = await patch(`/v1/campaigns/${campaign}`, { name: 'Relaunch', status: 'paused' });
+    const { data } = await log(`resource_id=${campaign}`);
+    expect(data).toEqual([
+      {
+        id: expect.stringMatching(/^aud_/),
+        key_id: expect.stringMatching(/^key_/),
+        key_name: 'test',
+        operation: 'update_campaign',
+        resource_id: campaign,
+        old: { title: 'Launch', status: 'active', updated_at: null },
+        new: { title: 'Relaunch', status: 'paused', updated_at: expect.stringMatching(/Z$/) },
+        request_id: headers.get('x-request-id'),
+        created_at: expect.stringMatching(/Z$/),
+      },
+      expect.objectContaining({ operation: 'create_campaign', old: null }),
+    ]);
+    expect(data[1].new).toMatchObject({ id: campaign, title: 'Launch', status: 'active' });
+  });
+
+  it('a change that fails leaves no line', async () => {
+    const { pagination } = await log();
+    expect((await patch('/v1/campaigns/cmp_missing', { name: 'x' })).status).toBe(404);
+    expect((await patch('/v1/brand', { name: null })).status).toBe(422);
+    expect((await log()).pagination.total).toBe(pagination.total);
+  });
+
+  it('filters by resource, operation and key; pages, newest first', async () => {
+    const second = await brand.key('brand');
+    await patch('/v1/brand', { industry: 'a' });
+    await patch('/v1/brand', { industry: 'b' }, second);
+    await patch('/v1/brand', { industry: 'c' });
+    const { data, pagination } = await log('operation=update_brand');
+    expect(data.map((entry: { new: { industry: string } }) => entry.new.industry)).toEqual(['c', 'b', 'a']);
+    expect(pagination.total).toBe(3);
+    const byKey = await log(`operation=update_brand&key_id=${data[1].key_id}`);
+    expect(byKey.data.map((entry: { id: string }) => entry.id)).toEqual([data[1].id]);
+    expect((await log(`operation=update_brand&resource_id=${campaign}`)).data).toEqual([]);
+    expect((await log('operation=update_brand&limit=2&page=2')).data).toEqual([data[2]]);
+    expect((await log('operation=update_brand&sort=oldest&limit=1')).data).toEqual([data[2]]);
+    expect((await log('created_after=2099-01-01')).data).toEqual([]);
+  });
+
+  it('shows what came from a public page without a key', async () => {
+    const open = await makeCampaign(app, key);
+    expect((await apply(app, open, { email: 'ann@mail.example' })).status).toBe(303);
+    const { data } = await log('operation=apply');
+    const entry = data.find(({ resource_id }: { resource_id: string }) => resource_id.startsWith('app_'));
+    expect(entry).toMatchObject({
+      key_id: null,
+      key_name: null,
+      old: null,
+      new: { creator_email: 'ann@mail.example' },
+    });
+  });
+
+  it("another brand's lines are never shown, whatever is filtered for", async () => {
+    const stranger = await (await makeBrand(app.context)).key('brand');
+    for (const query of ['', `resource_id=${campaign}`, 'operation=update_campaign']) {
+      expect((await log(query, stranger)).pagination.total).toBe(0);
+    }
+  });
+
+  it('no key is 401, a data key 403, an unreadable time 422', async () => {
+    const url = `${app.url}/v1/audit-log`;
+    expect((await call(url)).body.code).toBe('AUTH_REQUIRED');
+    expect((await call(url, await brand.key('data'))).body.code).toBe('BRAND_KEY_REQUIRED');
+    expect((await call(`${url}?created_before=soon`, key)).status).toBe(422);
+  });
+});

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { call, makeBrand, send, startApp, type TestApp } from '../harness/app.ts';
+
+let app: TestApp;
+const Declared = z.object({
+  parameters: z.array(z.looseObject({ $ref: z.string().optional() })),
+  responses: z.record(z.string(), z.object({ description: z.string() })),
+});
+const Document = z.object({ paths: z.record(z.string(), z.record(z.string(), Declared)) });
+let operations: [name: string, method: string, declared: z.infer<typeof Declared>][];
+
+beforeAll(async () => {
+  app = await startApp();
+  const { paths } = Document.parse((await call(`${app.url}/openapi.json`)).body);
+  operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, declared]): (typeof operations)[number] => [
+      `${method} ${path}`,
+      method,
+      declared,
+    ]),
+  );
+});
+afterAll(() => app?.close());
+
+const KEY = '#/components/parameters/IdempotencyKey';
+
+describe('the OpenAPI document', () => {
+  it('declares the Idempotency-Key of every change, and of nothing else, with what a reused one is told', () => {
+    expect(operations.length).toBeGreaterThan(40);
+    for (const [name, method, { parameters, responses }] of operations) {
+      const isChange = method !== 'get';
+      expect(
+        parameters.some(({ $ref }) => $ref === KEY),
+        name,
+      ).toBe(isChange);
+      expect(responses[409]?.description.includes('IDEMPOTENCY_KEY_REUSED') ?? false, name).toBe(isChange);
+    }
+  });
+
+  it('says of the Idempotency-Key what the API takes', async () => {
+    const { body } = await call(`${app.url}/openapi.json`);
+    const { schema } = body.components.parameters.IdempotencyKey;
+    const key = await (await makeBrand(app.context)).key('brand');
+    const isTaken = async (value: string) => {
+      const more = { 'idempotency-key': value };
+      return (await send(`${app.url}/v1/brand`, key, 'PATCH', {}, more)).status === 200;
+    };
+    for (const value of ['', '!', '~', 'a'.repeat(255), 'a'.repeat(256), 'a b', 'é']) {
+      const isDeclared = value.length <= schema.maxLength && new RegExp(schema.pattern).test(value);
+      expect(await isTaken(value), value).toBe(isDeclared);
+    }
+  });
+});

@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { operations } from '../../src/api/operations.ts';
+import { call, made, makeBrand, send, startApp, type TestApp, unique } from '../harness/app.ts';
+import { apply, BEHIND_PROXY, makeCampaign } from '../harness/applying.ts';
+import { creator, putDirectory } from '../harness/directory.ts';
+
+const alias = unique('lists');
+let app: TestApp;
+let keys: string[];
+let campaign: string;
+let turn = 0;
+
+const ROWS = 5;
+
+/** Its page is one more than a number holds exactly. */
+const FARTHEST = `limit=1&offset=${2 ** 53 - 1}`;
+
+beforeAll(async () => {
+  app = await startApp({ alias, env: BEHIND_PROXY });
+  await putDirectory(app.context.elastic, alias, [creator(1), creator(2)]);
+  const brand = await makeBrand(app.context);
+  keys = await Promise.all(Array.from({ length: 10 }, () => brand.key('brand')));
+  const [key = ''] = keys;
+  for (let i = 0; i < ROWS; i += 1) campaign = await makeCampaign(app, key, { name: `=c${i}` });
+  for (let i = 0; i < ROWS; i += 1) {
+    await apply(app, campaign, { email: `p${i}@mail.example`, name: `@p${i}`, message: '+1, "quoted"\nline' });
+    await made(`${app.url}/v1/roster`, key, { creator_email: `r${i}@mail.example` });
+    await made(`${app.url}/v1/affiliates/links`, key, { creator_email: `r${i}@mail.example`, value: `=code ${i}` });
+  }
+});
+afterAll(() => app?.close());
+
+const read = (path: string, accept = 'application/json') => {
+  turn += 1;
+  return call(`${app.url}${path.replace('{id}', campaign)}`, keys[turn % keys.length], { headers: { accept } });
+};
+
+const isList = ({ response }: (typeof operations)[number]) =>
+  response instanceof z.ZodObject && Object.hasOwn(response.shape, 'pagination');
+const lists = operations.filter(isList).map(({ path }) => path);
+
+describe('every list', () => {
+  it.each(lists)('%s clamps what is over 100 and refuses what is no page', async (path) => {
+    for (const limit of ['101', '1000000', '9'.repeat(30)]) {
+      const { status, body } = await read(`${path}?limit=${limit}`);
+      expect([status, body.pagination?.limit]).toEqual([200, 100]);
+    }
+    for (const query of ['limit=0', 'limit=-1', 'limit=1.5', 'limit=x', 'page=0', 'page=x', 'offset=-1']) {
+      const { status, body } = await read(`${path}?${query}`);
+      expect([status, body.code], query).toEqual([422, 'VALIDATION_ERROR']);
+    }
+    expect((await read(path)).body.pagination).toMatchObject({ page: 1, limit: 20 });
+    expect((await read(`${path}?limit=2&page=9&offset=3`)).body.pagination).toMatchObject({ page: 2, limit: 2 });
+    const { total } = (await read(path)).body.pagination;
+    for (const query of ['limit=100&page=50', `page=${2 ** 53 - 1}`, `offset=${2 ** 53 - 1}`, FARTHEST]) {
+      const { status, body } = await read(`${path}?${query}`);
+      expect([status, body.data, body.pagination?.has_more, body.pagination?.total], query).toEqual([
+        200,
+        [],
+        false,
+        total,
+      ]);
+    }
+    for (const query of [`page=${2n ** 53n}`, `offset=${2n ** 53n}`, `page=${'9'.repeat(30)}`]) {
+      const { status, body } = await read(`${path}?${query}`);
+      expect([status, body.details], query).toMatchObject([422, [{ code: 'too_big' }]]);
+    }
+  });
+});
+
+/** The time that each list is ordered by. */
+const OWN = {
+  '/v1/campaigns': 'created_at',
+  '/v1/campaigns/{id}/applications': 'applied_at',
+  '/v1/applications': 'applied_at',
+  '/v1/creators': 'joined_at',
+  '/v1/roster': 'added_at',
+  '/v1/affiliates': 'created_at',
+  '/v1/affiliates/links': 'created_at',
+  '/v1/audit-log': 'created_at',
+} as const;
+
+describe.each(Object.entries(OWN))("the brand's own list %s", (path, time) => {
+  const walk = async (query: string) => {
+    const rows: Record<string, string>[] = [];
+    for (let page = 1; ; page += 1) {
+      const { body } = await read(`${path}?limit=2&page=${page}&${query}`);
+      rows.push(...body.data);
+      if (!body.pagination.has_more) return { rows, total: body.pagination.total };
+    }
+  };
+
+  it('is newest first, oldest first when asked, each row once', async () => {
+    const { rows, total } = await walk('');
+    expect(rows.length).toBe(total);
+    expect(total).toBeGreaterThanOrEqual(ROWS);
+    expect(new Set(rows.map(({ id }) => id)).size).toBe(total);
+    const times = rows.map((row) => row[time] ?? '');
+    expect(times).toEqual(times.toSorted().toReversed());
+    expect((await walk('sort=oldest')).rows).toEqual(rows.toReversed());
+  });
+
+  it('is cut by created_after, which leaves its moment out, and created_before, which has it in', async () => {
+    const { rows, total } = await walk('');
+    const moment = rows[2]?.[time] ?? '';
+    const at = encodeURIComponent(moment);
+    const [after, before] = [await walk(`created_after=${at}`), await walk(`created_before=${at}`)];
+    expect(after.rows).toEqual(rows.filter((row) => (row[time] ?? '') > moment));
+    expect(before.rows).toEqual(rows.filter((row) => (row[time] ?? '') <= moment));
+    expect(after.total + before.total).toBe(total);
+    expect((await walk(`created_after=${at}&created_before=${at}`)).total).toBe(0);
+    expect((await read(`${path}?created_after=soon`)).status).toBe(422);
+    expect((await read(`${path}?sort=best`)).status).toBe(422);
+  });
+
+  it('is CSV when asked: the fields of an item, all rows in the same order, no formula', async () => {
+    const { rows, total } = await walk('sort=oldest');
+    const { status, headers, body } = await read(`${path}?sort=oldest&limit=1`, 'text/csv');
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
+    const lines: string[] = body.split('\n');
+    expect(lines[0]?.split(',')).toEqual(Object.keys(rows[0] ?? {}));
+    const ids = rows.map(({ id }) => id ?? '');
+    expect(lines.flatMap((line) => ids.find((id) => line.startsWith(`${id},`)) ?? [])).toEqual(ids);
+    expect(ids).toHaveLength(total);
+    expect(body).not.toMatch(/(^|,)"?[=+@-]/m);
+  });
+});
+
+describe('CSV', () => {
+  it("of a campaign that is not the brand's is 404, as JSON", async () => {
+    const { status, headers, body } = await call(`${app.url}/v1/campaigns/cmp_missing/applications`, keys[0], {
+      headers: { accept: 'text/csv' },
+    });
+    expect([status, body.code]).toEqual([404, 'NOT_FOUND']);
+    expect(headers.get('content-type')).toMatch(/^application\/json/);
+  });
+
+  it('of the directory is 406', async () => {
+    for (const path of ['/v1/creators/search', '/v1/creators/1']) {
+      const { status, body } = await read(path, 'text/csv');
+      expect([status, body.code]).toEqual([406, 'NOT_ACCEPTABLE']);
+    }
+  });
+});
+
+describe('a plan without the directory', () => {
+  it.each(['/v1/creators/search', '/v1/creators/1'])('%s is 403 SUBSCRIPTION_REQUIRED', async (path) => {
+    const brand = await makeBrand(app.context, { plan: 'growth', status: 'canceled' });
+    const { status, body } = await send(`${app.url}${path}`, await brand.key('brand'), 'GET');
+    expect([status, body.code]).toEqual([403, 'SUBSCRIPTION_REQUIRED']);
+  });
+});

@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ApplicationPatch } from '../../src/resources/applications/schema.ts';
+import { BrandPatch } from '../../src/resources/brands/schema.ts';
+import { CampaignPatch } from '../../src/resources/campaigns/schema.ts';
+import { RosterPatch } from '../../src/resources/roster/schema.ts';
+import { call, made, makeBrand, send, startApp, type TestApp, unique } from '../harness/app.ts';
+import { apply, BEHIND_PROXY, makeCampaign } from '../harness/applying.ts';
+
+let app: TestApp;
+let keys: string[];
+let turn = 0;
+const key = () => {
+  turn += 1;
+  return keys[turn % keys.length] ?? '';
+};
+
+beforeAll(async () => {
+  app = await startApp({ env: BEHIND_PROXY });
+  const brand = await makeBrand(app.context);
+  keys = await Promise.all(Array.from({ length: 10 }, () => brand.key('brand')));
+});
+afterAll(() => app?.close());
+
+const refused = Symbol('refused');
+
+/** A field of a patch: what to send, where the record then shows what, and what null leaves there. */
+interface Field {
+  set: unknown;
+  shows: string;
+  becomes?: unknown;
+  cleared: unknown;
+}
+
+const text = (shows: string, set = 'text'): Field => ({ set, shows, cleared: null });
+
+interface Patched {
+  /** Every field that the shape has: a further one fails here until it is added. */
+  shape: Record<string, unknown>;
+  make: () => Promise<string>;
+  fields: Record<string, Field>;
+}
+
+const RECORDS: Record<string, Patched> = {
+  campaign: {
+    shape: CampaignPatch.shape,
+    make: async () =>
+      `/v1/campaigns/${await makeCampaign(app, key(), {
+        compensation: { type: 'fixed', amount: 5, currency: 'EUR' },
+        requirements: { min_followers: 7 },
+      })}`,
+    fields: {
+      name: { set: 'Second', shows: 'title', cleared: refused },
+      type: text('campaign_type', 'ugc'),
+      description: text('description'),
+      deadline: { set: '2027-01-31', shows: 'deadline', becomes: '2027-01-31T00:00:00.000Z', cleared: null },
+      status: { set: 'paused', shows: 'status', cleared: refused },
+      compensation: { set: { type: 'product' }, shows: 'compensation.type', becomes: 'product', cleared: null },
+      'compensation.type': { set: 'product', shows: 'compensation.type', cleared: refused },
+      'compensation.amount': { set: 9.5, shows: 'compensation.amount', cleared: null },
+      'compensation.currency': { set: 'GBP', shows: 'compensation.currency', cleared: 'USD' },
+      requirements: { set: { min_followers: 8 }, shows: 'requirements.min_followers', becomes: 8, cleared: null },
+      'requirements.platforms': { set: ['video_app'], shows: 'requirements.platforms', cleared: null },
+      'requirements.min_followers': { set: 9, shows: 'requirements.min_followers', cleared: null },
+      'requirements.content_types': { set: ['reel'], shows: 'requirements.content_types', cleared: null },
+      'requirements.deliverables_count': { set: 3, shows: 'requirements.deliverables_count', cleared: null },
+    },
+  },
+  application: {
+    shape: ApplicationPatch.shape,
+    make: async () => {
+      const campaign = await makeCampaign(app, key());
+      await apply(app, campaign, { email: 'ann@mail.example' });
+      const { body } = await call(`${app.url}/v1/campaigns/${campaign}/applications`, key());
+      return `/v1/applications/${body.data[0].id}`;
+    },
+    fields: { status: { set: 'shortlisted', shows: 'status', cleared: refused }, note: text('note') },
+  },
+  'roster entry': {
+    shape: RosterPatch.shape,
+    make: async () => `/v1/roster/${(await made(`${app.url}/v1/roster/add`, key(), { ig_handle: unique('h') })).id}`,
+    fields: {
+      status: { set: 'paused', shows: 'status', cleared: refused },
+      tags: { set: ['a', 'b'], shows: 'tags', cleared: [] },
+      note: text('note'),
+      name: text('creator_name'),
+      creator_email: { set: `${unique('ann')}@mail.example`, shows: 'creator_email', cleared: refused },
+    },
+  },
+  // Last: a campaign's compensation is in the brand's currency when it names none.
+  brand: {
+    shape: BrandPatch.shape,
+    make: async () => '/v1/brand',
+    fields: {
+      name: { set: unique('Brand'), shows: 'name', cleared: refused },
+      logo: text('logo', 'https://brand.example/logo.png'),
+      contact_name: text('contact_name'),
+      contact_email: text('contact_email', 'ann@brand.example'),
+      website: text('website', 'https://brand.example'),
+      industry: text('industry'),
+      description: text('description'),
+      settings: { set: { currency: 'EUR' }, shows: 'settings.currency', becomes: 'EUR', cleared: refused },
+      'settings.auto_approve_commissions': { set: true, shows: 'settings.auto_approve_commissions', cleared: refused },
+      'settings.default_commission_rate': { set: 12.5, shows: 'settings.default_commission_rate', cleared: refused },
+      'settings.currency': { set: 'JPY', shows: 'settings.currency', cleared: refused },
+    },
+  },
+};
+
+/** `{a: {b: value}}` of `a.b`. */
+const patchOf = (path: string, value: unknown): unknown =>
+  path.split('.').reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
+
+const at = (record: Record<string, unknown>, path: string): unknown =>
+  path.split('.').reduce<unknown>((value, name) => (value == null ? value : Object(value)[name]), record);
+
+const read = async (path: string) => (await call(`${app.url}${path}`, key())).body.data;
+const patch = (path: string, body: unknown) => send(`${app.url}${path}`, key(), 'PATCH', body);
+/** What no patch of a field changes: everything but the field and what is derived with it. */
+const rest = (record: Record<string, unknown>, shows: string) => {
+  const { updated_at: _at, compensation_label: _label, ...others } = structuredClone(record);
+  const path = shows.split('.');
+  const last = path.pop() ?? '';
+  const holder = at(others, path.join('.')) ?? others;
+  if (typeof holder === 'object' && holder !== null) Reflect.deleteProperty(path.length > 0 ? holder : others, last);
+  return others;
+};
+
+describe.each(Object.entries(RECORDS))('a patch of a %s', (_name, { shape, make, fields }) => {
+  it('knows exactly these fields', () => {
+    expect(
+      Object.keys(fields)
+        .filter((name) => !name.includes('.'))
+        .sort(),
+    ).toEqual(Object.keys(shape).sort());
+  });
+
+  it('of nothing changes nothing', async () => {
+    const path = await make();
+    const before = await read(path);
+    expect((await patch(path, {})).status).toBe(200);
+    expect({ ...(await read(path)), updated_at: '' }).toEqual({ ...before, updated_at: '' });
+  });
+
+  it.each(Object.entries(fields))(
+    '%s: set sets it alone, omitted it stays, null does what is said',
+    async (name, field) => {
+      const path = await make();
+      const before = await read(path);
+      expect((await patch(path, patchOf(name, field.set))).status).toBe(200);
+      const set = await read(path);
+      expect(at(set, field.shows)).toEqual(field.becomes ?? field.set);
+      if (field.shows.startsWith(name)) expect(rest(set, field.shows)).toEqual(rest(before, field.shows));
+      await patch(path, {});
+      expect(at(await read(path), field.shows)).toEqual(field.becomes ?? field.set);
+      const cleared = await patch(path, patchOf(name, null));
+      expect(cleared.status).toBe(field.cleared === refused ? 422 : 200);
+      const expected = field.cleared === refused ? at(set, field.shows) : field.cleared;
+      expect(at(await read(path), field.shows)).toEqual(expected);
+    },
+  );
+});

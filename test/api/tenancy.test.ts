@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operations } from '../../src/api/operations.ts';
+import { inWork } from '../../src/api/work.ts';
+import { ensureCreator } from '../../src/resources/creators/actions.ts';
+import { systemClock } from '../../src/values/clock.ts';
+import { newId } from '../../src/values/ids.ts';
+import { type Answer, call, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
+import { creator, putDirectory } from '../harness/directory.ts';
+import { makeSale } from '../harness/sales.ts';
+
+const alias = unique('tenancy');
+let app: TestApp;
+let owner: TestBrand;
+let stranger: TestBrand;
+/** An id of the owner's for every path that has one. */
+let ids: Record<string, string>;
+
+async function send(method: string, path: string, key: string, body?: object): Promise<Answer> {
+  const init = body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+  return await call(`${app.url}${path}`, key, { method, ...init });
+}
+
+async function makeApplication(campaignId: string): Promise<string> {
+  const { db } = app.context.postgres;
+  const actor = { brandId: owner.id, keyId: null, operation: 'test', requestId: null };
+  return await inWork(db, systemClock, actor, async (work) => {
+    const { now } = work;
+    const email = `${unique('a')}@example.com`;
+    const creatorId = await ensureCreator(work, { email, name: 'A', igHandle: null, ttHandle: null });
+    const id = newId('app', now.getTime());
+    const row = {
+      id,
+      brandId: owner.id,
+      campaignId,
+      creatorId,
+      creatorEmail: email,
+      status: 'pending' as const,
+      appliedAt: now,
+    };
+    await work.db.insertInto('applications').values(row).execute();
+    return id;
+  });
+}
+
+beforeAll(async () => {
+  app = await startApp({ alias });
+  await putDirectory(app.context.elastic, alias, [creator(1)]);
+  owner = await makeBrand(app.context, { plan: 'scale' });
+  stranger = await makeBrand(app.context, { plan: 'scale' });
+  const key = await owner.key('brand');
+  const campaign = (await send('POST', '/v1/campaigns', key, { name: 'secret' })).body.data.id;
+  const entry = (await send('POST', '/v1/roster', key, { creator_email: 'secret@example.com' })).body.data.id;
+  const { id: commission, source } = await makeSale(app.context, owner, { email: 'secret@example.com' });
+  const input = { creator_email: 'secret@example.com', amount: 5, method: 'manual' };
+  const payout = (await send('POST', '/v1/payouts', key, input)).body.data.id;
+  const code = { creator_email: 'secret@example.com', value: 'secret' };
+  const link = (await send('POST', '/v1/affiliates/links', key, code)).body.data.id;
+  ids = { links: link, campaigns: campaign, roster: entry, applications: await makeApplication(campaign) };
+  Object.assign(ids, { commissions: commission, payouts: payout, integrations: source.id });
+});
+afterAll(() => app?.close());
+
+const isDirectory = (path: string) => path.startsWith('/v1/creators/');
+const noun = (path: string) => path.replace('/affiliates/', '/').split('/')[2] ?? '';
+const withId = operations.filter(({ path }) => path.includes('{') && !isDirectory(path));
+/** Asked of one order by its id: test/money/explain.test.ts asks as a stranger. */
+const isOfOne = (path: string) => path === '/v1/affiliates/explain';
+const lists = operations.filter(
+  ({ path, method }) => method === 'GET' && !path.includes('{') && !isDirectory(path) && !isOfOne(path),
+);
+const at = (path: string, id: string) => path.replace(/\{\w+\}/, id);
+const PATCHES: Record<string, object> = {
+  applications: { status: 'rejected' },
+  commissions: { status: 'rejected' },
+  payouts: { status: 'paid' },
+};
+const patchBody = (path: string) => PATCHES[noun(path)] ?? {};
+
+const without = ({ status, body }: Answer) => ({ status, body: { ...body, request_id: '' } });
+
+describe('another brand’s id is not there', () => {
+  it.each(withId.map(({ method, path }) => [method, path]))(
+    '%s %s: 404, as for one that does not exist',
+    async (method, path) => {
+      const id = ids[noun(path)];
+      if (!id) throw new Error(`Make an example for ${path} in this test.`);
+      const key = await stranger.key('brand');
+      const body = method === 'GET' || method === 'DELETE' ? undefined : patchBody(path);
+      const foreign = await send(method, at(path, id), key, body);
+      const missing = await send(method, at(path, `${id.slice(0, 4)}nothing`), key, body);
+      expect([foreign.status, foreign.body.code]).toEqual([404, 'NOT_FOUND']);
+      expect(without(foreign)).toEqual(without(missing));
+      if (method === 'GET') expect((await send(method, at(path, id), await owner.key('brand'))).status).toBe(200);
+    },
+  );
+
+  it.each(lists.map(({ path }) => path))('GET %s shows nothing of another brand', async (path) => {
+    const { status, body } = await send('GET', path, await stranger.key('brand'));
+    expect(status).toBe(200);
+    const text = JSON.stringify(body);
+    for (const secret of [owner.id, ...Object.values(ids), 'secret']) expect(text).not.toContain(secret);
+  });
+});
+
+describe('a data key', () => {
+  const brandOnly = operations.filter(({ callers }) => !callers.includes('data'));
+  it.each(brandOnly.map(({ method, path }) => [method, path]))(
+    '%s %s: 403 BRAND_KEY_REQUIRED',
+    async (method, path) => {
+      const { status, body } = await send(
+        method,
+        at(path, 'x'),
+        await owner.key('data'),
+        method === 'GET' ? undefined : {},
+      );
+      expect([status, body.code]).toEqual([403, 'BRAND_KEY_REQUIRED']);
+    },
+  );
+
+  it('may call exactly the search and one creator', () => {
+    const allowed = operations.filter(({ callers }) => callers.includes('data')).map(({ path }) => path);
+    expect(allowed).toEqual(['/v1/creators/search', '/v1/creators/{pk}']);
+  });
+});

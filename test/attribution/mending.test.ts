@@ -1,0 +1,210 @@
+import { execFile } from 'node:child_process';
+import { rm } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { insertOnce } from '../../src/engines/clickhouse/insert.ts';
+import { migrateClickHouse } from '../../src/engines/clickhouse/migrate.ts';
+import { command, integer, query } from '../../src/engines/clickhouse/query.ts';
+import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
+import { findMending } from '../../src/figures/rollups/queries.ts';
+import { CLICK_CLAIM } from '../../src/figures/schema.ts';
+import { isFoldedAgain } from '../../src/figures/shipping/queries.ts';
+import { mendFigures, refoldUnfolded } from '../../src/ledger/jobs.ts';
+import { compareFigures } from '../../src/ledger/verify.ts';
+import { drainClicks, openClickQueue } from '../../src/links-host/jobs.ts';
+import { COLUMNS } from '../../src/links-host/row.ts';
+import type { EmbeddedEngines } from '../../src/local/engines/start.ts';
+import { type Desk, openDesk, SHOP } from '../harness/affiliates.ts';
+import { makeBrand, startApp, type TestApp, until } from '../harness/app.ts';
+import { click, makeLink } from '../harness/clicks.ts';
+import { makeDatabase, type TestDatabase } from '../harness/database.ts';
+import { type Assignment, post, postAndShip, putAssignment, sale, ship } from '../harness/figures.ts';
+import { removeEngineData, startOwnEngines } from '../harness/own-engines.ts';
+
+/** Engines of its own: this test kills ClickHouse, and mends the figures of every brand there is. */
+let engines: EmbeddedEngines;
+let database: TestDatabase;
+let app: TestApp;
+let desk: Desk;
+const dataName = `test-${process.pid}-mending`;
+
+beforeAll(async () => {
+  database = await makeDatabase('mending');
+  engines = await startOwnEngines(dataName, ['redis', 'clickhouse']);
+  const { redis = '', clickhouse = '' } = engines.urls;
+  app = await startApp({ urls: { postgres: database.url, redis, clickhouse } });
+  await app.context.redis.ready();
+  await migratePostgres(app.context.postgres.db);
+  await migrateClickHouse(app.context.clickhouse);
+  desk = await openDesk(app);
+});
+afterAll(async () => {
+  await app?.close();
+  await engines?.stop();
+  await database?.drop();
+  await removeEngineData(dataName);
+});
+
+const Part = z.object({ path: z.string() });
+
+/** Kills ClickHouse as if between writing down a table's token and naming its part, and starts it again. */
+async function loseNewestPart(table: string): Promise<void> {
+  // A merge that ended between the question and the kill would keep what is to be lost.
+  await command(app.context.clickhouse, `SYSTEM STOP MERGES ${table}`);
+  // Also when it was merged into another already: what was merged is still there, and comes back but for the newest.
+  const found = `SELECT path FROM system.parts WHERE table = {table:String}
+    AND max_block_number = (SELECT max(max_block_number) FROM system.parts WHERE table = {table:String})`;
+  const parts = await query(app.context.clickhouse, Part, found, { table });
+  process.kill(engines.pids.clickhouse ?? Number.NaN, 'SIGKILL');
+  expect(parts.length).toBeGreaterThan(0);
+  for (const part of parts) {
+    expect(part.path).toContain(dataName);
+    await rm(part.path, { recursive: true, force: true });
+  }
+  await engines.restart('clickhouse');
+}
+
+const Count = z.object({ count: integer });
+
+async function countOf(select: string): Promise<number | undefined> {
+  return (await query(app.context.clickhouse, Count, `SELECT ${select}`))[0]?.count;
+}
+
+const problems = ({ id }: { id: string }) =>
+  compareFigures({ db: app.context.postgres.db, clickhouse: app.context.clickhouse }, id);
+
+describe('a ClickHouse that was killed within an insert, and takes what is sent again for a duplicate', () => {
+  it.each(['clicks_v1', 'link_daily_v1', 'brand_daily_v1'])(
+    'has every click once, also where %s lost them',
+    async (table) => {
+      const { context } = app;
+      const link = await makeLink(desk, SHOP);
+      for (let i = 0; i < 5; i += 1) await click(app, link.slug, { 'user-agent': `Mozilla/5.0 (iPhone) Mobile ${i}` });
+      const batch = await openClickQueue(context.redis).claim();
+      await insertOnce(context.clickhouse, 'clicks_v1', COLUMNS, batch?.rows ?? '', `clicks:${batch?.token}`);
+      await loseNewestPart(table);
+      await mendFigures(context);
+      // Not while the batch may be sent again.
+      await mendFigures(context);
+      expect((await findMending(context.clickhouse))?.step).toBe('waiting');
+      await drainClicks(context);
+      expect(await problems(desk.brand)).not.toEqual([]);
+      await mendFigures(context);
+      expect((await findMending(context.clickhouse))?.step).toBe('done');
+      expect(await countOf(`count() AS count FROM clicks_v1 WHERE link_id = '${link.id}'`)).toBe(5);
+      for (const rollup of ['link_daily_v1', 'link_life_v1']) {
+        expect(await countOf(`sum(clicks) AS count FROM ${rollup} WHERE link_id = '${link.id}'`), rollup).toBe(5);
+      }
+      expect(await problems(desk.brand)).toEqual([]);
+    },
+  );
+
+  it('has every posting once, also where ledger_v1 lost them', async () => {
+    const { context } = app;
+    const link: Assignment = await putAssignment(app, desk.brand.id);
+    await post(
+      app,
+      link.brandId,
+      Array.from({ length: 3 }, () => sale(link, new Date(), 1_000, 100)),
+    );
+    await ship(app, link.brandId);
+    await loseNewestPart('ledger_v1');
+    const { db } = context.postgres;
+    await sql`update ledger_batches set sent_at = null where id = (select max(id) from ledger_batches)`.execute(db);
+    await mendFigures(context);
+    await ship(app, link.brandId);
+    expect(await problems(desk.brand)).not.toEqual([]);
+    await mendFigures(context);
+    expect(await countOf(`sum(sales) AS count FROM link_life_v1 WHERE link_id = '${link.linkId}'`)).toBe(3_000);
+    expect(await problems(desk.brand)).toEqual([]);
+  });
+});
+
+/** `cli ledger …` as a process of its own. */
+function startLedger(...args: string[]) {
+  const { redis = '', clickhouse = '' } = engines.urls;
+  const env = { DATABASE_URL: database.url, REDIS_URL: redis, CLICKHOUSE_URL: clickhouse };
+  const options = { env: { ...env, ELASTICSEARCH_URL: 'http://127.0.0.1:9' } };
+  return promisify(execFile)(process.execPath, ['src/cli.ts', 'ledger', ...args], options);
+}
+
+describe('a rebuild that is killed half way', () => {
+  it('leaves figures that do not say how fresh they are, until the worker has folded them again', async () => {
+    const { redis, clickhouse, postgres } = app.context;
+    const { id } = desk.brand;
+    const link = await putAssignment(app, id);
+    await postAndShip(app, id, [sale(link, new Date(), 1_000, 100)]);
+    const asOf = async () => (await desk.get('/v1/analytics')).headers.get('x-data-as-of');
+    expect(await asOf()).not.toBeNull();
+
+    await redis.client.set(CLICK_CLAIM, 'a batch on its way, so that the rebuild waits');
+    const rebuild = startLedger('rebuild', '--brand', id);
+    await until('the rebuild', () => isFoldedAgain(postgres.db, id));
+    rebuild.child.kill('SIGKILL');
+    await expect(rebuild).rejects.toThrow();
+    await redis.client.del(CLICK_CLAIM);
+    await command(clickhouse, 'DELETE FROM link_life_v1 WHERE brand_id = {b:String}', { b: id });
+    expect(await asOf()).toBeNull();
+    await refoldUnfolded(app.context);
+    expect(await asOf()).toBeNull();
+
+    await sql`update unfolded_brands set tried_at = now() - interval '2 minutes'`.execute(postgres.db);
+    await refoldUnfolded(app.context);
+    expect(await asOf()).not.toBeNull();
+    expect(await problems(desk.brand)).toEqual([]);
+  });
+});
+
+describe('a brand whose ledger cannot be compared', () => {
+  /** Two brands whose figures ClickHouse lost; the entry of the one that comes first is edited so that no sum takes it. */
+  async function twoBrands() {
+    const { context } = app;
+    const [broken, sound] = [await makeBrand(context), await makeBrand(context)];
+    expect(broken.id < sound.id).toBe(true);
+    for (const { id } of [broken, sound]) {
+      const link = await putAssignment(app, id);
+      await postAndShip(app, id, [sale(link, new Date(), 1_000, 100)]);
+      await command(context.clickhouse, 'DELETE FROM ledger_v1 WHERE brand_id = {b:String}', { b: id });
+    }
+    await context.postgres.db.transaction().execute(async (trx) => {
+      await sql`alter table ledger_entries disable trigger ledger_is_append_only`.execute(trx);
+      await sql`update ledger_entries set postings = replace(postings::text, '-1000', '"x"')::jsonb
+        where brand_id = ${broken.id}`.execute(trx);
+      await sql`alter table ledger_entries enable trigger ledger_is_append_only`.execute(trx);
+    });
+    return { broken, sound };
+  }
+  const run = (what: string) =>
+    startLedger(what).then(
+      ({ stdout }) => ({ code: 0, stdout }),
+      (error: { code: number; stdout: string }) => ({ code: error.code, stdout: error.stdout }),
+    );
+
+  it('is told of, and the brands after it are mended, verified and rebuilt all the same', async () => {
+    const { context } = app;
+    const { broken, sound } = await twoBrands();
+    expect(await problems(sound)).not.toEqual([]);
+    await command(context.clickhouse, 'TRUNCATE TABLE mending_v1');
+    const told: unknown[] = [];
+    context.log.error = (facts: unknown) => void told.push(facts);
+    await mendFigures(context);
+    await mendFigures(context);
+    expect(await problems(sound)).toEqual([]);
+    expect((await findMending(context.clickhouse))?.step).toBe('done');
+    expect(told).toEqual(Array(3).fill({ brandId: broken.id, err: expect.any(Error) }));
+    expect(await isFoldedAgain(context.postgres.db, broken.id)).toBe(true);
+
+    const verified = await run('verify');
+    expect(verified.code).toBe(1);
+    expect(verified.stdout).toContain(`${broken.id}\tWRONG\t1\t`);
+    expect(verified.stdout).toContain(`${broken.id}\t  entry 1: its postings have another form\n`);
+    expect(verified.stdout).toContain(`${broken.id}\t  not compared with ClickHouse: `);
+    expect(verified.stdout).toContain(`${sound.id}\tok\t1\t`);
+
+    const rebuilt = await run('rebuild');
+    expect([rebuilt.code, rebuilt.stdout]).toEqual([1, expect.stringContaining(`${broken.id}\tFAILED\n`)]);
+    expect(rebuilt.stdout).toContain(`${sound.id}\t1\n`);
+  });
+});

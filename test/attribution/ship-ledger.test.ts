@@ -1,0 +1,151 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { integer, query } from '../../src/engines/clickhouse/query.ts';
+import { shipLedger } from '../../src/figures/jobs.ts';
+import { asOf } from '../../src/figures/queries.ts';
+import { findOldestUnshipped, holdOldestUnsent } from '../../src/figures/shipping/queries.ts';
+import { ignoreFailure } from '../../src/values/errors.ts';
+import { makeBrand, startApp, startWorkerProcess, type TestApp, unique, until } from '../harness/app.ts';
+import { type Assignment, post, putAssignment, sale, ship } from '../harness/figures.ts';
+
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app?.close());
+
+const AT = new Date('2026-03-04T05:06:07.008Z');
+
+async function makeLink(): Promise<Assignment> {
+  return await putAssignment(app, (await makeBrand(app.context)).id);
+}
+
+const Counts = z.object({ postings: integer, entries: integer, sales: integer, conversions: integer });
+
+async function countsOf({ brandId }: Assignment) {
+  const [counts] = await query(
+    app.context.clickhouse,
+    Counts,
+    `SELECT count() AS postings, uniqExact(seq) AS entries,
+      (SELECT sum(sales) FROM link_life_v1 WHERE brand_id = {b:String}) AS sales,
+      (SELECT sum(conversions) FROM brand_daily_v1 WHERE brand_id = {b:String}) AS conversions
+    FROM ledger_v1 WHERE brand_id = {b:String}`,
+    { b: brandId },
+  );
+  return counts;
+}
+
+const counted = (entries: number) => ({ postings: entries * 4, entries, sales: entries * 1_000, conversions: entries });
+const sales = (link: Assignment, count: number) => Array.from({ length: count }, () => sale(link, AT, 1_000, 100));
+describe('shipping the ledger', () => {
+  it('brings every entry into ClickHouse once, however often it runs', async () => {
+    const link = await makeLink();
+    await post(app, link.brandId, sales(link, 7));
+    await ship(app, link.brandId);
+    await ship(app, link.brandId);
+    expect(await countsOf(link)).toEqual(counted(7));
+    await post(app, link.brandId, sales(link, 2));
+    await ship(app, link.brandId);
+    expect(await countsOf(link)).toEqual(counted(9));
+    expect(await findOldestUnshipped(app.context.postgres.db, link.brandId)).toBeUndefined();
+  });
+
+  it('cuts a long ledger into batches', async () => {
+    const link = await makeLink();
+    for (let i = 0; i < 6; i++) await post(app, link.brandId, sales(link, 1_000));
+    await ship(app, link.brandId);
+    expect(await countsOf(link)).toEqual(counted(6_000));
+  });
+
+  it('counts a batch once that was inserted and not marked, as by a worker killed in between', async () => {
+    const link = await makeLink();
+    await post(app, link.brandId, sales(link, 5));
+    await ship(app, link.brandId);
+    const { rows } = await sql`update ledger_batches set sent_at = null
+      where ranges @> ${JSON.stringify([{ brand_id: link.brandId }])}::jsonb returning id`.execute(
+      app.context.postgres.db,
+    );
+    expect(rows).toHaveLength(1);
+    await ship(app, link.brandId);
+    expect(await countsOf(link)).toEqual(counted(5));
+  });
+
+  it('sends a batch that was claimed and not sent', async () => {
+    const link = await makeLink();
+    await post(app, link.brandId, sales(link, 3));
+    const closed = await startApp({ urls: { clickhouse: 'http://127.0.0.1:1' } });
+    await shipLedger(closed.context).catch(ignoreFailure('it cannot send'));
+    await closed.close();
+    await ship(app, link.brandId);
+    expect(await countsOf(link)).toEqual(counted(3));
+  });
+
+  it('counts once with several workers at it while entries come', async () => {
+    const links = await Promise.all(Array.from({ length: 4 }, makeLink));
+    let isOver = false;
+    const workers = Array.from({ length: 3 }, async () => {
+      while (!isOver) await shipLedger(app.context);
+    });
+    await Promise.all(
+      links.map(async (link) => {
+        for (let i = 0; i < 15; i++) await post(app, link.brandId, sales(link, 3));
+      }),
+    );
+    for (const link of links) await ship(app, link.brandId);
+    isOver = true;
+    await Promise.all(workers);
+    for (const link of links) expect(await countsOf(link)).toEqual(counted(45));
+  });
+
+  it('counts once with workers killed at any moment, and within seconds', async () => {
+    const link = await makeLink();
+    const none = unique('none');
+    for (let round = 1; round <= 3; round++) {
+      const worker = await startWorkerProcess(none);
+      for (let i = 0; i < 10; i++) await post(app, link.brandId, sales(link, 20));
+      await worker.kill();
+    }
+    const worker = await startWorkerProcess(none);
+    await post(app, link.brandId, sales(link, 1));
+    await until('figures', async () => (await countsOf(link))?.conversions === 601, 5_000);
+    await worker.stop();
+    expect(await countsOf(link)).toEqual(counted(601));
+  });
+
+  it('goes on past no batch that another worker is sending', async () => {
+    const link = await makeLink();
+    const { db } = app.context.postgres;
+    await until('a batch to be held', async () => {
+      await sql`insert into ledger_batches (ranges, created_at) values ('[]', ${AT})`.execute(db);
+      return await db.transaction().execute(async (trx) => {
+        if (!(await holdOldestUnsent(trx))) return false;
+        await post(app, link.brandId, sales(link, 1));
+        await shipLedger(app.context);
+        expect(await countsOf(link)).toMatchObject({ entries: 0 });
+        return true;
+      });
+    });
+    await ship(app, link.brandId);
+    expect(await countsOf(link)).toEqual(counted(1));
+  });
+});
+
+describe('X-Data-As-Of', () => {
+  it('is just before the oldest entry that is not in yet, and now when all are', async () => {
+    const link = await makeLink();
+    const recorded = new Date(Date.now() - 60_000);
+    await post(app, link.brandId, sales(link, 1), recorded);
+    expect(await asOf(app.context, link.brandId)).toEqual(new Date(recorded.getTime() - 1));
+    await ship(app, link.brandId);
+    const now = Date.now();
+    expect((await asOf(app.context, link.brandId))?.getTime()).toBeGreaterThanOrEqual(now);
+  });
+
+  it('is unknown, and not said, when Redis does not answer', async () => {
+    const closed = await startApp({ urls: { redis: 'redis://127.0.0.1:1' } });
+    expect(await asOf(closed.context, (await makeLink()).brandId)).toBeUndefined();
+    await closed.close();
+  });
+});

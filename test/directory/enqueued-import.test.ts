@@ -1,0 +1,156 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { importDirectory } from '../../src/directory/import/import.ts';
+import { enqueueImport, startImportWorker } from '../../src/directory/import/jobs.ts';
+import { findImport, updateImport } from '../../src/directory/import/queries.ts';
+import { generateCreators, sampleSource } from '../../src/directory/import/sample.ts';
+import { openFiles } from '../../src/directory/import/source.ts';
+import { readStatus } from '../../src/directory/import/status.ts';
+import { engineUrls, type RollcallProcess, startWorkerProcess, unique, until } from '../harness/app.ts';
+import { creator } from '../harness/directory.ts';
+import { makeDirectory, type TestDirectory, watchSearches } from '../harness/indexer.ts';
+
+const ndjson = (rows: unknown[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+
+/** Elasticsearch takes its time on a busy machine. */
+const DEADLINE_MS = 45_000;
+
+let directory: TestDirectory;
+beforeAll(async () => {
+  directory = await makeDirectory();
+});
+afterAll(() => directory.close());
+
+describe('an enqueued import', () => {
+  /** A worker in this process, on a queue of its own. */
+  function startImports() {
+    const context = {
+      elastic: directory.elastic,
+      postgres: directory.postgres,
+      clock: directory.engines.clock,
+      config: readConfig({ DIRECTORY_ALIAS: directory.engines.alias }),
+      log: pino({ level: 'silent' }),
+    };
+    return startImportWorker(context, directory.env.REDIS_URL ?? '', { prefix: unique('queue') });
+  }
+
+  it('is run by a worker, shows its progress in the status, and survives a lost queue', async () => {
+    const { engines, env } = directory;
+    const file = await directory.file('enqueued.ndjson', ndjson([...generateCreators(30_000, 12)]));
+    // The queue of another prefix: this worker never gets the job itself and must make it again from the row.
+    const id = await enqueueImport(engines, env.REDIS_URL ?? '', { files: [file] }, { prefix: unique('lost') });
+    const waiting = await directory.run('status');
+    expect(waiting.out).toContain(`${id} queued: 0 rows`);
+    const worker = startImports();
+    const shares = new Set<number | null>();
+    await until(
+      'the enqueued import to be live',
+      async () => {
+        const { imports, live } = await readStatus(engines);
+        for (const row of imports) if (row.state === 'building') shares.add(row.progress);
+        return live?.documents === 30_000;
+      },
+      DEADLINE_MS,
+    );
+    expect([...shares].some((share) => share !== null && share > 0)).toBe(true);
+    await until('the import to be recorded', async () => (await findImport(engines.db, id))?.state === 'live');
+    await worker.close();
+  });
+
+  it('whose worker died before it had recorded the swap is live, and not built again', async () => {
+    const { engines, env } = directory;
+    const file = await directory.file('swapped.ndjson', ndjson([creator(1)]));
+    const id = await enqueueImport(engines, env.REDIS_URL ?? '', { files: [file] }, { prefix: unique('lost') });
+    const { index } = await importDirectory(engines, { source: await openFiles([file]) });
+    await updateImport(engines.db, id, { state: 'verified', swappedAt: null, updatedAt: engines.clock.now() });
+    const worker = startImports();
+    await until('the import to be recorded', async () => (await findImport(engines.db, id))?.state === 'live');
+    await worker.close();
+    expect(await readStatus(engines)).toMatchObject({ live: { name: index }, imports: [], writer: undefined });
+  });
+
+  it('whose worker died before it had made the index is the import that goes live', async () => {
+    const { engines, env } = directory;
+    const file = await directory.file('unmade.ndjson', ndjson([creator(1), creator(2)]));
+    const id = await enqueueImport(engines, env.REDIS_URL ?? '', { files: [file] }, { prefix: unique('lost') });
+    const indexName = `${engines.alias}-20260101-00000000`;
+    await updateImport(engines.db, id, { state: 'building', indexName, updatedAt: engines.clock.now() });
+    const worker = startImports();
+    await until('the import to be live', async () => (await findImport(engines.db, id))?.state === 'live', DEADLINE_MS);
+    await worker.close();
+    expect(await readStatus(engines)).toMatchObject({ live: { documents: 2 }, imports: [] });
+  });
+
+  it('is refused for standard input, and prints its id otherwise', async () => {
+    expect(await directory.run('import', '-', '--enqueue')).toMatchObject({ code: 1, out: '' });
+    const file = await directory.file('later.ndjson', ndjson([creator(1)]));
+    const { code, out } = await directory.run('import', file, '--enqueue');
+    expect([code, out]).toEqual([0, expect.stringMatching(/^imp_\w+\n$/)]);
+  });
+});
+
+describe('an enqueued import whose worker is killed with kill -9', () => {
+  const count = 60_000;
+  const running: RollcallProcess[] = [];
+  let own: TestDirectory;
+
+  beforeAll(async () => {
+    // Jobs of its own: another test's worker would take one, not know its row, and drop it.
+    const redis = new URL(engineUrls().redis);
+    redis.pathname = '/8';
+    own = await makeDirectory({ redis: redis.href });
+  });
+  afterAll(async () => {
+    for (const worker of running) await worker.kill();
+    await own?.close();
+  });
+
+  async function work(): Promise<RollcallProcess> {
+    const worker = await startWorkerProcess(own.engines.alias, { ...own.env, WORKER_LOST_AFTER_MS: '1000' });
+    running.push(worker);
+    return worker;
+  }
+
+  const status = async () => (await own.run('status')).out;
+
+  it('goes on from its checkpoint in the next worker, and searches see none of it before all of it', async () => {
+    const creators = [...generateCreators(count, 2)];
+    await importDirectory(own.engines, { source: sampleSource(1_000, 1) });
+    const { seen, stop } = watchSearches(own);
+    const file = await own.file('killed.ndjson', ndjson(creators));
+    const id = (await own.run('import', file, '--enqueue')).out.trim();
+    const row = () => findImport(own.engines.db, id);
+    /** Elasticsearch numbers every write: were the first row sent again, it would get another number. */
+    const firstWrite = async (index: string) =>
+      (await own.elastic.client.get({ index, id: String(creators[0]?.pk) }))._seq_no;
+
+    let position = 0;
+    const writes = new Set<string>();
+    for (const kill of ['first', 'second']) {
+      const worker = await work();
+      const isFurther = async () => ((await row())?.position ?? 0) > position;
+      await until(`a new checkpoint before the ${kill} kill`, isFurther, DEADLINE_MS);
+      await worker.kill();
+      const checkpoint = await row();
+      position = checkpoint?.position ?? 0;
+      expect(checkpoint?.state).toBe('building');
+      writes.add(`${checkpoint?.indexName} ${await firstWrite(checkpoint?.indexName ?? '')}`);
+      expect(await status()).toMatch(new RegExp(`${id} stopped: [\\d,]+ rows, \\d+ % of .+\nwriting   nobody`));
+    }
+    const last = await work();
+    await until('the import to be live', async () => (await row())?.state === 'live', DEADLINE_MS);
+    await until('a search of all of it', () => seen.has(count));
+    await stop();
+    await last.stop();
+    const { indexName, position: end } = (await row()) ?? {};
+    writes.add(`${indexName} ${await firstWrite(indexName ?? '')}`);
+    expect([...writes]).toHaveLength(1);
+    expect(end).toBe(count);
+    expect([...seen]).toEqual([1_000, count]);
+    expect(await status()).toMatch(
+      new RegExp(`^live +${indexName}: 60,000 creators.+\nprevious.+\nwriting   nobody\n$`),
+    );
+    expect(await own.run('verify')).toMatchObject({ code: 0 });
+  }, 180_000);
+});

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { metrosOf } from '../../src/directory/places.ts';
+
+/** The incorporated cities and towns of the nine counties, as the Association of Bay Area Governments counts them. */
+const COUNTIES: Readonly<Record<string, string>> = {
+  Alameda:
+    'Alameda, Albany, Berkeley, Dublin, Emeryville, Fremont, Hayward, Livermore, Newark, Oakland, Piedmont, Pleasanton, San Leandro, Union City',
+  'Contra Costa':
+    'Antioch, Brentwood, Clayton, Concord, Danville, El Cerrito, Hercules, Lafayette, Martinez, Moraga, Oakley, Orinda, Pinole, Pittsburg, Pleasant Hill, Richmond, San Pablo, San Ramon, Walnut Creek',
+  Marin:
+    'Belvedere, Corte Madera, Fairfax, Larkspur, Mill Valley, Novato, Ross, San Anselmo, San Rafael, Sausalito, Tiburon',
+  Napa: 'American Canyon, Calistoga, Napa, St. Helena, Yountville',
+  'San Francisco': 'San Francisco',
+  'San Mateo':
+    'Atherton, Belmont, Brisbane, Burlingame, Colma, Daly City, East Palo Alto, Foster City, Half Moon Bay, Hillsborough, Menlo Park, Millbrae, Pacifica, Portola Valley, Redwood City, San Bruno, San Carlos, San Mateo, South San Francisco, Woodside',
+  'Santa Clara':
+    'Campbell, Cupertino, Gilroy, Los Altos, Los Altos Hills, Los Gatos, Milpitas, Monte Sereno, Morgan Hill, Mountain View, Palo Alto, San Jose, Santa Clara, Saratoga, Sunnyvale',
+  Solano: 'Benicia, Dixon, Fairfield, Rio Vista, Suisun City, Vacaville, Vallejo',
+  Sonoma: 'Cloverdale, Cotati, Healdsburg, Petaluma, Rohnert Park, Santa Rosa, Sebastopol, Sonoma, Windsor',
+};
+
+test('the Bay Area has all 101 cities and towns of its nine counties by name', () => {
+  const cities = Object.values(COUNTIES).flatMap((names) => names.split(', '));
+  expect(cities).toHaveLength(101);
+  expect(cities.filter((city) => !metrosOf(city, 'CA', 'US').includes('bay-area'))).toEqual([]);
+  expect(metrosOf('Suisun City', 'CA', 'US')).toEqual(['bay-area']);
+});

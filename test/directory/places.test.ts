@@ -1,0 +1,272 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import cities from '../../metros/cities.json' with { type: 'json' };
+import {
+  countryCodeOf,
+  fold,
+  listCountries,
+  listMetros,
+  listStates,
+  metrosOf,
+  type PlaceReading,
+  readCity,
+  readCountry,
+  readLocation,
+  readState,
+  stateCodeOf,
+} from '../../src/directory/places.ts';
+
+/** A reading in one line: `metro la in CA`, `contains angel`. */
+function say(reading: PlaceReading | undefined): string {
+  if (reading === undefined) return 'text';
+  if (reading.kind === 'state') return `state ${reading.state.code}`;
+  const area = reading.state?.code ?? reading.country?.code;
+  const where = area ? ` in ${area}` : '';
+  if (reading.kind === 'metro') return `metro ${reading.metro.id}${where}`;
+  return (reading.kind === 'city' ? `city ${reading.name}` : `contains ${reading.text}`) + where;
+}
+
+const aliases = listMetros().flatMap((metro) =>
+  [metro.name, ...metro.aliases].map((alias) => ({ alias, id: metro.id })),
+);
+const lettersOf = (text: string) => fold(text).replace(/[^\p{L}\p{N}]/gu, '');
+
+describe('metros', () => {
+  test.each(aliases)('$alias is the metro $id in any case and punctuation', ({ alias, id }) => {
+    const spellings = [
+      alias,
+      alias.toLowerCase(),
+      alias.toUpperCase(),
+      fold(alias),
+      `  ${alias.replaceAll(' ', '  ')}. `,
+    ];
+    for (const spelling of [...spellings, alias.replaceAll(' ', '-'), lettersOf(alias)]) {
+      expect(say(readCity(spelling)), spelling).toBe(`metro ${id}`);
+      expect(say(readLocation(spelling)), spelling).toBe(`metro ${id}`);
+    }
+  });
+
+  test('no alias belongs to two metros', () => {
+    const owners = new Map<string, string>();
+    for (const { alias, id } of aliases) {
+      expect(owners.get(lettersOf(alias)) ?? id, alias).toBe(id);
+      owners.set(lettersOf(alias), id);
+    }
+  });
+
+  test('no plain city name is an alias but Miami', () => {
+    const names = Object.values(cities).flatMap((rows) => rows.map(([name]) => lettersOf(String(name))));
+    const plain = new Set(names);
+    expect(aliases.map(({ alias }) => alias).filter((alias) => plain.has(lettersOf(alias)))).toEqual(['Miami']);
+  });
+
+  test('every member lies in a known state and country, and in its metro', () => {
+    const states = new Set(listStates().map((state) => state.code));
+    const countries = new Set(listCountries().map((country) => country.code));
+    for (const metro of listMetros()) {
+      for (const { city, state, country } of metro.members) {
+        expect(countries.has(country), country).toBe(true);
+        expect(country === 'US' ? state !== null && states.has(state) : state === null, `${city} ${state}`).toBe(true);
+        expect(metrosOf(city, state, country), `${city}, ${state ?? country}`).toContain(metro.id);
+      }
+    }
+  });
+
+  test('the shorthand of the directory and some ninety metros more are covered', () => {
+    const ids = listMetros().map((metro) => metro.id);
+    expect(ids).toEqual(expect.arrayContaining(['nyc', 'la', 'sf', 'bay-area', 'dc', 'miami', 'dfw']));
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(listMetros().filter((metro) => metro.country === 'US').length).toBeGreaterThanOrEqual(50);
+    expect(listMetros().filter((metro) => metro.country !== 'US').length).toBeGreaterThanOrEqual(25);
+  });
+});
+
+describe('a city value', () => {
+  test.each([
+    ['NYC', 'metro nyc'],
+    ['N.Y.C.', 'metro nyc'],
+    ['bay area', 'metro bay-area'],
+    ['SF Bay', 'metro bay-area'],
+    ['SF', 'metro sf'],
+    ['DFW', 'metro dfw'],
+    ['Miami', 'metro miami'],
+    ['Washington DC', 'metro dc'],
+    ['Washington, D.C.', 'metro dc'],
+    ['Washington, DC, USA', 'metro dc'],
+    ['New York City', 'metro nyc'],
+    ['Dallas-Fort Worth', 'metro dfw'],
+    ['SF Bay Area', 'metro bay-area'],
+    ['Greater Toronto', 'metro toronto'],
+    ['LA', 'metro la'],
+    ['LA, CA', 'metro la in CA'],
+    ['NYC, nj', 'metro nyc in NJ'],
+    ['DFW, Texas', 'metro dfw in TX'],
+    ['Miami, FL', 'city Miami in FL'],
+    ['Miami, Oklahoma', 'city Miami in OK'],
+    ['Paris, France', 'city Paris in FR'],
+    ['Paris, TX', 'city Paris in TX'],
+    ['Portland, OR', 'city Portland in OR'],
+    ['portland, maine', 'city Portland in ME'],
+    ['York, PA', 'city York in PA'],
+    ['Saint Louis, MO', 'city St. Louis in MO'],
+    ['Austin, TX, USA', 'city Austin in TX'],
+    ['London, Ontario, Canada', 'city London in CA'],
+    ['London, England', 'city London in GB'],
+    ['Berlin, DE', 'city Berlin in DE'],
+    ['Tbilisi, Georgia', 'city Tbilisi in GE'],
+    ['Atlanta, Georgia', 'city Atlanta in GA'],
+    ['Nowheretown, TX', 'contains nowheretown in TX'],
+    ['Toronto, Nowhere', 'contains toronto, nowhere'],
+    ['Los Angeles', 'contains los angeles'],
+    ['angel', 'contains angel'],
+    ['Lansing', 'contains lansing'],
+    ['São Paulo', 'contains sao paulo'],
+    ['st louis', 'contains st. louis'],
+    ['The Bronx', 'contains bronx'],
+    ['', 'contains '],
+    [', CA', 'contains , ca'],
+  ])('%s is read as %s', (value, reading) => {
+    expect(say(readCity(value))).toBe(reading);
+  });
+
+  test('an unknown place carries the nearest known name, a part of a known name none', () => {
+    expect(readCity('San Francsico')).toMatchObject({ suggestion: 'San Francisco' });
+    expect(readCity('Brooklin, NY')).toMatchObject({ suggestion: 'Brooklyn' });
+    expect(readCity('angel')).not.toHaveProperty('suggestion');
+    expect(readCity('zzzzzzzz')).not.toHaveProperty('suggestion');
+    expect(readCity('Brooklyn')).not.toHaveProperty('suggestion');
+  });
+});
+
+describe('a whole q', () => {
+  test.each([
+    ['NYC', 'metro nyc'],
+    ['bay area', 'metro bay-area'],
+    ['LA', 'metro la'],
+    ['DC', 'metro dc'],
+    ['SF', 'metro sf'],
+    ['Brooklyn, NY', 'city Brooklyn in NY'],
+    ['Astoria, NY', 'city Astoria in NY'],
+    ['Nice, France', 'city Nice in FR'],
+    ['Mobile, AL', 'city Mobile in AL'],
+    ['Texas', 'state TX'],
+    ['new york', 'state NY'],
+    ['Washington', 'state WA'],
+    ['TX', 'state TX'],
+    ['Brooklyn', 'contains brooklyn'],
+    ['los angeles', 'contains los angeles'],
+    ['bogotá', 'contains bogota'],
+    ['tx', 'text'],
+    ['in', 'text'],
+    ['or', 'text'],
+    ['me', 'text'],
+    ['Paris Hilton', 'text'],
+    ['LA fitness', 'text'],
+    ['NYC foodie', 'text'],
+    ['makeup, hair', 'text'],
+    ['vegan, CA', 'text'],
+    ['Paris, vegan', 'text'],
+    ['Nice', 'text'],
+    ['the nice', 'text'],
+    ['reading', 'text'],
+    ['mobile', 'text'],
+    ['Orange', 'text'],
+    ['mascara', 'text'],
+    ['', 'text'],
+  ])('%s is read as %s', (q, reading) => {
+    expect(say(readLocation(q))).toBe(reading);
+  });
+});
+
+describe('a state and a country', () => {
+  test('every state is known by code and name in any case, LA being Louisiana and DC the district', () => {
+    for (const state of listStates()) {
+      for (const value of [state.code, state.code.toLowerCase(), state.name, state.name.toUpperCase()]) {
+        expect(readState(value)).toEqual({ kind: 'state', state, text: fold(value) });
+        expect(stateCodeOf(value, null)).toBe(state.code);
+      }
+    }
+    expect(readState('LA')).toMatchObject({ state: { name: 'Louisiana' } });
+    expect(readState('D.C.')).toMatchObject({ state: { name: 'District of Columbia' } });
+    expect(readState('Califronia')).toEqual({ kind: 'state_text', text: 'califronia', suggestion: 'California' });
+  });
+
+  test.each([
+    ['US', ['USA', 'U.S.', 'united states', 'United States of America', 'Estados Unidos']],
+    ['GB', ['UK', 'gb', 'Great Britain', 'United Kingdom']],
+    ['BR', ['Brasil', 'Brazil', 'BRA']],
+    ['DE', ['Deutschland', 'Germany', 'Alemania']],
+    ['ES', ['España', 'espana', 'Spain']],
+    ['MX', ['México', 'MEXICO']],
+    ['TR', ['Türkiye', 'Turkiye', 'Turkey']],
+    ['KR', ['South Korea', '대한민국']],
+    ['NE', ['Niger', 'NE']],
+    ['NG', ['Nigeria', 'NGA']],
+    ['RU', ['Russia', 'Russian Federation']],
+    ['AU', ['Australia', 'AUS']],
+  ])('%s has all its spellings', (code, spellings) => {
+    for (const spelling of spellings) {
+      expect(readCountry(spelling), spelling).toMatchObject({ kind: 'country', country: { code } });
+      expect(countryCodeOf(spelling), spelling).toBe(code);
+    }
+  });
+
+  test('every country is known by its code and name', () => {
+    for (const { code, name } of listCountries()) {
+      expect(countryCodeOf(code)).toBe(code);
+      expect(countryCodeOf(name.toUpperCase()), name).toBe(code);
+    }
+  });
+
+  test('anything else is a part of a name', () => {
+    expect(readCountry('switz')).toEqual({ kind: 'country_contains', text: 'switz' });
+    expect(readCountry('Switzerlnd')).toMatchObject({ suggestion: 'Switzerland' });
+    expect(readCountry('England')).toMatchObject({ kind: 'country_contains' });
+    expect(countryCodeOf('England')).toBe('GB');
+    expect(countryCodeOf('switz')).toBeNull();
+  });
+});
+
+describe('any text', () => {
+  const hostile = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 300 }),
+    fc.string({ unit: 'grapheme', maxLength: 300 }),
+    fc
+      .array(fc.constantFrom('LA', ',', ' ', 'CA', 'saint ', '\u202e', '\u0000', '😀', 'İ', 'ß', '\u0301', 'Σ'))
+      .map((parts) => parts.join('')),
+  );
+
+  test('is read as something, never an error', () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        expect(readCity(text).kind).not.toBe('state');
+        readLocation(text);
+        readState(text);
+        readCountry(text);
+        metrosOf(text, text, text);
+        metrosOf(text, null, null);
+      }),
+    );
+  });
+
+  test('folds once and for all', () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        expect(fold(fold(text))).toBe(fold(text));
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(fold('  São   PAULO ')).toBe('sao paulo');
+    expect(fold('Łódź Straße Ærø İzmir')).toBe('lodz strasse aero izmir');
+    expect(fold('Москва 東京')).toBe('москва 東京');
+  });
+
+  test('of ten thousand characters is plain text', () => {
+    for (const unit of ['😀', ',', 'a', 'saint ', '\u05d0', '* ? \\']) {
+      const text = unit.repeat(10_000 / unit.length);
+      expect(readCity(text).kind).toBe('city_contains');
+      expect(readLocation(text)).toBeUndefined();
+      expect(metrosOf(text, text, text)).toEqual([]);
+    }
+  });
+});

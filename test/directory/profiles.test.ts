@@ -1,0 +1,190 @@
+import type { RequestListener } from 'node:http';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Context } from '../../src/api/context.ts';
+import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
+import { profileUnknown } from '../../src/resources/creators/jobs.ts';
+import { call, made, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
+import { makeDatabase, type TestDatabase } from '../harness/database.ts';
+import { creator, putDirectory } from '../harness/directory.ts';
+import { handle } from '../harness/people.ts';
+import { answering, type ProfileProvider, startProvider } from '../harness/provider.ts';
+
+const MINUTE_MS = 60_000;
+const TOKEN = 'provider-token';
+
+/** Profiling is for the creators of all brands, and other tests' are not to be touched. */
+let database: TestDatabase;
+let provider: ProfileProvider;
+let app: TestApp;
+let context: Context;
+let nowMs = Date.now();
+
+beforeAll(async () => {
+  [provider, database] = await Promise.all([startProvider(), makeDatabase('profiles')]);
+  app = await startApp({
+    urls: { postgres: database.url },
+    alias: unique('profiles'),
+    clock: { now: () => new Date(nowMs) },
+    env: { PROFILE_PROVIDER_URL: provider.url, PROFILE_PROVIDER_TOKEN: TOKEN },
+  });
+  context = app.context;
+  await migratePostgres(context.postgres.db);
+});
+afterEach(() => {
+  provider.answer = provider.unknown;
+});
+afterAll(async () => {
+  await app?.close();
+  await provider?.close();
+  await database?.drop();
+});
+
+async function brandWithKey() {
+  const brand = await makeBrand(context);
+  return { brand, key: await brand.key('brand') };
+}
+
+const post = (path: string, key: string, input: object) => made(`${app.url}${path}`, key, input);
+const read = async (key: string, id: string) => (await call(`${app.url}/v1/roster/${id}`, key)).body.data;
+
+describe('the profile provider', () => {
+  it('is asked, with its token, for what the directory does not know', async () => {
+    const { key } = await brandWithKey();
+    const [known, ig, tt] = [handle(), handle(), handle()];
+    await putDirectory(context.elastic, context.config.directoryAlias, [
+      creator(1, { username: known, follower_count: 42 }),
+    ]);
+    const asked: (string | undefined)[] = [];
+    provider.answer = (request, response) => {
+      asked.push(request.url, request.headers.authorization);
+      answering({ name: 'Provided', picture_url: 'https://pics.example/p.jpg', followers: 1_234 })(request, response);
+    };
+    expect(await post('/v1/roster/add', key, { ig_handle: known })).toMatchObject({ ig_followers: 42 });
+    expect(asked).toEqual([]);
+    expect(await post('/v1/roster/add', key, { ig_handle: ig })).toMatchObject({
+      name: 'Provided',
+      ig_followers: 1_234,
+      pfp_url: 'https://pics.example/p.jpg',
+    });
+    expect(asked).toEqual([`/v2/profiles/photo_app/${ig}`, `Bearer ${TOKEN}`]);
+    expect(await post('/v1/roster/add', key, { tt_handle: tt, name: 'Given' })).toMatchObject({
+      name: 'Given',
+      tt_followers: 1_234,
+    });
+    expect(asked.slice(2)).toEqual([`/v2/profiles/video_app/${tt}`, `Bearer ${TOKEN}`]);
+  });
+
+  const WRONG: [what: string, answer: RequestListener][] = [
+    ['does not know', (_request, response) => void response.writeHead(404).end()],
+    ['fails', (_request, response) => void response.writeHead(500).end()],
+    [
+      'redirects',
+      (request, response) => {
+        if (request.url === '/elsewhere') answering({ followers: 1 })(request, response);
+        else response.writeHead(302, { location: '/elsewhere' }).end();
+      },
+    ],
+    ['answers no JSON', (_request, response) => void response.writeHead(200).end('<html>')],
+    ['answers another shape', answering({ followers: 'many' })],
+    ['answers a picture that is a script', answering({ picture_url: 'javascript:alert(1)', followers: 1 })],
+    ['answers endlessly', (_request, response) => void response.writeHead(200).end('x'.repeat(1_000_000))],
+    ['hangs up', (request) => void request.socket.destroy()],
+    ['hangs', () => undefined],
+    ['hangs in mid-answer', (_request, response) => void response.writeHead(200).write('{')],
+  ];
+  it.each(WRONG)('that %s leaves the creator as given, within 5 seconds', async (_what, answer) => {
+    const { key } = await brandWithKey();
+    const [ig_handle, tt_handle] = [handle(), handle()];
+    provider.answer = answer;
+    const start = performance.now();
+    const data = await post('/v1/roster/add', key, { ig_handle, tt_handle, name: 'Ana' });
+    expect(performance.now() - start).toBeLessThan(5_000);
+    expect(data).toMatchObject({
+      name: 'Ana',
+      ig_handle,
+      tt_handle,
+      pfp_url: null,
+      ig_followers: null,
+      status: 'hired',
+    });
+  });
+});
+
+describe('profiling those whom nobody knew', () => {
+  /** Of the brand's one creator. */
+  const attemptsOf = async ({ id }: TestBrand) =>
+    (
+      await context.postgres.db
+        .selectFrom('creators')
+        .select('profileAttempts')
+        .where('brandId', '=', id)
+        .executeTakeFirstOrThrow()
+    ).profileAttempts;
+
+  it('fills in what is known later, and no name that is there', async () => {
+    const { brand, key } = await brandWithKey();
+    const named = await post('/v1/roster/add', key, { tt_handle: handle(), name: 'Ana' });
+    const unnamed = await post('/v1/roster/add', key, { ig_handle: handle() });
+    provider.answer = answering({ name: 'Provided', picture_url: null, followers: 77 });
+    await profileUnknown(context);
+    expect(await read(key, named.id)).toMatchObject({ creator_name: 'Ana', tt_followers: 77 });
+    expect(await read(key, unnamed.id)).toMatchObject({ creator_name: 'Provided', ig_followers: 77 });
+    const audit = await context.postgres.db
+      .selectFrom('auditLog')
+      .selectAll()
+      .where('brandId', '=', brand.id)
+      .where('operation', '=', 'profile_creator')
+      .execute();
+    expect(audit.map(({ keyId, newValues }) => [keyId, newValues?.name])).toEqual(
+      expect.arrayContaining([
+        [null, 'Ana'],
+        [null, 'Provided'],
+      ]),
+    );
+  });
+
+  it('tries again after a minute, then after two, until it is known; never again after that', async () => {
+    const { brand, key } = await brandWithKey();
+    const { id } = await post('/v1/roster/add', key, { ig_handle: handle() });
+    const attempts: number[] = [];
+    for (const minutes of [0, 0.9, 0.2, 1.8, 0.3]) {
+      nowMs += minutes * MINUTE_MS;
+      await profileUnknown(context);
+      attempts.push(await attemptsOf(brand));
+    }
+    expect(attempts).toEqual([1, 1, 2, 2, 3]);
+    nowMs += 60 * MINUTE_MS;
+    provider.answer = answering({ followers: 5 });
+    await profileUnknown(context);
+    expect(await read(key, id)).toMatchObject({ ig_followers: 5 });
+    nowMs += 48 * 60 * MINUTE_MS;
+    await profileUnknown(context);
+    expect(await attemptsOf(brand)).toBe(4);
+  });
+
+  it('keeps what one platform knows while it goes on asking the other', async () => {
+    const { key } = await brandWithKey();
+    const [ig, tt] = [handle(), handle()];
+    provider.answer = (request, response) =>
+      request.url?.includes(ig) ? answering({ followers: 11 })(request, response) : provider.unknown(request, response);
+    const { id } = await post('/v1/roster/add', key, { ig_handle: ig, tt_handle: tt });
+    expect(await read(key, id)).toMatchObject({ ig_followers: 11, tt_followers: null });
+    provider.answer = (request, response) =>
+      request.url?.includes(tt) ? answering({ followers: 22 })(request, response) : provider.unknown(request, response);
+    await profileUnknown(context);
+    expect(await read(key, id)).toMatchObject({ ig_followers: 11, tt_followers: 22 });
+  });
+
+  it('asks once for each creator however many workers run', async () => {
+    const { key } = await brandWithKey();
+    const handles = Array.from({ length: 25 }, handle);
+    await Promise.all(handles.map((ig_handle) => post('/v1/roster/add', key, { ig_handle })));
+    const asked: string[] = [];
+    provider.answer = (request, response) => {
+      asked.push(request.url?.split('/').at(-1) ?? '');
+      answering({ followers: 1 })(request, response);
+    };
+    await Promise.all([profileUnknown(context), profileUnknown(context), profileUnknown(context)]);
+    expect(asked.filter((name) => handles.includes(name)).sort()).toEqual([...handles].sort());
+  });
+});

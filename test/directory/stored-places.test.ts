@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import { metrosOf, stateCodeOf } from '../../src/directory/places.ts';
+
+describe('the metros of a stored row', () => {
+  test.each<[string, string | null, string | null, string[]]>([
+    ['Brooklyn', 'NY', 'US', ['nyc']],
+    ['BROOKLYN', 'new york', 'United States', ['nyc']],
+    ['Brooklyn, NY', null, null, ['nyc']],
+    ['Austin, Texas, USA', null, null, ['austin']],
+    ['Brooklyn', 'OH', 'US', ['cleveland']],
+    ['Jersey City', 'NJ', null, ['nyc']],
+    ['Yonkers', 'NY', 'USA', ['nyc']],
+    ['Bronx', 'NY', 'US', ['nyc']],
+    ['The Bronx', 'NY', 'US', ['nyc']],
+    ['Flushing', 'NY', 'US', ['nyc']],
+    ['West Hollywood', 'CA', 'US', ['la']],
+    ['San Francisco', 'California', 'US', ['sf', 'bay-area', 'sf-oakland']],
+    ['Palo Alto', 'CA', 'US', ['bay-area', 'san-jose']],
+    ['NYC', null, null, ['nyc']],
+    ['Washington', 'D.C.', 'US', ['dc']],
+    ['Washington, D.C.', null, null, ['dc']],
+    ['Miami', 'FL', 'US', ['miami']],
+    ['Miami', 'OK', 'US', []],
+    ['Lansing', 'MI', 'US', []],
+    ['Portland', 'ME', 'US', []],
+    ['Portland', 'OR', 'US', ['portland']],
+    ['São Paulo', 'SP', 'Brasil', ['sao-paulo']],
+    ['sao paulo', null, 'BR', ['sao-paulo']],
+    ['London', 'England', 'UK', ['london']],
+    ['London', 'ON', 'Canada', []],
+    ['Toronto', 'Ontario', 'Canada', ['toronto']],
+    ['Paris', 'TX', null, []],
+  ])('%s, %s, %s', (city, state, country, metros) => {
+    expect(metrosOf(city, state, country)).toEqual(metros);
+  });
+
+  test.each<[string, string | null, string[]]>([
+    ['Brooklyn', null, ['nyc']],
+    ['Miami', null, ['miami']],
+    ['Miami', 'US', ['miami']],
+    ['Hoboken', null, ['nyc']],
+    ['Los Angeles', null, []],
+    ['Miami', 'Mexico', []],
+    ['Miami', 'Atlantis', []],
+    ['Los Ángeles', 'Chile', []],
+    ['Portland', 'US', []],
+    ['Hollywood', 'US', []],
+    ['Newark', null, []],
+  ])('without a state %s (%s) counts only when no other known city bears its name', (city, country, metros) => {
+    expect(metrosOf(city, null, country)).toEqual(metros);
+    expect(metrosOf(city, ' ', country)).toEqual(metros);
+  });
+});
+
+describe('the state of a stored row', () => {
+  test('a stored state is one of the US only where the country is the US or absent', () => {
+    expect(stateCodeOf('Calif.', 'U.S.A.')).toBe('CA');
+    expect(stateCodeOf('ca', ' ')).toBe('CA');
+    expect(stateCodeOf('CA', 'Spain')).toBeNull();
+    expect(stateCodeOf('CA', 'Atlantis')).toBeNull();
+    expect(stateCodeOf('Ontario', null)).toBeNull();
+    expect(stateCodeOf(null, 'US')).toBeNull();
+  });
+});

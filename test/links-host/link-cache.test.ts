@@ -1,0 +1,112 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { openDesk, SHOP } from '../harness/affiliates.ts';
+import { engineUrls, startApp, type TestApp, unique, until } from '../harness/app.ts';
+import { click, makeLink, ownRedis } from '../harness/clicks.ts';
+import { startProxy } from '../harness/proxy.ts';
+
+const redis = ownRedis(5);
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startApp({ urls: { redis } });
+});
+afterAll(() => app?.close());
+
+const CONNECTIONS = 10;
+const SLUGS = 100;
+const MANY_MB = 40;
+const PADDING = 'x'.repeat(7_000);
+
+/** Asks for each link in turn on a connection of its own, each with a head of 7 kB; in vain, but that is not the point. */
+async function openAsker(slugs: readonly string[]) {
+  const socket = connect({ port: Number(new URL(app.url).port), host: '127.0.0.1', noDelay: true });
+  await once(socket, 'connect');
+  return {
+    askAll: async () => {
+      for (const slug of slugs) {
+        socket.write(`GET /r/${slug} HTTP/1.1\r\nHost: go.example\r\nX-Padding: ${PADDING}\r\n\r\n`);
+        const [answer] = await once(socket, 'data');
+        expect(String(answer)).toContain('HTTP/1.1 404');
+      }
+    },
+    end: () => socket.destroy(),
+  };
+}
+
+/** What is held once nothing is left to collect. */
+function heldMb(): number {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  return process.memoryUsage().heapUsed / 1_000_000;
+}
+
+describe('what is known of links', () => {
+  it('does not grow by what is asked again and again, however seldom and with whatever else', async () => {
+    // Each time a second and more after the last, which is not waited for.
+    const real = performance.now.bind(performance);
+    let passedMs = 0;
+    const time = vi.spyOn(performance, 'now').mockImplementation(() => real() + passedMs);
+    const askers = await Promise.all(
+      Array.from({ length: CONNECTIONS }, () => openAsker(Array.from({ length: SLUGS }, () => unique('never-made')))),
+    );
+    const askAll = async () => {
+      await Promise.all(askers.map(({ askAll }) => askAll()));
+      passedMs += 1_100;
+    };
+    await askAll();
+    const before = heldMb();
+    for (let i = 0; i < 15; i += 1) await askAll();
+    expect(heldMb() - before).toBeLessThan(MANY_MB);
+    for (const { end } of askers) end();
+    time.mockRestore();
+  });
+});
+
+describe('a PostgreSQL that hangs', () => {
+  /** Time limits end when the test says so. */
+  const limits: AbortController[] = [];
+  const endLimits = () => {
+    for (const limit of limits.splice(0)) limit.abort();
+  };
+  async function answered<T>(asked: Promise<T>): Promise<T> {
+    let isAnswered = false;
+    const answer = asked.finally(() => {
+      isAnswered = true;
+    });
+    await until('the answer', () => {
+      endLimits();
+      return isAnswered;
+    });
+    return await answer;
+  }
+
+  it('is waited for by one visitor of a link that is known, and within a limit by those of others', async () => {
+    const proxy = await startProxy(engineUrls().postgres);
+    const other = await startApp({ urls: { redis, postgres: proxy.url } });
+    const desk = await openDesk(app);
+    const [known, unread] = [await makeLink(desk, SHOP), await makeLink(desk, SHOP)];
+    expect((await click(other, known.slug)).status).toBe(302);
+    const real = performance.now.bind(performance);
+    const time = vi.spyOn(performance, 'now').mockImplementation(() => real() + 1_100);
+    const timers = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
+      const limit = new AbortController();
+      limits.push(limit);
+      return limit.signal;
+    });
+    proxy.freeze();
+    expect((await answered(click(other, known.slug))).status).toBe(302);
+    for (let i = 0; i < 5; i += 1) expect((await click(other, known.slug)).status).toBe(302);
+    const { status, headers } = await answered(click(other, unread.slug));
+    expect([status, headers.get('retry-after')]).toEqual([503, '2']);
+    timers.mockRestore();
+    await proxy.restore();
+    await until('PostgreSQL', async () => (await click(other, unread.slug)).status === 302);
+    time.mockRestore();
+    await other.close();
+    await proxy.close();
+  });
+});

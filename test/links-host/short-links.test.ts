@@ -1,0 +1,213 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { drainClicks } from '../../src/links-host/jobs.ts';
+import { openDesk, SHOP } from '../harness/affiliates.ts';
+import { startApp, type TestApp, until } from '../harness/app.ts';
+import { countedClicks, makeLink, ownRedis, PHONE, type TrackedLink } from '../harness/clicks.ts';
+import { type EngineProxy, startProxy } from '../harness/proxy.ts';
+
+const redisUrl = ownRedis(6);
+let app: TestApp;
+/** Between the app and Redis: while it is held, answers wait. */
+let redis: EngineProxy;
+let link: TrackedLink;
+const sockets: Socket[] = [];
+
+beforeAll(async () => {
+  redis = await startProxy(redisUrl);
+  app = await startApp({ urls: { redis: redis.url } });
+  link = await makeLink(await openDesk(app), SHOP);
+});
+afterAll(async () => {
+  for (const socket of sockets) socket.destroy();
+  await app?.close();
+  await redis?.close();
+});
+
+let visitors = 0;
+const aClick = (...more: string[]) => {
+  visitors += 1;
+  const agent = `User-Agent: ${PHONE} ${visitors}`;
+  return `${[`GET /r/${link.slug} HTTP/1.1`, 'Host: go.example', agent, ...more].join('\r\n')}\r\n\r\n`;
+};
+const HEALTH = 'GET /healthz HTTP/1.1\r\nHost: go.example\r\n\r\n';
+
+interface Connection {
+  write(text: string): void;
+  /** Its statuses, once so many have come. */
+  statuses(count: number): Promise<number[]>;
+  said(): string;
+  socket: Socket;
+}
+
+function open(url = app.url): Connection {
+  const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', noDelay: true, allowHalfOpen: true });
+  sockets.push(socket);
+  let said = '';
+  socket.on('data', (chunk: Buffer) => {
+    said += chunk.toString('latin1');
+  });
+  const found = () => [...said.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+  return {
+    write: (text) => void socket.write(text, 'latin1'),
+    statuses: async (count) => {
+      await until(`${count} answers`, () => found().length >= count);
+      return found();
+    },
+    said: () => said,
+    socket,
+  };
+}
+
+describe('a connection', () => {
+  it('carries any number of clicks, each answered as Node answers: the same headers in any case', async () => {
+    const direct = open();
+    for (let i = 1; i <= 3; i += 1) {
+      direct.write(aClick());
+      expect(await direct.statuses(i)).toEqual(Array(i).fill(302));
+    }
+    const onNode = open();
+    onNode.write(aClick('X-Twice: 1', 'X-Twice: 2'));
+    await onNode.statuses(1);
+    const headersOf = (said: string) => {
+      const [head = ''] = said.split('\r\n\r\n');
+      const constant = head
+        .replace(/click_id=\w+[\w-]*/, 'click_id=ID')
+        .replace(/rollcall_visitor=\w+/, 'rollcall_visitor=V')
+        .replace(/(?<=^Date: )\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/m, 'NOW');
+      return constant.split('\r\n').sort();
+    };
+    expect(headersOf(direct.said())).toEqual(headersOf(onNode.said()));
+    expect(headersOf(direct.said())).toContain('Date: NOW');
+    expect(Date.parse(/Date: (.*)/.exec(direct.said())?.[1] ?? '')).toBeGreaterThan(Date.now() - 5_000);
+  });
+
+  it('carries clicks and all else in turn', async () => {
+    const { write, statuses, said } = open();
+    write(aClick());
+    await statuses(1);
+    write(HEALTH);
+    await statuses(2);
+    write('GET /r/leads-nowhere HTTP/1.1\r\nHost: go.example\r\n\r\n');
+    await statuses(3);
+    write(aClick());
+    expect(await statuses(4)).toEqual([302, 200, 404, 302]);
+    expect(said()).toContain('This link leads nowhere');
+  });
+
+  it('tells of a link that leads nowhere in whole, and goes on', async () => {
+    const { write, statuses, said } = open();
+    write('GET /r/leads-nowhere?x=1 HTTP/1.1\r\nHost: go.example\r\n\r\n');
+    await statuses(1);
+    const [head = '', page = ''] = said().split('\r\n\r\n');
+    expect(Number(/^Content-Length: (\d+)$/m.exec(head)?.[1])).toBe(page.length);
+    write(aClick());
+    expect(await statuses(2)).toEqual([404, 302]);
+  });
+
+  it('is answered alike wherever its bytes are cut', async () => {
+    const click = aClick();
+    for (const at of [1, 3, 4, 12, 30, click.length - 5, click.length - 2, click.length - 1]) {
+      const { write, statuses } = open();
+      write(click.slice(0, at));
+      await pause(5);
+      write(click.slice(at));
+      expect([at, await statuses(1)]).toEqual([at, [302]]);
+    }
+  });
+
+  it('is answered in order when requests come before the answers: at once, and while one waits', async () => {
+    const atOnce = open();
+    atOnce.write(aClick() + aClick() + HEALTH + aClick());
+    expect(await atOnce.statuses(4)).toEqual([302, 302, 200, 302]);
+    redis.freeze();
+    try {
+      const waiting = open();
+      waiting.write(aClick());
+      await pause(50);
+      waiting.write(HEALTH);
+      await pause(50);
+      waiting.write(aClick());
+      expect(waiting.said()).toBe('');
+      expect(await waiting.statuses(3)).toEqual([302, 200, 302]);
+      expect(waiting.said().split('HTTP/1.1')[1]).toContain('X-Click-Recorded: false');
+    } finally {
+      await redis.restore();
+    }
+  });
+
+  it('whose visitor sends nothing more is answered, then closed', async () => {
+    const { write, statuses, said, socket } = open();
+    write(aClick());
+    socket.end();
+    expect(await statuses(1)).toEqual([302]);
+    await until('the close', () => socket.readableEnded);
+    expect(said()).toContain('\r\nConnection: close\r\n');
+    const silent = open();
+    silent.socket.end();
+    await until('the close', () => silent.socket.readableEnded);
+  });
+
+  it('asks for a link in full, as a proxy may, and for all else', async () => {
+    const { write, statuses, said } = open();
+    write(aClick().replace(' /r/', ' http://go.example:81/r/'));
+    await statuses(1);
+    write(HEALTH.replace(' /', ' HTTPS://go.example/'));
+    expect(await statuses(2)).toEqual([302, 200]);
+    expect(said()).toContain('click_id=clk_');
+  });
+
+  it('that breaks while an answer waits harms nobody', async () => {
+    redis.freeze();
+    const { write, socket } = open();
+    write(aClick());
+    await pause(50);
+    socket.resetAndDestroy();
+    await redis.restore();
+    await until('Redis', async () => {
+      const { write, statuses, said } = open();
+      write(aClick());
+      await statuses(1);
+      return !said().includes('X-Click-Recorded');
+    });
+  });
+
+  it('counts every click once, by whichever way it came', async () => {
+    const own = await makeLink(await openDesk(app), SHOP);
+    const theClick = () => aClick().replace(link.slug, own.slug);
+    const { write, statuses } = open();
+    write(theClick());
+    await statuses(1);
+    write(theClick() + theClick());
+    await statuses(3);
+    write(theClick());
+    await statuses(4);
+    await drainClicks(app.context);
+    expect(await countedClicks(app, own.id)).toBe(4);
+  });
+});
+
+describe('a server that is closed', () => {
+  it('ends idle connections at once, and others with their answer', async () => {
+    const own = await startApp({ urls: { redis: redis.url } });
+    const [idle, used, busy, onNode] = [open(own.url), open(own.url), open(own.url), open(own.url)];
+    used.write(aClick());
+    await used.statuses(1);
+    redis.freeze();
+    busy.write(aClick());
+    onNode.write(aClick().replace('GET', 'HEAD') + aClick('X-Twice: 1', 'X-Twice: 2'));
+    await pause(50);
+    const closed = own.close();
+    await until('the idle ones', () => idle.socket.readableEnded && used.socket.readableEnded);
+    expect(busy.said()).toBe('');
+    for (const { socket } of [idle, used]) socket.end();
+    await until('the answer', () => busy.socket.readableEnded);
+    expect(busy.said()).toMatch(/^HTTP\/1\.1 302 [\s\S]*\r\nConnection: close\r\n/);
+    await until('the answers', () => onNode.socket.readableEnded);
+    expect(onNode.said()).toMatch(/^HTTP\/1\.1 302 [\s\S]*HTTP\/1\.1 302 [\s\S]*\r\nconnection: close\r\n/);
+    for (const { socket } of [busy, onNode]) socket.end();
+    await redis.restore();
+    await closed;
+  });
+});

@@ -1,0 +1,187 @@
+import { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { generateCommand } from '../../indexer/generate.ts';
+import { importCommand } from '../../indexer/import.ts';
+import { pruneCommand } from '../../indexer/prune.ts';
+import { verifyCommand } from '../../indexer/verify.ts';
+import { writeCommands } from '../../indexer/write.ts';
+import { brandCommands } from '../../src/process/commands/brands.ts';
+import { creditCommands } from '../../src/process/commands/credits.ts';
+import { integrationCommands } from '../../src/process/commands/integrations.ts';
+import { keyCommands } from '../../src/process/commands/keys.ts';
+import { ledgerCommands } from '../../src/process/commands/ledger.ts';
+import { listSubscriptions } from '../../src/resources/brands/queries.ts';
+import { call, makeBrand, startApp, type TestApp, unique, until } from '../harness/app.ts';
+import { runCli } from '../harness/cli.ts';
+import { runCommand } from '../harness/command.ts';
+import { creator, putDirectory } from '../harness/directory.ts';
+
+const alias = unique('cli');
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startApp({ alias });
+  await putDirectory(app.context.elastic, alias, [creator(1)]);
+});
+afterAll(() => app?.close());
+
+/** A command that did what it was told: what it wrote to stdout. */
+async function cli(...args: string[]): Promise<string> {
+  const { status, out, said } = await runCli(args);
+  expect([status, said]).toEqual([0, expect.any(String)]);
+  return out;
+}
+
+/** A script without any engine to reach: what it answers before it needs one. */
+const alone = (script: string, ...args: string[]) => runCommand(script, args, { ROLLCALL_DIR: '/dev/null/none' });
+
+const usage = (url: string, key: string) => call(`${url}/v1/usage`, key).then(({ status }) => status);
+
+describe('brands and keys', () => {
+  it('brand create prints the id alone, and the name is taken from then on', async () => {
+    const name = unique('acme');
+    expect(await cli('brand', 'create', name, '--plan', 'growth')).toMatch(/^brd_\w+\n$/);
+    const again = await runCli(['brand', 'create', name.toUpperCase()]);
+    expect([again.status, again.out]).toEqual([1, '']);
+    expect(again.said).toContain('exists already');
+  });
+
+  it('a key is made, listed without its middle, and answers 401 within a second of its revocation', async () => {
+    const name = unique('acme');
+    const id = (await cli('brand', 'create', name)).trim();
+    const made = await cli('key', 'create', '--brand', name, '--type', 'brand', '--name', 'search job');
+    expect(made).toMatch(/^svk_\w{40}\n$/);
+    const byKey = made.trim();
+    const byId = (await cli('key', 'create', '--brand', id, '--type', 'brand')).trim();
+    for (const key of [byKey, byId]) expect(await usage(app.url, key)).toBe(200);
+
+    const list = await cli('key', 'list', '--brand', name);
+    const lines = list.trim().split('\n');
+    expect(lines).toHaveLength(2);
+    expect(list).toContain('search job');
+    expect(list).not.toContain(byKey.slice(10, 30));
+    const idOf = (key: string) => lines.find((line) => line.includes(key.slice(-4)))?.split('\t')[0] ?? '';
+
+    expect(await cli('key', 'revoke', byKey)).toBe(`${idOf(byKey)}\n`);
+    await until('the revoked key is refused', async () => (await usage(app.url, byKey)) === 401, 1_000);
+    expect(await usage(app.url, byId)).toBe(200);
+    expect(await cli('key', 'revoke', idOf(byId))).toBe(`${idOf(byId)}\n`);
+    await until('the other one too', async () => (await usage(app.url, byId)) === 401, 1_000);
+    expect(await cli('key', 'list', '--brand', name)).toMatch(/revoked 20.*\n.*revoked 20/);
+  });
+
+  it('an unknown key is an error', async () => {
+    const { status, out, said } = await runCli(['key', 'revoke', 'key_none']);
+    expect([status, out]).toEqual([1, '']);
+    expect(said).toMatch(/no .*API key/i);
+  });
+});
+
+describe('plan set', () => {
+  it('prints the subscriptions, and keeps agreed credits until they or the plan change', async () => {
+    const { id } = await makeBrand(app.context);
+    const { db } = app.context.postgres;
+    const set = async (...args: string[]) => {
+      const printed = (await cli('plan', 'set', '--brand', id, ...args)).trim().split('\n');
+      const rows = await listSubscriptions(db, id);
+      expect(printed.every((printedId) => rows.some((row) => row.id === printedId))).toBe(true);
+      return rows.find(({ kind }) => kind === 'data');
+    };
+    const agreed = { plan: 'enterprise', monthlyCredits: 5_000 };
+    expect(await set('--plan', 'enterprise', '--credits', '5000')).toMatchObject({ ...agreed, status: 'active' });
+    expect(await set('--plan', 'enterprise', '--status', 'trialing')).toMatchObject({ ...agreed, status: 'trialing' });
+    expect(await set('--plan', 'enterprise', '--credits', '0')).toMatchObject({ ...agreed, monthlyCredits: 0 });
+    expect(await set('--plan', 'scale', '--kind', 'data')).toMatchObject({ plan: 'scale', monthlyCredits: null });
+  });
+});
+
+describe('credits refund', () => {
+  it('gives back what a request paid, once, by the request’s or the charge’s id', async () => {
+    const brand = await makeBrand(app.context);
+    const key = await brand.key('data');
+    const search = () => call(`${app.url}/v1/creators/search`, key);
+    const left = async () => Number((await search()).headers.get('x-credits-remaining'));
+
+    const paid = await search();
+    const requestId = paid.headers.get('x-request-id') ?? '';
+    const before = await left();
+    const printed = await cli('credits', 'refund', requestId);
+    expect(printed).toMatch(/^\S+\t10\n$/);
+    expect(await left()).toBe(before);
+    const again = await runCli(['credits', 'refund', printed.split('\t')[0] ?? '']);
+    expect([again.status, again.out]).toEqual([1, '']);
+    expect(again.said).toContain('given back already');
+  });
+});
+
+/** Commands by script, with what they cannot do without. */
+const COMMANDS: readonly [script: string, command: string, needs: string][] = [
+  ['src/cli.ts', 'brand create', '<name>'],
+  ['src/cli.ts', 'plan set', '--brand'],
+  ['src/cli.ts', 'key create', '--brand'],
+  ['src/cli.ts', 'key list', '--brand'],
+  ['src/cli.ts', 'key revoke', '<key-or-id>'],
+  ['src/cli.ts', 'credits refund', '<request-or-charge-id>'],
+  ['src/cli.ts', 'integration disconnect', '<id>'],
+  ['indexer/main.ts', 'import', '<files...>'],
+  ['src/server.ts', '', ''],
+  ['src/worker.ts', '', ''],
+];
+const CONNECT = ['integration', 'connect', '--brand', 'x', '--provider', 'generic'];
+const words = (command: string) => command.split(' ').filter(Boolean);
+
+function everyCommand(): Command[] {
+  const program = new Command();
+  for (const add of [brandCommands, keyCommands, creditCommands, ledgerCommands, integrationCommands]) add(program);
+  for (const add of [importCommand, writeCommands, verifyCommand, pruneCommand, generateCommand]) add(program);
+  const below = (command: Command): Command[] => command.commands.flatMap((sub) => [sub, ...below(sub)]);
+  return below(program);
+}
+
+describe('usage', () => {
+  it('no command wants several arguments: one with a space in its name would be that', () => {
+    const commands = everyCommand();
+    expect(commands.length).toBeGreaterThan(15);
+    for (const command of commands) {
+      expect(command.registeredArguments.length, command.name()).toBeLessThanOrEqual(1);
+    }
+  });
+
+  it.concurrent.each(COMMANDS)(
+    '%s %s --help exits 0; an unknown flag, or none of what it needs, 2',
+    async (script, command, needs) => {
+      const help = await alone(script, ...words(command), '--help');
+      expect([help.status, help.said]).toEqual([0, '']);
+      expect(help.out).toContain(needs);
+      const unknown = await alone(script, ...words(command), '--nonsense');
+      expect([unknown.status, unknown.out]).toEqual([2, '']);
+      const bare = needs ? await alone(script, ...words(command)) : unknown;
+      expect([bare.status, bare.out]).toEqual([2, '']);
+    },
+  );
+
+  it.concurrent.each<[string, string[]]>([
+    ['src/cli.ts', ['brand', 'create', '']],
+    ['src/cli.ts', ['brand', 'create', 'x'.repeat(201)]],
+    ['src/cli.ts', ['plan', 'set', '--plan', 'scale', '--brand', ' ']],
+    ['src/cli.ts', ['key', 'create', '--brand', 'x', '--type', 'data', '--name', '']],
+    ['src/cli.ts', ['key', 'revoke', ' \t']],
+    ['src/cli.ts', ['credits', 'refund', '']],
+    ['src/cli.ts', [...CONNECT, '--url', 'https://:pw@shop.example']],
+    ['src/cli.ts', [...CONNECT, '--url', 'https://me@shop.example']],
+    ['indexer/main.ts', ['import', 'a.ndjson', '']],
+    ['indexer/main.ts', ['verify', '']],
+    ['src/server.ts', ['--port', '65536']],
+    ['src/server.ts', ['--creators', '0']],
+  ])('a blank or impossible value is an error that says so, and exits 2: %s %j', async (script, args) => {
+    const { status, out, said } = await alone(script, ...args);
+    expect([status, out]).toEqual([2, '']);
+    expect(said).toMatch(/must (be|have|not)/);
+  });
+
+  it('a worker without an engine says which address is missing, without a stack', async () => {
+    const { status, out, said } = await alone('src/worker.ts');
+    expect([status, out]).toEqual([1, '']);
+    expect(said).toMatch(/^Set DATABASE_URL, REDIS_URL, ELASTICSEARCH_URL, CLICKHOUSE_URL; [^\n]+\n$/);
+  });
+});

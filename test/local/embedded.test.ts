@@ -1,0 +1,293 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { sql } from 'kysely';
+import { afterAll, afterEach, describe, expect, inject, it, vi } from 'vitest';
+import { z } from 'zod';
+import { readConfig } from '../../src/config.ts';
+import { openClickHouse } from '../../src/engines/clickhouse/open.ts';
+import { openElastic } from '../../src/engines/elastic/open.ts';
+import { openPostgres } from '../../src/engines/postgres/open.ts';
+import { openRedis } from '../../src/engines/redis/open.ts';
+import { isPidAlive } from '../../src/local/engines/alive.ts';
+import { ENGINE_NAMES, type EngineName } from '../../src/local/engines/engine.ts';
+import { engineFolder } from '../../src/local/engines/folder.ts';
+import { findJava } from '../../src/local/engines/java.ts';
+import { announceRunning, findRunning, resolveEngines } from '../../src/local/engines/running.ts';
+import { type EmbeddedEngines, type EmbeddedOptions, startEmbedded } from '../../src/local/engines/start.ts';
+import type { TestEngines } from '../harness/engines.ts';
+
+const config = readConfig();
+const { directory, java } = config;
+const AllUrls = z.object({ postgres: z.url(), redis: z.url(), elasticsearch: z.url(), clickhouse: z.url() });
+const StartedStack = z.object({ urls: z.record(z.string(), z.url()), pids: z.record(z.string(), z.number()) });
+
+const dataNames: string[] = [];
+
+/** A data folder of this test's own, beside a running server's and other tests'. */
+function ownDataName(purpose: string): string {
+  const name = `test-${process.pid}-${purpose}`;
+  dataNames.push(name);
+  return name;
+}
+
+function options(dataName: string, more: Partial<EmbeddedOptions> = {}): EmbeddedOptions {
+  return { directory, dataName, elasticsearchHeapMb: 512, java, report: () => {}, ...more };
+}
+
+afterAll(() => {
+  for (const name of dataNames) {
+    rmSync(path.join(engineFolder(directory), name), { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  }
+});
+
+async function withClients<T>(urls: TestEngines, use: (clients: ReturnType<typeof openAll>) => Promise<T>): Promise<T> {
+  const clients = openAll(urls);
+  try {
+    await vi.waitFor(() => clients.redis.ping(), { timeout: 10_000 });
+    return await use(clients);
+  } finally {
+    await Promise.all(Object.values(clients).map((client) => client.close()));
+  }
+}
+
+function openAll(urls: TestEngines) {
+  return {
+    postgres: openPostgres(urls.postgres, { max: 1 }),
+    redis: openRedis(urls.redis),
+    elastic: openElastic(urls.elasticsearch),
+    clickhouse: openClickHouse(urls.clickhouse),
+  };
+}
+
+/** Puts one acknowledged thing into each engine. */
+function write(urls: TestEngines): Promise<void> {
+  return withClients(urls, async ({ postgres, redis, elastic, clickhouse }) => {
+    await sql`create table kept (word text)`.execute(postgres.db);
+    await sql`insert into kept values ('postgres')`.execute(postgres.db);
+    await redis.client.set('kept', 'redis');
+    await elastic.client.index({ index: 'kept', id: '1', document: { word: 'elasticsearch' } });
+    await clickhouse.client.command({ query: 'create table kept (word String) engine = MergeTree order by word' });
+    await clickhouse.client.insert({ table: 'kept', values: [{ word: 'clickhouse' }], format: 'JSONEachRow' });
+  });
+}
+
+function read(urls: TestEngines): Promise<unknown[]> {
+  return withClients(urls, async ({ postgres, redis, elastic, clickhouse }) => {
+    const rows = await sql<{ word: string }>`select word from kept`.execute(postgres.db);
+    const answer = await clickhouse.client.query({ query: 'select word from kept', format: 'JSONEachRow' });
+    const document = await elastic.client.get<{ word: string }>({ index: 'kept', id: '1' });
+    return [rows.rows, await redis.client.get('kept'), document._source, await answer.json()];
+  });
+}
+
+const WRITTEN = [[{ word: 'postgres' }], 'redis', { word: 'elasticsearch' }, [{ word: 'clickhouse' }]];
+
+describe('the engines of a test run', () => {
+  it('are real and answer through their official clients', async () => {
+    await withClients(inject('engines'), async ({ postgres, redis, elastic, clickhouse }) => {
+      const version = await sql<{ version: string }>`select version()`.execute(postgres.db);
+      expect(version.rows[0]?.version).toMatch(/^PostgreSQL 18/);
+      expect(await redis.client.info('server')).toMatch(/(valkey|redis)_version:/);
+      expect((await elastic.client.info()).version.number).toMatch(/^9\./);
+      const answer = await clickhouse.client.query({ query: 'select 6 * 7 as product', format: 'JSONEachRow' });
+      expect(await answer.json()).toEqual([{ product: 42 }]);
+    });
+  });
+
+  it('keep what Redis acknowledges on disk before the answer', async () => {
+    await withClients(inject('engines'), async ({ redis }) => {
+      expect(await redis.client.config('GET', 'append*')).toEqual(
+        expect.arrayContaining(['appendonly', 'yes', 'appendfsync', 'always']),
+      );
+    });
+  });
+
+  it('give ClickHouse settings and parameters to one request only, also side by side', async () => {
+    await withClients(inject('engines'), async ({ clickhouse }) => {
+      const ask = async (threads: number) => {
+        const answer = await clickhouse.client.query({
+          query: "select toUInt32(getSetting('max_threads')) as threads, {word:String} as word",
+          clickhouse_settings: { max_threads: threads },
+          query_params: { word: `it's \\ ${threads}` },
+          format: 'JSONEachRow',
+        });
+        return answer.json();
+      };
+      const answers = await Promise.all([1, 2, 3, 4, 5, 6].map(ask));
+      expect(answers).toEqual([1, 2, 3, 4, 5, 6].map((threads) => [{ threads, word: `it's \\ ${threads}` }]));
+    });
+  });
+});
+
+describe('a stack', () => {
+  let started: EmbeddedEngines | undefined;
+  afterEach(() => started?.stop());
+
+  it('is the only one on its data folder: a second start names the process that has it', async () => {
+    const dataName = ownDataName('twice');
+    started = await startEmbedded(options(dataName, { only: ['redis'] }));
+    await expect(startEmbedded(options(dataName, { only: ['redis'] }))).rejects.toThrow(
+      new RegExp(`already runs on .*${dataName}: process ${process.pid}`),
+    );
+  });
+
+  it('says when an engine ends by itself, and restarts it on the same port and data', async () => {
+    const report = vi.fn();
+    started = await startEmbedded(options(ownDataName('restart'), { only: ['postgres'], report }));
+    const url = started.urls.postgres ?? '';
+    const postgres = openPostgres(url, { max: 1 });
+    await sql`create table kept (word text)`.execute(postgres.db);
+    process.kill(started.pids.postgres ?? 0, 'SIGKILL');
+    await vi.waitFor(() =>
+      expect(report).toHaveBeenCalledWith(expect.stringMatching(/PostgreSQL ended.*SIGKILL.*log/)),
+    );
+
+    await started.restart('postgres');
+    expect(started.urls.postgres).toBe(url);
+    await vi.waitFor(() => sql`insert into kept values ('again')`.execute(postgres.db), { timeout: 10_000 });
+    await postgres.close();
+  });
+
+  it('names the log and the variable to set when an engine cannot start', async () => {
+    const dataName = ownDataName('broken');
+    const folder = path.join(engineFolder(directory), dataName, 'postgres', 'cluster');
+    mkdirSync(folder, { recursive: true });
+    const error = await startEmbedded(options(dataName, { only: ['postgres'] })).catch((thrown: unknown) => thrown);
+    expect(String(error)).toMatch(/PostgreSQL ended while starting[\s\S]*DATABASE_URL[\s\S]*postgres\.log/);
+  });
+});
+
+describe('killing the process that owns a stack', () => {
+  let parent: ChildProcess | undefined;
+  let restarted: EmbeddedEngines | undefined;
+  afterEach(async () => {
+    parent?.kill('SIGKILL');
+    await restarted?.stop();
+  });
+
+  async function startParent(dataName: string, engines: readonly EngineName[]) {
+    parent = fork(path.join(import.meta.dirname, '../harness/stack-parent.ts'), [dataName, ...engines], {
+      execArgv: [],
+    });
+    const [message] = await once(parent, 'message');
+    return StartedStack.parse(message);
+  }
+
+  it('leaves no engine behind, and the next start has everything that was acknowledged', async () => {
+    const dataName = ownDataName('killed');
+    const { urls, pids } = await startParent(dataName, ENGINE_NAMES);
+    expect(Object.values(pids).filter(isPidAlive)).toHaveLength(4);
+    await write(AllUrls.parse(urls));
+
+    parent?.kill('SIGKILL');
+    await vi.waitFor(() => expect(Object.values(pids).filter(isPidAlive)).toEqual([]), { timeout: 15_000 });
+
+    restarted = await startEmbedded(options(dataName));
+    expect(await read(AllUrls.parse(restarted.urls))).toEqual(WRITTEN);
+  }, 180_000);
+
+  it('does not hinder a start at the same moment', async () => {
+    const dataName = ownDataName('killed-at-once');
+    const only = ['postgres', 'redis', 'clickhouse'] as const;
+    await startParent(dataName, only);
+    parent?.kill('SIGKILL');
+    restarted = await startEmbedded(options(dataName, { only }));
+    expect(Object.keys(restarted.urls).sort()).toEqual([...only].sort());
+  });
+});
+
+describe('Java for Elasticsearch', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'rollcall-jdks-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  function makeJdk(name: string, release: string): string {
+    const home = path.join(folder, name);
+    mkdirSync(path.join(home, 'bin'), { recursive: true });
+    writeFileSync(path.join(home, 'bin/java'), '');
+    chmodSync(path.join(home, 'bin/java'), 0o755);
+    writeFileSync(path.join(home, 'release'), release);
+    return home;
+  }
+
+  it('when missing, is named with the good versions, where it was looked for and what to set', async () => {
+    const old = makeJdk('jdk-17', 'JAVA_VERSION="17.0.2"\nMODULES="java.base jdk.attach jdk.jdi jdk.jlink"\n');
+    const jre = makeJdk('jre-25', 'JAVA_VERSION="25"\nMODULES="java.base jdk.attach"\n');
+    const nothing = { homes: ['/nowhere/jdk'], searchPath: '' };
+    const start = startEmbedded(
+      options(ownDataName('java'), { only: ['elasticsearch'], java: nothing, javaFolders: [folder] }),
+    );
+    const message = String(await start.catch((thrown: unknown) => thrown));
+    expect(message).toContain('version 21 or newer');
+    expect(message).toContain('/nowhere/jdk (no bin/java there)');
+    expect(message).toContain(`${old} (Java 17 is too old)`);
+    expect(message).toContain(`${jre} (Java 25, but not a full JDK: lacks jdk.jdi, jdk.jlink)`);
+    expect(message).toContain('EMBEDDED_JAVA_HOME');
+    expect(message).toContain('ELASTICSEARCH_URL');
+  });
+
+  it('is taken from the first place that has a full JDK', () => {
+    const good = makeJdk('jdk-21', 'JAVA_VERSION="21.0.1"\nMODULES="java.base jdk.attach jdk.jdi jdk.jlink"\n');
+    expect(findJava({ homes: [], searchPath: '' }, [folder]).found).toEqual({ home: good });
+  });
+});
+
+describe('the file that tells commands of a running server', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'rollcall-running-'));
+  const file = path.join(folder, 'engines.json');
+  const urls = { postgres: 'postgres://postgres@127.0.0.1:1/rollcall', redis: 'redis://127.0.0.1:2/0' };
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('is private, found while its server lives, and gone once withdrawn', async () => {
+    const withdraw = await announceRunning(folder, { urls });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(await findRunning(folder)).toEqual({ urls });
+    await announceRunning(folder, { urls, url: 'http://127.0.0.1:3' });
+    expect(await findRunning(folder)).toEqual({ urls, url: 'http://127.0.0.1:3' });
+    await withdraw();
+    expect(await findRunning(folder)).toBeUndefined();
+  });
+
+  it('is ignored when its process has ended, even if another one has its number now', async () => {
+    writeFileSync(file, JSON.stringify({ server: { pid: process.pid, startedAt: '1' }, urls }));
+    expect(await findRunning(folder)).toBeUndefined();
+  });
+
+  it('is ignored when it is not readable as one', async () => {
+    writeFileSync(file, '{"urls"');
+    expect(await findRunning(folder)).toBeUndefined();
+  });
+});
+
+describe('the engines that a command needs', () => {
+  const none = { postgres: undefined, redis: undefined, elasticsearch: undefined, clickhouse: undefined };
+  const folder = mkdtempSync(path.join(tmpdir(), 'rollcall-resolve-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('are the configured one first, then a running server’s, and then nothing is started', async () => {
+    const running = { postgres: 'postgres://running/x', redis: 'redis://running' };
+    await announceRunning(folder, { urls: running, url: 'http://running' });
+    const resolve = (urls: typeof config.urls) =>
+      resolveEngines({ ...config, urls, directory: folder }, ['postgres', 'redis'], { report: () => {} });
+    const engines = await resolve({ ...none, postgres: 'postgres://configured/x' });
+    expect(engines.embedded).toBeUndefined();
+    expect(engines.urls).toEqual({ ...none, postgres: 'postgres://configured/x', redis: 'redis://running' });
+    expect(engines.serverUrl, 'the server of another PostgreSQL').toBeUndefined();
+    expect(await resolve(none)).toMatchObject({ urls: running, serverUrl: 'http://running' });
+  });
+
+  it('are started when nobody runs them, only those needed, and stopped again', async () => {
+    const engines = await resolveEngines({ ...config, urls: none }, ['redis'], {
+      dataName: ownDataName('resolve'),
+      reuseRunning: false,
+      report: () => {},
+    });
+    expect(Object.keys(engines.embedded?.urls ?? {})).toEqual(['redis']);
+    const pid = engines.embedded?.pids.redis ?? 0;
+    expect(isPidAlive(pid)).toBe(true);
+    await engines.stop();
+    expect(isPidAlive(pid)).toBe(false);
+  });
+});

@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest';
+import { repositoryFiles } from '../check/files.ts';
+import { violations } from '../check/house.ts';
+import { codeOf } from '../check/source.ts';
+
+const judge = (file: string, text: string) => violations(new Map([[file, text]]));
+
+const QUERY = 'src/resources/campaigns/queries.ts';
+
+/** What is planted, where, and a word of what must be said about it. */
+const PLANTED: [what: string, file: string, text: string, said: string][] = [
+  ['a client outside its room', 'src/resources/campaigns/routes.ts', "import { Pool } from 'pg';", 'imports pg'],
+  [
+    'a client in the wrong room',
+    'src/engines/redis/open.ts',
+    "import { Client } from '@elastic/elasticsearch';",
+    'imports @elastic/elasticsearch',
+  ],
+  ['a part of a client', 'src/api/gate.ts', "import { utils } from 'ioredis/built/utils';", 'imports ioredis'],
+  ['a client imported when needed', 'src/worker.ts', "const { Worker } = await import('bullmq');", 'imports bullmq'],
+  ['a client of the indexer', 'indexer/status.ts', "import 'undici';", 'imports undici'],
+  ['a type of a client', 'src/api/operation.ts', "import type { Pool } from 'pg';", 'imports pg'],
+  ['statements in a handler', 'src/resources/campaigns/routes.ts', "import { sql } from 'kysely';", 'imports kysely'],
+  [
+    'an engine that knows a resource',
+    'src/engines/elastic/open.ts',
+    "import { x } from '../../resources/creators/directory/query.ts';",
+    'above it',
+  ],
+  [
+    'an engine that knows who calls',
+    'src/engines/postgres/open.ts',
+    "import { x } from '../../auth/keys.ts';",
+    'above it',
+  ],
+  ['a resource that knows the app', QUERY, "import { operations } from '../../api/operations.ts';", 'above it'],
+  [
+    'the meter that knows a resource',
+    'src/access/credits/meter.ts',
+    "import { x } from '../resources/brands/queries.ts';",
+    'above it',
+  ],
+  ['the app that knows a door', 'src/api/http/app.ts', "import { startWorker } from '../../worker.ts';", 'above it'],
+  ["another noun's routes", QUERY, "import { x } from '../brands/routes.ts';", 'only its schema, queries and actions'],
+  [
+    "another noun's jobs, re-exported",
+    QUERY,
+    "export { x } from '../creators/jobs.ts';",
+    'only its schema, queries and actions',
+  ],
+  ['a noun downstream', QUERY, "import { x } from '../payouts/queries.ts';", 'not upstream'],
+  [
+    'a noun beside',
+    'src/resources/analytics/queries.ts',
+    "import { x } from '../webhooks/queries.ts';",
+    'not upstream',
+  ],
+  ['a noun without a place', 'src/resources/widgets/queries.ts', 'export const x = 1;', 'no place among the nouns'],
+  ['a room nobody knows', 'src/billing/rates.ts', 'export const x = 1;', 'no known room'],
+  [
+    'production that needs a test',
+    'src/local/demo.ts',
+    "import { x } from '../harness/app.ts';",
+    'not part of what runs',
+  ],
+  [
+    'production that needs the indexer',
+    'src/cli.ts',
+    "import { x } from '../../indexer/generate.ts';",
+    'not part of what runs',
+  ],
+  [
+    'an indexer that needs a bench',
+    'indexer/main.ts',
+    "import { x } from '../bench/sides.ts';",
+    'not part of what runs',
+  ],
+  ['the environment', 'src/api/gate.ts', 'const port = process.env.PORT;', 'reads the environment'],
+  ['the environment, taken apart', 'bench/directory.ts', 'const { env } = process["env"];', 'reads the environment'],
+  ['the environment, imported', 'indexer/main.ts', "import { env } from 'node:process';", 'reads the environment'],
+  ['a cast', QUERY, 'const id = row.id as string;', 'casts'],
+  ['a cast beside a renaming', QUERY, "import { a as b } from './x.ts';\nconst id = b as unknown;", ':2 casts'],
+  ['a cast inside a template', QUERY, `const id = \`a \${row as Row} b\`;`, 'casts'],
+  ['an assertion', QUERY, 'const id = rows[0]!.id;', 'asserts'],
+  ['an assertion at the end', QUERY, 'return found!;', 'asserts'],
+  ['any as a parameter', QUERY, 'function read(row: any) {}', 'says `any`'],
+  ['any as an argument of a type', QUERY, 'const rows: Map<string, any> = new Map();', 'says `any`'],
+  ['any as a type', QUERY, 'type Row = any;', 'says `any`'],
+  ['a folder for a layer', 'src/resources/campaigns/helpers/dates.ts', '', 'folder helpers/'],
+  ['a barrel', 'src/resources/campaigns/index.ts', '', 'barrel'],
+  ['a barrel under another name', 'src/resources/campaigns/all.ts', "export * from './queries.ts';", 'exports all'],
+  ['a long file', QUERY, 'export {};\n'.repeat(301), 'has 301 lines'],
+];
+
+const ALLOWED: [what: string, file: string, text: string][] = [
+  ['a client in its room', 'src/engines/postgres/open.ts', "import { Pool } from 'pg';"],
+  ['statements in queries', QUERY, "import { sql } from 'kysely';"],
+  ['an upstream noun', QUERY, "import { Brand } from '../brands/schema.ts';"],
+  ["the noun's own files", QUERY, "import { x } from './jobs.ts';"],
+  ['another side of a measurement', 'bench/directory.ts', "import { Pool } from 'pg';"],
+  ['renamings', QUERY, "import { a as b } from './a.ts';\nimport * as c from './c.ts';\nexport { b as d, c };"],
+  ['constants and satisfies', QUERY, 'const x = [1] as const satisfies readonly number[];'],
+  ['words in comments and strings', QUERY, `// any row as it is!\nconst x = 'as any'; const y = \`no! as \${'any'}\`;`],
+  ['a regular expression', QUERY, 'const quoted = /["\'`] as any/.test(text);\nconst x = 4 / 2;'],
+  ['negations', QUERY, 'if (!found || a !== b) return !(x);'],
+  ['a function named any', 'src/directory/query.ts', 'const any = (x: X) => x;\nreturn [any(a), any(b)];'],
+  ['the environment of the harness', 'test/harness/engines.ts', 'const { CI } = process.env;'],
+];
+
+describe('the house rule', () => {
+  test('holds for the repository', async () => {
+    const files = await repositoryFiles();
+    expect(files.has('src/api/http/app.ts')).toBe(true);
+    expect(violations(files)).toEqual([]);
+  });
+
+  test.each(PLANTED)('finds %s', (_what, file, text, said) => {
+    expect(judge(file, text)).toEqual([expect.stringContaining(said)]);
+  });
+
+  test.each(ALLOWED)('allows %s', (_what, file, text) => {
+    expect(judge(file, text)).toEqual([]);
+  });
+
+  test('reads every file of the repository to its end: no quote or slash is taken for something else', async () => {
+    for (const [file, text] of await repositoryFiles()) {
+      if (!file.endsWith('.ts')) continue;
+      const code = codeOf(text);
+      const open = [...code].reduce((depth, c) => depth + (c === '{' ? 1 : c === '}' ? -1 : 0), 0);
+      expect([file, code.length, open]).toEqual([file, text.length, 0]);
+    }
+  });
+});

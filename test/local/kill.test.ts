@@ -1,0 +1,286 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inWork } from '../../src/api/work.ts';
+import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
+import { systemClock } from '../../src/values/clock.ts';
+import {
+  type Answer,
+  call,
+  engineUrls,
+  made,
+  makeBrand,
+  type RollcallProcess,
+  type ServerProcess,
+  send,
+  startApp,
+  startScript,
+  startServer,
+  startWorkerProcess,
+  type TestApp,
+  unique,
+  until,
+} from '../harness/app.ts';
+import { makeDatabase, type TestDatabase } from '../harness/database.ts';
+import { answering, startProvider } from '../harness/provider.ts';
+
+const alias = unique('kill');
+/** Relays and profiles are for all brands, and these tests lock whole tables. */
+let database: TestDatabase;
+let session: pg.Client;
+let app: TestApp;
+/** Of the processes that are killed: their queues are no other test's. */
+let env: NodeJS.ProcessEnv;
+const running: RollcallProcess[] = [];
+
+beforeAll(async () => {
+  database = await makeDatabase('kill');
+  app = await startApp({ alias, urls: { postgres: database.url } });
+  await migratePostgres(app.context.postgres.db);
+  session = await database.open();
+  const redis = new URL(engineUrls().redis);
+  redis.pathname = '/9';
+  env = { DATABASE_URL: database.url, REDIS_URL: redis.href };
+});
+afterAll(async () => {
+  for (const process of running) await process.kill();
+  await session?.end();
+  await app?.close();
+  await database?.drop();
+});
+
+async function serve(): Promise<ServerProcess> {
+  const server = await startServer(alias, env);
+  running.push(server);
+  return server;
+}
+
+/** `count` keys of a brand: more calls than one key may make. */
+async function keysOf(brand: Awaited<ReturnType<typeof makeBrand>>, count: number): Promise<string[]> {
+  return await Promise.all(Array.from({ length: count }, () => brand.key('brand')));
+}
+
+const create = (server: ServerProcess, key: string, name: string) =>
+  send(`${server.url}/v1/campaigns`, key, 'POST', { name }, { 'idempotency-key': name });
+const isReplay = ({ headers }: Answer) => headers.get('idempotency-replayed') === 'true';
+
+async function titlesOf(brandId: string): Promise<string[]> {
+  const { rows } = await session.query<{ title: string }>('select title from campaigns where brand_id = $1', [brandId]);
+  return rows.map(({ title }) => title);
+}
+
+describe('the API process, killed with kill -9', () => {
+  it('under a load of idempotent calls: each retry ends in exactly one campaign, with the answer that was given', async () => {
+    const brand = await makeBrand(app.context);
+    const keys = await keysOf(brand, 30);
+    const answered = new Map<string, unknown>();
+    const attempted: string[] = [];
+    let server = await serve();
+    for (let round = 0; round < 3; round += 1) {
+      let given = 0;
+      const caller = async (i: number): Promise<void> => {
+        for (let n = 0; ; n += 1) {
+          const name = `r${round}-${i}-${n}`;
+          attempted.push(name);
+          const key = keys[(i + n) % keys.length] ?? '';
+          // Twins: whichever is first, both must get the one answer.
+          const twins = await Promise.allSettled([create(server, key, name), create(server, key, name)]);
+          for (const twin of twins) {
+            if (twin.status === 'rejected') return;
+            expect(twin.value.status).toBe(201);
+            answered.set(name, twin.value.body);
+            given += 1;
+          }
+        }
+      };
+      const load = Promise.all(Array.from({ length: 12 }, (_, i) => caller(i)));
+      await until('calls to be answered', () => given > 60);
+      await server.kill();
+      await load;
+      server = await serve();
+    }
+    const unanswered = attempted.filter((name) => !answered.has(name));
+    expect(unanswered.length).toBeGreaterThan(0);
+    const retried = await Promise.all(attempted.map((name, i) => create(server, keys[i % keys.length] ?? '', name)));
+    for (const [i, name] of attempted.entries()) {
+      const answer = retried[i];
+      expect([answer?.status, answer?.body.data.title]).toEqual([201, name]);
+      if (!answered.has(name)) continue;
+      expect(answer?.body).toEqual(answered.get(name));
+      expect(answer && isReplay(answer)).toBe(true);
+    }
+    expect((await titlesOf(brand.id)).sort()).toEqual([...attempted].sort());
+    await server.stop();
+  });
+
+  /** Kills the server while its one call waits for a lock that `hold` takes, then lets go. */
+  async function killWhileHeld(name: string, key: string, hold: () => Promise<unknown>): Promise<void> {
+    const server = await serve();
+    await session.query('begin');
+    await hold();
+    const lost = expect(create(server, key, name)).rejects.toThrow();
+    await until('the call to wait for the lock', async () => {
+      const { rows } = await session.query(
+        "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      );
+      return rows.length > 0;
+    });
+    await server.kill();
+    await lost;
+    await session.query('commit');
+  }
+
+  it('before its commit: nothing of the call is there, and the retry makes the campaign', async () => {
+    const brand = await makeBrand(app.context);
+    const key = await brand.key('brand');
+    await killWhileHeld('early', key, () => session.query('lock table audit_log in exclusive mode'));
+    expect(await titlesOf(brand.id)).toEqual([]);
+    const server = await serve();
+    const retry = await create(server, key, 'early');
+    expect([retry.status, isReplay(retry)]).toEqual([201, false]);
+    expect(await titlesOf(brand.id)).toEqual(['early']);
+    await server.stop();
+  });
+
+  it('between its commit and its answer: the retry gets the answer of the campaign that was made', async () => {
+    const brand = await makeBrand(app.context);
+    const key = await brand.key('brand');
+    await session.query(`
+      create function wait_at_commit() returns trigger language plpgsql
+        as 'begin perform pg_advisory_xact_lock(7); return null; end';
+      create constraint trigger wait_at_commit after insert on campaigns deferrable initially deferred
+        for each row execute function wait_at_commit()`);
+    await killWhileHeld('late', key, () => session.query('select pg_advisory_xact_lock(7)'));
+    await until('the commit', async () => (await titlesOf(brand.id)).length === 1);
+    await session.query('drop trigger wait_at_commit on campaigns');
+    const server = await serve();
+    const retry = await create(server, key, 'late');
+    expect([retry.status, retry.body.data.title, isReplay(retry)]).toEqual([201, 'late', true]);
+    expect(await titlesOf(brand.id)).toEqual(['late']);
+    await server.stop();
+  });
+});
+
+/** How far `consumer` has come in each brand, and the brand's last event. */
+async function positions(consumer: string): Promise<Map<string, { at: number; head: number }>> {
+  const { rows } = await session.query<{ brand_id: string; at: string; head: string }>(
+    `select head.brand_id, coalesce(position.seq, 0) as at, head.seq as head from outbox_heads head
+     left join outbox_positions position on position.brand_id = head.brand_id and position.consumer = $1`,
+    [consumer],
+  );
+  return new Map(rows.map(({ brand_id, at, head }) => [brand_id, { at: Number(at), head: Number(head) }]));
+}
+
+const isAtHead = async (consumer: string) =>
+  [...(await positions(consumer)).values()].every(({ at, head }) => at === head);
+
+describe('the worker process, killed with kill -9 while it relays', () => {
+  it('asks for every creator who was added, loses no position, and nothing is stuck', async () => {
+    const provider = await startProvider();
+    const asked: string[] = [];
+    provider.answer = (request, response) => {
+      asked.push(request.url?.split('/').at(-1) ?? '');
+      setTimeout(() => answering({ followers: 5 })(request, response), 10);
+    };
+    const handles: string[] = [];
+    for (let b = 0; b < 3; b += 1) {
+      const keys = await keysOf(await makeBrand(app.context), 2);
+      const mine = Array.from({ length: 60 }, () => unique('h'));
+      handles.push(...mine);
+      await Promise.all(mine.map((ig_handle, i) => made(`${app.url}/v1/roster/add`, keys[i % 2] ?? '', { ig_handle })));
+    }
+    const more = { ...env, PROFILE_PROVIDER_URL: provider.url };
+    let before = await positions('profiles');
+    for (const kills of [1, 2, 3]) {
+      const worker = await startWorkerProcess(alias, more);
+      running.push(worker);
+      await until('profiles to be asked for', () => asked.length >= kills * 40);
+      await worker.kill();
+      const after = await positions('profiles');
+      for (const [brandId, { at }] of after) expect(at).toBeGreaterThanOrEqual(before.get(brandId)?.at ?? 0);
+      before = after;
+    }
+    // Whoever a killed worker had in hand is asked for again within a minute; that minute is over now.
+    await session.query('update creators set profile_retry_at = created_at where profiled_at is null');
+    const last = await startWorkerProcess(alias, more);
+    running.push(last);
+    await until('every event to be relayed', () => isAtHead('profiles'));
+    await until('every creator to be profiled', async () => {
+      const { rows } = await session.query('select 1 from creators where profiled_at is null');
+      return rows.length === 0;
+    });
+    expect(new Set(asked)).toEqual(new Set(handles));
+    const metrics = await call(`${app.url}/metrics`);
+    expect(metrics.body).toContain('rollcall_outbox_lag_events{consumer="profiles"} 0');
+    await last.stop();
+    await provider.close();
+  });
+
+  it('delivers every event at least once and in order per brand, from the position it had come to', async () => {
+    const received = new Map<string, number[]>();
+    let total = 0;
+    const witness = createServer((request, response) => {
+      let text = '';
+      request.on('data', (chunk: Buffer) => {
+        text += chunk.toString();
+      });
+      request.on('end', () => {
+        const { brandId, seq } = JSON.parse(text);
+        received.set(brandId, [...(received.get(brandId) ?? []), seq]);
+        total += 1;
+        response.end();
+      });
+    });
+    witness.listen(0, '127.0.0.1');
+    await once(witness, 'listening');
+    const address = witness.address();
+    const url = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}/`;
+
+    const brands = await Promise.all(Array.from({ length: 3 }, () => makeBrand(app.context)));
+    const { db } = app.context.postgres;
+    const emit = async (brandId: string, count: number): Promise<void> => {
+      const actor = { brandId, keyId: null, operation: 'test', requestId: null };
+      await inWork(db, systemClock, actor, async (work) => {
+        for (let n = 0; n < count; n += 1) work.emit('application.received', { n });
+      });
+    };
+    for (const { id } of brands) await emit(id, 450);
+
+    const kills = 4;
+    const before = await positions('witness');
+    for (let kill = 1; kill <= kills; kill += 1) {
+      const relay = startScript('test/harness/relay-process.ts', env, [url]);
+      running.push(relay);
+      const from = total;
+      // Past a batch of 200, so that there is a position to go on from; then in the middle of the next.
+      await until('events', () => total >= from + 230);
+      await relay.kill();
+      for (const { id } of brands) await emit(id, 10);
+      for (const [brandId, { at }] of await positions('witness')) {
+        expect(at).toBeGreaterThanOrEqual(before.get(brandId)?.at ?? 0);
+        before.set(brandId, { at, head: 0 });
+      }
+    }
+    const last = startScript('test/harness/relay-process.ts', env, [url]);
+    running.push(last);
+    await until('every event to be relayed', () => isAtHead('witness'));
+    await last.kill();
+    witness.close();
+
+    let restarts = 0;
+    for (const { id } of brands) {
+      const seqs = received.get(id) ?? [];
+      expect(new Set(seqs)).toEqual(new Set(Array.from({ length: 450 + kills * 10 }, (_, i) => i + 1)));
+      for (const [i, seq] of seqs.entries()) {
+        const previous = seqs[i - 1] ?? 0;
+        if (seq === previous + 1) continue;
+        // Only ever back to just after a position, and only after a kill.
+        expect(seq).toBeLessThanOrEqual(previous);
+        restarts += 1;
+      }
+    }
+    expect(restarts).toBeLessThanOrEqual(kills);
+    expect(restarts).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,253 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mintClick } from '../../src/links-host/token.ts';
+import type { OrderFacts } from '../../src/resources/integrations/schema.ts';
+import { insertLinks, insertStates, updateLink } from '../../src/resources/links/queries.ts';
+import { newId } from '../../src/values/ids.ts';
+import { makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
+import { listEvents } from '../harness/applying.ts';
+import {
+  type Assignment,
+  asTest,
+  balancesOf,
+  daysAgo,
+  makeAssignment,
+  orderFacts,
+  tell,
+  tellRefunds,
+} from '../harness/sales.ts';
+import { connectTestStore, deliver, signedDelivery, startStore, WEBHOOK_SECRET } from '../harness/store.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app?.close());
+
+async function start(terms: Parameters<typeof makeAssignment>[2] = {}) {
+  const brand = await makeBrand(app.context);
+  return { brand, assignment: await makeAssignment(app.context, brand, terms), key: await brand.key('brand') };
+}
+
+const orderedAt = daysAgo(60);
+const later = (minutes: number) => new Date(orderedAt.getTime() + minutes * 60_000);
+
+const order = ({ code }: Assignment, more: Partial<OrderFacts> = {}): OrderFacts =>
+  orderFacts(orderedAt, { codes: [code], ...more });
+
+async function commissionsOf(key: string) {
+  return (await send(`${app.url}/v1/affiliates/commissions?sort=oldest`, key, 'GET')).body.data;
+}
+
+const attributionOf = async (brand: TestBrand, orderId: string) =>
+  await app.context.postgres.db
+    .selectFrom('orders')
+    .selectAll()
+    .where('brandId', '=', brand.id)
+    .where('orderId', '=', orderId)
+    .executeTakeFirstOrThrow();
+
+/** A tracked link of the assignment's creator. */
+async function makeLink(brand: TestBrand, { creatorId }: Assignment, attributionDays = 7): Promise<string> {
+  return await asTest(app.context, brand, async ({ db, now, brandId }) => {
+    const id = newId('lnk', now.getTime());
+    const value = unique('link');
+    const terms = { commissionRatePpm: 200_000, holdDays: 3, attributionDays, currency: 'USD' };
+    const link = { id, brandId, creatorId, type: 'link' as const, value, slug: value, active: true };
+    await insertLinks(db, [{ ...link, ...terms, destinationUrl: 'https://shop.example', createdAt: now }]);
+    return id;
+  });
+}
+
+const clickAt = (linkId: string, at: Date) =>
+  mintClick(app.context.secrets.key('click'), { linkId, atMs: at.getTime() });
+
+describe('an order that a store sends', () => {
+  it('pays the code’s creator: one commission with the terms as they are, told once, its customer masked', async () => {
+    const { brand, assignment, key } = await start({ rate: 12.5, holdDays: 14, email: 'ann@mail.example' });
+    const store = await startStore('generic');
+    const integration = await connectTestStore(app.context, brand.id, store);
+    const data = {
+      ...{ order_id: 'A-1', currency: 'USD', amount: '80.20', placed_at: orderedAt, paid_at: later(1) },
+      ...{ customer_email: 'Jane.Doe@Example.com', codes: [assignment.code.toLowerCase()] },
+    };
+    const delivery = signedDelivery('generic', WEBHOOK_SECRET, 'order.paid', data);
+    expect(await deliver(app.url, 'generic', integration, delivery)).toMatchObject({ status: 200 });
+    await store.close();
+    const [commission, ...others] = await commissionsOf(key);
+    expect(others).toEqual([]);
+    expect(commission).toMatchObject({
+      ...{ link_id: assignment.linkId, creator_email: 'ann@mail.example', campaign_id: null, type: 'sale' },
+      ...{ source: 'generic', amount: 80.2, commission: 10.02, order_id: 'A-1', customer_email: 'J***@E***.com' },
+      ...{ discount_code: assignment.code.toLowerCase(), affiliate_code: assignment.code, currency: 'USD' },
+      ...{ status: 'pending', status_updated_at: null, status_note: null, fraud_flags: [], click_id: null },
+      occurred_at: orderedAt.toISOString(),
+    });
+    const { click_id, created_at, ...item } = commission;
+    expect((await listEvents(app, brand.id)).filter(({ event }) => event === 'commission.created')).toEqual([
+      { event: 'commission.created', data: { ...item, creator_name: 'Ann', commission_amount: 10.02 } },
+    ]);
+    expect(await balancesOf(app.context, brand)).toEqual({
+      ...{ customers: 8_020, sales: -8_020, commission_expense: 1_002, commission_pending: -1_002 },
+    });
+    expect(JSON.stringify(await attributionOf(brand, 'A-1')).toLowerCase()).not.toContain('jane');
+  });
+
+  it('is one sale when it is delivered 20 times at once', async () => {
+    const { brand, assignment, key } = await start();
+    const facts = order(assignment, { refunds: [{ refundId: 'r', amountMinor: 2_500, at: later(9) }] });
+    await Promise.all(Array.from({ length: 20 }, () => tell(app.context, assignment, facts)));
+    expect(await commissionsOf(key)).toMatchObject([{ commission: 7.5, amount: 100 }]);
+    expect(await balancesOf(app.context, brand)).toEqual({
+      ...{ customers: 7_500, sales: -10_000, sales_refunds: 2_500 },
+      ...{ commission_expense: 750, commission_pending: -750 },
+    });
+    expect((await listEvents(app, brand.id)).filter(({ event }) => event === 'commission.created')).toHaveLength(1);
+  });
+
+  it('counts a refund that came before it, also one that comes at the same moment', async () => {
+    const { brand, assignment, key } = await start();
+    const first = order(assignment);
+    await tellRefunds(app.context, assignment.source, first.orderId, [
+      { refundId: 'r', amountMinor: 4_000, at: later(5) },
+    ]);
+    await tell(app.context, assignment, first);
+    const orders = Array.from({ length: 8 }, () => order(assignment));
+    await Promise.all(
+      orders.flatMap((facts) => [
+        tell(app.context, assignment, facts),
+        tellRefunds(app.context, assignment.source, facts.orderId, [
+          { refundId: 'r', amountMinor: 4_000, at: later(5) },
+        ]),
+      ]),
+    );
+    const found: { commission: number }[] = await commissionsOf(key);
+    expect(found.map(({ commission }) => commission)).toEqual(Array.from({ length: 9 }, () => 6));
+    expect(await balancesOf(app.context, brand)).toMatchObject({ sales_refunds: 36_000, commission_pending: -5_400 });
+  });
+
+  it('changes nothing when an older snapshot arrives late; of two of one moment the smaller counts', async () => {
+    const { brand, assignment, key } = await start();
+    const orderId = unique('order');
+    const snapshot = (baseMinor: number, minutes: number) =>
+      tell(app.context, assignment, order(assignment, { orderId, baseMinor, updatedAt: later(minutes) }));
+    await snapshot(9_000, 2);
+    await snapshot(20_000, 1);
+    await snapshot(8_000, 2);
+    await snapshot(9_000, 2);
+    expect(await commissionsOf(key)).toMatchObject([{ amount: 80, commission: 8 }]);
+    expect(await balancesOf(app.context, brand)).toMatchObject({ sales: -8_000, commission_pending: -800 });
+  });
+
+  it('has no entry in the ledger until it is paid; the hold runs from the payment', async () => {
+    const { brand, assignment, key } = await start({ holdDays: 2 });
+    const unpaid = order(assignment, { paidAt: null });
+    await tell(app.context, assignment, unpaid);
+    expect(await commissionsOf(key)).toMatchObject([{ status: 'pending', commission: 10 }]);
+    expect(await balancesOf(app.context, brand)).toEqual({});
+    await tell(app.context, assignment, { ...unpaid, paidAt: later(60), updatedAt: later(60) });
+    expect(await balancesOf(app.context, brand)).toMatchObject({ sales: -10_000, commission_pending: -1_000 });
+    const { db } = app.context.postgres;
+    const row = await db.selectFrom('commissions').selectAll().where('brandId', '=', brand.id).executeTakeFirst();
+    expect(row?.holdEndsAt).toEqual(new Date(later(60).getTime() + 2 * 24 * 60 * 60 * 1_000));
+  });
+
+  it('is rejected when it is cancelled or refunded in full; the sale is never erased', async () => {
+    const { brand, assignment, key } = await start();
+    const cancelled = { cancelledAt: later(30), updatedAt: later(30) };
+    await tell(app.context, assignment, order(assignment, { paidAt: null, ...cancelled }));
+    const paid = order(assignment);
+    await tell(app.context, assignment, paid);
+    await tell(app.context, assignment, { ...paid, ...cancelled });
+    expect(await commissionsOf(key)).toMatchObject([
+      { status: 'rejected', status_note: 'order_cancelled', amount: 100 },
+      { status: 'rejected', status_note: 'order_refunded', amount: 100, commission: 0 },
+    ]);
+    expect(await balancesOf(app.context, brand)).toEqual({ sales: -10_000, sales_refunds: 10_000 });
+  });
+
+  it('keeps its terms when the assignment changes; a later order has the new ones', async () => {
+    const { brand, assignment, key } = await start({ rate: 10 });
+    const first = order(assignment);
+    await tell(app.context, assignment, first);
+    const change = { commissionRatePpm: 300_000 };
+    await asTest(app.context, brand, ({ db }) => updateLink(db, { brandId: brand.id, id: assignment.linkId }, change));
+    await tell(app.context, assignment, { ...first, baseMinor: 5_000, updatedAt: later(1) });
+    await tell(app.context, assignment, order(assignment));
+    expect(await commissionsOf(key)).toMatchObject([{ commission: 5 }, { commission: 30 }]);
+  });
+
+  it.each([
+    ['JPY', 1_005, 1_005, 100],
+    ['USD', 1_005, 10.05, 1],
+    ['KWD', 1_005, 1.005, 0.1],
+  ])('is paid in its own currency: %s', async (currency, baseMinor, amount, commission) => {
+    const { brand, assignment, key } = await start();
+    await tell(app.context, assignment, order(assignment, { currency, baseMinor }));
+    expect(await commissionsOf(key)).toMatchObject([{ currency, amount, commission }]);
+    const prefix = currency === 'USD' ? '' : `${currency} `;
+    expect(await balancesOf(app.context, brand)).toMatchObject({ [`${prefix}commission_pending`]: -100 });
+  });
+
+  it('names what no database holds, and is taken all the same', async () => {
+    const { brand, assignment } = await start();
+    const facts = order(assignment, { codes: ['\0', 'half \ud83d', 'x'.repeat(5_000)], clickIds: ['\0'] });
+    await tell(app.context, assignment, { ...facts, customerEmail: '\0\ud83d@\0' });
+    expect((await attributionOf(brand, facts.orderId)).attribution).toMatchObject({ reason: 'no_candidate_qualified' });
+  });
+});
+
+describe('who an order pays', () => {
+  it('the last click within its window, by the id the redirect gave it', async () => {
+    const { brand, assignment, key } = await start();
+    const [older, last] = [await makeLink(brand, assignment), await makeLink(brand, assignment)];
+    const clickIds = [clickAt(last, later(-10)), clickAt(older, later(-20)), clickAt(last, later(10))];
+    await tell(app.context, assignment, order(assignment, { codes: [], clickIds }));
+    expect(await commissionsOf(key)).toMatchObject([
+      { link_id: last, commission: 20, discount_code: null, click_id: clickIds[0]?.slice(0, 24) },
+    ]);
+  });
+
+  it('nobody, when a code was off as the order was placed, though it is on again; and keeps the reason', async () => {
+    const { brand, assignment, key } = await start();
+    const { linkId } = assignment;
+    const state = (minutes: number, active: boolean) => ({ brandId: brand.id, linkId, at: later(minutes), active });
+    await asTest(app.context, brand, ({ db }) => insertStates(db, [state(-10, false)]));
+    await asTest(app.context, brand, ({ db }) => insertStates(db, [state(10, true)]));
+    const off = order(assignment);
+    await tell(app.context, assignment, off);
+    expect((await attributionOf(brand, off.orderId)).attribution).toMatchObject({
+      ...{ rule: null, reason: 'no_candidate_qualified' },
+      candidates: [{ code: assignment.code, outcome: 'lost', reason: 'code_inactive' }],
+    });
+    await tell(app.context, assignment, order(assignment, { occurredAt: later(20) }));
+    expect(await commissionsOf(key)).toHaveLength(1);
+    expect(await balancesOf(app.context, brand)).toMatchObject({ sales: -10_000 });
+  });
+
+  it('nobody by another brand’s code or click', async () => {
+    const other = await start();
+    const foreignLink = await makeLink(other.brand, other.assignment);
+    const { brand, assignment } = await start();
+    const facts = order(other.assignment, { clickIds: [clickAt(foreignLink, later(-1)), 'clk_forged'] });
+    await tell(app.context, assignment, facts);
+    expect((await attributionOf(brand, facts.orderId)).attribution).toMatchObject({
+      candidates: [{ reason: 'unknown_code' }, { reason: 'foreign_brand' }, { reason: 'invalid_signature' }],
+    });
+    expect(await commissionsOf(other.key)).toEqual([]);
+  });
+
+  it('with a flag when the customer is the creator, also when named later, and when orders come in a burst', async () => {
+    const { assignment, key } = await start({ email: 'ann@mail.example' });
+    await tell(app.context, assignment, order(assignment, { customerEmail: 'Ann+me@Mail.example' }));
+    const nameless = order(assignment, { customerEmail: null });
+    await tell(app.context, assignment, nameless);
+    await tell(app.context, assignment, { ...nameless, customerEmail: 'ann@mail.example' });
+    for (let i = 0; i < 4; i += 1) await tell(app.context, assignment, order(assignment, { occurredAt: later(i) }));
+    const found: { fraud_flags: object[] }[] = await commissionsOf(key);
+    const flags = found.map(({ fraud_flags }) => fraud_flags);
+    expect(flags[0]).toMatchObject([{ code: 'self_referral', severity: 'high' }]);
+    expect(flags[1]).toMatchObject([{ code: 'self_referral', severity: 'high' }]);
+    expect(flags.slice(2, 5)).toEqual([[], [], []]);
+    expect(flags[5]).toMatchObject([{ code: 'velocity', severity: 'medium' }]);
+  });
+});

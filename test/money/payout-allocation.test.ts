@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { send, startApp, type TestApp } from '../harness/app.ts';
+import {
+  approved,
+  codeOf,
+  get,
+  makePayer,
+  type Payer,
+  problemsOf,
+  recorded,
+  settle,
+  statusOf,
+} from '../harness/paying.ts';
+import { balancesOf, daysAgo, makeAssignment, makeSale } from '../harness/sales.ts';
+
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app?.close());
+
+const earnedBy = async (owner: Payer) => (await get(owner, `/v1/roster/${owner.ann.creatorId}`)).body.data.total_earned;
+
+describe('paying', () => {
+  it('pays approved commissions oldest first, each whole or not at all, never above the amount', async () => {
+    const owner = await makePayer(app);
+    const newest = await approved(owner, { occurredAt: daysAgo(40), amountMinor: 20_000 });
+    const oldest = await approved(owner, { occurredAt: daysAgo(60), amountMinor: 10_000 });
+    const large = await approved(owner, { occurredAt: daysAgo(50), amountMinor: 90_000 });
+    const pending = await makeSale(app.context, owner.brand, { assignment: owner.ann, occurredAt: daysAgo(70) });
+    const { id } = await recorded(owner, { amount: 45.5, note: 'March' });
+    const { status, body } = await settle(owner, id, { paid_at: '2026-01-31', reference: 'SEPA 1' });
+    expect(status).toBe(200);
+    expect(body.data).toMatchObject({
+      status: 'paid',
+      paid_at: '2026-01-31T00:00:00.000Z',
+      reference: 'SEPA 1',
+      note: 'March',
+      allocated_amount: 30,
+      netted_amount: 0,
+      unallocated_amount: 15.5,
+      commission_ids: [oldest.id, newest.id],
+    });
+    expect((await get(owner, `/v1/payouts/${id}`)).body.data).toEqual(body.data);
+    const states = await Promise.all([newest, oldest, large, pending].map((sale) => statusOf(owner, sale)));
+    expect(states).toEqual(['paid', 'paid', 'approved', 'pending']);
+    expect(await balancesOf(app.context, owner.brand)).toEqual({
+      customers: 130_000,
+      sales: -130_000,
+      commission_expense: 13_000,
+      commission_pending: -1_000,
+      commission_approved: -9_000,
+      commission_paid: -3_000,
+    });
+    expect(await earnedBy(owner)).toBe(30);
+  });
+
+  it('pays what is listed, in the order of the list, or nothing at all for an empty list', async () => {
+    const owner = await makePayer(app);
+    const [first, second] = [await approved(owner), await approved(owner)];
+    const fee = await recorded(owner, { amount: 10 });
+    expect((await settle(owner, fee.id, { commission_ids: [] })).body.data).toMatchObject({
+      status: 'paid',
+      allocated_amount: 0,
+      unallocated_amount: 10,
+      commission_ids: [],
+    });
+    const { id } = await recorded(owner, { amount: 10 });
+    expect((await settle(owner, id, { commission_ids: [second.id] })).body.data.commission_ids).toEqual([second.id]);
+    expect([await statusOf(owner, first), await statusOf(owner, second)]).toEqual(['approved', 'paid']);
+  });
+
+  it('what is listed and cannot be paid refuses all, with a code per id', async () => {
+    const owner = await makePayer(app);
+    const other = await makePayer(app);
+    const fine = await approved(owner);
+    const paid = await approved(owner);
+    await settle(owner, (await recorded(owner, { amount: 10 })).id, { commission_ids: [paid.id] });
+    const bob = await makeAssignment(app.context, owner.brand);
+    const commission_ids = [
+      fine.id,
+      (await makeSale(app.context, owner.brand, { assignment: owner.ann })).id,
+      (await approved(owner, { assignment: bob })).id,
+      (await approved(owner, { currency: 'EUR' })).id,
+      paid.id,
+      (await approved(other)).id,
+      'com_nothing',
+    ];
+    const { id } = await recorded(owner, { amount: 1_000 });
+    const answer = await settle(owner, id, { commission_ids });
+    expect(codeOf(answer)).toEqual([422, 'INVALID_SELECTION']);
+    expect(problemsOf(answer)).toEqual([
+      ['commission_ids.1', 'not_approved'],
+      ['commission_ids.2', 'other_creator'],
+      ['commission_ids.3', 'other_currency'],
+      ['commission_ids.4', 'paid'],
+      ['commission_ids.5', 'not_found'],
+      ['commission_ids.6', 'not_found'],
+    ]);
+    expect(await statusOf(owner, fine)).toBe('approved');
+    expect((await get(owner, `/v1/payouts/${id}`)).body.data.status).toBe('completed');
+  });
+
+  it('a list above the amount refuses all and names what fits', async () => {
+    const owner = await makePayer(app);
+    const [one, two, three] = [await approved(owner), await approved(owner), await approved(owner)];
+    const { id } = await recorded(owner, { amount: 25 });
+    const answer = await settle(owner, id, { commission_ids: [three.id, one.id, two.id] });
+    expect(codeOf(answer)).toEqual([422, 'INVALID_SELECTION']);
+    expect(problemsOf(answer)).toEqual([['commission_ids.2', 'exceeds_amount']]);
+    expect(answer.body).toMatchObject({ fits: [three.id, one.id], available_amount: 25 });
+    const again = await settle(owner, id, { commission_ids: answer.body.fits });
+    expect(again.body.data).toMatchObject({ allocated_amount: 20, unallocated_amount: 5 });
+  });
+
+  it('keeps currencies apart; earned counts the brand’s own', async () => {
+    const owner = await makePayer(app);
+    const euro = await approved(owner, { currency: 'EUR' });
+    const dollar = await approved(owner);
+    const { id } = await recorded(owner, { amount: 500, currency: 'EUR' });
+    expect((await settle(owner, id)).body.data.commission_ids).toEqual([euro.id]);
+    expect([await statusOf(owner, dollar), await earnedBy(owner)]).toEqual(['approved', 0]);
+    await settle(owner, (await recorded(owner, { amount: 10 })).id);
+    expect(await earnedBy(owner)).toBe(10);
+    const { body } = await get(owner, '/v1/roster');
+    expect(body.data.map(({ total_earned }: { total_earned: number }) => total_earned)).toEqual([10]);
+  });
+
+  it('with the id in the body does the same', async () => {
+    const owner = await makePayer(app);
+    const { id } = await recorded(owner, { amount: 5 });
+    const url = `${app.url}/v1/payouts`;
+    const { body } = await send(url, owner.key, 'PATCH', { id, status: 'paid' });
+    expect(body.data).toMatchObject({ id, status: 'paid' });
+    expect(codeOf(await send(url, owner.key, 'PATCH', { status: 'paid' }))).toEqual([422, 'VALIDATION_ERROR']);
+    const missing = await send(url, owner.key, 'PATCH', { id: 'pay_nothing', status: 'paid' });
+    expect(codeOf(missing)).toEqual([404, 'NOT_FOUND']);
+  });
+
+  it('a wallet’s payout is 409, another brand’s 404, a payment of the day after tomorrow 422', async () => {
+    const owner = await makePayer(app);
+    const wallet = await settle(owner, (await recorded(owner, { amount: 5, method: 'wallet' })).id);
+    expect(codeOf(wallet)).toEqual([409, 'INVALID_STATE_TRANSITION']);
+    expect(wallet.body).toMatchObject({ current_status: 'completed', allowed: [] });
+    const { id } = await recorded(owner, { amount: 5 });
+    expect(codeOf(await settle(await makePayer(app), id))).toEqual([404, 'NOT_FOUND']);
+    expect(codeOf(await settle(owner, id, { paid_at: daysAgo(-2).toISOString() }))).toEqual([422, 'VALIDATION_ERROR']);
+    expect(codeOf(await settle(owner, id, { status: 'completed' }))).toEqual([422, 'VALIDATION_ERROR']);
+  });
+
+  it('said again changes nothing; said differently is 409', async () => {
+    const owner = await makePayer(app);
+    const sale = await approved(owner);
+    const { id } = await recorded(owner, { amount: 50 });
+    const told = { reference: 'R1', commission_ids: [sale.id] };
+    const first = (await settle(owner, id, told)).body;
+    const later = await approved(owner);
+    expect((await settle(owner, id)).body).toEqual(first);
+    expect((await settle(owner, id, told)).body).toEqual(first);
+    expect((await settle(owner, id, { paid_at: first.data.paid_at })).body).toEqual(first);
+    for (const other of [
+      { reference: 'R2' },
+      { commission_ids: [later.id] },
+      { note: 'x' },
+      { paid_at: '2026-01-01' },
+    ]) {
+      const answer = await settle(owner, id, other);
+      expect(codeOf(answer)).toEqual([409, 'INVALID_STATE_TRANSITION']);
+      expect(answer.body).toMatchObject({ current_status: 'paid', allowed: [] });
+    }
+    expect(await statusOf(owner, later)).toBe('approved');
+  });
+
+  it('locks what it paid: a review is 409 COMMISSION_PAID, in a selection `paid`', async () => {
+    const owner = await makePayer(app);
+    const sale = await approved(owner);
+    await settle(owner, (await recorded(owner, { amount: 10 })).id);
+    const url = `${app.url}/v1/affiliates/commissions`;
+    for (const status of ['approved', 'rejected']) {
+      const one = await send(`${url}/${sale.id}`, owner.key, 'PATCH', { status });
+      expect(codeOf(one)).toEqual([409, 'COMMISSION_PAID']);
+      const many = await send(`${url}/bulk`, owner.key, 'PATCH', { status, event_ids: [sale.id] });
+      expect([...codeOf(many), problemsOf(many)]).toEqual([422, 'INVALID_SELECTION', [['event_ids.0', 'paid']]]);
+    }
+  });
+
+  it('pays a commission of nothing, too', async () => {
+    const owner = await makePayer(app);
+    const free = await approved(owner, { amountMinor: 0 });
+    const { id } = await recorded(owner, { amount: 1 });
+    expect((await settle(owner, id)).body.data).toMatchObject({ allocated_amount: 0, commission_ids: [free.id] });
+  });
+});

@@ -1,0 +1,290 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inWork } from '../../src/api/work.ts';
+import { connectStore, verifyCoupon } from '../../src/resources/integrations/actions.ts';
+import { countFailure, getSealedSecrets } from '../../src/resources/integrations/queries.ts';
+import { PROVIDERS } from '../../src/resources/integrations/schema.ts';
+import { openStoreSecrets } from '../../src/stores/providers/store-secrets.ts';
+import { call, makeBrand, send, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
+import { runCli } from '../harness/cli.ts';
+import { makeAssignment } from '../harness/sales.ts';
+import {
+  connectTestStore,
+  deliver,
+  signedDelivery,
+  startStore,
+  type TestStore,
+  WEBHOOK_SECRET,
+} from '../harness/store.ts';
+
+const PATH = '/v1/affiliates/integrations';
+let app: TestApp;
+let brand: TestBrand;
+let key: string;
+const stores: TestStore[] = [];
+
+beforeAll(async () => {
+  app = await startApp();
+  brand = await makeBrand(app.context);
+  key = await brand.key('brand');
+});
+afterAll(async () => {
+  for (const store of stores) await store.close();
+  await app?.close();
+});
+
+async function newStore(...args: Parameters<typeof startStore>): Promise<TestStore> {
+  const store = await startStore(...args);
+  stores.push(store);
+  return store;
+}
+async function connected(provider: TestStore['provider'] = 'shopify', owner = brand) {
+  const store = await newStore(provider);
+  return { store, id: await connectTestStore(app.context, owner.id, store) };
+}
+const read = async (id: string) => (await call(`${app.url}${PATH}/${id}`, key)).body.data;
+
+describe('the list of stores', () => {
+  it('refuses no key, and shows a stranger nothing', async () => {
+    const { id } = await connected();
+    expect((await call(app.url + PATH)).status).toBe(401);
+    const stranger = await (await makeBrand(app.context)).key('brand');
+    expect((await call(app.url + PATH, stranger)).body).toEqual({
+      data: [],
+      pagination: { page: 1, limit: 20, total: 0, has_more: false },
+    });
+    expect((await call(`${app.url}${PATH}/${id}`, stranger)).status).toBe(404);
+    expect((await send(`${app.url}${PATH}/${id}`, stranger, 'DELETE')).status).toBe(404);
+  });
+
+  it('refuses a bad page', async () => {
+    const { status, body } = await call(`${app.url}${PATH}?page=0`, key);
+    expect([status, body.code]).toEqual([422, 'VALIDATION_ERROR']);
+  });
+
+  it('shows what each can do and how its webhooks are, and no secret', async () => {
+    const owner = await makeBrand(app.context);
+    const { store, id } = await connected('shopify', owner);
+    const { body } = await call(app.url + PATH, await owner.key('brand'));
+    expect(body.data).toEqual([
+      {
+        ...{ id, provider: 'shopify', name: 'A store', storefront_url: `https://${store.host}`, currency: 'USD' },
+        status: 'connected',
+        capabilities: { discounts: { read: true, create: false }, orders: { read: true, refunds: true } },
+        webhook_health: { status: 'silent', last_received_at: null, failures_24h: 0 },
+        referral_tracking: { ready: false, missing: ['order_webhook'] },
+        ...{ connected_at: expect.stringMatching(/Z$/), last_sync_at: null },
+      },
+    ]);
+  });
+
+  it('is newest first, in pages, and in CSV', async () => {
+    const owner = await makeBrand(app.context);
+    const first = (await connected('generic', owner)).id;
+    const second = (await connected('woocommerce', owner)).id;
+    const mine = await owner.key('brand');
+    const { body } = await call(`${app.url}${PATH}?limit=1`, mine);
+    expect([body.data.map(({ id }: { id: string }) => id), body.pagination.total]).toEqual([[second], 2]);
+    expect((await call(`${app.url}${PATH}?limit=1&page=2`, mine)).body.data[0].id).toBe(first);
+    const csv = await call(app.url + PATH, mine, { headers: { accept: 'text/csv' } });
+    expect(csv.body.split('\n').map((line: string) => line.split(',')[0])).toEqual(['id', second, first, '']);
+  });
+
+  it('of a campaign has the stores that its links are connected to', async () => {
+    const owner = await makeBrand(app.context);
+    const mine = await owner.key('brand');
+    await connected('generic', owner);
+    const { linkId, source } = await makeAssignment(app.context, owner);
+    const campaign = (await send(`${app.url}/v1/campaigns`, mine, 'POST', { name: 'x' })).body.data.id;
+    const change = { campaignId: campaign, integrationId: source.id };
+    await app.context.postgres.db.updateTable('links').set(change).where('id', '=', linkId).execute();
+    const idsOf = async (id: string) => {
+      const { body } = await call(`${app.url}${PATH}?campaign_id=${id}`, mine);
+      return [body.data.map((row: { id: string }) => row.id), body.pagination.total];
+    };
+    expect(await idsOf(campaign)).toEqual([[source.id], 1]);
+    expect(await idsOf('cmp_none')).toEqual([[], 0]);
+  });
+});
+
+describe('a store', () => {
+  it.each(PROVIDERS)(
+    'of %s is connected with its secrets sealed, and found again under the same id',
+    async (provider) => {
+      const { store, id } = await connected(provider);
+      const { postgres, secrets } = app.context;
+      const sealed = await getSealedSecrets(postgres.db, brand.id, id);
+      expect(sealed.toString('latin1')).not.toContain(store.token);
+      expect(openStoreSecrets(secrets, sealed, id)).toEqual({ token: store.token, webhookSecret: WEBHOOK_SECRET });
+      expect(() => openStoreSecrets(secrets, sealed, `${id}x`)).toThrow();
+      expect(await connectTestStore(app.context, brand.id, store)).toBe(id);
+      const other = await makeBrand(app.context);
+      expect(await connectTestStore(app.context, other.id, store)).not.toBe(id);
+    },
+  );
+
+  it('connected by several at once is one integration', async () => {
+    const store = await newStore('generic');
+    const owner = await makeBrand(app.context);
+    const all = await Promise.allSettled(
+      Array.from({ length: 6 }, () => connectTestStore(app.context, owner.id, store)),
+    );
+    const ids = all.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    expect(new Set(ids).size).toBe(1);
+    for (const one of all) if (one.status === 'rejected') expect(one.reason).toMatchObject({ code: 'CONFLICT' });
+    expect((await call(app.url + PATH, await owner.key('brand'))).body.pagination.total).toBe(1);
+  });
+
+  it('is disconnected once, forgets its secrets, and connected again continues under its id', async () => {
+    const { store, id } = await connected();
+    const url = `${app.url}${PATH}/${id}`;
+    for (const _again of [1, 2]) {
+      const { status, body } = await send(url, key, 'DELETE');
+      expect([status, body]).toEqual([200, { data: { id, status: 'disconnected', disconnected: true } }]);
+    }
+    expect(await getSealedSecrets(app.context.postgres.db, brand.id, id)).toHaveLength(0);
+    expect(await read(id)).toMatchObject({
+      status: 'disconnected',
+      capabilities: { discounts: { read: false }, orders: { read: false, refunds: false } },
+      referral_tracking: { ready: false, missing: ['connection', 'order_webhook'] },
+    });
+    expect((await deliver(app.url, 'shopify', id, signedDelivery('shopify', WEBHOOK_SECRET, 'x', {}))).status).toBe(
+      404,
+    );
+    const audit = await call(`${app.url}/v1/audit-log?resource_id=${id}`, key);
+    expect(audit.body.data.map(({ operation }: { operation: string }) => operation)).toEqual([
+      'disconnect_affiliate_store',
+      'test',
+    ]);
+    expect(JSON.stringify(audit.body)).not.toMatch(new RegExp(`secret|${store.token}`));
+    expect(await connectTestStore(app.context, brand.id, store)).toBe(id);
+    expect(await read(id)).toMatchObject({ status: 'connected' });
+  });
+
+  it('is failing for a day after a refused delivery', async () => {
+    const { id } = await connected();
+    const now = app.context.clock.now().getTime();
+    await countFailure(app.context.postgres.db, id, new Date(now - 26 * 3_600_000));
+    expect((await read(id)).webhook_health).toMatchObject({ status: 'silent', failures_24h: 0 });
+    for (const _twice of [1, 2]) await countFailure(app.context.postgres.db, id, new Date(now));
+    expect((await read(id)).webhook_health).toMatchObject({ status: 'failing', failures_24h: 2 });
+  });
+});
+
+describe('a coupon', () => {
+  const verify = (id: string, code: string) => verifyCoupon(app.context, brand.id, id, code);
+
+  it.each(PROVIDERS)('of %s that is an active percentage gives the store’s currency and host', async (provider) => {
+    const { store, id } = await connected(provider);
+    store.coupons.set('ana10', { kind: 'percentage', amount: 10, active: true });
+    expect(await verify(id, 'ANA10')).toEqual({ currency: 'USD', storefrontHost: store.host });
+  });
+
+  it('that is missing, inactive or no percentage is 422 on the value', async () => {
+    const { store, id } = await connected();
+    store.coupons.set('old', { kind: 'percentage', amount: 10, active: false });
+    store.coupons.set('five', { kind: 'fixed', amount: 5, active: true });
+    for (const [code, problem] of [
+      ['none', 'coupon_not_found'],
+      ['old', 'coupon_inactive'],
+      ['five', 'coupon_not_percentage'],
+    ] as const)
+      await expect(verify(id, code)).rejects.toMatchObject({
+        code: 'VALIDATION_ERROR',
+        details: [{ field: 'value', code: problem }],
+      });
+  });
+
+  it('of no integration, another brand’s or a disconnected one is 422 on the integration', async () => {
+    const { id } = await connected();
+    const foreign = await connected('shopify', await makeBrand(app.context));
+    const refused = (code: string) => ({ code: 'VALIDATION_ERROR', details: [{ field: 'integration_id', code }] });
+    await expect(verify('int_none', 'x')).rejects.toMatchObject(refused('not_found'));
+    await expect(verify(foreign.id, 'x')).rejects.toMatchObject(refused('not_found'));
+    await send(`${app.url}${PATH}/${id}`, key, 'DELETE');
+    await expect(verify(id, 'x')).rejects.toMatchObject(refused('not_connected'));
+  });
+
+  it('of a store that does not answer is 503; of one that refuses the token 409, and the store says so until it works', async () => {
+    const { store, id } = await connected();
+    store.coupons.set('ana10', { kind: 'percentage', amount: 10, active: true });
+    store.failWith = 502;
+    await expect(verify(id, 'ana10')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect((await read(id)).status).toBe('connected');
+    for (const status of [401, 403]) {
+      store.failWith = status;
+      await expect(verify(id, 'ana10')).rejects.toMatchObject({ code: 'CONFLICT' });
+    }
+    expect(await read(id)).toMatchObject({ status: 'reauth_required', capabilities: { discounts: { read: false } } });
+    store.failWith = undefined;
+    await verify(id, 'ana10');
+    expect((await read(id)).status).toBe('connected');
+    await store.close();
+    await expect(verify(id, 'ana10')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  });
+});
+
+describe('the command line', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'integration-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const cli = (...args: string[]) => runCli(['integration', ...args], { LINKS_URL: 'https://go.example' });
+  function file(name: string, content: string): string {
+    const at = path.join(folder, name);
+    writeFileSync(at, content);
+    return at;
+  }
+
+  it('connects a store with secrets of files, lists it and disconnects it', async () => {
+    const store = await newStore('woocommerce');
+    const owner = await makeBrand(app.context);
+    const files = [
+      ...['--token-file', file('token', `${store.token}\n`)],
+      ...['--webhook-secret-file', file('secret', `${WEBHOOK_SECRET}\n`)],
+    ];
+    const connect = ['connect', '--brand', owner.id, '--provider', 'woocommerce', '--url', `${store.url}/`];
+    const made = await cli(...connect, ...files);
+    expect(made.status, made.said).toBe(0);
+    expect(made.out).toMatch(/^int_\w+\n$/);
+    const id = made.out.trim();
+    expect(made.said).toContain(`https://go.example/ingest/woocommerce/${id}`);
+    expect(made.said + made.out).not.toContain(store.token);
+    expect((await cli('list', '--brand', owner.id)).out).toBe(
+      `${[id, 'woocommerce', 'connected', 'silent', `https://${store.host}`, 'A store'].join('\t')}\n`,
+    );
+    expect(await cli('disconnect', id)).toMatchObject({ status: 0, out: `${id}\n` });
+    expect((await cli('list', '--brand', owner.id)).out).toContain('\tdisconnected\t');
+  }, 60_000);
+
+  it('says what is wrong: a token that is refused, secrets that are not given', async () => {
+    const store = await newStore('shopify');
+    const connect = ['connect', '--brand', brand.id, '--provider', 'shopify', '--url', store.url];
+    const wrong = [...connect, '--token-file', file('wrong', 'x'), '--webhook-secret-file', file('s', 'y')];
+    expect(await cli(...wrong)).toMatchObject({
+      status: 1,
+      out: '',
+      said: expect.stringContaining('refuses its access'),
+    });
+    expect(await cli(...connect)).toMatchObject({ status: 1, said: expect.stringContaining('Give the access token') });
+    const piped = ['integration', ...connect, '--token-file', '-', '--webhook-secret-file', '-'];
+    expect(await runCli(piped, {}, `${store.token}\nwhsec\n`)).toMatchObject({ status: 0 });
+    expect((await cli('disconnect', 'int_none')).said).toContain('No integration "int_none"');
+  }, 60_000);
+});
+
+it('a change that fails leaves no store behind', async () => {
+  const store = await newStore('generic');
+  const owner = await makeBrand(app.context);
+  const { postgres, secrets, clock } = app.context;
+  const actor = { brandId: owner.id, keyId: null, operation: 'test', requestId: null };
+  const asked = { provider: 'generic' as const, baseUrl: store.url, token: 't', webhookSecret: 's' };
+  const facts = { name: 'x', currency: 'USD', storefrontUrl: 'https://x.example' };
+  const failing = inWork(postgres.db, clock, actor, async (work) => {
+    await connectStore(work, secrets, asked, facts);
+    throw new Error('after');
+  });
+  await expect(failing).rejects.toThrow('after');
+  expect((await call(app.url + PATH, await owner.key('brand'))).body.data).toEqual([]);
+});

@@ -1,0 +1,262 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Provider } from '../../src/engines/postgres/attribution-tables.ts';
+import { call, send, startApp, type TestApp } from '../harness/app.ts';
+import { balancesOf } from '../harness/sales.ts';
+import { gmt, minute, openShop as openShopAt, orderedAt } from '../harness/shop.ts';
+import { orderNumber, shopifyOrder } from '../harness/shopify-order.ts';
+import { inEveryOrder, type TestStore } from '../harness/store.ts';
+import { wooOrder } from '../harness/woo-order.ts';
+
+let app: TestApp;
+const stores: TestStore[] = [];
+
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(async () => {
+  for (const store of stores) await store.close();
+  await app?.close();
+});
+
+/** Without a hold. */
+async function openShop(provider: Provider) {
+  const shop = await openShopAt(app, provider, { holdDays: 0 });
+  stores.push(shop.store);
+  const key = await shop.brand.key('brand');
+  const { code, email } = shop.assignment;
+  const explain = (orderId: number) => call(`${app.url}/v1/affiliates/explain?order_id=${orderId}`, key);
+  return { ...shop, key, code, email, explain };
+}
+type Shop = Awaited<ReturnType<typeof openShop>>;
+
+/** An order of 100.00 as WooCommerce has it from a minute on. */
+const wooAt = ({ code }: Shop, id: number, status: string, from: number, paidAt: string | null = gmt(orderedAt)) =>
+  wooOrder({ id, status, codes: [code], paidAt, modifiedAt: gmt(minute(from)) });
+
+/** WooCommerce tells that the order was deleted, and has it like this when it is asked. */
+async function tellDeleted({ store, tell }: Shop, order: ReturnType<typeof wooOrder>): Promise<number> {
+  store.orders.set(String(order.id), order);
+  return (await tell('order.deleted', { id: order.id })).status;
+}
+
+async function standingOf({ explain }: Shop, orderId: number) {
+  const { cancelled_at, commission } = (await explain(orderId)).body.data;
+  return { cancelled_at, status: commission.status, note: commission.status_note, owed: commission.commission };
+}
+
+const SALE = { customers: 10_000, sales: -10_000, commission_expense: 1_000, commission_pending: -1_000 };
+
+describe('an order in WooCommerce’s trash', () => {
+  it.each([
+    ['a paid', gmt(orderedAt), 'order_refunded', { sales: -10_000, sales_refunds: 10_000 }],
+    ['an unpaid', null, 'order_cancelled', {}],
+  ])('is as one that was cancelled then: %s one’s commission is rejected, its sale stays', async (...row) => {
+    const [, paidAt, note, balances] = row;
+    const shops = [await openShop('woocommerce'), await openShop('woocommerce')] as const;
+    const id = orderNumber();
+    for (const shop of shops) await shop.tell('order.created', wooAt(shop, id, 'processing', 0, paidAt));
+    const [cancelled, trashed] = shops;
+    await cancelled.tell('order.updated', wooAt(cancelled, id, 'cancelled', 5, paidAt));
+    expect(await tellDeleted(trashed, wooAt(trashed, id, 'trash', 5, paidAt))).toBe(200);
+    for (const shop of shops) {
+      expect(await standingOf(shop, id)).toMatchObject({
+        ...{ cancelled_at: minute(5).toISOString(), status: 'rejected', note },
+      });
+      expect(await balancesOf(app.context, shop.brand)).toEqual(balances);
+    }
+  });
+
+  it('ends the same in whichever order and however often it is told: in the trash, or restored', async () => {
+    const shop = await openShop('woocommerce');
+    let restored = 0;
+    for (const isRestored of [false, true]) {
+      for (const sequence of inEveryOrder(['placed', 'trashed', isRestored ? 'restored' : 'edited'])) {
+        const id = orderNumber();
+        const deliveries: Record<string, () => Promise<unknown>> = {
+          placed: () => shop.tell('order.created', wooAt(shop, id, 'processing', 0)),
+          edited: () => shop.tell('order.updated', wooAt(shop, id, 'completed', 3)),
+          trashed: () => tellDeleted(shop, wooAt(shop, id, 'trash', 5)),
+          restored: () => shop.tell('order.restored', wooAt(shop, id, 'processing', 7)),
+        };
+        for (const delivery of [...sequence, ...sequence]) await deliveries[delivery]?.();
+        expect(await standingOf(shop, id), sequence.join()).toMatchObject(
+          isRestored
+            ? { cancelled_at: null, status: 'pending', note: null, owed: 10 }
+            : { cancelled_at: minute(5).toISOString(), status: 'rejected', owed: 0 },
+        );
+        restored += isRestored ? 1 : 0;
+      }
+    }
+    const { customers, sales, commission_expense, commission_pending } = SALE;
+    expect(await balancesOf(app.context, shop.brand)).toEqual({
+      ...{ customers: customers * restored, sales: sales * 2 * restored, sales_refunds: 10_000 * restored },
+      ...{ commission_expense: commission_expense * restored, commission_pending: commission_pending * restored },
+    });
+  }, 60_000);
+
+  it('that was restored before its deletion is told was never cancelled', async () => {
+    const shop = await openShop('woocommerce');
+    const id = orderNumber();
+    await shop.tell('order.created', wooAt(shop, id, 'processing', 0));
+    expect(await tellDeleted(shop, wooAt(shop, id, 'processing', 7))).toBe(200);
+    expect(await standingOf(shop, id)).toMatchObject({ cancelled_at: null, status: 'pending' });
+    expect(await balancesOf(app.context, shop.brand)).toEqual(SALE);
+  });
+
+  it('takes back a commission that is paid, until it is restored', async () => {
+    const shop = await openShop('woocommerce');
+    const { key, email, explain } = shop;
+    const id = orderNumber();
+    await shop.tell('order.created', wooAt(shop, id, 'processing', 0));
+    const { commission } = (await explain(id)).body.data;
+    await send(`${app.url}/v1/commissions`, key, 'POST', { status: 'approved', event_id: commission.id });
+    const asked = { creator_email: email, amount: 10, method: 'manual' };
+    const payout = (await send(`${app.url}/v1/payouts`, key, 'POST', asked)).body.data;
+    await send(`${app.url}/v1/payouts/${payout.id}`, key, 'PATCH', { status: 'paid' });
+    const paid = await balancesOf(app.context, shop.brand);
+    for (const _twice of [1, 2]) await tellDeleted(shop, wooAt(shop, id, 'trash', 5));
+    expect((await explain(id)).body.data.commission).toMatchObject({
+      status: 'paid',
+      adjustments: [{ cause: 'cancelled', amount: 10, at: minute(5).toISOString() }],
+    });
+    await shop.tell('order.restored', wooAt(shop, id, 'processing', 7));
+    expect((await explain(id)).body.data.commission).toMatchObject({ status: 'paid', adjustments: [] });
+    expect(await balancesOf(app.context, shop.brand)).toEqual(paid);
+  });
+
+  it('waits for the store when it cannot be asked', async () => {
+    const shop = await openShop('woocommerce');
+    const id = orderNumber();
+    await shop.tell('order.created', wooAt(shop, id, 'processing', 0));
+    const trashed = wooAt(shop, id, 'trash', 5);
+    for (const status of [500, 401]) {
+      shop.store.failWith = status;
+      expect(await tellDeleted(shop, trashed)).toBe(503);
+      expect(await standingOf(shop, id)).toMatchObject({ status: 'pending' });
+    }
+    shop.store.failWith = undefined;
+    expect(await tellDeleted(shop, trashed)).toBe(200);
+    expect(await standingOf(shop, id)).toMatchObject({ status: 'rejected' });
+  });
+});
+
+it('a cancellation at WooCommerce ends with a newer delivery without it, not with an older one or one of its second', async () => {
+  const shop = await openShop('woocommerce');
+  for (const [from, status] of [
+    [4, 'rejected'],
+    [5, 'rejected'],
+    [6, 'pending'],
+  ] as const) {
+    const id = orderNumber();
+    await shop.tell('order.updated', wooAt(shop, id, 'cancelled', 5));
+    await shop.tell('order.updated', wooAt(shop, id, 'processing', from));
+    expect(await standingOf(shop, id), `${from}`).toMatchObject({ status });
+  }
+});
+
+it('a cancellation at WooCommerce, which tells no time of it, stays at its first, whatever is edited later', async () => {
+  const shop = await openShop('woocommerce');
+  for (const sequence of inEveryOrder([0, 5, 9, 12])) {
+    const id = orderNumber();
+    for (const from of sequence) {
+      await shop.tell('order.updated', wooAt(shop, id, from === 0 ? 'processing' : 'cancelled', from));
+    }
+    expect(await standingOf(shop, id), sequence.join()).toMatchObject({
+      ...{ cancelled_at: minute(5).toISOString(), status: 'rejected' },
+    });
+  }
+}, 60_000);
+
+it('an order is not gone because the way to it is: a 404 of WordPress itself is answered 503', async () => {
+  const shop = await openShop('woocommerce');
+  const id = orderNumber();
+  await shop.tell('order.created', wooAt(shop, id, 'processing', 0));
+  shop.store.failWith = 404;
+  expect((await shop.tell('order.deleted', { id })).status).toBe(503);
+  expect(await standingOf(shop, id)).toMatchObject({ status: 'pending' });
+});
+
+it('an order that Shopify deleted stays so, also by a store’s clock ahead of ours', async () => {
+  const shop = await openShop('shopify');
+  const inAMinute = (Date.now() - orderedAt.getTime()) / 60_000 + 1;
+  for (const sequence of inEveryOrder(['placed', 'deleted', 'edited'])) {
+    const id = orderNumber();
+    const orderAt = (from: number) => shopifyOrder({ id, codes: [shop.code], at: orderedAt, updatedAt: minute(from) });
+    const told: Record<string, [string, object]> = {
+      placed: ['orders/create', orderAt(0)],
+      deleted: ['orders/delete', { id }],
+      edited: ['orders/updated', orderAt(inAMinute)],
+    };
+    for (const delivery of sequence) await shop.tell(...(told[delivery] ?? ['', {}]));
+    expect(await standingOf(shop, id), sequence.join()).toMatchObject({ status: 'rejected' });
+  }
+});
+
+const KINDS = {
+  woocommerce: {
+    deleted: 'order.deleted',
+    updated: 'order.updated',
+    orderAt: (shop: Shop, id: number, from: number) => wooAt(shop, id, 'processing', from),
+  },
+  shopify: {
+    deleted: 'orders/delete',
+    updated: 'orders/updated',
+    orderAt: ({ code }: Shop, id: number, from: number) =>
+      shopifyOrder({ id, codes: [code], at: orderedAt, updatedAt: minute(from) }),
+  },
+} as const;
+
+describe.each(['woocommerce', 'shopify'] as const)('an order that %s no longer has', (provider) => {
+  const { deleted, updated, orderAt } = KINDS[provider];
+
+  it('is cancelled, and stays so at its time whatever is told again or late', async () => {
+    const shop = await openShop(provider);
+    const id = orderNumber();
+    await shop.tell(updated, orderAt(shop, id, 0));
+    expect((await shop.tell(deleted, { id })).status).toBe(200);
+    const cancelled = await standingOf(shop, id);
+    expect(cancelled).toMatchObject({ cancelled_at: expect.any(String), status: 'rejected', owed: 0 });
+    for (const [topic, data] of [
+      [updated, orderAt(shop, id, 3)],
+      [deleted, { id }],
+      [updated, orderAt(shop, id, 0)],
+    ] as const) {
+      expect((await shop.tell(topic, data)).status).toBe(200);
+      expect(await standingOf(shop, id)).toEqual(cancelled);
+    }
+    expect(await balancesOf(app.context, shop.brand)).toEqual({ sales: -10_000, sales_refunds: 10_000 });
+  });
+
+  it('is cancelled also by a clock behind the store’s', async () => {
+    const shop = await openShop(provider);
+    const id = orderNumber();
+    const ahead = (Date.now() - orderedAt.getTime()) / 60_000 + 30;
+    await shop.tell(updated, orderAt(shop, id, ahead));
+    await shop.tell(deleted, { id });
+    expect(await standingOf(shop, id)).toMatchObject({ status: 'rejected' });
+  });
+
+  it('and that nobody told of is acknowledged; told of later it was cancelled, and pays nobody', async () => {
+    const shop = await openShop(provider);
+    const id = orderNumber();
+    const { status, body } = await shop.tell(deleted, { id });
+    expect([status, body]).toEqual([200, { received: true }]);
+    expect((await shop.explain(id)).status).toBe(404);
+    expect(await balancesOf(app.context, shop.brand)).toEqual({});
+    for (const from of [0, 3, 0]) {
+      await shop.tell(updated, orderAt(shop, id, from));
+      expect(await standingOf(shop, id)).toMatchObject({
+        cancelled_at: expect.any(String),
+        status: 'rejected',
+        owed: 0,
+      });
+    }
+    expect(await balancesOf(app.context, shop.brand)).toEqual({ sales: -10_000, sales_refunds: 10_000 });
+  });
+
+  it('is named by its id, or refused with 422', async () => {
+    const shop = await openShop(provider);
+    const { status, body } = await shop.tell(deleted, {});
+    expect([status, body.details?.[0]?.field]).toEqual([422, 'id']);
+  });
+});

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inWork } from '../../src/api/work.ts';
+import { type Consumer, type OutboxEvent, relayAll } from '../../src/outbox/relay.ts';
+import { systemClock } from '../../src/values/clock.ts';
+import { makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app?.close());
+
+const db = () => app.context.postgres.db;
+const actorOf = (brand: TestBrand) => ({ brandId: brand.id, keyId: null, operation: 'test', requestId: null });
+
+/** Emits one event, and commits only when `hold` lets it. */
+function emit(brand: TestBrand, n: number, hold: Promise<void> = Promise.resolve()): Promise<void> {
+  return inWork(db(), systemClock, actorOf(brand), async (work) => {
+    work.emit('application.received', { n });
+    await hold;
+  });
+}
+
+/** A consumer of one brand: the others of a shared database are none of its business. */
+function consumerOf(brand: TestBrand, deliver: (events: readonly OutboxEvent[]) => Promise<void>): Consumer {
+  return {
+    name: unique('consumer'),
+    deliver: async (events) => (events[0]?.brandId === brand.id ? await deliver(events) : undefined),
+  };
+}
+
+const relay = (consumer: Consumer) => relayAll(db(), consumer, app.context.log);
+
+describe('the outbox', () => {
+  it('numbers events gaplessly and in commit order, however transactions overlap', async () => {
+    const brand = await makeBrand(app.context);
+    const seen: number[] = [];
+    const consumer = consumerOf(brand, async (events) => void seen.push(...events.map(({ seq }) => seq)));
+    const writers = Array.from({ length: 60 }, async (_, n) => {
+      const pause = new Promise<void>((resolve) => setTimeout(resolve, Math.random() * 30));
+      const failing = n % 10 === 0;
+      const written = inWork(db(), systemClock, actorOf(brand), async (work) => {
+        await pause;
+        work.emit('application.received', { n });
+        if (failing) throw new Error('rolled back');
+      });
+      await (failing ? expect(written).rejects.toThrow('rolled back') : written);
+    });
+    const reading = (async () => {
+      while (seen.length < 54) await relay(consumer);
+    })();
+    await Promise.all([...writers, reading]);
+    expect(seen).toEqual(Array.from({ length: 54 }, (_, i) => i + 1));
+  });
+
+  it('an earlier transaction that commits later is not skipped', async () => {
+    const brand = await makeBrand(app.context);
+    const seen: unknown[] = [];
+    const consumer = consumerOf(brand, async (events) => void seen.push(...events.map(({ data }) => data)));
+    let release = () => {};
+    const slow = emit(brand, 1, new Promise((resolve) => (release = resolve)));
+    await emit(brand, 2);
+    await relay(consumer);
+    expect(seen).toEqual([{ n: 2 }]);
+    release();
+    await slow;
+    await relay(consumer);
+    expect(seen).toEqual([{ n: 2 }, { n: 1 }]);
+  });
+
+  it('what is rolled back was never there', async () => {
+    const brand = await makeBrand(app.context);
+    const failing = inWork(db(), systemClock, actorOf(brand), async (work) => {
+      work.emit('application.received', {});
+      work.audit({ resourceId: 'x', old: null, new: {} });
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    const rows = await db().selectFrom('outbox').selectAll().where('brandId', '=', brand.id).execute();
+    const audits = await db().selectFrom('auditLog').selectAll().where('brandId', '=', brand.id).execute();
+    expect([rows, audits]).toEqual([[], []]);
+  });
+});
+
+describe('the relay', () => {
+  it('gives the same events again after a failure, and holds up no other consumer', async () => {
+    const brand = await makeBrand(app.context);
+    for (let n = 0; n < 5; n += 1) await emit(brand, n);
+    let isDown = true;
+    const got: number[][] = [];
+    const failing = consumerOf(brand, async (events) => {
+      got.push(events.map(({ seq }) => seq));
+      if (isDown) throw new Error('down');
+    });
+    const other: number[] = [];
+    const healthy = consumerOf(brand, async (events) => void other.push(...events.map(({ seq }) => seq)));
+    expect(await relay(failing)).toBeGreaterThanOrEqual(5);
+    await relay(healthy);
+    expect(other).toEqual([1, 2, 3, 4, 5]);
+    isDown = false;
+    await relay(failing);
+    expect(got).toEqual([
+      [1, 2, 3, 4, 5],
+      [1, 2, 3, 4, 5],
+    ]);
+    await relay(failing);
+    expect(got).toHaveLength(2);
+  });
+
+  it('several relays of one consumer deliver each event once, in order', async () => {
+    const brand = await makeBrand(app.context);
+    const seen: number[] = [];
+    const consumer = consumerOf(brand, async (events) => void seen.push(...events.map(({ seq }) => seq)));
+    for (let n = 0; n < 450; n += 1)
+      if (n % 50 === 0) await Promise.all(Array.from({ length: 50 }, (_, i) => emit(brand, n + i)));
+    while (seen.length < 450) await Promise.all(Array.from({ length: 4 }, () => relay(consumer)));
+    expect(seen).toEqual(Array.from({ length: 450 }, (_, i) => i + 1));
+  });
+});
