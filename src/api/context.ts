@@ -3,6 +3,7 @@ import type { Directory } from '../directory/directory.ts';
 import type { ClickHouse } from '../engines/clickhouse/open.ts';
 
 import type { Elastic } from '../engines/elastic/open.ts';
+import type { FileStore } from '../engines/files/store.ts';
 import type { Postgres } from '../engines/postgres/open.ts';
 import type { Redis } from '../engines/redis/open.ts';
 import type { Clock } from '../values/clock.ts';
@@ -21,4 +22,5 @@ export interface Context {
   directory: Directory;
   clickhouse: ClickHouse;
   secrets: Secrets;
+  files: FileStore;
 }

@@ -7,6 +7,7 @@ import type { Context } from './context.ts';
 import { csvOf } from './csv.ts';
 import { findReplay, runOnce } from './idempotency/run-once.ts';
 import { isDeclared, problemsOf } from './problems.ts';
+import type { FormPart } from './upload.ts';
 import type { Work } from './work.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -16,6 +17,8 @@ export interface RawInput {
   params: Record<string, string>;
   query: Record<string, string | string[]>;
   body: unknown;
+  /** Of a request that carries a form with a file: its parts, read once. */
+  parts?: () => AsyncIterable<FormPart>;
   /** The form of the answer that was asked for. */
   answer: 'json' | 'csv';
 }
@@ -45,7 +48,7 @@ export interface Call<Params, Query, Body> {
 }
 
 /** What every endpoint says of itself. */
-interface Facts<P extends z.ZodType, Q extends z.ZodObject, B extends z.ZodType, R extends z.ZodType> {
+export interface Facts<P extends z.ZodType, Q extends z.ZodObject, B extends z.ZodType, R extends z.ZodType> {
   /** snake_case; also the name of the MCP tool. */
   id: string;
   method: Method;
@@ -137,6 +140,8 @@ export interface Operation {
   hints: Declaration<z.ZodType, z.ZodObject, z.ZodType, z.ZodType>['hints'];
   /** Whether it also answers text/csv. */
   hasCsv: boolean;
+  /** Takes `multipart/form-data` with one file instead of JSON. */
+  takesFile?: true;
   /** Applies the shapes; throws VALIDATION_ERROR with every problem at once. */
   prepare(raw: RawInput): Prepared;
 }
@@ -201,7 +206,7 @@ type Input<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> = Omit
 >;
 
 /** Applies an operation's three shapes to what a request carries. */
-function readInput<P extends z.ZodType, Q extends z.ZodObject, B extends z.ZodType>(
+export function readInput<P extends z.ZodType, Q extends z.ZodObject, B extends z.ZodType>(
   declared: { params: P; query: Q; body: B },
   raw: RawInput,
 ): Input<P, Q, B> {
@@ -219,9 +224,9 @@ function readInput<P extends z.ZodType, Q extends z.ZodObject, B extends z.ZodTy
   return { params: params.data, query: query.data, body: body.data, ignored };
 }
 
-const bytesOf = (response: z.ZodType, answer: unknown) => Buffer.from(JSON.stringify(response.parse(answer)));
+export const bytesOf = (response: z.ZodType, answer: unknown) => Buffer.from(JSON.stringify(response.parse(answer)));
 
-function withDefaults<P extends z.ZodType, Q extends z.ZodObject, B extends z.ZodType, R extends z.ZodType>({
+export function withDefaults<P extends z.ZodType, Q extends z.ZodObject, B extends z.ZodType, R extends z.ZodType>({
   id,
   method,
   path,

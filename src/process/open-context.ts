@@ -5,6 +5,7 @@ import { openDirectory } from '../directory/directory.ts';
 import { openClickHouse } from '../engines/clickhouse/open.ts';
 import { openLiveIndex } from '../engines/elastic/live-index.ts';
 import { openElastic } from '../engines/elastic/open.ts';
+import { openFiles } from '../engines/files/open.ts';
 import { openPostgres } from '../engines/postgres/open.ts';
 import { openRedis } from '../engines/redis/open.ts';
 import { type Clock, systemClock } from '../values/clock.ts';
@@ -57,10 +58,11 @@ export function openContext(
   const redis = openRedis(urls.redis, { onError: quietly(log, 'Redis') });
   const elastic = openElastic(urls.elasticsearch);
   const clickhouse = openClickHouse(urls.clickhouse, { cluster: config.clickhouseCluster });
+  const files = openFiles(config);
   const live = openLiveIndex(elastic, config.directoryAlias);
   const directory = openDirectory(elastic, live);
   return {
-    context: { config, log, clock, postgres, redis, elastic, directory, clickhouse, secrets },
+    context: { config, log, clock, postgres, redis, elastic, directory, clickhouse, secrets, files },
     close: async () => {
       live.close();
       await Promise.all([elastic.close(), clickhouse.close(), redis.close(), postgres.close()]);

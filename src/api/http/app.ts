@@ -9,6 +9,7 @@ import { openRedirect } from '../../links-host/redirect.ts';
 import { CONSUMER_NAMES } from '../../outbox/consumer-names.ts';
 import { lagOf } from '../../outbox/relay.ts';
 import { applyRoutes } from '../../pages/apply/routes.ts';
+import { fileRoutes } from '../../pages/files/routes.ts';
 import { INGEST, ingestRoutes } from '../../stores/ingest.ts';
 import { ApiError, errorBody, toApiError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
@@ -19,6 +20,7 @@ import { type Metrics, meterClicks, meterLedger, meterOutbox, openMetrics } from
 import { openapiRoutes } from '../openapi/routes.ts';
 import type { Operation, Prepared } from '../operation.ts';
 import { operations } from '../operations.ts';
+import { isForm, readParts, takeForms } from './form.ts';
 import { healthRoutes } from './health.ts';
 import {
   answerUnreadable,
@@ -65,8 +67,24 @@ function openPrepared(operation: Operation): (request: FastifyRequest) => Prepar
   };
 }
 
-function register(app: FastifyInstance, door: Door, metrics: Metrics, operation: Operation): void {
-  const prepare = openPrepared(operation);
+/** A form is read by the operation itself, once it is known who calls. */
+function prepareForm(operation: Operation, request: FastifyRequest, maxFileBytes: number): Prepared {
+  const parts = () => readParts(request, { maxFileBytes, maxFiles: 1 });
+  const raw = readRaw(request, false);
+  return operation.prepare(isForm(request) ? { ...raw, parts } : raw);
+}
+
+/** What the routes of operations are given. */
+interface Served {
+  door: Door;
+  metrics: Metrics;
+  maxAssetBytes: number;
+}
+
+function register(app: FastifyInstance, { door, metrics, maxAssetBytes }: Served, operation: Operation): void {
+  const prepare = operation.takesFile
+    ? (request: FastifyRequest) => prepareForm(operation, request, maxAssetBytes)
+    : openPrepared(operation);
   app.route({
     method: operation.method,
     url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
@@ -173,9 +191,15 @@ export async function buildApp(context: Context): Promise<App> {
     if (!isApi(request.url)) throw refusal;
     await door.refuse(requestOf(request, reply), refusal);
   });
-  for (const operation of operations) register(app, door, metrics, operation);
+  const served = { door, metrics, maxAssetBytes: context.config.maxAssetBytes };
+  for (const operation of operations.filter(({ takesFile }) => !takesFile)) register(app, served, operation);
+  await app.register(async (scope) => {
+    await takeForms(scope);
+    for (const operation of operations.filter(({ takesFile }) => takesFile)) register(scope, served, operation);
+  });
   healthRoutes(app, context, door, metrics);
   applyRoutes(app, context, metrics);
+  fileRoutes(app, context);
   ingestRoutes(app, context, metrics);
   await openapiRoutes(app, operations);
   app.addHook('preClose', async () => {

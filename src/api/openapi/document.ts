@@ -110,6 +110,17 @@ function responsesOf(operation: Operation, components: Json): Json {
   return Object.fromEntries([[String(operation.status), success], ...failures]);
 }
 
+const FILE = { type: 'string', format: 'binary', minLength: 1, description: 'The file, with its name.' };
+
+function contentOf({ body, takesFile }: Operation, components: Json): Json {
+  const schema = schemaOf(body, 'input', components);
+  if (!takesFile) return { 'application/json': { schema } };
+  const properties = z.record(z.string(), z.unknown()).parse(schema.properties);
+  return {
+    'multipart/form-data': { schema: { ...schema, properties: { file: FILE, ...properties }, required: ['file'] } },
+  };
+}
+
 function describe(operation: Operation, components: Json): Json {
   const hasBody = operation.method !== 'GET' && operation.method !== 'DELETE';
   return {
@@ -126,7 +137,7 @@ function describe(operation: Operation, components: Json): Json {
       ? {
           requestBody: {
             required: true,
-            content: { 'application/json': { schema: schemaOf(operation.body, 'input', components) } },
+            content: contentOf(operation, components),
           },
         }
       : {}),

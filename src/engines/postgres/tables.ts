@@ -1,4 +1,5 @@
 import type { ColumnType, Generated } from 'kysely';
+import type { AssetTables } from './asset-tables.ts';
 import type { AttributionTables } from './attribution-tables.ts';
 import type { WorkflowTables } from './workflow-tables.ts';
 
@@ -107,7 +108,7 @@ export interface DirectoryWritersTable {
   since: Date;
 }
 
-export interface Database extends WorkflowTables, AttributionTables {
+export interface Database extends WorkflowTables, AttributionTables, AssetTables {
   brands: BrandsTable;
   subscriptions: SubscriptionsTable;
   apiKeys: ApiKeysTable;
