@@ -117,6 +117,12 @@ export interface OutboxPositionsTable {
   seq: number;
 }
 
+/** The ledger's last entry that is in a batch for ClickHouse. */
+export interface LedgerPositionsTable {
+  brandId: string;
+  seq: number;
+}
+
 export interface WorkflowTables {
   campaigns: CampaignsTable;
   creators: CreatorsTable;
@@ -127,4 +133,5 @@ export interface WorkflowTables {
   outboxHeads: OutboxHeadsTable;
   outbox: OutboxTable;
   outboxPositions: OutboxPositionsTable;
+  ledgerPositions: LedgerPositionsTable;
 }
