@@ -126,6 +126,12 @@ export interface OutboxPositionsTable {
   seq: number;
 }
 
+/** The ledger's last entry that is in a batch for ClickHouse. */
+export interface LedgerPositionsTable {
+  brandId: string;
+  seq: number;
+}
+
 export interface WorkflowTables {
   campaigns: CampaignsTable;
   creators: CreatorsTable;
@@ -137,4 +143,5 @@ export interface WorkflowTables {
   outboxHeads: OutboxHeadsTable;
   outbox: OutboxTable;
   outboxPositions: OutboxPositionsTable;
+  ledgerPositions: LedgerPositionsTable;
 }
