@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { call, makeBrand, made, send, startApp, type TestApp, unique } from '../harness/app.ts';
+import { call, made, makeBrand, send, startApp, type TestApp, unique } from '../harness/app.ts';
 import { apply, BEHIND_PROXY, makeCampaign } from '../harness/applying.ts';
 
 let app: TestApp;
@@ -52,7 +52,12 @@ it('who only applied keeps no address or handle from whom the brand gives it to'
 
 it('an accepted application makes a person of what it claims', async () => {
   const owner = await makeOwner();
-  const id = await owner.applied({ email: 'ann@mail.example', name: 'Ann', photo_app: '@ann.photos', video_app: 'ann' });
+  const id = await owner.applied({
+    email: 'ann@mail.example',
+    name: 'Ann',
+    photo_app: '@ann.photos',
+    video_app: 'ann',
+  });
   expect((await owner.accept(id)).status).toBe(200);
   const [entry] = await owner.read('roster');
   expect(await owner.read(`roster/${entry.id}`)).toMatchObject({

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, makeBrand, made, send, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
+import { call, made, makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 import { apply, BEHIND_PROXY, makeCampaign } from '../harness/applying.ts';
 import { makeSale } from '../harness/sales.ts';
 
