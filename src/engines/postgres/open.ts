@@ -43,7 +43,7 @@ function safeInteger(text: string): number {
 const types = new pg.TypeOverrides();
 types.setTypeParser(INT8, safeInteger);
 types.setTypeParser(NUMERIC, safeInteger);
-// A day has no time zone: the driver's own Date would be its midnight where the process happens to run.
+// A day without a time has no zone: it stays `YYYY-MM-DD`.
 types.setTypeParser(DATE, (text) => text);
 
 /** A statement that ran into its own time limit counts: the driver's limit and the server's are a race. */

@@ -3,12 +3,7 @@ import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
 import { pageOf, paginationOf } from '../../api/page.ts';
 import { eachAs, toWire } from '../../values/wire.ts';
 import { createDeliverable, patchDeliverable } from './actions.ts';
-import {
-  eachDeliverable,
-  listDeliverables as findDeliverables,
-  getDeliverable,
-  listSubmissions,
-} from './queries.ts';
+import { eachDeliverable, listDeliverables as findDeliverables, getDeliverable, listSubmissions } from './queries.ts';
 import {
   Deliverable,
   DeliverableCreate,
