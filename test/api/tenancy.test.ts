@@ -73,6 +73,7 @@ const PATCHES: Record<string, object> = {
   applications: { status: 'rejected' },
   commissions: { status: 'rejected' },
   payouts: { status: 'paid' },
+  roster: { into: 'rst_nobody' },
 };
 const patchBody = (path: string) => PATCHES[noun(path)] ?? {};
 

@@ -105,13 +105,15 @@ const updateApplicationOperation = change({
   tag,
   summary: 'Accept, shortlist or reject an application, or note something on it',
   description:
-    'Set changes, omit keeps, null clears the note. Accepting puts the creator on the roster; at the limit of the plan nothing changes.',
+    'Set changes, omit keeps, null clears the note. ' +
+    'Accepting puts the creator on the roster, with the name and handles they gave where none is known; at the limit ' +
+    'of the plan nothing changes. Claims that belong to different creators are a 409 with their `existing_ids`.',
   callers: ['brand'],
   params: byId,
   query: nothing,
   body: ApplicationPatch,
   response: z.object({ data: ApplicationSaved }),
-  errors: ['NOT_FOUND', 'CREATOR_LIMIT_REACHED'],
+  errors: ['NOT_FOUND', 'CONFLICT', 'CREATOR_LIMIT_REACHED'],
   hints: { readOnly: false, idempotent: true, destructive: false },
   lookUp: noLookUp,
   apply: async (work, { caller, params, body }) => {

@@ -6,6 +6,7 @@ import { pageOf, paginationOf } from '../../api/page.ts';
 import { eachAs, toWire } from '../../values/wire.ts';
 import { lookUpProfile } from '../creators/actions.ts';
 import { addByEmail, addByHandle, patchEntry, removeEntry } from './actions.ts';
+import { mergeCreators } from './merge-actions.ts';
 import { eachEntry, getRecord, listEntries } from './queries.ts';
 import {
   RosterAdd,
@@ -15,6 +16,7 @@ import {
   RosterEntry,
   RosterFilter,
   RosterList,
+  RosterMerge,
   RosterPatch,
   RosterRecord,
   RosterRemoved,
@@ -157,6 +159,30 @@ const removeFromRoster = change({
   },
 });
 
+const mergeRosterCreators = change({
+  id: 'merge_roster_creators',
+  method: 'POST',
+  path: '/v1/roster/{id}/merge',
+  tag,
+  summary: 'Join two entries of one person',
+  description:
+    'The entry of the path goes, the one of `into` stays: handles, tags, note, applications and links move to it, and ' +
+    'so do figures of clicks. Where both have a handle or an address, the one that stays keeps its own. An entry with ' +
+    'an order or a payout cannot go: the ledger is never rewritten.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: RosterMerge,
+  response: z.object({ data: RosterRecord }),
+  errors: ['NOT_FOUND', 'CONFLICT'],
+  hints: { readOnly: false, idempotent: false, destructive: true },
+  lookUp: noLookUp,
+  apply: async (work, { params, body }) => {
+    const id = await mergeCreators(work, params.id, body.into);
+    return { data: RosterRecord.parse(toWire(await getRecord(work.db, work.brandId, id))) };
+  },
+});
+
 export const rosterOperations = [
   listRoster,
   addToRosterByEmail,
@@ -164,4 +190,5 @@ export const rosterOperations = [
   getRosterCreator,
   updateRosterCreator,
   removeFromRoster,
+  mergeRosterCreators,
 ] as const;
