@@ -1,5 +1,5 @@
 import type { PublicCampaign } from '../../resources/applications/queries.ts';
-import { compensationLabel } from '../../resources/campaigns/compensation.ts';
+import { compensationLabel } from '../../values/compensation.ts';
 import { type Html, html } from '../kit/html.ts';
 import { page } from '../kit/page.ts';
 import { DECOY, type FormValues, type Problems } from './form.ts';

@@ -69,7 +69,7 @@ const listApplications = operation({
     const page = pageOf(query);
     const { rows, total } = await findApplications(postgres.db, caller.brandId, query, page);
     return {
-      data: rows.map((row) => ApplicationOfCampaign.parse(toWire(row))),
+      data: rows.map((row) => toWire(row)),
       pagination: paginationOf(page, total),
     };
   },
@@ -94,7 +94,7 @@ const getApplicationById = operation({
   errors: ['NOT_FOUND'],
   hints: { readOnly: true, idempotent: true, destructive: false },
   handler: async ({ postgres }, { caller, params }) => ({
-    data: ApplicationDetail.parse(toWire(await getApplication(postgres.db, caller.brandId, params.id))),
+    data: toWire(await getApplication(postgres.db, caller.brandId, params.id)),
   }),
 });
 
@@ -118,7 +118,7 @@ const updateApplicationOperation = change({
   lookUp: noLookUp,
   apply: async (work, { caller, params, body }) => {
     const { rosterLimit } = PLANS[caller.subscription.plan];
-    return { data: ApplicationSaved.parse(toWire(await patchApplication(work, params.id, body, rosterLimit))) };
+    return { data: toWire(await patchApplication(work, params.id, body, rosterLimit)) };
   },
 });
 

@@ -5,7 +5,7 @@ import { fromMinor } from '../../values/money.ts';
 import { toWire } from '../../values/wire.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
 import { type ListedCreator, listMerged } from './queries.ts';
-import { Creator } from './schema.ts';
+import type { Creator } from './schema.ts';
 
 const CHUNK = 200;
 
@@ -50,14 +50,12 @@ export async function creatorsOf(
     rows.map(({ id }) => id),
     merged,
   );
-  return rows.map(({ igHandle, ttHandle, ...row }) =>
-    Creator.parse({
-      ...toWire(row),
-      photo_app: igHandle,
-      video_app: ttHandle,
-      performance: performanceOf(figures.get(row.id) ?? [], currency),
-    }),
-  );
+  return rows.map(({ igHandle, ttHandle, ...row }) => ({
+    ...toWire(row),
+    photo_app: igHandle,
+    video_app: ttHandle,
+    performance: performanceOf(figures.get(row.id) ?? [], currency),
+  }));
 }
 
 /** The same for a list of any length, some at a time. */

@@ -43,7 +43,7 @@ const listRoster = operation({
   handler: async ({ postgres }, { caller, query }) => {
     const page = pageOf(query);
     const { rows, total } = await listEntries(postgres.db, caller.brandId, query, page);
-    return { data: rows.map((row) => RosterEntry.parse(toWire(row))), pagination: paginationOf(page, total) };
+    return { data: rows.map((row) => toWire(row)), pagination: paginationOf(page, total) };
   },
   csv: {
     item: RosterEntry,
@@ -66,7 +66,7 @@ const getRosterCreator = operation({
   errors: ['NOT_FOUND'],
   hints: { readOnly: true, idempotent: true, destructive: false },
   handler: async ({ postgres }, { caller, params }) => ({
-    data: RosterRecord.parse(toWire(await getRecord(postgres.db, caller.brandId, params.id))),
+    data: toWire(await getRecord(postgres.db, caller.brandId, params.id)),
   }),
 });
 
@@ -88,7 +88,7 @@ const addToRosterByEmail = change({
   lookUp: noLookUp,
   apply: async (work, { caller, body }) => {
     const { id } = await addByEmail(work, limitOf(caller), body);
-    return { data: RosterAdded.parse(toWire(await getRecord(work.db, work.brandId, id))) };
+    return { data: toWire(await getRecord(work.db, work.brandId, id)) };
   },
 });
 
@@ -113,7 +113,7 @@ const addToRosterByHandle = change({
     lookUpProfile(context, { igHandle: body.ig_handle ?? null, ttHandle: body.tt_handle ?? null }),
   apply: async (work, { caller, body }, profile) => {
     const { entry, creator } = await addByHandle(work, limitOf(caller), body, profile);
-    return { data: RosterAddedByHandle.parse({ ...toWire(creator), id: entry.id, status: entry.status }) };
+    return { data: { ...toWire(creator), id: entry.id, status: entry.status } };
   },
 });
 
@@ -134,7 +134,7 @@ const updateRosterCreator = change({
   lookUp: noLookUp,
   apply: async (work, { caller, params, body }) => {
     await patchEntry(work, limitOf(caller), params.id, body);
-    return { data: RosterRecord.parse(toWire(await getRecord(work.db, work.brandId, params.id))) };
+    return { data: toWire(await getRecord(work.db, work.brandId, params.id)) };
   },
 });
 
