@@ -1,21 +1,11 @@
 import type { z } from 'zod';
 import { ApiError, type Problem, validationError } from '../values/errors.ts';
 import type { Context } from './context.ts';
+import type { FilePart, FormPart } from './form-part.ts';
 import { findReplay, runOnce } from './idempotency/run-once.ts';
-import { bytesOf, type Call, type Facts, type Operation, readInput, withDefaults } from './operation.ts';
+import { readInput } from './input.ts';
+import { bytesOf, type Call, DEFAULTS, type Facts, type Operation, type Typed } from './operation.ts';
 import type { Work } from './work.ts';
-
-/** A file of a form, as it arrives: its bytes are read once, before the form's next part. */
-export interface FilePart {
-  field: string;
-  filename: string;
-  /** As the sender names it; empty when it does not. */
-  mimeType: string;
-  bytes: AsyncIterable<Buffer>;
-}
-
-/** A form as `multipart/form-data` has it, part by part. */
-export type FormPart = FilePart | { field: string; value: string };
 
 /** A file that lies in the storage and belongs to nothing yet. */
 interface Received {
@@ -23,13 +13,14 @@ interface Received {
 }
 
 interface UploadDeclaration<
+  I extends string,
   P extends z.ZodType,
   Q extends z.ZodObject,
   B extends z.ZodObject,
   R extends z.ZodType,
   F extends Received,
   T,
-> extends Facts<P, Q, B, R> {
+> extends Facts<I, P, Q, B, R> {
   /** Writes the form's one file to the storage, before the transaction opens. */
   receive: (context: Context, brandId: string, part: FilePart) => Promise<F>;
   /** Removes a file that no change took. */
@@ -69,15 +60,17 @@ async function readForm<F>(
 
 /** An endpoint that takes one file as `multipart/form-data`. It is a change like any other; its file is `file`. */
 export function upload<
+  const I extends string,
   P extends z.ZodType,
   Q extends z.ZodObject,
   B extends z.ZodObject,
   R extends z.ZodType,
   F extends Received,
   T,
->(declared: UploadDeclaration<P, Q, B, R, F, T>): Operation {
-  const facts = withDefaults(declared);
+>(declared: UploadDeclaration<I, P, Q, B, R, F, T>): Operation & Typed<I, P, Q, B, R> {
+  const { receive, release, apply, answer, ...facts } = declared;
   return {
+    ...DEFAULTS,
     ...facts,
     hasCsv: false,
     takesFile: true,
@@ -88,20 +81,20 @@ export function upload<
       const run: ReturnType<Operation['prepare']>['run'] = async (context, caller, circumstances) => {
         const form: ReadForm<F> = { fields: {}, file: undefined };
         try {
-          await readForm(parts(), (part) => declared.receive(context, caller.brandId, part), form);
+          await readForm(parts(), (part) => receive(context, caller.brandId, part), form);
           const { file, fields } = form;
           if (!file) throw validationError([problem('required', 'is required: a form part with a file name.')]);
           const input = readInput(declared, { ...raw, body: fields });
           const call = { ...input, caller, setHeader: circumstances.setHeader };
           const body = { fields, sha256: file.sha256 };
-          const request = { caller, circumstances, operation: facts.id, raw: { ...raw, body } };
+          const request = { caller, circumstances, operation: declared.id, raw: { ...raw, body } };
           const replay = await findReplay(context, request);
           if (replay) return replay;
           return await runOnce(context, request, async (work) =>
-            bytesOf(declared.response, declared.answer(context, await declared.apply(work, call, file))),
+            bytesOf(declared.response, answer(context, await apply(work, call, file))),
           );
         } finally {
-          if (form.file) await declared.release(context, form.file);
+          if (form.file) await release(context, form.file);
         }
       };
       return { ignored: [], price: () => 0, run };

@@ -7,6 +7,7 @@ import { newId } from '../../src/values/ids.ts';
 import { type Answer, call, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 import { makeSale } from '../harness/sales.ts';
+import { file, upload } from '../harness/uploading.ts';
 
 const alias = unique('tenancy');
 let app: TestApp;
@@ -56,7 +57,11 @@ beforeAll(async () => {
   const code = { creator_email: 'secret@example.com', value: 'secret' };
   const link = (await send('POST', '/v1/affiliates/links', key, code)).body.data.id;
   ids = { links: link, campaigns: campaign, roster: entry, applications: await makeApplication(campaign) };
-  Object.assign(ids, { commissions: commission, payouts: payout, integrations: source.id });
+  const asked = { creator_email: 'secret@example.com', type: 'reel' };
+  const deliverable = (await send('POST', '/v1/deliverables', key, asked)).body.data.id;
+  const asset = (await upload(app, key, file('secret', 'secret.txt'))).body.data.id;
+  Object.assign(ids, { assets: asset });
+  Object.assign(ids, { commissions: commission, payouts: payout, integrations: source.id, deliverables: deliverable });
 });
 afterAll(() => app?.close());
 
@@ -73,6 +78,7 @@ const PATCHES: Record<string, object> = {
   applications: { status: 'rejected' },
   commissions: { status: 'rejected' },
   payouts: { status: 'paid' },
+  roster: { into: 'rst_nobody' },
 };
 const patchBody = (path: string) => PATCHES[noun(path)] ?? {};
 

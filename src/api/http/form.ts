@@ -1,7 +1,7 @@
 import multipart from '@fastify/multipart';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../../values/errors.ts';
-import type { FormPart } from '../upload.ts';
+import type { FormPart } from '../form-part.ts';
 
 const MAX_FIELDS = 50;
 const MAX_FIELD_BYTES = 100_000;
