@@ -1,5 +1,6 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { AttributionTables } from './attribution-tables.ts';
+import type { MailTables } from './mail-tables.ts';
 import type { WorkflowTables } from './workflow-tables.ts';
 
 export type PlanName = 'free' | 'starter' | 'growth' | 'scale' | 'design_partner' | 'enterprise';
@@ -107,7 +108,7 @@ export interface DirectoryWritersTable {
   since: Date;
 }
 
-export interface Database extends WorkflowTables, AttributionTables {
+export interface Database extends WorkflowTables, AttributionTables, MailTables {
   brands: BrandsTable;
   subscriptions: SubscriptionsTable;
   apiKeys: ApiKeysTable;
