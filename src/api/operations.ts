@@ -9,6 +9,7 @@ import { brandOperations } from '../resources/brands/routes.ts';
 import { campaignOperations } from '../resources/campaigns/routes.ts';
 import { commissionOperations } from '../resources/commissions/routes.ts';
 import { creatorOperations } from '../resources/creators/routes.ts';
+import { deliverableOperations } from '../resources/deliverables/routes.ts';
 import { integrationOperations } from '../resources/integrations/routes.ts';
 import { bulkCodeOperations } from '../resources/links/bulk/routes.ts';
 import { linkOperations } from '../resources/links/routes.ts';
@@ -20,7 +21,7 @@ import { usageOperations } from '../resources/usage/routes.ts';
 import type { Operation } from './operation.ts';
 
 /** Every operation of the API, a line a noun. Nothing else answers under /v1. */
-export const operations: readonly Operation[] = [
+const declared = [
   ...directoryOperations,
   autocompleteCreators,
   ...dictionaryOperations,
@@ -30,6 +31,7 @@ export const operations: readonly Operation[] = [
   ...brandOperations,
   ...campaignOperations,
   ...applicationOperations,
+  ...deliverableOperations,
   ...linkOperations,
   ...bulkCodeOperations,
   ...commissionOperations,
@@ -40,4 +42,12 @@ export const operations: readonly Operation[] = [
   ...ledgerOperations,
   ...analyticsOperations,
   ...auditOperations,
-];
+] as const;
+
+export const operations: readonly Operation[] = declared;
+
+type Declared = (typeof declared)[number];
+export type OperationId = Declared['id'];
+
+/** What a call of an operation sends and is answered: `CallOf<'create_campaign'>['body']`, and `params`, `query`, `answer`. */
+export type CallOf<Id extends OperationId> = NonNullable<Extract<Declared, { id: Id }>['types']>;

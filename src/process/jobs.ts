@@ -9,7 +9,7 @@ import { forgetSentBatches, shipLedger } from '../figures/jobs.ts';
 import { mendFigures, refoldUnfolded } from '../ledger/jobs.ts';
 import { drainClicks } from '../links-host/jobs.ts';
 import { sendDueMails } from '../mail/sender.ts';
-import { relayAll } from '../outbox/relay.ts';
+import { pruneOutbox, relayAll } from '../outbox/relay.ts';
 import { approveDue } from '../resources/commissions/jobs.ts';
 import { profileUnknown } from '../resources/creators/jobs.ts';
 import { ignoreFailure } from '../values/errors.ts';
@@ -59,6 +59,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
       await refoldUnfolded(context);
     }),
     every(FORGET_EVERY_MS, 'forgetting sent batches', () => forgetSentBatches(context)),
+    every(FORGET_EVERY_MS, 'forgetting old events', () => pruneOutbox(engines.db, engines.clock.now())),
     every(FORGET_EVERY_MS, 'forgetting idempotency keys', () =>
       deleteOldKeys(engines.db, new Date(context.clock.now().getTime() - KEPT_MS)),
     ),

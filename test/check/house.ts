@@ -14,6 +14,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'src/api/context.ts',
     'src/api/csv.ts',
     'src/api/idempotency/',
+    'src/api/input.ts',
     'src/api/metrics.ts',
     'src/api/operation.ts',
     'src/api/work.ts',
@@ -148,8 +149,8 @@ function nouns({ path: file, imports }: Source): Violation[] {
   return imports.flatMap((one) => betweenNouns(noun, one));
 }
 
-/** `import … from` and `export { … }` rename with `as`; blanked, what is left is a cast. */
-const RENAMING = /\b(?:import|export)\b[^;'"=(]*?(?:\{[^}]*\}|\*\s+as\s+\w+)/g;
+/** `import … from`, `export { … }` and the keys of a mapped type rename with `as`; blanked, what is left is a cast. */
+const RENAMING = /\b(?:import|export)\b[^;'"=(]*?(?:\{[^}]*\}|\*\s+as\s+\w+)|\[\w+ in [^\];=]*?\bas\b/g;
 
 function matches(code: string, pattern: RegExp, message: string): Violation[] {
   return [...code.matchAll(pattern)].map((found) => ({ line: lineAt(code, found.index), message }));

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -6,7 +7,7 @@ import type { Clock } from '../../values/clock.ts';
 import { ApiError, errorBody, ignoreFailure } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { assertShallow } from '../../values/nesting.ts';
-import type { RawInput } from '../operation.ts';
+import type { RawInput } from '../input.ts';
 
 /** 10 kB of emoji is a URL of 30 kB: room for it, so that the answer is a 422 that says why. */
 export const MAX_HEADER_BYTES = 64 * 1024;
@@ -49,6 +50,7 @@ function readBody(request: FastifyRequest): unknown {
       `Send the body as application/json, not ${JSON.stringify(type.slice(0, 100))}.`,
     );
   }
+  if (!isUtf8(request.body)) throw new ApiError('INVALID_JSON', 'The body is not UTF-8.');
   assertShallow(request.body);
   try {
     return JSON.parse(request.body.toString('utf8'));

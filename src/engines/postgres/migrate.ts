@@ -16,11 +16,15 @@ async function readMigrations(): Promise<Record<string, Migration>> {
 
 /**
  * Applies what is missing of `sql/postgres`, in order, in one transaction, under Kysely's own lock:
- * several processes may start at once. One that came with a merge may be older than the last that was applied: they only add.
- * Returns the names applied.
+ * several processes may start at once. Returns the names applied.
  */
 export async function migratePostgres(db: Kysely<Database>): Promise<string[]> {
-  const migrator = new Migrator({ db, provider: { getMigrations: readMigrations }, allowUnorderedMigrations: true });
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: readMigrations },
+    // Branches number theirs in ranges of their own; none depends on the order in which they came together.
+    allowUnorderedMigrations: true,
+  });
   const { error, results } = await migrator.migrateToLatest();
   if (error) throw error;
   return (results ?? []).map((result) => result.migrationName);

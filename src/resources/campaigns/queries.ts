@@ -19,7 +19,10 @@ const withCounts = (db: Db, brandId: string) =>
         .where('applications.brandId', '=', brandId)
         .whereRef('applications.campaignId', '=', 'campaigns.id')
         .select(({ fn }) => fn.countAll<number>().as('count'));
-      return [applications.as('applicantCount'), applications.where('status', '=', 'accepted').as('hiredCount')];
+      return [
+        applications.$asScalar().$notNull().as('applicantCount'),
+        applications.where('status', '=', 'accepted').$asScalar().$notNull().as('hiredCount'),
+      ];
     })
     .where('campaigns.brandId', '=', brandId);
 
@@ -94,4 +97,15 @@ export async function updateCampaign(
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirstOrThrow();
+}
+
+/** Campaigns are never erased, so what is there stays. */
+export async function hasCampaign(db: Db, brandId: string, id: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('campaigns')
+    .select('id')
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row !== undefined;
 }

@@ -1,0 +1,56 @@
+import { sql } from 'kysely';
+import type { Db } from '../../engines/postgres/open.ts';
+import { type Problem, validationError } from '../../values/errors.ts';
+
+/** A creator whom the brand may write to, with the address that they are written to at. */
+export interface Addressee {
+  id: string;
+  email: string;
+  name: string | null;
+}
+
+/**
+ * Whom a brand may write to at this e-mail address, in any case: who is on its roster, and who applied to one of its
+ * campaigns. Undefined for strangers and for who was removed from the roster, also when they once applied.
+ */
+export async function findAddressee(db: Db, brandId: string, email: string): Promise<Addressee | undefined> {
+  const row = await db
+    .selectFrom('creators as creator')
+    .leftJoin('rosterEntries as entry', (join) =>
+      join.onRef('entry.creatorId', '=', 'creator.id').onRef('entry.brandId', '=', 'creator.brandId'),
+    )
+    .select(['creator.id', 'creator.email', 'creator.name'])
+    .where('creator.brandId', '=', brandId)
+    .where(sql`lower(creator.email)`, '=', email.toLowerCase())
+    .where((eb) =>
+      eb.or([
+        eb('entry.status', '<>', 'removed'),
+        eb.and([
+          eb('entry.status', 'is', null),
+          eb.exists(
+            eb
+              .selectFrom('applications as application')
+              .select('application.id')
+              .where('application.brandId', '=', brandId)
+              .whereRef('application.creatorId', '=', 'creator.id'),
+          ),
+        ]),
+      ]),
+    )
+    .executeTakeFirst();
+  return row && { id: row.id, email: row.email ?? email, name: row.name };
+}
+
+/** What is wrong with a field that names somebody whom the brand may not write to. */
+export const notOnRoster = (email: string, field = 'creator_email'): Problem => ({
+  field,
+  code: 'not_on_roster',
+  message: `${email} is neither on the roster nor among those who applied to a campaign; add them to the roster first.`,
+});
+
+/** As `findAddressee`; anybody else is 422 not_on_roster. */
+export async function getAddressee(db: Db, brandId: string, email: string): Promise<Addressee> {
+  const addressee = await findAddressee(db, brandId, email);
+  if (!addressee) throw validationError([notOnRoster(email)]);
+  return addressee;
+}
