@@ -133,7 +133,8 @@ const words = (command: string) => command.split(' ').filter(Boolean);
 
 function everyCommand(): Command[] {
   const program = new Command();
-  for (const add of [brandCommands, keyCommands, creditCommands, ledgerCommands, integrationCommands, mailCommands]) add(program);
+  for (const add of [brandCommands, keyCommands, creditCommands, ledgerCommands, integrationCommands, mailCommands])
+    add(program);
   for (const add of [importCommand, writeCommands, verifyCommand, pruneCommand, generateCommand]) add(program);
   const below = (command: Command): Command[] => command.commands.flatMap((sub) => [sub, ...below(sub)]);
   return below(program);
