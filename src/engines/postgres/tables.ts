@@ -1,6 +1,7 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { AssetTables } from './asset-tables.ts';
 import type { AttributionTables } from './attribution-tables.ts';
+import type { MailTables } from './mail-tables.ts';
 import type { ShipmentTables } from './shipment-tables.ts';
 import type { WorkTables } from './work-tables.ts';
 import type { WorkflowTables } from './workflow-tables.ts';
@@ -110,7 +111,13 @@ export interface DirectoryWritersTable {
   since: Date;
 }
 
-export interface Database extends WorkflowTables, AssetTables, AttributionTables, ShipmentTables, WorkTables {
+export interface Database
+  extends WorkflowTables,
+    AssetTables,
+    AttributionTables,
+    MailTables,
+    ShipmentTables,
+    WorkTables {
   brands: BrandsTable;
   subscriptions: SubscriptionsTable;
   apiKeys: ApiKeysTable;
