@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Caller } from '../access/keys/queries.ts';
-import type { KeyKind } from '../engines/postgres/tables.ts';
+import type { CallerKind } from '../engines/postgres/tables.ts';
 import { type ErrorCode, type Problem, validationError } from '../values/errors.ts';
 import type { Context } from './context.ts';
 import { csvOf } from './csv.ts';
@@ -54,7 +54,9 @@ interface Facts<P extends z.ZodType, Q extends z.ZodObject, B extends z.ZodType,
   summary: string;
   description: string;
   tag: string;
-  callers: readonly [KeyKind, ...KeyKind[]];
+  callers: readonly [CallerKind, ...CallerKind[]];
+  /** Of a brand's people only its owners may. */
+  ownersOnly?: boolean;
   /** Needs a plan with directory access. */
   directory?: boolean;
   params: P;
@@ -97,6 +99,8 @@ export interface ChangeDeclaration<
   lookUp: (context: Context, call: CallOf<P, Q, B>) => Promise<L>;
   /** The change, in the one transaction that also keeps the idempotent answer, the audit line and the events. */
   apply: (work: Work, call: CallOf<P, Q, B>, found: L) => Promise<z.input<R>>;
+  /** What must be known elsewhere at once; the worker does the same soon, so it may be lost. */
+  afterwards?: (context: Context, call: CallOf<P, Q, B>) => Promise<void>;
 }
 
 export const noLookUp = async (): Promise<undefined> => undefined;
@@ -126,7 +130,8 @@ export interface Operation {
   summary: string;
   description: string;
   tag: string;
-  callers: readonly KeyKind[];
+  callers: readonly CallerKind[];
+  ownersOnly: boolean;
   directory: boolean;
   params: z.ZodType;
   query: z.ZodObject;
@@ -231,10 +236,20 @@ function withDefaults<P extends z.ZodType, Q extends z.ZodObject, B extends z.Zo
   callers,
   ...more
 }: Facts<P, Q, B, R>): Omit<Operation, 'prepare' | 'hasCsv'> {
-  const { directory = false, params, query, body, response, status = 200, errors = [], hints } = more;
+  const {
+    directory = false,
+    ownersOnly = false,
+    params,
+    query,
+    body,
+    response,
+    status = 200,
+    errors = [],
+    hints,
+  } = more;
   return {
     ...{ id, method, path, summary, description, tag, callers },
-    ...{ directory, params, query, body, response, status, errors, hints },
+    ...{ directory, ownersOnly, params, query, body, response, status, errors, hints },
   };
 }
 
@@ -281,9 +296,11 @@ export function change<P extends z.ZodType, Q extends z.ZodObject, B extends z.Z
           const replay = Object.is(declared.lookUp, noLookUp) ? undefined : await findReplay(context, request);
           if (replay) return replay;
           const found = await declared.lookUp(context, call);
-          return await runOnce(context, request, async (work) =>
+          const answer = await runOnce(context, request, async (work) =>
             bytesOf(declared.response, await declared.apply(work, call, found)),
           );
+          await declared.afterwards?.(context, call);
+          return answer;
         },
       };
     },
