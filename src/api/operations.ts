@@ -20,7 +20,7 @@ import { usageOperations } from '../resources/usage/routes.ts';
 import type { Operation } from './operation.ts';
 
 /** Every operation of the API, a line a noun. Nothing else answers under /v1. */
-export const operations: readonly Operation[] = [
+const declared = [
   ...directoryOperations,
   autocompleteCreators,
   ...dictionaryOperations,
@@ -40,4 +40,12 @@ export const operations: readonly Operation[] = [
   ...ledgerOperations,
   ...analyticsOperations,
   ...auditOperations,
-];
+] as const;
+
+export const operations: readonly Operation[] = declared;
+
+type Declared = (typeof declared)[number];
+export type OperationId = Declared['id'];
+
+/** What a call of an operation sends and is answered: `CallOf<'create_campaign'>['body']`, and `params`, `query`, `answer`. */
+export type CallOf<Id extends OperationId> = NonNullable<Extract<Declared, { id: Id }>['types']>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Context } from '../api/context.ts';
-import { nothing, type Operation, operation } from '../api/operation.ts';
+import { nothing, operation } from '../api/operation.ts';
 import { listOf, PageQuery, pageThrough } from '../api/page.ts';
 import type { FacetName } from './facets.ts';
 import { listCountries, listMetros, listStates } from './places.ts';
@@ -25,14 +25,14 @@ async function countsOf(context: Context, facet: FacetName): Promise<Map<string,
   return new Map(values.map(({ value, count }) => [value, count]));
 }
 
-function dictionary<T extends z.ZodType>(
-  name: string,
+function dictionary<const Name extends string, T extends z.ZodType>(
+  name: Name,
   summary: string,
   item: T,
   list: (context: Context) => Promise<z.input<T>[]>,
-): Operation {
+) {
   return operation({
-    id: `list_directory_${name}`,
+    id: `list_directory_${name}` as const,
     method: 'GET',
     path: `/v1/creators/dictionary/${name}`,
     tag: 'Directory',
@@ -50,13 +50,13 @@ function dictionary<T extends z.ZodType>(
   });
 }
 
-const facetDictionary = (name: string, summary: string, facet: FacetName) =>
+const facetDictionary = <const Name extends string>(name: Name, summary: string, facet: FacetName) =>
   dictionary(name, summary, Value, async (context) => {
     const snapshot = await context.directory.snapshot();
     return await context.directory.facets.list(snapshot, facet);
   });
 
-export const dictionaryOperations: readonly Operation[] = [
+export const dictionaryOperations = [
   dictionary('metros', 'Metros and their aliases', Metro, async (context) => {
     const counts = await countsOf(context, 'metro');
     return listMetros().map(({ id, name, aliases, country }) => ({
@@ -77,4 +77,4 @@ export const dictionaryOperations: readonly Operation[] = [
   }),
   facetDictionary('categories', 'Categories', 'category'),
   facetDictionary('niches', 'Niches', 'niche'),
-];
+] as const;

@@ -14,6 +14,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'src/api/context.ts',
     'src/api/csv.ts',
     'src/api/idempotency/',
+    'src/api/input.ts',
     'src/api/metrics.ts',
     'src/api/operation.ts',
     'src/api/work.ts',

@@ -6,7 +6,7 @@ import type { Clock } from '../../values/clock.ts';
 import { ApiError, errorBody, ignoreFailure } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { assertShallow } from '../../values/nesting.ts';
-import type { RawInput } from '../operation.ts';
+import type { RawInput } from '../input.ts';
 
 /** 10 kB of emoji is a URL of 30 kB: room for it, so that the answer is a 422 that says why. */
 export const MAX_HEADER_BYTES = 64 * 1024;

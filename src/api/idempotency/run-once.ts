@@ -3,7 +3,8 @@ import type { Caller } from '../../access/keys/queries.ts';
 import { transact } from '../../engines/postgres/transaction.ts';
 import { ApiError, unavailable, validationError } from '../../values/errors.ts';
 import type { Context } from '../context.ts';
-import type { Circumstances, RawInput } from '../operation.ts';
+import type { RawInput } from '../input.ts';
+import type { Circumstances } from '../operation.ts';
 import { inTransaction, type Work } from '../work.ts';
 import { claimKey, findAnswer, type KeptAnswer, keepAnswer } from './queries.ts';
 

@@ -1,10 +1,10 @@
 import { given, patched } from '../../api/patch.ts';
 import type { Work } from '../../api/work.ts';
-import { validationError } from '../../values/errors.ts';
+import { type Problem, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
 import { type Compensation, compensationOf, storedCompensation } from './compensation.ts';
-import { type CampaignRow, holdCampaign, insertCampaign, updateCampaign } from './queries.ts';
+import { type CampaignRow, hasCampaign, holdCampaign, insertCampaign, updateCampaign } from './queries.ts';
 import { type CampaignCreate, type CampaignPatch, compensationProblem } from './schema.ts';
 
 const UNKNOWN: Compensation = { type: '', amount: null, currency: null };
@@ -75,4 +75,13 @@ export async function patchCampaign(work: Work, id: string, patch: CampaignPatch
   });
   work.audit({ resourceId: id, old, new: row });
   return row;
+}
+
+/** A body's `campaign_id` must be a campaign of the brand's, where it names one. */
+export async function campaignProblems(
+  { db, brandId }: Pick<Work, 'db' | 'brandId'>,
+  id: string | null | undefined,
+): Promise<Problem[]> {
+  if (id === null || id === undefined || (await hasCampaign(db, brandId, id))) return [];
+  return [{ field: 'campaign_id', code: 'not_found', message: 'is no campaign of this brand.' }];
 }

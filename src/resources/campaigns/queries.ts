@@ -95,3 +95,14 @@ export async function updateCampaign(
     .returningAll()
     .executeTakeFirstOrThrow();
 }
+
+/** Campaigns are never erased, so what is there stays. */
+export async function hasCampaign(db: Db, brandId: string, id: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('campaigns')
+    .select('id')
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row !== undefined;
+}

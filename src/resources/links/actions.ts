@@ -9,13 +9,13 @@ import { ApiError, type Problem, validationError } from '../../values/errors.ts'
 import { newId } from '../../values/ids.ts';
 import { toPpm } from '../../values/money.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
+import { campaignProblems } from '../campaigns/actions.ts';
 import { verifyCoupon } from '../integrations/actions.ts';
 import { getConnectedIntegration, getIntegration } from '../integrations/queries.ts';
 import { codeFor } from './codes.ts';
 import {
   findByValue,
   getLink,
-  hasCampaign,
   holdLink,
   holdOnRoster,
   insertLinks,
@@ -107,11 +107,6 @@ export function destinationProblems(
   if (isShort(linksUrl, destination)) return [{ field, code: 'circular', message: 'is a short URL of a link itself.' }];
   if (store === undefined || new URL(destination).host === store.storefrontHost) return [];
   return [{ field, code: 'wrong_host', message: `must be at the connected store, ${store.storefrontHost}.` }];
-}
-
-export async function campaignProblems({ db, brandId }: Place, id: string | null | undefined): Promise<Problem[]> {
-  if (id === null || id === undefined || (await hasCampaign(db, brandId, id))) return [];
-  return [{ field: 'campaign_id', code: 'not_found', message: 'is no campaign of this brand.' }];
 }
 
 const duplicate = (type: LinkType, existingId: string | undefined) =>

@@ -279,14 +279,3 @@ export async function holdOnRoster(db: Db, brandId: string, email: string) {
     .forShare('rosterEntries')
     .executeTakeFirst();
 }
-
-/** Campaigns are never erased, so what is there stays. */
-export async function hasCampaign(db: Db, brandId: string, id: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('campaigns')
-    .select('id')
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return row !== undefined;
-}

@@ -3,8 +3,9 @@ import { ApiError, type Problem, validationError } from '../../../values/errors.
 import { newId } from '../../../values/ids.ts';
 import { toPpm } from '../../../values/money.ts';
 import { getBrandCurrency } from '../../brands/queries.ts';
+import { campaignProblems } from '../../campaigns/actions.ts';
 import { holdCircle } from '../../creators/queries.ts';
-import { campaignProblems, destinationProblems } from '../actions.ts';
+import { destinationProblems } from '../actions.ts';
 import { codeFor } from '../codes.ts';
 import { insertLinks, insertStates, type LinkRow } from '../queries.ts';
 import { shortUrl } from '../schema.ts';
