@@ -2,7 +2,7 @@ import type { Operation } from '../../api/operation.ts';
 import { ApiError } from '../../values/errors.ts';
 import type { Request } from './identify.ts';
 import { isActive, mayUseDirectory, PLANS } from './plans.ts';
-import type { Caller } from './queries.ts';
+import type { Caller, Person } from './queries.ts';
 
 /** The key of an Authorization header, else the session of a cookie; neither is taken in the other's place. */
 export function readKey({ authorization, cookie }: Pick<Request, 'authorization' | 'cookie'>): string {
@@ -47,6 +47,12 @@ export function refuseClassOrPlan(caller: Caller, operation: Operation | undefin
     );
   }
   return refusePlan(caller, operation);
+}
+
+/** Who is signed in; the door has let nobody else in. */
+export function personOf(caller: Caller): Person {
+  if (caller.kind === 'session') return caller.person;
+  throw new ApiError('SESSION_REQUIRED', 'This is done by people, signed in to the web app at /app.');
 }
 
 /** What a person's role forbids: a viewer reads, and some things are the owners' alone. */
