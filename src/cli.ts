@@ -4,6 +4,7 @@ import { creditCommands } from './process/commands/credits.ts';
 import { integrationCommands } from './process/commands/integrations.ts';
 import { keyCommands } from './process/commands/keys.ts';
 import { ledgerCommands } from './process/commands/ledger.ts';
+import { mailCommands } from './process/commands/mails.ts';
 import { signInCommands } from './process/commands/sign-in.ts';
 
 const program = new Command('rollcall')
@@ -17,6 +18,7 @@ signInCommands(program);
 creditCommands(program);
 ledgerCommands(program);
 integrationCommands(program);
+mailCommands(program);
 
 program.parseAsync().catch((error: unknown) => {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

