@@ -24,7 +24,7 @@ interface Bucket {
   client: S3ClientConfig;
 }
 
-/** Reads `s3://[key:secret@]bucket[/prefix][?endpoint=https://…&region=…]`; without a key the SDK looks for one itself. */
+/** Reads `s3://bucket/prefix?endpoint=https://…&region=…`. A login before the bucket is the key; else the SDK looks for one. */
 function bucketOf(address: string): Bucket {
   const url = new URL(address);
   const endpoint = url.searchParams.get('endpoint');
