@@ -16,6 +16,7 @@ import { orderOperations } from '../resources/orders/routes.ts';
 import { payoutOperations } from '../resources/payouts/routes.ts';
 import { performanceOperations } from '../resources/performance/routes.ts';
 import { rosterOperations } from '../resources/roster/routes.ts';
+import { shipmentOperations } from '../resources/shipments/routes.ts';
 import { usageOperations } from '../resources/usage/routes.ts';
 import type { Operation } from './operation.ts';
 
@@ -30,6 +31,7 @@ const declared = [
   ...brandOperations,
   ...campaignOperations,
   ...applicationOperations,
+  ...shipmentOperations,
   ...linkOperations,
   ...bulkCodeOperations,
   ...commissionOperations,
