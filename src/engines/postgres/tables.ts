@@ -1,5 +1,6 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { AttributionTables } from './attribution-tables.ts';
+import type { ContentTables } from './content-tables.ts';
 import type { ShipmentTables } from './shipment-tables.ts';
 import type { WorkflowTables } from './workflow-tables.ts';
 
@@ -108,7 +109,7 @@ export interface DirectoryWritersTable {
   since: Date;
 }
 
-export interface Database extends WorkflowTables, AttributionTables, ShipmentTables {
+export interface Database extends WorkflowTables, AttributionTables, ContentTables, ShipmentTables {
   brands: BrandsTable;
   subscriptions: SubscriptionsTable;
   apiKeys: ApiKeysTable;

@@ -3,11 +3,12 @@ import type { Work } from '../../api/work.ts';
 import type { ShipmentStatus } from '../../engines/postgres/shipment-tables.ts';
 import { validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
+import { toWire } from '../../values/wire.ts';
 import { findAddressee, notOnRoster } from '../applications/addressee-queries.ts';
 import { campaignProblems } from '../campaigns/actions.ts';
 import { describeProducts, timesAfter } from './policy.ts';
 import { getShipment, insertShipment, lockShipment, type ShipmentRow, updateShipment } from './queries.ts';
-import type { ShipmentCreate, ShipmentPatch } from './schema.ts';
+import { Shipment, type ShipmentCreate, type ShipmentPatch } from './schema.ts';
 
 type Fields = Omit<ShipmentPatch, 'status'>;
 
@@ -72,7 +73,7 @@ export async function patchShipment(work: Work, id: string, patch: ShipmentPatch
 
 /** Writes a change of a locked shipment; entering `delivered` is told to whoever follows. */
 export async function moveTo(
-  { db, now, brandId, audit }: Work,
+  { db, now, brandId, audit, emit }: Work,
   old: ShipmentRow,
   status: ShipmentStatus | undefined,
   columns: Parameters<typeof updateShipment>[3],
@@ -83,5 +84,6 @@ export async function moveTo(
   await updateShipment(db, brandId, old.id, { ...change, updatedAt: now });
   const row = await getShipment(db, brandId, old.id);
   audit({ resourceId: old.id, old, new: row });
+  if (moved && status === 'delivered') emit('shipment.delivered', Shipment.parse(toWire(row)));
   return row;
 }
