@@ -10,6 +10,7 @@ import { campaignOperations } from '../resources/campaigns/routes.ts';
 import { commissionOperations } from '../resources/commissions/routes.ts';
 import { contentOperations } from '../resources/content/routes.ts';
 import { creatorOperations } from '../resources/creators/routes.ts';
+import { deliverableOperations } from '../resources/deliverables/routes.ts';
 import { integrationOperations } from '../resources/integrations/routes.ts';
 import { bulkCodeOperations } from '../resources/links/bulk/routes.ts';
 import { linkOperations } from '../resources/links/routes.ts';
@@ -32,6 +33,7 @@ const declared = [
   ...brandOperations,
   ...campaignOperations,
   ...applicationOperations,
+  ...deliverableOperations,
   ...shipmentOperations,
   ...contentOperations,
   ...linkOperations,

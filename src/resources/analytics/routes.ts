@@ -4,6 +4,7 @@ import { fresh, listCreatorSums, listDays } from '../../figures/queries.ts';
 import { FRESHNESS } from '../../figures/schema.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
 import { countTracked } from '../content/queries.ts';
+import { listMerged } from '../creators/queries.ts';
 import { countActive, topOf, totalsOf, trendsOf } from './fold.ts';
 import { periodOf } from './period.ts';
 import { countActiveCampaigns, listNames } from './queries.ts';
@@ -11,12 +12,13 @@ import { Analytics, AnalyticsFilter } from './schema.ts';
 
 async function analyticsOf({ postgres: { db }, clickhouse, clock }: Context, brandId: string, query: AnalyticsFilter) {
   const period = periodOf(query, clock.now());
+  const merged = await listMerged(db, brandId);
   const [currency, campaigns, pieces, days, creators] = await Promise.all([
     getBrandCurrency(db, brandId),
     countActiveCampaigns(db, brandId),
     countTracked(db, brandId, period.from, period.until),
     listDays(clickhouse, brandId, period),
-    listCreatorSums(clickhouse, brandId, period),
+    listCreatorSums(clickhouse, brandId, period, merged),
   ]);
   const top = topOf(creators, currency);
   const names = await listNames(

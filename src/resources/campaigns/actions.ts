@@ -1,9 +1,9 @@
 import { given, patched } from '../../api/patch.ts';
 import type { Work } from '../../api/work.ts';
+import { type Compensation, compensationOf, storedCompensation } from '../../values/compensation.ts';
 import { type Problem, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
-import { type Compensation, compensationOf, storedCompensation } from './compensation.ts';
 import { type CampaignRow, hasCampaign, holdCampaign, insertCampaign, updateCampaign } from './queries.ts';
 import { type CampaignCreate, type CampaignPatch, compensationProblem } from './schema.ts';
 

@@ -106,7 +106,7 @@ const refreshContentOperation = change({
   apply: async (work, { params }) => {
     const row = await requestRefresh(work, params.id);
     const nextRefreshAvailable = refreshAvailableAt(row.refreshRequestedAt, work.now);
-    return { data: ContentRefresh.parse(toWire({ ...row, nextRefreshAvailable })) };
+    return { data: toWire({ ...row, nextRefreshAvailable }) };
   },
 });
 

@@ -25,7 +25,7 @@ const listShipments = operation({
   handler: async ({ postgres }, { caller, query }) => {
     const page = pageOf(query);
     const { rows, total } = await findShipments(postgres.db, caller.brandId, query, page);
-    return { data: rows.map((row) => Shipment.parse(toWire(row))), pagination: paginationOf(page, total) };
+    return { data: rows.map(toWire), pagination: paginationOf(page, total) };
   },
   csv: {
     item: Shipment,
@@ -48,7 +48,7 @@ const getShipmentById = operation({
   errors: ['NOT_FOUND'],
   hints: { readOnly: true, idempotent: true, destructive: false },
   handler: async ({ postgres }, { caller, params }) => ({
-    data: ShipmentDetail.parse(toWire(await getShipment(postgres.db, caller.brandId, params.id))),
+    data: toWire(await getShipment(postgres.db, caller.brandId, params.id)),
   }),
 });
 
@@ -69,7 +69,7 @@ const createShipmentOperation = change({
   status: 201,
   hints: { readOnly: false, idempotent: false, destructive: false },
   lookUp: noLookUp,
-  apply: async (work, { body }) => ({ data: Shipment.parse(toWire(await createShipment(work, body))) }),
+  apply: async (work, { body }) => ({ data: toWire(await createShipment(work, body)) }),
 });
 
 const updateShipmentOperation = change({
@@ -90,7 +90,7 @@ const updateShipmentOperation = change({
   hints: { readOnly: false, idempotent: true, destructive: false },
   lookUp: noLookUp,
   apply: async (work, { params, body }) => ({
-    data: Shipment.parse(toWire(await patchShipment(work, params.id, body))),
+    data: toWire(await patchShipment(work, params.id, body)),
   }),
 });
 
