@@ -92,7 +92,7 @@ export async function readTracking(
     });
     if (status < 300) return reportOf(Tracking.parse(data));
     if (meta.code !== FOLLOWED_ALREADY) {
-      if (status === 400 || status === 422) return undefined;
+      if (status === 400 || status === 404 || status === 422) return undefined;
       throw refusal(status, meta.code, meta.message);
     }
     const { id } = z.object({ id: z.string() }).parse(data);
