@@ -43,7 +43,8 @@ const CLIENTS: Readonly<Record<string, readonly string[]>> = {
 /** Upstream first: a noun may import from those before it. Nouns of one line do not know each other. */
 const NOUNS: readonly (readonly string[])[] = [
   ['brands'],
-  ['usage', 'audit'],
+  ['people'],
+  ['usage', 'audit', 'keys', 'passkeys', 'sessions'],
   ['creators'],
   ['roster'],
   ['campaigns'],

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { Request } from '../../access/keys/identify.ts';
+import { readCookie } from '../../access/sessions/cookie.ts';
 import { countUnshipped } from '../../figures/shipping/queries.ts';
 import { baseHeaders, bodyOf, openFront } from '../../links-host/front.ts';
 import { backlogOf } from '../../links-host/queries.ts';
@@ -15,12 +16,15 @@ import { INGEST, ingestRoutes } from '../../stores/ingest.ts';
 import { ApiError, errorBody, toApiError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { logFailure } from '../../values/log.ts';
+import { clientRoutes } from '../../web-app/client.ts';
+import { webAppRoutes } from '../../web-app/routes.ts';
 import type { Context } from '../context.ts';
 import { type Door, openDoor } from '../gate.ts';
 import { type Metrics, meterClicks, meterLedger, meterMails, meterOutbox, openMetrics } from '../metrics.ts';
 import { openapiRoutes } from '../openapi/routes.ts';
 import type { Operation, Prepared } from '../operation.ts';
 import { operations } from '../operations.ts';
+import { sessionOperations } from '../session-operations.ts';
 import { healthRoutes } from './health.ts';
 import {
   answerUnreadable,
@@ -43,6 +47,7 @@ function idempotencyKeyOf({ headers }: FastifyRequest): string | undefined {
 function requestOf(request: FastifyRequest, reply: FastifyReply): Request {
   return {
     authorization: request.headers.authorization,
+    cookie: readCookie(request),
     address: request.ip,
     requestId: request.id,
     idempotencyKey: idempotencyKeyOf(request),
@@ -88,8 +93,9 @@ function register(app: FastifyInstance, door: Door, metrics: Metrics, operation:
 /** What is no operation: 405 with `Allow` where another method of the path is one, else 404. */
 function noSuchOperation(method: string, url: string): ApiError {
   const path = url.split('?', 1)[0] ?? '';
-  const literal = operations.filter((operation) => operation.path === path);
-  const found = literal.length > 0 ? literal : operations.filter((operation) => matches(operation.path, path));
+  const all = [...operations, ...sessionOperations];
+  const literal = all.filter((operation) => operation.path === path);
+  const found = literal.length > 0 ? literal : all.filter((operation) => matches(operation.path, path));
   const methods = found.map((operation) => operation.method);
   if (methods.length === 0) return new ApiError('NOT_FOUND', 'No such path; see /docs.');
   const allow = [...new Set(methods)].sort().join(', ');
@@ -109,7 +115,8 @@ export interface App {
   metrics: Metrics;
 }
 
-export async function buildApp(context: Context): Promise<App> {
+/** `webApp`: the folder of the built client; without one /app is not served. */
+export async function buildApp(context: Context, { webApp }: { webApp?: string } = {}): Promise<App> {
   const { log } = context;
   const metrics = openMetrics();
   meterOutbox(metrics, CONSUMER_NAMES, (consumer) => lagOf(context.postgres.db, consumer));
@@ -176,11 +183,13 @@ export async function buildApp(context: Context): Promise<App> {
     if (!isApi(request.url)) throw refusal;
     await door.refuse(requestOf(request, reply), refusal);
   });
-  for (const operation of operations) register(app, door, metrics, operation);
+  for (const operation of [...operations, ...sessionOperations]) register(app, door, metrics, operation);
   healthRoutes(app, context, door, metrics);
   applyRoutes(app, context, metrics);
   await pageRoutes(app, context, metrics);
   ingestRoutes(app, context, metrics);
+  webAppRoutes(app, context, metrics);
+  if (webApp !== undefined) await clientRoutes(app, webApp);
   await openapiRoutes(app, operations);
   app.addHook('preClose', async () => {
     front.close();
