@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { GENERIC_STORE_SHAPES } from '../../stores/providers/generic-schema.ts';
 import { ERROR_CODES, type ErrorCode, STATUS } from '../../values/errors.ts';
 import type { Operation } from '../operation.ts';
 import { exampleOf, idExample } from './examples.ts';
@@ -196,6 +197,7 @@ export function openapiDocument(operations: readonly Operation[]): Json {
     path[operation.method.toLowerCase()] = describe(operation, schemas);
     paths[operation.path] = path;
   }
+  for (const shape of GENERIC_STORE_SHAPES) schemaOf(shape, 'input', { schemas });
   return {
     openapi: '3.1.0',
     info: {

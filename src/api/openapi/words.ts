@@ -204,4 +204,5 @@ export const WORDS: Readonly<Record<string, readonly [meaning: string, example?:
   instructions: ['What the creator is asked to do.', 'Show the product in the first three seconds.'],
   due_date: ['Until when it is due.', '2026-03-20T00:00:00.000Z'],
   contract_id: ['The contract it belongs to.', 'ctr_0Uo3xK2mVdT2aXs7LpRb'],
+  event: ['What happened.'],
 };
