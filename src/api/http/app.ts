@@ -102,7 +102,8 @@ function noSuchOperation(method: string, url: string): ApiError {
   return new ApiError('METHOD_NOT_ALLOWED', `${method} is not allowed here; use ${allow}.`, { headers: { allow } });
 }
 
-const isApi = (url: string) => /^\/v1(?:[/?]|$)/.test(url);
+/** What is asked of the API and is no operation is refused by the door: counted by key, and told only to who has one. */
+const isApi = (url: string) => /^\/(?:v1|api\/v1|api\/brand)(?:[/?]|$)/.test(url);
 
 function matches(pattern: string, path: string): boolean {
   const parts = path.split('/');
