@@ -2,6 +2,7 @@ import { promises as dns, type LookupAddress } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { ignoreFailure } from '../../values/errors.ts';
 import { hasLogin } from '../../values/web-address.ts';
 import { isAllowed, isPublic } from './addresses.ts';
 
@@ -23,9 +24,9 @@ export type OutsideAnswer =
   | { outcome: 'refused'; reason: string }
   | { outcome: 'failed'; cause: unknown };
 
-const hostOf = (url: URL) => url.hostname.replace(/^\[(.*)\]$/, '$1');
+export const hostOf = (url: URL) => url.hostname.replace(/^\[(.*)\]$/, '$1');
 
-async function addressesOf(host: string, signal: AbortSignal): Promise<LookupAddress[]> {
+export async function addressesOf(host: string, signal: AbortSignal): Promise<LookupAddress[]> {
   const family = isIP(host);
   if (family !== 0) return [{ address: host, family }];
   // The resolver cannot be stopped, only left: its answer is then nobody's.
@@ -36,7 +37,7 @@ async function addressesOf(host: string, signal: AbortSignal): Promise<LookupAdd
 }
 
 /** Why a URL may not be called, once it is known where its name leads. */
-function refusalOf(url: URL, addresses: readonly LookupAddress[], allow: readonly string[]): string | undefined {
+export function refusalOf(url: URL, addresses: readonly LookupAddress[], allow: readonly string[]): string | undefined {
   const allowed = addresses.every(({ address }) => isAllowed(address, allow));
   if (!addresses.every(({ address }) => isAllowed(address, allow) || isPublic(address))) {
     return 'leads to a private or reserved address';
@@ -46,7 +47,7 @@ function refusalOf(url: URL, addresses: readonly LookupAddress[], allow: readonl
 }
 
 /** Hands out the very addresses that were checked: asking again could give others. */
-function fixedLookup(addresses: readonly LookupAddress[]): LookupFunction {
+export function fixedLookup(addresses: readonly LookupAddress[]): LookupFunction {
   return (_host, options, done) => {
     const [first] = addresses;
     if (options.all) done(null, [...addresses]);
@@ -98,4 +99,14 @@ export async function callOutside(request: OutsideRequest): Promise<OutsideAnswe
     if (!signal.aborted) return { outcome: 'failed', cause };
     return { outcome: 'failed', cause: new Error(`It did not answer within ${timeoutMs / 1_000} s.`, { cause }) };
   }
+}
+
+const RESOLVED_WITHIN_MS = 2_000;
+
+/** Whether a URL leads to an address that may not be called. One whose name does not resolve in time does not, yet. */
+export async function leadsToPrivate(url: URL, allow: readonly string[]): Promise<boolean> {
+  const addresses = await addressesOf(hostOf(url), AbortSignal.timeout(RESOLVED_WITHIN_MS)).catch(
+    ignoreFailure('every call looks the name up again'),
+  );
+  return addresses?.some(({ address }) => !isAllowed(address, allow) && !isPublic(address)) ?? false;
 }

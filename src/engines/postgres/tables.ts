@@ -1,6 +1,7 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { AttributionTables } from './attribution-tables.ts';
 import type { ShipmentTables } from './shipment-tables.ts';
+import type { WebhookTables } from './webhook-tables.ts';
 import type { WorkflowTables } from './workflow-tables.ts';
 
 export type PlanName = 'free' | 'starter' | 'growth' | 'scale' | 'design_partner' | 'enterprise';
@@ -108,7 +109,7 @@ export interface DirectoryWritersTable {
   since: Date;
 }
 
-export interface Database extends WorkflowTables, AttributionTables, ShipmentTables {
+export interface Database extends WorkflowTables, AttributionTables, ShipmentTables, WebhookTables {
   brands: BrandsTable;
   subscriptions: SubscriptionsTable;
   apiKeys: ApiKeysTable;
