@@ -71,12 +71,22 @@ export const DeliverablePayload = z.object({
   contract_id: z.string().nullable(),
   campaign_id: z.string().nullable(),
   creator_email: email,
+  creator_name: name,
   type: z.string(),
   platform: z.string().nullable(),
   status: z.string(),
   content_url: z.string().nullable(),
+  asset_ids: z.array(z.string()),
+  caption: z.string().nullable(),
   due_date: z.string().nullable(),
   submitted_at: timestamp.nullable(),
+  is_late: z.boolean(),
+  version: z.number().int(),
+  feedback: z.string().nullable(),
+  declined_reason: z.string().nullable(),
+  approved_at: timestamp.nullable(),
+  created_at: timestamp,
+  updated_at: timestamp.nullable(),
 });
 
 export const MessagePayload = z.object({

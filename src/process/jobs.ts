@@ -12,6 +12,7 @@ import { pruneOutbox, relayAll } from '../outbox/relay.ts';
 
 import { approveDue } from '../resources/commissions/jobs.ts';
 import { profileUnknown } from '../resources/creators/jobs.ts';
+import { startDelivering } from '../resources/webhooks/sending/loop.ts';
 import { ignoreFailure } from '../values/errors.ts';
 import { consumersOf } from './consumers.ts';
 
@@ -36,10 +37,14 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
     }
   }
 
+  const webhooks = startDelivering(context);
   const loops = [
     every(SETTLE_EVERY_MS, 'settling charges', () => settleAll(engines)),
     ...consumersOf(context).map((consumer) =>
-      every(RELAY_EVERY_MS, `events to ${consumer.name}`, () => relayAll(engines.db, consumer, context.log)),
+      every(RELAY_EVERY_MS, `events to ${consumer.name}`, async () => {
+        await relayAll(engines.db, consumer, context.log);
+        if (consumer.name === 'webhooks') webhooks.wake();
+      }),
     ),
     every(PROFILE_EVERY_MS, 'reading profiles', () => profileUnknown(context)),
     every(APPROVE_EVERY_MS, 'approving commissions', () => approveDue(context)),
@@ -66,7 +71,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
   return {
     stop: async () => {
       stopping.abort();
-      await Promise.all([...loops, imports.close()]);
+      await Promise.all([...loops, imports.close(), webhooks.stop()]);
     },
   };
 }

@@ -76,6 +76,18 @@ export function notFound(what: string): ApiError {
   return new ApiError('NOT_FOUND', `No such ${what}.`);
 }
 
+/** A move that the present state does not allow; `allowed` names those that it does. */
+export function wrongState(what: string, current: string, target: string, allowed: readonly string[]): ApiError {
+  const possible = allowed.length > 0 ? `it may become ${allowed.join(', ')}` : 'nothing changes it any more';
+  return new ApiError(
+    'INVALID_STATE_TRANSITION',
+    `The ${what} is ${current} and cannot become ${target}; ${possible}.`,
+    {
+      facts: { current_status: current, allowed },
+    },
+  );
+}
+
 export function validationError(details: Problem[]): ApiError {
   const first = details[0];
   const more = details.length > 1 ? ` (and ${details.length - 1} more)` : '';

@@ -26,6 +26,7 @@ beforeAll(async () => {
   for (let i = 0; i < ROWS; i += 1) {
     await apply(app, campaign, { email: `p${i}@mail.example`, name: `@p${i}`, message: '+1, "quoted"\nline' });
     await made(`${app.url}/v1/roster`, key, { creator_email: `r${i}@mail.example` });
+    await made(`${app.url}/v1/deliverables`, key, { creator_email: `r${i}@mail.example`, type: `=reel ${i}` });
     await made(`${app.url}/v1/affiliates/links`, key, { creator_email: `r${i}@mail.example`, value: `=code ${i}` });
   }
 });
@@ -76,6 +77,7 @@ const OWN = {
   '/v1/applications': 'applied_at',
   '/v1/creators': 'joined_at',
   '/v1/roster': 'added_at',
+  '/v1/deliverables': 'created_at',
   '/v1/affiliates': 'created_at',
   '/v1/affiliates/links': 'created_at',
   '/v1/audit-log': 'created_at',

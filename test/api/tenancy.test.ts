@@ -56,7 +56,9 @@ beforeAll(async () => {
   const code = { creator_email: 'secret@example.com', value: 'secret' };
   const link = (await send('POST', '/v1/affiliates/links', key, code)).body.data.id;
   ids = { links: link, campaigns: campaign, roster: entry, applications: await makeApplication(campaign) };
-  Object.assign(ids, { commissions: commission, payouts: payout, integrations: source.id });
+  const asked = { creator_email: 'secret@example.com', type: 'reel' };
+  const deliverable = (await send('POST', '/v1/deliverables', key, asked)).body.data.id;
+  Object.assign(ids, { commissions: commission, payouts: payout, integrations: source.id, deliverables: deliverable });
 });
 afterAll(() => app?.close());
 
@@ -73,6 +75,7 @@ const PATCHES: Record<string, object> = {
   applications: { status: 'rejected' },
   commissions: { status: 'rejected' },
   payouts: { status: 'paid' },
+  roster: { into: 'rst_nobody' },
 };
 const patchBody = (path: string) => PATCHES[noun(path)] ?? {};
 

@@ -148,8 +148,8 @@ function nouns({ path: file, imports }: Source): Violation[] {
   return imports.flatMap((one) => betweenNouns(noun, one));
 }
 
-/** `import … from` and `export { … }` rename with `as`; blanked, what is left is a cast. */
-const RENAMING = /\b(?:import|export)\b[^;'"=(]*?(?:\{[^}]*\}|\*\s+as\s+\w+)/g;
+/** `import … from`, `export { … }` and the keys of a mapped type rename with `as`; blanked, what is left is a cast. */
+const RENAMING = /\b(?:import|export)\b[^;'"=(]*?(?:\{[^}]*\}|\*\s+as\s+\w+)|\[\w+ in [^\];=]*?\bas\b/g;
 
 function matches(code: string, pattern: RegExp, message: string): Violation[] {
   return [...code.matchAll(pattern)].map((found) => ({ line: lineAt(code, found.index), message }));

@@ -146,7 +146,7 @@ export interface CommissionsTable {
   fraudFlags: Json<unknown>;
   clickId: string | null;
   discountCode: string | null;
-  affiliateCode: string | null;
+  affiliateCode: string;
   occurredAt: Date;
   syncedAt: Date;
   createdAt: CreatedAt;

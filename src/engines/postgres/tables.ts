@@ -2,6 +2,7 @@ import type { ColumnType, Generated } from 'kysely';
 import type { AttributionTables } from './attribution-tables.ts';
 import type { ShipmentTables } from './shipment-tables.ts';
 import type { WebhookTables } from './webhook-tables.ts';
+import type { WorkTables } from './work-tables.ts';
 import type { WorkflowTables } from './workflow-tables.ts';
 
 export type PlanName = 'free' | 'starter' | 'growth' | 'scale' | 'design_partner' | 'enterprise';
@@ -109,7 +110,7 @@ export interface DirectoryWritersTable {
   since: Date;
 }
 
-export interface Database extends WorkflowTables, AttributionTables, ShipmentTables, WebhookTables {
+export interface Database extends WorkflowTables, AttributionTables, ShipmentTables, WorkTables, WebhookTables {
   brands: BrandsTable;
   subscriptions: SubscriptionsTable;
   apiKeys: ApiKeysTable;

@@ -47,6 +47,14 @@ export interface CreatorsTable {
   updatedAt: Date | null;
 }
 
+export interface CreatorMergesTable {
+  brandId: string;
+  /** What clicks and postings call a creator whose entry was joined with another. */
+  goneId: string;
+  creatorId: string;
+  mergedAt: Date;
+}
+
 export interface RosterEntriesTable {
   id: string;
   brandId: string;
@@ -61,7 +69,8 @@ export interface ApplicationsTable {
   id: string;
   brandId: string;
   campaignId: string;
-  creatorId: string;
+  /** Null until it is accepted: what it claims is nobody's yet. */
+  creatorId: string | null;
   creatorEmail: string;
   creatorName: string | null;
   creatorPhotoApp: string | null;
@@ -126,6 +135,7 @@ export interface LedgerPositionsTable {
 export interface WorkflowTables {
   campaigns: CampaignsTable;
   creators: CreatorsTable;
+  creatorMerges: CreatorMergesTable;
   rosterEntries: RosterEntriesTable;
   applications: ApplicationsTable;
   idempotencyKeys: IdempotencyKeysTable;

@@ -1,6 +1,5 @@
-import type { Reception } from '../../resources/applications/actions.ts';
 import type { PublicCampaign } from '../../resources/applications/queries.ts';
-import { compensationLabel } from '../../resources/campaigns/compensation.ts';
+import { compensationLabel } from '../../values/compensation.ts';
 import { type Html, html } from '../kit/html.ts';
 import { page } from '../kit/page.ts';
 import { DECOY, type FormValues, type Problems } from './form.ts';
@@ -95,23 +94,14 @@ ${FIELDS.map((field) => fieldOf(field, values[field.name], problems[field.name])
   );
 }
 
-export type Outcome = Exclude<Reception, 'closed'>;
-
-const OUTCOMES: Record<Outcome, [heading: string, text: string]> = {
-  received: ['Thank you', 'Your application has been received.'],
-  updated: ['Thank you', 'You had applied before: your application has been updated.'],
-  known: ['Already received', 'Your application was received before. There is nothing more to do.'],
-};
-
-export const isOutcome = (text: string): text is Outcome => Object.hasOwn(OUTCOMES, text);
-
-export function thanksPage({ title, brandName }: PublicCampaign, outcome: Outcome): string {
-  const [heading, text] = OUTCOMES[outcome];
+/** The same for everybody: whether an address has applied before is not told to strangers. */
+export function thanksPage({ title, brandName }: PublicCampaign): string {
   return page(
-    `${heading} – ${brandName}`,
+    `Thank you – ${brandName}`,
     html`<p class="brand">${brandName}: ${title}</p>
-<h1>${heading}</h1>
-<p>${text}</p>`,
+<h1>Thank you</h1>
+<p>Your application has been received.</p>
+<p class="hint">If this address had applied to this campaign before, its first application stands.</p>`,
   );
 }
 

@@ -3,6 +3,7 @@ import { nothing, operation } from '../../api/operation.ts';
 import { fresh, listCreatorSums, listDays } from '../../figures/queries.ts';
 import { FRESHNESS } from '../../figures/schema.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
+import { listMerged } from '../creators/queries.ts';
 import { countActive, topOf, totalsOf, trendsOf } from './fold.ts';
 import { periodOf } from './period.ts';
 import { countActiveCampaigns, listNames } from './queries.ts';
@@ -10,11 +11,12 @@ import { Analytics, AnalyticsFilter } from './schema.ts';
 
 async function analyticsOf({ postgres: { db }, clickhouse, clock }: Context, brandId: string, query: AnalyticsFilter) {
   const period = periodOf(query, clock.now());
+  const merged = await listMerged(db, brandId);
   const [currency, campaigns, days, creators] = await Promise.all([
     getBrandCurrency(db, brandId),
     countActiveCampaigns(db, brandId),
     listDays(clickhouse, brandId, period),
-    listCreatorSums(clickhouse, brandId, period),
+    listCreatorSums(clickhouse, brandId, period, merged),
   ]);
   const top = topOf(creators, currency);
   const names = await listNames(

@@ -41,7 +41,7 @@ function changedFields(old: Fields | null, now: Fields | null): { old: Fields | 
   return { old: pick(old), new: pick(now) };
 }
 
-export function auditEntryOf({ oldValues, newValues, at, ...row }: AuditRow): AuditEntry {
+export function auditEntryOf({ oldValues, newValues, at, ...row }: AuditRow) {
   const changes = changedFields(oldValues && toWire(oldValues), newValues && toWire(newValues));
-  return AuditEntry.parse({ ...toWire({ ...row, createdAt: at }), ...changes });
+  return { ...toWire({ ...row, createdAt: at }), ...changes };
 }

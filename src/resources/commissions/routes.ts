@@ -44,7 +44,7 @@ const listCommissions = operation({
     const page = pageOf(query);
     const { rows, total } = await findCommissions(postgres.db, caller.brandId, query, page);
     return {
-      data: rows.map((row) => CommissionEvent.parse(commissionOf(row))),
+      data: rows.map((row) => commissionOf(row)),
       pagination: paginationOf(page, total),
     };
   },
@@ -70,7 +70,7 @@ const getCommissionById = operation({
   errors: ['NOT_FOUND'],
   hints: reading,
   handler: async ({ postgres }, { caller, params }) => ({
-    data: CommissionEvent.parse(commissionOf(await getCommission(postgres.db, caller.brandId, params.id))),
+    data: commissionOf(await getCommission(postgres.db, caller.brandId, params.id)),
   }),
 });
 
@@ -114,7 +114,7 @@ const listAffiliateCommissions = operation({
     const page = pageOf(query);
     const { rows, total } = await findCommissions(postgres.db, caller.brandId, query, page);
     return {
-      data: rows.map((row) => AffiliateCommission.parse(commissionOf(row))),
+      data: rows.map((row) => commissionOf(row)),
       pagination: paginationOf(page, total),
     };
   },
@@ -140,7 +140,7 @@ const getAffiliateCommission = operation({
   errors: ['NOT_FOUND'],
   hints: reading,
   handler: async ({ postgres }, { caller, params }) => ({
-    data: AffiliateCommission.parse(commissionOf(await getCommission(postgres.db, caller.brandId, params.id))),
+    data: commissionOf(await getCommission(postgres.db, caller.brandId, params.id)),
   }),
 });
 
@@ -161,7 +161,7 @@ const updateCommissionOperation = change({
   lookUp: noLookUp,
   apply: async (work, { params, body: { status, note = null } }) => {
     await reviewOne(work, params.id, { status, note });
-    return { data: CommissionPatched.parse(toWire(await getCommission(work.db, work.brandId, params.id))) };
+    return { data: toWire(await getCommission(work.db, work.brandId, params.id)) };
   },
 });
 

@@ -90,16 +90,22 @@ export const IntegrationDisconnected = z.object({
 
 const SILENT_MS = 7 * 24 * 60 * 60 * 1_000;
 
-function healthOf({ lastReceivedAt, failures24h }: ListedIntegration, now: Date) {
+function healthOf(
+  { lastReceivedAt, failures24h }: ListedIntegration,
+  now: Date,
+): Integration['webhook_health']['status'] {
   if ((failures24h ?? 0) > 0) return 'failing';
   const isSilent = lastReceivedAt === null || now.getTime() - lastReceivedAt.getTime() > SILENT_MS;
   return isSilent ? 'silent' : 'ok';
 }
 
-export function integrationOf(row: ListedIntegration, now: Date): Integration {
+export function integrationOf(row: ListedIntegration, now: Date) {
   const hears = row.status !== 'disconnected';
-  const missing = [...(hears ? [] : ['connection']), ...(row.lastReceivedAt ? [] : ['order_webhook'])];
-  return Integration.parse({
+  const missing: Integration['referral_tracking']['missing'] = [
+    ...(hears ? [] : ['connection' as const]),
+    ...(row.lastReceivedAt ? [] : ['order_webhook' as const]),
+  ];
+  return {
     ...toWire(row),
     capabilities: {
       discounts: { read: row.status === 'connected', create: false },
@@ -111,5 +117,5 @@ export function integrationOf(row: ListedIntegration, now: Date): Integration {
       failures_24h: row.failures24h ?? 0,
     },
     referral_tracking: { ready: missing.length === 0, missing },
-  });
+  };
 }

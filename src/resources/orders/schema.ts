@@ -61,6 +61,7 @@ export interface CommissionColumns {
   commissionMinor: number;
   /** The order's id at its store. */
   storeOrderId: string;
+  fraudFlags: unknown;
 }
 
 /** Every field that any shape of a commission shows, of a row with its order's and its creator's. */
@@ -70,7 +71,8 @@ export function commissionOf<Row extends CommissionColumns>(row: Row) {
   const commission = fromMinor(commissionMinor, row.currency);
   return {
     ...toWire(columns),
-    type: 'sale',
+    fraud_flags: FraudFlags.parse(columns.fraudFlags),
+    type: 'sale' as const,
     order_id: storeOrderId,
     amount,
     commission,

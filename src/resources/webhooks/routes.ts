@@ -37,7 +37,7 @@ const listWebhooks = operation({
   handler: async ({ postgres }, { caller, query }) => {
     const page = pageOf(query);
     const { rows, total } = await listSubscriptions(postgres.db, caller.brandId, query, page);
-    return { data: rows.map((row) => Webhook.parse(webhookOf(row))), pagination: paginationOf(page, total) };
+    return { data: rows.map((row) => webhookOf(row)), pagination: paginationOf(page, total) };
   },
   csv: {
     item: Webhook,
@@ -61,7 +61,7 @@ const getWebhook = operation({
   errors: ['NOT_FOUND'],
   hints: { readOnly: true, idempotent: true, destructive: false },
   handler: async ({ postgres }, { caller, params }) => ({
-    data: Webhook.parse(webhookOf(await getListed(postgres.db, caller.brandId, params.id))),
+    data: webhookOf(await getListed(postgres.db, caller.brandId, params.id)),
   }),
 });
 
@@ -87,7 +87,7 @@ const createWebhook = change({
   },
   apply: async (work, { body: { url, events, description = null } }, secrets) => {
     const { row, secret } = await createSubscription(work, secrets, { variant: 'current', url, events, description });
-    return { data: WebhookCreated.parse({ ...webhookOf(row), secret }) };
+    return { data: { ...webhookOf(row), secret } };
   },
 });
 
@@ -110,7 +110,7 @@ const updateWebhook = change({
   lookUp: async ({ config }, { body }) => await assertPublic(body.url, config.outboundAllow),
   apply: async (work, { params, body }) => {
     const { id } = await patchSubscription(work, params.id, body);
-    return { data: Webhook.parse(webhookOf(await getListed(work.db, work.brandId, id))) };
+    return { data: webhookOf(await getListed(work.db, work.brandId, id)) };
   },
 });
 

@@ -57,6 +57,13 @@ export function startDelivering(context: Context): DeliveryLoop {
     }
   }
 
+  function flush(): Promise<void> {
+    recording ??= recordDone().finally(() => {
+      recording = undefined;
+    });
+    return recording;
+  }
+
   function wakeAt(time: Date | null): void {
     const inMs = time === null ? 0 : time.getTime() - clock.now().getTime();
     if (inMs < 5_000) setTimeout(wake, Math.max(inMs, 0)).unref();
@@ -70,11 +77,9 @@ export function startDelivering(context: Context): DeliveryLoop {
       wake();
     }, STALLED_AFTER_MS);
     try {
-      done.push(await attemptDelivery(context, poster, claimed));
-      recording ??= recordDone().finally(() => {
-        recording = undefined;
-      });
-      await recording;
+      const result = await attemptDelivery(context, poster, claimed);
+      done.push(result);
+      while (done.includes(result)) await flush();
     } catch (error) {
       log.error({ err: error, delivery: claimed.id }, 'a webhook was not attempted');
     } finally {
