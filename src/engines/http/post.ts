@@ -1,6 +1,6 @@
-import https from 'node:https';
-import type { IncomingMessage } from 'node:http';
 import type { LookupAddress } from 'node:dns';
+import type { IncomingMessage } from 'node:http';
+import https from 'node:https';
 import { LRUCache } from 'lru-cache';
 import { hasLogin } from '../../values/web-address.ts';
 import { addressesOf, fixedLookup, hostOf, refusalOf } from './outside.ts';

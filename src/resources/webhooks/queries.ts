@@ -69,16 +69,17 @@ export async function countSubscriptions(db: Db, brandId: string): Promise<numbe
   return count;
 }
 
-export async function insertSubscription(
-  db: Db,
-  row: Insertable<WebhookSubscriptionsTable>,
-): Promise<SubscriptionRow> {
+export async function insertSubscription(db: Db, row: Insertable<WebhookSubscriptionsTable>): Promise<SubscriptionRow> {
   return await db.insertInto('webhookSubscriptions').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
 /** The row, locked until the transaction ends. */
 export async function lockSubscription(db: Db, brandId: string, id: string): Promise<SubscriptionRow> {
-  const row = await standing(db, brandId).selectAll('webhook').where('webhook.id', '=', id).forUpdate().executeTakeFirst();
+  const row = await standing(db, brandId)
+    .selectAll('webhook')
+    .where('webhook.id', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
   if (!row) throw notFound('webhook');
   return row;
 }

@@ -119,7 +119,11 @@ export function knownEvents(variant: Variant, names: readonly string[]): string[
 
 /** Every field that any shape of either variant shows; the secret only as a hint. */
 export function webhookOf({ secretHint, ...row }: SubscriptionRow & Partial<Pick<ListedSubscription, 'pending'>>) {
-  const status = row.active ? (row.failingSince === null ? 'active' : 'failing') : 'disabled';
+  const status: 'active' | 'failing' | 'disabled' = row.active
+    ? row.failingSince === null
+      ? 'active'
+      : 'failing'
+    : 'disabled';
   const last_triggered = row.lastTriggeredAt?.toISOString() ?? null;
   return { ...toWire(row), secret: secretHint, status, last_triggered, backlog: (row.pending ?? 0) > MAX_PENDING };
 }

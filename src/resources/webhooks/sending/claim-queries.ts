@@ -47,7 +47,7 @@ export interface ClaimRequest {
 export async function claimDue(db: Db, { now, slots, slow, stalled }: ClaimRequest): Promise<Claimed[]> {
   return await db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(hashtext('rollcall webhook claims'))`.execute(trx);
-    const [current, legacy] = [TERMS.current.timeoutMs + GRACE_MS, TERMS.legacy.timeoutMs + GRACE_MS];
+    const until = (variant: WebhookVariant) => new Date(now.getTime() + TERMS[variant].timeoutMs + GRACE_MS);
     const { rows } = await sql<Claimed>`
       with recursive waiting as (
         (select subscription_id from webhook_deliveries where state = 'pending' order by subscription_id limit 1)
@@ -83,10 +83,10 @@ export async function claimDue(db: Db, { now, slots, slow, stalled }: ClaimReque
         update webhook_deliveries delivery set
           attempts = delivery.attempts + 1,
           lost_attempts = delivery.lost_attempts + (locked.claimed_until is not null)::int,
-          claimed_until = ${now}::timestamptz + claim.length,
-          next_attempt_at = ${now}::timestamptz + claim.length
-        from locked, webhook_subscriptions webhook, lateral (select
-          case webhook.variant when 'legacy' then ${legacy} else ${current} end * interval '1 millisecond' as length) claim
+          claimed_until = claim.until, next_attempt_at = claim.until
+        from locked, webhook_subscriptions webhook,
+          lateral (select case webhook.variant when 'legacy' then ${until('legacy')}::timestamptz
+            else ${until('current')}::timestamptz end as until) claim
         where delivery.id = locked.id and webhook.id = delivery.subscription_id
         returning delivery.*, webhook.variant, webhook.url, webhook.secret, webhook.previous_secret,
           webhook.previous_secret_expires_at
