@@ -23,6 +23,8 @@ export interface OutsideRequest {
    * shortly after. Default: `end`.
    */
   answerAt?: 'head' | 'end';
+  /** Keeps connections to the very addresses that it is given, which were checked for this call. Default: none is kept. */
+  agentFor?: (addresses: readonly LookupAddress[]) => https.Agent;
 }
 
 /** `refused`: nothing was sent. `failed`: the other side did not answer as HTTP within the bounds. */
@@ -31,9 +33,9 @@ export type OutsideAnswer =
   | { outcome: 'refused'; reason: string }
   | { outcome: 'failed'; reason: 'timeout' | 'network' | 'tls'; cause: unknown };
 
-export const hostOf = (url: URL) => url.hostname.replace(/^\[(.*)\]$/, '$1');
+const hostOf = (url: URL) => url.hostname.replace(/^\[(.*)\]$/, '$1');
 
-export async function addressesOf(host: string, signal: AbortSignal): Promise<LookupAddress[]> {
+async function addressesOf(host: string, signal: AbortSignal): Promise<LookupAddress[]> {
   const family = isIP(host);
   if (family !== 0) return [{ address: host, family }];
   // The resolver cannot be stopped, only left: its answer is then nobody's.
@@ -44,7 +46,7 @@ export async function addressesOf(host: string, signal: AbortSignal): Promise<Lo
 }
 
 /** Why a URL may not be called, once it is known where its name leads. */
-export function refusalOf(url: URL, addresses: readonly LookupAddress[], allow: readonly string[]): string | undefined {
+function refusalOf(url: URL, addresses: readonly LookupAddress[], allow: readonly string[]): string | undefined {
   const allowed = addresses.every(({ address }) => isAllowed(address, allow));
   if (!addresses.every(({ address }) => isAllowed(address, allow) || isPublic(address))) {
     return 'leads to a private or reserved address';
@@ -90,7 +92,7 @@ async function readBody(answer: http.IncomingMessage, request: OutsideRequest): 
 }
 
 /** Hands out the very addresses that were checked: asking again could give others. */
-export function fixedLookup(addresses: readonly LookupAddress[]): LookupFunction {
+function fixedLookup(addresses: readonly LookupAddress[]): LookupFunction {
   return (_host, options, done) => {
     const [first] = addresses;
     if (options.all) done(null, [...addresses]);
@@ -99,19 +101,40 @@ export function fixedLookup(addresses: readonly LookupAddress[]): LookupFunction
   };
 }
 
-async function exchange(request: OutsideRequest, lookup: LookupFunction, signal: AbortSignal): Promise<OutsideAnswer> {
+/** What bounds a call: once its head is there, where that is all that is waited for, it cannot be late. */
+interface Bounds {
+  signal: AbortSignal;
+  onHead(): void;
+}
+
+/** Whether a receiver closed an idle connection while this was sent on it: then it read nothing of it. */
+const wasIdle = (sent: http.ClientRequest, error: Error): boolean =>
+  sent.reusedSocket && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+
+async function exchange(
+  request: OutsideRequest,
+  addresses: readonly LookupAddress[],
+  { signal, onHead }: Bounds,
+  isKept = true,
+): Promise<OutsideAnswer> {
   const { url, method, headers, body } = request;
+  const lookup = fixedLookup(addresses);
+  // Without an agent no connection is kept: it would lead to an address that nobody checked for the next call.
+  const agent = (isKept && url.protocol === 'https:' && request.agentFor?.(addresses)) || false;
   const { request: send } = url.protocol === 'https:' ? https : http;
   const fixed = { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'Rollcall' };
   return await new Promise((resolve, reject) => {
-    // No agent: a kept connection would be one to an address that nobody checked for this call.
-    const sent = send(url, { method, headers: { ...fixed, ...headers }, lookup, signal, agent: false }, (answer) => {
+    const sent = send(url, { method, headers: { ...fixed, ...headers }, lookup, signal, agent }, (answer) => {
+      if (request.answerAt === 'head') onHead();
       readBody(answer, request).then(
         (text) => resolve({ outcome: 'answered', status: answer.statusCode ?? 0, headers: answer.headers, text }),
         reject,
       );
     });
-    sent.on('error', reject);
+    sent.on('error', (error) => {
+      if (signal.aborted || !wasIdle(sent, error)) reject(error);
+      else exchange(request, addresses, { signal, onHead }, false).then(resolve, reject);
+    });
     sent.end(body);
   });
 }
@@ -124,12 +147,14 @@ export async function callOutside(request: OutsideRequest): Promise<OutsideAnswe
   const { url, allow, timeoutMs } = request;
   if (hasLogin(url)) return { outcome: 'refused', reason: 'must not carry credentials' };
   if (!/^https?:$/.test(url.protocol)) return { outcome: 'refused', reason: 'must begin with https://' };
-  const signal = AbortSignal.timeout(timeoutMs);
+  const late = new AbortController();
+  const { signal } = late;
+  const timer = setTimeout(() => late.abort(), timeoutMs);
   try {
     const addresses = await addressesOf(hostOf(url), signal);
     const reason = refusalOf(url, addresses, allow);
     if (reason !== undefined) return { outcome: 'refused', reason };
-    return await exchange(request, fixedLookup(addresses), signal);
+    return await exchange(request, addresses, { signal, onHead: () => clearTimeout(timer) });
   } catch (cause) {
     if (!signal.aborted) return { outcome: 'failed', reason: isTlsFailure(cause) ? 'tls' : 'network', cause };
     return {
@@ -137,6 +162,8 @@ export async function callOutside(request: OutsideRequest): Promise<OutsideAnswe
       reason: 'timeout',
       cause: new Error(`It did not answer within ${timeoutMs / 1_000} s.`, { cause }),
     };
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -116,7 +116,14 @@ export interface DirectoryWritersTable {
   since: Date;
 }
 
-export interface Database extends WorkflowTables, AttributionTables, ShipmentTables, WorkTables, WebhookTables, MailTables, PeopleTables {
+export interface Database
+  extends WorkflowTables,
+    AttributionTables,
+    ShipmentTables,
+    WorkTables,
+    WebhookTables,
+    MailTables,
+    PeopleTables {
   brands: BrandsTable;
   subscriptions: SubscriptionsTable;
   apiKeys: ApiKeysTable;

@@ -1,9 +1,12 @@
 import type { Context } from '../../../api/context.ts';
-import type { OutsidePoster } from '../../../engines/http/post.ts';
+import type { KeptConnections } from '../../../engines/http/kept-connections.ts';
+import { callOutside, type OutsideAnswer } from '../../../engines/http/outside.ts';
 import { isSlow, MAX_LOST_ATTEMPTS, TERMS, verdictOf } from '../policy.ts';
 import { renderBody, renderHeaders } from '../signature.ts';
 import type { Claimed } from './claim-queries.ts';
 import type { AttemptResult } from './record-queries.ts';
+
+const EXCERPT_BYTES = 1_024;
 
 type Sending = Pick<Context, 'secrets' | 'config' | 'clock'>;
 
@@ -20,7 +23,7 @@ const notSent = { durationMs: 0, statusCode: null, excerpt: null, state: 'failed
 /** Makes one attempt, and says what becomes of its delivery. Never throws for what the receiver does. */
 export async function attemptDelivery(
   context: Sending,
-  poster: OutsidePoster,
+  connections: KeptConnections,
   claimed: Claimed,
 ): Promise<AttemptResult> {
   const { variant, url, data, eventId, event, announcedAt: createdAt } = claimed;
@@ -37,21 +40,37 @@ export async function attemptDelivery(
   const signing = { variant, eventId, deliveryId: claimed.id, isTest: claimed.isTest, at: startedAt };
   const headers = renderHeaders({ ...signing, secrets: secretsOf(context, claimed, startedAt) }, body);
   const from = performance.now();
-  const answer = await poster.post({
-    ...{ url: new URL(url), headers, body, allow: context.config.outboundAllow },
-    ...{ timeoutMs: TERMS[variant].timeoutMs, owner: claimed.subscriptionId },
+  const answer = await callOutside({
+    ...{ url: new URL(url), method: 'POST', headers, body, allow: context.config.outboundAllow },
+    ...{ timeoutMs: TERMS[variant].timeoutMs, maxBytes: EXCERPT_BYTES, onLarge: 'truncate', answerAt: 'head' },
+    agentFor: connections.agentFor(claimed.subscriptionId),
   });
   const durationMs = Math.round(performance.now() - from);
   const endedAt = context.clock.now();
-  const isAnswered = answer.outcome === 'answered';
-  const attempted = { outcome: answer.outcome, statusCode: isAnswered ? answer.status : null };
+  const attempted = attemptedOf(answer);
   const verdict = verdictOf(variant, attempted, claimed.attempts - claimed.lostAttempts, endedAt);
   return {
     ...{ ...about, ...attempted, endedAt, durationMs, isSlow: isSlow(attempted), state: verdict.state },
     nextAttemptAt: verdict.state === 'pending' ? verdict.nextAttemptAt : null,
-    error: isAnswered ? null : answer.reason,
-    excerpt: isAnswered ? answer.excerpt.replaceAll('\0', '') : null,
   };
+}
+
+/** PostgreSQL's text has no NUL character. */
+const storable = (text: string) => text.replaceAll('\0', '').toWellFormed();
+
+const reasonOf = (cause: unknown): string => {
+  if (!(cause instanceof Error)) return 'It failed.';
+  return 'code' in cause && typeof cause.code === 'string' ? cause.code : storable(cause.message.slice(0, 200));
+};
+
+function attemptedOf(answer: OutsideAnswer) {
+  if (answer.outcome === 'answered') {
+    const { status: statusCode, text } = answer;
+    return { outcome: 'answered', statusCode, error: null, excerpt: storable(text) } as const;
+  }
+  const none = { statusCode: null, excerpt: null } as const;
+  if (answer.outcome === 'refused') return { outcome: 'refused', error: answer.reason, ...none } as const;
+  return { outcome: answer.reason, error: reasonOf(answer.cause), ...none };
 }
 
 /** Why nothing is sent any more. */

@@ -1,5 +1,5 @@
 import type { Context } from '../../../api/context.ts';
-import { openOutsidePoster } from '../../../engines/http/post.ts';
+import { openKeptConnections } from '../../../engines/http/kept-connections.ts';
 import { ignoreFailure } from '../../../values/errors.ts';
 import { attemptDelivery } from './attempt.ts';
 import { type Claimed, claimDue, releaseClaims } from './claim-queries.ts';
@@ -30,7 +30,7 @@ interface Flight {
 /** Delivers what is due until it is stopped. Several processes may. */
 export function startDelivering(context: Context): DeliveryLoop {
   const { postgres, clock, log } = context;
-  const poster = openOutsidePoster();
+  const connections = openKeptConnections();
   const flights = new Map<string, Flight>();
   let done: AttemptResult[] = [];
   let isStopping = false;
@@ -77,7 +77,7 @@ export function startDelivering(context: Context): DeliveryLoop {
       wake();
     }, STALLED_AFTER_MS);
     try {
-      const result = await attemptDelivery(context, poster, claimed);
+      const result = await attemptDelivery(context, connections, claimed);
       done.push(result);
       while (done.includes(result)) await flush();
     } catch (error) {
@@ -126,7 +126,7 @@ export function startDelivering(context: Context): DeliveryLoop {
     await releaseClaims(postgres.db, [...flights.keys()], clock.now()).catch(
       ignoreFailure('a claim that is not released runs out'),
     );
-    poster.close();
+    connections.close();
   }
   return { wake, stop };
 }
