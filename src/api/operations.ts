@@ -8,6 +8,7 @@ import { auditOperations } from '../resources/audit/routes.ts';
 import { brandOperations } from '../resources/brands/routes.ts';
 import { campaignOperations } from '../resources/campaigns/routes.ts';
 import { commissionOperations } from '../resources/commissions/routes.ts';
+import { contentOperations } from '../resources/content/routes.ts';
 import { creatorOperations } from '../resources/creators/routes.ts';
 import { deliverableOperations } from '../resources/deliverables/routes.ts';
 import { integrationOperations } from '../resources/integrations/routes.ts';
@@ -17,6 +18,7 @@ import { orderOperations } from '../resources/orders/routes.ts';
 import { payoutOperations } from '../resources/payouts/routes.ts';
 import { performanceOperations } from '../resources/performance/routes.ts';
 import { rosterOperations } from '../resources/roster/routes.ts';
+import { shipmentOperations } from '../resources/shipments/routes.ts';
 import { usageOperations } from '../resources/usage/routes.ts';
 import type { Operation } from './operation.ts';
 
@@ -32,6 +34,8 @@ const declared = [
   ...campaignOperations,
   ...applicationOperations,
   ...deliverableOperations,
+  ...shipmentOperations,
+  ...contentOperations,
   ...linkOperations,
   ...bulkCodeOperations,
   ...commissionOperations,

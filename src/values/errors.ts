@@ -36,6 +36,9 @@ export const STATUS = {
 
 export type ErrorCode = keyof typeof STATUS;
 
+const isErrorCode = (name: string): name is ErrorCode => Object.hasOwn(STATUS, name);
+export const ERROR_CODES = Object.keys(STATUS).filter(isErrorCode);
+
 /** One thing wrong with one field; `message` names the value and what would be right. */
 export interface Problem {
   field: string;

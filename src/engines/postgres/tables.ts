@@ -1,5 +1,6 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { AttributionTables } from './attribution-tables.ts';
+import type { ContentTables } from './content-tables.ts';
 import type { MailTables } from './mail-tables.ts';
 import type { PeopleTables } from './people-tables.ts';
 import type { ShipmentTables } from './shipment-tables.ts';
@@ -118,6 +119,7 @@ export interface DirectoryWritersTable {
 export interface Database
   extends WorkflowTables,
     AttributionTables,
+    ContentTables,
     MailTables,
     PeopleTables,
     ShipmentTables,
