@@ -8,6 +8,7 @@ import { auditOperations } from '../resources/audit/routes.ts';
 import { brandOperations } from '../resources/brands/routes.ts';
 import { campaignOperations } from '../resources/campaigns/routes.ts';
 import { commissionOperations } from '../resources/commissions/routes.ts';
+import { contentOperations } from '../resources/content/routes.ts';
 import { creatorOperations } from '../resources/creators/routes.ts';
 import { deliverableOperations } from '../resources/deliverables/routes.ts';
 import { integrationOperations } from '../resources/integrations/routes.ts';
@@ -17,7 +18,9 @@ import { orderOperations } from '../resources/orders/routes.ts';
 import { payoutOperations } from '../resources/payouts/routes.ts';
 import { performanceOperations } from '../resources/performance/routes.ts';
 import { rosterOperations } from '../resources/roster/routes.ts';
+import { shipmentOperations } from '../resources/shipments/routes.ts';
 import { usageOperations } from '../resources/usage/routes.ts';
+import { webhookOperations } from '../resources/webhooks/routes.ts';
 import type { Operation } from './operation.ts';
 
 /** Every operation of the API, a line a noun. Nothing else answers under /v1. */
@@ -32,6 +35,8 @@ const declared = [
   ...campaignOperations,
   ...applicationOperations,
   ...deliverableOperations,
+  ...shipmentOperations,
+  ...contentOperations,
   ...linkOperations,
   ...bulkCodeOperations,
   ...commissionOperations,
@@ -41,6 +46,7 @@ const declared = [
   ...performanceOperations,
   ...ledgerOperations,
   ...analyticsOperations,
+  ...webhookOperations,
   ...auditOperations,
 ] as const;
 
