@@ -87,7 +87,8 @@ export function upload<
           const input = readInput(declared, { ...raw, body: fields });
           const call = { ...input, caller, setHeader: circumstances.setHeader };
           const body = { fields, sha256: file.sha256 };
-          const request = { caller, circumstances, operation: declared.id, raw: { ...raw, body } };
+          // Its answer has the file's signed address.
+          const request = { caller, circumstances, operation: declared.id, raw: { ...raw, body }, sealsAnswer: true };
           const replay = await findReplay(context, request);
           if (replay) return replay;
           return await runOnce(context, request, async (work) =>

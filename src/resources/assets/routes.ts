@@ -98,6 +98,7 @@ const updateAssets = change({
   query: nothing,
   body: AssetPatch,
   response: z.object({ data: AssetsSaved }),
+  sealsAnswer: true,
   errors: ['INVALID_SELECTION'],
   hints: { readOnly: false, idempotent: true, destructive: false },
   lookUp: async (context) => context,
