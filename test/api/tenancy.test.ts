@@ -68,7 +68,8 @@ beforeAll(async () => {
   const asked = { creator_email: 'secret@example.com', type: 'reel' };
   const deliverable = (await send('POST', '/v1/deliverables', key, asked)).body.data.id;
   const asset = (await upload(app, key, file('secret', 'secret.txt'))).body.data.id;
-  Object.assign(ids, { assets: asset });
+  const folder = (await send('POST', '/v1/assets/folders', key, { name: 'secret' })).body.data.id;
+  Object.assign(ids, { assets: asset, folders: folder });
   const shipment = (await send('POST', '/v1/shipments', key, { creator_email: 'secret@example.com' })).body.data.id;
   const content = (await send('POST', '/v1/content', key, { url: 'https://photo.app/p/secret' })).body.data.id;
   Object.assign(ids, { shipments: shipment, content });
@@ -77,7 +78,7 @@ beforeAll(async () => {
 afterAll(() => app?.close());
 
 const isDirectory = (path: string) => path.startsWith('/v1/creators/');
-const noun = (path: string) => path.replace('/affiliates/', '/').split('/')[2] ?? '';
+const noun = (path: string) => path.replace(/\/(affiliates|assets(?=\/folders))\//, '/').split('/')[2] ?? '';
 const withId = operations.filter(({ path }) => path.includes('{') && !isDirectory(path));
 /** Asked of one order by its id: test/money/explain.test.ts asks as a stranger. */
 const isOfOne = (path: string) => path === '/v1/affiliates/explain';
