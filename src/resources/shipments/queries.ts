@@ -98,10 +98,7 @@ export async function updateShipment(
 export async function findShipmentPage(db: Db, id: string) {
   return await db
     .selectFrom('shipments')
-    .innerJoin('creators as creator', 'creator.id', 'shipments.creatorId')
-    .innerJoin('brands as brand', 'brand.id', 'shipments.brandId')
-    .selectAll('shipments')
-    .select(['creator.name as creatorName', 'brand.name as brandName', 'brand.logo as brandLogo'])
+    .selectAll()
     .where('shipments.id', '=', id)
     .executeTakeFirst();
 }
