@@ -20,6 +20,7 @@ import { performanceOperations } from '../resources/performance/routes.ts';
 import { rosterOperations } from '../resources/roster/routes.ts';
 import { shipmentOperations } from '../resources/shipments/routes.ts';
 import { usageOperations } from '../resources/usage/routes.ts';
+import { webhookOperations } from '../resources/webhooks/routes.ts';
 import type { Operation } from './operation.ts';
 
 /** Every operation of the API, a line a noun. Nothing else answers under /v1. */
@@ -45,6 +46,7 @@ const declared = [
   ...performanceOperations,
   ...ledgerOperations,
   ...analyticsOperations,
+  ...webhookOperations,
   ...auditOperations,
 ] as const;
 

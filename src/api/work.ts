@@ -23,10 +23,17 @@ export interface Work {
   brandId: string;
   /** Puts an event into the outbox, as the transaction's last statement. `data` is its noun's REST item. */
   emit: Emit;
+  /** What changed nothing but when it was changed is left out. */
   audit(entry: AuditEntry): void;
   /** Appends to the brand's ledger, at the end of the transaction. */
   post(entry: NewEntry): void;
 }
+
+const unstamped = (row: object) => JSON.stringify({ ...row, updatedAt: null });
+
+/** A patch that sets nothing, or what stands there already, leaves no line. */
+const isChange = ({ old, new: row }: AuditEntry): boolean =>
+  old === null || row === null || unstamped(old) !== unstamped(row);
 
 /** Who does the work, for the audit log. A creator on a public page has no key. */
 export interface Actor {
@@ -61,7 +68,7 @@ export async function inTransaction<T>(
     now,
     brandId,
     emit: (event, data) => void events.push({ event, data }),
-    audit: (entry) => void entries.push(entry),
+    audit: (entry) => void (isChange(entry) && entries.push(entry)),
     post: (entry) => void ledger.push(entry),
   });
   await insertAudit(

@@ -14,6 +14,7 @@ import { approveDue } from '../resources/commissions/jobs.ts';
 import { startContentRefreshes } from '../resources/content/jobs.ts';
 import { profileUnknown } from '../resources/creators/jobs.ts';
 import { trackDue } from '../resources/shipments/jobs.ts';
+import { startDelivering } from '../resources/webhooks/sending/loop.ts';
 import { ignoreFailure } from '../values/errors.ts';
 import { consumersOf } from './consumers.ts';
 
@@ -41,11 +42,15 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
     }
   }
 
+  const webhooks = startDelivering(context);
   const refreshes = startContentRefreshes(context, redisUrl);
   const loops = [
     every(SETTLE_EVERY_MS, 'settling charges', () => settleAll(engines)),
     ...consumersOf(context).map((consumer) =>
-      every(RELAY_EVERY_MS, `events to ${consumer.name}`, () => relayAll(engines.db, consumer, context.log)),
+      every(RELAY_EVERY_MS, `events to ${consumer.name}`, async () => {
+        await relayAll(engines.db, consumer, context.log);
+        if (consumer.name === 'webhooks') webhooks.wake();
+      }),
     ),
     every(PROFILE_EVERY_MS, 'reading profiles', () => profileUnknown(context)),
     every(APPROVE_EVERY_MS, 'approving commissions', () => approveDue(context)),
@@ -75,7 +80,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
   return {
     stop: async () => {
       stopping.abort();
-      await Promise.all([...loops, imports.close()]);
+      await Promise.all([...loops, imports.close(), webhooks.stop()]);
       await refreshes.close();
     },
   };

@@ -4,6 +4,7 @@ import type { ContentTables } from './content-tables.ts';
 import type { MailTables } from './mail-tables.ts';
 import type { PeopleTables } from './people-tables.ts';
 import type { ShipmentTables } from './shipment-tables.ts';
+import type { WebhookTables } from './webhook-tables.ts';
 import type { WorkTables } from './work-tables.ts';
 import type { WorkflowTables } from './workflow-tables.ts';
 
@@ -123,7 +124,10 @@ export interface Database
     MailTables,
     PeopleTables,
     ShipmentTables,
-    WorkTables {
+    WorkTables,
+    WebhookTables,
+    MailTables,
+    PeopleTables {
   brands: BrandsTable;
   subscriptions: SubscriptionsTable;
   apiKeys: ApiKeysTable;
