@@ -12,6 +12,7 @@ import { CONSUMER_NAMES } from '../../outbox/consumer-names.ts';
 import { lagOf } from '../../outbox/relay.ts';
 import { applyRoutes } from '../../pages/apply/routes.ts';
 import { pageRoutes } from '../../pages/serve.ts';
+import { shareRoutes } from '../../pages/share/routes.ts';
 import { INGEST, ingestRoutes } from '../../stores/ingest.ts';
 import { ApiError, errorBody, toApiError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
@@ -102,7 +103,7 @@ function noSuchOperation(method: string, url: string): ApiError {
   return new ApiError('METHOD_NOT_ALLOWED', `${method} is not allowed here; use ${allow}.`, { headers: { allow } });
 }
 
-const isApi = (url: string) => /^\/v1(?:[/?]|$)/.test(url);
+const isApi = (url: string) => /^\/(?:v1|api\/v1|api\/brand)(?:[/?]|$)/.test(url);
 
 function matches(pattern: string, path: string): boolean {
   const parts = path.split('/');
@@ -187,6 +188,7 @@ export async function buildApp(context: Context, { webApp }: { webApp?: string }
   healthRoutes(app, context, door, metrics);
   applyRoutes(app, context, metrics);
   await pageRoutes(app, context, metrics);
+  shareRoutes(app, context);
   ingestRoutes(app, context, metrics);
   webAppRoutes(app, context, metrics);
   if (webApp !== undefined) await clientRoutes(app, webApp);

@@ -1,7 +1,7 @@
 import { given } from '../../api/patch.ts';
 import type { Work } from '../../api/work.ts';
-import { type Queued, queueMail } from '../../mail/queue.ts';
 import type { ShipmentStatus } from '../../engines/postgres/shipment-tables.ts';
+import { type Queued, queueMail } from '../../mail/queue.ts';
 import { validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { toWire } from '../../values/wire.ts';

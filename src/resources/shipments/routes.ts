@@ -3,8 +3,16 @@ import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
 import { pageOf, paginationOf } from '../../api/page.ts';
 import { eachAs, toWire } from '../../values/wire.ts';
 import { createShipment, notifyCreator, patchShipment } from './actions.ts';
-import { eachShipment, listShipments as findShipments, getShipment } from './queries.ts';
-import { Notified, Shipment, ShipmentCreate, ShipmentDetail, ShipmentFilter, ShipmentList, ShipmentPatch } from './schema.ts';
+import { eachShipment, listShipments as findShipments, getShipment, lockShipment } from './queries.ts';
+import {
+  Notified,
+  Shipment,
+  ShipmentCreate,
+  ShipmentDetail,
+  ShipmentFilter,
+  ShipmentList,
+  ShipmentPatch,
+} from './schema.ts';
 import { shareOperations } from './share-routes.ts';
 
 const tag = 'Shipments';
@@ -113,7 +121,7 @@ const notifyCreatorOperation = change({
   lookUp: noLookUp,
   apply: async (work, { params }) => {
     const row = await lockShipment(work.db, work.brandId, params.id);
-    return { data: { ...toWire(row), creator_email: row.creatorEmail ?? '', mail: await notifyCreator(work, row) } };
+    return { data: { id: row.id, creator_email: row.creatorEmail ?? '', mail: await notifyCreator(work, row) } };
   },
 });
 

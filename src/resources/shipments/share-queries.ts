@@ -37,10 +37,7 @@ export async function findShare(db: Db, shareId: string) {
 export type SharedRow = Awaited<ReturnType<typeof listShared>>[number];
 
 /** The newest parcels of the campaign that is shared, or of the brand. */
-export async function listShared(
-  db: Db,
-  { brandId, campaignId }: Pick<ShipmentSharesTable, 'brandId' | 'campaignId'>,
-) {
+export async function listShared(db: Db, { brandId, campaignId }: Pick<ShipmentSharesTable, 'brandId' | 'campaignId'>) {
   return await db
     .selectFrom('shipments')
     .innerJoin('creators as creator', 'creator.id', 'shipments.creatorId')
