@@ -7,6 +7,7 @@ import { newId } from '../../src/values/ids.ts';
 import { type Answer, call, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 import { makeSale } from '../harness/sales.ts';
+import { file, upload } from '../harness/uploading.ts';
 
 const alias = unique('tenancy');
 let app: TestApp;
@@ -66,6 +67,8 @@ beforeAll(async () => {
   };
   const asked = { creator_email: 'secret@example.com', type: 'reel' };
   const deliverable = (await send('POST', '/v1/deliverables', key, asked)).body.data.id;
+  const asset = (await upload(app, key, file('secret', 'secret.txt'))).body.data.id;
+  Object.assign(ids, { assets: asset });
   const shipment = (await send('POST', '/v1/shipments', key, { creator_email: 'secret@example.com' })).body.data.id;
   const content = (await send('POST', '/v1/content', key, { url: 'https://photo.app/p/secret' })).body.data.id;
   const share = (await send('POST', '/api/brand/shipments/share', key, { title: 'secret' })).body.shareId;
