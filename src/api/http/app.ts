@@ -13,6 +13,7 @@ import { lagOf } from '../../outbox/relay.ts';
 import { applyRoutes } from '../../pages/apply/routes.ts';
 import { fileRoutes } from '../../pages/files/routes.ts';
 import { pageRoutes } from '../../pages/serve.ts';
+import { shareRoutes } from '../../pages/share/routes.ts';
 import { INGEST, ingestRoutes } from '../../stores/ingest.ts';
 import { ApiError, errorBody, toApiError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
@@ -214,6 +215,7 @@ export async function buildApp(context: Context, { webApp }: { webApp?: string }
   applyRoutes(app, context, metrics);
   fileRoutes(app, context);
   await pageRoutes(app, context, metrics);
+  shareRoutes(app, context);
   ingestRoutes(app, context, metrics);
   webAppRoutes(app, context, metrics);
   if (webApp !== undefined) await clientRoutes(app, webApp);
