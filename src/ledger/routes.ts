@@ -8,7 +8,13 @@ import { eachAs, toWire } from '../values/wire.ts';
 import { eachEntry, type LedgerWhere, type ListedEntry, listBalances, listEntries } from './queries.ts';
 import { LedgerEntry, LedgerFilter, LedgerList } from './schema.ts';
 
-const entryOf = ({ hash, ...row }: ListedEntry) => LedgerEntry.parse({ ...toWire(row), hash: hash.toString('hex') });
+const entryOf = ({ hash, orderId, storeOrderId, ...row }: ListedEntry) =>
+  LedgerEntry.parse({
+    ...toWire(row),
+    order_id: storeOrderId,
+    order_record_id: orderId,
+    hash: hash.toString('hex'),
+  });
 
 /** Longer than what is left of a millisecond, also by a timer that is early. */
 const MOMENT_MS = 3;

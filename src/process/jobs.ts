@@ -9,8 +9,8 @@ import { forgetSentBatches, shipLedger } from '../figures/jobs.ts';
 import { mendFigures, refoldUnfolded } from '../ledger/jobs.ts';
 import { drainClicks } from '../links-host/jobs.ts';
 import { relayAll } from '../outbox/relay.ts';
-import { approveDue } from '../resources/commissions/jobs.ts';
 import { profileUnknown } from '../resources/creators/jobs.ts';
+import { approveDue } from '../resources/reviews/jobs.ts';
 import { ignoreFailure } from '../values/errors.ts';
 import { consumersOf } from './consumers.ts';
 

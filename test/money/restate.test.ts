@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { NewEntry, Posting } from '../../src/ledger/entry.ts';
-import { postApproval, postPayment, postRejection } from '../../src/resources/orders/postings.ts';
+import type { Posted } from '../../src/resources/commissions/adjustment-queries.ts';
+import { postApproval, postPayment, postRejection } from '../../src/resources/commissions/posting-actions.ts';
 import type { KnownRefund } from '../../src/resources/orders/refunds/count.ts';
-import { type Posted, type Restated, restate, type Standing } from '../../src/resources/orders/restate.ts';
+import { type Restated, restate, type Standing } from '../../src/resources/orders/restate.ts';
 import { mergeSnapshots, type OrderSnapshot } from '../../src/resources/orders/snapshot.ts';
 import { shareOf } from '../../src/values/money.ts';
 
@@ -61,7 +62,13 @@ const history = fc.array(fc.record({ facts, review: fc.constantFrom<Review>('app
 });
 
 function start({ ratePpm, holdDays }: { ratePpm: number; holdDays: number }): State {
-  const stand = { status: 'pending', statusNote: null, rejectedFrom: null, commissionMinor: 0 } as const;
+  const stand = {
+    status: 'pending',
+    statusNote: null,
+    rejectedFrom: null,
+    noteBeforeRejection: null,
+    commissionMinor: 0,
+  } as const;
   return {
     ...{ order: undefined, refunds: new Map(), last: undefined, posted: [] },
     standing: { ratePpm, holdDays, ...stand },

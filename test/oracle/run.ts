@@ -1,7 +1,7 @@
 import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import { shipLedger } from '../../src/figures/jobs.ts';
 import { drainClicks } from '../../src/links-host/jobs.ts';
-import { approveDue as approveDueOfApp } from '../../src/resources/commissions/jobs.ts';
+import { approveDue as approveDueOfApp } from '../../src/resources/reviews/jobs.ts';
 import { systemClock } from '../../src/values/clock.ts';
 import { startApp, type TestApp } from '../harness/app.ts';
 import { ownRedis } from '../harness/clicks.ts';
@@ -12,7 +12,7 @@ import { checkFigures, checkLedger } from './checks.ts';
 import { openDoor } from './door.ts';
 import { balancesOf } from './figures.ts';
 import { CURRENCIES, type History, START_MS, timeOf } from './history.ts';
-import { approveDue } from './model.ts';
+import { approveDue } from './paying.ts';
 import { openWorld, type Shops, type World } from './world.ts';
 
 /** An app whose time is the histories', on a database and a Redis where nobody else approves or drains. */

@@ -15,7 +15,7 @@ import {
 import { type ApplicationPatch, applicationOf } from './schema.ts';
 
 /**
- * Changes an application. Entering accepted puts the creator on the roster and emits `application.approved`; when
+ * Changes an application. Entering accepted puts the creator on the roster, and the first time emits `application.approved`; when
  * `rosterLimit` forbids that, nothing is changed.
  */
 export async function patchApplication(
@@ -27,10 +27,11 @@ export async function patchApplication(
   const { db, now, brandId } = work;
   if (status === 'accepted') await holdCircle(db, brandId);
   const old = await holdApplication(db, brandId, id);
-  const row = await updateApplication(db, brandId, id, { ...given({ status, note }), updatedAt: now });
+  const approved = status === 'accepted' && old.approvedAt === null ? { approvedAt: now } : {};
+  const row = await updateApplication(db, brandId, id, { ...given({ status, note }), ...approved, updatedAt: now });
   if (row.status === 'accepted' && old.status !== 'accepted') {
     await putOnRoster(work, rosterLimit, row.creatorId);
-    work.emit('application.approved', applicationOf(row));
+    if (old.approvedAt === null) work.emit('application.approved', applicationOf(row));
   }
   work.audit({ resourceId: id, old, new: row });
   return row;
