@@ -1,5 +1,6 @@
 import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import { shipLedger } from '../../src/figures/jobs.ts';
+import { listWrongCommissions, listWrongPayouts } from '../../src/ledger/row-queries.ts';
 import { drainClicks } from '../../src/links-host/jobs.ts';
 import { approveDue as approveDueOfApp } from '../../src/resources/reviews/jobs.ts';
 import { systemClock } from '../../src/values/clock.ts';
@@ -100,8 +101,17 @@ async function liveThrough({ app, setTime }: Stage, runs: readonly Run[]): Promi
   }
 }
 
-async function check(run: Run): Promise<void> {
+/** What `ledger verify` says of commissions and payouts. */
+async function checkRows({ context }: TestApp, { door }: World): Promise<void> {
+  const { id } = (await door.ask('GET', '/v1/brand')).data;
+  const { db } = context.postgres;
+  const wrong = [...(await listWrongCommissions(db, id)), ...(await listWrongPayouts(db, id))];
+  if (wrong.length > 0) throw new Error(wrong.join('\n'));
+}
+
+async function check(app: TestApp, run: Run): Promise<void> {
   const world = worldOf(run);
+  await checkRows(app, world);
   await checkLedger(world, balancesOf(world.oracle));
   await checkLedger(world, run.balances, timeOf(run.history.asOfSlot));
   await checkFigures(world, run.history);
@@ -118,7 +128,7 @@ export async function live(stage: Stage, histories: readonly History[]): Promise
   await liveThrough(stage, runs);
   await drainClicks(app.context);
   await shipLedger({ ...app.context, clock: systemClock });
-  await each(runs, check);
+  await each(runs, (run) => check(app, run));
   return runs.map(({ failure }) => failure);
 }
 

@@ -5,16 +5,17 @@ import { FRESHNESS } from '../../figures/schema.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
 import { countActive, topOf, totalsOf, trendsOf } from './fold.ts';
 import { periodOf } from './period.ts';
-import { countActiveCampaigns, listNames } from './queries.ts';
+import { countActiveCampaigns, countConversionsByClick, listNames } from './queries.ts';
 import { Analytics, AnalyticsFilter } from './schema.ts';
 
 async function analyticsOf({ postgres: { db }, clickhouse, clock }: Context, brandId: string, query: AnalyticsFilter) {
   const period = periodOf(query, clock.now());
-  const [currency, campaigns, days, creators] = await Promise.all([
+  const [currency, campaigns, days, creators, byClick] = await Promise.all([
     getBrandCurrency(db, brandId),
     countActiveCampaigns(db, brandId),
     listDays(clickhouse, brandId, period),
     listCreatorSums(clickhouse, brandId, period),
+    countConversionsByClick(db, brandId, period),
   ]);
   const top = topOf(creators, currency);
   const names = await listNames(
@@ -25,7 +26,7 @@ async function analyticsOf({ postgres: { db }, clickhouse, clock }: Context, bra
   return {
     period: period.shown,
     summary: {
-      ...totalsOf(days, currency),
+      ...totalsOf(days, currency, byClick),
       active_creators: countActive(creators),
       active_campaigns: campaigns,
       // No content is tracked yet.
