@@ -61,7 +61,7 @@ export const QUESTIONS: readonly Question[] = [
   },
   {
     name: 'largest_brand_creators_90_days',
-    rollup: (clickhouse) => listCreatorSums(clickhouse, LARGEST, QUARTER),
+    rollup: (clickhouse) => listCreatorSums(clickhouse, LARGEST, QUARTER, new Map()),
     raw: rawly('key', during(QUARTER), 'creator_id'),
     floors: null,
     isFlat: false,

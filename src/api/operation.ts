@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Caller } from '../access/keys/queries.ts';
-import type { KeyKind } from '../engines/postgres/tables.ts';
+import type { CallerKind } from '../engines/postgres/tables.ts';
 import type { ErrorCode } from '../values/errors.ts';
 import type { Context } from './context.ts';
 import { csvOf } from './csv.ts';
@@ -31,7 +31,7 @@ export interface Call<Params, Query, Body> extends Input<Params, Query, Body> {
 }
 
 /** What every endpoint says of itself. */
-interface Facts<
+export interface Facts<
   I extends string = string,
   P extends z.ZodType = z.ZodType,
   Q extends z.ZodObject = z.ZodObject,
@@ -46,7 +46,9 @@ interface Facts<
   summary: string;
   description: string;
   tag: string;
-  callers: readonly [KeyKind, ...KeyKind[]];
+  callers: readonly [CallerKind, ...CallerKind[]];
+  /** Of a brand's people only its owners may. */
+  ownersOnly?: boolean;
   /** Needs a plan with directory access. */
   directory?: boolean;
   params: P;
@@ -94,8 +96,12 @@ export interface ChangeDeclaration<
 > extends Facts<I, P, Q, B, R> {
   /** What must be asked of the outside, before the transaction opens. `noLookUp` when nothing must. */
   lookUp: (context: Context, call: CallOf<P, Q, B>) => Promise<L>;
+  /** The answer carries a secret, or a link that opens a page: it is kept encrypted for its `Idempotency-Key`. */
+  sealsAnswer?: boolean;
   /** The change, in the one transaction that also keeps the idempotent answer, the audit line and the events. */
   apply: (work: Work, call: CallOf<P, Q, B>, found: L) => Promise<z.input<R>>;
+  /** What must be known elsewhere at once; the worker does the same soon, so it may be lost. */
+  afterwards?: (context: Context, call: CallOf<P, Q, B>) => Promise<void>;
 }
 
 export const noLookUp = async (): Promise<undefined> => undefined;
@@ -121,6 +127,8 @@ export interface Prepared {
 export interface Operation extends Required<Facts> {
   /** Whether it also answers text/csv. */
   hasCsv: boolean;
+  /** Takes `multipart/form-data` with one file instead of JSON. */
+  takesFile?: true;
   /** Applies the shapes; throws VALIDATION_ERROR with every problem at once. */
   prepare(raw: RawInput): Prepared;
 }
@@ -149,9 +157,9 @@ export interface Typed<
   };
 }
 
-const bytesOf = (response: z.ZodType, answer: unknown) => Buffer.from(JSON.stringify(response.parse(answer)));
+export const bytesOf = (response: z.ZodType, answer: unknown) => Buffer.from(JSON.stringify(response.parse(answer)));
 
-const DEFAULTS = { directory: false, status: 200, errors: [] } as const;
+export const DEFAULTS = { directory: false, ownersOnly: false, status: 200, errors: [] } as const;
 
 /** An endpoint that reads. */
 export function operation<
@@ -192,7 +200,7 @@ export function change<
   R extends z.ZodType,
   L,
 >(declared: ChangeDeclaration<I, P, Q, B, R, L>): Operation & Typed<I, P, Q, B, R> {
-  const { lookUp, apply, ...facts } = declared;
+  const { lookUp, apply, afterwards, sealsAnswer = false, ...facts } = declared;
   return {
     ...DEFAULTS,
     ...facts,
@@ -204,13 +212,15 @@ export function change<
         price: () => 0,
         run: async (context, caller, circumstances) => {
           const call = { ...input, caller, setHeader: circumstances.setHeader };
-          const request = { caller, circumstances, operation: declared.id, raw };
+          const request = { caller, circumstances, operation: declared.id, raw, sealsAnswer };
           const replay = Object.is(lookUp, noLookUp) ? undefined : await findReplay(context, request);
           if (replay) return replay;
           const found = await lookUp(context, call);
-          return await runOnce(context, request, async (work) =>
+          const answer = await runOnce(context, request, async (work) =>
             bytesOf(declared.response, await apply(work, call, found)),
           );
+          await afterwards?.(context, call);
+          return answer;
         },
       };
     },

@@ -13,7 +13,19 @@ import { findOldestUnshipped, isFoldedAgain } from './shipping/queries.ts';
 import { oldestWaitingClick } from './waiting/queries.ts';
 
 const LinkSums = Sums.extend({ link_id: z.string() });
-const CreatorSums = Sums.extend({ creator_id: z.string() });
+const CreatorSums = Sums.extend({ owner_id: z.string() });
+
+/** Creators whose record was joined with another's: what they are called in figures → whose it is now. */
+export type Merged = ReadonlyMap<string, string>;
+
+/** Whose a row is. Almost no brand has merged anybody, and then the column alone says it. */
+function ownerOf(merged: Merged) {
+  if (merged.size === 0) return { owner: 'creator_id', params: {} };
+  return {
+    owner: 'transform(creator_id, {gone:Array(String)}, {into:Array(String)}, creator_id)',
+    params: { gone: [...merged.keys()], into: [...merged.values()] },
+  };
+}
 
 /** Reads by ids, as many at a time as one request holds. */
 async function inParts<T>(ids: readonly string[], read: (part: string[]) => Promise<T[]>): Promise<T[]> {
@@ -59,18 +71,20 @@ export async function byCreator(
   clickhouse: ClickHouse,
   brandId: string,
   creatorIds: readonly string[],
+  merged: Merged,
 ): Promise<Map<string, CurrencyFigures[]>> {
+  const { owner, params } = ownerOf(merged);
   const rows = await inParts(creatorIds, (part) =>
     queryInTime(
       clickhouse,
       CreatorSums,
-      `SELECT creator_id, currency, ${SUMS} FROM link_life_v1
-      WHERE brand_id = {brand:String} AND creator_id IN {creators:Array(String)}
-      GROUP BY creator_id, currency ORDER BY creator_id, currency`,
-      { brand: brandId, creators: part },
+      `SELECT ${owner} AS owner_id, currency, ${SUMS} FROM link_life_v1
+      WHERE brand_id = {brand:String} AND owner_id IN {creators:Array(String)}
+      GROUP BY owner_id, currency ORDER BY owner_id, currency`,
+      { brand: brandId, creators: part, ...params },
     ),
   );
-  const found = Map.groupBy(rows, ({ creator_id }) => creator_id);
+  const found = Map.groupBy(rows, ({ owner_id }) => owner_id);
   return new Map([...found].map(([id, sums]) => [id, sums.map(figuresOf)]));
 }
 
@@ -115,7 +129,8 @@ const PerformanceSums = Sums.extend({ link_id: z.string() });
 export type PerformanceSums = z.output<typeof PerformanceSums>;
 
 export interface PerformanceWhere extends Window {
-  creatorId?: string | undefined;
+  /** Of one creator, by each id that they ever had. */
+  creatorIds?: readonly string[] | undefined;
   /** The row that the list goes on after, by its key: others may come and go meanwhile. */
   after?: Pick<PerformanceSums, 'link_id' | 'currency'> | undefined;
 }
@@ -123,10 +138,10 @@ export interface PerformanceWhere extends Window {
 const IS_AFTER = 'link_id <= {link:String} AND (link_id < {link:String} OR currency > {currency:String})';
 
 /** A row a link and currency. */
-function performanceRows(brandId: string, { creatorId, after, ...window }: PerformanceWhere) {
+function performanceRows(brandId: string, { creatorIds, after, ...window }: PerformanceWhere) {
   const { from, params } = sourceOf(brandId, window, isAllTime(window) ? 'link_life_v1' : 'link_daily_v1');
   const conditions = [
-    ...(creatorId === undefined ? [] : ['creator_id = {creator:String}']),
+    ...(creatorIds === undefined ? [] : ['creator_id IN {creators:Array(String)}']),
     ...(after === undefined ? [] : [IS_AFTER]),
   ];
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
@@ -134,7 +149,7 @@ function performanceRows(brandId: string, { creatorId, after, ...window }: Perfo
     sql: `SELECT link_id, currency, ${SUMS} FROM ${from} ${where} GROUP BY link_id, currency HAVING ${IS_ANYTHING}`,
     params: {
       ...params,
-      ...(creatorId === undefined ? {} : { creator: creatorId }),
+      ...(creatorIds === undefined ? {} : { creators: [...creatorIds] }),
       ...(after === undefined ? {} : { link: after.link_id, currency: after.currency }),
     },
   };
@@ -179,10 +194,11 @@ export async function listDays(clickhouse: ClickHouse, brandId: string, window: 
 }
 
 /** Sums per creator and currency. */
-export async function listCreatorSums(clickhouse: ClickHouse, brandId: string, window: Window) {
+export async function listCreatorSums(clickhouse: ClickHouse, brandId: string, window: Window, merged: Merged) {
   const { from, params } = sourceOf(brandId, window, 'link_daily_v1');
-  const sql = `SELECT creator_id, currency, ${SUMS} FROM ${from} GROUP BY creator_id, currency ORDER BY creator_id, currency`;
-  return await queryInTime(clickhouse, CreatorSums, sql, params);
+  const { owner, params: ids } = ownerOf(merged);
+  const sql = `SELECT ${owner} AS owner_id, currency, ${SUMS} FROM ${from} GROUP BY owner_id, currency ORDER BY owner_id, currency`;
+  return await queryInTime(clickhouse, CreatorSums, sql, { ...params, ...ids });
 }
 
 type Engines = Pick<Context, 'postgres' | 'redis' | 'clickhouse' | 'clock'>;

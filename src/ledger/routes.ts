@@ -5,16 +5,17 @@ import { pageOf, paginationOf } from '../api/page.ts';
 import { endOf } from '../figures/schema.ts';
 import { awaitHead } from '../outbox/queries.ts';
 import { eachAs, toWire } from '../values/wire.ts';
+import { StoredPostings } from './entry.ts';
 import { eachEntry, type LedgerWhere, type ListedEntry, listBalances, listEntries } from './queries.ts';
 import { LedgerEntry, LedgerFilter, LedgerList } from './schema.ts';
 
-const entryOf = ({ hash, orderId, storeOrderId, ...row }: ListedEntry) =>
-  LedgerEntry.parse({
-    ...toWire(row),
-    order_id: storeOrderId,
-    order_record_id: orderId,
-    hash: hash.toString('hex'),
-  });
+const entryOf = ({ hash, postings, orderId, storeOrderId, ...row }: ListedEntry) => ({
+  ...toWire(row),
+  order_id: storeOrderId,
+  order_record_id: orderId,
+  postings: StoredPostings.parse(postings),
+  hash: hash.toString('hex'),
+});
 
 /** Longer than what is left of a millisecond, also by a timer that is early. */
 const MOMENT_MS = 3;

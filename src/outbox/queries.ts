@@ -79,7 +79,7 @@ export async function insertNumbered(
       insert into outbox (brand_id, created_at, seq, id, event, data)
       select ${brandId}, ${now}::timestamptz, * from unnest(
         ${eventsOf((_, i) => head.seq + 1 + i)}::bigint[], ${eventsOf(({ id }) => id)}::text[],
-        ${eventsOf(({ event }) => event)}::text[], ${eventsOf(({ data }) => data)}::jsonb[]))
+        ${eventsOf(({ event }) => event)}::text[], ${eventsOf(({ data }) => data)}::json[]))
     update outbox_heads set ledger_hash = ${rows.at(-1)?.hash ?? null}
     where brand_id = ${brandId} and ${rows.length > 0}`.execute(db);
 }
@@ -143,4 +143,26 @@ export async function updatePosition(db: Db, consumer: string, brandId: string, 
     .where('consumer', '=', consumer)
     .where('brandId', '=', brandId)
     .execute();
+}
+
+/**
+ * Deletes old events that every consumer has passed, at most `limit`. Returns how many. A consumer that has no position of
+ * a brand yet has passed none of its events.
+ */
+export async function deleteOldEvents(
+  db: Db,
+  consumers: readonly string[],
+  before: Date,
+  limit: number,
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from outbox where id in (
+      select event.id from outbox event
+      where event.created_at < ${before}
+        and ${consumers.length} = (
+          select count(*) from outbox_positions position
+          where position.brand_id = event.brand_id and position.seq >= event.seq
+            and position.consumer = any(${consumers}::text[]))
+      limit ${limit})`.execute(db);
+  return Number(numAffectedRows ?? 0);
 }

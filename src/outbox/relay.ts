@@ -1,6 +1,7 @@
 import type { Db } from '../engines/postgres/open.ts';
 import type { Log } from '../values/log.ts';
-import { listBehind, listEventsAfter, tryHoldPosition, updatePosition } from './queries.ts';
+import { CONSUMER_NAMES } from './consumer-names.ts';
+import { deleteOldEvents, listBehind, listEventsAfter, tryHoldPosition, updatePosition } from './queries.ts';
 
 const BATCH = 200;
 
@@ -13,10 +14,13 @@ export interface OutboxEvent {
   createdAt: Date;
 }
 
-/** Is given each event at least once, in order per brand. A throw leaves the position: the same events come again. */
+/**
+ * Is given each event at least once, in order per brand, with the transaction that its position moves in: what it writes
+ * there is written exactly once. A throw leaves the position: the same events come again.
+ */
 export interface Consumer {
   name: string;
-  deliver(events: readonly OutboxEvent[]): Promise<void>;
+  deliver(events: readonly OutboxEvent[], db: Db): Promise<void>;
 }
 
 /** Gives one brand's next events to a consumer; false when there are none or another relay is at it. */
@@ -27,7 +31,7 @@ async function relayBrand(db: Db, consumer: Consumer, brandId: string): Promise<
     const events = await listEventsAfter(trx, brandId, position, BATCH);
     const last = events.at(-1);
     if (!last) return false;
-    await consumer.deliver(events);
+    await consumer.deliver(events, trx);
     await updatePosition(trx, consumer.name, brandId, last.seq);
     return events.length === BATCH;
   });
@@ -49,4 +53,14 @@ export async function relayAll(db: Db, consumer: Consumer, log: Log): Promise<nu
 /** How many events a consumer has not been given yet. */
 export async function lagOf(db: Db, consumer: string): Promise<number> {
   return (await listBehind(db, consumer)).reduce((sum, { head, position }) => sum + head - position, 0);
+}
+
+/** Events are kept this long, for the feed and for deliveries that are sent again. */
+export const EVENTS_KEPT_MS = 30 * 86_400_000;
+const PRUNE_BATCH = 5_000;
+
+/** Forgets events that are older than that and that every consumer has been given. */
+export async function pruneOutbox(db: Db, now: Date): Promise<void> {
+  const before = new Date(now.getTime() - EVENTS_KEPT_MS);
+  while ((await deleteOldEvents(db, CONSUMER_NAMES, before, PRUNE_BATCH)) === PRUNE_BATCH);
 }

@@ -4,9 +4,14 @@ export const STATUS = {
   AUTH_REQUIRED: 401,
   INVALID_API_KEY: 401,
   INVALID_SIGNATURE: 401,
+  LINK_USED: 401,
+  INVALID_PASSKEY: 401,
   CREDITS_EXHAUSTED: 402,
   BRAND_KEY_REQUIRED: 403,
   SUBSCRIPTION_REQUIRED: 403,
+  SESSION_REQUIRED: 403,
+  ROLE_REQUIRED: 403,
+  CROSS_SITE: 403,
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   NOT_ACCEPTABLE: 406,
@@ -19,6 +24,7 @@ export const STATUS = {
   COMMISSION_PAID: 409,
   IDEMPOTENCY_KEY_REUSED: 409,
   CREATOR_LIMIT_REACHED: 403,
+  WEBHOOK_LIMIT_REACHED: 403,
   PAYLOAD_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
   VALIDATION_ERROR: 422,
@@ -30,6 +36,9 @@ export const STATUS = {
 } as const;
 
 export type ErrorCode = keyof typeof STATUS;
+
+const isErrorCode = (name: string): name is ErrorCode => Object.hasOwn(STATUS, name);
+export const ERROR_CODES = Object.keys(STATUS).filter(isErrorCode);
 
 /** One thing wrong with one field; `message` names the value and what would be right. */
 export interface Problem {
@@ -73,6 +82,18 @@ export class ApiError extends Error {
 
 export function notFound(what: string): ApiError {
   return new ApiError('NOT_FOUND', `No such ${what}.`);
+}
+
+/** A move that the present state does not allow; `allowed` names those that it does. */
+export function wrongState(what: string, current: string, target: string, allowed: readonly string[]): ApiError {
+  const possible = allowed.length > 0 ? `it may become ${allowed.join(', ')}` : 'nothing changes it any more';
+  return new ApiError(
+    'INVALID_STATE_TRANSITION',
+    `The ${what} is ${current} and cannot become ${target}; ${possible}.`,
+    {
+      facts: { current_status: current, allowed },
+    },
+  );
 }
 
 export function validationError(details: Problem[]): ApiError {

@@ -1,5 +1,16 @@
+/** `createdAt` → `created_at`. */
+type SnakeCase<Name extends string> = Name extends `${infer Letter}${infer Rest}`
+  ? `${Letter extends Lowercase<Letter> ? Letter : `_${Lowercase<Letter>}`}${SnakeCase<Rest>}`
+  : '';
+
+type WireValue<Value> = Value extends Date ? string : Value;
+
+/** A row as it goes over the wire. */
+export type Wire<Row> = { [Name in keyof Row & string as SnakeCase<Name>]: WireValue<Row[Name]> };
+
 /** camelCase columns as the API's snake_case fields, dates as ISO 8601: the one place where that is done. */
-export function toWire(row: object): Record<string, unknown> {
+export function toWire<Row extends object>(row: Row): Wire<Row>;
+export function toWire(row: object): object {
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [snakeCase(name), wireValue(value)]));
 }
 
@@ -13,3 +24,6 @@ const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${lette
 function wireValue(value: unknown): unknown {
   return value instanceof Date ? value.toISOString() : value;
 }
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

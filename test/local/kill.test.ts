@@ -242,7 +242,8 @@ describe('the worker process, killed with kill -9 while it relays', () => {
     const emit = async (brandId: string, count: number): Promise<void> => {
       const actor = { brandId, keyId: null, operation: 'test', requestId: null };
       await inWork(db, systemClock, actor, async (work) => {
-        for (let n = 0; n < count; n += 1) work.emit('application.received', { n });
+        for (let n = 0; n < count; n += 1)
+          work.emit('roster.creator_added', { id: String(n), creator_id: 'crt', status: 'active' });
       });
     };
     for (const { id } of brands) await emit(id, 450);

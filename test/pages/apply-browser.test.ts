@@ -79,7 +79,7 @@ describe.skipIf(!hasBrowser('The apply page in a browser'))('the apply page in a
       true,
     );
     await press('Enter');
-    await page.waitForURL('**/thanks?outcome=received');
+    await page.waitForURL('**/thanks');
     expect(await heading()).toBe('Thank you');
     await page.getByText('Your application has been received.').waitFor();
     await expectToFit();
@@ -138,7 +138,7 @@ describe.skipIf(!hasBrowser('The apply page in a browser'))('the apply page in a
     await page.getByLabel('E-mail').fill('ann@mail.example');
     await page.getByLabel('Photo app handle').fill('ann');
     await press('Enter');
-    await page.waitForURL('**/thanks?outcome=received');
+    await page.waitForURL('**/thanks');
     expect(await applications()).toHaveLength(1);
     expect(complaints).toEqual([]);
   });

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inWork } from '../../src/api/work.ts';
+import { EVENT_NAMES, EVENT_PAYLOADS } from '../../src/outbox/events.ts';
+import { deleteOldEvents, listEventsAfter } from '../../src/outbox/queries.ts';
 import { type Consumer, type OutboxEvent, relayAll } from '../../src/outbox/relay.ts';
+import { Application } from '../../src/resources/applications/schema.ts';
+import { CommissionAnnounced } from '../../src/resources/commissions/schema.ts';
+import { Deliverable } from '../../src/resources/deliverables/schema.ts';
+import { Payout } from '../../src/resources/payouts/schema.ts';
 import { systemClock } from '../../src/values/clock.ts';
 import { makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 
@@ -13,10 +19,13 @@ afterAll(() => app?.close());
 const db = () => app.context.postgres.db;
 const actorOf = (brand: TestBrand) => ({ brandId: brand.id, keyId: null, operation: 'test', requestId: null });
 
+/** An event's data that a test tells from others. */
+const numbered = (n: number) => ({ id: String(n), creator_id: 'crt', status: 'active' });
+
 /** Emits one event, and commits only when `hold` lets it. */
 function emit(brand: TestBrand, n: number, hold: Promise<void> = Promise.resolve()): Promise<void> {
   return inWork(db(), systemClock, actorOf(brand), async (work) => {
-    work.emit('application.received', { n });
+    work.emit('roster.creator_added', numbered(n));
     await hold;
   });
 }
@@ -41,7 +50,7 @@ describe('the outbox', () => {
       const failing = n % 10 === 0;
       const written = inWork(db(), systemClock, actorOf(brand), async (work) => {
         await pause;
-        work.emit('application.received', { n });
+        work.emit('roster.creator_added', numbered(n));
         if (failing) throw new Error('rolled back');
       });
       await (failing ? expect(written).rejects.toThrow('rolled back') : written);
@@ -61,17 +70,17 @@ describe('the outbox', () => {
     const slow = emit(brand, 1, new Promise((resolve) => (release = resolve)));
     await emit(brand, 2);
     await relay(consumer);
-    expect(seen).toEqual([{ n: 2 }]);
+    expect(seen).toEqual([numbered(2)]);
     release();
     await slow;
     await relay(consumer);
-    expect(seen).toEqual([{ n: 2 }, { n: 1 }]);
+    expect(seen).toEqual([numbered(2), numbered(1)]);
   });
 
   it('what is rolled back was never there', async () => {
     const brand = await makeBrand(app.context);
     const failing = inWork(db(), systemClock, actorOf(brand), async (work) => {
-      work.emit('application.received', {});
+      work.emit('roster.creator_added', numbered(0));
       work.audit({ resourceId: 'x', old: null, new: {} });
       throw new Error('no');
     });
@@ -115,5 +124,48 @@ describe('the relay', () => {
       if (n % 50 === 0) await Promise.all(Array.from({ length: 50 }, (_, i) => emit(brand, n + i)));
     while (seen.length < 450) await Promise.all(Array.from({ length: 4 }, () => relay(consumer)));
     expect(seen).toEqual(Array.from({ length: 450 }, (_, i) => i + 1));
+  });
+});
+
+describe('the names of events', () => {
+  it('are twelve for the current interface and seventeen for the older one', () => {
+    expect(EVENT_NAMES.current).toHaveLength(12);
+    expect(EVENT_NAMES.legacy).toHaveLength(17);
+  });
+
+  it.each([
+    ['application.received', Application],
+    ['commission.created', CommissionAnnounced],
+    ['payout.created', Payout],
+    ['deliverable.approved', Deliverable],
+  ] as const)('%s carries every field that its noun shows', (event, item) => {
+    expect(Object.keys(EVENT_PAYLOADS[event].shape)).toEqual(Object.keys(item.shape));
+  });
+});
+
+describe('what the outbox keeps', () => {
+  it('is the text that was emitted, its keys in their order', async () => {
+    const brand = await makeBrand(app.context);
+    await emit(brand, 7);
+    const [event] = await listEventsAfter(db(), brand.id, 0, 1);
+    expect(JSON.stringify(event?.data)).toBe(JSON.stringify(numbered(7)));
+  });
+
+  it('is forgotten when it is old and every consumer has passed it, never before', async () => {
+    const brand = await makeBrand(app.context);
+    const [first, second] = [unique('consumer'), unique('consumer')];
+    for (let n = 0; n < 3; n += 1) await emit(brand, n);
+    const left = async () => (await listEventsAfter(db(), brand.id, 0, 10)).length;
+    const soon = new Date(Date.now() + 60_000);
+    const prune = () => deleteOldEvents(db(), [first, second], soon, 1_000);
+    const pass = (name: string) => relay({ name, deliver: async () => {} });
+    await pass(first);
+    await prune();
+    expect(await left()).toBe(3);
+    await pass(second);
+    await deleteOldEvents(db(), [first, second], new Date(0), 1_000);
+    expect(await left()).toBe(3);
+    await prune();
+    expect(await left()).toBe(0);
   });
 });

@@ -2,23 +2,31 @@ import type { IncomingMessage } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { Request } from '../../access/keys/identify.ts';
+import { readCookie } from '../../access/sessions/cookie.ts';
 import { countUnshipped } from '../../figures/shipping/queries.ts';
 import { baseHeaders, bodyOf, openFront } from '../../links-host/front.ts';
 import { backlogOf } from '../../links-host/queries.ts';
 import { openRedirect } from '../../links-host/redirect.ts';
+import { countMails } from '../../mail/queries.ts';
 import { CONSUMER_NAMES } from '../../outbox/consumer-names.ts';
 import { lagOf } from '../../outbox/relay.ts';
 import { applyRoutes } from '../../pages/apply/routes.ts';
+import { fileRoutes } from '../../pages/files/routes.ts';
+import { pageRoutes } from '../../pages/serve.ts';
 import { INGEST, ingestRoutes } from '../../stores/ingest.ts';
 import { ApiError, errorBody, toApiError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { logFailure } from '../../values/log.ts';
+import { clientRoutes } from '../../web-app/client.ts';
+import { webAppRoutes } from '../../web-app/routes.ts';
 import type { Context } from '../context.ts';
 import { type Door, openDoor } from '../gate.ts';
-import { type Metrics, meterClicks, meterLedger, meterOutbox, openMetrics } from '../metrics.ts';
+import { type Metrics, meterClicks, meterLedger, meterMails, meterOutbox, openMetrics } from '../metrics.ts';
 import { openapiRoutes } from '../openapi/routes.ts';
 import type { Operation, Prepared } from '../operation.ts';
 import { operations } from '../operations.ts';
+import { sessionOperations } from '../session-operations.ts';
+import { isForm, readParts, takeForms } from './form.ts';
 import { healthRoutes } from './health.ts';
 import {
   answerUnreadable,
@@ -41,6 +49,7 @@ function idempotencyKeyOf({ headers }: FastifyRequest): string | undefined {
 function requestOf(request: FastifyRequest, reply: FastifyReply): Request {
   return {
     authorization: request.headers.authorization,
+    cookie: readCookie(request),
     address: request.ip,
     requestId: request.id,
     idempotencyKey: idempotencyKeyOf(request),
@@ -65,8 +74,24 @@ function openPrepared(operation: Operation): (request: FastifyRequest) => Prepar
   };
 }
 
-function register(app: FastifyInstance, door: Door, metrics: Metrics, operation: Operation): void {
-  const prepare = openPrepared(operation);
+/** A form is read by the operation itself, once it is known who calls. */
+function prepareForm(operation: Operation, request: FastifyRequest, maxFileBytes: number): Prepared {
+  const parts = () => readParts(request, { maxFileBytes, maxFiles: 1 });
+  const raw = readRaw(request, false);
+  return operation.prepare(isForm(request) ? { ...raw, parts } : raw);
+}
+
+/** What the routes of operations are given. */
+interface Served {
+  door: Door;
+  metrics: Metrics;
+  maxAssetBytes: number;
+}
+
+function register(app: FastifyInstance, { door, metrics, maxAssetBytes }: Served, operation: Operation): void {
+  const prepare = operation.takesFile
+    ? (request: FastifyRequest) => prepareForm(operation, request, maxAssetBytes)
+    : openPrepared(operation);
   app.route({
     method: operation.method,
     url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
@@ -85,16 +110,18 @@ function register(app: FastifyInstance, door: Door, metrics: Metrics, operation:
 
 /** What is no operation: 405 with `Allow` where another method of the path is one, else 404. */
 function noSuchOperation(method: string, url: string): ApiError {
-  const path = url.split('?', 1)[0] ?? '';
-  const literal = operations.filter((operation) => operation.path === path);
-  const found = literal.length > 0 ? literal : operations.filter((operation) => matches(operation.path, path));
+  const path = (url.split('?', 1)[0] ?? '').replace(/(?<=.)\/+$/, '');
+  const all = [...operations, ...sessionOperations];
+  const literal = all.filter((operation) => operation.path === path);
+  const found = literal.length > 0 ? literal : all.filter((operation) => matches(operation.path, path));
   const methods = found.map((operation) => operation.method);
   if (methods.length === 0) return new ApiError('NOT_FOUND', 'No such path; see /docs.');
   const allow = [...new Set(methods)].sort().join(', ');
   return new ApiError('METHOD_NOT_ALLOWED', `${method} is not allowed here; use ${allow}.`, { headers: { allow } });
 }
 
-const isApi = (url: string) => /^\/v1(?:[/?]|$)/.test(url);
+/** What is asked of the API and is no operation is refused by the door: counted by key, and told only to who has one. */
+const isApi = (url: string) => /^\/(?:v1|api\/v1|api\/brand)(?:[/?]|$)/.test(url);
 
 function matches(pattern: string, path: string): boolean {
   const parts = path.split('/');
@@ -107,12 +134,14 @@ export interface App {
   metrics: Metrics;
 }
 
-export async function buildApp(context: Context): Promise<App> {
+/** `webApp`: the folder of the built client; without one /app is not served. */
+export async function buildApp(context: Context, { webApp }: { webApp?: string } = {}): Promise<App> {
   const { log } = context;
   const metrics = openMetrics();
   meterOutbox(metrics, CONSUMER_NAMES, (consumer) => lagOf(context.postgres.db, consumer));
   meterLedger(metrics, () => countUnshipped(context.postgres.db));
   meterClicks(metrics, () => backlogOf(context.redis, context.clock.now()));
+  meterMails(metrics, () => countMails(context.postgres.db), context.clock.now);
   const door = openDoor(context, metrics);
   const { trustedProxies } = context.config;
   const requestIdOf = ({ headers }: IncomingMessage) => {
@@ -128,7 +157,7 @@ export async function buildApp(context: Context): Promise<App> {
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
     bodyLimit: BODY_LIMIT_BYTES,
-    routerOptions: { maxParamLength: 500 },
+    routerOptions: { maxParamLength: 500, ignoreTrailingSlash: true },
     exposeHeadRoutes: false,
     requestIdHeader: false,
     genReqId: requestIdOf,
@@ -173,10 +202,21 @@ export async function buildApp(context: Context): Promise<App> {
     if (!isApi(request.url)) throw refusal;
     await door.refuse(requestOf(request, reply), refusal);
   });
-  for (const operation of operations) register(app, door, metrics, operation);
+  const all = [...operations, ...sessionOperations];
+  const served = { door, metrics, maxAssetBytes: context.config.maxAssetBytes };
+  const [forms, others] = [all.filter(({ takesFile }) => takesFile), all.filter(({ takesFile }) => !takesFile)];
+  for (const operation of others) register(app, served, operation);
+  await app.register(async (scope) => {
+    await takeForms(scope);
+    for (const operation of forms) register(scope, served, operation);
+  });
   healthRoutes(app, context, door, metrics);
   applyRoutes(app, context, metrics);
+  fileRoutes(app, context);
+  await pageRoutes(app, context, metrics);
   ingestRoutes(app, context, metrics);
+  webAppRoutes(app, context, metrics);
+  if (webApp !== undefined) await clientRoutes(app, webApp);
   await openapiRoutes(app, operations);
   app.addHook('preClose', async () => {
     front.close();

@@ -31,6 +31,7 @@ export interface Postgres {
 
 const INT8 = 20;
 const NUMERIC = 1700;
+const DATE = 1082;
 
 /** 64-bit counts as numbers: a value past 2^53 is an error, never a rounded number. */
 function safeInteger(text: string): number {
@@ -42,6 +43,8 @@ function safeInteger(text: string): number {
 const types = new pg.TypeOverrides();
 types.setTypeParser(INT8, safeInteger);
 types.setTypeParser(NUMERIC, safeInteger);
+// A day without a time has no zone: it stays `YYYY-MM-DD`.
+types.setTypeParser(DATE, (text) => text);
 
 /** A statement that ran into its own time limit counts: the driver's limit and the server's are a race. */
 const CONNECTION_LOST = /^(08|57P0|57014|53)/;

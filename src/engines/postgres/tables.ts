@@ -1,10 +1,19 @@
 import type { ColumnType, Generated } from 'kysely';
+import type { AssetTables } from './asset-tables.ts';
 import type { AttributionTables } from './attribution-tables.ts';
+import type { ContentTables } from './content-tables.ts';
+import type { MailTables } from './mail-tables.ts';
+import type { PeopleTables } from './people-tables.ts';
+import type { ShipmentTables } from './shipment-tables.ts';
+import type { WebhookTables } from './webhook-tables.ts';
+import type { WorkTables } from './work-tables.ts';
 import type { WorkflowTables } from './workflow-tables.ts';
 
 export type PlanName = 'free' | 'starter' | 'growth' | 'scale' | 'design_partner' | 'enterprise';
 export type SubscriptionStatus = 'active' | 'trialing' | 'past_due' | 'canceled';
 export type KeyKind = 'brand' | 'data';
+/** A session is one more kind of key: a person's, in the brand's web app. */
+export type CallerKind = KeyKind | 'session';
 
 /** Written once, read as a Date. */
 type CreatedAt = ColumnType<Date, Date, never>;
@@ -42,7 +51,7 @@ export interface ApiKeysTable {
   id: string;
   brandId: string;
   subscriptionId: string;
-  kind: KeyKind;
+  kind: CallerKind;
   name: string;
   hash: Buffer;
   firstCharacters: string;
@@ -51,6 +60,8 @@ export interface ApiKeysTable {
   expiresAt: Date | null;
   revokedAt: Date | null;
   lastUsedAt: Date | null;
+  personId: string | null;
+  replacedBy: string | null;
 }
 
 export interface CreditEntriesTable {
@@ -107,7 +118,18 @@ export interface DirectoryWritersTable {
   since: Date;
 }
 
-export interface Database extends WorkflowTables, AttributionTables {
+export interface Database
+  extends WorkflowTables,
+    AssetTables,
+    AttributionTables,
+    ContentTables,
+    MailTables,
+    PeopleTables,
+    ShipmentTables,
+    WorkTables,
+    WebhookTables,
+    MailTables,
+    PeopleTables {
   brands: BrandsTable;
   subscriptions: SubscriptionsTable;
   apiKeys: ApiKeysTable;

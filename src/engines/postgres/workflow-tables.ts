@@ -47,6 +47,14 @@ export interface CreatorsTable {
   updatedAt: Date | null;
 }
 
+export interface CreatorMergesTable {
+  brandId: string;
+  /** What clicks and postings call a creator whose entry was joined with another. */
+  goneId: string;
+  creatorId: string;
+  mergedAt: Date;
+}
+
 export interface RosterEntriesTable {
   id: string;
   brandId: string;
@@ -61,7 +69,8 @@ export interface ApplicationsTable {
   id: string;
   brandId: string;
   campaignId: string;
-  creatorId: string;
+  /** Null until it is accepted: what it claims is nobody's yet. */
+  creatorId: string | null;
   creatorEmail: string;
   creatorName: string | null;
   creatorPhotoApp: string | null;
@@ -80,6 +89,8 @@ export interface IdempotencyKeysTable {
   key: string;
   requestHash: Buffer;
   answer: Buffer | null;
+  /** The answer is encrypted. */
+  isSealed: Generated<boolean>;
   createdAt: CreatedAt;
 }
 
@@ -118,9 +129,16 @@ export interface OutboxPositionsTable {
   seq: number;
 }
 
+/** The ledger's last entry that is in a batch for ClickHouse. */
+export interface LedgerPositionsTable {
+  brandId: string;
+  seq: number;
+}
+
 export interface WorkflowTables {
   campaigns: CampaignsTable;
   creators: CreatorsTable;
+  creatorMerges: CreatorMergesTable;
   rosterEntries: RosterEntriesTable;
   applications: ApplicationsTable;
   idempotencyKeys: IdempotencyKeysTable;
@@ -128,4 +146,5 @@ export interface WorkflowTables {
   outboxHeads: OutboxHeadsTable;
   outbox: OutboxTable;
   outboxPositions: OutboxPositionsTable;
+  ledgerPositions: LedgerPositionsTable;
 }

@@ -3,8 +3,6 @@ import { z } from 'zod';
 import type { Db } from '../../engines/postgres/open.ts';
 import { StoredPostings } from '../../ledger/entry.ts';
 
-const CONSUMER = 'figures';
-
 /** Entries of one brand, both ends included. */
 export const Range = z.object({ brand_id: z.string(), from: z.number().int(), to: z.number().int() });
 export type Range = z.output<typeof Range>;
@@ -19,29 +17,26 @@ export interface Behind {
 /** Gives every brand with a ledger a position, from which it can be held. */
 export async function insertPositions(db: Db): Promise<void> {
   await db
-    .insertInto('outboxPositions')
-    .columns(['consumer', 'brandId', 'seq'])
+    .insertInto('ledgerPositions')
+    .columns(['brandId', 'seq'])
     .expression(
       db
         .selectFrom('outboxHeads as head')
-        .leftJoin('outboxPositions as position', (join) =>
-          join.onRef('position.brandId', '=', 'head.brandId').on('position.consumer', '=', CONSUMER),
-        )
-        .select([sql<string>`${CONSUMER}`.as('consumer'), 'head.brandId', sql<number>`0`.as('seq')])
+        .leftJoin('ledgerPositions as position', 'position.brandId', 'head.brandId')
+        .select(['head.brandId', sql<number>`0`.as('seq')])
         .where('head.ledgerSeq', '>', 0)
         .where('position.seq', 'is', null),
     )
-    .onConflict((conflict) => conflict.columns(['consumer', 'brandId']).doNothing())
+    .onConflict((conflict) => conflict.column('brandId').doNothing())
     .execute();
 }
 
 /** Brands with entries in no batch yet, held until the transaction ends; those that another worker holds are left out. */
 export async function holdBehind(db: Db, limit: number): Promise<Behind[]> {
   return await db
-    .selectFrom('outboxPositions as position')
+    .selectFrom('ledgerPositions as position')
     .innerJoin('outboxHeads as head', 'head.brandId', 'position.brandId')
     .select(['position.brandId', 'position.seq as position', 'head.ledgerSeq as head'])
-    .where('position.consumer', '=', CONSUMER)
     .whereRef('head.ledgerSeq', '>', 'position.seq')
     .orderBy('position.brandId')
     .limit(limit)
@@ -57,12 +52,7 @@ export async function insertBatch(db: Db, now: Date, ranges: readonly Range[]): 
     .values({ ranges: JSON.stringify(ranges), createdAt: now, sentAt: null })
     .execute();
   for (const { brand_id: brandId, to } of ranges) {
-    await db
-      .updateTable('outboxPositions')
-      .set({ seq: to })
-      .where('consumer', '=', CONSUMER)
-      .where('brandId', '=', brandId)
-      .execute();
+    await db.updateTable('ledgerPositions').set({ seq: to }).where('brandId', '=', brandId).execute();
   }
 }
 
@@ -146,12 +136,7 @@ export async function findOldestUnshipped(db: Db, brandId: string): Promise<Date
 
 /** The last entry of the brand that is in a batch. */
 export async function findPosition(db: Db, brandId: string): Promise<number> {
-  const row = await db
-    .selectFrom('outboxPositions')
-    .select('seq')
-    .where('consumer', '=', CONSUMER)
-    .where('brandId', '=', brandId)
-    .executeTakeFirst();
+  const row = await db.selectFrom('ledgerPositions').select('seq').where('brandId', '=', brandId).executeTakeFirst();
   return row?.seq ?? 0;
 }
 
@@ -160,7 +145,7 @@ export async function countUnshipped(db: Db): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select
       (select coalesce(sum(head.ledger_seq - coalesce(position.seq, 0)), 0) from outbox_heads head
-        left join outbox_positions position on position.brand_id = head.brand_id and position.consumer = ${CONSUMER})
+        left join ledger_positions position on position.brand_id = head.brand_id)
       + (select coalesce(sum((range ->> 'to')::bigint - (range ->> 'from')::bigint + 1), 0)
         from ledger_batches, jsonb_array_elements(ranges) range where sent_at is null) as count`.execute(db);
   return rows[0]?.count ?? 0;
@@ -219,9 +204,8 @@ export async function holdPosition(db: Db, brandId: string): Promise<number> {
   await insertPositions(db);
   await sql`select pg_advisory_xact_lock(${foldingOf(brandId)})`.execute(db);
   const row = await db
-    .selectFrom('outboxPositions')
+    .selectFrom('ledgerPositions')
     .select('seq')
-    .where('consumer', '=', CONSUMER)
     .where('brandId', '=', brandId)
     .forUpdate()
     .executeTakeFirst();

@@ -42,15 +42,15 @@ export function totalsOf(days: readonly Sums[], currency: string, conversionsByC
   };
 }
 
-type CreatorSums = Sums & { creator_id: string };
+type CreatorSums = Sums & { owner_id: string };
 
 export function countActive(rows: readonly CreatorSums[]): number {
-  return new Set(rows.filter((row) => row.clicks > 0 || row.conversions > 0).map((row) => row.creator_id)).size;
+  return new Set(rows.filter((row) => row.clicks > 0 || row.conversions > 0).map((row) => row.owner_id)).size;
 }
 
 /** By revenue in the brand's currency, then conversions, then id. */
 export function topOf(rows: readonly CreatorSums[], currency: string) {
-  return [...Map.groupBy(rows, (row) => row.creator_id)]
+  return [...Map.groupBy(rows, (row) => row.owner_id)]
     .map(([id, sums]) => {
       const { own, others } = moneyOf(sums, currency);
       return {

@@ -80,25 +80,17 @@ export async function holdApplication(db: Db, brandId: string, id: string): Prom
   return row;
 }
 
-/** The application of an e-mail address, in any case, held until the transaction ends. */
-export async function holdApplicationOf(
+/** Undefined when the address has applied to the campaign, in any case. */
+export async function insertApplication(
   db: Db,
-  brandId: string,
-  campaignId: string,
-  email: string,
+  row: Insertable<ApplicationsTable>,
 ): Promise<ApplicationRow | undefined> {
   return await db
-    .selectFrom('applications')
-    .selectAll()
-    .where('brandId', '=', brandId)
-    .where('campaignId', '=', campaignId)
-    .where(sql`lower(creator_email)`, '=', email.toLowerCase())
-    .forUpdate()
+    .insertInto('applications')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
     .executeTakeFirst();
-}
-
-export async function insertApplication(db: Db, row: Insertable<ApplicationsTable>): Promise<ApplicationRow> {
-  return await db.insertInto('applications').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
 export async function updateApplication(

@@ -69,7 +69,7 @@ const listApplications = operation({
     const page = pageOf(query);
     const { rows, total } = await findApplications(postgres.db, caller.brandId, query, page);
     return {
-      data: rows.map((row) => ApplicationOfCampaign.parse(toWire(row))),
+      data: rows.map((row) => toWire(row)),
       pagination: paginationOf(page, total),
     };
   },
@@ -94,7 +94,7 @@ const getApplicationById = operation({
   errors: ['NOT_FOUND'],
   hints: { readOnly: true, idempotent: true, destructive: false },
   handler: async ({ postgres }, { caller, params }) => ({
-    data: ApplicationDetail.parse(toWire(await getApplication(postgres.db, caller.brandId, params.id))),
+    data: toWire(await getApplication(postgres.db, caller.brandId, params.id)),
   }),
 });
 
@@ -105,18 +105,20 @@ const updateApplicationOperation = change({
   tag,
   summary: 'Accept, shortlist or reject an application, or note something on it',
   description:
-    'Set changes, omit keeps, null clears the note. Accepting puts the creator on the roster; at the limit of the plan nothing changes.',
+    'Set changes, omit keeps, null clears the note. ' +
+    'Accepting puts the creator on the roster, with the name and handles they gave where none is known; at the limit ' +
+    'of the plan nothing changes. Claims that belong to different creators are a 409 with their `existing_ids`.',
   callers: ['brand'],
   params: byId,
   query: nothing,
   body: ApplicationPatch,
   response: z.object({ data: ApplicationSaved }),
-  errors: ['NOT_FOUND', 'CREATOR_LIMIT_REACHED'],
+  errors: ['NOT_FOUND', 'CONFLICT', 'CREATOR_LIMIT_REACHED'],
   hints: { readOnly: false, idempotent: true, destructive: false },
   lookUp: noLookUp,
   apply: async (work, { caller, params, body }) => {
     const { rosterLimit } = PLANS[caller.subscription.plan];
-    return { data: ApplicationSaved.parse(toWire(await patchApplication(work, params.id, body, rosterLimit))) };
+    return { data: toWire(await patchApplication(work, params.id, body, rosterLimit)) };
   },
 });
 

@@ -54,10 +54,10 @@ export const BrandPatch = z
   .meta({ id: 'BrandPatch' });
 export type BrandPatch = z.output<typeof BrandPatch>;
 
-export function brandOf({ autoApproveCommissions, defaultCommissionRatePpm, currency, ...row }: BrandRow): Brand {
+export function brandOf({ autoApproveCommissions, defaultCommissionRatePpm, currency, ...row }: BrandRow) {
   const settings = toWire({ autoApproveCommissions, currency });
-  return Brand.parse({
+  return {
     ...toWire(row),
     settings: { ...settings, default_commission_rate: fromPpm(defaultCommissionRatePpm) },
-  });
+  };
 }

@@ -19,7 +19,10 @@ const withCounts = (db: Db, brandId: string) =>
         .where('applications.brandId', '=', brandId)
         .whereRef('applications.campaignId', '=', 'campaigns.id')
         .select(({ fn }) => fn.countAll<number>().as('count'));
-      return [applications.as('applicantCount'), applications.where('status', '=', 'accepted').as('hiredCount')];
+      return [
+        applications.$asScalar().$notNull().as('applicantCount'),
+        applications.where('status', '=', 'accepted').$asScalar().$notNull().as('hiredCount'),
+      ];
     })
     .where('campaigns.brandId', '=', brandId);
 

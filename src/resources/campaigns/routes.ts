@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
 import { pageOf, paginationOf } from '../../api/page.ts';
+import { compensationLabel, compensationOf } from '../../values/compensation.ts';
 import { eachAs, toWire } from '../../values/wire.ts';
 import { createCampaign, patchCampaign } from './actions.ts';
-import { compensationLabel, compensationOf } from './compensation.ts';
 import { type CampaignRow, eachCampaign, listCampaigns as findCampaigns, getCampaign } from './queries.ts';
 import {
   Campaign,
@@ -18,7 +18,10 @@ import {
 const tag = 'Campaigns';
 const byId = z.object({ id: z.string().max(100) });
 
-const campaignOf = (row: CampaignRow) => ({ ...toWire(row), compensation_label: compensationLabel(row) });
+const campaignOf = <Row extends CampaignRow>(row: Row) => ({
+  ...toWire(row),
+  compensation_label: compensationLabel(row),
+});
 
 const listCampaigns = operation({
   id: 'list_campaigns',
@@ -36,7 +39,7 @@ const listCampaigns = operation({
   handler: async ({ postgres }, { caller, query }) => {
     const page = pageOf(query);
     const { rows, total } = await findCampaigns(postgres.db, caller.brandId, query, page);
-    return { data: rows.map((row) => Campaign.parse(campaignOf(row))), pagination: paginationOf(page, total) };
+    return { data: rows.map((row) => campaignOf(row)), pagination: paginationOf(page, total) };
   },
   csv: {
     item: Campaign,
@@ -63,7 +66,7 @@ const getCampaignById = operation({
     const row = await getCampaign(postgres.db, caller.brandId, params.id);
     const { platforms, minFollowers, contentTypes, deliverablesCount } = row;
     const requirements = toWire({ platforms, minFollowers, contentTypes, deliverablesCount });
-    return { data: CampaignDetail.parse({ ...campaignOf(row), compensation: compensationOf(row), requirements }) };
+    return { data: { ...campaignOf(row), compensation: compensationOf(row), requirements } };
   },
 });
 
@@ -82,7 +85,7 @@ const createCampaignOperation = change({
   status: 201,
   hints: { readOnly: false, idempotent: false, destructive: false },
   lookUp: noLookUp,
-  apply: async (work, { body }) => ({ data: CampaignSaved.parse(campaignOf(await createCampaign(work, body))) }),
+  apply: async (work, { body }) => ({ data: campaignOf(await createCampaign(work, body)) }),
 });
 
 const updateCampaignOperation = change({
@@ -101,7 +104,7 @@ const updateCampaignOperation = change({
   hints: { readOnly: false, idempotent: true, destructive: false },
   lookUp: noLookUp,
   apply: async (work, { params, body }) => ({
-    data: CampaignSaved.parse(campaignOf(await patchCampaign(work, params.id, body))),
+    data: campaignOf(await patchCampaign(work, params.id, body)),
   }),
 });
 

@@ -32,7 +32,7 @@ const listCommissions = operation({
     const page = pageOf(query);
     const { rows, total } = await findCommissions(postgres.db, caller.brandId, query, page);
     return {
-      data: rows.map((row) => CommissionEvent.parse(commissionOf(row))),
+      data: rows.map((row) => commissionOf(row)),
       pagination: paginationOf(page, total),
     };
   },
@@ -58,7 +58,7 @@ const getCommissionById = operation({
   errors: ['NOT_FOUND'],
   hints: reading,
   handler: async ({ postgres }, { caller, params }) => ({
-    data: CommissionEvent.parse(commissionOf(await getCommission(postgres.db, caller.brandId, params.id))),
+    data: commissionOf(await getCommission(postgres.db, caller.brandId, params.id)),
   }),
 });
 
@@ -79,7 +79,7 @@ const listAffiliateCommissions = operation({
     const page = pageOf(query);
     const { rows, total } = await findCommissions(postgres.db, caller.brandId, query, page);
     return {
-      data: rows.map((row) => AffiliateCommission.parse(commissionOf(row))),
+      data: rows.map((row) => commissionOf(row)),
       pagination: paginationOf(page, total),
     };
   },
@@ -105,7 +105,7 @@ const getAffiliateCommission = operation({
   errors: ['NOT_FOUND'],
   hints: reading,
   handler: async ({ postgres }, { caller, params }) => ({
-    data: AffiliateCommission.parse(commissionOf(await getCommission(postgres.db, caller.brandId, params.id))),
+    data: commissionOf(await getCommission(postgres.db, caller.brandId, params.id)),
   }),
 });
 

@@ -77,6 +77,7 @@ interface CommissionColumns {
   /** The order's id at its store; null of a commission that the brand recorded itself. */
   storeOrderId: string | null;
   storefrontUrl: string | null;
+  fraudFlags: unknown;
 }
 
 /** `generic:shop.example`: no two stores of a brand are alike in it. */
@@ -92,7 +93,8 @@ export function commissionOf<Row extends CommissionColumns>(row: Row) {
   const commission = status === 'rejected' ? 0 : atRate;
   return {
     ...toWire({ ...columns, status, currency }),
-    type: storeOrderId === null ? 'manual' : 'sale',
+    fraud_flags: FraudFlags.parse(row.fraudFlags),
+    type: storeOrderId === null ? ('manual' as const) : ('sale' as const),
     source: sourceOf(row),
     order_id: storeOrderId,
     order_paid: storeOrderId !== null && row.paidAt !== null,
@@ -103,7 +105,7 @@ export function commissionOf<Row extends CommissionColumns>(row: Row) {
     commission_at_rate: atRate,
     commission_rate: fromPpm(row.commissionRatePpm),
     commission_amount: commission,
-    rejected_by: status !== 'rejected' ? null : row.rejectedFrom === null ? 'review' : 'order',
+    rejected_by: status !== 'rejected' ? null : row.rejectedFrom === null ? ('review' as const) : ('order' as const),
   };
 }
 

@@ -1,11 +1,11 @@
 import type { Context } from '../../api/context.ts';
-import { byCreator } from '../../figures/queries.ts';
+import { byCreator, type Merged } from '../../figures/queries.ts';
 import type { CurrencyFigures } from '../../figures/schema.ts';
 import { fromMinor } from '../../values/money.ts';
 import { toWire } from '../../values/wire.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
-import type { ListedCreator } from './queries.ts';
-import { Creator } from './schema.ts';
+import { type ListedCreator, listMerged } from './queries.ts';
+import type { Creator } from './schema.ts';
 
 const CHUNK = 200;
 
@@ -30,27 +30,32 @@ function performanceOf(figures: readonly CurrencyFigures[], currency: string): C
 interface Owner {
   brandId: string;
   currency: string;
+  merged: Merged;
+}
+
+export async function ownerOf({ db }: Context['postgres'], brandId: string): Promise<Owner> {
+  const [currency, merged] = await Promise.all([getBrandCurrency(db, brandId), listMerged(db, brandId)]);
+  return { brandId, currency, merged };
 }
 
 /** Creators with what they brought over all time. */
 export async function creatorsOf(
   clickhouse: Context['clickhouse'],
-  { brandId, currency }: Owner,
+  { brandId, currency, merged }: Owner,
   rows: readonly ListedCreator[],
 ): Promise<Creator[]> {
   const figures = await byCreator(
     clickhouse,
     brandId,
     rows.map(({ id }) => id),
+    merged,
   );
-  return rows.map(({ igHandle, ttHandle, ...row }) =>
-    Creator.parse({
-      ...toWire(row),
-      photo_app: igHandle,
-      video_app: ttHandle,
-      performance: performanceOf(figures.get(row.id) ?? [], currency),
-    }),
-  );
+  return rows.map(({ igHandle, ttHandle, ...row }) => ({
+    ...toWire(row),
+    photo_app: igHandle,
+    video_app: ttHandle,
+    performance: performanceOf(figures.get(row.id) ?? [], currency),
+  }));
 }
 
 /** The same for a list of any length, some at a time. */
@@ -60,7 +65,7 @@ export async function* eachCreatorOf(
   rows: AsyncIterable<ListedCreator>,
 ): AsyncGenerator<Creator> {
   // Before the first row: from then on one connection is held, and whoever waits for a second may wait for themselves.
-  const owner = { brandId, currency: await getBrandCurrency(postgres.db, brandId) };
+  const owner = await ownerOf(postgres, brandId);
   let chunk: ListedCreator[] = [];
   for await (const row of rows) {
     chunk.push(row);

@@ -190,6 +190,16 @@ export async function updateProfile(
     .executeTakeFirst();
 }
 
+/** Creators whose record was joined with another's, by the id they had. Figures know them by it. */
+export async function listMerged(db: Db, brandId: string): Promise<Map<string, string>> {
+  const rows = await db
+    .selectFrom('creatorMerges')
+    .select(['goneId', 'creatorId'])
+    .where('brandId', '=', brandId)
+    .execute();
+  return new Map(rows.map(({ goneId, creatorId }) => [goneId, creatorId]));
+}
+
 export async function getCreator(db: Db, brandId: string, id: string): Promise<CreatorRow> {
   return await db
     .selectFrom('creators')

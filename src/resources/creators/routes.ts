@@ -2,8 +2,7 @@ import { nothing, operation } from '../../api/operation.ts';
 import { pageOf, paginationOf } from '../../api/page.ts';
 import { fresh, freshRows } from '../../figures/queries.ts';
 import { FRESHNESS } from '../../figures/schema.ts';
-import { getBrandCurrency } from '../brands/queries.ts';
-import { creatorsOf, eachCreatorOf } from './performance.ts';
+import { creatorsOf, eachCreatorOf, ownerOf } from './performance.ts';
 import { eachCreator, listCreators as findCreators } from './queries.ts';
 import { Creator, CreatorFilter, CreatorList } from './schema.ts';
 
@@ -24,13 +23,12 @@ const listCreators = operation({
   hints: { readOnly: true, idempotent: true, destructive: false },
   handler: (context, call) =>
     fresh(context, call, async () => {
-      const { db } = context.postgres;
       const [{ brandId }, page] = [call.caller, pageOf(call.query)];
-      const [currency, { rows, total }] = await Promise.all([
-        getBrandCurrency(db, brandId),
-        findCreators(db, brandId, call.query, page),
+      const [owner, { rows, total }] = await Promise.all([
+        ownerOf(context.postgres, brandId),
+        findCreators(context.postgres.db, brandId, call.query, page),
       ]);
-      const data = await creatorsOf(context.clickhouse, { brandId, currency }, rows);
+      const data = await creatorsOf(context.clickhouse, owner, rows);
       return { data, pagination: paginationOf(page, total) };
     }),
   csv: {

@@ -14,7 +14,8 @@ export const Handle = z
 export const Email = z.string().trim().max(254).pipe(z.email()).meta({ example: 'ana@example.com' });
 
 export const CreatorName = z.string().trim().min(1).max(200);
-export const Tags = z.array(z.string().trim().min(1).max(50)).max(50);
+export const MAX_TAGS = 50;
+export const Tags = z.array(z.string().trim().min(1).max(50)).max(MAX_TAGS);
 
 /** One of the brand's own creators, with what they brought. */
 export const Creator = z

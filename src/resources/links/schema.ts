@@ -175,9 +175,9 @@ export type LinkPatch = z.output<typeof LinkPatch>;
 /** `linksUrl` is the links host. */
 export const shortUrl = (linksUrl: string, slug: string | null) => (slug === null ? null : `${linksUrl}/r/${slug}`);
 
-export function linkOf(linksUrl: string, row: ListedLink, figures: LinkFigures = NOTHING_YET): z.infer<typeof Link> {
+export function linkOf(linksUrl: string, row: ListedLink, figures: LinkFigures = NOTHING_YET) {
   const { commissionRatePpm, slug, currency } = row;
-  return Link.parse({
+  return {
     ...toWire(row),
     clicks: figures.clicks,
     conversions: figures.conversions,
@@ -190,7 +190,7 @@ export function linkOf(linksUrl: string, row: ListedLink, figures: LinkFigures =
     })),
     commission_rate: fromPpm(commissionRatePpm),
     url: shortUrl(linksUrl, slug),
-  });
+  };
 }
 
 const totalsOf = ({ currency, clicks, conversions, revenueMinor, commissionMinor }: CurrencyFigures) => ({

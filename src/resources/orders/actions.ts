@@ -3,6 +3,7 @@ import type { Db } from '../../engines/postgres/open.ts';
 import { validationError } from '../../values/errors.ts';
 import type { Secrets } from '../../values/secrets.ts';
 import { listPosted, replaceAdjustments } from '../commissions/adjustment-queries.ts';
+import { announce } from '../commissions/announce-actions.ts';
 import { holdCommissionOf, updateCommission } from '../commissions/order-queries.ts';
 import { entryOf } from '../commissions/posting-actions.ts';
 import type { CommissionRow } from '../commissions/queries.ts';
@@ -94,6 +95,8 @@ async function restateCommission(work: Work, key: OrderKey, order: OrderRow, com
     const isMoved = columns.status !== commission.status || columns.statusNote !== commission.statusNote;
     const moved = isMoved ? { statusUpdatedAt: now } : {};
     await updateCommission(db, commission, { ...columns, ...moved, syncedAt: now });
+    const isRejected = columns.status === 'rejected' && commission.status !== 'rejected';
+    if (isRejected) await announce(work, 'commission.rejected', [commission.id]);
   }
   if (commission.status === 'paid') {
     const { id: commissionId, creatorId, currency } = commission;

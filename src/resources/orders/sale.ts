@@ -3,10 +3,9 @@ import { readClick } from '../../links-host/token.ts';
 import { newId } from '../../values/ids.ts';
 import { fromPpm } from '../../values/money.ts';
 import type { Secrets } from '../../values/secrets.ts';
+import { announce } from '../commissions/announce-actions.ts';
 import { insertCommission } from '../commissions/order-queries.ts';
 import { entryOf } from '../commissions/posting-actions.ts';
-import { listCommissionsById } from '../commissions/queries.ts';
-import { CommissionAnnounced, commissionOf } from '../commissions/schema.ts';
 import type { OrderFacts } from '../integrations/schema.ts';
 import { type ListedLink, listNamed } from '../links/queries.ts';
 import { attribute, type CarriedClick, type Decision, lastMomentOf, type RedeemedCode } from './attribution.ts';
@@ -95,9 +94,7 @@ async function createCommission(
     createdAt: now,
   });
   for (const { kind, postings } of entries) work.post(entryOf(row, kind, postings));
-  for (const facts of await listCommissionsById(db, brandId, [row.id])) {
-    work.emit('commission.created', CommissionAnnounced.parse(commissionOf(facts)));
-  }
+  await announce(work, 'commission.created', [row.id]);
 }
 
 /** PostgreSQL has neither a NUL character nor half a surrogate pair; nothing we assign or mint has one either. */

@@ -1,5 +1,6 @@
 import type { Work } from '../../api/work.ts';
 import type { Posting } from '../../ledger/entry.ts';
+import { announce } from '../commissions/announce-actions.ts';
 import { postPayment } from '../commissions/posting-actions.ts';
 import { type CommissionRow, updatePaid } from '../commissions/queries.ts';
 import { oldestFirst, type Plan, planPayment, type Share } from './allocation.ts';
@@ -50,6 +51,11 @@ export async function payByPlan(work: Work, payee: Payee, plan: Plan<CommissionR
     brandId,
     chosen.map(({ id }) => id),
     now,
+  );
+  await announce(
+    work,
+    'commission.paid',
+    chosen.map(({ id }) => id),
   );
   const first = new Map(fundings.toReversed().map(({ commissionId, payoutId }) => [commissionId, payoutId]));
   for (const commission of chosen) postPayment(work, commission, first.get(commission.id) ?? null);

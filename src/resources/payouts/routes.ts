@@ -25,7 +25,7 @@ const SETTLING =
 
 async function detailOf(db: Db, brandId: string, id: string): Promise<z.infer<typeof PayoutDetail>> {
   const row = await getPayout(db, brandId, id);
-  return PayoutDetail.parse({ ...payoutOf(row), commission_ids: await listAllocated(db, brandId, id) });
+  return { ...payoutOf(row), commission_ids: await listAllocated(db, brandId, id) };
 }
 
 const listPayouts = operation({
@@ -44,7 +44,7 @@ const listPayouts = operation({
   handler: async ({ postgres }, { caller, query }) => {
     const page = pageOf(query);
     const { rows, total } = await findPayouts(postgres.db, caller.brandId, query, page);
-    return { data: rows.map((row) => Payout.parse(payoutOf(row))), pagination: paginationOf(page, total) };
+    return { data: rows.map((row) => payoutOf(row)), pagination: paginationOf(page, total) };
   },
   csv: {
     item: Payout,
@@ -86,7 +86,7 @@ const createPayoutOperation = change({
   status: 201,
   hints: { readOnly: false, idempotent: false, destructive: false },
   lookUp: noLookUp,
-  apply: async (work, { body }) => ({ data: Payout.parse(payoutOf(await createPayout(work, body))) }),
+  apply: async (work, { body }) => ({ data: payoutOf(await createPayout(work, body)) }),
 });
 
 const settlePayoutOperation = change({

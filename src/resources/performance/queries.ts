@@ -15,13 +15,16 @@ export async function listAssignments(db: Db, brandId: string, ids: readonly str
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Null when the brand has no such creator. */
-export async function findCreatorId(db: Db, brandId: string, email: string): Promise<string | null> {
-  const row = await db
+/** By which ids figures know the creator of this address: more than one once records were joined. */
+export async function listCreatorIds(db: Db, brandId: string, email: string): Promise<string[]> {
+  const rows = await db
     .selectFrom('creators')
-    .select('id')
-    .where('brandId', '=', brandId)
+    .leftJoin('creatorMerges as merged', (join) =>
+      join.onRef('merged.brandId', '=', 'creators.brandId').onRef('merged.creatorId', '=', 'creators.id'),
+    )
+    .select(['creators.id', 'merged.goneId'])
+    .where('creators.brandId', '=', brandId)
     .where(sql`lower(email)`, '=', sql`lower(${email})`)
-    .executeTakeFirst();
-  return row?.id ?? null;
+    .execute();
+  return [...new Set(rows.flatMap(({ id, goneId }) => (goneId === null ? [id] : [id, goneId])))];
 }

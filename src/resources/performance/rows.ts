@@ -1,7 +1,7 @@
 import type { Context } from '../../api/context.ts';
 import { listPerformance, type PerformanceSums, type PerformanceWhere } from '../../figures/queries.ts';
 import { endOf, revenueOf, type Sums, startOf } from '../../figures/schema.ts';
-import { findCreatorId, listAssignments } from './queries.ts';
+import { listAssignments, listCreatorIds } from './queries.ts';
 import type { PerformanceFilter, PerformanceRow } from './schema.ts';
 
 const BATCH = 1_000;
@@ -26,8 +26,8 @@ export async function whereOf(
     until: date_to === undefined ? undefined : endOf(date_to),
   };
   if (creator_email === undefined) return window;
-  const creatorId = await findCreatorId(postgres.db, brandId, creator_email);
-  return creatorId === null ? undefined : { ...window, creatorId };
+  const creatorIds = await listCreatorIds(postgres.db, brandId, creator_email);
+  return creatorIds.length === 0 ? undefined : { ...window, creatorIds };
 }
 
 /** Sums with the assignment they belong to. */

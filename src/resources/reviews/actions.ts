@@ -1,9 +1,9 @@
 import type { Work } from '../../api/work.ts';
+import { announce } from '../commissions/announce-actions.ts';
 import { mayApproveItself } from '../commissions/policy.ts';
 import { postApproval, postRejection } from '../commissions/posting-actions.ts';
-import { type CommissionRow, holdCommissions, listCommissionsById, listCreatorsOf } from '../commissions/queries.ts';
+import { type CommissionRow, holdCommissions, listCreatorsOf } from '../commissions/queries.ts';
 import { holdDue, listCancelled, listDue, type Review, updateReviewed } from '../commissions/review-queries.ts';
-import { CommissionAnnounced, commissionOf } from '../commissions/schema.ts';
 import { payFromUnallocated } from '../payouts/payment-actions.ts';
 import { lockPayees } from '../payouts/queries.ts';
 import { type Candidate, refusalOf, refused, selectionRefused } from './policy.ts';
@@ -20,11 +20,15 @@ async function move(work: Work, rows: readonly CommissionRow[], review: Review):
     else postRejection(work, row);
     work.audit({ resourceId: row.id, old: row, new: after.get(row.id) ?? row });
   }
+  const announced = rows.filter((row) =>
+    review.status === 'approved' ? row.approvedAt === null : row.status !== 'rejected',
+  );
+  await announce(
+    work,
+    review.status === 'approved' ? 'commission.approved' : 'commission.rejected',
+    announced.map(({ id }) => id),
+  );
   if (review.status === 'rejected') return;
-  const first = rows.filter(({ approvedAt }) => approvedAt === null).map(({ id }) => id);
-  for (const facts of await listCommissionsById(db, brandId, first)) {
-    work.emit('commission.approved', CommissionAnnounced.parse(commissionOf(facts)));
-  }
   await payFromUnallocated(work, moved);
 }
 

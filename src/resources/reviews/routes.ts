@@ -60,7 +60,7 @@ const updateCommissionOperation = change({
   lookUp: noLookUp,
   apply: async (work, { params, body: { status, note = null } }) => {
     await reviewOne(work, params.id, { status, note });
-    return { data: CommissionPatched.parse(commissionOf(await getCommission(work.db, work.brandId, params.id))) };
+    return { data: commissionOf(await getCommission(work.db, work.brandId, params.id)) };
   },
 });
 

@@ -54,6 +54,8 @@ const withCreators = (db: Db, brandId: string, entries: ReturnType<typeof entrie
         .where('application.status', '=', 'accepted')
         .where('campaign.status', '=', 'completed')
         .select(({ fn }) => fn.count<number>('campaign.id').distinct().as('count'))
+        .$asScalar()
+        .$notNull()
         .as('campaignsCompleted'),
     );
 

@@ -6,6 +6,7 @@ import { pageOf, paginationOf } from '../../api/page.ts';
 import { eachAs, toWire } from '../../values/wire.ts';
 import { lookUpProfile } from '../creators/actions.ts';
 import { addByEmail, addByHandle, patchEntry, removeEntry } from './actions.ts';
+import { mergeCreators } from './merge-actions.ts';
 import { eachEntry, getRecord, listEntries } from './queries.ts';
 import {
   RosterAdd,
@@ -15,6 +16,7 @@ import {
   RosterEntry,
   RosterFilter,
   RosterList,
+  RosterMerge,
   RosterPatch,
   RosterRecord,
   RosterRemoved,
@@ -41,7 +43,7 @@ const listRoster = operation({
   handler: async ({ postgres }, { caller, query }) => {
     const page = pageOf(query);
     const { rows, total } = await listEntries(postgres.db, caller.brandId, query, page);
-    return { data: rows.map((row) => RosterEntry.parse(toWire(row))), pagination: paginationOf(page, total) };
+    return { data: rows.map((row) => toWire(row)), pagination: paginationOf(page, total) };
   },
   csv: {
     item: RosterEntry,
@@ -64,7 +66,7 @@ const getRosterCreator = operation({
   errors: ['NOT_FOUND'],
   hints: { readOnly: true, idempotent: true, destructive: false },
   handler: async ({ postgres }, { caller, params }) => ({
-    data: RosterRecord.parse(toWire(await getRecord(postgres.db, caller.brandId, params.id))),
+    data: toWire(await getRecord(postgres.db, caller.brandId, params.id)),
   }),
 });
 
@@ -86,7 +88,7 @@ const addToRosterByEmail = change({
   lookUp: noLookUp,
   apply: async (work, { caller, body }) => {
     const { id } = await addByEmail(work, limitOf(caller), body);
-    return { data: RosterAdded.parse(toWire(await getRecord(work.db, work.brandId, id))) };
+    return { data: toWire(await getRecord(work.db, work.brandId, id)) };
   },
 });
 
@@ -111,7 +113,7 @@ const addToRosterByHandle = change({
     lookUpProfile(context, { igHandle: body.ig_handle ?? null, ttHandle: body.tt_handle ?? null }),
   apply: async (work, { caller, body }, profile) => {
     const { entry, creator } = await addByHandle(work, limitOf(caller), body, profile);
-    return { data: RosterAddedByHandle.parse({ ...toWire(creator), id: entry.id, status: entry.status }) };
+    return { data: { ...toWire(creator), id: entry.id, status: entry.status } };
   },
 });
 
@@ -132,7 +134,7 @@ const updateRosterCreator = change({
   lookUp: noLookUp,
   apply: async (work, { caller, params, body }) => {
     await patchEntry(work, limitOf(caller), params.id, body);
-    return { data: RosterRecord.parse(toWire(await getRecord(work.db, work.brandId, params.id))) };
+    return { data: toWire(await getRecord(work.db, work.brandId, params.id)) };
   },
 });
 
@@ -157,6 +159,30 @@ const removeFromRoster = change({
   },
 });
 
+const mergeRosterCreators = change({
+  id: 'merge_roster_creators',
+  method: 'POST',
+  path: '/v1/roster/{id}/merge',
+  tag,
+  summary: 'Join two entries of one person',
+  description:
+    'The entry of the path goes, the one of `into` stays: handles, tags, note, applications and links move to it, and ' +
+    'so do figures of clicks. Where both have a handle or an address, the one that stays keeps its own. An entry with ' +
+    'an order or a payout cannot go: the ledger is never rewritten.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: RosterMerge,
+  response: z.object({ data: RosterRecord }),
+  errors: ['NOT_FOUND', 'CONFLICT'],
+  hints: { readOnly: false, idempotent: false, destructive: true },
+  lookUp: noLookUp,
+  apply: async (work, { params, body }) => {
+    const id = await mergeCreators(work, params.id, body.into);
+    return { data: RosterRecord.parse(toWire(await getRecord(work.db, work.brandId, id))) };
+  },
+});
+
 export const rosterOperations = [
   listRoster,
   addToRosterByEmail,
@@ -164,4 +190,5 @@ export const rosterOperations = [
   getRosterCreator,
   updateRosterCreator,
   removeFromRoster,
+  mergeRosterCreators,
 ] as const;

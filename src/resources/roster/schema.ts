@@ -6,7 +6,8 @@ import { CreatorName, Email, Handle, Tags } from '../creators/schema.ts';
 const status = z.enum(['active', 'hired', 'paused', 'removed']).describe('`hired`: active, and added by handle.');
 const settableStatus = z.enum(['active', 'paused', 'removed']);
 const count = z.number().int().nullable();
-const note = z.string().trim().max(5_000).nullable();
+export const MAX_NOTE = 5_000;
+const note = z.string().trim().max(MAX_NOTE).nullable();
 
 export const RosterEntry = z
   .object({
@@ -72,7 +73,7 @@ export const RosterAddByHandle = z
   })
   .superRefine(({ ig_handle, tt_handle }: Unchecked<'ig_handle' | 'tt_handle'>, context) => {
     if ((ig_handle ?? tt_handle ?? null) !== null) return;
-    const message = 'is required, or `tt_handle`';
+    const message = 'one of `ig_handle` and `tt_handle` is required';
     context.addIssue({ code: 'custom', path: ['ig_handle'], params: { code: 'required' }, message });
   }, besideOthers)
   .meta({ id: 'RosterAddByHandle' });
@@ -89,5 +90,10 @@ export const RosterPatch = z
   })
   .meta({ id: 'RosterPatch' });
 export type RosterPatch = z.output<typeof RosterPatch>;
+
+/** The entry that stays; handles, tags, applications, links and what else there is move to it. */
+export const RosterMerge = z
+  .object({ into: z.string().min(1).max(100).describe("The entry that stays: its id, or its creator's.") })
+  .meta({ id: 'RosterMerge' });
 
 export const RosterList = listOf(RosterEntry);

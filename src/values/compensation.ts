@@ -1,10 +1,12 @@
-import { formatMoney, fromMinor, fromPpm, toMinor, toPpm } from '../../values/money.ts';
-import type { CampaignRow } from './queries.ts';
+import { formatMoney, fromMinor, fromPpm, toMinor, toPpm } from './money.ts';
 
-type Stored = Pick<
-  CampaignRow,
-  'compensationType' | 'compensationAmountMinor' | 'compensationRatePpm' | 'compensationCurrency'
->;
+/** As columns of whatever has a compensation. */
+export interface StoredCompensation {
+  compensationType: string | null;
+  compensationAmountMinor: number | null;
+  compensationRatePpm: number | null;
+  compensationCurrency: string | null;
+}
 
 export interface Compensation {
   type: string;
@@ -12,7 +14,7 @@ export interface Compensation {
   currency: string | null;
 }
 
-const NONE: Stored = {
+const NONE: StoredCompensation = {
   compensationType: null,
   compensationAmountMinor: null,
   compensationRatePpm: null,
@@ -20,7 +22,7 @@ const NONE: Stored = {
 };
 
 /** As columns: a commission's amount is a rate, any other's is money. The shape has refused what does not fit. */
-export function storedCompensation(compensation: Compensation | null, brandCurrency: string): Stored {
+export function storedCompensation(compensation: Compensation | null, brandCurrency: string): StoredCompensation {
   if (!compensation) return NONE;
   const { type, amount } = compensation;
   const isRate = type === 'commission';
@@ -34,14 +36,14 @@ export function storedCompensation(compensation: Compensation | null, brandCurre
 }
 
 /** A row's four columns under short names. */
-const columnsOf = (row: Stored) => ({
+const columnsOf = (row: StoredCompensation) => ({
   type: row.compensationType,
   minor: row.compensationAmountMinor,
   ppm: row.compensationRatePpm,
   currency: row.compensationCurrency,
 });
 
-export function compensationOf(row: Stored): Compensation | null {
+export function compensationOf(row: StoredCompensation): Compensation | null {
   const { type, minor, ppm, currency } = columnsOf(row);
   if (type === null) return null;
   const money = minor !== null && currency !== null ? fromMinor(minor, currency) : null;
@@ -52,7 +54,7 @@ export function compensationOf(row: Stored): Compensation | null {
  * "$500 fixed", "€1,250 fixed", "15% commission"; without an amount "Fixed" or "Commission". "Product only" is the
  * type `product`, whatever its amount. Null when nothing was said of compensation.
  */
-export function compensationLabel(row: Stored): string | null {
+export function compensationLabel(row: StoredCompensation): string | null {
   const { type, minor, ppm, currency } = columnsOf(row);
   if (type === null) return null;
   if (type === 'product') return 'Product only';

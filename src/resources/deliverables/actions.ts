@@ -1,0 +1,147 @@
+import { given } from '../../api/patch.ts';
+import type { Work } from '../../api/work.ts';
+import type { EventName } from '../../outbox/events.ts';
+import { validationError } from '../../values/errors.ts';
+import { newId } from '../../values/ids.ts';
+import { findAddressee, notOnRoster } from '../applications/addressee-queries.ts';
+import { campaignProblems } from '../campaigns/actions.ts';
+import { ENDED_WITH_CONTRACT, refusalOf } from './policy.ts';
+import {
+  type DeliverableFacts,
+  type DeliverableRow,
+  getDeliverable,
+  insertDeliverables,
+  insertSubmission,
+  lockDeliverable,
+  lockOfContract,
+  startPending,
+  updateDeliverable,
+  updateFeedback,
+} from './queries.ts';
+import { type DeliverableCreate, type DeliverablePatch, deliverableOf } from './schema.ts';
+
+type DeliverableEvent = Extract<EventName, `deliverable.${string}`>;
+
+/** What creators write is theirs: the audit log says that it changed, not what it says. */
+const auditedOf = ({ caption: _caption, declinedReason: _reason, ...row }: DeliverableRow) => row;
+
+function audit(work: Work, old: DeliverableRow | null, row: DeliverableRow): void {
+  work.audit({ resourceId: row.id, old: old && auditedOf(old), new: auditedOf(row) });
+}
+
+/** Audits a move and announces it; the row as it is shown then. */
+async function announce(
+  work: Work,
+  event: DeliverableEvent,
+  old: DeliverableRow,
+  row: DeliverableRow,
+): Promise<DeliverableFacts> {
+  audit(work, old, row);
+  const facts = await getDeliverable(work.db, work.brandId, row.id);
+  work.emit(event, deliverableOf(facts));
+  return facts;
+}
+
+/** One that was agreed on outside of a contract. */
+export async function createDeliverable(work: Work, input: DeliverableCreate): Promise<DeliverableFacts> {
+  const { db, now, brandId } = work;
+  const problems = await campaignProblems(work, input.campaign_id);
+  const addressee = await findAddressee(db, brandId, input.creator_email);
+  if (!addressee) problems.push(notOnRoster(input.creator_email));
+  if (!addressee || problems.length > 0) throw validationError(problems);
+  const id = newId('dlv', now.getTime());
+  await insertDeliverables(db, [
+    {
+      ...{ id, brandId, contractId: null, creatorId: addressee.id, status: 'pending', createdAt: now },
+      campaignId: input.campaign_id ?? null,
+      type: input.type,
+      platform: input.platform ?? null,
+      instructions: input.instructions ?? null,
+      dueDate: input.due_date ?? null,
+    },
+  ]);
+  const facts = await getDeliverable(db, brandId, id);
+  work.audit({ resourceId: id, old: null, new: facts });
+  return facts;
+}
+
+const EVENT_OF = {
+  approved: 'deliverable.approved',
+  revision_requested: 'deliverable.revision_requested',
+  cancelled: 'deliverable.cancelled',
+} as const;
+
+/** The brand's review, and what else it says of a deliverable. The same status again changes none and tells nobody. */
+export async function patchDeliverable(work: Work, id: string, patch: DeliverablePatch): Promise<DeliverableFacts> {
+  const { db, now, brandId } = work;
+  const old = await lockDeliverable(db, brandId, id);
+  const { status, feedback, due_date: dueDate } = patch;
+  const moved = status !== undefined && status !== old.status ? status : undefined;
+  const refusal = moved && refusalOf('brand', old.status, moved);
+  if (refusal) throw refusal;
+  const row = await updateDeliverable(db, brandId, id, {
+    ...given({ status: moved, dueDate }),
+    // A review without a word leaves none of an earlier one standing.
+    ...(moved === 'approved' || moved === 'revision_requested' ? { feedback: feedback ?? null } : given({ feedback })),
+    ...(moved === 'approved' ? { approvedAt: now } : {}),
+    updatedAt: now,
+  });
+  if (row.feedback !== old.feedback) await updateFeedback(db, brandId, row, row.feedback);
+  if (moved) return await announce(work, EVENT_OF[moved], old, row);
+  audit(work, old, row);
+  return await getDeliverable(db, brandId, id);
+}
+
+/** What ends with its contract, by expiry or because the brand voided it. Each is announced. */
+export async function cancelOfContract(work: Work, contractId: string): Promise<void> {
+  const { db, now, brandId } = work;
+  for (const old of await lockOfContract(db, brandId, contractId, ENDED_WITH_CONTRACT)) {
+    const row = await updateDeliverable(db, brandId, old.id, { status: 'cancelled', updatedAt: now });
+    await announce(work, 'deliverable.cancelled', old, row);
+  }
+}
+
+/** The creator has begun: what is pending is in progress from now on. */
+export async function startDeliverables(work: Work, pending: readonly DeliverableRow[]): Promise<void> {
+  for (const old of pending) {
+    const row = await startPending(work.db, work.brandId, old.id, work.now);
+    if (row) audit(work, old, row);
+  }
+}
+
+export interface Handed {
+  contentUrl: string | null;
+  caption: string | null;
+  assetIds: string[];
+}
+
+/** What a creator hands in: a new version, to be reviewed. */
+export async function submitDeliverable(work: Work, id: string, handed: Handed): Promise<DeliverableFacts> {
+  const { db, now, brandId } = work;
+  const old = await lockDeliverable(db, brandId, id);
+  const refusal = refusalOf('creator', old.status, 'submitted');
+  if (refusal) throw refusal;
+  const version = old.version + 1;
+  await insertSubmission(db, {
+    ...handed,
+    ...{ id: newId('sub', now.getTime()), brandId, deliverableId: id, n: version, at: now, feedback: null },
+    isLate: old.dueDate !== null && now.toISOString().slice(0, 10) > old.dueDate,
+  });
+  const row = await updateDeliverable(db, brandId, id, {
+    ...handed,
+    ...{ status: 'submitted', version, submittedAt: now, updatedAt: now, feedback: null },
+  });
+  return await announce(work, 'deliverable.submitted', old, row);
+}
+
+/** A creator who will not do it says why. */
+export async function declineDeliverable(work: Work, id: string, reason: string): Promise<DeliverableFacts> {
+  const { db, now, brandId } = work;
+  const old = await lockDeliverable(db, brandId, id);
+  const refusal = refusalOf('creator', old.status, 'declined');
+  if (refusal) throw refusal;
+  const row = await updateDeliverable(db, brandId, id, {
+    ...{ status: 'declined', declinedReason: reason, updatedAt: now },
+  });
+  return await announce(work, 'deliverable.declined', old, row);
+}

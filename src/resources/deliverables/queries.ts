@@ -1,0 +1,188 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import type { ListWindow, Page } from '../../api/page.ts';
+import { inBatches } from '../../engines/postgres/batches.ts';
+import type { Db, Exports } from '../../engines/postgres/open.ts';
+import { type Cut, cutTo, inWindow } from '../../engines/postgres/window.ts';
+import type {
+  DeliverableStatus,
+  DeliverableSubmissionsTable,
+  DeliverablesTable,
+} from '../../engines/postgres/work-tables.ts';
+import { notFound } from '../../values/errors.ts';
+
+export type DeliverableRow = Selectable<DeliverablesTable>;
+export type SubmissionRow = Selectable<DeliverableSubmissionsTable>;
+
+export interface DeliverableWhere extends ListWindow {
+  campaign_id?: string | undefined;
+  contract_id?: string | undefined;
+  creator_email?: string | undefined;
+  status?: DeliverableStatus | undefined;
+}
+
+const withCreator = (db: Db, brandId: string) =>
+  db
+    .selectFrom('deliverables')
+    .innerJoin('creators', 'creators.id', 'deliverables.creatorId')
+    .selectAll('deliverables')
+    .select(['creators.email as creatorEmail', 'creators.name as creatorName'])
+    .where('deliverables.brandId', '=', brandId);
+
+export type DeliverableFacts = Awaited<ReturnType<typeof getDeliverable>>;
+
+function matching(db: Db, brandId: string, where: DeliverableWhere) {
+  const { campaign_id, contract_id, creator_email, status } = where;
+  let query = withCreator(db, brandId).where(inWindow('deliverables.createdAt', where));
+  if (campaign_id !== undefined) query = query.where('deliverables.campaignId', '=', campaign_id);
+  if (contract_id !== undefined) query = query.where('deliverables.contractId', '=', contract_id);
+  if (creator_email !== undefined) query = query.where(sql`lower(creators.email)`, '=', creator_email.toLowerCase());
+  if (status !== undefined) query = query.where('deliverables.status', '=', status);
+  return query;
+}
+
+async function selectDeliverables(db: Db, brandId: string, where: DeliverableWhere, cut: Cut) {
+  const order = { time: 'deliverables.createdAt', id: 'deliverables.id', sort: where.sort };
+  return await cutTo(matching(db, brandId, where), order, cut).execute();
+}
+
+export async function listDeliverables(db: Db, brandId: string, where: DeliverableWhere, page: Page) {
+  const { total } = await matching(db, brandId, where)
+    .clearSelect()
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  return { rows: await selectDeliverables(db, brandId, where, page), total };
+}
+
+export function eachDeliverable(exports: Exports, brandId: string, where: DeliverableWhere) {
+  return inBatches<DeliverableFacts>(exports, brandId, (trx, last, limit) =>
+    selectDeliverables(trx, brandId, where, { limit, after: last && { at: last.createdAt, id: last.id } }),
+  );
+}
+
+export async function getDeliverable(db: Db, brandId: string, id: string) {
+  const row = await withCreator(db, brandId).where('deliverables.id', '=', id).executeTakeFirst();
+  if (!row) throw notFound('deliverable');
+  return row;
+}
+
+/** A contract's, in the order of its items. */
+export async function listOfContract(db: Db, brandId: string, contractId: string): Promise<DeliverableFacts[]> {
+  return await withCreator(db, brandId)
+    .where('deliverables.contractId', '=', contractId)
+    .orderBy('deliverables.position')
+    .execute();
+}
+
+/** The row, locked until the transaction ends. */
+export async function lockDeliverable(db: Db, brandId: string, id: string): Promise<DeliverableRow> {
+  const row = await db
+    .selectFrom('deliverables')
+    .selectAll()
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!row) throw notFound('deliverable');
+  return row;
+}
+
+/** Every version of what was handed in for these, newest first. */
+export async function listSubmissions(db: Db, brandId: string, ids: readonly string[]): Promise<SubmissionRow[]> {
+  if (ids.length === 0) return [];
+  return await db
+    .selectFrom('deliverableSubmissions')
+    .selectAll()
+    .where('brandId', '=', brandId)
+    .where('deliverableId', 'in', ids)
+    .orderBy('n', 'desc')
+    .execute();
+}
+
+export async function insertDeliverables(db: Db, rows: Insertable<DeliverablesTable>[]): Promise<void> {
+  if (rows.length > 0) await db.insertInto('deliverables').values(rows).execute();
+}
+
+/** Of a contract that is still a draft: its creator has seen none of them. */
+export async function deleteOfContract(db: Db, brandId: string, contractId: string): Promise<void> {
+  await db.deleteFrom('deliverables').where('brandId', '=', brandId).where('contractId', '=', contractId).execute();
+}
+
+/** What a draft's deliverables follow: whose they are, and in which campaign. */
+export async function updateOfContract(
+  db: Db,
+  brandId: string,
+  contractId: string,
+  change: Pick<Updateable<DeliverablesTable>, 'creatorId' | 'campaignId'>,
+): Promise<void> {
+  await db
+    .updateTable('deliverables')
+    .set(change)
+    .where('brandId', '=', brandId)
+    .where('contractId', '=', contractId)
+    .execute();
+}
+
+export async function updateDeliverable(
+  db: Db,
+  brandId: string,
+  id: string,
+  change: Updateable<DeliverablesTable>,
+): Promise<DeliverableRow> {
+  return await db
+    .updateTable('deliverables')
+    .set(change)
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Those of a contract that are in one of the states, locked until the transaction ends. */
+export async function lockOfContract(
+  db: Db,
+  brandId: string,
+  contractId: string,
+  states: readonly DeliverableStatus[],
+): Promise<DeliverableRow[]> {
+  return await db
+    .selectFrom('deliverables')
+    .selectAll()
+    .where('brandId', '=', brandId)
+    .where('contractId', '=', contractId)
+    .where('status', 'in', states)
+    .orderBy('id')
+    .forUpdate()
+    .execute();
+}
+
+/** To in_progress, where it is pending still; undefined otherwise. */
+export async function startPending(db: Db, brandId: string, id: string, at: Date): Promise<DeliverableRow | undefined> {
+  return await db
+    .updateTable('deliverables')
+    .set({ status: 'in_progress', updatedAt: at })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where('status', '=', 'pending')
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export async function insertSubmission(db: Db, row: Insertable<DeliverableSubmissionsTable>): Promise<void> {
+  await db.insertInto('deliverableSubmissions').values(row).execute();
+}
+
+/** What the brand said of the version that it looked at. */
+export async function updateFeedback(
+  db: Db,
+  brandId: string,
+  { id, version }: DeliverableRow,
+  feedback: string | null,
+): Promise<void> {
+  await db
+    .updateTable('deliverableSubmissions')
+    .set({ feedback })
+    .where('brandId', '=', brandId)
+    .where('deliverableId', '=', id)
+    .where('n', '=', version)
+    .execute();
+}

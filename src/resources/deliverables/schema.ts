@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import { ListQuery, listOf, timestamp } from '../../api/page.ts';
+import { toWire } from '../../values/wire.ts';
+import { Email } from '../creators/schema.ts';
+import type { DeliverableFacts, SubmissionRow } from './queries.ts';
+
+const STATUSES = [
+  'pending',
+  'in_progress',
+  'submitted',
+  'approved',
+  'revision_requested',
+  'declined',
+  'cancelled',
+] as const;
+
+export const DeliverableType = z.string().trim().min(1).max(50).meta({ example: 'reel' });
+export const Platform = z.enum(['photo_app', 'video_app', 'stream_app']);
+/** A day of the calendar, within what a century plans. */
+export const DueDate = z.iso
+  .date({ error: 'must be a date such as 2027-01-31' })
+  .refine((day) => day >= '2000-01-01' && day <= '2199-12-31', 'must be a date between 2000 and 2199')
+  .meta({ example: '2027-01-31' });
+
+/** One piece of work that a creator owes, as lists and events show it. */
+export const Deliverable = z
+  .object({
+    id: z.string(),
+    contract_id: z.string().nullable().describe('Null when it was asked for outside of any contract.'),
+    campaign_id: z.string().nullable(),
+    creator_email: z.string().nullable(),
+    creator_name: z.string().nullable(),
+    type: z.string(),
+    platform: z.string().nullable(),
+    status: z.enum(STATUSES),
+    content_url: z.string().nullable().describe('Where the latest version is to be seen.'),
+    asset_ids: z.array(z.string()).describe('Files of the latest version, in the asset library.'),
+    caption: z.string().nullable().describe('What the creator wrote to the latest version.'),
+    due_date: z.string().nullable().describe('A day, such as 2027-01-31.'),
+    submitted_at: timestamp.nullable().describe('Of the latest version.'),
+    is_late: z.boolean().describe('True when the latest version came after the due date, by the UTC day.'),
+    version: z.number().int().describe('How often something was submitted.'),
+    feedback: z.string().nullable().describe("The brand's, of its latest review."),
+    declined_reason: z.string().nullable(),
+    approved_at: timestamp.nullable(),
+    created_at: timestamp,
+    updated_at: timestamp.nullable(),
+  })
+  .meta({ id: 'Deliverable' });
+export type Deliverable = z.infer<typeof Deliverable>;
+
+const Submission = z.object({
+  version: z.number().int(),
+  content_url: z.string().nullable(),
+  asset_ids: z.array(z.string()),
+  caption: z.string().nullable(),
+  is_late: z.boolean(),
+  submitted_at: timestamp,
+  feedback: z.string().nullable().describe("The brand's, of this version."),
+});
+
+export const DeliverableDetail = Deliverable.extend({
+  instructions: z.string().nullable().describe('What is asked for; shown to the creator.'),
+  submissions: z.array(Submission).describe('Every version, newest first.'),
+}).meta({ id: 'DeliverableDetail' });
+
+export const DeliverableSaved = Deliverable.pick({ id: true, status: true, feedback: true, updated_at: true }).extend({
+  due_date: z.string().nullable(),
+});
+
+export const DeliverableCreate = z
+  .object({
+    creator_email: Email.describe('Of somebody on the roster, or who applied to a campaign.'),
+    campaign_id: z.string().max(100).nullable().optional(),
+    type: DeliverableType,
+    platform: Platform.nullable().optional(),
+    instructions: z.string().trim().max(10_000).nullable().optional(),
+    due_date: DueDate.nullable().optional(),
+    contract_id: z
+      .null({ error: 'must be null: what a contract promises is created with the contract' })
+      .optional()
+      .describe("Always null: a contract's deliverables are created with it."),
+  })
+  .meta({ id: 'DeliverableCreate' });
+export type DeliverableCreate = z.output<typeof DeliverableCreate>;
+
+export const DeliverablePatch = z
+  .object({
+    status: z.enum(['approved', 'revision_requested', 'cancelled']).optional(),
+    feedback: z.string().trim().max(5_000).nullable().optional().describe('Shown to the creator.'),
+    due_date: DueDate.nullable().optional(),
+  })
+  .meta({ id: 'DeliverablePatch' });
+export type DeliverablePatch = z.output<typeof DeliverablePatch>;
+
+export const DeliverableFilter = z.object({
+  campaign_id: z.string().max(100).optional(),
+  contract_id: z.string().max(100).optional(),
+  creator_email: z.email().max(254).optional().describe('In any case.'),
+  status: z.enum(STATUSES).optional(),
+  ...ListQuery,
+});
+
+export const DeliverableList = listOf(Deliverable);
+
+const isLate = ({ submittedAt, dueDate }: Pick<DeliverableFacts, 'submittedAt' | 'dueDate'>): boolean =>
+  submittedAt !== null && dueDate !== null && submittedAt.toISOString().slice(0, 10) > dueDate;
+
+/** A row as the list item, which is also what events carry. */
+export const deliverableOf = (row: DeliverableFacts): Deliverable =>
+  Deliverable.parse({ ...toWire(row), is_late: isLate(row) });
+
+const submissionOf = ({ n, at, ...row }: SubmissionRow) => ({
+  ...toWire(row),
+  version: n,
+  submitted_at: at.toISOString(),
+});
+
+export const deliverableDetailOf = (row: DeliverableFacts, submissions: readonly SubmissionRow[]) =>
+  DeliverableDetail.parse({
+    ...toWire(row),
+    is_late: isLate(row),
+    submissions: submissions.map(submissionOf),
+  });
