@@ -62,16 +62,11 @@ const history = fc.array(fc.record({ facts, review: fc.constantFrom<Review>('app
 });
 
 function start({ ratePpm, holdDays }: { ratePpm: number; holdDays: number }): State {
-  const stand = {
-    status: 'pending',
-    statusNote: null,
-    rejectedFrom: null,
-    noteBeforeRejection: null,
-    commissionMinor: 0,
-  } as const;
+  const stand = { status: 'pending', statusNote: null, commissionMinor: 0 } as const;
+  const none = { rejectedFrom: null, noteBeforeRejection: null };
   return {
     ...{ order: undefined, refunds: new Map(), last: undefined, posted: [] },
-    standing: { ratePpm, holdDays, ...stand },
+    standing: { ratePpm, holdDays, ...stand, ...none },
   };
 }
 
