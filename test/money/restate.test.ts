@@ -292,10 +292,8 @@ describe('what a commission and its ledger become', () => {
   });
 
   it('what a review rejected owes nothing whatever the facts say, and counts as a sale all the same', () => {
-    const end = after(
-      { facts: [snapshot({ paidAt: null })], review: 'reject' },
-      { facts: [snapshot()], review: 'reject' },
-    );
+    const unpaid: History = [{ facts: [snapshot({ paidAt: null })], review: 'reject' }];
+    const end = after(...unpaid, { facts: [snapshot()], review: 'reject' });
     expect(end).toMatchObject({ columns: { status: 'rejected', statusNote: 'no', rejectedFrom: null }, sales: 1 });
     expect(Object.keys(end.sums).some((key) => key.startsWith('commission'))).toBe(false);
   });
