@@ -64,6 +64,8 @@ const Environment = z.object({
   MAIL_FROM: z.email('must be an address alone, such as mail@example.com').optional(),
   UNKNOWN_LINK_URL: url(['http:', 'https:']),
   OUTBOUND_ALLOW: networks,
+  ASSETS_URL: url(['s3:']),
+  MAX_ASSET_MB: z.coerce.number().int().min(1).max(5_000).default(100),
   ROLLCALL_DIR: z.string().default('.rollcall'),
   EMBEDDED_JAVA_HOME: z.string().optional(),
   ES_JAVA_HOME: z.string().optional(),
@@ -119,6 +121,9 @@ export interface Config {
   unknownLinkUrl: string | undefined;
   /** Addresses or networks that calls to a brand's own hosts may reach although they are private. */
   outboundAllow: string[];
+  /** The S3-compatible storage of assets; undefined: a folder of this machine. */
+  assetsUrl: string | undefined;
+  maxAssetBytes: number;
   /** Absolute path of the folder that holds embedded engines, their data and the demo's keys. */
   directory: string;
   /** Where to look for Java, in order, besides the usual folders. */
@@ -181,6 +186,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     mailFrom: env.MAIL_FROM ?? 'rollcall@localhost',
     unknownLinkUrl: env.UNKNOWN_LINK_URL,
     outboundAllow: env.OUTBOUND_ALLOW,
+    assetsUrl: env.ASSETS_URL,
+    maxAssetBytes: env.MAX_ASSET_MB * 1024 * 1024,
     directory: path.resolve(env.ROLLCALL_DIR),
     java: {
       homes: [env.EMBEDDED_JAVA_HOME, env.ES_JAVA_HOME, env.JAVA_HOME].filter((home) => home !== undefined),

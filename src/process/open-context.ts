@@ -7,6 +7,7 @@ import { openDirectory } from '../directory/directory.ts';
 import { openClickHouse } from '../engines/clickhouse/open.ts';
 import { openLiveIndex } from '../engines/elastic/live-index.ts';
 import { openElastic } from '../engines/elastic/open.ts';
+import { openFiles } from '../engines/files/open.ts';
 import { openMailer } from '../engines/mail/open.ts';
 import { openPostgres } from '../engines/postgres/open.ts';
 import { openRedis } from '../engines/redis/open.ts';
@@ -55,7 +56,10 @@ const mailOptions = ({ smtpUrl, mailFrom, directory }: Config) => ({
   folder: path.join(directory, 'mail'),
 });
 
-/** Connects to the engines; none has to be up. `readClock`: see a sandbox's time, once PostgreSQL is migrated. `close` closes in reverse. */
+/**
+ * Connects to the engines; none has to be up. `readClock` reads a sandbox's time, once PostgreSQL is migrated; `close` closes
+ * in reverse.
+ */
 export function openContext(
   config: Config,
   urls: EngineUrls,
@@ -68,6 +72,7 @@ export function openContext(
   const redis = openRedis(urls.redis, { onError: quietly(log, 'Redis') });
   const elastic = openElastic(urls.elasticsearch);
   const clickhouse = openClickHouse(urls.clickhouse, { cluster: config.clickhouseCluster });
+  const files = openFiles(config);
   const live = openLiveIndex(elastic, config.directoryAlias);
   const directory = openDirectory(elastic, live);
   const mailer = openMailer(mailOptions(config));
@@ -75,7 +80,7 @@ export function openContext(
   return {
     context: {
       ...{ config, log, clock: clock ?? sandbox?.clock ?? systemClock },
-      ...{ postgres, redis, elastic, directory, clickhouse, secrets, mailer, pageLinks },
+      ...{ postgres, redis, elastic, directory, clickhouse, secrets, files, mailer, pageLinks },
     },
     readClock: async () => await sandbox?.refresh(),
     close: async () => {

@@ -1,4 +1,5 @@
 import type { ColumnType, Generated } from 'kysely';
+import type { AssetTables } from './asset-tables.ts';
 import type { AttributionTables } from './attribution-tables.ts';
 import type { ContentTables } from './content-tables.ts';
 import type { MailTables } from './mail-tables.ts';
@@ -120,6 +121,7 @@ export interface DirectoryWritersTable {
 
 export interface Database
   extends WorkflowTables,
+    AssetTables,
     AttributionTables,
     ContentTables,
     MailTables,
