@@ -71,13 +71,15 @@ beforeAll(async () => {
   Object.assign(ids, { assets: asset });
   const shipment = (await send('POST', '/v1/shipments', key, { creator_email: 'secret@example.com' })).body.data.id;
   const content = (await send('POST', '/v1/content', key, { url: 'https://photo.app/p/secret' })).body.data.id;
-  Object.assign(ids, { shipments: shipment, content });
+  const share = (await send('POST', '/api/brand/shipments/share', key, { title: 'secret' })).body.shareId;
+  Object.assign(ids, { shipments: shipment, content, shares: share });
   Object.assign(ids, { commissions: commission, payouts: payout, integrations: source.id, deliverables: deliverable });
 });
 afterAll(() => app?.close());
 
 const isDirectory = (path: string) => path.startsWith('/v1/creators/');
-const noun = (path: string) => path.replace('/affiliates/', '/').split('/')[2] ?? '';
+const noun = (path: string) =>
+  path.startsWith('/api/brand/shipments/share') ? 'shares' : (path.replace('/affiliates/', '/').split('/')[2] ?? '');
 const withId = operations.filter(({ path }) => path.includes('{') && !isDirectory(path));
 /** Asked of one order by its id: test/money/explain.test.ts asks as a stranger. */
 const isOfOne = (path: string) => path === '/v1/affiliates/explain';
