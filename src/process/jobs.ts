@@ -14,6 +14,7 @@ import { giveUpUploads, markExpiringRights, purgeDeleted, startThumbnails } from
 import { approveDue } from '../resources/commissions/jobs.ts';
 import { startContentRefreshes } from '../resources/content/jobs.ts';
 import { profileUnknown } from '../resources/creators/jobs.ts';
+import { approveDue } from '../resources/reviews/jobs.ts';
 import { trackDue } from '../resources/shipments/jobs.ts';
 import { startDelivering } from '../resources/webhooks/sending/loop.ts';
 import { ignoreFailure } from '../values/errors.ts';
