@@ -11,7 +11,6 @@ import { drainClicks } from '../links-host/jobs.ts';
 import { sendDueMails } from '../mail/sender.ts';
 import { pruneOutbox, relayAll } from '../outbox/relay.ts';
 import { giveUpUploads, markExpiringRights, purgeDeleted, startThumbnails } from '../resources/assets/jobs.ts';
-import { approveDue } from '../resources/commissions/jobs.ts';
 import { startContentRefreshes } from '../resources/content/jobs.ts';
 import { profileUnknown } from '../resources/creators/jobs.ts';
 import { approveDue } from '../resources/reviews/jobs.ts';
