@@ -16,6 +16,7 @@ import { deliverableOperations } from '../resources/deliverables/routes.ts';
 import { integrationOperations } from '../resources/integrations/routes.ts';
 import { bulkCodeOperations } from '../resources/links/bulk/routes.ts';
 import { linkOperations } from '../resources/links/routes.ts';
+import { messageOperations } from '../resources/messages/routes.ts';
 import { orderOperations } from '../resources/orders/routes.ts';
 import { payoutOperations } from '../resources/payouts/routes.ts';
 import { performanceOperations } from '../resources/performance/routes.ts';
@@ -42,6 +43,7 @@ const declared = [
   ...deliverableOperations,
   ...shipmentOperations,
   ...contentOperations,
+  ...messageOperations,
   ...linkOperations,
   ...bulkCodeOperations,
   ...commissionOperations,

@@ -1,12 +1,14 @@
 import type { z } from 'zod';
 import { assetRightsEnding } from './templates/asset-rights-ending.ts';
 import { mailTest } from './templates/mail-test.ts';
+import { messageSent } from './templates/message-sent.ts';
 import { parcelOnItsWay } from './templates/parcel-on-its-way.ts';
 
 /** Every kind of mail, a line each. */
 export const TEMPLATES = {
   asset_rights_ending: assetRightsEnding,
   mail_test: mailTest,
+  message_sent: messageSent,
   parcel_on_its_way: parcelOnItsWay,
 };
 
