@@ -8,6 +8,7 @@ import { auditOperations } from '../resources/audit/routes.ts';
 import { brandOperations } from '../resources/brands/routes.ts';
 import { campaignOperations } from '../resources/campaigns/routes.ts';
 import { commissionOperations } from '../resources/commissions/routes.ts';
+import { contractOperations } from '../resources/contracts/routes.ts';
 import { creatorOperations } from '../resources/creators/routes.ts';
 import { deliverableOperations } from '../resources/deliverables/routes.ts';
 import { integrationOperations } from '../resources/integrations/routes.ts';
@@ -32,6 +33,7 @@ const declared = [
   ...campaignOperations,
   ...applicationOperations,
   ...deliverableOperations,
+  ...contractOperations,
   ...linkOperations,
   ...bulkCodeOperations,
   ...commissionOperations,

@@ -9,6 +9,7 @@ import { ENDED_WITH_CONTRACT, refusalOf } from './policy.ts';
 import {
   type DeliverableFacts,
   type DeliverableRow,
+  deleteOfContract,
   getDeliverable,
   insertDeliverables,
   insertSubmission,
@@ -63,6 +64,31 @@ export async function createDeliverable(work: Work, input: DeliverableCreate): P
   const facts = await getDeliverable(db, brandId, id);
   work.audit({ resourceId: id, old: null, new: facts });
   return facts;
+}
+
+interface Promised {
+  type: string;
+  platform: string | null;
+  quantity: number;
+  dueDate: string | null;
+}
+
+/** One for each unit that a contract promises, in place of those that an earlier draft of it made. */
+export async function makeDeliverables(
+  { db, now, brandId }: Work,
+  { id: contractId, creatorId, campaignId }: { id: string; creatorId: string; campaignId: string | null },
+  items: readonly Promised[],
+): Promise<void> {
+  await deleteOfContract(db, brandId, contractId);
+  const units = items.flatMap(({ quantity, ...item }) => Array.from({ length: quantity }, () => item));
+  await insertDeliverables(
+    db,
+    units.map((unit, position) => ({
+      ...unit,
+      ...{ id: newId('dlv', now.getTime()), brandId, contractId, creatorId, campaignId, position },
+      ...{ status: 'pending', createdAt: now },
+    })),
+  );
 }
 
 const EVENT_OF = {
