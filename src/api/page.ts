@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isDay, TimeText } from '../values/time.ts';
 
 export const DEFAULT_LIMIT = 20;
 export const MAX_LIMIT = 100;
@@ -56,8 +57,10 @@ export const PageQuery = {
 };
 
 /** A date, or ISO 8601 with an offset. */
-export const timestampInput = z
-  .union([z.iso.date(), z.iso.datetime({ offset: true })])
+export const timestampInput = TimeText.transform((text) => new Date(text)).pipe(z.date());
+
+/** The end of a window: a date alone means its last moment, in UTC. */
+export const throughInput = TimeText.transform((text) => (isDay(text) ? `${text}T23:59:59.999Z` : text))
   .transform((text) => new Date(text))
   .pipe(z.date());
 
@@ -70,8 +73,10 @@ const SORTS = ['newest', 'oldest'] as const;
 export const ListQuery = {
   ...PageQuery,
   created_after: timestampInput.describe('Only what was made after this time.').optional(),
-  created_before: timestampInput
-    .describe("Only what was made at or before this time; the first page's newest freezes a walk.")
+  created_before: throughInput
+    .describe(
+      "Only what was made at or before this time; a date alone includes that day. The first page's newest freezes a walk.",
+    )
     .optional(),
   sort: z.enum(SORTS).default('newest').describe('Ties are ordered by id.'),
 };

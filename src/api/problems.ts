@@ -18,18 +18,37 @@ export const besideOthers = {
 
 const SHOWN = 60;
 
-/** A value as an error message shows it: short, and never a secret's whole length. */
+/** A value as an error message shows it: short, and never a secret's whole length or a whole body. */
 function show(value: unknown): string {
   if (value === undefined) return 'nothing';
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  if (typeof value === 'object' && value !== null) return 'an object';
+  const text = String(value);
   const characters = [...text];
   return JSON.stringify(characters.length > SHOWN ? `${characters.slice(0, SHOWN).join('')}…` : text);
 }
 
 const withArticle = (noun: string) => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 
+/** What is right, where zod's own words say only that it is wrong. */
+const FORMATS: Readonly<Record<string, string>> = {
+  date: 'must be a date such as 2026-11-22',
+  datetime: 'must be a time with its offset such as 2026-11-22T09:30:00Z',
+  email: 'must be an e-mail address such as ana@example.com',
+  url: 'must be a whole address such as https://shop.example/page',
+};
+
+const isDefault = ({ message }: Issue) => message.startsWith('Invalid ');
+
 function expectation(issue: Issue): string {
   switch (issue.code) {
+    case 'invalid_union': {
+      if (!isDefault(issue)) return issue.message;
+      const branches = issue.errors.flatMap(([first]) => (first ? [expectation(first)] : []));
+      return [...new Set(branches)].join(', or ') || issue.message;
+    }
+    case 'invalid_format':
+      return isDefault(issue) ? (FORMATS[issue.format] ?? issue.message) : issue.message;
     case 'invalid_type':
       return `must be ${withArticle(issue.expected === 'int' ? 'whole number' : issue.expected)}`;
     case 'too_small':
@@ -55,15 +74,20 @@ function codeOf(issue: Issue): string {
   return issue.code;
 }
 
+function messageOf(issue: Issue, code: string): string {
+  if (issue.code === 'custom') {
+    // A rule between fields looks at the whole body, and says itself what it wants.
+    const isOfFields = typeof issue.input === 'object' || code === 'required';
+    return isOfFields ? `${issue.message}.` : `${issue.message}; got ${show(issue.input)}.`;
+  }
+  return code === 'required' ? 'is required.' : `${expectation(issue)}; got ${show(issue.input)}.`;
+}
+
 /** Every issue of a failed parse as field, code and a message that names the value and what would be right. */
 export function problemsOf(result: z.ZodSafeParseResult<unknown>): Problem[] {
   if (result.success) return [];
   return result.error.issues.map((issue) => {
     const code = codeOf(issue);
-    return {
-      field: issue.path.map(String).join('.') || 'body',
-      code,
-      message: code === 'required' ? 'is required.' : `${expectation(issue)}; got ${show(issue.input)}.`,
-    };
+    return { field: issue.path.map(String).join('.') || 'body', code, message: messageOf(issue, code) };
   });
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { integer } from '../engines/clickhouse/query.ts';
+import { isDay, TimeText } from '../values/time.ts';
 
 /** The stream of clicks that are acknowledged and not yet in ClickHouse. Keys share a slot, for one script reaches them. */
 export const CLICK_STREAM = 'clicks:{clicks}';
@@ -69,14 +70,14 @@ export const FRESHNESS =
   '`X-Data-As-Of` says until when every event is in the figures. It is left out while that is not known, as when figures are being folded again.';
 
 /** A whole UTC day, or a time to the millisecond. */
-export const Boundary = z.union([z.iso.date(), z.iso.datetime({ offset: true })]).meta({ example: '2026-03-31' });
+export const Boundary = TimeText.meta({ example: '2026-03-31' });
 
 export const startOf = (boundary: string): Date => new Date(boundary);
 
 /** What comes after it: the next day, or the next millisecond. */
 export function endOf(boundary: string): Date {
   const at = Date.parse(boundary);
-  return new Date(z.iso.date().safeParse(boundary).success ? at + DAY_MS : at + 1);
+  return new Date(isDay(boundary) ? at + DAY_MS : at + 1);
 }
 
 export const isDayEdge = (at: Date | undefined): boolean => at === undefined || at.getTime() % DAY_MS === 0;

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { ZodError } from 'zod';
 import type { Context } from '../api/context.ts';
@@ -51,6 +52,7 @@ const exact: Parameters<typeof JSON.parse>[1] = (_name, value, context?: { sourc
   typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value) ? context?.source : value;
 
 function parseJson(rawBody: Buffer): unknown {
+  if (!isUtf8(rawBody)) throw validationError([{ field: 'body', code: 'invalid_json', message: 'is not UTF-8.' }]);
   assertShallow(rawBody);
   try {
     return JSON.parse(rawBody.toString('utf8'), exact);

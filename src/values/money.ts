@@ -44,6 +44,15 @@ export function toMinor(amount: number, currency: string): number | undefined {
   return toInteger(amount, decimalsOf(currency));
 }
 
+/** What is wrong with an amount in major units, in words; undefined when nothing is. */
+export function amountProblem(amount: number, currency: string): string | undefined {
+  if (toMinor(amount, currency) !== undefined) return undefined;
+  const decimals = decimalsOf(currency);
+  const largest = Math.floor(Number.MAX_SAFE_INTEGER / 10 ** decimals);
+  if (Math.abs(amount) > largest) return `must be at most ${largest}`;
+  return decimals === 0 ? `must be whole in ${currency}` : `must have at most ${decimals} decimals in ${currency}`;
+}
+
 export function fromMinor(minor: number, currency: string): number {
   return minor / 10 ** decimalsOf(currency);
 }

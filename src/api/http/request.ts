@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -49,6 +50,7 @@ function readBody(request: FastifyRequest): unknown {
       `Send the body as application/json, not ${JSON.stringify(type.slice(0, 100))}.`,
     );
   }
+  if (!isUtf8(request.body)) throw new ApiError('INVALID_JSON', 'The body is not UTF-8.');
   assertShallow(request.body);
   try {
     return JSON.parse(request.body.toString('utf8'));

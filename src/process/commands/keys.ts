@@ -3,13 +3,16 @@ import { createKey, revokeKey } from '../../access/keys/actions.ts';
 import { listKeys } from '../../access/keys/queries.ts';
 import type { KeyKind } from '../../engines/postgres/tables.ts';
 import { listSubscriptions } from '../../resources/brands/queries.ts';
+import { TimeText } from '../../values/time.ts';
 import { filled } from './arguments.ts';
 import { getBrand } from './brands.ts';
 import { withEngines } from './open.ts';
 
 function time(value: string): Date {
   const at = new Date(value);
-  if (Number.isNaN(at.getTime())) throw new InvalidArgumentError('must be a date or an ISO 8601 time.');
+  if (!TimeText.safeParse(value).success) {
+    throw new InvalidArgumentError('must be a date, or an ISO 8601 time with its offset.');
+  }
   return at;
 }
 

@@ -12,7 +12,8 @@ const UNKNOWN: Compensation = { type: '', amount: null, currency: null };
 export async function createCampaign(work: Work, input: CampaignCreate): Promise<CampaignRow> {
   const { db, now, brandId } = work;
   const { compensation, requirements } = input;
-  const stored = compensation ? patched(UNKNOWN, compensation) : null;
+  const currency = await getBrandCurrency(db, brandId);
+  const stored = compensation ? payable(patched(UNKNOWN, compensation), currency) : null;
   const row = await insertCampaign(db, {
     id: newId('cmp', now.getTime()),
     brandId,
@@ -20,7 +21,7 @@ export async function createCampaign(work: Work, input: CampaignCreate): Promise
     status: input.status,
     campaignType: input.type ?? null,
     description: input.description ?? null,
-    ...storedCompensation(stored, await getBrandCurrency(db, brandId)),
+    ...storedCompensation(stored, currency),
     platforms: requirements?.platforms ?? null,
     minFollowers: requirements?.min_followers ?? null,
     contentTypes: requirements?.content_types ?? null,
@@ -33,21 +34,26 @@ export async function createCampaign(work: Work, input: CampaignCreate): Promise
   return row;
 }
 
-/** The compensation after a patch, checked as a whole: an amount may fit one currency and not another. */
+/** Checked as a whole, in the currency it will be kept in. */
+function payable(compensation: Compensation, brandCurrency: string): Compensation {
+  const problem = compensationProblem(compensation, brandCurrency);
+  if (!problem) return compensation;
+  const message = `${problem}; got ${compensation.amount}.`;
+  throw validationError([{ field: 'compensation.amount', code: 'invalid', message }]);
+}
+
+/** The compensation after a patch: an amount may fit one currency and not another. */
 function patchedCompensation(old: CampaignRow, patch: NonNullable<CampaignPatch['compensation']>): Compensation {
   const compensation = patched(compensationOf(old) ?? UNKNOWN, patch);
-  if (compensation.type === '') {
-    const message = 'is required: the campaign has no compensation yet.';
-    throw validationError([{ field: 'compensation.type', code: 'required', message }]);
-  }
-  const problem = compensationProblem(compensation);
-  if (problem) throw validationError([{ field: 'compensation.amount', code: 'invalid', message: `${problem}.` }]);
-  return compensation;
+  if (compensation.type !== '') return compensation;
+  const message = 'is required: the campaign has no compensation yet.';
+  throw validationError([{ field: 'compensation.type', code: 'required', message }]);
 }
 
 function compensationColumns(old: CampaignRow, patch: CampaignPatch['compensation'], brandCurrency: string) {
   if (patch === undefined) return {};
-  return storedCompensation(patch === null ? null : patchedCompensation(old, patch), brandCurrency);
+  if (patch === null) return storedCompensation(null, brandCurrency);
+  return storedCompensation(payable(patchedCompensation(old, patch), brandCurrency), brandCurrency);
 }
 
 function requirementColumns(patch: CampaignPatch['requirements']) {

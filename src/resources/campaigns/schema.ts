@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ListQuery, listOf, timestamp, timestampInput } from '../../api/page.ts';
-import { Currency, decimalsOf, toMinor, toPpm } from '../../values/money.ts';
+import { amountProblem, Currency, toPpm } from '../../values/money.ts';
 
 const STATUSES = ['active', 'draft', 'paused', 'completed'] as const;
 const status = z.enum(STATUSES);
@@ -51,18 +51,23 @@ type CompensationInput = {
   currency?: string | null | undefined;
 };
 
-/** An amount must be whole in its currency's own decimals, a commission at most 100 %. */
-export function compensationProblem({ type, amount, currency }: CompensationInput): string | undefined {
+/**
+ * A commission is at most 100 %, an amount whole in its currency's own decimals; the brand's currency, where none is
+ * said, is known to the action alone.
+ */
+export function compensationProblem(
+  { type, amount, currency }: CompensationInput,
+  brandCurrency?: string,
+): string | undefined {
   if (amount === undefined || amount === null) return undefined;
   if (type === 'commission') {
     return amount <= 100 && toPpm(amount) !== undefined
       ? undefined
       : 'must be a percentage of at most 100 with at most 4 decimals';
   }
-  const code = currency ?? 'USD';
-  // Said of the currency itself already.
-  if (!Currency.safeParse(code).success) return undefined;
-  return toMinor(amount, code) === undefined ? `must have at most ${decimalsOf(code)} decimals in ${code}` : undefined;
+  const code = currency ?? brandCurrency;
+  // What is wrong with the currency itself is said of that already.
+  return code !== undefined && Currency.safeParse(code).success ? amountProblem(amount, code) : undefined;
 }
 
 export const CompensationCreate = Compensation.partial({ amount: true, currency: true }).superRefine(

@@ -32,7 +32,12 @@ export const CommissionReview = z
   .superRefine(({ event_id, event_ids }: Unchecked<'event_id' | 'event_ids'>, context) => {
     if ((event_id === undefined) !== (event_ids === undefined)) return;
     const params = { code: event_id === undefined ? 'required' : 'ambiguous' };
-    context.addIssue({ code: 'custom', path: ['event_id'], params, message: 'give exactly one of it and `event_ids`' });
+    context.addIssue({
+      code: 'custom',
+      path: ['event_id'],
+      params,
+      message: 'give exactly one of `event_id` and `event_ids`',
+    });
   }, besideOthers)
   .meta({ id: 'CommissionReview' });
 

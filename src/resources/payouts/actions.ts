@@ -2,7 +2,7 @@ import { given } from '../../api/patch.ts';
 import type { Work } from '../../api/work.ts';
 import { ApiError, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
-import { decimalsOf, toMinor } from '../../values/money.ts';
+import { amountProblem, toMinor } from '../../values/money.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
 import { holdApproved, holdCommissions, updatePaid } from '../commissions/queries.ts';
 import { postPayment } from '../orders/actions.ts';
@@ -36,7 +36,7 @@ export async function createPayout(work: Work, input: PayoutCreate): Promise<Pay
     problems.push({ field: 'creator_email', code: 'not_on_roster', message });
   }
   if (amountMinor === undefined) {
-    const message = `${currency} has ${decimalsOf(currency)} decimals; got ${amount}.`;
+    const message = `${amountProblem(amount, currency)}; got ${amount}.`;
     problems.push({ field: 'amount', code: 'invalid', message });
   }
   if (creatorId === undefined || amountMinor === undefined) throw validationError(problems);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ListQuery, listOf, timestamp, timestampInput } from '../../api/page.ts';
+import { ListQuery, listOf, throughInput, timestamp, timestampInput } from '../../api/page.ts';
 import { besideOthers, type Unchecked } from '../../api/problems.ts';
 import { Currency, fromMinor } from '../../values/money.ts';
 import { toWire } from '../../values/wire.ts';
@@ -68,18 +68,12 @@ export type PayoutPatch = z.output<typeof PayoutPatch>;
 
 export const PayoutPatchById = z.object({ id, ...settlement }).meta({ id: 'PayoutPatchById' });
 
-/** A date alone means its last moment, in UTC. */
-const through = z
-  .union([z.iso.date().transform((date) => `${date}T23:59:59.999Z`), z.iso.datetime({ offset: true })])
-  .transform((time) => new Date(time))
-  .pipe(z.date());
-
 export const PayoutFilter = z
   .object({
     creator_email: z.email().max(254).optional().describe('In any case.'),
     method: method.optional(),
     from: timestampInput.optional().describe('Made at or after this time.'),
-    to: through.optional().describe('Made at or before this time; a date alone includes that day.'),
+    to: throughInput.optional().describe('Made at or before this time; a date alone includes that day.'),
     ...ListQuery,
   })
   .superRefine(({ from, to }: Unchecked<'from' | 'to'>, context) => {

@@ -68,7 +68,7 @@ export const RosterAddByHandle = z
   })
   .superRefine(({ ig_handle, tt_handle }: Unchecked<'ig_handle' | 'tt_handle'>, context) => {
     if ((ig_handle ?? tt_handle ?? null) !== null) return;
-    const message = 'is required, or `tt_handle`';
+    const message = 'one of `ig_handle` and `tt_handle` is required';
     context.addIssue({ code: 'custom', path: ['ig_handle'], params: { code: 'required' }, message });
   }, besideOthers)
   .meta({ id: 'RosterAddByHandle' });
