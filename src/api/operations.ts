@@ -6,6 +6,7 @@ import { analyticsOperations } from '../resources/analytics/routes.ts';
 import { applicationOperations } from '../resources/applications/routes.ts';
 import { auditOperations } from '../resources/audit/routes.ts';
 import { brandOperations } from '../resources/brands/routes.ts';
+import { briefOperations } from '../resources/briefs/routes.ts';
 import { campaignOperations } from '../resources/campaigns/routes.ts';
 import { commissionOperations } from '../resources/commissions/routes.ts';
 import { contractOperations } from '../resources/contracts/routes.ts';
@@ -34,6 +35,7 @@ const declared = [
   ...applicationOperations,
   ...deliverableOperations,
   ...contractOperations,
+  ...briefOperations,
   ...linkOperations,
   ...bulkCodeOperations,
   ...commissionOperations,

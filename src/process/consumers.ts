@@ -1,5 +1,6 @@
 import type { Context } from '../api/context.ts';
 import type { Consumer } from '../outbox/relay.ts';
+import { briefCompletion } from '../resources/briefs/consumer.ts';
 import { profileUnknown } from '../resources/creators/jobs.ts';
 
 /** A creator who was just put on the roster is looked up at once, not at the next sweep. */
@@ -12,4 +13,4 @@ function profiles(context: Context): Consumer {
   };
 }
 
-export const consumersOf = (context: Context): readonly Consumer[] => [profiles(context)];
+export const consumersOf = (context: Context): readonly Consumer[] => [profiles(context), briefCompletion(context)];

@@ -11,6 +11,7 @@ import { drainClicks } from '../links-host/jobs.ts';
 import { pruneOutbox, relayAll } from '../outbox/relay.ts';
 
 import { approveDue } from '../resources/commissions/jobs.ts';
+import { expireDue } from '../resources/contracts/jobs.ts';
 import { profileUnknown } from '../resources/creators/jobs.ts';
 import { ignoreFailure } from '../values/errors.ts';
 import { consumersOf } from './consumers.ts';
@@ -43,6 +44,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
     ),
     every(PROFILE_EVERY_MS, 'reading profiles', () => profileUnknown(context)),
     every(APPROVE_EVERY_MS, 'approving commissions', () => approveDue(context)),
+    every(APPROVE_EVERY_MS, 'expiring contracts', () => expireDue(context)),
     every(SHIP_EVERY_MS, 'shipping the ledger', async () => {
       await ensureMigrated(context.clickhouse);
       await shipLedger(context);

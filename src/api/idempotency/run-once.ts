@@ -36,23 +36,37 @@ const isLockTimeout = (error: unknown) => error instanceof Error && 'code' in er
 
 const oldestAt = (now: Date) => new Date(now.getTime() - KEPT_MS);
 
-function replay(kept: KeptAnswer, requestHash: Buffer, { setHeader }: Circumstances): Buffer {
-  if (!kept.requestHash.equals(requestHash)) {
+/** No JSON text begins with it: what does is sealed; what does not was kept in clear, by an earlier version of ours. */
+const SEALED = Buffer.from([0]);
+const sealingOf = (brandId: string, key: string) => `idempotency ${brandId} ${key}`;
+
+/** An answer may hold what is shown once, such as a secret or a link that signs: none of it is read from a dump. */
+const sealed = ({ secrets }: Context, brandId: string, key: string, answer: Buffer): Buffer =>
+  Buffer.concat([SEALED, secrets.seal(answer.toString('utf8'), sealingOf(brandId, key))]);
+
+function opened({ secrets }: Context, brandId: string, key: string, kept: Buffer): Buffer {
+  if (kept[0] !== SEALED[0]) return kept;
+  return Buffer.from(secrets.open(kept.subarray(SEALED.length), sealingOf(brandId, key)));
+}
+
+function replay(context: Context, request: ChangeRequest, key: string, kept: KeptAnswer): Buffer {
+  if (!kept.requestHash.equals(hashOf(request))) {
     throw new ApiError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used for another request; use a new one.');
   }
-  setHeader('idempotency-replayed', 'true');
-  return kept.answer;
+  request.circumstances.setHeader('idempotency-replayed', 'true');
+  return opened(context, request.caller.brandId, key, kept.answer);
 }
 
 /** The answer kept under the request's key, so that nothing outside is asked about a change that is made. */
-export async function findReplay({ postgres, clock }: Context, request: ChangeRequest): Promise<Buffer | undefined> {
+export async function findReplay(context: Context, request: ChangeRequest): Promise<Buffer | undefined> {
+  const { postgres, clock } = context;
   const { caller, circumstances } = request;
   const { idempotencyKey: key } = circumstances;
   if (key === undefined) return undefined;
   assertForm(key);
   const { brandId } = caller;
   const kept = await findAnswer(postgres.db, { brandId, key, oldest: oldestAt(clock.now()) });
-  return kept && replay(kept, hashOf(request), circumstances);
+  return kept && replay(context, request, key, kept);
 }
 
 /**
@@ -60,10 +74,11 @@ export async function findReplay({ postgres, clock }: Context, request: ChangeRe
  * same transaction, and every further call of that key gets it instead of a second change; only success is kept.
  */
 export async function runOnce(
-  { postgres, clock }: Context,
+  context: Context,
   request: ChangeRequest,
   change: (work: Work) => Promise<Buffer>,
 ): Promise<Buffer> {
+  const { postgres, clock } = context;
   const { caller, circumstances, operation } = request;
   const { brandId, keyId } = caller;
   const { idempotencyKey: key, requestId } = circumstances;
@@ -76,12 +91,12 @@ export async function runOnce(
         if (!isLockTimeout(error)) throw error;
         throw unavailable('The first call with this Idempotency-Key', error, 5);
       });
-      if (kept) return replay(kept, claim.requestHash, circumstances);
+      if (kept) return replay(context, request, key, kept);
     }
     const actor = { brandId, keyId, operation, requestId };
     return await inTransaction(trx, clock, actor, async (work) => {
       const bytes = await change(work);
-      if (key !== undefined) await keepAnswer(trx, brandId, key, bytes);
+      if (key !== undefined) await keepAnswer(trx, brandId, key, sealed(context, brandId, key, bytes));
       return bytes;
     });
   });

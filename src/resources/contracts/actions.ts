@@ -6,7 +6,7 @@ import { type Problem, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { findAddressee, notOnRoster } from '../applications/addressee-queries.ts';
 import { getBrand, getBrandCurrency } from '../brands/queries.ts';
-import { campaignProblems } from '../campaigns/actions.ts';
+import { campaignProblems, payable } from '../campaigns/actions.ts';
 import { getCampaign } from '../campaigns/queries.ts';
 import { cancelOfContract, makeDeliverables } from '../deliverables/actions.ts';
 import { updateOfContract } from '../deliverables/queries.ts';
@@ -38,8 +38,8 @@ const itemOf = ({ type, platform = null, quantity, due_date: dueDate = null }: I
 });
 
 async function compensationColumns({ db, brandId }: Work, compensation: ContractCreate['compensation']) {
-  const whole = compensation ? patched(UNKNOWN, compensation) : null;
-  return storedCompensation(whole, await getBrandCurrency(db, brandId));
+  const currency = await getBrandCurrency(db, brandId);
+  return storedCompensation(compensation ? payable(patched(UNKNOWN, compensation), currency) : null, currency);
 }
 
 function expiryProblems(expiresAt: Date | null | undefined, now: Date): Problem[] {

@@ -117,7 +117,6 @@ const createContractOperation = change({
   body: ContractCreate,
   response: z.object({ data: ContractSaved }),
   status: 201,
-  sealsAnswer: true,
   hints: { readOnly: false, idempotent: false, destructive: false },
   lookUp: linksOf,
   apply: async (work, { body }, links) => {
@@ -157,7 +156,6 @@ const sendContractOperation = change({
   body: nothing,
   response: z.object({ data: ContractSaved }),
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
-  sealsAnswer: true,
   hints: { readOnly: false, idempotent: false, destructive: false },
   lookUp: linksOf,
   apply: async (work, { params }, links) => {

@@ -59,8 +59,12 @@ export function eachDeliverable(exports: Exports, brandId: string, where: Delive
   );
 }
 
+export async function findDeliverable(db: Db, brandId: string, id: string) {
+  return await withCreator(db, brandId).where('deliverables.id', '=', id).executeTakeFirst();
+}
+
 export async function getDeliverable(db: Db, brandId: string, id: string) {
-  const row = await withCreator(db, brandId).where('deliverables.id', '=', id).executeTakeFirst();
+  const row = await findDeliverable(db, brandId, id);
   if (!row) throw notFound('deliverable');
   return row;
 }
