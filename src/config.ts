@@ -55,6 +55,8 @@ const Environment = z.object({
     .regex(/^[0-9a-fA-F]{64}$/, 'must be 64 hex digits')
     .optional(),
   LINKS_URL: url(['http:', 'https:']),
+  SMTP_URL: url(['smtp:', 'smtps:']),
+  MAIL_FROM: z.email('must be an address alone, such as mail@example.com').optional(),
   UNKNOWN_LINK_URL: url(['http:', 'https:']),
   OUTBOUND_ALLOW: networks,
   ROLLCALL_DIR: z.string().default('.rollcall'),
@@ -96,6 +98,10 @@ export interface Config {
   linksUrl: string;
   /** False: links are on the address that the server listens on. */
   linksUrlIsSet: boolean;
+  /** The server that takes our mails; undefined: they are written to files. */
+  smtpUrl: string | undefined;
+  /** The address that mails come from. */
+  mailFrom: string;
   /** Where a visitor of an unknown or inactive link is sent; undefined: a page of our own. */
   unknownLinkUrl: string | undefined;
   /** Addresses or networks that calls to a brand's own hosts may reach although they are private. */
@@ -116,6 +122,9 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     throw new Error(`The environment is not right:\n${lines.join('\n')}`);
   }
   const env = parsed.data;
+  if (env.SMTP_URL !== undefined && env.MAIL_FROM === undefined) {
+    throw new Error('Set MAIL_FROM beside SMTP_URL: the address that mails come from.');
+  }
   return {
     host: env.HOST,
     port: env.PORT,
@@ -137,6 +146,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     secret: env.ROLLCALL_SECRET === undefined ? undefined : Buffer.from(env.ROLLCALL_SECRET, 'hex'),
     linksUrl: (env.LINKS_URL ?? `http://${env.HOST}:${env.PORT}`).replace(/\/$/, ''),
     linksUrlIsSet: env.LINKS_URL !== undefined,
+    smtpUrl: env.SMTP_URL,
+    mailFrom: env.MAIL_FROM ?? 'rollcall@localhost',
     unknownLinkUrl: env.UNKNOWN_LINK_URL,
     outboundAllow: env.OUTBOUND_ALLOW,
     directory: path.resolve(env.ROLLCALL_DIR),

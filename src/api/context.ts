@@ -1,8 +1,10 @@
+import type { PageLinks } from '../access/page-tokens.ts';
 import type { Config } from '../config.ts';
 import type { Directory } from '../directory/directory.ts';
 import type { ClickHouse } from '../engines/clickhouse/open.ts';
 
 import type { Elastic } from '../engines/elastic/open.ts';
+import type { Mailer } from '../engines/mail/open.ts';
 import type { Postgres } from '../engines/postgres/open.ts';
 import type { Redis } from '../engines/redis/open.ts';
 import type { Clock } from '../values/clock.ts';
@@ -21,4 +23,7 @@ export interface Context {
   directory: Directory;
   clickhouse: ClickHouse;
   secrets: Secrets;
+  mailer: Mailer;
+  /** Makes and reads the links of creators' pages. */
+  pageLinks: PageLinks;
 }

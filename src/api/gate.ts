@@ -1,13 +1,13 @@
 import { addAbortSignal } from 'node:stream';
 import { creditHeaders, creditsExhausted } from '../access/credits/headers.ts';
-import { type Metered, openMeter, RATE_LIMIT } from '../access/credits/meter.ts';
+import { type Metered, openMeter, rateLimitOf } from '../access/credits/meter.ts';
 import { openMetering } from '../access/credits/metering.ts';
 import { openRefund } from '../access/credits/refund.ts';
 import { openRoom } from '../access/credits/room.ts';
 import { type Identified, openIdentity, type Request } from '../access/keys/identify.ts';
 import { type Keys, openKeys } from '../access/keys/keys.ts';
 import type { Caller } from '../access/keys/queries.ts';
-import { refuseClassOrPlan } from '../access/keys/rules.ts';
+import { refuseClassOrPlan, refuseForeignPage } from '../access/keys/rules.ts';
 import { type AddressLimit, openAddressLimit } from '../access/rate/address.ts';
 import { rateHeaders, rateLimited } from '../access/rate/headers.ts';
 import { type ApiError, ignoreFailure, toApiError, unavailable } from '../values/errors.ts';
@@ -101,7 +101,9 @@ export function openDoor(context: Context, metrics: Metrics): Door {
   }
 
   async function run(operation: Operation, request: Request, prepare: () => Prepared): Promise<Answer> {
-    const admitted = await admit(request, (caller) => decide(context, caller, operation, prepare));
+    const admitted = await admit(request, (caller) =>
+      decide(context, refuseForeignPage(request, caller, operation), caller, operation, prepare),
+    );
     const prepared = assertAdmitted(admitted, clock.now(), request.setHeader);
     if (admitted.metered.charge) metrics.credits.inc({ kind: 'charge' }, admitted.metered.charge.credits);
     if (prepared.ignored.length > 0) request.setHeader('x-ignored-params', ignoredHeader(prepared.ignored));
@@ -135,8 +137,14 @@ export function openDoor(context: Context, metrics: Metrics): Door {
 }
 
 /** Class, plan and shape, in this order; the price of what passed. */
-function decide(context: Context, caller: Caller, operation: Operation, prepare: () => Prepared): Decision {
-  const refusal = refuseClassOrPlan(caller, operation);
+function decide(
+  context: Context,
+  foreign: ApiError | undefined,
+  caller: Caller,
+  operation: Operation,
+  prepare: () => Prepared,
+): Decision {
+  const refusal = foreign ?? refuseClassOrPlan(caller, operation);
   if (refusal) return { refusal };
   try {
     const prepared = prepare();
@@ -152,9 +160,10 @@ function setHeaders(setHeader: SetHeader, headers: Record<string, string>): void
 
 /** Rate before what was decided, what was decided before credits. */
 function assertAdmitted({ caller, decision, metered }: Admitted, now: Date, setHeader: SetHeader): Prepared {
-  setHeaders(setHeader, rateHeaders(metered, RATE_LIMIT));
+  setHeaders(setHeader, rateHeaders(metered, rateLimitOf(caller)));
   setHeaders(setHeader, creditHeaders(caller, metered, metered.charge?.credits ?? 0, now));
-  if (metered.calls > RATE_LIMIT) throw rateLimited(metered, RATE_LIMIT, now.getTime());
+  const limit = rateLimitOf(caller);
+  if (metered.calls > limit) throw rateLimited(metered, limit, now.getTime());
   if ('refusal' in decision) throw decision.refusal;
   if (decision.price > 0 && !metered.charge) throw creditsExhausted(decision.price, metered);
   return decision.prepared;

@@ -99,6 +99,38 @@ export function meterClicks({ registry }: Metrics, backlogOf: () => Promise<Back
   });
 }
 
+interface MailCount {
+  state: string;
+  total: number;
+  oldestDueAt: Date | null;
+}
+
+/** Mails by what became of them, asked of `countMails` at each scrape. */
+export function meterMails({ registry }: Metrics, countMails: () => Promise<MailCount[]>, now: () => Date): void {
+  new Gauge({
+    name: 'rollcall_mails_total',
+    help: 'Mails by state: queued, sent, failed, suppressed.',
+    labelNames: ['state'],
+    registers: [registry],
+    async collect() {
+      // Without PostgreSQL they are not known, and the other figures must still be scraped.
+      const counts = await countMails().catch(() => []);
+      this.reset();
+      for (const { state, total } of counts) this.set({ state }, total);
+    },
+  });
+  new Gauge({
+    name: 'rollcall_mails_oldest_due_seconds',
+    help: 'How long the oldest mail that waits has been due; 0 when none is.',
+    registers: [registry],
+    async collect() {
+      const counts = await countMails().catch(() => undefined);
+      const dueAt = counts?.find(({ state }) => state === 'queued')?.oldestDueAt ?? now();
+      this.set(counts ? Math.max(0, (now().getTime() - dueAt.getTime()) / 1_000) : Number.NaN);
+    },
+  });
+}
+
 /** Ledger entries that figures lack, asked of `countUnshipped` at each scrape. */
 export function meterLedger({ registry }: Metrics, countUnshipped: () => Promise<number>): void {
   new Gauge({

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Caller } from '../access/keys/queries.ts';
-import type { KeyKind } from '../engines/postgres/tables.ts';
+import type { CallerKind } from '../engines/postgres/tables.ts';
 import type { ErrorCode } from '../values/errors.ts';
 import type { Context } from './context.ts';
 import { csvOf } from './csv.ts';
@@ -46,7 +46,9 @@ interface Facts<
   summary: string;
   description: string;
   tag: string;
-  callers: readonly [KeyKind, ...KeyKind[]];
+  callers: readonly [CallerKind, ...CallerKind[]];
+  /** Of a brand's people only its owners may. */
+  ownersOnly?: boolean;
   /** Needs a plan with directory access. */
   directory?: boolean;
   params: P;
@@ -96,6 +98,8 @@ export interface ChangeDeclaration<
   lookUp: (context: Context, call: CallOf<P, Q, B>) => Promise<L>;
   /** The change, in the one transaction that also keeps the idempotent answer, the audit line and the events. */
   apply: (work: Work, call: CallOf<P, Q, B>, found: L) => Promise<z.input<R>>;
+  /** What must be known elsewhere at once; the worker does the same soon, so it may be lost. */
+  afterwards?: (context: Context, call: CallOf<P, Q, B>) => Promise<void>;
 }
 
 export const noLookUp = async (): Promise<undefined> => undefined;
@@ -151,7 +155,7 @@ export interface Typed<
 
 const bytesOf = (response: z.ZodType, answer: unknown) => Buffer.from(JSON.stringify(response.parse(answer)));
 
-const DEFAULTS = { directory: false, status: 200, errors: [] } as const;
+const DEFAULTS = { directory: false, ownersOnly: false, status: 200, errors: [] } as const;
 
 /** An endpoint that reads. */
 export function operation<
@@ -192,7 +196,7 @@ export function change<
   R extends z.ZodType,
   L,
 >(declared: ChangeDeclaration<I, P, Q, B, R, L>): Operation & Typed<I, P, Q, B, R> {
-  const { lookUp, apply, ...facts } = declared;
+  const { lookUp, apply, afterwards, ...facts } = declared;
   return {
     ...DEFAULTS,
     ...facts,
@@ -208,9 +212,11 @@ export function change<
           const replay = Object.is(lookUp, noLookUp) ? undefined : await findReplay(context, request);
           if (replay) return replay;
           const found = await lookUp(context, call);
-          return await runOnce(context, request, async (work) =>
+          const answer = await runOnce(context, request, async (work) =>
             bytesOf(declared.response, await apply(work, call, found)),
           );
+          await afterwards?.(context, call);
+          return answer;
         },
       };
     },

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { Context } from '../api/context.ts';
 import { ignoreFailure, unavailable } from '../values/errors.ts';
+import { whole } from '../values/text.ts';
 import { type ClickedLink, listChangedLinks } from './queries.ts';
 import { linkFields, markOf } from './row.ts';
-import { whole } from './text.ts';
 
 /** A change of a link holds everywhere after this long. */
 const FRESH_MS = 1_000;

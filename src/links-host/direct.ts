@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { whole } from '../values/text.ts';
 import { readHead } from './head.ts';
 import type { LinkRequest, Send } from './redirect.ts';
-import { whole } from './text.ts';
 
 export interface DirectOptions {
   keepAliveTimeout: number;

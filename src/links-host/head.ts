@@ -1,4 +1,4 @@
-import { whole } from './text.ts';
+import { whole } from '../values/text.ts';
 import type { VisitHeaders } from './visit.ts';
 
 type Name =

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context } from '../api/context.ts';
 import type { Metrics } from '../api/metrics.ts';
-import { CONTENT_SECURITY_POLICY } from '../pages/kit/page.ts';
+import { contentPolicy } from '../pages/kit/page.ts';
 import { type Destination, openDestinations } from './destinations.ts';
 import { openRecorder } from './recorder.ts';
 import { rowOf } from './row.ts';
@@ -37,7 +37,7 @@ const EMPTY = 'Cache-Control: no-store\r\nContent-Length: 0\r\n';
 function sendPage(send: Send, status: number, page: string, ...more: string[]): void {
   const lines = [
     'Content-Type: text/html; charset=utf-8',
-    `Content-Security-Policy: ${CONTENT_SECURITY_POLICY}`,
+    `Content-Security-Policy: ${contentPolicy()}`,
     'Cache-Control: no-store',
     `Content-Length: ${Buffer.byteLength(page)}`,
     ...more,

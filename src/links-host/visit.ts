@@ -1,12 +1,9 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { isbot } from 'isbot';
 import { base62, randomBase62, timeText } from '../values/ids.ts';
+import { type Device, deviceOf, isPrefetch, type PurposeHeaders } from '../values/visitor.ts';
 import { REPEAT_WINDOW_MS } from './queries.ts';
 import type { ClickKind } from './row.ts';
-import { whole } from './text.ts';
-
-export type Device = 'mobile' | 'tablet' | 'desktop' | 'bot';
 
 const COOKIE = 'rollcall_visitor';
 /** When it was given, so that order is by time, what its holder was noted as before they had it, and some random bits. */
@@ -20,48 +17,16 @@ const COOKIE_SECONDS = 365 * 24 * 3600;
 /** Set by the networks in front of us; the first that is there counts. */
 const COUNTRY_HEADERS = ['cf-ipcountry', 'x-vercel-ip-country', 'cloudfront-viewer-country', 'x-country-code'] as const;
 const COUNTRY = /^[A-Z]{2}$/;
-type PurposeHeader = 'sec-purpose' | 'purpose' | 'x-purpose' | 'x-moz';
-
 /** All that is read of a request's headers. */
-export type VisitHeaders = Pick<IncomingHttpHeaders, 'cookie' | 'user-agent' | 'referer'> & {
-  [name in PurposeHeader | (typeof COUNTRY_HEADERS)[number]]?: string | string[] | undefined;
-};
+export type VisitHeaders = Pick<IncomingHttpHeaders, 'cookie' | 'user-agent' | 'referer'> &
+  PurposeHeaders & {
+    [name in (typeof COUNTRY_HEADERS)[number]]?: string | string[] | undefined;
+  };
 
 /** Cloudflare's word for "not known". */
 const NO_COUNTRY = 'XX';
 
-/** Browsers within apps write the system a second time, after what tells a phone. */
-const TABLET = /iPad|Tablet|PlayBook|Silk|Kindle|^(?!.*Mobile).*Android/i;
-const MOBILE = /Mobi|iPhone|iPod|Android|Opera Mini|IEMobile/i;
-
 const HOST = /^https?:\/\/(?:[^/?#@]*@)?([a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)\.?(?=[:/?#]|$)/i;
-
-const KNOWN_AGENTS = 10_000;
-const MAX_AGENT_LENGTH = 512;
-/** Emptied when it is full: what comes often is soon in it again, and an order by use is kept at every click. */
-const deviceOfAgent = new Map<string, Device>();
-
-function readAgent(agent: string): Device {
-  // No browser sends none.
-  if (agent === '' || isbot(agent)) return 'bot';
-  if (TABLET.test(agent)) return 'tablet';
-  return MOBILE.test(agent) ? 'mobile' : 'desktop';
-}
-
-export function deviceOf(userAgent: string | undefined): Device {
-  const agent = (userAgent ?? '').slice(0, MAX_AGENT_LENGTH);
-  const known = deviceOfAgent.get(agent);
-  if (known !== undefined) return known;
-  const device = readAgent(agent);
-  if (deviceOfAgent.size === KNOWN_AGENTS) deviceOfAgent.clear();
-  deviceOfAgent.set(whole(agent), device);
-  return device;
-}
-
-function isPrefetch(headers: VisitHeaders): boolean {
-  const purpose = headers['sec-purpose'] ?? headers.purpose ?? headers['x-purpose'] ?? headers['x-moz'];
-  return typeof purpose === 'string' && /^(?:prefetch|prerender|preview)/i.test(purpose);
-}
 
 export function countryOf(headers: VisitHeaders): string {
   for (const name of COUNTRY_HEADERS) {

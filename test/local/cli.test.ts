@@ -10,6 +10,7 @@ import { creditCommands } from '../../src/process/commands/credits.ts';
 import { integrationCommands } from '../../src/process/commands/integrations.ts';
 import { keyCommands } from '../../src/process/commands/keys.ts';
 import { ledgerCommands } from '../../src/process/commands/ledger.ts';
+import { mailCommands } from '../../src/process/commands/mails.ts';
 import { listSubscriptions } from '../../src/resources/brands/queries.ts';
 import { call, makeBrand, startApp, type TestApp, unique, until } from '../harness/app.ts';
 import { runCli } from '../harness/cli.ts';
@@ -132,7 +133,8 @@ const words = (command: string) => command.split(' ').filter(Boolean);
 
 function everyCommand(): Command[] {
   const program = new Command();
-  for (const add of [brandCommands, keyCommands, creditCommands, ledgerCommands, integrationCommands]) add(program);
+  for (const add of [brandCommands, keyCommands, creditCommands, ledgerCommands, integrationCommands, mailCommands])
+    add(program);
   for (const add of [importCommand, writeCommands, verifyCommand, pruneCommand, generateCommand]) add(program);
   const below = (command: Command): Command[] => command.commands.flatMap((sub) => [sub, ...below(sub)]);
   return below(program);

@@ -19,6 +19,9 @@ const Reply = z.tuple([
 ]);
 
 export const RATE_LIMIT = 100;
+/** A person's pages ask several things at once. */
+const SESSION_RATE_LIMIT = 600;
+export const rateLimitOf = ({ kind }: Pick<Caller, 'kind'>) => (kind === 'session' ? SESSION_RATE_LIMIT : RATE_LIMIT);
 export const RATE_WINDOW_MS = 60_000;
 
 /** Credits taken for one call; given back by `refundCharge`. */
@@ -89,7 +92,7 @@ export function openMeter(
     const facts = [
       keyId,
       call.countedAs ?? 0,
-      RATE_LIMIT,
+      rateLimitOf(caller),
       RATE_WINDOW_MS,
       credits,
       subscription.version,

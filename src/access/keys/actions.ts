@@ -29,6 +29,7 @@ export async function createKey(db: Db, clock: Clock, request: KeyRequest): Prom
     lastCharacters: key.slice(-4),
     createdAt,
     expiresAt: request.expiresAt ?? null,
+    personId: null,
   });
   return { id, key };
 }

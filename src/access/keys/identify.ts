@@ -8,8 +8,17 @@ import { assertValid, readKey } from './rules.ts';
 /** A key's standing is asked of Postgres this often where Redis cannot tell, so that a change holds within a second. */
 export const UNCONFIRMED_AGE_MS = 900;
 
+/** What a browser that is signed in to the web app sends by itself. */
+export interface Cookie {
+  session: string;
+  /** By `Sec-Fetch-Site`, which no page can set: asked by the app's own pages. */
+  isSameOrigin: boolean;
+}
+
 export interface Request {
   authorization: string | undefined;
+  /** Counts where there is no Authorization header. */
+  cookie?: Cookie | undefined;
   address: string;
   requestId: string;
   /** The caller's own key for this call, from `Idempotency-Key`. */
@@ -43,8 +52,8 @@ export function openIdentity(keys: Keys, addresses: AddressLimit, clock: Clock):
     return { key, caller: assertValid(await keys.verify(key, maxAgeMs, must), clock.now()) };
   }
 
-  async function identify(authorization: string | undefined): Promise<Identified> {
-    const key = readKey(authorization);
+  async function identify(request: Request): Promise<Identified> {
+    const key = readKey(request);
     const caller = await keys.find(key);
     try {
       return { key, caller: assertValid(caller, clock.now()) };
@@ -56,7 +65,7 @@ export function openIdentity(keys: Keys, addresses: AddressLimit, clock: Clock):
   }
 
   return {
-    identify: (request) => orRefuse(request, () => identify(request.authorization)),
+    identify: (request) => orRefuse(request, () => identify(request)),
     identifyAgain: (request, key, maxAgeMs, must) => orRefuse(request, () => identifyAgain(key, maxAgeMs, must)),
   };
 }

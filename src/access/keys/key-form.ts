@@ -2,24 +2,27 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { base62, randomBase62 } from '../../values/ids.ts';
 
-const PREFIX = 'svk_';
+/** `svk_` is an API key, `svs_` a person's session in the web app. */
+export type KeyPrefix = 'svk_' | 'svs_';
 const RANDOM_LENGTH = 34;
 const CHECKSUM_LENGTH = 6;
-const FORM = /^svk_[0-9A-Za-z]{40}$/;
+const PREFIX_LENGTH = 4;
+const FORM = /^sv[ks]_[0-9A-Za-z]{40}$/;
 
-const checksum = (random: string) => base62(crc32(`${PREFIX}${random}`), CHECKSUM_LENGTH);
+const checksum = (prefix: string, random: string) => base62(crc32(`${prefix}${random}`), CHECKSUM_LENGTH);
 
 /** A new API key: `svk_`, 34 random base62 characters (202 bits) and a checksum of 6; 44 characters in all. */
-export function newApiKey(): string {
+export function newApiKey(prefix: KeyPrefix = 'svk_'): string {
   const random = randomBase62(RANDOM_LENGTH);
-  return `${PREFIX}${random}${checksum(random)}`;
+  return `${prefix}${random}${checksum(prefix, random)}`;
 }
 
 /** False for anything that was never issued by us, such as a key with a typo, without a look-up. */
 export function isWellFormedKey(key: string): boolean {
   if (!FORM.test(key)) return false;
-  const random = key.slice(PREFIX.length, PREFIX.length + RANDOM_LENGTH);
-  return key.slice(-CHECKSUM_LENGTH) === checksum(random);
+  const prefix = key.slice(0, PREFIX_LENGTH);
+  const random = key.slice(PREFIX_LENGTH, PREFIX_LENGTH + RANDOM_LENGTH);
+  return key.slice(-CHECKSUM_LENGTH) === checksum(prefix, random);
 }
 
 /** What is stored of a key. The key carries 202 random bits, so a plain digest cannot be guessed backwards. */

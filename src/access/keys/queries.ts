@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../engines/postgres/open.ts';
-import type { KeyKind, PlanName, SubscriptionStatus } from '../../engines/postgres/tables.ts';
+import type { Role } from '../../engines/postgres/people-tables.ts';
+import type { CallerKind, KeyKind, PlanName, SubscriptionStatus } from '../../engines/postgres/tables.ts';
 
 export interface Subscription {
   id: string;
@@ -13,20 +14,32 @@ export interface Subscription {
   version: number;
 }
 
-/** Who a key speaks for. */
-export interface Caller {
+/** A person of the brand, signed in to its web app. */
+export interface Person {
+  id: string;
+  email: string;
+  name: string | null;
+  role: Role;
+}
+
+interface Called {
   keyId: string;
-  kind: KeyKind;
   brandId: string;
   expiresAt: Date | null;
   revokedAt: Date | null;
   subscription: Subscription;
 }
 
+/** Who a key speaks for: the brand, or one person of it. */
+export type Caller = Called & ({ kind: KeyKind } | { kind: 'session'; person: Person });
+
 export async function findCaller(db: Db, hash: Buffer): Promise<Caller | undefined> {
   const row = await db
     .selectFrom('apiKeys as key')
     .innerJoin('subscriptions as subscription', 'subscription.id', 'key.subscriptionId')
+    .leftJoin('people as person', (join) =>
+      join.onRef('person.id', '=', 'key.personId').on('person.removedAt', 'is', null),
+    )
     .select([
       'key.id as keyId',
       'key.kind',
@@ -40,15 +53,21 @@ export async function findCaller(db: Db, hash: Buffer): Promise<Caller | undefin
       'subscription.monthlyCredits',
       'subscription.anchorAt',
       'subscription.version',
+      'person.id as personId',
+      'person.email',
+      'person.name',
+      'person.role',
     ])
     .where('key.hash', '=', hash)
     .executeTakeFirst();
   if (!row) return undefined;
-  const { subscriptionId, subscriptionKind, plan, status, monthlyCredits, anchorAt, version, ...key } = row;
-  return {
-    ...key,
-    subscription: { id: subscriptionId, kind: subscriptionKind, plan, status, monthlyCredits, anchorAt, version },
-  };
+  const { subscriptionId, subscriptionKind, plan, status, monthlyCredits, anchorAt, version, ...rest } = row;
+  const { kind, personId, email, name, role, ...key } = rest;
+  const subscription = { id: subscriptionId, kind: subscriptionKind, plan, status, monthlyCredits, anchorAt, version };
+  if (kind !== 'session') return { ...key, kind, subscription };
+  // Somebody who was removed has no session.
+  if (personId === null || email === null || role === null) return undefined;
+  return { ...key, kind, subscription, person: { id: personId, email, name, role } };
 }
 
 export async function getSubscription(db: Db, id: string): Promise<Subscription> {
@@ -88,19 +107,21 @@ export interface NewKey {
   id: string;
   brandId: string;
   subscriptionId: string;
-  kind: KeyKind;
+  kind: CallerKind;
   name: string;
   hash: Buffer;
   firstCharacters: string;
   lastCharacters: string;
   createdAt: Date;
   expiresAt: Date | null;
+  /** Whose session it is; null for an API key. */
+  personId: string | null;
 }
 
 export async function insertKey(db: Db, key: NewKey): Promise<void> {
   await db
     .insertInto('apiKeys')
-    .values({ ...key, revokedAt: null, lastUsedAt: null })
+    .values({ ...key, revokedAt: null, lastUsedAt: null, replacedBy: null })
     .execute();
 }
 
@@ -119,6 +140,7 @@ export async function listKeys(db: Db, brandId: string) {
       'lastUsedAt',
     ])
     .where('brandId', '=', brandId)
+    .where('kind', '!=', 'session')
     .orderBy('createdAt', 'desc')
     .orderBy('id')
     .execute();

@@ -2,23 +2,29 @@ import type { IncomingMessage } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { Request } from '../../access/keys/identify.ts';
+import { readCookie } from '../../access/sessions/cookie.ts';
 import { countUnshipped } from '../../figures/shipping/queries.ts';
 import { baseHeaders, bodyOf, openFront } from '../../links-host/front.ts';
 import { backlogOf } from '../../links-host/queries.ts';
 import { openRedirect } from '../../links-host/redirect.ts';
+import { countMails } from '../../mail/queries.ts';
 import { CONSUMER_NAMES } from '../../outbox/consumer-names.ts';
 import { lagOf } from '../../outbox/relay.ts';
 import { applyRoutes } from '../../pages/apply/routes.ts';
+import { pageRoutes } from '../../pages/serve.ts';
 import { INGEST, ingestRoutes } from '../../stores/ingest.ts';
 import { ApiError, errorBody, toApiError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { logFailure } from '../../values/log.ts';
+import { clientRoutes } from '../../web-app/client.ts';
+import { webAppRoutes } from '../../web-app/routes.ts';
 import type { Context } from '../context.ts';
 import { type Door, openDoor } from '../gate.ts';
-import { type Metrics, meterClicks, meterLedger, meterOutbox, openMetrics } from '../metrics.ts';
+import { type Metrics, meterClicks, meterLedger, meterMails, meterOutbox, openMetrics } from '../metrics.ts';
 import { openapiRoutes } from '../openapi/routes.ts';
 import type { Operation, Prepared } from '../operation.ts';
 import { operations } from '../operations.ts';
+import { sessionOperations } from '../session-operations.ts';
 import { healthRoutes } from './health.ts';
 import {
   answerUnreadable,
@@ -41,6 +47,7 @@ function idempotencyKeyOf({ headers }: FastifyRequest): string | undefined {
 function requestOf(request: FastifyRequest, reply: FastifyReply): Request {
   return {
     authorization: request.headers.authorization,
+    cookie: readCookie(request),
     address: request.ip,
     requestId: request.id,
     idempotencyKey: idempotencyKeyOf(request),
@@ -86,8 +93,9 @@ function register(app: FastifyInstance, door: Door, metrics: Metrics, operation:
 /** What is no operation: 405 with `Allow` where another method of the path is one, else 404. */
 function noSuchOperation(method: string, url: string): ApiError {
   const path = url.split('?', 1)[0] ?? '';
-  const literal = operations.filter((operation) => operation.path === path);
-  const found = literal.length > 0 ? literal : operations.filter((operation) => matches(operation.path, path));
+  const all = [...operations, ...sessionOperations];
+  const literal = all.filter((operation) => operation.path === path);
+  const found = literal.length > 0 ? literal : all.filter((operation) => matches(operation.path, path));
   const methods = found.map((operation) => operation.method);
   if (methods.length === 0) return new ApiError('NOT_FOUND', 'No such path; see /docs.');
   const allow = [...new Set(methods)].sort().join(', ');
@@ -107,12 +115,14 @@ export interface App {
   metrics: Metrics;
 }
 
-export async function buildApp(context: Context): Promise<App> {
+/** `webApp`: the folder of the built client; without one /app is not served. */
+export async function buildApp(context: Context, { webApp }: { webApp?: string } = {}): Promise<App> {
   const { log } = context;
   const metrics = openMetrics();
   meterOutbox(metrics, CONSUMER_NAMES, (consumer) => lagOf(context.postgres.db, consumer));
   meterLedger(metrics, () => countUnshipped(context.postgres.db));
   meterClicks(metrics, () => backlogOf(context.redis, context.clock.now()));
+  meterMails(metrics, () => countMails(context.postgres.db), context.clock.now);
   const door = openDoor(context, metrics);
   const { trustedProxies } = context.config;
   const requestIdOf = ({ headers }: IncomingMessage) => {
@@ -173,10 +183,13 @@ export async function buildApp(context: Context): Promise<App> {
     if (!isApi(request.url)) throw refusal;
     await door.refuse(requestOf(request, reply), refusal);
   });
-  for (const operation of operations) register(app, door, metrics, operation);
+  for (const operation of [...operations, ...sessionOperations]) register(app, door, metrics, operation);
   healthRoutes(app, context, door, metrics);
   applyRoutes(app, context, metrics);
+  await pageRoutes(app, context, metrics);
   ingestRoutes(app, context, metrics);
+  webAppRoutes(app, context, metrics);
+  if (webApp !== undefined) await clientRoutes(app, webApp);
   await openapiRoutes(app, operations);
   app.addHook('preClose', async () => {
     front.close();

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { GENERIC_STORE_SHAPES } from '../../stores/providers/generic-schema.ts';
 import { type ErrorCode, STATUS } from '../../values/errors.ts';
 import type { Operation } from '../operation.ts';
 
@@ -146,6 +147,7 @@ export function openapiDocument(operations: readonly Operation[]): Json {
     path[operation.method.toLowerCase()] = describe(operation, components);
     paths[operation.path] = path;
   }
+  for (const shape of GENERIC_STORE_SHAPES) schemaOf(shape, 'input', components);
   return {
     openapi: '3.1.0',
     info: {

@@ -1,5 +1,7 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { AttributionTables } from './attribution-tables.ts';
+import type { MailTables } from './mail-tables.ts';
+import type { PeopleTables } from './people-tables.ts';
 import type { ShipmentTables } from './shipment-tables.ts';
 import type { WorkTables } from './work-tables.ts';
 import type { WorkflowTables } from './workflow-tables.ts';
@@ -7,6 +9,8 @@ import type { WorkflowTables } from './workflow-tables.ts';
 export type PlanName = 'free' | 'starter' | 'growth' | 'scale' | 'design_partner' | 'enterprise';
 export type SubscriptionStatus = 'active' | 'trialing' | 'past_due' | 'canceled';
 export type KeyKind = 'brand' | 'data';
+/** A session is one more kind of key: a person's, in the brand's web app. */
+export type CallerKind = KeyKind | 'session';
 
 /** Written once, read as a Date. */
 type CreatedAt = ColumnType<Date, Date, never>;
@@ -44,7 +48,7 @@ export interface ApiKeysTable {
   id: string;
   brandId: string;
   subscriptionId: string;
-  kind: KeyKind;
+  kind: CallerKind;
   name: string;
   hash: Buffer;
   firstCharacters: string;
@@ -53,6 +57,8 @@ export interface ApiKeysTable {
   expiresAt: Date | null;
   revokedAt: Date | null;
   lastUsedAt: Date | null;
+  personId: string | null;
+  replacedBy: string | null;
 }
 
 export interface CreditEntriesTable {
@@ -109,7 +115,13 @@ export interface DirectoryWritersTable {
   since: Date;
 }
 
-export interface Database extends WorkflowTables, AttributionTables, ShipmentTables, WorkTables {
+export interface Database
+  extends WorkflowTables,
+    AttributionTables,
+    MailTables,
+    PeopleTables,
+    ShipmentTables,
+    WorkTables {
   brands: BrandsTable;
   subscriptions: SubscriptionsTable;
   apiKeys: ApiKeysTable;

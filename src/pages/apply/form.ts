@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Applying } from '../../resources/applications/actions.ts';
 import { HANDLE_FORM } from '../../resources/creators/schema.ts';
 import { hasLogin } from '../../values/web-address.ts';
+import { readForm } from '../kit/form.ts';
 
 const MAX_MESSAGE = 5_000;
 const MAX_LINKS = 5;
@@ -85,15 +86,12 @@ export interface FilledForm {
 
 const FIELDS = Form.keyof().options;
 
-/** Without control characters, which a person cannot type and Postgres does not store. */
-const clean = (text: string) => text.replace(/\r\n?/g, '\n').replace(/[^\P{Cc}\n\t]/gu, '');
-
 /** Reads a form as browsers send it. A field sent more than once counts as its lines. */
-export function readForm(body: Buffer): FilledForm {
-  const sent = new URLSearchParams(body.toString('utf8'));
+export function readApplying(body: Buffer): FilledForm {
+  const form = readForm(body);
   const values = { ...EMPTY };
-  for (const field of FIELDS) values[field] = clean(sent.getAll(field).join('\n'));
-  const isDecoy = sent.getAll(DECOY).some((text) => text !== '');
+  for (const field of FIELDS) values[field] = form.text(field);
+  const isDecoy = form.isTicked(DECOY);
   const parsed = Form.safeParse(values, { reportInput: true });
   const problems: Problems = {};
   for (const field of FIELDS) {

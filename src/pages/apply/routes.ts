@@ -9,8 +9,8 @@ import { type Applying, type Reception, receiveApplication } from '../../resourc
 import { findPublicCampaign, type PublicCampaign } from '../../resources/applications/queries.ts';
 import { ApiError, toApiError } from '../../values/errors.ts';
 import { logFailure } from '../../values/log.ts';
-import { CONTENT_SECURITY_POLICY } from '../kit/page.ts';
-import { EMPTY, type FilledForm, readForm } from './form.ts';
+import { pageHeaders } from '../kit/page.ts';
+import { EMPTY, type FilledForm, readApplying } from './form.ts';
 import { closedPage, failurePage, formPage, notFoundPage, thanksPage } from './page.ts';
 
 const APPLICATIONS_PER_MINUTE = 10;
@@ -19,8 +19,7 @@ const BODY_LIMIT_BYTES = 64 * 1024;
 const Params = z.object({ campaign: z.string().regex(/^\w{1,100}$/) });
 
 async function send(reply: FastifyReply, status: number, page: string): Promise<FastifyReply> {
-  const headers = { 'content-security-policy': CONTENT_SECURITY_POLICY, 'referrer-policy': 'no-referrer' };
-  return await reply.code(status).headers(headers).type('text/html; charset=utf-8').send(page);
+  return await reply.code(status).headers(pageHeaders()).type('text/html; charset=utf-8').send(page);
 }
 
 async function findCampaign({ postgres }: Context, params: unknown): Promise<PublicCampaign | undefined> {
@@ -32,7 +31,7 @@ function readApplication({ headers, body }: FastifyRequest): FilledForm {
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(headers['content-type'] ?? '')) {
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'This page takes its own form only.');
   }
-  return readForm(Buffer.isBuffer(body) ? body : Buffer.alloc(0));
+  return readApplying(Buffer.isBuffer(body) ? body : Buffer.alloc(0));
 }
 
 async function receive(

@@ -4,18 +4,52 @@ import { type Html, html } from './html.ts';
 
 const STYLE = readFileSync(new URL('./page.css', import.meta.url), 'utf8');
 
-/** Nothing runs and nothing is loaded; the one style is known by its digest. */
-export const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
-  'img-src data:',
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+/** Whose page it is, as its head shows it. */
+export interface BrandFace {
+  name: string;
+  /** Shown when it is an https address of a plain host. */
+  logo: string | null;
+}
 
-/** A public page: HTML alone, in the one style. */
-export function page(title: string, content: Html): string {
+const NOTHING = html``;
+/** A host's name goes into the policy as it is: no other character may stand there. */
+const PLAIN_ORIGIN = /^https:\/\/[a-z0-9.-]+(?::\d+)?$/;
+
+function logoOf(brand: BrandFace | undefined): URL | undefined {
+  const logo = brand?.logo && URL.canParse(brand.logo) ? new URL(brand.logo) : undefined;
+  return logo && PLAIN_ORIGIN.test(logo.origin) ? logo : undefined;
+}
+
+/** Nothing runs, and nothing is loaded but the brand's logo; the one style is known by its digest. */
+export function contentPolicy(brand?: BrandFace): string {
+  const logo = logoOf(brand);
+  return [
+    "default-src 'none'",
+    `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+    `img-src data:${logo ? ` ${logo.origin}` : ''}`,
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+/** Of every page: its address is a secret, and nobody is told it. */
+export const pageHeaders = (brand?: BrandFace): Record<string, string> => ({
+  'content-security-policy': contentPolicy(brand),
+  'referrer-policy': 'no-referrer',
+  'x-robots-tag': 'noindex',
+});
+
+function headOf(brand: BrandFace): Html {
+  const logo = logoOf(brand);
+  // The name stands beside it, so the picture says nothing of its own.
+  const picture = logo ? html`<img class="logo" src="${logo.href}" alt="" height="40">` : NOTHING;
+  return html`<header class="brand">${picture}<span>${brand.name}</span></header>
+`;
+}
+
+/** A public page: HTML alone, in the one style. With a brand it begins with the brand's name and logo. */
+export function page(title: string, content: Html, brand?: BrandFace): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -28,7 +62,7 @@ export function page(title: string, content: Html): string {
 </head>
 <body>
 <main>
-${content}
+${brand ? headOf(brand) : NOTHING}${content}
 </main>
 </body>
 </html>

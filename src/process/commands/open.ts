@@ -13,6 +13,8 @@ import { report } from '../terminal.ts';
 export interface CommandEngines extends AccessEngines {
   /** Its links are on the running server, where no `LINKS_URL` says otherwise. */
   config: Config;
+  /** Where the web app is: the running server's address, else the configured one. */
+  serverUrl: string;
   /** Read when it is needed: most commands do without the installation's secret. */
   secrets(): Secrets;
 }
@@ -33,7 +35,9 @@ export async function withEngines(command: (engines: CommandEngines) => Promise<
       await migratePostgres(postgres.db);
       const secrets = () => openSecrets(readSecret(config));
       const linksUrl = (config.linksUrlIsSet ? undefined : resolved.serverUrl) ?? config.linksUrl;
-      await command({ db: postgres.db, redis, clock: systemClock, config: { ...config, linksUrl }, secrets });
+      const serverUrl = resolved.serverUrl ?? `http://${config.host}:${config.port}`;
+      const base = { db: postgres.db, redis, clock: systemClock };
+      await command({ ...base, config: { ...config, linksUrl }, serverUrl, secrets });
     } finally {
       await Promise.all([redis.close(), postgres.close()]);
     }

@@ -5,7 +5,11 @@ import type { Db, Exports } from '../../engines/postgres/open.ts';
 import { type Cut, cutTo, inOrder, inWindow } from '../../engines/postgres/window.ts';
 import type { AuditLogTable } from '../../engines/postgres/workflow-tables.ts';
 
-export type AuditRow = Omit<Selectable<AuditLogTable>, 'brandId'> & { keyName: string | null };
+export type AuditRow = Omit<Selectable<AuditLogTable>, 'brandId'> & {
+  keyName: string | null;
+  personId: string | null;
+  personName: string | null;
+};
 
 export interface AuditWhere extends ListWindow {
   resource_id?: string | undefined;
@@ -30,8 +34,13 @@ async function selectAudit(db: Db, brandId: string, where: AuditWhere, cut: Cut)
     .selectFrom(ids.as('page'))
     .innerJoin('auditLog as entry', 'entry.id', 'page.id')
     .leftJoin('apiKeys', 'apiKeys.id', 'entry.keyId')
+    .leftJoin('people', 'people.id', 'apiKeys.personId')
     .selectAll('entry')
-    .select('apiKeys.name as keyName');
+    .select((eb) => [
+      'apiKeys.name as keyName',
+      'apiKeys.personId',
+      eb.fn.coalesce('people.name', 'people.email').as('personName'),
+    ]);
   return await inOrder(rows, { time: 'entry.at', id: 'entry.id', sort }).execute();
 }
 

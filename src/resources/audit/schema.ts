@@ -9,7 +9,9 @@ export const AuditEntry = z
   .object({
     id: z.string(),
     key_id: z.string().nullable().describe('Null for what a creator did on a public page.'),
-    key_name: z.string().nullable(),
+    key_name: z.string().nullable().describe('Of a person’s session: the browser it was made in.'),
+    person_id: z.string().nullable().describe('Who did it in the web app; null for an API key.'),
+    person_name: z.string().nullable().describe('Their name, or their address where they have none.'),
     operation: z.string().meta({ example: 'update_campaign' }),
     resource_id: z.string(),
     old: fields.nullable().describe('The stored fields that changed, as they were; null for what was made.'),

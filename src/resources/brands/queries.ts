@@ -72,6 +72,14 @@ export async function updatePlan(db: Db, subscriptionId: string, change: PlanCha
     .execute();
 }
 
+/** What a public page shows of a brand. */
+export async function findBrandFace(
+  db: Db,
+  brandId: string,
+): Promise<{ name: string; logo: string | null } | undefined> {
+  return await db.selectFrom('brands').select(['name', 'logo']).where('id', '=', brandId).executeTakeFirst();
+}
+
 export async function getBrandCurrency(db: Db, brandId: string): Promise<string> {
   const row = await db.selectFrom('brands').select('currency').where('id', '=', brandId).executeTakeFirstOrThrow();
   return row.currency;

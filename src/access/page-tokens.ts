@@ -1,0 +1,112 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Config } from '../config.ts';
+import { base62, readBase62 } from '../values/ids.ts';
+import type { Secrets } from '../values/secrets.ts';
+
+/** The pages that open by a link alone: their name in the URL, and one character that stands for it in a token. */
+const KINDS = {
+  brief: 'b',
+  sign: 'c',
+  work: 'w',
+  talk: 't',
+  parcel: 'p',
+  statement: 's',
+  files: 'f',
+  unsubscribe: 'u',
+} as const;
+
+export type PageKind = keyof typeof KINDS;
+
+/** What a link opens, and until when. Nothing of it is stored. */
+export interface PageLink {
+  kind: PageKind;
+  /** The row that the page shows, such as `ctr_…`. */
+  rowId: string;
+  /** The row's `link_version`: raised, all links that were given before are dead. */
+  version: number;
+  expiresAt: Date;
+  /** For whom of several the link was made, such as the creator whom a brief was sent to. */
+  holderId?: string | undefined;
+}
+
+export interface PageLinks {
+  /** The token that stands at the end of the page's URL. */
+  tokenOf(link: PageLink): string;
+  /** The page's URL on the links host. */
+  urlOf(link: PageLink): string;
+  /** What a token opens; undefined when it was not made here, was made for another page, or has expired. */
+  read(kind: PageKind, token: string, now: Date): PageLink | undefined;
+}
+
+const ID = /^([a-z]{3})_([0-9A-Za-z]{20})$/;
+const PACKED_ID = '[a-z]{3}[0-9A-Za-z]{20}';
+const VERSION_CHARACTERS = 4;
+const SECONDS_CHARACTERS = 6;
+const MAC_BYTES = 16;
+/** 62 ** 22 is more than 2 ** 128. */
+const MAC_CHARACTERS = 22;
+
+const TOKEN = new RegExp(
+  `^(?<kind>[a-z])(?<version>[0-9A-Za-z]{${VERSION_CHARACTERS}})(?<seconds>[0-9A-Za-z]{${SECONDS_CHARACTERS}})` +
+    `(?<row>${PACKED_ID})(?<holder>${PACKED_ID})?(?<mac>[0-9A-Za-z]{${MAC_CHARACTERS}})$`,
+);
+
+function packed(id: string): string {
+  const [, prefix, rest] = ID.exec(id) ?? [];
+  if (prefix === undefined || rest === undefined) throw new Error(`${JSON.stringify(id)} is not an id of ours.`);
+  return prefix + rest;
+}
+
+const unpacked = (text: string) => `${text.slice(0, 3)}_${text.slice(3)}`;
+
+/** Bytes as base62 text of a fixed width, most significant first. */
+function textOf(bytes: Buffer, width: number): string {
+  let rest = BigInt(`0x${bytes.toString('hex')}`);
+  let text = '';
+  while (text.length < width) {
+    text = base62(Number(rest % 62n), 1) + text;
+    rest /= 62n;
+  }
+  return text;
+}
+
+/** A version is counted up by one; no row has its links revoked 14 million times. */
+const MAX_VERSION = 62 ** VERSION_CHARACTERS - 1;
+const MAX_SECONDS = 62 ** SECONDS_CHARACTERS - 1;
+
+function fitting(value: number, most: number): number {
+  if (Number.isInteger(value) && value >= 0 && value <= most) return value;
+  throw new Error(`${value} does not fit into a page's token.`);
+}
+
+/** Links to pages that need no login: what they open is written in them, under a MAC of the installation's. */
+export function openPageLinks({ linksUrl }: Pick<Config, 'linksUrl'>, secrets: Secrets): PageLinks {
+  const key = secrets.key('page');
+  const macOf = (body: string) =>
+    textOf(createHmac('sha256', key).update(body).digest().subarray(0, MAC_BYTES), MAC_CHARACTERS);
+
+  function tokenOf({ kind, rowId, version, expiresAt, holderId }: PageLink): string {
+    const seconds = fitting(Math.floor(expiresAt.getTime() / 1_000), MAX_SECONDS);
+    const body =
+      KINDS[kind] +
+      base62(fitting(version, MAX_VERSION), VERSION_CHARACTERS) +
+      base62(seconds, SECONDS_CHARACTERS) +
+      packed(rowId) +
+      (holderId === undefined ? '' : packed(holderId));
+    return body + macOf(body);
+  }
+
+  function read(kind: PageKind, token: string, now: Date): PageLink | undefined {
+    const parts = TOKEN.exec(token)?.groups;
+    if (!parts) return undefined;
+    const { version = '', seconds = '', row = '', holder, mac = '' } = parts;
+    const right = macOf(token.slice(0, -MAC_CHARACTERS));
+    if (!timingSafeEqual(Buffer.from(mac), Buffer.from(right)) || parts.kind !== KINDS[kind]) return undefined;
+    const expiresAt = new Date(readBase62(seconds) * 1_000);
+    if (expiresAt <= now) return undefined;
+    const holderId = holder === undefined ? undefined : unpacked(holder);
+    return { kind, rowId: unpacked(row), version: readBase62(version), expiresAt, holderId };
+  }
+
+  return { tokenOf, read, urlOf: (link) => `${linksUrl}/${link.kind}/${tokenOf(link)}` };
+}

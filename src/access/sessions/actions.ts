@@ -1,0 +1,61 @@
+import type { Db } from '../../engines/postgres/open.ts';
+import type { Clock } from '../../values/clock.ts';
+import { ApiError } from '../../values/errors.ts';
+import { newId } from '../../values/ids.ts';
+import { hashKey, newApiKey } from '../keys/key-form.ts';
+import { insertKey } from '../keys/queries.ts';
+import { getBrandSubscriptionId, insertSignInLink, takeSignInLink } from './queries.ts';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+export const LINK_LIFE_MS = 15 * MINUTE_MS;
+export const INVITATION_LIFE_MS = 3 * DAY_MS;
+export const SESSION_LIFE_MS = 30 * DAY_MS;
+
+interface Who {
+  brandId: string;
+  personId: string;
+}
+
+/**
+ * A link that signs in once. Its token stands behind the `#`, which browsers send to nobody, so that no log and no mail
+ * scanner uses it up: the page sends it by POST when its button is pressed.
+ */
+export async function createSignInPath(db: Db, now: Date, who: Who, lifeMs = LINK_LIFE_MS): Promise<string> {
+  const token = newApiKey('svs_').slice(4);
+  await insertSignInLink(db, {
+    ...who,
+    id: newId('sil', now.getTime()),
+    hash: hashKey(token),
+    createdAt: now,
+    expiresAt: new Date(now.getTime() + lifeMs),
+  });
+  return `/app/sign-in#${token}`;
+}
+
+/** Makes a session. Its secret is in the answer, then in one browser's cookie, and nowhere else. */
+export async function createSession(db: Db, clock: Clock, { brandId, personId }: Who, device: string) {
+  const secret = newApiKey('svs_');
+  const createdAt = clock.now();
+  const id = newId('key', createdAt.getTime());
+  await insertKey(db, {
+    id,
+    brandId,
+    personId,
+    subscriptionId: await getBrandSubscriptionId(db, brandId),
+    kind: 'session',
+    name: device,
+    hash: hashKey(secret),
+    firstCharacters: secret.slice(0, 8),
+    lastCharacters: secret.slice(-4),
+    createdAt,
+    expiresAt: new Date(createdAt.getTime() + SESSION_LIFE_MS),
+  });
+  return { id, secret };
+}
+
+export async function signInByLink(db: Db, clock: Clock, token: string, device: string) {
+  const who = await takeSignInLink(db, hashKey(token), clock.now());
+  if (!who) throw new ApiError('LINK_USED', 'This link was used or has ended; ask for a new one.');
+  return await createSession(db, clock, who, device);
+}

@@ -1,0 +1,46 @@
+import type { Db } from '../../engines/postgres/open.ts';
+
+export async function getBrandSubscriptionId(db: Db, brandId: string): Promise<string> {
+  const row = await db
+    .selectFrom('subscriptions')
+    .select('id')
+    .where('brandId', '=', brandId)
+    .where('kind', '=', 'brand')
+    .executeTakeFirstOrThrow();
+  return row.id;
+}
+
+export async function insertSignInLink(
+  db: Db,
+  link: { id: string; brandId: string; personId: string; hash: Buffer; createdAt: Date; expiresAt: Date },
+): Promise<void> {
+  await db
+    .insertInto('signInLinks')
+    .values({ ...link, usedAt: null })
+    .execute();
+}
+
+/** Uses the link up: of any number of callers one is given whose it was. */
+export async function takeSignInLink(db: Db, hash: Buffer, now: Date) {
+  return await db
+    .updateTable('signInLinks')
+    .from('people')
+    .set({ usedAt: now })
+    .whereRef('people.id', '=', 'signInLinks.personId')
+    .where('people.removedAt', 'is', null)
+    .where('signInLinks.hash', '=', hash)
+    .where('signInLinks.usedAt', 'is', null)
+    .where('signInLinks.expiresAt', '>', now)
+    .returning(['signInLinks.personId', 'signInLinks.brandId'])
+    .executeTakeFirst();
+}
+
+export async function revokeSessionsOf(db: Db, brandId: string, personId: string, at: Date): Promise<void> {
+  await db
+    .updateTable('apiKeys')
+    .set({ revokedAt: at })
+    .where('brandId', '=', brandId)
+    .where('personId', '=', personId)
+    .where('revokedAt', 'is', null)
+    .execute();
+}

@@ -1,0 +1,123 @@
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { createTransport } from 'nodemailer';
+import { z } from 'zod';
+
+export interface OutgoingMail {
+  /** Of the row; the Message-ID is made of it, so that a mail that is sent twice is one to whoever gets it. */
+  id: string;
+  fromName: string;
+  to: string;
+  subject: string;
+  text: string;
+  html: string;
+  headers: Record<string, string>;
+  date: Date;
+}
+
+/** `refused`: the server will never take this mail. `failed`: it may take it later. */
+export type MailOutcome =
+  | { outcome: 'sent'; messageId: string }
+  | { outcome: 'refused'; reason: string }
+  | { outcome: 'failed'; reason: string };
+
+export interface Mailer {
+  send(mail: OutgoingMail): Promise<MailOutcome>;
+  close(): void;
+}
+
+export interface MailerOptions {
+  /** `smtp:` or `smtps:`. Undefined: mails are written to `folder`. */
+  smtpUrl: string | undefined;
+  /** The address that mails come from. */
+  from: string;
+  folder: string;
+}
+
+const TIMEOUT_MS = 10_000;
+const CONNECTIONS = 3;
+const MAX_REASON = 500;
+
+/** What nodemailer throws when the server said no: the answer's code, and the command that it answered. */
+const Refusal = z.object({ responseCode: z.number(), command: z.string().optional() });
+const Written = z.object({ message: z.instanceof(Buffer) });
+
+/** A sender that may not log in is the operator's mistake; the mail waits until it is corrected. */
+const LOGIN = /^(?:AUTH|CONN|EHLO|HELO|STARTTLS)/i;
+
+function failureOf(error: unknown): MailOutcome {
+  const reason = (error instanceof Error ? error.message : String(error)).slice(0, MAX_REASON);
+  const { data } = Refusal.safeParse(error);
+  const isFinal = data !== undefined && data.responseCode >= 500 && !LOGIN.test(data.command ?? '');
+  return { outcome: isFinal ? 'refused' : 'failed', reason };
+}
+
+/** A name in a header has no line breaks and no other controls. */
+const plain = (text: string) => text.replace(/\p{Cc}+/gu, ' ').trim();
+
+function messageOf(mail: OutgoingMail, from: string) {
+  const { id, fromName, to, subject, text, html, headers, date } = mail;
+  const messageId = `<${id}@${from.slice(from.lastIndexOf('@') + 1)}>`;
+  return {
+    ...{ messageId, date, text, html, subject: plain(subject) },
+    from: { name: plain(fromName), address: from },
+    to: { name: '', address: to },
+    headers: { 'Auto-Submitted': 'auto-generated', ...headers },
+    // Nothing of a mail's text names a file or an address to be read by us.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+}
+
+function openSmtp(url: string, from: string): Mailer {
+  const transport = createTransport({
+    url,
+    pool: true,
+    maxConnections: CONNECTIONS,
+    connectionTimeout: TIMEOUT_MS,
+    greetingTimeout: TIMEOUT_MS,
+    socketTimeout: TIMEOUT_MS,
+  });
+  return {
+    send: async (mail) => {
+      const message = messageOf(mail, from);
+      try {
+        await transport.sendMail(message);
+        return { outcome: 'sent', messageId: message.messageId };
+      } catch (error) {
+        return failureOf(error);
+      }
+    },
+    close: () => transport.close(),
+  };
+}
+
+/** A file's name sorts by time. */
+export const fileNameOf = ({ id, date }: Pick<OutgoingMail, 'id' | 'date'>): string =>
+  `${date.toISOString().replace(/[-:]|\.\d+/g, '')}-${id}.eml`;
+
+/** Each mail is a file that only the owner reads; it has its name when it is whole. */
+function openFolder(folder: string, from: string): Mailer {
+  const transport = createTransport({ streamTransport: true, buffer: true });
+  return {
+    send: async (mail) => {
+      const message = messageOf(mail, from);
+      try {
+        const { message: bytes } = Written.parse(await transport.sendMail(message));
+        const file = path.join(folder, fileNameOf(mail));
+        await mkdir(folder, { recursive: true, mode: 0o700 });
+        await writeFile(`${file}.${process.pid}`, bytes, { mode: 0o600 });
+        await rename(`${file}.${process.pid}`, file);
+        return { outcome: 'sent', messageId: message.messageId };
+      } catch (error) {
+        return failureOf(error);
+      }
+    },
+    close: () => transport.close(),
+  };
+}
+
+/** Connects when the first mail is sent. */
+export function openMailer({ smtpUrl, from, folder }: MailerOptions): Mailer {
+  return smtpUrl === undefined ? openFolder(folder, from) : openSmtp(smtpUrl, from);
+}

@@ -1,0 +1,14 @@
+import type { z } from 'zod';
+import { mailTest } from './templates/mail-test.ts';
+
+/** Every kind of mail, a line each. */
+export const TEMPLATES = {
+  mail_test: mailTest,
+};
+
+export type MailKind = keyof typeof TEMPLATES;
+
+/** The params of a kind, as whoever queues the mail gives them. */
+export type MailParams<K extends MailKind> = z.input<(typeof TEMPLATES)[K]['params']>;
+
+export const isMailKind = (kind: string): kind is MailKind => Object.hasOwn(TEMPLATES, kind);

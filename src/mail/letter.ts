@@ -1,0 +1,74 @@
+import { type Html, html } from '../pages/kit/html.ts';
+
+/** What a mail says, without its form: text and HTML are both made of it. */
+export interface Letter {
+  subject: string;
+  /** The first line; without it the subject. */
+  heading?: string;
+  paragraphs: readonly string[];
+  /** Short facts, a line each, such as what is due when. */
+  facts?: readonly (readonly [name: string, value: string])[];
+  /** Somebody's own words, shown as theirs. */
+  quote?: string;
+  /** What is to be done next: one link. */
+  action?: { label: string; url: string };
+  /** Further links, a line each. */
+  links?: readonly { label: string; url: string }[];
+}
+
+const NOTHING = html``;
+
+/** A mail as it is read, in both forms. */
+export interface WrittenLetter {
+  subject: string;
+  text: string;
+  html: string;
+}
+
+function textOf({ subject, heading = subject, paragraphs, facts, quote, action, links }: Letter): string {
+  const blocks = [
+    heading,
+    ...paragraphs,
+    facts?.map(([name, value]) => `${name}: ${value}`).join('\n'),
+    quote?.replace(/^/gm, '> '),
+    action && `${action.label}:\n${action.url}`,
+    links?.map(({ label, url }) => `${label}: ${url}`).join('\n'),
+  ];
+  return blocks.filter((block) => block).join('\n\n');
+}
+
+const BUTTON =
+  'display:inline-block;padding:12px 24px;border-radius:6px;background:#1d4ed8;color:#ffffff;font-weight:600;text-decoration:none';
+
+function bodyOf({ subject, heading = subject, paragraphs, facts = [], quote, action, links = [] }: Letter): Html {
+  return html`<h1 style="margin:0 0 16px;font-size:22px;line-height:1.3">${heading}</h1>
+${paragraphs.map((text) => html`<p style="margin:0 0 16px;white-space:pre-line">${text}</p>\n`)}
+${facts.length === 0 ? NOTHING : html`<p style="margin:0 0 16px">${facts.map(([name, value]) => html`<strong>${name}:</strong> ${value}<br>\n`)}</p>`}
+${quote === undefined ? NOTHING : html`<blockquote style="margin:0 0 16px;padding-left:12px;border-left:3px solid #84807a;white-space:pre-line">${quote}</blockquote>`}
+${action ? html`<p style="margin:24px 0"><a href="${action.url}" style="${BUTTON}">${action.label}</a></p>` : NOTHING}
+${links.map(({ label, url }) => html`<p style="margin:0 0 16px"><a href="${url}">${label}</a></p>\n`)}`;
+}
+
+/** Writes a letter out. `sender` is told at its end; `unsubscribeUrl` only where the reader may have no more of them. */
+export function writeLetter(letter: Letter, sender: string, unsubscribeUrl: string | undefined): WrittenLetter {
+  const from = `This mail was sent for ${sender}. Please do not reply to it.`;
+  const stop = unsubscribeUrl === undefined ? '' : `\nNo more mail from ${sender}: ${unsubscribeUrl}`;
+  const link =
+    unsubscribeUrl === undefined ? NOTHING : html`<br><a href="${unsubscribeUrl}">No more mail from ${sender}</a>`;
+  return {
+    subject: letter.subject,
+    text: `${textOf(letter)}\n\n-- \n${from}${stop}\n`,
+    html: html`<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${letter.subject}</title></head>
+<body style="margin:0;padding:16px;font:16px/1.5 system-ui,sans-serif">
+<div style="max-width:560px;margin:0 auto">
+${bodyOf(letter)}
+<hr style="margin:24px 0;border:0;border-top:1px solid #84807a">
+<p style="margin:0;font-size:13px">${from}${link}</p>
+</div>
+</body>
+</html>
+`.html,
+  };
+}

@@ -1,0 +1,143 @@
+import { type Selectable, sql } from 'kysely';
+import type { MailsTable } from '../engines/postgres/mail-tables.ts';
+import type { Db } from '../engines/postgres/open.ts';
+
+export type MailRow = Selectable<MailsTable> & { brandName: string };
+
+export interface NewMailRow {
+  id: string;
+  brandId: string;
+  kind: string;
+  toEmail: string;
+  creatorId: string | null;
+  subjectRow: string;
+  params: string;
+  createdAt: Date;
+  /** Whether the address may have said that it wants no mail of the brand. */
+  mayBeSuppressed: boolean;
+}
+
+/** Undefined when the same mail was written before. */
+export async function insertMail(db: Db, mail: NewMailRow): Promise<'queued' | 'suppressed' | undefined> {
+  const { id, brandId, kind, toEmail, creatorId, subjectRow, params, createdAt, mayBeSuppressed } = mail;
+  const { rows } = await sql<{ state: 'queued' | 'suppressed' }>`
+    insert into mails (id, brand_id, kind, to_email, creator_id, subject_row, params, created_at, state, next_attempt_at)
+    select ${id}, ${brandId}, ${kind}, ${toEmail}, ${creatorId}, ${subjectRow}, ${params}::json, ${createdAt}::timestamptz,
+      case when suppressed then 'suppressed' else 'queued' end,
+      case when suppressed then null else ${createdAt}::timestamptz end
+    from (select ${mayBeSuppressed}::boolean and exists (select from mail_suppressions
+      where brand_id = ${brandId} and email = lower(${toEmail})) as suppressed) as address
+    on conflict (kind, subject_row, lower(to_email)) do nothing
+    returning state`.execute(db);
+  return rows[0]?.state;
+}
+
+const withBrand = (db: Db) =>
+  db
+    .selectFrom('mails')
+    .innerJoin('brands', 'brands.id', 'mails.brandId')
+    .selectAll('mails')
+    .select('brands.name as brandName');
+
+/** Takes the mails that are due until `claimedUntil`; another sender leaves them alone until then. */
+export async function claimDueMails(db: Db, now: Date, claimedUntil: Date, limit: number): Promise<MailRow[]> {
+  const claimed = await db
+    .updateTable('mails')
+    .set((eb) => ({ attempts: eb('attempts', '+', 1), claimedUntil }))
+    .where(({ eb, selectFrom }) =>
+      eb(
+        'id',
+        'in',
+        selectFrom('mails')
+          .select('id')
+          .where('state', '=', 'queued')
+          .where('nextAttemptAt', '<=', now)
+          .where((due) => due.or([due('claimedUntil', 'is', null), due('claimedUntil', '<=', now)]))
+          .orderBy('nextAttemptAt')
+          .limit(limit)
+          .forUpdate()
+          .skipLocked(),
+      ),
+    )
+    .returning('id')
+    .execute();
+  if (claimed.length === 0) return [];
+  return await withBrand(db)
+    .where(
+      'mails.id',
+      'in',
+      claimed.map(({ id }) => id),
+    )
+    .execute();
+}
+
+/** What became of one try. `attempts` is the claim's own: one that lost its claim writes nothing. */
+export async function recordAttempt(
+  db: Db,
+  { id, attempts }: { id: string; attempts: number },
+  result: Pick<MailsTable, 'state' | 'nextAttemptAt' | 'messageId' | 'error' | 'sentAt'>,
+): Promise<void> {
+  await db
+    .updateTable('mails')
+    .set({ ...result, claimedUntil: null })
+    .where('id', '=', id)
+    .where('attempts', '=', attempts)
+    .where('state', '=', 'queued')
+    .execute();
+}
+
+export async function findMail(db: Db, id: string): Promise<MailRow | undefined> {
+  return await withBrand(db).where('mails.id', '=', id).executeTakeFirst();
+}
+
+/** The newest first, of one brand or of all. */
+export async function listMails(db: Db, brandId: string | undefined, limit: number): Promise<MailRow[]> {
+  const mails = brandId === undefined ? withBrand(db) : withBrand(db).where('mails.brandId', '=', brandId);
+  return await mails.orderBy('mails.createdAt', 'desc').orderBy('mails.id', 'desc').limit(limit).execute();
+}
+
+/** What became of the mails of one kind, by the row that each is about. */
+export async function listMailStates(db: Db, brandId: string, kind: string, subjectRows: readonly string[]) {
+  if (subjectRows.length === 0) return [];
+  return await db
+    .selectFrom('mails')
+    .select(['subjectRow', 'toEmail', 'state', 'sentAt', 'error'])
+    .where('brandId', '=', brandId)
+    .where('kind', '=', kind)
+    .where('subjectRow', 'in', subjectRows)
+    .execute();
+}
+
+export async function isSuppressed(db: Db, brandId: string, email: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('mailSuppressions')
+    .select('brandId')
+    .where('brandId', '=', brandId)
+    .where('email', '=', email.toLowerCase())
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** False when the address was on the list before. */
+export async function insertSuppression(db: Db, brandId: string, email: string, createdAt: Date): Promise<boolean> {
+  const row = await db
+    .insertInto('mailSuppressions')
+    .values({ brandId, email: email.toLowerCase(), createdAt })
+    .onConflict((conflict) => conflict.columns(['brandId', 'email']).doNothing())
+    .returning('brandId')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** How many mails there are in each state, and when the oldest that waits was due. */
+export async function countMails(db: Db) {
+  return await db
+    .selectFrom('mails')
+    .select([
+      'state',
+      (eb) => eb.fn.countAll<number>().as('total'),
+      (eb) => eb.fn.min('nextAttemptAt').as('oldestDueAt'),
+    ])
+    .groupBy('state')
+    .execute();
+}

@@ -1,0 +1,33 @@
+import type { Work } from '../api/work.ts';
+import { newId } from '../values/ids.ts';
+import { type MailKind, type MailParams, TEMPLATES } from './kinds.ts';
+import { insertMail } from './queries.ts';
+
+export interface NewMail<K extends MailKind> {
+  kind: K;
+  to: string;
+  /**
+   * What the mail is about: an id, with more behind it where the same may be told again, such as `ctr_…:2`. A kind is
+   * sent to an address once for each of them.
+   */
+  subjectRow: string;
+  creatorId?: string | null;
+  params: MailParams<K>;
+}
+
+/** `suppressed`: the reader wants no mail of this brand. `already_sent`: this very mail was written before. */
+export type Queued = 'queued' | 'suppressed' | 'already_sent';
+
+/** Writes a mail in the change's own transaction: it is sent after the commit, or not at all. */
+export async function queueMail<K extends MailKind>(
+  { db, brandId, now }: Pick<Work, 'db' | 'brandId' | 'now'>,
+  { kind, to, subjectRow, creatorId = null, params }: NewMail<K>,
+): Promise<Queued> {
+  const { audience, params: shape } = TEMPLATES[kind];
+  const state = await insertMail(db, {
+    ...{ id: newId('mai', now.getTime()), brandId, kind, toEmail: to, creatorId, subjectRow, createdAt: now },
+    params: JSON.stringify(shape.parse(params)),
+    mayBeSuppressed: audience === 'creator',
+  });
+  return state ?? 'already_sent';
+}

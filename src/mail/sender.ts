@@ -1,0 +1,61 @@
+import type { Context } from '../api/context.ts';
+import type { MailOutcome } from '../engines/mail/open.ts';
+import { isMailKind, TEMPLATES } from './kinds.ts';
+import { claimDueMails, isSuppressed, type MailRow, recordAttempt } from './queries.ts';
+import { renderMail } from './render.ts';
+
+type Engines = Pick<Context, 'postgres' | 'clock' | 'log' | 'mailer' | 'pageLinks'>;
+
+const BATCH = 10;
+/** A sender that is silent for so long is dead, and another sends what it claimed. */
+const CLAIM_MS = 180_000;
+const MINUTE_MS = 60_000;
+/** After each try but the last: five tries within 24 hours. */
+const PAUSES_MS = [1, 15, 180, 1_200].map((minutes) => minutes * MINUTE_MS);
+
+async function attempt({ mailer, pageLinks }: Engines, row: MailRow): Promise<MailOutcome> {
+  try {
+    return await mailer.send(renderMail(row, pageLinks));
+  } catch (error) {
+    // A row that cannot be written out is our mistake: it may be sent after the next release.
+    return { outcome: 'failed', reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function resultOf(outcome: MailOutcome, attempts: number, now: Date): Parameters<typeof recordAttempt>[2] {
+  if (outcome.outcome === 'sent') {
+    return { state: 'sent', nextAttemptAt: null, messageId: outcome.messageId, error: null, sentAt: now };
+  }
+  const pauseMs = outcome.outcome === 'failed' ? PAUSES_MS[attempts - 1] : undefined;
+  const facts = { messageId: null, error: outcome.reason, sentAt: null };
+  if (pauseMs === undefined) return { state: 'failed', nextAttemptAt: null, ...facts };
+  return { state: 'queued', nextAttemptAt: new Date(now.getTime() + pauseMs), ...facts };
+}
+
+async function sendOne(engines: Engines, row: MailRow): Promise<void> {
+  const { postgres, clock, log } = engines;
+  const isStopped =
+    isMailKind(row.kind) &&
+    TEMPLATES[row.kind].audience === 'creator' &&
+    (await isSuppressed(postgres.db, row.brandId, row.toEmail));
+  if (isStopped) {
+    const facts = { nextAttemptAt: null, messageId: null, error: null, sentAt: null };
+    return await recordAttempt(postgres.db, row, { state: 'suppressed', ...facts });
+  }
+  const outcome = await attempt(engines, row);
+  const result = resultOf(outcome, row.attempts, clock.now());
+  await recordAttempt(postgres.db, row, result);
+  if (outcome.outcome === 'sent') return;
+  log.warn({ mail: row.id, kind: row.kind, attempts: row.attempts, state: result.state }, 'a mail was not sent');
+}
+
+/** Sends what is due, until there is nothing left or the process stops. Several senders may run. */
+export async function sendDueMails(engines: Engines, signal?: AbortSignal): Promise<void> {
+  const { postgres, clock } = engines;
+  while (!signal?.aborted) {
+    const now = clock.now();
+    const claimed = await claimDueMails(postgres.db, now, new Date(now.getTime() + CLAIM_MS), BATCH);
+    await Promise.all(claimed.map((row) => sendOne(engines, row)));
+    if (claimed.length < BATCH) return;
+  }
+}

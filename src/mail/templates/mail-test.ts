@@ -1,0 +1,13 @@
+import { z } from 'zod';
+import { template } from '../template.ts';
+
+/** What `cli mail test` sends. */
+export const mailTest = template({
+  audience: 'creator',
+  params: z.object({ at: z.iso.datetime() }),
+  write: ({ at }, { brandName }) => ({
+    subject: `A test of the mail of ${brandName}`,
+    paragraphs: ['You asked for this mail to see that mail arrives. There is nothing to do.'],
+    facts: [['Asked for', at]],
+  }),
+});

@@ -1,0 +1,99 @@
+import { type Html, html } from './html.ts';
+
+const NOTHING = html``;
+
+interface Control {
+  name: string;
+  label: string;
+  hint?: string | undefined;
+  /** What is wrong with it, for whoever fills it in. */
+  problem?: string | undefined;
+  required?: boolean | undefined;
+}
+
+export interface Field extends Control {
+  value: string;
+  /** Attributes of its own, such as `type="email" autocomplete="email"`; each begins with a space. */
+  more?: Html | undefined;
+  /** With it the field is a text area. */
+  rows?: number | undefined;
+}
+
+function attributesOf({ name, hint, problem }: Control): Html {
+  const describedBy = [...(hint ? [`${name}-hint`] : []), ...(problem ? [`${name}-problem`] : [])].join(' ');
+  return html` id="${name}" name="${name}"${describedBy ? html` aria-describedby="${describedBy}"` : NOTHING}${
+    problem ? html` aria-invalid="true"` : NOTHING
+  }`;
+}
+
+const hintOf = ({ name, hint, problem }: Control): Html =>
+  html`${
+    hint ? html`<p class="hint" id="${name}-hint">${hint}</p>\n` : NOTHING
+  }${problem ? html`<p class="problem" id="${name}-problem">${problem}</p>\n` : NOTHING}`;
+
+const labelOf = ({ name, label, required }: Control): Html =>
+  html`<label for="${name}">${label}${required ? NOTHING : html` <span class="optional">(optional)</span>`}</label>`;
+
+/** A line to type in, or with `rows` a text area. */
+export function field(declared: Field): Html {
+  const { value, rows, more = NOTHING } = declared;
+  const attributes = html`${attributesOf(declared)}${more}`;
+  // A browser drops the first line break of a text area.
+  const control = rows
+    ? html`<textarea rows="${rows}"${attributes}>
+${value}</textarea>`
+    : html`<input value="${value}"${attributes}>`;
+  return html`<div class="field">
+${labelOf(declared)}
+${hintOf(declared)}${control}
+</div>
+`;
+}
+
+/** A box to tick, with its whole sentence as the label. */
+export function checkbox(declared: Control & { isChecked: boolean }): Html {
+  const { name, label, isChecked } = declared;
+  return html`<div class="field tick">
+<input type="checkbox" value="yes"${attributesOf(declared)}${isChecked ? html` checked` : NOTHING}>
+<label for="${name}">${label}</label>
+${hintOf(declared)}</div>
+`;
+}
+
+/** A file to choose; its form must be `multipart`. */
+export function fileField(declared: Control & { accept?: string; multiple?: boolean }): Html {
+  const { accept, multiple } = declared;
+  return html`<div class="field">
+${labelOf(declared)}
+${hintOf(declared)}<input type="file"${attributesOf(declared)}${accept ? html` accept="${accept}"` : NOTHING}${
+    multiple ? html` multiple` : NOTHING
+  }>
+</div>
+`;
+}
+
+/** What is wrong with the form, as links to the fields; nothing when all is well. A screen reader begins with it. */
+export function errorSummary(controls: readonly Control[]): Html {
+  const lines = controls.flatMap(({ name, label, problem }) =>
+    problem ? [html`<li><a href="#${name}">${label}: ${problem}</a></li>`] : [],
+  );
+  if (lines.length === 0) return NOTHING;
+  return html`<div class="summary" role="alert" tabindex="-1" autofocus>
+<h2>Not sent yet: please check</h2>
+<ul>${lines}</ul>
+</div>`;
+}
+
+/** A form that posts to its own page. `action` is the visit's. */
+export function postForm(action: string, content: Html, options: { multipart?: boolean } = {}): Html {
+  const encoding = options.multipart ? html` enctype="multipart/form-data"` : NOTHING;
+  return html`<form method="post" action="${action}" accept-charset="utf-8"${encoding}>
+${content}
+</form>`;
+}
+
+/** A button that says by its value what is to be done, where a form has several. */
+export function submitButton(label: string, choice?: { name: string; value: string; quiet?: boolean }): Html {
+  if (!choice) return html`<button>${label}</button>`;
+  return html`<button name="${choice.name}" value="${choice.value}"${choice.quiet ? html` class="quiet"` : NOTHING}>${label}</button>`;
+}

@@ -1,0 +1,5 @@
+import type { CreatorPage } from './declare.ts';
+import { unsubscribePage } from './unsubscribe/page.ts';
+
+/** Every page that opens by a link alone, a line each. */
+export const creatorPages: readonly CreatorPage[] = [unsubscribePage];

@@ -1,0 +1,176 @@
+import multipart from '@fastify/multipart';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { type AddressLimit, openAddressLimit } from '../access/rate/address.ts';
+import type { Context } from '../api/context.ts';
+import { unreadable } from '../api/http/request.ts';
+import type { Metrics } from '../api/metrics.ts';
+import { inWork } from '../api/work.ts';
+import { findBrandFace } from '../resources/brands/queries.ts';
+import { ApiError, toApiError } from '../values/errors.ts';
+import { logFailure } from '../values/log.ts';
+import { isPerson } from '../values/visitor.ts';
+import type { CreatorPage, OpenPage, PageAnswer, Part, Visit } from './declare.ts';
+import { type Form, readForm } from './kit/form.ts';
+import { html } from './kit/html.ts';
+import { type BrandFace, page, pageHeaders } from './kit/page.ts';
+import { creatorPages } from './pages.ts';
+
+const POSTS_PER_MINUTE = 10;
+const FORM_LIMIT_BYTES = 64 * 1024;
+const MAX_FIELDS = 50;
+
+const Params = z.object({ token: z.string() });
+const Query = z.record(z.string(), z.string().catch('')).catch({});
+
+/** The one answer to a link that is unknown, revoked or expired: nobody learns which. */
+const MISSING = page(
+  'Not found',
+  html`<h1>Not found</h1>
+<p>There is nothing at this address, or not any more. Please check the link that you were given, or ask for a new one.</p>`,
+);
+
+async function send(reply: FastifyReply, status: number, text: string, brand?: BrandFace): Promise<FastifyReply> {
+  return await reply.code(status).headers(pageHeaders(brand)).type('text/html; charset=utf-8').send(text);
+}
+
+function explain({ status, headers }: Pick<ApiError, 'status' | 'headers'>): string {
+  switch (status) {
+    case 403:
+      return 'This was not sent from the page itself. Please open the link that you were given and try again.';
+    case 409:
+      return 'Something has changed in the meantime. Please open the link that you were given again.';
+    case 413:
+      return 'This is more than we can take.';
+    case 415:
+      return 'Please use the form of the page.';
+    case 429:
+      return `Too much was sent from your network. Please try again in ${headers['retry-after']} seconds.`;
+    case 503:
+      return 'We cannot take this right now. Please try again in a minute.';
+    default:
+      return 'Something went wrong on our side. Please try again later.';
+  }
+}
+
+const failure = (answer: Pick<ApiError, 'status' | 'headers'>): string =>
+  page(
+    'Not sent',
+    html`<h1>Not sent</h1>
+<p>${explain(answer)}</p>
+<p>Go back with your browser to find what you typed.</p>`,
+  );
+
+/** Browsers say where a post comes from; what is no browser says nothing, and has no one's cookies to misuse. */
+function isFromPage({ headers }: FastifyRequest): boolean {
+  const site = headers['sec-fetch-site'];
+  return site === undefined || site === 'same-origin';
+}
+
+function formOfRequest({ headers, body }: FastifyRequest): Form {
+  if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(headers['content-type'] ?? '')) {
+    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'This page takes its own form only.');
+  }
+  return readForm(Buffer.isBuffer(body) ? body : Buffer.alloc(0));
+}
+
+async function* partsOf(request: FastifyRequest): AsyncGenerator<Part> {
+  if (!request.isMultipart?.()) throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'This page takes its own form only.');
+  for await (const part of request.parts()) {
+    const { fieldname: name } = part;
+    if (part.type === 'field') yield { kind: 'field', name, value: String(part.value) };
+    else {
+      const { filename: fileName, mimetype: mimeType, file: stream } = part;
+      yield { kind: 'file', name, fileName, mimeType, stream };
+    }
+  }
+}
+
+interface Opened {
+  opened: OpenPage;
+  visit: Omit<Visit<unknown>, 'row'>;
+}
+
+/** The row behind a link and what is known of the visit; undefined for a link that opens nothing. */
+async function openVisit(context: Context, kind: CreatorPage, request: FastifyRequest): Promise<Opened | undefined> {
+  const { postgres, clock, pageLinks } = context;
+  const { token } = Params.parse(request.params);
+  const now = clock.now();
+  const link = pageLinks.read(kind.kind, token, now);
+  const opened = link && (await kind.open(context, link));
+  const brand = opened && (await findBrandFace(postgres.db, opened.brandId));
+  if (!link || !opened || !brand) return undefined;
+  const { id: requestId, headers, ip: address } = request;
+  const actor = { brandId: opened.brandId, keyId: null, operation: `page_${kind.kind}`, requestId };
+  const visit = {
+    ...{ context, brand, link, now, requestId, address },
+    action: `/${kind.kind}/${token}`,
+    query: Query.parse(request.query),
+    isPerson: isPerson(headers),
+    userAgent: headers['user-agent'] ?? '',
+    form: () => formOfRequest(request),
+    parts: () => partsOf(request),
+    inWork: <T>(change: Parameters<typeof inWork<T>>[3]) => inWork(postgres.db, clock, actor, change),
+  };
+  return { opened, visit };
+}
+
+async function answer(reply: FastifyReply, shown: PageAnswer, brand: BrandFace): Promise<FastifyReply> {
+  if ('seeOther' in shown) return reply.redirect(shown.seeOther, 303);
+  return await send(reply, shown.status ?? 200, page(`${shown.title} – ${brand.name}`, shown.content, brand), brand);
+}
+
+interface Serving {
+  context: Context;
+  metrics: Metrics;
+  addresses: AddressLimit;
+}
+
+function register(app: FastifyInstance, { context, metrics, addresses }: Serving, kind: CreatorPage): void {
+  const url = `/${kind.kind}/:token`;
+  const options = {
+    bodyLimit: kind.upload ? kind.upload.maxFiles * kind.upload.maxFileBytes + FORM_LIMIT_BYTES : FORM_LIMIT_BYTES,
+    errorHandler: async (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+      const refusal = toApiError(unreadable(error));
+      logFailure(context.log, refusal, request.id);
+      await send(reply.headers(refusal.headers), refusal.status, failure(refusal));
+    },
+    onResponse: (_request: FastifyRequest, reply: FastifyReply, done: () => void) => {
+      const labels = { operation: `page_${kind.kind}`, status: String(reply.statusCode) };
+      metrics.requests.observe(labels, reply.elapsedTime / 1000);
+      done();
+    },
+  };
+
+  app.get(url, options, async (request, reply) => {
+    const found = await openVisit(context, kind, request);
+    if (!found) return await send(reply, 404, MISSING);
+    return await answer(reply, await found.opened.show(found.visit), found.visit.brand);
+  });
+  if (!kind.hasSubmit) return;
+  app.post(url, options, async (request, reply) => {
+    const limited = await addresses.count(request.ip, () => undefined);
+    if (limited) throw limited;
+    if (!isFromPage(request)) return await send(reply, 403, failure({ status: 403, headers: {} }));
+    const found = await openVisit(context, kind, request);
+    if (!found) return await send(reply, 404, MISSING);
+    return await answer(reply, await found.opened.submit(found.visit), found.visit.brand);
+  });
+}
+
+/** The pages that open by a link alone. No part of the API: no key, HTML, a limit of their own. */
+export async function pageRoutes(app: FastifyInstance, context: Context, metrics: Metrics): Promise<void> {
+  const allowance = { name: 'pages', limit: POSTS_PER_MINUTE };
+  const serving = { context, metrics, addresses: openAddressLimit(context.redis, context.clock, metrics, allowance) };
+  for (const kind of creatorPages) {
+    const { upload } = kind;
+    if (!upload) register(app, serving, kind);
+    else {
+      await app.register(async (scope) => {
+        const limits = { files: upload.maxFiles, fileSize: upload.maxFileBytes, fields: MAX_FIELDS };
+        await scope.register(multipart, { limits: { ...limits, fieldSize: FORM_LIMIT_BYTES } });
+        register(scope, serving, kind);
+      });
+    }
+  }
+}

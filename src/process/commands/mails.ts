@@ -1,0 +1,107 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { z } from 'zod';
+import { openPageLinks } from '../../access/page-tokens.ts';
+import { inWork } from '../../api/work.ts';
+import type { OutgoingMail } from '../../engines/mail/open.ts';
+import { findMail, listMails, type MailRow } from '../../mail/queries.ts';
+import { queueMail } from '../../mail/queue.ts';
+import { renderMail } from '../../mail/render.ts';
+import { newId } from '../../values/ids.ts';
+import { filled, wholeNumber } from './arguments.ts';
+import { getBrand } from './brands.ts';
+import { type CommandEngines, withEngines } from './open.ts';
+import { jsonOption, printList } from './table.ts';
+
+const COLUMNS = ['id', 'kind', 'to', 'state', 'attempts', 'created_at', 'sent_at', 'error'] as const;
+
+const itemOf = ({ id, kind, toEmail: to, state, attempts, createdAt, sentAt, error }: MailRow) => ({
+  ...{ id, kind, to, state, attempts, error },
+  created_at: createdAt.toISOString(),
+  sent_at: sentAt?.toISOString() ?? null,
+});
+
+function address(value: string): string {
+  const email = z.email().safeParse(value).data;
+  if (email === undefined) throw new InvalidArgumentError('must be an e-mail address.');
+  return email;
+}
+
+async function list({ db }: CommandEngines, options: { brand?: string; limit: number; json?: boolean }): Promise<void> {
+  const brandId = options.brand === undefined ? undefined : (await getBrand(db, options.brand)).id;
+  printList(COLUMNS, (await listMails(db, brandId, options.limit)).map(itemOf), options.json);
+}
+
+/** The mail as it is sent: written again from its row, with the same links. */
+async function rendered({ db, config, secrets }: CommandEngines, id: string): Promise<[MailRow, OutgoingMail]> {
+  const row = await findMail(db, id);
+  if (!row) throw new Error(`No mail ${JSON.stringify(id)}; see \`mail list\`.`);
+  return [row, renderMail(row, openPageLinks(config, secrets()))];
+}
+
+const linksOf = ({ text }: OutgoingMail): string[] => text.match(/https?:\/\/\S+/g) ?? [];
+
+async function show(engines: CommandEngines, id: string, json: boolean | undefined): Promise<void> {
+  const [row, mail] = await rendered(engines, id);
+  const { subject, text, html } = mail;
+  if (json) {
+    process.stdout.write(`${JSON.stringify({ ...itemOf(row), subject, text, html, links: linksOf(mail) }, null, 2)}\n`);
+    return;
+  }
+  const facts = [`${row.id}: ${row.kind}, ${row.state}`, ...(row.error === null ? [] : [row.error])];
+  process.stderr.write(`${facts.join('\n')}\n`);
+  process.stdout.write(
+    `From: ${mail.fromName} <${engines.config.mailFrom}>\nTo: ${mail.to}\nSubject: ${subject}\n\n${text}`,
+  );
+}
+
+async function open(engines: CommandEngines, id: string, json: boolean | undefined): Promise<void> {
+  const links = linksOf((await rendered(engines, id))[1]);
+  process.stdout.write(json ? `${JSON.stringify(links)}\n` : links.map((link) => `${link}\n`).join(''));
+}
+
+/** Queues a mail that says nothing, to see whether mail arrives; the worker sends it. */
+async function test({ db, clock }: CommandEngines, options: { brand: string; to: string }): Promise<void> {
+  const { id: brandId } = await getBrand(db, options.brand);
+  const actor = { brandId, keyId: null, operation: 'cli_mail_test', requestId: null };
+  const state = await inWork(db, clock, actor, async (work) => {
+    const subjectRow = newId('tst', work.now.getTime());
+    return await queueMail(work, {
+      kind: 'mail_test',
+      to: options.to,
+      subjectRow,
+      params: { at: work.now.toISOString() },
+    });
+  });
+  process.stdout.write(`${state}\n`);
+}
+
+export function mailCommands(program: Command): void {
+  const mail = program.command('mail').description('mails to creators and brands');
+  mail
+    .command('list')
+    .description('the newest mails, and what became of them')
+    .option('--brand <id or name>', 'only of this brand', filled)
+    .option('--limit <number>', 'how many', wholeNumber(1, 1_000), 50)
+    .addOption(jsonOption())
+    .action((options: { brand?: string; limit: number; json?: boolean }) =>
+      withEngines((engines) => list(engines, options)),
+    );
+  mail
+    .command('show')
+    .description('a mail as it is read, with its links')
+    .argument('<id>', "the mail's id", filled)
+    .option('--json', 'as JSON, with the HTML')
+    .action((id: string, { json }: { json?: boolean }) => withEngines((engines) => show(engines, id, json)));
+  mail
+    .command('open')
+    .description('the links of a mail, a line each, to be opened as its reader would')
+    .argument('<id>', "the mail's id", filled)
+    .option('--json', 'as a JSON array')
+    .action((id: string, { json }: { json?: boolean }) => withEngines((engines) => open(engines, id, json)));
+  mail
+    .command('test')
+    .description('queue a mail to see whether mail arrives; prints queued, or suppressed')
+    .requiredOption('--brand <id or name>', 'the brand that it is from', filled)
+    .requiredOption('--to <address>', 'who gets it', address)
+    .action((options: { brand: string; to: string }) => withEngines((engines) => test(engines, options)));
+}

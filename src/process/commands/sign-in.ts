@@ -1,0 +1,26 @@
+import type { Command } from 'commander';
+import { createSignInPath } from '../../access/sessions/actions.ts';
+import { ensurePersonToSignIn } from '../../resources/people/actions.ts';
+import { filled } from './arguments.ts';
+import { getBrand } from './brands.ts';
+import { withEngines } from './open.ts';
+
+export function signInCommands(program: Command): void {
+  program
+    .command('sign-in')
+    .description(
+      "print a link to the web app that signs in once, within 15 minutes: the brand's first owner, or --email",
+    )
+    .requiredOption('--brand <id or name>', 'the brand', filled)
+    .option('--email <address>', 'one of its people; of a brand without people, its first owner', filled)
+    .action((options: { brand: string; email?: string }) =>
+      withEngines(async (engines) => {
+        const brand = await getBrand(engines.db, options.brand);
+        const person = await ensurePersonToSignIn(engines, brand.id, options.email);
+        const who = { brandId: brand.id, personId: person.id };
+        const path = await createSignInPath(engines.db, engines.clock.now(), who);
+        process.stdout.write(`${engines.serverUrl}${path}\n`);
+        process.stderr.write(`For ${person.email}, ${person.role} of ${brand.name}; once, within 15 minutes.\n`);
+      }),
+    );
+}

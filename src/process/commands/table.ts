@@ -1,0 +1,29 @@
+import { Option } from 'commander';
+
+type Cell = string | number | boolean | null;
+
+export const jsonOption = () => new Option('--json', 'as JSON, an array of objects');
+
+const shownCell = (cell: Cell): string => (cell === null ? '-' : String(cell).replace(/\s+/g, ' '));
+
+/**
+ * A list on stdout: on a terminal in columns, for a program with tabs, with `json` as one array. The names of the columns
+ * go to stderr, so that what reads stdout reads rows alone.
+ */
+export function printList<Row extends Record<string, Cell>>(
+  columns: readonly (keyof Row & string)[],
+  rows: readonly Row[],
+  json: boolean | undefined,
+): void {
+  if (json) {
+    process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+    return;
+  }
+  const lines = rows.map((row) => columns.map((name) => shownCell(row[name] ?? null)));
+  const head = columns.map((name) => name.toUpperCase().replaceAll('_', ' '));
+  const widths = head.map((name, i) => Math.max(name.length, ...lines.map((line) => line[i]?.length ?? 0)));
+  const inColumns = (cells: readonly string[]) => cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ');
+  const isTerminal = process.stdout.isTTY;
+  process.stderr.write(`${isTerminal ? inColumns(head).trimEnd() : head.join('\t')}\n`);
+  for (const line of lines) process.stdout.write(`${isTerminal ? inColumns(line).trimEnd() : line.join('\t')}\n`);
+}

@@ -1,0 +1,74 @@
+import { bumpVersion } from '../../access/credits/queries.ts';
+import { createKey } from '../../access/keys/actions.ts';
+import type { Work } from '../../api/work.ts';
+import type { KeyKind } from '../../engines/postgres/tables.ts';
+import { ApiError, notFound } from '../../values/errors.ts';
+import { listSubscriptions } from '../brands/queries.ts';
+import { type ApiKeyRow, lockApiKey, updateApiKey } from './queries.ts';
+
+const HOUR_MS = 3_600_000;
+
+export type Made = ApiKeyRow & { key: string };
+
+interface Wanted {
+  name: string;
+  type: KeyKind;
+  expires_at?: Date | null | undefined;
+}
+
+/** What the audit log may say of a key: never more than its first and last characters. */
+const auditOf = ({ id, kind, name, expiresAt, revokedAt, replacedBy }: ApiKeyRow) => ({
+  ...{ id, kind, name, expiresAt, revokedAt, replacedBy },
+});
+
+async function lock(work: Work, id: string): Promise<ApiKeyRow> {
+  const row = await lockApiKey(work.db, work.brandId, id);
+  if (!row) throw notFound('API key');
+  return row;
+}
+
+export async function makeApiKey(work: Work, { name, type, expires_at }: Wanted): Promise<Made> {
+  const { db, brandId, now } = work;
+  const subscription = (await listSubscriptions(db, brandId)).find(({ kind }) => kind === type);
+  if (!subscription) throw new ApiError('CONFLICT', `The brand has no ${type} subscription.`);
+  const request = { brandId, subscriptionId: subscription.id, kind: type, name };
+  const { id, key } = await createKey(
+    db,
+    { now: () => now },
+    { ...request, ...(expires_at ? { expiresAt: expires_at } : {}) },
+  );
+  const row = await lock(work, id);
+  work.audit({ resourceId: id, old: null, new: auditOf(row) });
+  return { ...row, key };
+}
+
+/** The new key works at once, the old one for as long as was asked. */
+export async function rotateApiKey(work: Work, id: string, overlapHours: number): Promise<Made> {
+  const { db, brandId, now } = work;
+  const old = await lock(work, id);
+  if (old.kind === 'session') throw notFound('API key');
+  if (old.revokedAt || (old.expiresAt && old.expiresAt <= now)) {
+    const facts = { current_status: old.revokedAt ? 'revoked' : 'expired', allowed: [] };
+    throw new ApiError('INVALID_STATE_TRANSITION', 'This key works no more; make a new one.', { facts });
+  }
+  const made = await makeApiKey(work, { name: old.name, type: old.kind });
+  const ends = new Date(now.getTime() + overlapHours * HOUR_MS);
+  const expiresAt = old.expiresAt && old.expiresAt < ends ? old.expiresAt : ends;
+  const row = await updateApiKey(db, brandId, id, {
+    ...{ expiresAt, replacedBy: made.id },
+    ...(overlapHours === 0 ? { revokedAt: now } : {}),
+  });
+  await bumpVersion(db, old.subscriptionId);
+  work.audit({ resourceId: id, old: auditOf(old), new: auditOf(row) });
+  return made;
+}
+
+/** Revoking again changes nothing. */
+export async function revokeApiKey(work: Work, id: string): Promise<ApiKeyRow> {
+  const old = await lock(work, id);
+  if (old.revokedAt) return old;
+  const row = await updateApiKey(work.db, work.brandId, id, { revokedAt: work.now });
+  await bumpVersion(work.db, old.subscriptionId);
+  work.audit({ resourceId: id, old: auditOf(old), new: auditOf(row) });
+  return row;
+}

@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { refreshAccess } from '../../access/credits/refresh.ts';
+import type { Context } from '../../api/context.ts';
+import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
+import { pageOf, paginationOf } from '../../api/page.ts';
+import { toWire } from '../../values/wire.ts';
+import { listSubscriptions } from '../brands/queries.ts';
+import { makeApiKey, revokeApiKey, rotateApiKey } from './actions.ts';
+import { type ApiKeyRow, listApiKeys } from './queries.ts';
+import { ApiKey, ApiKeyAnswer, ApiKeyCreate, ApiKeyFilter, ApiKeyList, ApiKeyMade, ApiKeyRotate } from './schema.ts';
+
+const tag = 'API keys';
+const Id = z.object({ id: z.string().max(100) });
+
+function stateOf({ revokedAt, expiresAt }: ApiKeyRow, now: Date): z.infer<typeof ApiKey>['state'] {
+  if (revokedAt) return 'revoked';
+  if (!expiresAt) return 'active';
+  return expiresAt <= now ? 'expired' : 'expiring';
+}
+
+function keyOf(row: ApiKeyRow, now: Date) {
+  const masked = `${row.firstCharacters}…${row.lastCharacters}`;
+  return ApiKey.parse({ ...toWire(row), type: row.kind, masked, state: stateOf(row, now) });
+}
+
+async function refresh({ postgres, redis, clock }: Context, { caller }: { caller: { brandId: string } }) {
+  const subscriptions = await listSubscriptions(postgres.db, caller.brandId);
+  await refreshAccess(
+    { db: postgres.db, redis, clock },
+    subscriptions.map(({ id }) => id),
+  );
+}
+
+const listKeys = operation({
+  id: 'list_keys',
+  method: 'GET',
+  path: '/v1/keys',
+  tag,
+  summary: 'The API keys of the brand',
+  description: 'Newest first, revoked ones too; never a key itself.',
+  callers: ['session'],
+  params: nothing,
+  query: ApiKeyFilter,
+  body: nothing,
+  response: ApiKeyList,
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async ({ postgres, clock }, { caller, query }) => {
+    const page = pageOf(query);
+    const { rows, total } = await listApiKeys(postgres.db, caller.brandId, query, page);
+    return { data: rows.map((row) => keyOf(row, clock.now())), pagination: paginationOf(page, total) };
+  },
+});
+
+const createKeyOperation = change({
+  id: 'create_key',
+  method: 'POST',
+  path: '/v1/keys',
+  tag,
+  summary: 'Make an API key',
+  description: 'The key itself is in this answer and cannot be read again.',
+  callers: ['session'],
+  params: nothing,
+  query: nothing,
+  body: ApiKeyCreate,
+  response: ApiKeyMade,
+  status: 201,
+  errors: ['CONFLICT'],
+  hints: { readOnly: false, idempotent: false, destructive: false },
+  lookUp: noLookUp,
+  apply: async (work, { body }) => {
+    const { key, ...row } = await makeApiKey(work, body);
+    return { data: { ...keyOf(row, work.now), key } };
+  },
+});
+
+const rotateKey = change({
+  id: 'rotate_key',
+  method: 'POST',
+  path: '/v1/keys/{id}/rotate',
+  tag,
+  summary: 'Replace an API key',
+  description: 'A new key of the same name and type; the old one works for `overlap_hours` more.',
+  callers: ['session'],
+  params: Id,
+  query: nothing,
+  body: ApiKeyRotate,
+  response: ApiKeyMade,
+  status: 201,
+  errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
+  hints: { readOnly: false, idempotent: false, destructive: true },
+  lookUp: noLookUp,
+  apply: async (work, { params, body }) => {
+    const { key, ...row } = await rotateApiKey(work, params.id, body.overlap_hours);
+    return { data: { ...keyOf(row, work.now), key } };
+  },
+  afterwards: refresh,
+});
+
+const revokeKey = change({
+  id: 'revoke_key',
+  method: 'DELETE',
+  path: '/v1/keys/{id}',
+  tag,
+  summary: 'Revoke an API key',
+  description: 'It stops within a second on every process, for good.',
+  callers: ['session'],
+  params: Id,
+  query: nothing,
+  body: nothing,
+  response: ApiKeyAnswer,
+  errors: ['NOT_FOUND'],
+  hints: { readOnly: false, idempotent: true, destructive: true },
+  lookUp: noLookUp,
+  apply: async (work, { params }) => ({ data: keyOf(await revokeApiKey(work, params.id), work.now) }),
+  afterwards: refresh,
+});
+
+export const keyOperations = [listKeys, createKeyOperation, rotateKey, revokeKey] as const;

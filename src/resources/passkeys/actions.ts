@@ -1,0 +1,109 @@
+import {
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server';
+import type { Person } from '../../access/keys/queries.ts';
+import { createSession } from '../../access/sessions/actions.ts';
+import type { Work } from '../../api/work.ts';
+import type { Db } from '../../engines/postgres/open.ts';
+import type { Clock } from '../../values/clock.ts';
+import { ApiError } from '../../values/errors.ts';
+import { newId } from '../../values/ids.ts';
+import { findPasskeyToSignIn, insertChallenge, insertPasskey, takeChallenge, updatePasskeyUse } from './queries.ts';
+import type { Assertion, PasskeyCreate } from './schema.ts';
+
+const CHALLENGE_LIFE_MS = 5 * 60_000;
+
+function invalidPasskey(cause?: unknown): ApiError {
+  return new ApiError('INVALID_PASSKEY', 'This passkey was not accepted; try again, or sign in by a link.', { cause });
+}
+
+const hostOf = (origin: string) => new URL(origin).hostname;
+
+async function keepChallenge(db: Db, now: Date, challenge: string, personId: string | null): Promise<string> {
+  const id = newId('pkc', now.getTime());
+  await insertChallenge(db, { id, challenge, personId, expiresAt: new Date(now.getTime() + CHALLENGE_LIFE_MS) });
+  return id;
+}
+
+export async function beginPasskey({ db, now }: Work, person: Person, origin: string) {
+  const options = await generateRegistrationOptions({
+    rpName: 'Rollcall',
+    rpID: hostOf(origin),
+    userID: new Uint8Array(Buffer.from(person.id)),
+    userName: person.email,
+    userDisplayName: person.name ?? person.email,
+    attestationType: 'none',
+    authenticatorSelection: { residentKey: 'required', userVerification: 'preferred' },
+  });
+  return { challenge_id: await keepChallenge(db, now, options.challenge, person.id), options: { ...options } };
+}
+
+export async function addPasskey(work: Work, person: Person, { name, origin, challenge_id, response }: PasskeyCreate) {
+  const { db, now, brandId } = work;
+  const challenge = await takeChallenge(db, challenge_id, person.id, now);
+  if (!challenge) throw invalidPasskey();
+  const { transports, ...attested } = response.response;
+  const made = await verifyRegistrationResponse({
+    response: {
+      ...{ id: response.id, rawId: response.rawId, type: response.type, clientExtensionResults: {} },
+      response: { ...attested, ...(transports ? { transports } : {}) },
+    },
+    expectedChallenge: challenge,
+    expectedOrigin: origin,
+    expectedRPID: hostOf(origin),
+    requireUserVerification: false,
+  }).catch((error: unknown) => {
+    throw invalidPasskey(error);
+  });
+  if (!made.verified || !made.registrationInfo) throw invalidPasskey();
+  const { credential } = made.registrationInfo;
+  const row = await insertPasskey(db, {
+    id: newId('psk', now.getTime()),
+    ...{ brandId, personId: person.id, name, rpId: hostOf(origin), createdAt: now, lastUsedAt: null },
+    credentialId: credential.id,
+    publicKey: Buffer.from(credential.publicKey),
+    counter: credential.counter,
+    transports: transports ?? [],
+  });
+  work.audit({ resourceId: row.id, old: null, new: { id: row.id, personId: person.id, name } });
+  return row;
+}
+
+/** What a browser that nobody is signed in with is asked. */
+export async function beginPasskeySignIn(db: Db, now: Date, origin: string) {
+  const options = await generateAuthenticationOptions({ rpID: hostOf(origin), userVerification: 'preferred' });
+  return { challenge_id: await keepChallenge(db, now, options.challenge, null), options: { ...options } };
+}
+
+export async function signInByPasskey(
+  db: Db,
+  clock: Clock,
+  { challenge_id, response }: Assertion,
+  { origin, device }: { origin: string; device: string },
+) {
+  const now = clock.now();
+  const challenge = await takeChallenge(db, challenge_id, null, now);
+  const passkey = await findPasskeyToSignIn(db, response.id);
+  if (!challenge || !passkey) throw invalidPasskey();
+  const { id, rawId, type } = response;
+  const verified = await verifyAuthenticationResponse({
+    response: { id, rawId, type, clientExtensionResults: {}, response: response.response },
+    expectedChallenge: challenge,
+    expectedOrigin: origin,
+    expectedRPID: passkey.rpId,
+    credential: {
+      id: passkey.credentialId,
+      publicKey: new Uint8Array(passkey.publicKey),
+      counter: passkey.counter,
+    },
+    requireUserVerification: false,
+  }).catch((error: unknown) => {
+    throw invalidPasskey(error);
+  });
+  if (!verified.verified) throw invalidPasskey();
+  await updatePasskeyUse(db, passkey, verified.authenticationInfo.newCounter, now);
+  return await createSession(db, clock, passkey, device);
+}

@@ -1,0 +1,91 @@
+import type { ListWindow, Page } from '../../api/page.ts';
+import type { Db } from '../../engines/postgres/open.ts';
+import type { PasskeysTable } from '../../engines/postgres/people-tables.ts';
+import { violates } from '../../engines/postgres/violation.ts';
+import { cutTo, inWindow } from '../../engines/postgres/window.ts';
+import { ApiError } from '../../values/errors.ts';
+
+interface Whose {
+  brandId: string;
+  personId: string;
+}
+
+export async function listPasskeys(db: Db, { brandId, personId }: Whose, where: ListWindow, page: Page) {
+  const matching = () =>
+    db
+      .selectFrom('passkeys')
+      .where('brandId', '=', brandId)
+      .where('personId', '=', personId)
+      .where(inWindow('createdAt', where));
+  const { total } = await matching()
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  const order = { time: 'createdAt', id: 'id', sort: where.sort };
+  return { rows: await cutTo(matching().selectAll(), order, page).execute(), total };
+}
+
+export async function insertPasskey(db: Db, row: Omit<PasskeysTable, 'createdAt'> & { createdAt: Date }) {
+  return await db
+    .insertInto('passkeys')
+    .values(row)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+    .catch((error: unknown) => {
+      if (!violates(error, 'passkeys_credential_id_key')) throw error;
+      throw new ApiError('CONFLICT', 'This passkey is kept already.', { cause: error });
+    });
+}
+
+export async function deletePasskey(db: Db, { brandId, personId }: Whose, id: string) {
+  return await db
+    .deleteFrom('passkeys')
+    .where('brandId', '=', brandId)
+    .where('personId', '=', personId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export async function insertChallenge(
+  db: Db,
+  challenge: { id: string; challenge: string; personId: string | null; expiresAt: Date },
+): Promise<void> {
+  await db.insertInto('passkeyChallenges').values(challenge).execute();
+}
+
+/** A challenge is answered once: whatever comes of it, it is gone, and what was never answered goes with it. */
+export async function takeChallenge(db: Db, id: string, personId: string | null, now: Date) {
+  const row = await db
+    .deleteFrom('passkeyChallenges')
+    .where('id', '=', id)
+    .where('personId', personId === null ? 'is' : '=', personId)
+    .returning(['challenge', 'expiresAt'])
+    .executeTakeFirst();
+  await db.deleteFrom('passkeyChallenges').where('expiresAt', '<', now).execute();
+  return row && row.expiresAt > now ? row.challenge : undefined;
+}
+
+/** By what the browser calls it; of somebody who is still one of the people. */
+export async function findPasskeyToSignIn(db: Db, credentialId: string) {
+  return await db
+    .selectFrom('passkeys')
+    .innerJoin('people', 'people.id', 'passkeys.personId')
+    .selectAll('passkeys')
+    .where('passkeys.credentialId', '=', credentialId)
+    .where('people.removedAt', 'is', null)
+    .executeTakeFirst();
+}
+
+export async function updatePasskeyUse(
+  db: Db,
+  { brandId, id }: { brandId: string; id: string },
+  counter: number,
+  at: Date,
+) {
+  await db
+    .updateTable('passkeys')
+    .set({ counter, lastUsedAt: at })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .execute();
+}

@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import { personOf } from '../../access/keys/rules.ts';
+import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
+import { pageOf, paginationOf } from '../../api/page.ts';
+import { notFound } from '../../values/errors.ts';
+import { toWire } from '../../values/wire.ts';
+import { addPasskey, beginPasskey } from './actions.ts';
+import { deletePasskey, listPasskeys as selectPasskeys } from './queries.ts';
+import {
+  Passkey,
+  PasskeyAnswer,
+  PasskeyBegin,
+  PasskeyCreate,
+  PasskeyFilter,
+  PasskeyList,
+  PasskeyOptions,
+} from './schema.ts';
+
+const tag = 'Passkeys';
+// Everybody keeps their own, a viewer too, so these count as no change of the brand.
+const ofOneself = { readOnly: true, idempotent: false, destructive: false };
+
+const listPasskeys = operation({
+  id: 'list_passkeys',
+  method: 'GET',
+  path: '/v1/passkeys',
+  tag,
+  summary: 'Your passkeys',
+  description: 'Newest first.',
+  callers: ['session'],
+  params: nothing,
+  query: PasskeyFilter,
+  body: nothing,
+  response: PasskeyList,
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async ({ postgres }, { caller, query }) => {
+    const page = pageOf(query);
+    const whose = { brandId: caller.brandId, personId: personOf(caller).id };
+    const { rows, total } = await selectPasskeys(postgres.db, whose, query, page);
+    return { data: rows.map((row) => Passkey.parse(toWire(row))), pagination: paginationOf(page, total) };
+  },
+});
+
+const beginPasskeyOperation = change({
+  id: 'begin_passkey',
+  method: 'POST',
+  path: '/v1/passkeys/challenge',
+  tag,
+  summary: 'Begin to make a passkey',
+  description: 'What the browser is to be asked; good once, for five minutes.',
+  callers: ['session'],
+  params: nothing,
+  query: nothing,
+  body: PasskeyBegin,
+  response: PasskeyOptions,
+  hints: ofOneself,
+  lookUp: noLookUp,
+  apply: async (work, { caller, body }) => ({ data: await beginPasskey(work, personOf(caller), body.origin) }),
+});
+
+const createPasskey = change({
+  id: 'create_passkey',
+  method: 'POST',
+  path: '/v1/passkeys',
+  tag,
+  summary: 'Keep a passkey',
+  description: 'What the browser answered.',
+  callers: ['session'],
+  params: nothing,
+  query: nothing,
+  body: PasskeyCreate,
+  response: PasskeyAnswer,
+  status: 201,
+  errors: ['INVALID_PASSKEY', 'CONFLICT'],
+  hints: ofOneself,
+  lookUp: noLookUp,
+  apply: async (work, { caller, body }) => ({
+    data: Passkey.parse(toWire(await addPasskey(work, personOf(caller), body))),
+  }),
+});
+
+const removePasskey = change({
+  id: 'remove_passkey',
+  method: 'DELETE',
+  path: '/v1/passkeys/{id}',
+  tag,
+  summary: 'Remove a passkey',
+  description: 'It signs in no more; sessions that it made go on.',
+  callers: ['session'],
+  params: z.object({ id: z.string().max(100) }),
+  query: nothing,
+  body: nothing,
+  response: PasskeyAnswer,
+  errors: ['NOT_FOUND'],
+  hints: { ...ofOneself, destructive: true },
+  lookUp: noLookUp,
+  apply: async ({ db, brandId, audit }, { caller, params: { id } }) => {
+    const row = await deletePasskey(db, { brandId, personId: personOf(caller).id }, id);
+    if (!row) throw notFound('passkey');
+    audit({ resourceId: id, old: { id, name: row.name }, new: null });
+    return { data: Passkey.parse(toWire(row)) };
+  },
+});
+
+export const passkeyOperations = [listPasskeys, beginPasskeyOperation, createPasskey, removePasskey] as const;

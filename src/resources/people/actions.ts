@@ -1,0 +1,84 @@
+import type { AccessEngines } from '../../access/credits/access.ts';
+import { bumpVersion } from '../../access/credits/queries.ts';
+import { revokeSessionsOf } from '../../access/sessions/queries.ts';
+import { given } from '../../api/patch.ts';
+import { inWork, type Work } from '../../api/work.ts';
+import { ApiError, notFound } from '../../values/errors.ts';
+import { newId } from '../../values/ids.ts';
+import { findBrand, holdBrand } from '../brands/queries.ts';
+import {
+  countOwners,
+  findPerson,
+  findPersonToSignIn,
+  insertPerson,
+  type PersonRow,
+  updatePerson as setPerson,
+} from './queries.ts';
+import type { PersonCreate, PersonPatch } from './schema.ts';
+
+export async function createPerson(work: Work, { email, name = null, role }: PersonCreate): Promise<PersonRow> {
+  const { db, now, brandId } = work;
+  const row = await insertPerson(db, { id: newId('per', now.getTime()), brandId, email, name, role, createdAt: now });
+  work.audit({ resourceId: row.id, old: null, new: row });
+  return row;
+}
+
+/** Under the brand's lock, so that of two owners who remove each other one stays. */
+async function assertOwnerStays(work: Work, old: PersonRow, role: PersonRow['role'] | null): Promise<void> {
+  if (old.role !== 'owner' || role === 'owner') return;
+  if ((await countOwners(work.db, work.brandId)) > 1) return;
+  throw new ApiError('CONFLICT', 'A brand has at least one owner: make somebody else an owner first.');
+}
+
+async function lockPerson({ db, brandId }: Work, id: string): Promise<PersonRow> {
+  await holdBrand(db, brandId);
+  const person = await findPerson(db, brandId, id);
+  if (!person) throw notFound('person');
+  return person;
+}
+
+export async function patchPerson(
+  work: Work,
+  subscriptionId: string,
+  id: string,
+  { name, role }: PersonPatch,
+): Promise<PersonRow> {
+  const old = await lockPerson(work, id);
+  if (role !== undefined) await assertOwnerStays(work, old, role);
+  const changed = { ...old, ...given({ name, role }), updatedAt: work.now };
+  await setPerson(work.db, work.brandId, id, { ...given({ name, role }), updatedAt: work.now });
+  await bumpVersion(work.db, subscriptionId);
+  work.audit({ resourceId: id, old, new: changed });
+  return changed;
+}
+
+/** Ends their sessions too. */
+export async function removePerson(work: Work, subscriptionId: string, id: string): Promise<PersonRow> {
+  const old = await lockPerson(work, id);
+  await assertOwnerStays(work, old, null);
+  await setPerson(work.db, work.brandId, id, { removedAt: work.now, updatedAt: work.now });
+  await revokeSessionsOf(work.db, work.brandId, id, work.now);
+  await bumpVersion(work.db, subscriptionId);
+  work.audit({ resourceId: id, old, new: null });
+  return old;
+}
+
+/** Who signs in from a terminal: the one with this address, else the first owner; a brand without people gets one. */
+export async function ensurePersonToSignIn({ db, clock }: AccessEngines, brandId: string, email: string | undefined) {
+  const known = await findPersonToSignIn(db, brandId, email);
+  if (known) return known;
+  const brand = await findBrand(db, brandId);
+  if (!brand) throw notFound('brand');
+  if (await findPersonToSignIn(db, brandId, undefined)) {
+    throw new Error(`Nobody of ${brand.name} has the address ${email}; an owner invites people in the web app.`);
+  }
+  const actor = { brandId, keyId: null, operation: 'first_owner', requestId: null };
+  const role = 'owner' as const;
+  return await inWork(db, clock, actor, (work) =>
+    createPerson(work, {
+      email: email ?? `owner@${brandId.replace('_', '-').toLowerCase()}.invalid`,
+      name: null,
+      role,
+    }),
+  );
+}

@@ -1,0 +1,88 @@
+import { type Selectable, sql, type Updateable } from 'kysely';
+import type { ListWindow, Page } from '../../api/page.ts';
+import type { Db } from '../../engines/postgres/open.ts';
+import type { PeopleTable } from '../../engines/postgres/people-tables.ts';
+import { violates } from '../../engines/postgres/violation.ts';
+import { cutTo, inWindow } from '../../engines/postgres/window.ts';
+import { ApiError } from '../../values/errors.ts';
+
+export type PersonRow = Selectable<PeopleTable> & { lastSeenAt: Date | null };
+
+const LAST_SEEN = sql<Date | null>`(select max(last_used_at) from api_keys where person_id = people.id)`;
+
+function present(db: Db, brandId: string) {
+  return db.selectFrom('people').where('brandId', '=', brandId).where('removedAt', 'is', null);
+}
+
+export async function listPeople(db: Db, brandId: string, where: ListWindow, page: Page) {
+  const matching = () => present(db, brandId).where(inWindow('createdAt', where));
+  const { total } = await matching()
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  const query = matching().selectAll().select(LAST_SEEN.as('lastSeenAt'));
+  const rows = await cutTo(query, { time: 'createdAt', id: 'id', sort: where.sort }, page).execute();
+  return { rows, total };
+}
+
+export async function findPerson(db: Db, brandId: string, id: string): Promise<PersonRow | undefined> {
+  return await present(db, brandId)
+    .where('id', '=', id)
+    .selectAll()
+    .select(LAST_SEEN.as('lastSeenAt'))
+    .executeTakeFirst();
+}
+
+/** The one with this address, or the first owner. */
+export async function findPersonToSignIn(db: Db, brandId: string, email: string | undefined) {
+  return await present(db, brandId)
+    .$if(email !== undefined, (query) => query.where(sql<string>`lower(email)`, '=', (email ?? '').toLowerCase()))
+    .$if(email === undefined, (query) => query.where('role', '=', 'owner'))
+    .select(['id', 'brandId', 'email', 'name', 'role'])
+    .orderBy('createdAt')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst();
+}
+
+/** Of every brand: somebody who cannot sign in yet says no more than an address. */
+export async function listPeopleByEmail(db: Db, email: string) {
+  return await db
+    .selectFrom('people')
+    .innerJoin('brands', 'brands.id', 'people.brandId')
+    .select(['people.id', 'people.brandId', 'people.email', 'brands.name as brandName'])
+    .where(sql<string>`lower(people.email)`, '=', email.toLowerCase())
+    .where('people.removedAt', 'is', null)
+    .orderBy('people.createdAt')
+    .limit(20)
+    .execute();
+}
+
+export async function insertPerson(
+  db: Db,
+  person: Pick<Selectable<PeopleTable>, 'id' | 'brandId' | 'email' | 'name' | 'role' | 'createdAt'>,
+): Promise<PersonRow> {
+  const row = await db
+    .insertInto('people')
+    .values({ ...person, updatedAt: null, removedAt: null })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+    .catch((error: unknown) => {
+      if (!violates(error, 'people_email')) throw error;
+      throw new ApiError('CONFLICT', 'Somebody with this address is one of the brand’s people already.', {
+        cause: error,
+      });
+    });
+  return { ...row, lastSeenAt: null };
+}
+
+export async function updatePerson(db: Db, brandId: string, id: string, change: Updateable<PeopleTable>) {
+  await db.updateTable('people').set(change).where('brandId', '=', brandId).where('id', '=', id).execute();
+}
+
+export async function countOwners(db: Db, brandId: string): Promise<number> {
+  const { total } = await present(db, brandId)
+    .where('role', '=', 'owner')
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  return total;
+}

@@ -1,0 +1,130 @@
+import { z } from 'zod';
+import { refreshAccess } from '../../access/credits/refresh.ts';
+import { createSignInPath, INVITATION_LIFE_MS } from '../../access/sessions/actions.ts';
+import type { Context } from '../../api/context.ts';
+import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
+import { pageOf, paginationOf } from '../../api/page.ts';
+import { notFound } from '../../values/errors.ts';
+import { toWire } from '../../values/wire.ts';
+import { createPerson, patchPerson, removePerson } from './actions.ts';
+import { findPerson, type PersonRow, listPeople as selectPeople } from './queries.ts';
+import { Person, PersonAnswer, PersonCreate, PersonFilter, PersonInvited, PersonList, PersonPatch } from './schema.ts';
+
+const tag = 'People';
+const Id = z.object({ id: z.string().max(100) });
+const personOf = (row: PersonRow) => Person.parse(toWire(row));
+
+export const accessEngines = ({ postgres, redis, clock }: Context) => ({ db: postgres.db, redis, clock });
+
+const listPeople = operation({
+  id: 'list_people',
+  method: 'GET',
+  path: '/v1/people',
+  tag,
+  summary: 'The people of the brand',
+  description: 'Who may sign in to the web app, newest first.',
+  callers: ['session'],
+  params: nothing,
+  query: PersonFilter,
+  body: nothing,
+  response: PersonList,
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async ({ postgres }, { caller, query }) => {
+    const page = pageOf(query);
+    const { rows, total } = await selectPeople(postgres.db, caller.brandId, query, page);
+    return { data: rows.map(personOf), pagination: paginationOf(page, total) };
+  },
+});
+
+const getPerson = operation({
+  id: 'get_person',
+  method: 'GET',
+  path: '/v1/people/{id}',
+  tag,
+  summary: 'One person of the brand',
+  description: 'By id.',
+  callers: ['session'],
+  params: Id,
+  query: nothing,
+  body: nothing,
+  response: PersonAnswer,
+  errors: ['NOT_FOUND'],
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async ({ postgres }, { caller, params }) => {
+    const row = await findPerson(postgres.db, caller.brandId, params.id);
+    if (!row) throw notFound('person');
+    return { data: personOf(row) };
+  },
+});
+
+const invitePerson = change({
+  id: 'invite_person',
+  method: 'POST',
+  path: '/v1/people',
+  tag,
+  summary: 'Invite a person',
+  description: 'Makes the person and a link that signs in once, good for three days.',
+  callers: ['session'],
+  ownersOnly: true,
+  params: nothing,
+  query: nothing,
+  body: PersonCreate,
+  response: PersonInvited,
+  status: 201,
+  errors: ['CONFLICT'],
+  hints: { readOnly: false, idempotent: false, destructive: false },
+  lookUp: noLookUp,
+  apply: async (work, { body }) => {
+    const row = await createPerson(work, body);
+    const who = { brandId: work.brandId, personId: row.id };
+    return {
+      data: { ...personOf(row), sign_in_path: await createSignInPath(work.db, work.now, who, INVITATION_LIFE_MS) },
+    };
+  },
+});
+
+const updatePerson = change({
+  id: 'update_person',
+  method: 'PATCH',
+  path: '/v1/people/{id}',
+  tag,
+  summary: 'Change a person',
+  description: 'The name or the role; a role holds within a second.',
+  callers: ['session'],
+  ownersOnly: true,
+  params: Id,
+  query: nothing,
+  body: PersonPatch,
+  response: PersonAnswer,
+  errors: ['NOT_FOUND', 'CONFLICT'],
+  hints: { readOnly: false, idempotent: true, destructive: false },
+  lookUp: noLookUp,
+  apply: async (work, { params, body, caller }) => ({
+    data: personOf(await patchPerson(work, caller.subscription.id, params.id, body)),
+  }),
+  afterwards: (context, { caller }) => refreshAccess(accessEngines(context), [caller.subscription.id]),
+});
+
+const removePersonOperation = change({
+  id: 'remove_person',
+  method: 'DELETE',
+  path: '/v1/people/{id}',
+  tag,
+  summary: 'Remove a person',
+  description: 'Ends their sessions within a second; the audit log goes on naming them.',
+  callers: ['session'],
+  ownersOnly: true,
+  params: Id,
+  query: nothing,
+  body: nothing,
+  response: PersonAnswer,
+  errors: ['NOT_FOUND', 'CONFLICT'],
+  hints: { readOnly: false, idempotent: false, destructive: true },
+  lookUp: noLookUp,
+  apply: async (work, { params, caller }) => ({
+    data: personOf(await removePerson(work, caller.subscription.id, params.id)),
+  }),
+  afterwards: (context, { caller }) => refreshAccess(accessEngines(context), [caller.subscription.id]),
+});
+
+export const peopleOperations = [listPeople, getPerson, invitePerson, updatePerson, removePersonOperation] as const;

@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { bumpVersion } from '../../access/credits/queries.ts';
+import { refreshAccess } from '../../access/credits/refresh.ts';
+import { personOf } from '../../access/keys/rules.ts';
+import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
+import { pageOf, paginationOf } from '../../api/page.ts';
+import { notFound } from '../../values/errors.ts';
+import { toWire } from '../../values/wire.ts';
+import { getBrand } from '../brands/queries.ts';
+import { endSession, listSessions as selectSessions } from './queries.ts';
+import { CurrentSession, Session, SessionEnded, SessionFilter, SessionList } from './schema.ts';
+
+const tag = 'Sessions';
+
+const getSession = operation({
+  id: 'get_session',
+  method: 'GET',
+  path: '/v1/session',
+  tag,
+  summary: 'Who is signed in',
+  description: 'The person, their role and the brand.',
+  callers: ['session'],
+  params: nothing,
+  query: nothing,
+  body: nothing,
+  response: CurrentSession,
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async ({ postgres }, { caller }) => ({
+    data: { id: caller.keyId, person: personOf(caller), brand: await getBrand(postgres.db, caller.brandId) },
+  }),
+});
+
+const listSessions = operation({
+  id: 'list_sessions',
+  method: 'GET',
+  path: '/v1/sessions',
+  tag,
+  summary: 'Where you are signed in',
+  description: 'Your own sessions that still work, newest first.',
+  callers: ['session'],
+  params: nothing,
+  query: SessionFilter,
+  body: nothing,
+  response: SessionList,
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async ({ postgres, clock }, { caller, query }) => {
+    const page = pageOf(query);
+    const where = { ...query, personId: personOf(caller).id, now: clock.now() };
+    const { rows, total } = await selectSessions(postgres.db, caller.brandId, where, page);
+    const data = rows.map(({ name, ...row }) =>
+      Session.parse({ ...toWire(row), device: name, is_current: row.id === caller.keyId }),
+    );
+    return { data, pagination: paginationOf(page, total) };
+  },
+});
+
+const endSessionOperation = change({
+  id: 'end_session',
+  method: 'DELETE',
+  path: '/v1/sessions/{id}',
+  tag,
+  summary: 'Sign a session out',
+  description: 'Your own; an owner may end anybody’s. It stops within a second.',
+  callers: ['session'],
+  params: z.object({ id: z.string().max(100) }),
+  query: nothing,
+  body: nothing,
+  response: SessionEnded,
+  errors: ['NOT_FOUND'],
+  // Anybody may sign out, so it counts as no change of the brand.
+  hints: { readOnly: true, idempotent: true, destructive: true },
+  lookUp: noLookUp,
+  apply: async ({ db, brandId, now, audit }, { caller, params: { id } }) => {
+    const person = personOf(caller);
+    if (!(await endSession(db, brandId, id, person.role === 'owner' ? undefined : person.id, now))) {
+      throw notFound('session');
+    }
+    await bumpVersion(db, caller.subscription.id);
+    audit({ resourceId: id, old: { state: 'signed_in' }, new: { state: 'signed_out' } });
+    return { data: { id } };
+  },
+  afterwards: ({ postgres, redis, clock }, { caller }) =>
+    refreshAccess({ db: postgres.db, redis, clock }, [caller.subscription.id]),
+});
+
+export const sessionOperations = [getSession, listSessions, endSessionOperation] as const;

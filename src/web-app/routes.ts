@@ -1,0 +1,97 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { bumpVersion } from '../access/credits/queries.ts';
+import { refreshAccess } from '../access/credits/refresh.ts';
+import { hashKey } from '../access/keys/key-form.ts';
+import { findCaller, updateRevoked } from '../access/keys/queries.ts';
+import { openAddressLimit } from '../access/rate/address.ts';
+import { signInByLink } from '../access/sessions/actions.ts';
+import { readCookie, setCookie } from '../access/sessions/cookie.ts';
+import type { Context } from '../api/context.ts';
+import type { Metrics } from '../api/metrics.ts';
+import { problemsOf } from '../api/problems.ts';
+import { beginPasskeySignIn, signInByPasskey } from '../resources/passkeys/actions.ts';
+import { Assertion } from '../resources/passkeys/schema.ts';
+import { ApiError, validationError } from '../values/errors.ts';
+import { deviceOf } from './device.ts';
+
+const SIGN_INS_PER_MINUTE = 20;
+const BODY_LIMIT_BYTES = 64 * 1024;
+
+const Token = z.object({ token: z.string().max(100) });
+const Origin = z.url({ protocol: /^https?$/ });
+
+function assertOwnPage({ headers }: FastifyRequest): void {
+  if (headers['sec-fetch-site'] === 'same-origin') return;
+  throw new ApiError('CROSS_SITE', 'This is taken from the pages of the web app alone (Sec-Fetch-Site).');
+}
+
+/** The page that asks; only a browser's own header, which `assertOwnPage` has found to be this host's. */
+function originOf({ headers }: FastifyRequest): string {
+  const origin = Origin.safeParse(headers.origin);
+  if (!origin.success) throw new ApiError('CROSS_SITE', 'The Origin header does not say which page asks.');
+  return origin.data;
+}
+
+function readBody<T extends z.ZodType>(shape: T, { body }: FastifyRequest): z.output<T> {
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.isBuffer(body) ? body.toString('utf8') : '');
+  } catch (error) {
+    throw new ApiError('INVALID_JSON', 'The body is not JSON.', { cause: error });
+  }
+  const read = shape.safeParse(value);
+  if (!read.success) throw validationError(problemsOf(read));
+  return read.data;
+}
+
+/** Signing in and out: the only thing of the web app that is no operation of the API. */
+export function webAppRoutes(app: FastifyInstance, context: Context, metrics: Metrics): void {
+  const { postgres, redis, clock } = context;
+  const { db } = postgres;
+  const addresses = openAddressLimit(redis, clock, metrics, { name: 'sign-in', limit: SIGN_INS_PER_MINUTE });
+
+  async function assertAllowed(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    assertOwnPage(request);
+    const limited = await addresses.count(request.ip, (name, value) => void reply.header(name, value));
+    if (limited) throw limited;
+  }
+
+  const signedIn = (request: FastifyRequest, reply: FastifyReply, { secret }: { secret: string }) =>
+    reply
+      .code(201)
+      .header('set-cookie', setCookie(request, secret))
+      .send({ data: { signed_in: true } });
+
+  const deviceIn = ({ headers }: FastifyRequest) => deviceOf(headers['user-agent']);
+  const options = { bodyLimit: BODY_LIMIT_BYTES };
+
+  app.post('/app/session', options, async (request, reply) => {
+    await assertAllowed(request, reply);
+    const { token } = readBody(Token, request);
+    return signedIn(request, reply, await signInByLink(db, clock, token, deviceIn(request)));
+  });
+
+  app.post('/app/session/passkey/challenge', options, async (request, reply) => {
+    await assertAllowed(request, reply);
+    return reply.send({ data: await beginPasskeySignIn(db, clock.now(), originOf(request)) });
+  });
+
+  app.post('/app/session/passkey', options, async (request, reply) => {
+    await assertAllowed(request, reply);
+    const from = { origin: originOf(request), device: deviceIn(request) };
+    return signedIn(request, reply, await signInByPasskey(db, clock, readBody(Assertion, request), from));
+  });
+
+  app.delete('/app/session', async (request, reply) => {
+    assertOwnPage(request);
+    const session = readCookie(request)?.session;
+    const caller = session?.startsWith('svs_') ? await findCaller(db, hashKey(session)) : undefined;
+    if (caller?.kind === 'session') {
+      await updateRevoked(db, caller.keyId, clock.now());
+      await bumpVersion(db, caller.subscription.id);
+      await refreshAccess({ db, redis, clock }, [caller.subscription.id]);
+    }
+    return reply.header('set-cookie', setCookie(request, undefined)).send({ data: { signed_in: false } });
+  });
+}
