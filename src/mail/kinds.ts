@@ -1,9 +1,30 @@
 import type { z } from 'zod';
+import { briefSent } from './templates/brief-sent.ts';
+import { contractSent, contractSigned, contractSignedBrand, contractVoided } from './templates/contracts.ts';
+import {
+  deliverableApproved,
+  deliverableCancelled,
+  deliverableDeclined,
+  deliverableSubmitted,
+  revisionRequested,
+  workRequested,
+} from './templates/deliverables.ts';
 import { mailTest } from './templates/mail-test.ts';
 
 /** Every kind of mail, a line each. */
 export const TEMPLATES = {
+  brief_sent: briefSent,
+  contract_sent: contractSent,
+  contract_signed: contractSigned,
+  contract_signed_brand: contractSignedBrand,
+  contract_voided: contractVoided,
+  deliverable_approved: deliverableApproved,
+  deliverable_cancelled: deliverableCancelled,
+  deliverable_declined: deliverableDeclined,
+  deliverable_submitted: deliverableSubmitted,
   mail_test: mailTest,
+  revision_requested: revisionRequested,
+  work_requested: workRequested,
 };
 
 export type MailKind = keyof typeof TEMPLATES;

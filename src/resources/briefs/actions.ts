@@ -134,12 +134,12 @@ async function addresseesOf(
   return [...found.values()];
 }
 
-async function sendTo(work: Work, { id, title, linkVersion }: BriefRow, to: Addressee): Promise<Outcome> {
+async function sendTo(work: Work, { id, title, linkVersion, dueDate }: BriefRow, to: Addressee): Promise<Outcome> {
   const { db, now, brandId } = work;
   const { id: creatorId, email } = to;
   const queued = await queueMail(work, {
     ...{ kind: 'brief_sent', to: email, subjectRow: id, creatorId },
-    params: { brief_id: id, creator_id: creatorId, title, link_version: linkVersion },
+    params: { brief_id: id, creator_id: creatorId, title, link_version: linkVersion, due_date: dueDate },
   });
   // The very mail was written before: to an address that wanted none then.
   if (queued !== 'queued') return { email, status: 'failed', reason: 'suppressed' };

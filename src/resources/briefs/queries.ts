@@ -59,22 +59,20 @@ export async function getBrief(db: Db, brandId: string, id: string) {
   return row;
 }
 
-/** By its id alone: who has its page's link needs no brand. */
-export async function findBriefOfLink(db: Db, id: string, creatorId: string, version: number) {
+/** As one of those who were sent it sees it. By its id alone: who has its page's link needs no brand. */
+export async function findBriefOfLink(db: Db, id: string, creatorId: string) {
   return await db
     .selectFrom('briefs')
     .innerJoin('briefRecipients as recipient', (join) =>
       join.onRef('recipient.briefId', '=', 'briefs.id').on('recipient.creatorId', '=', creatorId),
     )
-    .innerJoin('brands', 'brands.id', 'briefs.brandId')
     .leftJoin('campaigns', 'campaigns.id', 'briefs.campaignId')
     .selectAll('briefs')
-    .select(['brands.name as brandName', 'brands.logo as brandLogo', 'campaigns.title as campaignTitle'])
-    .select('recipient.viewedAt')
+    .select(['campaigns.title as campaignTitle', 'recipient.viewedAt'])
     .where('briefs.id', '=', id)
-    .where('briefs.linkVersion', '=', version)
     .executeTakeFirst();
 }
+export type BriefOfLink = NonNullable<Awaited<ReturnType<typeof findBriefOfLink>>>;
 
 /** The row, locked until the transaction ends. */
 export async function lockBrief(db: Db, brandId: string, id: string): Promise<BriefRow> {

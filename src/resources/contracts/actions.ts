@@ -11,7 +11,8 @@ import { getCampaign } from '../campaigns/queries.ts';
 import { cancelOfContract, makeDeliverables } from '../deliverables/actions.ts';
 import { updateOfContract } from '../deliverables/queries.ts';
 import { hashOf, writeDocument } from './document.ts';
-import { assertDraft, assertMayBecome } from './policy.ts';
+import { mailEnded, mailSent } from './mails.ts';
+import { assertDraft, assertMayBecome, signingLink } from './policy.ts';
 import {
   type ContractFacts,
   type ContractRow,
@@ -23,8 +24,6 @@ import {
 } from './queries.ts';
 import type { ContractCreate, ContractPatch, ItemInput } from './schema.ts';
 
-const LINK_DAYS = 30;
-const DAY_MS = 24 * 60 * 60 * 1_000;
 const UNKNOWN: Compensation = { type: '', amount: null, currency: null };
 
 /** Without what is sealed, and without the whole text, whose hash stands for it. */
@@ -125,6 +124,7 @@ export async function sendContract(work: Work, id: string): Promise<ContractFact
     ...{ status: 'sent', sentAt: now, linkVersion: old.linkVersion + 1, updatedAt: now },
   });
   work.audit({ resourceId: id, old: auditedOf(old), new: auditedOf(row) });
+  await mailSent(work, row, addressee);
   return await getContract(db, brandId, id);
 }
 
@@ -137,6 +137,7 @@ async function endContract(work: Work, old: ContractRow, reason: 'expired' | 'vo
   });
   work.audit({ resourceId: old.id, old: auditedOf(old), new: auditedOf(row) });
   await cancelOfContract(work, old.id);
+  if (old.status === 'sent') await mailEnded(work, await getContract(db, brandId, old.id), reason);
 }
 
 /** The brand takes it back before it is signed. Said again, nothing changes. */
@@ -159,14 +160,6 @@ export async function expireContract(work: Work, id: string): Promise<boolean> {
   await endContract(work, old, 'expired');
   return true;
 }
-
-/** Where its creator signs, and until when. */
-export const signingLink = ({ id, linkVersion, expiresAt }: ContractRow, sentAt: Date) => ({
-  kind: 'sign' as const,
-  rowId: id,
-  version: linkVersion,
-  expiresAt: expiresAt ?? new Date(sentAt.getTime() + LINK_DAYS * DAY_MS),
-});
 
 /** Null unless it waits for its signature. */
 export function signatureUrl(links: PageLinks, row: ContractRow): string | null {

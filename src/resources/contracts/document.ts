@@ -106,24 +106,48 @@ function termsLines(terms: NonNullable<SignedText['terms']>): string[] {
   ];
 }
 
-const list = (lines: readonly string[]): Html => html`<ul>${lines.map((line) => html`<li>${line}</li>`)}</ul>`;
-
-/** The text that is signed, for people. */
-export function documentHtml(text: SignedText): Html {
-  const { brand, creator, campaign, compensation, deliverables, usage_rights, terms, expires_at } = text;
-  const who = creator.name === null ? creator.email : `${creator.name} (${creator.email})`;
-  return html`<section>
-<h2>Who</h2>
-<p>Between ${brand.name} and ${who}.</p>
-${campaign === null ? NOTHING : html`<p>Campaign: ${campaign.title}</p>`}
-<h2>What you will deliver</h2>
-${deliverables.length === 0 ? html`<p>Nothing is to be delivered.</p>` : list(deliverables.map(itemLine))}
-<h2>Compensation</h2>
-<p>${compensation?.label ?? 'None'}</p>
-<h2>Usage rights</h2>
-${usage_rights === null ? NOTHING : html`<p class="description">${usage_rights}</p>`}
-${terms === null ? NOTHING : list(termsLines(terms))}
-${usage_rights === null && terms === null ? html`<p>None are given.</p>` : NOTHING}
-${expires_at === null ? NOTHING : html`<p class="hint">To be signed before ${day(expires_at)}, ${expires_at.slice(11, 16)} UTC.</p>`}
-</section>`;
+interface Section {
+  heading: string;
+  /** Somebody's own words or a sentence of ours. */
+  text?: string;
+  lines?: string[];
 }
+
+/** What is signed, in parts, for people. */
+function sectionsOf(text: SignedText): Section[] {
+  const { brand, creator, campaign, compensation, deliverables, usage_rights, terms } = text;
+  const who = creator.name === null ? creator.email : `${creator.name} (${creator.email})`;
+  const isNone = usage_rights === null && terms === null;
+  return [
+    {
+      heading: 'Who',
+      text: `Between ${brand.name} and ${who}${campaign === null ? '' : `, for the campaign ${campaign.title}`}.`,
+    },
+    deliverables.length === 0
+      ? { heading: 'Deliverables', text: 'Nothing is to be delivered.' }
+      : { heading: 'Deliverables', lines: deliverables.map(itemLine) },
+    { heading: 'Compensation', text: compensation === null ? 'None.' : (compensation.label ?? compensation.type) },
+    {
+      heading: 'Usage rights',
+      ...(isNone ? { text: 'None are given.' } : {}),
+      ...(usage_rights === null ? {} : { text: usage_rights }),
+      ...(terms === null ? {} : { lines: termsLines(terms) }),
+    },
+  ];
+}
+
+/** The text that is signed, for a page. */
+export const documentHtml = (text: SignedText): Html => html`<section>
+${sectionsOf(text).map(
+  ({ heading, text: words, lines }) => html`<h2>${heading}</h2>
+${words === undefined ? NOTHING : html`<p class="description">${words}</p>`}
+${lines === undefined ? NOTHING : html`<ul>${lines.map((line) => html`<li>${line}</li>`)}</ul>`}
+`,
+)}</section>`;
+
+/** The same for a mail. */
+export const documentText = (text: SignedText): string =>
+  sectionsOf(text)
+    .map(({ heading, text: words, lines = [] }) => [heading, words, ...lines.map((line) => `- ${line}`)])
+    .map((parts) => parts.filter((part) => part !== undefined).join('\n'))
+    .join('\n\n');

@@ -34,3 +34,16 @@ export function assertDraft(contract: Standing, now: Date): void {
     facts: { current_status: status, allowed: MOVES[status] },
   });
 }
+
+const LINK_LIVES_MS = 30 * 24 * 60 * 60 * 1_000;
+
+/** Where its creator signs, and until when: its own end, or 30 days after it was sent. */
+export const signingLink = (
+  { id, linkVersion, expiresAt }: { id: string; linkVersion: number; expiresAt: Date | null },
+  sentAt: Date,
+) => ({
+  kind: 'sign' as const,
+  rowId: id,
+  version: linkVersion,
+  expiresAt: expiresAt ?? new Date(sentAt.getTime() + LINK_LIVES_MS),
+});

@@ -5,6 +5,7 @@ import { validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { findAddressee, notOnRoster } from '../applications/addressee-queries.ts';
 import { campaignProblems } from '../campaigns/actions.ts';
+import { mailCreated, mailMove } from './mails.ts';
 import { ENDED_WITH_CONTRACT, refusalOf } from './policy.ts';
 import {
   type DeliverableFacts,
@@ -43,6 +44,18 @@ async function announce(
   return facts;
 }
 
+/** As `announce`, and the other side gets a mail. */
+async function announceByMail(
+  work: Work,
+  event: DeliverableEvent,
+  old: DeliverableRow,
+  row: DeliverableRow,
+): Promise<DeliverableFacts> {
+  const facts = await announce(work, event, old, row);
+  await mailMove(work, event, facts);
+  return facts;
+}
+
 /** One that was agreed on outside of a contract. */
 export async function createDeliverable(work: Work, input: DeliverableCreate): Promise<DeliverableFacts> {
   const { db, now, brandId } = work;
@@ -63,6 +76,7 @@ export async function createDeliverable(work: Work, input: DeliverableCreate): P
   ]);
   const facts = await getDeliverable(db, brandId, id);
   work.audit({ resourceId: id, old: null, new: facts });
+  await mailCreated(work, facts);
   return facts;
 }
 
@@ -113,12 +127,12 @@ export async function patchDeliverable(work: Work, id: string, patch: Deliverabl
     updatedAt: now,
   });
   if (row.feedback !== old.feedback) await updateFeedback(db, brandId, row, row.feedback);
-  if (moved) return await announce(work, EVENT_OF[moved], old, row);
+  if (moved) return await announceByMail(work, EVENT_OF[moved], old, row);
   audit(work, old, row);
   return await getDeliverable(db, brandId, id);
 }
 
-/** What ends with its contract, by expiry or because the brand voided it. Each is announced. */
+/** What ends with its contract, by expiry or because the brand voided it. The contract's own mail says so. */
 export async function cancelOfContract(work: Work, contractId: string): Promise<void> {
   const { db, now, brandId } = work;
   for (const old of await lockOfContract(db, brandId, contractId, ENDED_WITH_CONTRACT)) {
@@ -157,7 +171,7 @@ export async function submitDeliverable(work: Work, id: string, handed: Handed):
     ...handed,
     ...{ status: 'submitted', version, submittedAt: now, updatedAt: now, feedback: null },
   });
-  return await announce(work, 'deliverable.submitted', old, row);
+  return await announceByMail(work, 'deliverable.submitted', old, row);
 }
 
 /** A creator who will not do it says why. */
@@ -169,5 +183,5 @@ export async function declineDeliverable(work: Work, id: string, reason: string)
   const row = await updateDeliverable(db, brandId, id, {
     ...{ status: 'declined', declinedReason: reason, updatedAt: now },
   });
-  return await announce(work, 'deliverable.declined', old, row);
+  return await announceByMail(work, 'deliverable.declined', old, row);
 }

@@ -41,5 +41,9 @@ export function refusalOf(
   return allowed.includes(target) ? undefined : wrongState('deliverable', status, target, allowed);
 }
 
+/** Whether its creator may see it: what a contract promises is theirs to do once they signed. */
+export const isKnownToCreator = (row: { contractId: string | null; contractStatus: string | null }): boolean =>
+  row.contractId === null || row.contractStatus === 'signed';
+
 /** Which states a contract's end ends: what was handed in or approved stays as it is. */
 export const ENDED_WITH_CONTRACT: readonly DeliverableStatus[] = ['pending', 'in_progress', 'revision_requested'];

@@ -24,8 +24,10 @@ const withCreator = (db: Db, brandId: string) =>
   db
     .selectFrom('deliverables')
     .innerJoin('creators', 'creators.id', 'deliverables.creatorId')
+    .leftJoin('contracts', 'contracts.id', 'deliverables.contractId')
     .selectAll('deliverables')
     .select(['creators.email as creatorEmail', 'creators.name as creatorName'])
+    .select(['contracts.status as contractStatus', 'contracts.title as contractTitle'])
     .where('deliverables.brandId', '=', brandId);
 
 export type DeliverableFacts = Awaited<ReturnType<typeof getDeliverable>>;
