@@ -50,6 +50,10 @@ const Environment = z.object({
   WORKER_LOST_AFTER_MS: z.coerce.number().int().min(1_000).max(600_000).default(10_000),
   PROFILE_PROVIDER_URL: url(['http:', 'https:']),
   PROFILE_PROVIDER_TOKEN: z.string().optional(),
+  TRACKING_PROVIDER_URL: url(['http:', 'https:']),
+  TRACKING_PROVIDER_KEY: z.string().optional(),
+  CONTENT_PROVIDER_URL: url(['http:', 'https:']),
+  CONTENT_PROVIDER_TOKEN: z.string().optional(),
   ROLLCALL_SECRET: z
     .string()
     .regex(/^[0-9a-fA-F]{64}$/, 'must be 64 hex digits')
@@ -92,6 +96,12 @@ export interface Config {
   /** Who knows the public profile of a handle that the directory lacks. The operator's own, so it may be private. */
   profileProviderUrl: string | undefined;
   profileProviderToken: string | undefined;
+  /** Who knows where a parcel is, in AfterShip's protocol. */
+  trackingProviderUrl: string | undefined;
+  trackingProviderKey: string | undefined;
+  /** Who knows the figures of a post. */
+  contentProviderUrl: string | undefined;
+  contentProviderToken: string | undefined;
   /** The installation's one secret, 32 bytes; `readSecret` says where it comes from when it is not set. */
   secret: Buffer | undefined;
   /** The links host, without a slash at the end; short URLs begin with it. */
@@ -143,6 +153,10 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     workerLostAfterMs: env.WORKER_LOST_AFTER_MS,
     profileProviderUrl: env.PROFILE_PROVIDER_URL,
     profileProviderToken: env.PROFILE_PROVIDER_TOKEN,
+    trackingProviderUrl: env.TRACKING_PROVIDER_URL,
+    trackingProviderKey: env.TRACKING_PROVIDER_KEY,
+    contentProviderUrl: env.CONTENT_PROVIDER_URL,
+    contentProviderToken: env.CONTENT_PROVIDER_TOKEN,
     secret: env.ROLLCALL_SECRET === undefined ? undefined : Buffer.from(env.ROLLCALL_SECRET, 'hex'),
     linksUrl: (env.LINKS_URL ?? `http://${env.HOST}:${env.PORT}`).replace(/\/$/, ''),
     linksUrlIsSet: env.LINKS_URL !== undefined,

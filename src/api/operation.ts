@@ -96,6 +96,8 @@ export interface ChangeDeclaration<
 > extends Facts<I, P, Q, B, R> {
   /** What must be asked of the outside, before the transaction opens. `noLookUp` when nothing must. */
   lookUp: (context: Context, call: CallOf<P, Q, B>) => Promise<L>;
+  /** The answer carries a secret, or a link that opens a page: it is kept encrypted for its `Idempotency-Key`. */
+  sealsAnswer?: boolean;
   /** The change, in the one transaction that also keeps the idempotent answer, the audit line and the events. */
   apply: (work: Work, call: CallOf<P, Q, B>, found: L) => Promise<z.input<R>>;
   /** What must be known elsewhere at once; the worker does the same soon, so it may be lost. */
@@ -196,7 +198,7 @@ export function change<
   R extends z.ZodType,
   L,
 >(declared: ChangeDeclaration<I, P, Q, B, R, L>): Operation & Typed<I, P, Q, B, R> {
-  const { lookUp, apply, afterwards, ...facts } = declared;
+  const { lookUp, apply, afterwards, sealsAnswer = false, ...facts } = declared;
   return {
     ...DEFAULTS,
     ...facts,
@@ -208,7 +210,7 @@ export function change<
         price: () => 0,
         run: async (context, caller, circumstances) => {
           const call = { ...input, caller, setHeader: circumstances.setHeader };
-          const request = { caller, circumstances, operation: declared.id, raw };
+          const request = { caller, circumstances, operation: declared.id, raw, sealsAnswer };
           const replay = Object.is(lookUp, noLookUp) ? undefined : await findReplay(context, request);
           if (replay) return replay;
           const found = await lookUp(context, call);

@@ -9,6 +9,7 @@ import { brandOperations } from '../resources/brands/routes.ts';
 import { briefOperations } from '../resources/briefs/routes.ts';
 import { campaignOperations } from '../resources/campaigns/routes.ts';
 import { commissionOperations } from '../resources/commissions/routes.ts';
+import { contentOperations } from '../resources/content/routes.ts';
 import { contractOperations } from '../resources/contracts/routes.ts';
 import { creatorOperations } from '../resources/creators/routes.ts';
 import { deliverableOperations } from '../resources/deliverables/routes.ts';
@@ -19,7 +20,9 @@ import { orderOperations } from '../resources/orders/routes.ts';
 import { payoutOperations } from '../resources/payouts/routes.ts';
 import { performanceOperations } from '../resources/performance/routes.ts';
 import { rosterOperations } from '../resources/roster/routes.ts';
+import { shipmentOperations } from '../resources/shipments/routes.ts';
 import { usageOperations } from '../resources/usage/routes.ts';
+import { webhookOperations } from '../resources/webhooks/routes.ts';
 import type { Operation } from './operation.ts';
 
 /** Every operation of the API, a line a noun. Nothing else answers under /v1. */
@@ -36,6 +39,8 @@ const declared = [
   ...deliverableOperations,
   ...contractOperations,
   ...briefOperations,
+  ...shipmentOperations,
+  ...contentOperations,
   ...linkOperations,
   ...bulkCodeOperations,
   ...commissionOperations,
@@ -45,6 +50,7 @@ const declared = [
   ...performanceOperations,
   ...ledgerOperations,
   ...analyticsOperations,
+  ...webhookOperations,
   ...auditOperations,
 ] as const;
 

@@ -98,24 +98,36 @@ export const MessagePayload = z.object({
 });
 
 const count = z.number().int();
+const metric = count.nullable();
+const ContentMetrics = z.object({
+  views: metric,
+  likes: metric,
+  comments: metric,
+  shares: metric,
+  saves: metric,
+  engagement_rate: z.number().nullable(),
+});
 export const ContentPayload = z.object({
   id: z.string(),
   url: z.string(),
-  platform: z.string().nullable(),
+  platform: z.string(),
   type: z.string().nullable(),
   creator_email: email,
   campaign_id: z.string().nullable(),
-  metrics: z.object({
-    views: count,
-    likes: count,
-    comments: count,
-    shares: count,
-    saves: count,
-    engagement_rate: z.number(),
-  }),
+  metrics: ContentMetrics,
   tracked_at: timestamp,
   last_refreshed: timestamp.nullable(),
   status: z.string(),
+  creator_name: name,
+  caption: z.string().nullable(),
+  posted_at: timestamp.nullable(),
+  paid_partnership: z.boolean().nullable(),
+  refresh_error: z.string().nullable(),
+  next_refresh_available: timestamp.nullable(),
+});
+
+export const ContentRefreshedPayload = ContentPayload.extend({
+  previous_metrics: ContentMetrics.describe('Before this reading.'),
 });
 
 export const ContractPayload = z.object({
@@ -139,6 +151,7 @@ export const ContractPayload = z.object({
   updated_at: timestamp.nullable(),
 });
 
+const part = z.string().nullable();
 export const ShipmentPayload = z.object({
   id: z.string(),
   campaign_id: z.string().nullable(),
@@ -146,9 +159,22 @@ export const ShipmentPayload = z.object({
   creator_name: name,
   carrier: z.string().nullable(),
   tracking_number: z.string().nullable(),
-  status: z.string(),
+  estimated_arrival: z.string().nullable(),
+  product_description: z.string().nullable(),
+  shipping_address: z
+    .union([z.object({ street: part, line2: part, city: part, state: part, zip: part, country: part }), z.string()])
+    .nullable(),
+  notes: z.string().nullable(),
   tracking_status: z.string().nullable(),
+  creator_confirmed_receipt: z.boolean(),
+  status: z.string(),
   created_at: timestamp,
+  updated_at: timestamp.nullable(),
+  products: z.array(z.object({ name: z.string(), sku: z.string().nullable(), quantity: count })).nullable(),
+  shipped_at: timestamp.nullable(),
+  delivered_at: timestamp.nullable(),
+  confirmed_at: timestamp.nullable(),
+  reported_missing_at: timestamp.nullable(),
 });
 
 export const CampaignPayload = z.object({

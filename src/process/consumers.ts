@@ -2,6 +2,7 @@ import type { Context } from '../api/context.ts';
 import type { Consumer } from '../outbox/relay.ts';
 import { briefCompletion } from '../resources/briefs/consumer.ts';
 import { profileUnknown } from '../resources/creators/jobs.ts';
+import { webhookConsumer } from '../resources/webhooks/fan-out.ts';
 
 /** A creator who was just put on the roster is looked up at once, not at the next sweep. */
 function profiles(context: Context): Consumer {
@@ -13,4 +14,8 @@ function profiles(context: Context): Consumer {
   };
 }
 
-export const consumersOf = (context: Context): readonly Consumer[] => [profiles(context), briefCompletion(context)];
+export const consumersOf = (context: Context): readonly Consumer[] => [
+  profiles(context),
+  briefCompletion(context),
+  webhookConsumer(context.clock),
+];

@@ -11,8 +11,11 @@ import { drainClicks } from '../links-host/jobs.ts';
 import { sendDueMails } from '../mail/sender.ts';
 import { pruneOutbox, relayAll } from '../outbox/relay.ts';
 import { approveDue } from '../resources/commissions/jobs.ts';
+import { startContentRefreshes } from '../resources/content/jobs.ts';
 import { expireDue } from '../resources/contracts/jobs.ts';
 import { profileUnknown } from '../resources/creators/jobs.ts';
+import { trackDue } from '../resources/shipments/jobs.ts';
+import { startDelivering } from '../resources/webhooks/sending/loop.ts';
 import { ignoreFailure } from '../values/errors.ts';
 import { consumersOf } from './consumers.ts';
 
@@ -23,6 +26,8 @@ const APPROVE_EVERY_MS = 5_000;
 const SHIP_EVERY_MS = 500;
 const DRAIN_EVERY_MS = 500;
 const MEND_EVERY_MS = 2_000;
+const TRACK_EVERY_MS = 5_000;
+const REFRESH_EVERY_MS = 1_000;
 const MAIL_EVERY_MS = 1_000;
 const FORGET_EVERY_MS = 3_600_000;
 
@@ -38,10 +43,15 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
     }
   }
 
+  const webhooks = startDelivering(context);
+  const refreshes = startContentRefreshes(context, redisUrl);
   const loops = [
     every(SETTLE_EVERY_MS, 'settling charges', () => settleAll(engines)),
     ...consumersOf(context).map((consumer) =>
-      every(RELAY_EVERY_MS, `events to ${consumer.name}`, () => relayAll(engines.db, consumer, context.log)),
+      every(RELAY_EVERY_MS, `events to ${consumer.name}`, async () => {
+        await relayAll(engines.db, consumer, context.log);
+        if (consumer.name === 'webhooks') webhooks.wake();
+      }),
     ),
     every(PROFILE_EVERY_MS, 'reading profiles', () => profileUnknown(context)),
     every(APPROVE_EVERY_MS, 'approving commissions', () => approveDue(context)),
@@ -60,6 +70,8 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
       await mendFigures(context);
       await refoldUnfolded(context);
     }),
+    every(TRACK_EVERY_MS, 'tracking parcels', () => trackDue(context)),
+    every(REFRESH_EVERY_MS, 'refreshing content', () => refreshes.sweep()),
     every(FORGET_EVERY_MS, 'forgetting sent batches', () => forgetSentBatches(context)),
     every(FORGET_EVERY_MS, 'forgetting old events', () => pruneOutbox(engines.db, engines.clock.now())),
     every(FORGET_EVERY_MS, 'forgetting idempotency keys', () =>
@@ -70,7 +82,8 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
   return {
     stop: async () => {
       stopping.abort();
-      await Promise.all([...loops, imports.close()]);
+      await Promise.all([...loops, imports.close(), webhooks.stop()]);
+      await refreshes.close();
     },
   };
 }

@@ -24,6 +24,7 @@ export const STATUS = {
   COMMISSION_PAID: 409,
   IDEMPOTENCY_KEY_REUSED: 409,
   CREATOR_LIMIT_REACHED: 403,
+  WEBHOOK_LIMIT_REACHED: 403,
   PAYLOAD_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
   VALIDATION_ERROR: 422,
@@ -35,6 +36,9 @@ export const STATUS = {
 } as const;
 
 export type ErrorCode = keyof typeof STATUS;
+
+const isErrorCode = (name: string): name is ErrorCode => Object.hasOwn(STATUS, name);
+export const ERROR_CODES = Object.keys(STATUS).filter(isErrorCode);
 
 /** One thing wrong with one field; `message` names the value and what would be right. */
 export interface Problem {

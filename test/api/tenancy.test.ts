@@ -55,9 +55,20 @@ beforeAll(async () => {
   const payout = (await send('POST', '/v1/payouts', key, input)).body.data.id;
   const code = { creator_email: 'secret@example.com', value: 'secret' };
   const link = (await send('POST', '/v1/affiliates/links', key, code)).body.data.id;
-  ids = { links: link, campaigns: campaign, roster: entry, applications: await makeApplication(campaign) };
+  const hook = { url: 'https://receiver.invalid/secret', events: ['payout.created'] };
+  const webhook = (await send('POST', '/v1/webhooks', key, hook)).body.data.id;
+  ids = {
+    links: link,
+    webhooks: webhook,
+    campaigns: campaign,
+    roster: entry,
+    applications: await makeApplication(campaign),
+  };
   const asked = { creator_email: 'secret@example.com', type: 'reel' };
   const deliverable = (await send('POST', '/v1/deliverables', key, asked)).body.data.id;
+  const shipment = (await send('POST', '/v1/shipments', key, { creator_email: 'secret@example.com' })).body.data.id;
+  const content = (await send('POST', '/v1/content', key, { url: 'https://photo.app/p/secret' })).body.data.id;
+  Object.assign(ids, { shipments: shipment, content });
   Object.assign(ids, { commissions: commission, payouts: payout, integrations: source.id, deliverables: deliverable });
 });
 afterAll(() => app?.close());

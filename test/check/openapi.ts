@@ -30,6 +30,6 @@ export async function openapiDrift(): Promise<string[]> {
 }
 
 export async function writeOpenapi(): Promise<string> {
-  await writeFile(COMMITTED, `${JSON.stringify(openapiDocument(operations), null, 2)}\n`);
+  await writeFile(COMMITTED, `${JSON.stringify(openapiDocument(operations), null, 1)}\n`);
   return COMMITTED;
 }

@@ -92,7 +92,7 @@ function register(app: FastifyInstance, door: Door, metrics: Metrics, operation:
 
 /** What is no operation: 405 with `Allow` where another method of the path is one, else 404. */
 function noSuchOperation(method: string, url: string): ApiError {
-  const path = url.split('?', 1)[0] ?? '';
+  const path = (url.split('?', 1)[0] ?? '').replace(/(?<=.)\/+$/, '');
   const all = [...operations, ...sessionOperations];
   const literal = all.filter((operation) => operation.path === path);
   const found = literal.length > 0 ? literal : all.filter((operation) => matches(operation.path, path));
@@ -102,7 +102,8 @@ function noSuchOperation(method: string, url: string): ApiError {
   return new ApiError('METHOD_NOT_ALLOWED', `${method} is not allowed here; use ${allow}.`, { headers: { allow } });
 }
 
-const isApi = (url: string) => /^\/v1(?:[/?]|$)/.test(url);
+/** What is asked of the API and is no operation is refused by the door: counted by key, and told only to who has one. */
+const isApi = (url: string) => /^\/(?:v1|api\/v1|api\/brand)(?:[/?]|$)/.test(url);
 
 function matches(pattern: string, path: string): boolean {
   const parts = path.split('/');
@@ -138,7 +139,7 @@ export async function buildApp(context: Context, { webApp }: { webApp?: string }
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
     bodyLimit: BODY_LIMIT_BYTES,
-    routerOptions: { maxParamLength: 500 },
+    routerOptions: { maxParamLength: 500, ignoreTrailingSlash: true },
     exposeHeadRoutes: false,
     requestIdHeader: false,
     genReqId: requestIdOf,

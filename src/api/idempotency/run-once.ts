@@ -17,6 +17,8 @@ export interface ChangeRequest {
   caller: Caller;
   circumstances: Circumstances;
   operation: string;
+  /** The answer carries a secret: it is kept encrypted. */
+  sealsAnswer: boolean;
   raw: RawInput;
 }
 
@@ -36,37 +38,32 @@ const isLockTimeout = (error: unknown) => error instanceof Error && 'code' in er
 
 const oldestAt = (now: Date) => new Date(now.getTime() - KEPT_MS);
 
-/** No JSON text begins with it: what does is sealed; what does not was kept in clear, by an earlier version of ours. */
-const SEALED = Buffer.from([0]);
-const sealingOf = (brandId: string, key: string) => `idempotency ${brandId} ${key}`;
+/** A kept answer opens for this brand and key alone. */
+const sealedFor = (brandId: string, key: string) => `idempotency ${brandId} ${key}`;
 
-/** An answer may hold what is shown once, such as a secret or a link that signs: none of it is read from a dump. */
-const sealed = ({ secrets }: Context, brandId: string, key: string, answer: Buffer): Buffer =>
-  Buffer.concat([SEALED, secrets.seal(answer.toString('utf8'), sealingOf(brandId, key))]);
-
-function opened({ secrets }: Context, brandId: string, key: string, kept: Buffer): Buffer {
-  if (kept[0] !== SEALED[0]) return kept;
-  return Buffer.from(secrets.open(kept.subarray(SEALED.length), sealingOf(brandId, key)));
-}
-
-function replay(context: Context, request: ChangeRequest, key: string, kept: KeptAnswer): Buffer {
-  if (!kept.requestHash.equals(hashOf(request))) {
+function replay(
+  { secrets }: Pick<Context, 'secrets'>,
+  kept: KeptAnswer,
+  requestHash: Buffer,
+  { brandId, key, setHeader }: { brandId: string; key: string; setHeader: Circumstances['setHeader'] },
+): Buffer {
+  if (!kept.requestHash.equals(requestHash)) {
     throw new ApiError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used for another request; use a new one.');
   }
-  request.circumstances.setHeader('idempotency-replayed', 'true');
-  return opened(context, request.caller.brandId, key, kept.answer);
+  setHeader('idempotency-replayed', 'true');
+  return kept.isSealed ? Buffer.from(secrets.open(kept.answer, sealedFor(brandId, key))) : kept.answer;
 }
 
 /** The answer kept under the request's key, so that nothing outside is asked about a change that is made. */
 export async function findReplay(context: Context, request: ChangeRequest): Promise<Buffer | undefined> {
   const { postgres, clock } = context;
   const { caller, circumstances } = request;
-  const { idempotencyKey: key } = circumstances;
+  const { idempotencyKey: key, setHeader } = circumstances;
   if (key === undefined) return undefined;
   assertForm(key);
   const { brandId } = caller;
   const kept = await findAnswer(postgres.db, { brandId, key, oldest: oldestAt(clock.now()) });
-  return kept && replay(context, request, key, kept);
+  return kept && replay(context, kept, hashOf(request), { brandId, key, setHeader });
 }
 
 /**
@@ -78,10 +75,10 @@ export async function runOnce(
   request: ChangeRequest,
   change: (work: Work) => Promise<Buffer>,
 ): Promise<Buffer> {
-  const { postgres, clock } = context;
-  const { caller, circumstances, operation } = request;
+  const { postgres, clock, secrets } = context;
+  const { caller, circumstances, operation, sealsAnswer } = request;
   const { brandId, keyId } = caller;
-  const { idempotencyKey: key, requestId } = circumstances;
+  const { idempotencyKey: key, requestId, setHeader } = circumstances;
   if (key !== undefined) assertForm(key);
   const now = clock.now();
   return await transact(postgres.db, async (trx) => {
@@ -91,12 +88,15 @@ export async function runOnce(
         if (!isLockTimeout(error)) throw error;
         throw unavailable('The first call with this Idempotency-Key', error, 5);
       });
-      if (kept) return replay(context, request, key, kept);
+      if (kept) return replay(context, kept, claim.requestHash, { brandId, key, setHeader });
     }
     const actor = { brandId, keyId, operation, requestId };
     return await inTransaction(trx, clock, actor, async (work) => {
       const bytes = await change(work);
-      if (key !== undefined) await keepAnswer(trx, brandId, key, sealed(context, brandId, key, bytes));
+      if (key !== undefined) {
+        const answer = sealsAnswer ? secrets.seal(bytes.toString('utf8'), sealedFor(brandId, key)) : bytes;
+        await keepAnswer(trx, brandId, key, { answer, isSealed: sealsAnswer });
+      }
       return bytes;
     });
   });

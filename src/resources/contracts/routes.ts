@@ -118,6 +118,7 @@ const createContractOperation = change({
   response: z.object({ data: ContractSaved }),
   status: 201,
   hints: { readOnly: false, idempotent: false, destructive: false },
+  sealsAnswer: true,
   lookUp: linksOf,
   apply: async (work, { body }, links) => {
     const row = await createContract(work, body);
@@ -157,6 +158,7 @@ const sendContractOperation = change({
   response: z.object({ data: ContractSaved }),
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
   hints: { readOnly: false, idempotent: false, destructive: false },
+  sealsAnswer: true,
   lookUp: linksOf,
   apply: async (work, { params }, links) => {
     const row = await sendContract(work, params.id);

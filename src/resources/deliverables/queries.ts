@@ -65,6 +65,12 @@ export async function findDeliverable(db: Db, brandId: string, id: string) {
   return await withCreator(db, brandId).where('deliverables.id', '=', id).executeTakeFirst();
 }
 
+/** By its id alone: who has its page's link needs no brand. */
+export async function findDeliverableOfLink(db: Db, id: string): Promise<DeliverableFacts | undefined> {
+  const row = await db.selectFrom('deliverables').select('brandId').where('id', '=', id).executeTakeFirst();
+  return row && (await findDeliverable(db, row.brandId, id));
+}
+
 export async function getDeliverable(db: Db, brandId: string, id: string) {
   const row = await findDeliverable(db, brandId, id);
   if (!row) throw notFound('deliverable');
