@@ -70,6 +70,9 @@ beforeAll(async () => {
   const content = (await send('POST', '/v1/content', key, { url: 'https://photo.app/p/secret' })).body.data.id;
   Object.assign(ids, { shipments: shipment, content });
   Object.assign(ids, { commissions: commission, payouts: payout, integrations: source.id, deliverables: deliverable });
+  const contract = { creator_email: 'secret@example.com', title: 'secret', send_for_signature: true };
+  ids.contracts = (await send('POST', '/v1/contracts', key, contract)).body.data.id;
+  ids.briefs = (await send('POST', '/v1/briefs', key, { title: 'secret' })).body.data.id;
 });
 afterAll(() => app?.close());
 
@@ -86,6 +89,7 @@ const PATCHES: Record<string, object> = {
   applications: { status: 'rejected' },
   commissions: { status: 'rejected' },
   payouts: { status: 'paid' },
+  briefs: { action: 'send' },
   roster: { into: 'rst_nobody' },
 };
 const patchBody = (path: string) => PATCHES[noun(path)] ?? {};
