@@ -31,7 +31,7 @@ export interface Call<Params, Query, Body> extends Input<Params, Query, Body> {
 }
 
 /** What every endpoint says of itself. */
-interface Facts<
+export interface Facts<
   I extends string = string,
   P extends z.ZodType = z.ZodType,
   Q extends z.ZodObject = z.ZodObject,
@@ -127,6 +127,8 @@ export interface Prepared {
 export interface Operation extends Required<Facts> {
   /** Whether it also answers text/csv. */
   hasCsv: boolean;
+  /** Takes `multipart/form-data` with one file instead of JSON. */
+  takesFile?: true;
   /** Applies the shapes; throws VALIDATION_ERROR with every problem at once. */
   prepare(raw: RawInput): Prepared;
 }
@@ -155,9 +157,9 @@ export interface Typed<
   };
 }
 
-const bytesOf = (response: z.ZodType, answer: unknown) => Buffer.from(JSON.stringify(response.parse(answer)));
+export const bytesOf = (response: z.ZodType, answer: unknown) => Buffer.from(JSON.stringify(response.parse(answer)));
 
-const DEFAULTS = { directory: false, ownersOnly: false, status: 200, errors: [] } as const;
+export const DEFAULTS = { directory: false, ownersOnly: false, status: 200, errors: [] } as const;
 
 /** An endpoint that reads. */
 export function operation<

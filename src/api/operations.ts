@@ -4,6 +4,8 @@ import { directoryOperations } from '../directory/routes.ts';
 import { ledgerOperations } from '../ledger/routes.ts';
 import { analyticsOperations } from '../resources/analytics/routes.ts';
 import { applicationOperations } from '../resources/applications/routes.ts';
+import { folderOperations } from '../resources/assets/folders/routes.ts';
+import { assetOperations } from '../resources/assets/routes.ts';
 import { auditOperations } from '../resources/audit/routes.ts';
 import { brandOperations } from '../resources/brands/routes.ts';
 import { briefOperations } from '../resources/briefs/routes.ts';
@@ -19,6 +21,7 @@ import { linkOperations } from '../resources/links/routes.ts';
 import { orderOperations } from '../resources/orders/routes.ts';
 import { payoutOperations } from '../resources/payouts/routes.ts';
 import { performanceOperations } from '../resources/performance/routes.ts';
+import { reviewOperations } from '../resources/reviews/routes.ts';
 import { rosterOperations } from '../resources/roster/routes.ts';
 import { shipmentOperations } from '../resources/shipments/routes.ts';
 import { usageOperations } from '../resources/usage/routes.ts';
@@ -36,6 +39,8 @@ const declared = [
   ...brandOperations,
   ...campaignOperations,
   ...applicationOperations,
+  ...folderOperations,
+  ...assetOperations,
   ...deliverableOperations,
   ...contractOperations,
   ...briefOperations,
@@ -44,6 +49,7 @@ const declared = [
   ...linkOperations,
   ...bulkCodeOperations,
   ...commissionOperations,
+  ...reviewOperations,
   ...payoutOperations,
   ...integrationOperations,
   ...orderOperations,

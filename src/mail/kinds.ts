@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { assetRightsEnding } from './templates/asset-rights-ending.ts';
 import { briefSent } from './templates/brief-sent.ts';
 import { contractSent, contractSigned, contractSignedBrand, contractVoided } from './templates/contracts.ts';
 import {
@@ -10,6 +11,7 @@ import {
   workRequested,
 } from './templates/deliverables.ts';
 import { mailTest } from './templates/mail-test.ts';
+import { parcelOnItsWay } from './templates/parcel-on-its-way.ts';
 
 /** Every kind of mail, a line each. */
 export const TEMPLATES = {
@@ -22,9 +24,11 @@ export const TEMPLATES = {
   deliverable_cancelled: deliverableCancelled,
   deliverable_declined: deliverableDeclined,
   deliverable_submitted: deliverableSubmitted,
-  mail_test: mailTest,
   revision_requested: revisionRequested,
   work_requested: workRequested,
+  asset_rights_ending: assetRightsEnding,
+  mail_test: mailTest,
+  parcel_on_its_way: parcelOnItsWay,
 };
 
 export type MailKind = keyof typeof TEMPLATES;

@@ -11,7 +11,9 @@ import { countMails } from '../../mail/queries.ts';
 import { CONSUMER_NAMES } from '../../outbox/consumer-names.ts';
 import { lagOf } from '../../outbox/relay.ts';
 import { applyRoutes } from '../../pages/apply/routes.ts';
+import { fileRoutes } from '../../pages/files/routes.ts';
 import { pageRoutes } from '../../pages/serve.ts';
+import { shareRoutes } from '../../pages/share/routes.ts';
 import { INGEST, ingestRoutes } from '../../stores/ingest.ts';
 import { ApiError, errorBody, toApiError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
@@ -25,12 +27,14 @@ import { openapiRoutes } from '../openapi/routes.ts';
 import type { Operation, Prepared } from '../operation.ts';
 import { operations } from '../operations.ts';
 import { sessionOperations } from '../session-operations.ts';
+import { boundRequests } from './bounded-requests.ts';
+import { isForm, readParts, takeForms } from './form.ts';
 import { healthRoutes } from './health.ts';
 import {
-  answerUnreadable,
   HEAD_WITHIN_MS,
   isUnroutable,
   MAX_HEADER_BYTES,
+  openUnreadable,
   REQUEST_WITHIN_MS,
   readRaw,
   unreadable,
@@ -72,8 +76,24 @@ function openPrepared(operation: Operation): (request: FastifyRequest) => Prepar
   };
 }
 
-function register(app: FastifyInstance, door: Door, metrics: Metrics, operation: Operation): void {
-  const prepare = openPrepared(operation);
+/** A form is read by the operation itself, once it is known who calls. */
+function prepareForm(operation: Operation, request: FastifyRequest, maxFileBytes: number): Prepared {
+  const parts = () => readParts(request, { maxFileBytes, maxFiles: 1 });
+  const raw = readRaw(request, false);
+  return operation.prepare(isForm(request) ? { ...raw, parts } : raw);
+}
+
+/** What the routes of operations are given. */
+interface Served {
+  door: Door;
+  metrics: Metrics;
+  maxAssetBytes: number;
+}
+
+function register(app: FastifyInstance, { door, metrics, maxAssetBytes }: Served, operation: Operation): void {
+  const prepare = operation.takesFile
+    ? (request: FastifyRequest) => prepareForm(operation, request, maxAssetBytes)
+    : openPrepared(operation);
   app.route({
     method: operation.method,
     url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
@@ -146,10 +166,13 @@ export async function buildApp(context: Context, { webApp }: { webApp?: string }
     // No hook runs for these.
     frameworkErrors: (error, request, reply) =>
       void answerError(error, request, reply.headers(baseHeaders(request.id))),
-    clientErrorHandler: (error, socket) => answerUnreadable(error, socket, door.addresses, context.clock),
+    clientErrorHandler: (error, socket) => answerInTurn(error, socket),
     forceCloseConnections: 'idle',
     serverFactory: front.serverFactory,
   });
+
+  const bounded = boundRequests(app.server);
+  const answerInTurn = openUnreadable(bounded, door.addresses, context.clock);
 
   /** What the HTTP layer refuses never came to the door: under /v1 it is told only to whoever may ask at all. */
   async function refusalOf(error: unknown, { method, url }: FastifyRequest, asked: Request): Promise<ApiError> {
@@ -175,6 +198,7 @@ export async function buildApp(context: Context, { webApp }: { webApp?: string }
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(baseHeaders(request.id));
+    if (context.config.isSandbox) reply.header('x-rollcall-clock', context.clock.now().toISOString());
     done();
   });
   app.addHook('preParsing', (request, _reply, payload, done) => done(null, bodyOf(request, payload)));
@@ -184,10 +208,19 @@ export async function buildApp(context: Context, { webApp }: { webApp?: string }
     if (!isApi(request.url)) throw refusal;
     await door.refuse(requestOf(request, reply), refusal);
   });
-  for (const operation of [...operations, ...sessionOperations]) register(app, door, metrics, operation);
+  const all = [...operations, ...sessionOperations];
+  const served = { door, metrics, maxAssetBytes: context.config.maxAssetBytes };
+  const [forms, others] = [all.filter(({ takesFile }) => takesFile), all.filter(({ takesFile }) => !takesFile)];
+  for (const operation of others) register(app, served, operation);
+  await app.register(async (scope) => {
+    await takeForms(scope);
+    for (const operation of forms) register(scope, served, operation);
+  });
   healthRoutes(app, context, door, metrics);
   applyRoutes(app, context, metrics);
+  fileRoutes(app, context);
   await pageRoutes(app, context, metrics);
+  shareRoutes(app, context);
   ingestRoutes(app, context, metrics);
   webAppRoutes(app, context, metrics);
   if (webApp !== undefined) await clientRoutes(app, webApp);
