@@ -72,7 +72,7 @@ const NOUNS: readonly (readonly string[])[] = [
   ['webhooks', 'events', 'performance', 'analytics'],
 ];
 
-const SHARED_OF_NOUN = /^(?:schema|policy|(?:[a-z-]+-)?(?:queries|actions))\.ts$/;
+const SHARED_OF_NOUN = /^(?:(?:[a-z-]+-)?schema|policy|(?:[a-z-]+-)?(?:queries|actions))\.ts$/;
 const LAYER_FOLDER = /^(?:services|repositories|controllers|utils|helpers|common|types)$/;
 
 /** What is allowed all the same, with its reason. `rule` is the beginning of the message. */

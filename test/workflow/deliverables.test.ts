@@ -124,7 +124,7 @@ describe('a deliverable', () => {
   it.each([
     [{}, 'Give a link, or choose a file.'],
     [{ content_url: 'http://video.app/v' }, 'begins with https://'],
-    [{ content_url: 'https://me:secret@video.app/v' }, 'name or password'],
+    [{ content_url: 'https://me@video.app/v' }, 'name or password'],
     [{ content_url: `https://video.app/${'x'.repeat(2_000)}` }, 'longer than 2000'],
     [{ content_url: URL, note: 'n'.repeat(5_001) }, 'Shorten your note'],
   ])('does not take %j, and says why', async (fields, words) => {

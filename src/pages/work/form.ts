@@ -21,15 +21,16 @@ export interface Submission {
 
 export const NO_SUBMISSION: Submission = { contentUrl: '', note: '', problems: {} };
 
-/** A link or files, and a note. `fileCount`: how many files came with it. */
-export function readSubmission(form: Form, fileCount: number): Submission {
+/** A link or files, and a note. `fileCount`: how many files were taken with it; `fileProblem`: why one was not. */
+export function readSubmission(form: Form, fileCount: number, fileProblem: string | undefined): Submission {
   const contentUrl = form.text('content_url').trim();
   const note = form.text('note').trim();
-  const isEmpty = contentUrl === '' && fileCount === 0;
+  const isEmpty = contentUrl === '' && fileCount === 0 && fileProblem === undefined;
   return {
     ...{ contentUrl, note },
     problems: {
       content_url: isEmpty ? 'Give a link, or choose a file.' : contentUrl === '' ? undefined : linkProblem(contentUrl),
+      files: fileProblem === undefined ? undefined : `${fileProblem} Please choose your files again.`,
       note: count(note) > MAX_NOTE ? `Shorten your note to ${MAX_NOTE} characters; it has ${count(note)}.` : undefined,
     },
   };

@@ -9,5 +9,5 @@ export function workLink(
   now: Date,
 ): string {
   const link = { kind: 'work' as const, rowId: id, version: linkVersion };
-  return `/work/${links.tokenOf({ ...link, expiresAt: new Date(now.getTime() + LIVES_MS) })}`;
+  return new URL(links.urlOf({ ...link, expiresAt: new Date(now.getTime() + LIVES_MS) })).pathname;
 }

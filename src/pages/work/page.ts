@@ -1,4 +1,6 @@
 import type { Context } from '../../api/context.ts';
+import { fileUrlOf } from '../../resources/assets/file-keys.ts';
+import { listAssetsById } from '../../resources/assets/queries.ts';
 import { declineDeliverable, startDeliverables, submitDeliverable } from '../../resources/deliverables/actions.ts';
 import { isKnownToCreator } from '../../resources/deliverables/policy.ts';
 import {
@@ -9,10 +11,10 @@ import {
 } from '../../resources/deliverables/queries.ts';
 import { ApiError } from '../../values/errors.ts';
 import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
-import { type Form, formOf } from '../kit/form.ts';
+import type { Form } from '../kit/form.ts';
 import { html } from '../kit/html.ts';
-import { MAX_FILE_BYTES, MAX_FILES } from './files.ts';
 import { hasProblem, NO_REFUSAL, NO_SUBMISSION, readRefusal, readSubmission } from './form.ts';
+import { MAX_FILE_BYTES, MAX_FILES, type Posted, receivePost, releaseAll } from './receive.ts';
 import { itemView, listView, nameOf, pathTo } from './view.ts';
 
 type WorkVisit = Visit<DeliverableFacts>;
@@ -31,10 +33,18 @@ async function showItem(
   const { submission = NO_SUBMISSION, refusal = NO_REFUSAL, status } = filled;
   const isWrong = hasProblem(submission.problems) || hasProblem(refusal.problems);
   const submissions = await listSubmissions(context.postgres.db, row.brandId, [row.id]);
+  const assets = await listAssetsById(
+    context.postgres.db,
+    row.brandId,
+    submissions.flatMap(({ assetIds }) => assetIds),
+  );
+  const files = new Map(
+    assets.map(({ id, name }) => [id, { name, url: fileUrlOf(context, { assetId: id, form: 'original' }) }]),
+  );
   return {
     ...(status === undefined ? {} : { status }),
     title: `${isWrong ? 'Error: ' : ''}${nameOf(row)}`,
-    content: itemView({ action, brandName: brand.name, row, submissions, submission, refusal, hasOthers }),
+    content: itemView({ action, brandName: brand.name, row, submissions, files, submission, refusal, hasOthers }),
   };
 }
 
@@ -54,16 +64,6 @@ async function show(visit: WorkVisit): Promise<PageAnswer> {
   return { title, content: listView(title, action, all) };
 }
 
-/** What was posted, with its files' parts. */
-async function readPost({ parts }: WorkVisit): Promise<Form> {
-  const fields: [string, string][] = [];
-  for await (const part of parts()) {
-    if (part.kind === 'field') fields.push([part.name, part.value]);
-    else part.stream.resume();
-  }
-  return formOf(fields);
-}
-
 /** Somebody was first: the page says how it stands now. */
 async function conflict(visit: WorkVisit, id: string, error: unknown): Promise<PageAnswer> {
   if (!(error instanceof ApiError) || error.code !== 'INVALID_STATE_TRANSITION') throw error;
@@ -75,30 +75,45 @@ async function conflict(visit: WorkVisit, id: string, error: unknown): Promise<P
   return { ...shown, title: `Not sent: ${nameOf(row)}`, content: html`${said}${shown.content}` };
 }
 
+async function decline(visit: WorkVisit, row: DeliverableFacts, form: Form, hasOthers: boolean): Promise<PageAnswer> {
+  const refusal = readRefusal(form);
+  if (hasProblem(refusal.problems)) return await showItem(visit, row, hasOthers, { refusal, status: 422 });
+  await visit.inWork((work) => declineDeliverable(work, row.id, refusal.reason));
+  return { seeOther: pathTo(visit.action, row.id) };
+}
+
+async function handIn(
+  visit: WorkVisit,
+  row: DeliverableFacts,
+  posted: Posted,
+  hasOthers: boolean,
+): Promise<PageAnswer> {
+  const { form, files, fileProblem } = posted;
+  const submission = readSubmission(form, files.length, fileProblem);
+  if (hasProblem(submission.problems)) return await showItem(visit, row, hasOthers, { submission, status: 422 });
+  const { contentUrl, note } = submission;
+  const handed = { contentUrl: contentUrl || null, caption: note || null, files };
+  await visit.inWork((work) => submitDeliverable(work, row.id, handed));
+  return { seeOther: pathTo(visit.action, row.id) };
+}
+
+/** Hands in or declines the one that the form names: one of those that the link opens. */
 async function submit(visit: WorkVisit): Promise<PageAnswer> {
-  const { context, row: opened, action, inWork } = visit;
-  const form = await readPost(visit);
-  const all = await allOf(context, opened);
-  const row = all.find(({ id }) => id === form.text('deliverable')) ?? (all.length === 1 ? opened : undefined);
-  if (!row) return { seeOther: action };
+  const { context, action } = visit;
+  const posted = await receivePost(visit);
   try {
-    if (form.text('do') === 'decline') {
-      const refusal = readRefusal(form);
-      if (hasProblem(refusal.problems)) return await showItem(visit, row, all.length > 1, { refusal, status: 422 });
-      await inWork((work) => declineDeliverable(work, row.id, refusal.reason));
-    } else {
-      const submission = readSubmission(form, 0);
-      if (hasProblem(submission.problems)) {
-        return await showItem(visit, row, all.length > 1, { submission, status: 422 });
-      }
-      const { contentUrl, note } = submission;
-      const handed = { contentUrl: contentUrl || null, caption: note || null, assetIds: [] };
-      await inWork((work) => submitDeliverable(work, row.id, handed));
-    }
-  } catch (error) {
-    return await conflict(visit, row.id, error);
+    const all = await allOf(context, visit.row);
+    const row = all.find(({ id }) => id === posted.form.text('deliverable'));
+    if (!row) return { seeOther: action };
+    const isRefusal = posted.form.text('do') === 'decline';
+    const hasOthers = all.length > 1;
+    return await (isRefusal
+      ? decline(visit, row, posted.form, hasOthers)
+      : handIn(visit, row, posted, hasOthers)
+    ).catch((error: unknown) => conflict(visit, row.id, error));
+  } finally {
+    await releaseAll(context, posted.files);
   }
-  return { seeOther: pathTo(action, row.id) };
 }
 
 /** Where a creator hands in what a signed contract asks for, or what was asked for outside of one. */

@@ -3,8 +3,8 @@ import type { DeliverableFacts, SubmissionRow } from '../../resources/deliverabl
 import { errorSummary, field, fileField, postForm, submitButton } from '../kit/controls.ts';
 import { type Html, html } from '../kit/html.ts';
 import { dayTag, timeTag } from '../kit/times.ts';
-import { MAX_FILE_BYTES, MAX_FILES } from './files.ts';
 import type { Refusal, Submission } from './form.ts';
+import { MAX_FILE_BYTES, MAX_FILES } from './receive.ts';
 
 const NOTHING = html``;
 
@@ -50,15 +50,26 @@ ${rows.map(
 </div>`;
 }
 
+/** A file of the library, by its id: where it is to be seen for a while. */
+export type Files = ReadonlyMap<string, { name: string; url: string }>;
+
+function fileLinks(assetIds: readonly string[], files: Files): Html {
+  const links = assetIds.map((id) => {
+    const file = files.get(id);
+    return file ? html`<dd><a href="${file.url}">${file.name}</a></dd>` : html`<dd>Not kept any more</dd>`;
+  });
+  return links.length === 0 ? NOTHING : html`<dt>Files</dt>${links}`;
+}
+
 /** What was handed in before, the newest first. */
-function versionsOf(submissions: readonly SubmissionRow[]): Html {
+function versionsOf(submissions: readonly SubmissionRow[], files: Files): Html {
   if (submissions.length === 0) return NOTHING;
   return html`<h2>What you handed in</h2>
 ${submissions.map(
   ({ n, at, isLate, contentUrl, caption, assetIds, feedback }) => html`<h3>Version ${n}</h3>
 <dl><dt>When</dt><dd>${timeTag(at)}${isLate ? ', after the due date' : NOTHING}</dd>
 ${contentUrl === null ? NOTHING : html`<dt>Link</dt><dd><a href="${contentUrl}" rel="noreferrer noopener">${contentUrl}</a></dd>`}
-${assetIds.length === 0 ? NOTHING : html`<dt>Files</dt><dd>${assetIds.length}</dd>`}
+${fileLinks(assetIds, files)}
 ${caption === null ? NOTHING : html`<dt>Your note</dt><dd class="description">${caption}</dd>`}
 ${feedback === null ? NOTHING : html`<dt>Their answer</dt><dd class="description">${feedback}</dd>`}
 </dl>
@@ -121,6 +132,7 @@ export interface ItemView {
   brandName: string;
   row: DeliverableFacts;
   submissions: readonly SubmissionRow[];
+  files: Files;
   submission: Submission;
   refusal: Refusal;
   /** Whether the page has others, to go back to. */
@@ -128,7 +140,8 @@ export interface ItemView {
 }
 
 /** One deliverable: what is wanted, what was handed in, and what can be done now. */
-export function itemView({ action, brandName, row, submissions, submission, refusal, hasOthers }: ItemView): Html {
+export function itemView(view: ItemView): Html {
+  const { action, brandName, row, submissions, files, submission, refusal, hasOthers } = view;
   const allowed = allowedOf('creator', row.status);
   const back = hasOthers ? html`<p><a href="${action}">All that is to be delivered</a></p>` : NOTHING;
   return html`${errorSummary([
@@ -145,7 +158,7 @@ ${back}
 ${row.instructions === null ? NOTHING : html`<p class="description">${row.instructions}</p>`}
 ${reviewOf(row)}
 ${allowed.includes('submitted') ? submitForm(action, row, submission) : NOTHING}
-${versionsOf(submissions)}
+${versionsOf(submissions, files)}
 ${allowed.includes('declined') ? declineForm(action, row, refusal) : NOTHING}
 <p class="hint">What you hand in goes to ${brandName}.</p>`;
 }

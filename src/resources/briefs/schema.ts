@@ -3,7 +3,8 @@ import { ListQuery, listOf, timestamp } from '../../api/page.ts';
 import { WebAddress } from '../../values/web-address.ts';
 import { toWire } from '../../values/wire.ts';
 import { Email } from '../creators/schema.ts';
-import { DueDate, Platform } from '../deliverables/schema.ts';
+import { Platform } from '../deliverables/schema.ts';
+import { DueDate } from '../deliverables/terms-schema.ts';
 import type { BriefFacts, RecipientRow } from './queries.ts';
 
 const STATUSES = ['draft', 'sent', 'in_progress', 'completed'] as const;

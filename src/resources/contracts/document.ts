@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { type Html, html } from '../../pages/kit/html.ts';
 import { canonicalJson } from '../../values/canonical.ts';
 import { compensationLabel, compensationOf } from '../../values/compensation.ts';
+import { ContractTerms } from '../deliverables/terms-schema.ts';
 import type { ContractFacts } from './queries.ts';
-import { ContractTerms } from './schema.ts';
 
 /** What is signed: everything that binds, as of the first sending. Later shapes get another `version`. */
 export const SignedText = z.object({

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { ListQuery, listOf, timestamp, timestampInput } from '../../api/page.ts';
-import { besideOthers, type Unchecked } from '../../api/problems.ts';
 import { compensationOf } from '../../values/compensation.ts';
 import { toWire } from '../../values/wire.ts';
 import { Compensation, CompensationCreate } from '../campaigns/schema.ts';
 import { Email } from '../creators/schema.ts';
-import { DeliverableType, DueDate, Platform } from '../deliverables/schema.ts';
+import { DeliverableType, Platform } from '../deliverables/schema.ts';
+import { ContractTerms, DueDate } from '../deliverables/terms-schema.ts';
 import type { ContractFacts } from './queries.ts';
 
 const STATUSES = ['draft', 'sent', 'signed', 'expired'] as const;
@@ -35,22 +35,6 @@ const items = z
     if (units <= MAX_UNITS) return;
     context.addIssue({ code: 'custom', message: `must ask for at most ${MAX_UNITS} units in all`, input: units });
   });
-
-export const ContractTerms = z
-  .object({
-    channels: z.array(z.string().trim().min(1).max(100)).max(20).default([]).describe('Where; empty: anywhere.'),
-    territory: z.string().trim().min(1).max(200).nullable().default(null).describe('Null: everywhere.'),
-    days: z.number().int().min(1).max(36_500).nullable().default(null).describe('How long; null: without an end.'),
-    starts: z.enum(['signed', 'posted', 'fixed']).default('signed').describe('From when the days are counted.'),
-    starts_on: DueDate.nullable().default(null).describe('The day, where `starts` is `fixed`.'),
-  })
-  .superRefine(({ starts, starts_on }: Unchecked<'starts' | 'starts_on'>, context) => {
-    if ((starts === 'fixed') === (typeof starts_on === 'string')) return;
-    const message = 'must be a date where `starts` is `fixed`, and only there';
-    context.addIssue({ code: 'custom', path: ['starts_on'], message, input: starts_on });
-  }, besideOthers)
-  .meta({ id: 'ContractTerms' });
-export type ContractTerms = z.output<typeof ContractTerms>;
 
 /** An agreement with a creator, as lists and events show it. */
 export const Contract = z

@@ -4,13 +4,16 @@ import type { EventName } from '../../outbox/events.ts';
 import { validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { findAddressee, notOnRoster } from '../applications/addressee-queries.ts';
+import { createAsset } from '../assets/actions.ts';
+import type { StoredFile } from '../assets/receive.ts';
 import { campaignProblems } from '../campaigns/actions.ts';
 import { mailCreated, mailMove } from './mails.ts';
-import { ENDED_WITH_CONTRACT, refusalOf } from './policy.ts';
+import { assetRightsOf, ENDED_WITH_CONTRACT, isLateAt, refusalOf } from './policy.ts';
 import {
   type DeliverableFacts,
   type DeliverableRow,
   deleteOfContract,
+  findRights,
   getDeliverable,
   insertDeliverables,
   insertSubmission,
@@ -152,7 +155,25 @@ export async function startDeliverables(work: Work, pending: readonly Deliverabl
 export interface Handed {
   contentUrl: string | null;
   caption: string | null;
-  assetIds: string[];
+  /** Received already; they become assets of the brand's library. */
+  files: readonly StoredFile[];
+}
+
+/** What a creator sends in may be used as the contract says; without one nothing is agreed. */
+async function keepFiles(work: Work, row: DeliverableRow, files: readonly StoredFile[]): Promise<string[]> {
+  const { campaignId, creatorId, contractId } = row;
+  const rights = files.length === 0 ? undefined : await findRights(work.db, work.brandId, contractId);
+  const ids: string[] = [];
+  for (const file of files) {
+    const { id } = await createAsset(work, file, {
+      source: 'deliverable',
+      campaignId,
+      creatorId,
+      ...assetRightsOf(rights),
+    });
+    ids.push(id);
+  }
+  return ids;
 }
 
 /** What a creator hands in: a new version, to be reviewed. */
@@ -162,13 +183,15 @@ export async function submitDeliverable(work: Work, id: string, handed: Handed):
   const refusal = refusalOf('creator', old.status, 'submitted');
   if (refusal) throw refusal;
   const version = old.version + 1;
+  const { contentUrl, caption } = handed;
+  const content = { contentUrl, caption, assetIds: await keepFiles(work, old, handed.files) };
   await insertSubmission(db, {
-    ...handed,
+    ...content,
     ...{ id: newId('sub', now.getTime()), brandId, deliverableId: id, n: version, at: now, feedback: null },
-    isLate: old.dueDate !== null && now.toISOString().slice(0, 10) > old.dueDate,
+    isLate: isLateAt(now, old.dueDate),
   });
   const row = await updateDeliverable(db, brandId, id, {
-    ...handed,
+    ...content,
     ...{ status: 'submitted', version, submittedAt: now, updatedAt: now, feedback: null },
   });
   return await announceByMail(work, 'deliverable.submitted', old, row);

@@ -77,6 +77,17 @@ export async function getDeliverable(db: Db, brandId: string, id: string) {
   return row;
 }
 
+/** What its contract says of the use of the work; undefined without a contract. */
+export async function findRights(db: Db, brandId: string, contractId: string | null) {
+  if (contractId === null) return undefined;
+  return await db
+    .selectFrom('contracts')
+    .select(['usageRights', 'terms', 'signedAt'])
+    .where('brandId', '=', brandId)
+    .where('id', '=', contractId)
+    .executeTakeFirst();
+}
+
 /** A contract's, in the order of its items. */
 export async function listOfContract(db: Db, brandId: string, contractId: string): Promise<DeliverableFacts[]> {
   return await withCreator(db, brandId)
