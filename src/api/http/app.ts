@@ -194,6 +194,7 @@ export async function buildApp(context: Context, { webApp }: { webApp?: string }
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(baseHeaders(request.id));
+    if (context.config.isSandbox) reply.header('x-rollcall-clock', context.clock.now().toISOString());
     done();
   });
   app.addHook('preParsing', (request, _reply, payload, done) => done(null, bodyOf(request, payload)));
