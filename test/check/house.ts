@@ -64,9 +64,10 @@ const NOUNS: readonly (readonly string[])[] = [
   ['content'],
   ['integrations'],
   ['links'],
-  ['orders'],
   ['commissions'],
+  ['orders'],
   ['payouts'],
+  ['reviews'],
   ['disputes'],
   ['webhooks', 'events', 'performance', 'analytics'],
 ];
