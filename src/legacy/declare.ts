@@ -28,7 +28,7 @@ export const olderPath = (path: string): string => path.replace(/^\/v1\//, '/api
  * used on both sides with the same meaning gets one answer, shown in the shape of whoever asks.
  */
 export function inOlderShape(operation: Operation, difference: Difference | undefined): Operation {
-  const { path = olderPath(operation.path), query, body, response, read = (raw) => raw } = difference ?? {};
+  const { path = olderPath(operation.path), query, body, response, read = (raw: RawInput) => raw } = difference ?? {};
   const unknown = difference?.unknown ?? [];
   const whole = response && operation.answeredAs?.(response);
   const source = whole ?? operation;
