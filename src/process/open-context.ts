@@ -71,7 +71,20 @@ export function openContext(
   const mailer = openMailer(mailOptions(config));
   const pageLinks = openPageLinks(config, secrets);
   return {
-    context: { config, log, clock, postgres, redis, elastic, directory, clickhouse, secrets, mailer, pageLinks },
+    context: {
+      config,
+      log,
+      clock,
+      postgres,
+      redis,
+      elastic,
+      directory,
+      clickhouse,
+      secrets,
+      mailer,
+      pageLinks,
+      stopping: new AbortController(),
+    },
     close: async () => {
       live.close();
       mailer.close();
