@@ -59,10 +59,13 @@ const Environment = z.object({
     .regex(/^[0-9a-fA-F]{64}$/, 'must be 64 hex digits')
     .optional(),
   LINKS_URL: url(['http:', 'https:']),
+  ROLLCALL_SANDBOX: z.enum(['0', '1', 'really'], 'must be 1; beside engines of your own, really').default('0'),
   SMTP_URL: url(['smtp:', 'smtps:']),
   MAIL_FROM: z.email('must be an address alone, such as mail@example.com').optional(),
   UNKNOWN_LINK_URL: url(['http:', 'https:']),
   OUTBOUND_ALLOW: networks,
+  ASSETS_URL: url(['s3:']),
+  MAX_ASSET_MB: z.coerce.number().int().min(1).max(5_000).default(100),
   ROLLCALL_DIR: z.string().default('.rollcall'),
   EMBEDDED_JAVA_HOME: z.string().optional(),
   ES_JAVA_HOME: z.string().optional(),
@@ -108,6 +111,8 @@ export interface Config {
   linksUrl: string;
   /** False: links are on the address that the server listens on. */
   linksUrlIsSet: boolean;
+  /** Whether the clock may be put ahead, by `cli clock advance`. */
+  isSandbox: boolean;
   /** The server that takes our mails; undefined: they are written to files. */
   smtpUrl: string | undefined;
   /** The address that mails come from. */
@@ -116,11 +121,26 @@ export interface Config {
   unknownLinkUrl: string | undefined;
   /** Addresses or networks that calls to a brand's own hosts may reach although they are private. */
   outboundAllow: string[];
+  /** The S3-compatible storage of assets; undefined: a folder of this machine. */
+  assetsUrl: string | undefined;
+  maxAssetBytes: number;
   /** Absolute path of the folder that holds embedded engines, their data and the demo's keys. */
   directory: string;
   /** Where to look for Java, in order, besides the usual folders. */
   java: { homes: string[]; searchPath: string };
   cores: number;
+}
+
+/** Time that is put ahead never comes back: engines that hold more than a try-out are named on purpose, or not at all. */
+function assertSandbox(env: z.infer<typeof Environment>): void {
+  if (env.ROLLCALL_SANDBOX !== '1') return;
+  const engines = ['DATABASE_URL', 'REDIS_URL', 'ELASTICSEARCH_URL', 'CLICKHOUSE_URL'] as const;
+  const given = engines.filter((name) => env[name] !== undefined);
+  if (given.length === 0) return;
+  throw new Error(
+    `ROLLCALL_SANDBOX=1 is for embedded engines, and ${given.join(', ')} names others. A sandbox puts their data's time ` +
+      'ahead for good: set ROLLCALL_SANDBOX=really if that is what you want.',
+  );
 }
 
 /** Reads the configuration, or throws an error that names each bad variable. */
@@ -132,6 +152,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     throw new Error(`The environment is not right:\n${lines.join('\n')}`);
   }
   const env = parsed.data;
+  assertSandbox(env);
   if (env.SMTP_URL !== undefined && env.MAIL_FROM === undefined) {
     throw new Error('Set MAIL_FROM beside SMTP_URL: the address that mails come from.');
   }
@@ -160,10 +181,13 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     secret: env.ROLLCALL_SECRET === undefined ? undefined : Buffer.from(env.ROLLCALL_SECRET, 'hex'),
     linksUrl: (env.LINKS_URL ?? `http://${env.HOST}:${env.PORT}`).replace(/\/$/, ''),
     linksUrlIsSet: env.LINKS_URL !== undefined,
+    isSandbox: env.ROLLCALL_SANDBOX !== '0',
     smtpUrl: env.SMTP_URL,
     mailFrom: env.MAIL_FROM ?? 'rollcall@localhost',
     unknownLinkUrl: env.UNKNOWN_LINK_URL,
     outboundAllow: env.OUTBOUND_ALLOW,
+    assetsUrl: env.ASSETS_URL,
+    maxAssetBytes: env.MAX_ASSET_MB * 1024 * 1024,
     directory: path.resolve(env.ROLLCALL_DIR),
     java: {
       homes: [env.EMBEDDED_JAVA_HOME, env.ES_JAVA_HOME, env.JAVA_HOME].filter((home) => home !== undefined),

@@ -4,6 +4,7 @@ import { directoryOperations } from '../directory/routes.ts';
 import { ledgerOperations } from '../ledger/routes.ts';
 import { analyticsOperations } from '../resources/analytics/routes.ts';
 import { applicationOperations } from '../resources/applications/routes.ts';
+import { assetOperations } from '../resources/assets/routes.ts';
 import { auditOperations } from '../resources/audit/routes.ts';
 import { brandOperations } from '../resources/brands/routes.ts';
 import { campaignOperations } from '../resources/campaigns/routes.ts';
@@ -36,6 +37,7 @@ const declared = [
   ...brandOperations,
   ...campaignOperations,
   ...applicationOperations,
+  ...assetOperations,
   ...deliverableOperations,
   ...shipmentOperations,
   ...contentOperations,

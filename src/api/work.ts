@@ -13,6 +13,8 @@ export interface AuditEntry {
   old: object | null;
   /** Null for what was removed. */
   new: object | null;
+  /** Fields whose values are nobody's to read; the line says "changed". Bytes, such as what is sealed, never stand in one. */
+  secrets?: readonly string[];
 }
 
 /** What a writing operation may touch: one transaction, and what it leaves behind. No engine, so no outside call. */
@@ -51,6 +53,22 @@ export async function inWork<T>(db: Db, clock: Clock, actor: Actor, change: (wor
   return await transact(db, (trx) => inTransaction(trx, clock, actor, change));
 }
 
+const isBytes = (value: unknown): value is Uint8Array => value instanceof Uint8Array;
+
+function isSame(one: unknown, other: unknown): boolean {
+  return isBytes(one) && isBytes(other) ? Buffer.compare(one, other) === 0 : one === other;
+}
+
+/** A row as an audit line keeps it: a secret is left out where it stayed as it was in `old`, else it is "changed". */
+function auditText(row: object, old: object | null, secrets: readonly string[] = []): string {
+  const before = new Map<string, unknown>(Object.entries(old ?? {}));
+  const shown = Object.entries(row).flatMap(([name, value]) => {
+    if (!isBytes(value) && (!secrets.includes(name) || value === null)) return [[name, value]];
+    return isSame(value, before.get(name)) ? [] : [[name, 'changed']];
+  });
+  return JSON.stringify(Object.fromEntries(shown));
+}
+
 /** As `inWork`, within a transaction that is already open. */
 export async function inTransaction<T>(
   db: Db,
@@ -80,8 +98,8 @@ export async function inTransaction<T>(
       operation: actor.operation,
       requestId: actor.requestId,
       resourceId: entry.resourceId,
-      oldValues: entry.old === null ? null : JSON.stringify(entry.old),
-      newValues: entry.new === null ? null : JSON.stringify(entry.new),
+      oldValues: entry.old === null ? null : auditText(entry.old, entry.old, entry.secrets),
+      newValues: entry.new === null ? null : auditText(entry.new, entry.old, entry.secrets),
       at: now,
     })),
   );

@@ -15,6 +15,7 @@ import { startContentRefreshes } from '../resources/content/jobs.ts';
 import { profileUnknown } from '../resources/creators/jobs.ts';
 import { trackDue } from '../resources/shipments/jobs.ts';
 import { startDelivering } from '../resources/webhooks/sending/loop.ts';
+import { forgetDeliveries } from '../resources/webhooks/sending/record.ts';
 import { ignoreFailure } from '../values/errors.ts';
 import { consumersOf } from './consumers.ts';
 
@@ -72,6 +73,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
     every(REFRESH_EVERY_MS, 'refreshing content', () => refreshes.sweep()),
     every(FORGET_EVERY_MS, 'forgetting sent batches', () => forgetSentBatches(context)),
     every(FORGET_EVERY_MS, 'forgetting old events', () => pruneOutbox(engines.db, engines.clock.now())),
+    every(FORGET_EVERY_MS, 'forgetting old deliveries', () => forgetDeliveries(context)),
     every(FORGET_EVERY_MS, 'forgetting idempotency keys', () =>
       deleteOldKeys(engines.db, new Date(context.clock.now().getTime() - KEPT_MS)),
     ),

@@ -20,6 +20,8 @@ const FLOORS: readonly (readonly string[])[] = [
     'src/api/openapi/schema.ts',
     'src/api/openapi/words.ts',
     'src/api/operation.ts',
+    'src/api/form-part.ts',
+    'src/api/upload.ts',
     'src/api/work.ts',
     'src/ledger/entry.ts',
     'src/links-host/token.ts',
@@ -33,6 +35,10 @@ const FLOORS: readonly (readonly string[])[] = [
 /** Each client is imported by its room alone. `bench/` and `test/` stand outside and may talk to engines directly. */
 const CLIENTS: Readonly<Record<string, readonly string[]>> = {
   pg: ['src/engines/postgres/'],
+  '@aws-sdk/client-s3': ['src/engines/files/'],
+  '@aws-sdk/lib-storage': ['src/engines/files/'],
+  '@aws-sdk/s3-request-presigner': ['src/engines/files/'],
+  sharp: ['src/engines/images/'],
   ioredis: ['src/engines/redis/'],
   bullmq: ['src/engines/redis/'],
   '@elastic/elasticsearch': ['src/engines/elastic/'],

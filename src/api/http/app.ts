@@ -11,7 +11,9 @@ import { countMails } from '../../mail/queries.ts';
 import { CONSUMER_NAMES } from '../../outbox/consumer-names.ts';
 import { lagOf } from '../../outbox/relay.ts';
 import { applyRoutes } from '../../pages/apply/routes.ts';
+import { fileRoutes } from '../../pages/files/routes.ts';
 import { pageRoutes } from '../../pages/serve.ts';
+import { shareRoutes } from '../../pages/share/routes.ts';
 import { INGEST, ingestRoutes } from '../../stores/ingest.ts';
 import { ApiError, errorBody, toApiError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
@@ -25,6 +27,7 @@ import { openapiRoutes } from '../openapi/routes.ts';
 import type { Operation, Prepared } from '../operation.ts';
 import { operations } from '../operations.ts';
 import { sessionOperations } from '../session-operations.ts';
+import { isForm, readParts, takeForms } from './form.ts';
 import { healthRoutes } from './health.ts';
 import {
   answerUnreadable,
@@ -72,8 +75,24 @@ function openPrepared(operation: Operation): (request: FastifyRequest) => Prepar
   };
 }
 
-function register(app: FastifyInstance, door: Door, metrics: Metrics, operation: Operation): void {
-  const prepare = openPrepared(operation);
+/** A form is read by the operation itself, once it is known who calls. */
+function prepareForm(operation: Operation, request: FastifyRequest, maxFileBytes: number): Prepared {
+  const parts = () => readParts(request, { maxFileBytes, maxFiles: 1 });
+  const raw = readRaw(request, false);
+  return operation.prepare(isForm(request) ? { ...raw, parts } : raw);
+}
+
+/** What the routes of operations are given. */
+interface Served {
+  door: Door;
+  metrics: Metrics;
+  maxAssetBytes: number;
+}
+
+function register(app: FastifyInstance, { door, metrics, maxAssetBytes }: Served, operation: Operation): void {
+  const prepare = operation.takesFile
+    ? (request: FastifyRequest) => prepareForm(operation, request, maxAssetBytes)
+    : openPrepared(operation);
   app.route({
     method: operation.method,
     url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
@@ -102,7 +121,8 @@ function noSuchOperation(method: string, url: string): ApiError {
   return new ApiError('METHOD_NOT_ALLOWED', `${method} is not allowed here; use ${allow}.`, { headers: { allow } });
 }
 
-const isApi = (url: string) => /^\/v1(?:[/?]|$)/.test(url);
+/** What is asked of the API and is no operation is refused by the door: counted by key, and told only to who has one. */
+const isApi = (url: string) => /^\/(?:v1|api\/v1|api\/brand)(?:[/?]|$)/.test(url);
 
 function matches(pattern: string, path: string): boolean {
   const parts = path.split('/');
@@ -174,6 +194,7 @@ export async function buildApp(context: Context, { webApp }: { webApp?: string }
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(baseHeaders(request.id));
+    if (context.config.isSandbox) reply.header('x-rollcall-clock', context.clock.now().toISOString());
     done();
   });
   app.addHook('preParsing', (request, _reply, payload, done) => done(null, bodyOf(request, payload)));
@@ -183,10 +204,19 @@ export async function buildApp(context: Context, { webApp }: { webApp?: string }
     if (!isApi(request.url)) throw refusal;
     await door.refuse(requestOf(request, reply), refusal);
   });
-  for (const operation of [...operations, ...sessionOperations]) register(app, door, metrics, operation);
+  const all = [...operations, ...sessionOperations];
+  const served = { door, metrics, maxAssetBytes: context.config.maxAssetBytes };
+  const [forms, others] = [all.filter(({ takesFile }) => takesFile), all.filter(({ takesFile }) => !takesFile)];
+  for (const operation of others) register(app, served, operation);
+  await app.register(async (scope) => {
+    await takeForms(scope);
+    for (const operation of forms) register(scope, served, operation);
+  });
   healthRoutes(app, context, door, metrics);
   applyRoutes(app, context, metrics);
+  fileRoutes(app, context);
   await pageRoutes(app, context, metrics);
+  shareRoutes(app, context);
   ingestRoutes(app, context, metrics);
   webAppRoutes(app, context, metrics);
   if (webApp !== undefined) await clientRoutes(app, webApp);

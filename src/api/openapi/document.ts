@@ -159,6 +159,17 @@ function responsesOf(operation: Operation, collected: Collected): Json {
   return Object.fromEntries([[String(operation.status), success], ...failures]);
 }
 
+const FILE = { type: 'string', format: 'binary', minLength: 1, description: 'The file, with its name.' };
+
+/** A form with a file has no example: a JSON value is none of it. */
+function formOf({ operation, schemas }: Collected): Json {
+  const schema = schemaOf(operation.body, 'input', { schemas });
+  const properties = z.record(z.string(), z.unknown()).parse(schema.properties);
+  return {
+    'multipart/form-data': { schema: { ...schema, properties: { file: FILE, ...properties }, required: ['file'] } },
+  };
+}
+
 function describe(operation: Operation, schemas: Json): Json {
   const hasBody = operation.method !== 'GET' && operation.method !== 'DELETE';
   const collected = { schemas, operation };
@@ -176,7 +187,7 @@ function describe(operation: Operation, schemas: Json): Json {
       ? {
           requestBody: {
             required: true,
-            content: contentOf(operation.body, 'input', collected),
+            content: operation.takesFile ? formOf(collected) : contentOf(operation.body, 'input', collected),
           },
         }
       : {}),

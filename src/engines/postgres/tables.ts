@@ -1,8 +1,10 @@
 import type { ColumnType, Generated } from 'kysely';
+import type { AssetTables } from './asset-tables.ts';
 import type { AttributionTables } from './attribution-tables.ts';
 import type { ContentTables } from './content-tables.ts';
 import type { MailTables } from './mail-tables.ts';
 import type { PeopleTables } from './people-tables.ts';
+import type { SandboxClockTable } from './sandbox-clock.ts';
 import type { ShipmentTables } from './shipment-tables.ts';
 import type { WebhookTables } from './webhook-tables.ts';
 import type { WorkTables } from './work-tables.ts';
@@ -119,6 +121,7 @@ export interface DirectoryWritersTable {
 
 export interface Database
   extends WorkflowTables,
+    AssetTables,
     AttributionTables,
     ContentTables,
     MailTables,
@@ -129,6 +132,7 @@ export interface Database
     MailTables,
     PeopleTables {
   brands: BrandsTable;
+  sandboxClock: SandboxClockTable;
   subscriptions: SubscriptionsTable;
   apiKeys: ApiKeysTable;
   creditEntries: CreditEntriesTable;

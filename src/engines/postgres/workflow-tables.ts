@@ -88,6 +88,8 @@ export interface IdempotencyKeysTable {
   key: string;
   requestHash: Buffer;
   answer: Buffer | null;
+  /** The answer is encrypted. */
+  isSealed: Generated<boolean>;
   createdAt: CreatedAt;
 }
 
