@@ -19,6 +19,7 @@ import { linkOperations } from '../resources/links/routes.ts';
 import { orderOperations } from '../resources/orders/routes.ts';
 import { payoutOperations } from '../resources/payouts/routes.ts';
 import { performanceOperations } from '../resources/performance/routes.ts';
+import { reviewOperations } from '../resources/reviews/routes.ts';
 import { rosterOperations } from '../resources/roster/routes.ts';
 import { shipmentOperations } from '../resources/shipments/routes.ts';
 import { usageOperations } from '../resources/usage/routes.ts';
@@ -44,6 +45,7 @@ const declared = [
   ...linkOperations,
   ...bulkCodeOperations,
   ...commissionOperations,
+  ...reviewOperations,
   ...payoutOperations,
   ...integrationOperations,
   ...orderOperations,

@@ -67,9 +67,10 @@ const NOUNS: readonly (readonly string[])[] = [
   ['content'],
   ['integrations'],
   ['links'],
-  ['orders'],
   ['commissions'],
+  ['orders'],
   ['payouts'],
+  ['reviews'],
   ['disputes'],
   ['webhooks', 'events', 'performance', 'analytics'],
 ];

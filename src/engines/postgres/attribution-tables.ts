@@ -9,7 +9,7 @@ export type IntegrationStatus = 'connected' | 'disconnected' | 'error' | 'reauth
 export type LinkType = 'discount_code' | 'link';
 export type CommissionStatus = 'pending' | 'approved' | 'rejected' | 'paid';
 export type PayoutMethod = 'wallet' | 'bank_transfer' | 'manual';
-export type LedgerKind = 'sale' | 'refund' | 'approval' | 'rejection' | 'payment' | 'adjustment';
+export type LedgerKind = 'sale' | 'refund' | 'approval' | 'rejection' | 'payment' | 'adjustment' | 'payout' | 'manual';
 
 export interface IntegrationsTable {
   id: string;
@@ -127,8 +127,9 @@ export interface OrderRefundsTable {
 export interface CommissionsTable {
   id: string;
   brandId: string;
-  orderId: string;
-  linkId: string;
+  /** Null, as its link, of one that the brand recorded itself. */
+  orderId: string | null;
+  linkId: string | null;
   creatorId: string;
   campaignId: string | null;
   source: string;
@@ -142,6 +143,7 @@ export interface CommissionsTable {
   statusUpdatedAt: Date | null;
   statusNote: string | null;
   rejectedFrom: 'pending' | 'approved' | null;
+  noteBeforeRejection: string | null;
   approvedAt: Date | null;
   paidAt: Date | null;
   holdEndsAt: Date | null;
@@ -179,6 +181,10 @@ export interface PayoutsTable {
   paidAt: Date | null;
   allocatedMinor: Generated<number>;
   nettedMinor: Generated<number>;
+  unallocatedMinor: Generated<number>;
+  isFee: Generated<boolean>;
+  isUnposted: Generated<boolean>;
+  settledIds: string[] | null;
   createdAt: CreatedAt;
   updatedAt: Date | null;
 }
@@ -188,6 +194,7 @@ export interface PayoutAllocationsTable {
   brandId: string;
   payoutId: string;
   amountMinor: number;
+  at: Date | null;
 }
 
 export interface LedgerEntriesTable {

@@ -8,7 +8,7 @@ import { lifetimeOf } from '../../figures/queries.ts';
 import { ApiError, type Problem, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { toPpm } from '../../values/money.ts';
-import { getBrandCurrency } from '../brands/queries.ts';
+import { getBrandCurrency, getDefaultRatePpm } from '../brands/queries.ts';
 import { campaignProblems } from '../campaigns/actions.ts';
 import { verifyCoupon } from '../integrations/actions.ts';
 import { getConnectedIntegration, getIntegration } from '../integrations/queries.ts';
@@ -149,6 +149,12 @@ async function checkReferences(place: Place, input: LinkCreate, problems: Proble
   return creator;
 }
 
+/** In millionths, of a percentage; the brand's own when none is given. */
+export async function ratePpmOf({ db, brandId }: Place, percent: number | undefined): Promise<number> {
+  const ppm = percent === undefined ? undefined : toPpm(percent);
+  return ppm ?? (await getDefaultRatePpm(db, brandId));
+}
+
 export async function createLink(
   work: Work,
   input: LinkCreate,
@@ -164,7 +170,7 @@ export async function createLink(
     ...{ id: newId('lnk', now.getTime()), brandId, creatorId: creator.id, creatorName, type, destinationUrl },
     campaignId: input.campaign_id ?? null,
     integrationId: input.integration_id ?? null,
-    commissionRatePpm: toPpm(input.commission_rate) ?? 0,
+    commissionRatePpm: await ratePpmOf(work, input.commission_rate),
     holdDays: input.hold_days,
     attributionDays: input.attribution_days,
     currency: store?.currency ?? input.currency ?? (await getBrandCurrency(db, brandId)),

@@ -131,7 +131,7 @@ export const LinkCreate = z
       .describe('The code, the name of the link, or the https address the link leads to.')
       .meta({ example: 'ANNA10' }),
     type: type.default('discount_code'),
-    commission_rate: Rate.default(0),
+    commission_rate: Rate.optional().describe("Percent; the brand's `default_commission_rate` when omitted."),
     campaign_id: reference.nullable().optional(),
     creator_name: CreatorName.nullable().optional(),
     platform: platform.optional(),
