@@ -4,6 +4,7 @@ import { directoryOperations } from '../directory/routes.ts';
 import { ledgerOperations } from '../ledger/routes.ts';
 import { analyticsOperations } from '../resources/analytics/routes.ts';
 import { applicationOperations } from '../resources/applications/routes.ts';
+import { folderOperations } from '../resources/assets/folders/routes.ts';
 import { assetOperations } from '../resources/assets/routes.ts';
 import { auditOperations } from '../resources/audit/routes.ts';
 import { brandOperations } from '../resources/brands/routes.ts';
@@ -38,6 +39,7 @@ const declared = [
   ...brandOperations,
   ...campaignOperations,
   ...applicationOperations,
+  ...folderOperations,
   ...assetOperations,
   ...deliverableOperations,
   ...shipmentOperations,

@@ -70,7 +70,8 @@ beforeAll(async () => {
   const asked = { creator_email: 'secret@example.com', type: 'reel' };
   const deliverable = (await send('POST', '/v1/deliverables', key, asked)).body.data.id;
   const asset = (await upload(app, key, file('secret', 'secret.txt'))).body.data.id;
-  Object.assign(ids, { assets: asset });
+  const folder = (await send('POST', '/v1/assets/folders', key, { name: 'secret' })).body.data.id;
+  Object.assign(ids, { assets: asset, folders: folder });
   const shipment = (await send('POST', '/v1/shipments', key, { creator_email: 'secret@example.com' })).body.data.id;
   const content = (await send('POST', '/v1/content', key, { url: 'https://photo.app/p/secret' })).body.data.id;
   const share = (await send('POST', '/api/brand/shipments/share', key, { title: 'secret' })).body.shareId;
@@ -83,7 +84,7 @@ const isDirectory = (path: string) => path.startsWith('/v1/creators/');
 const noun = (path: string) =>
   path.startsWith('/api/brand/shipments/share')
     ? 'shares'
-    : (path.replace('/affiliates/', '/').replace('/webhooks/deliveries', '/deliveries').split('/')[2] ?? '');
+    : (path.replace(/\/(affiliates|assets(?=\/folders)|webhooks(?=\/deliveries))\//, '/').split('/')[2] ?? '');
 const withId = operations.filter(({ path }) => path.includes('{') && !isDirectory(path));
 /** Asked of one order by its id: test/money/explain.test.ts asks as a stranger. */
 const isOfOne = (path: string) => path === '/v1/affiliates/explain';

@@ -27,13 +27,14 @@ import { openapiRoutes } from '../openapi/routes.ts';
 import type { Operation, Prepared } from '../operation.ts';
 import { operations } from '../operations.ts';
 import { sessionOperations } from '../session-operations.ts';
+import { boundRequests } from './bounded-requests.ts';
 import { isForm, readParts, takeForms } from './form.ts';
 import { healthRoutes } from './health.ts';
 import {
-  answerUnreadable,
   HEAD_WITHIN_MS,
   isUnroutable,
   MAX_HEADER_BYTES,
+  openUnreadable,
   REQUEST_WITHIN_MS,
   readRaw,
   unreadable,
@@ -165,10 +166,13 @@ export async function buildApp(context: Context, { webApp }: { webApp?: string }
     // No hook runs for these.
     frameworkErrors: (error, request, reply) =>
       void answerError(error, request, reply.headers(baseHeaders(request.id))),
-    clientErrorHandler: (error, socket) => answerUnreadable(error, socket, door.addresses, context.clock),
+    clientErrorHandler: (error, socket) => answerInTurn(error, socket),
     forceCloseConnections: 'idle',
     serverFactory: front.serverFactory,
   });
+
+  const bounded = boundRequests(app.server);
+  const answerInTurn = openUnreadable(bounded, door.addresses, context.clock);
 
   /** What the HTTP layer refuses never came to the door: under /v1 it is told only to whoever may ask at all. */
   async function refusalOf(error: unknown, { method, url }: FastifyRequest, asked: Request): Promise<ApiError> {
