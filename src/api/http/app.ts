@@ -235,6 +235,7 @@ export async function buildApp(context: Context, { webApp }: { webApp?: string }
   await openapiRoutes(app, operations, older);
   app.addHook('preClose', async () => {
     front.close();
+    context.stopping.abort();
     door.stop();
   });
   app.addHook('onClose', () => door.close());
