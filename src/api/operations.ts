@@ -15,6 +15,7 @@ import { contentOperations } from '../resources/content/routes.ts';
 import { contractOperations } from '../resources/contracts/routes.ts';
 import { creatorOperations } from '../resources/creators/routes.ts';
 import { deliverableOperations } from '../resources/deliverables/routes.ts';
+import { eventOperations } from '../resources/events/routes.ts';
 import { integrationOperations } from '../resources/integrations/routes.ts';
 import { bulkCodeOperations } from '../resources/links/bulk/routes.ts';
 import { linkOperations } from '../resources/links/routes.ts';
@@ -25,6 +26,7 @@ import { reviewOperations } from '../resources/reviews/routes.ts';
 import { rosterOperations } from '../resources/roster/routes.ts';
 import { shipmentOperations } from '../resources/shipments/routes.ts';
 import { usageOperations } from '../resources/usage/routes.ts';
+import { webhookDeliveryOperations } from '../resources/webhooks/deliveries/routes.ts';
 import { webhookOperations } from '../resources/webhooks/routes.ts';
 import type { Operation } from './operation.ts';
 
@@ -56,7 +58,9 @@ const declared = [
   ...performanceOperations,
   ...ledgerOperations,
   ...analyticsOperations,
+  ...eventOperations,
   ...webhookOperations,
+  ...webhookDeliveryOperations,
   ...auditOperations,
 ] as const;
 

@@ -17,6 +17,7 @@ import { profileUnknown } from '../resources/creators/jobs.ts';
 import { approveDue } from '../resources/reviews/jobs.ts';
 import { trackDue } from '../resources/shipments/jobs.ts';
 import { startDelivering } from '../resources/webhooks/sending/loop.ts';
+import { forgetDeliveries } from '../resources/webhooks/sending/record.ts';
 import { ignoreFailure } from '../values/errors.ts';
 import { consumersOf } from './consumers.ts';
 
@@ -85,6 +86,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
     every(RIGHTS_EVERY_MS, 'telling of rights that end', () => markExpiringRights(context)),
     every(FORGET_EVERY_MS, 'forgetting sent batches', () => forgetSentBatches(context)),
     every(FORGET_EVERY_MS, 'forgetting old events', () => pruneOutbox(engines.db, engines.clock.now())),
+    every(FORGET_EVERY_MS, 'forgetting old deliveries', () => forgetDeliveries(context)),
     every(FORGET_EVERY_MS, 'forgetting idempotency keys', () =>
       deleteOldKeys(engines.db, new Date(context.clock.now().getTime() - KEPT_MS)),
     ),
