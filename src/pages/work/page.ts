@@ -8,6 +8,7 @@ import {
   findDeliverableOfLink,
   listOfContract,
   listSubmissions,
+  type SubmissionRow,
 } from '../../resources/deliverables/queries.ts';
 import { ApiError } from '../../values/errors.ts';
 import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
@@ -15,13 +16,21 @@ import type { Form } from '../kit/form.ts';
 import { html } from '../kit/html.ts';
 import { hasProblem, NO_REFUSAL, NO_SUBMISSION, readRefusal, readSubmission } from './form.ts';
 import { MAX_FILE_BYTES, MAX_FILES, type Posted, receivePost, releaseAll } from './receive.ts';
-import { itemView, listView, nameOf, pathTo } from './view.ts';
+import { type Files, itemView, listView, nameOf, pathTo } from './view.ts';
 
 type WorkVisit = Visit<DeliverableFacts>;
 
 /** All that the link opens: the contract's deliverables, or the one that has no contract. */
 async function allOf({ postgres }: Context, row: DeliverableFacts): Promise<DeliverableFacts[]> {
   return row.contractId === null ? [row] : await listOfContract(postgres.db, row.brandId, row.contractId);
+}
+
+async function filesOf(context: Context, brandId: string, submissions: readonly SubmissionRow[]): Promise<Files> {
+  const ids = submissions.flatMap(({ assetIds }) => assetIds);
+  const assets = ids.length === 0 ? [] : await listAssetsById(context.postgres.db, brandId, ids);
+  return new Map(
+    assets.map(({ id, name }) => [id, { name, url: fileUrlOf(context, { assetId: id, form: 'original' }) }]),
+  );
 }
 
 async function showItem(
@@ -33,14 +42,7 @@ async function showItem(
   const { submission = NO_SUBMISSION, refusal = NO_REFUSAL, status } = filled;
   const isWrong = hasProblem(submission.problems) || hasProblem(refusal.problems);
   const submissions = await listSubmissions(context.postgres.db, row.brandId, [row.id]);
-  const assets = await listAssetsById(
-    context.postgres.db,
-    row.brandId,
-    submissions.flatMap(({ assetIds }) => assetIds),
-  );
-  const files = new Map(
-    assets.map(({ id, name }) => [id, { name, url: fileUrlOf(context, { assetId: id, form: 'original' }) }]),
-  );
+  const files = await filesOf(context, row.brandId, submissions);
   return {
     ...(status === undefined ? {} : { status }),
     title: `${isWrong ? 'Error: ' : ''}${nameOf(row)}`,

@@ -5,7 +5,6 @@ import { validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { findAddressee, notOnRoster } from '../applications/addressee-queries.ts';
 import { createAsset } from '../assets/actions.ts';
-import type { StoredFile } from '../assets/receive.ts';
 import { campaignProblems } from '../campaigns/actions.ts';
 import { mailCreated, mailMove } from './mails.ts';
 import { assetRightsOf, ENDED_WITH_CONTRACT, isLateAt, refusalOf } from './policy.ts';
@@ -25,6 +24,7 @@ import {
 } from './queries.ts';
 import { type DeliverableCreate, type DeliverablePatch, deliverableOf } from './schema.ts';
 
+type StoredFile = Parameters<typeof createAsset>[1];
 type DeliverableEvent = Extract<EventName, `deliverable.${string}`>;
 
 /** What creators write is theirs: the audit log says that it changed, not what it says. */
