@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { brandCommands } from './process/commands/brands.ts';
+import { clockCommands } from './process/commands/clock.ts';
 import { creditCommands } from './process/commands/credits.ts';
 import { integrationCommands } from './process/commands/integrations.ts';
 import { keyCommands } from './process/commands/keys.ts';
@@ -19,6 +20,7 @@ creditCommands(program);
 ledgerCommands(program);
 integrationCommands(program);
 mailCommands(program);
+clockCommands(program);
 
 program.parseAsync().catch((error: unknown) => {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

@@ -50,15 +50,24 @@ const Environment = z.object({
   WORKER_LOST_AFTER_MS: z.coerce.number().int().min(1_000).max(600_000).default(10_000),
   PROFILE_PROVIDER_URL: url(['http:', 'https:']),
   PROFILE_PROVIDER_TOKEN: z.string().optional(),
+  TRACKING_PROVIDER_URL: url(['http:', 'https:']),
+  TRACKING_PROVIDER_KEY: z.string().optional(),
+  CONTENT_PROVIDER_URL: url(['http:', 'https:']),
+  CONTENT_PROVIDER_TOKEN: z.string().optional(),
   ROLLCALL_SECRET: z
     .string()
     .regex(/^[0-9a-fA-F]{64}$/, 'must be 64 hex digits')
     .optional(),
   LINKS_URL: url(['http:', 'https:']),
+  ROLLCALL_SANDBOX: z.enum(['0', '1', 'really'], 'must be 1; beside engines of your own, really').default('0'),
   SMTP_URL: url(['smtp:', 'smtps:']),
   MAIL_FROM: z.email('must be an address alone, such as mail@example.com').optional(),
   UNKNOWN_LINK_URL: url(['http:', 'https:']),
+  API_URL: url(['http:', 'https:']),
+  LEGACY_URL: url(['http:', 'https:']),
   OUTBOUND_ALLOW: networks,
+  ASSETS_URL: url(['s3:']),
+  MAX_ASSET_MB: z.coerce.number().int().min(1).max(5_000).default(100),
   ROLLCALL_DIR: z.string().default('.rollcall'),
   EMBEDDED_JAVA_HOME: z.string().optional(),
   ES_JAVA_HOME: z.string().optional(),
@@ -92,25 +101,52 @@ export interface Config {
   /** Who knows the public profile of a handle that the directory lacks. The operator's own, so it may be private. */
   profileProviderUrl: string | undefined;
   profileProviderToken: string | undefined;
+  /** Who knows where a parcel is, in AfterShip's protocol. */
+  trackingProviderUrl: string | undefined;
+  trackingProviderKey: string | undefined;
+  /** Who knows the figures of a post. */
+  contentProviderUrl: string | undefined;
+  contentProviderToken: string | undefined;
   /** The installation's one secret, 32 bytes; `readSecret` says where it comes from when it is not set. */
   secret: Buffer | undefined;
   /** The links host, without a slash at the end; short URLs begin with it. */
   linksUrl: string;
   /** False: links are on the address that the server listens on. */
   linksUrlIsSet: boolean;
+  /** Whether the clock may be put ahead, by `cli clock advance`. */
+  isSandbox: boolean;
   /** The server that takes our mails; undefined: they are written to files. */
   smtpUrl: string | undefined;
   /** The address that mails come from. */
   mailFrom: string;
+  /** The API's own address, where answers must name it in full. */
+  apiUrl: string | undefined;
+  /** The host of the older interface; undefined: both interfaces are on every host. */
+  legacyUrl: string | undefined;
   /** Where a visitor of an unknown or inactive link is sent; undefined: a page of our own. */
   unknownLinkUrl: string | undefined;
   /** Addresses or networks that calls to a brand's own hosts may reach although they are private. */
   outboundAllow: string[];
+  /** The S3-compatible storage of assets; undefined: a folder of this machine. */
+  assetsUrl: string | undefined;
+  maxAssetBytes: number;
   /** Absolute path of the folder that holds embedded engines, their data and the demo's keys. */
   directory: string;
   /** Where to look for Java, in order, besides the usual folders. */
   java: { homes: string[]; searchPath: string };
   cores: number;
+}
+
+/** Time that is put ahead never comes back: engines that hold more than a try-out are named on purpose, or not at all. */
+function assertSandbox(env: z.infer<typeof Environment>): void {
+  if (env.ROLLCALL_SANDBOX !== '1') return;
+  const engines = ['DATABASE_URL', 'REDIS_URL', 'ELASTICSEARCH_URL', 'CLICKHOUSE_URL'] as const;
+  const given = engines.filter((name) => env[name] !== undefined);
+  if (given.length === 0) return;
+  throw new Error(
+    `ROLLCALL_SANDBOX=1 is for embedded engines, and ${given.join(', ')} names others. A sandbox puts their data's time ` +
+      'ahead for good: set ROLLCALL_SANDBOX=really if that is what you want.',
+  );
 }
 
 /** Reads the configuration, or throws an error that names each bad variable. */
@@ -122,6 +158,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     throw new Error(`The environment is not right:\n${lines.join('\n')}`);
   }
   const env = parsed.data;
+  assertSandbox(env);
   if (env.SMTP_URL !== undefined && env.MAIL_FROM === undefined) {
     throw new Error('Set MAIL_FROM beside SMTP_URL: the address that mails come from.');
   }
@@ -143,13 +180,22 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     workerLostAfterMs: env.WORKER_LOST_AFTER_MS,
     profileProviderUrl: env.PROFILE_PROVIDER_URL,
     profileProviderToken: env.PROFILE_PROVIDER_TOKEN,
+    trackingProviderUrl: env.TRACKING_PROVIDER_URL,
+    trackingProviderKey: env.TRACKING_PROVIDER_KEY,
+    contentProviderUrl: env.CONTENT_PROVIDER_URL,
+    contentProviderToken: env.CONTENT_PROVIDER_TOKEN,
     secret: env.ROLLCALL_SECRET === undefined ? undefined : Buffer.from(env.ROLLCALL_SECRET, 'hex'),
     linksUrl: (env.LINKS_URL ?? `http://${env.HOST}:${env.PORT}`).replace(/\/$/, ''),
     linksUrlIsSet: env.LINKS_URL !== undefined,
+    isSandbox: env.ROLLCALL_SANDBOX !== '0',
     smtpUrl: env.SMTP_URL,
     mailFrom: env.MAIL_FROM ?? 'rollcall@localhost',
+    apiUrl: env.API_URL?.replace(/\/$/, ''),
+    legacyUrl: env.LEGACY_URL,
     unknownLinkUrl: env.UNKNOWN_LINK_URL,
     outboundAllow: env.OUTBOUND_ALLOW,
+    assetsUrl: env.ASSETS_URL,
+    maxAssetBytes: env.MAX_ASSET_MB * 1024 * 1024,
     directory: path.resolve(env.ROLLCALL_DIR),
     java: {
       homes: [env.EMBEDDED_JAVA_HOME, env.ES_JAVA_HOME, env.JAVA_HOME].filter((home) => home !== undefined),

@@ -5,6 +5,7 @@ import { assertNode } from './process/node-version.ts';
 import { configuredUrls, openContext } from './process/open-context.ts';
 import { openShutdown, tell } from './process/shutdown.ts';
 import { report } from './process/terminal.ts';
+import { ignoreFailure } from './values/errors.ts';
 
 const STOP_WITHIN_MS = 10_000;
 
@@ -21,8 +22,9 @@ try {
   const config = readConfig();
   const urls = configuredUrls(config);
   const shutdown = openShutdown(STOP_WITHIN_MS);
-  const { context, close } = openContext(config, urls);
+  const { context, readClock, close } = openContext(config, urls);
   shutdown.add(close);
+  await readClock().catch(ignoreFailure('the engines may come later; it is read each second'));
   shutdown.add(startJobs(context, urls.redis).stop);
   shutdown.started();
   report('worker started');

@@ -31,7 +31,7 @@ export interface Call<Params, Query, Body> extends Input<Params, Query, Body> {
 }
 
 /** What every endpoint says of itself. */
-interface Facts<
+export interface Facts<
   I extends string = string,
   P extends z.ZodType = z.ZodType,
   Q extends z.ZodObject = z.ZodObject,
@@ -96,6 +96,8 @@ export interface ChangeDeclaration<
 > extends Facts<I, P, Q, B, R> {
   /** What must be asked of the outside, before the transaction opens. `noLookUp` when nothing must. */
   lookUp: (context: Context, call: CallOf<P, Q, B>) => Promise<L>;
+  /** The answer carries a secret, or a link that opens a page: it is kept encrypted for its `Idempotency-Key`. */
+  sealsAnswer?: boolean;
   /** The change, in the one transaction that also keeps the idempotent answer, the audit line and the events. */
   apply: (work: Work, call: CallOf<P, Q, B>, found: L) => Promise<z.input<R>>;
   /** What must be known elsewhere at once; the worker does the same soon, so it may be lost. */
@@ -125,6 +127,10 @@ export interface Prepared {
 export interface Operation extends Required<Facts> {
   /** Whether it also answers text/csv. */
   hasCsv: boolean;
+  /** Of a read: the same with its whole rows cut to another shape, for a door that shows them otherwise. */
+  answeredAs?: (response: z.ZodType) => Operation;
+  /** Takes `multipart/form-data` with one file instead of JSON. */
+  takesFile?: true;
   /** Applies the shapes; throws VALIDATION_ERROR with every problem at once. */
   prepare(raw: RawInput): Prepared;
 }
@@ -153,9 +159,9 @@ export interface Typed<
   };
 }
 
-const bytesOf = (response: z.ZodType, answer: unknown) => Buffer.from(JSON.stringify(response.parse(answer)));
+export const bytesOf = (response: z.ZodType, answer: unknown) => Buffer.from(JSON.stringify(response.parse(answer)));
 
-const DEFAULTS = { directory: false, ownersOnly: false, status: 200, errors: [] } as const;
+export const DEFAULTS = { directory: false, ownersOnly: false, status: 200, errors: [] } as const;
 
 /** An endpoint that reads. */
 export function operation<
@@ -170,6 +176,7 @@ export function operation<
     ...DEFAULTS,
     ...facts,
     hasCsv: csv !== undefined,
+    answeredAs: (response) => operation({ ...declared, response }),
     prepare: (raw) => {
       const input = readInput(declared, raw);
       return {
@@ -196,7 +203,7 @@ export function change<
   R extends z.ZodType,
   L,
 >(declared: ChangeDeclaration<I, P, Q, B, R, L>): Operation & Typed<I, P, Q, B, R> {
-  const { lookUp, apply, afterwards, ...facts } = declared;
+  const { lookUp, apply, afterwards, sealsAnswer = false, ...facts } = declared;
   return {
     ...DEFAULTS,
     ...facts,
@@ -208,7 +215,7 @@ export function change<
         price: () => 0,
         run: async (context, caller, circumstances) => {
           const call = { ...input, caller, setHeader: circumstances.setHeader };
-          const request = { caller, circumstances, operation: declared.id, raw };
+          const request = { caller, circumstances, operation: declared.id, raw, sealsAnswer };
           const replay = Object.is(lookUp, noLookUp) ? undefined : await findReplay(context, request);
           if (replay) return replay;
           const found = await lookUp(context, call);

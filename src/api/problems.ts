@@ -18,12 +18,14 @@ export const besideOthers = {
 
 const SHOWN = 60;
 
+const isWhole = (value: unknown) => typeof value === 'object' && value !== null && !(value instanceof Date);
+
 /** A value as an error message shows it: short, and never a secret's whole length or a whole body. */
 function show(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return `a list of ${value.length}`;
-  if (typeof value === 'object' && value !== null) return 'an object';
-  const text = String(value);
+  if (isWhole(value)) return 'an object';
+  const text = value instanceof Date ? (value.toJSON() ?? 'no time') : String(value);
   const characters = [...text];
   return JSON.stringify(characters.length > SHOWN ? `${characters.slice(0, SHOWN).join('')}…` : text);
 }
@@ -77,7 +79,7 @@ function codeOf(issue: Issue): string {
 function messageOf(issue: Issue, code: string): string {
   if (issue.code === 'custom') {
     // A rule between fields looks at the whole body, and says itself what it wants.
-    const isOfFields = typeof issue.input === 'object' || code === 'required';
+    const isOfFields = isWhole(issue.input) || code === 'required';
     return isOfFields ? `${issue.message}.` : `${issue.message}; got ${show(issue.input)}.`;
   }
   return code === 'required' ? 'is required.' : `${expectation(issue)}; got ${show(issue.input)}.`;

@@ -29,9 +29,15 @@ export const CommissionPayload = z.object({
   campaign_id: z.string().nullable(),
   type: z.string(),
   source: z.string(),
+  integration_id: z.string().nullable(),
   amount: money,
   commission: money,
+  commission_at_rate: money,
+  commission_rate: z.number(),
   order_id: z.string().nullable(),
+  order_paid: z.boolean(),
+  order_paid_at: timestamp.nullable(),
+  approvable_at: timestamp.nullable(),
   customer_email: z.string().nullable().describe('Masked.'),
   discount_code: z.string().nullable(),
   affiliate_code: z.string().nullable(),
@@ -39,6 +45,7 @@ export const CommissionPayload = z.object({
   status: z.enum(['pending', 'approved', 'rejected', 'paid']),
   status_updated_at: timestamp.nullable(),
   status_note: z.string().nullable(),
+  rejected_by: z.enum(['review', 'order']).nullable(),
   fraud_flags: z.array(
     z.object({ code: z.string(), severity: z.string(), detail: z.string(), detected_at: timestamp }),
   ),
@@ -64,6 +71,8 @@ export const PayoutPayload = z.object({
   allocated_amount: money,
   netted_amount: money,
   unallocated_amount: money,
+  unallocated: money,
+  is_fee: z.boolean(),
 });
 
 export const DeliverablePayload = z.object({
@@ -98,24 +107,36 @@ export const MessagePayload = z.object({
 });
 
 const count = z.number().int();
+const metric = count.nullable();
+const ContentMetrics = z.object({
+  views: metric,
+  likes: metric,
+  comments: metric,
+  shares: metric,
+  saves: metric,
+  engagement_rate: z.number().nullable(),
+});
 export const ContentPayload = z.object({
   id: z.string(),
   url: z.string(),
-  platform: z.string().nullable(),
+  platform: z.string(),
   type: z.string().nullable(),
   creator_email: email,
   campaign_id: z.string().nullable(),
-  metrics: z.object({
-    views: count,
-    likes: count,
-    comments: count,
-    shares: count,
-    saves: count,
-    engagement_rate: z.number(),
-  }),
+  metrics: ContentMetrics,
   tracked_at: timestamp,
   last_refreshed: timestamp.nullable(),
   status: z.string(),
+  creator_name: name,
+  caption: z.string().nullable(),
+  posted_at: timestamp.nullable(),
+  paid_partnership: z.boolean().nullable(),
+  refresh_error: z.string().nullable(),
+  next_refresh_available: timestamp.nullable(),
+});
+
+export const ContentRefreshedPayload = ContentPayload.extend({
+  previous_metrics: ContentMetrics.describe('Before this reading.'),
 });
 
 export const ContractPayload = z.object({
@@ -134,6 +155,7 @@ export const ContractPayload = z.object({
   created_at: timestamp,
 });
 
+const part = z.string().nullable();
 export const ShipmentPayload = z.object({
   id: z.string(),
   campaign_id: z.string().nullable(),
@@ -141,9 +163,22 @@ export const ShipmentPayload = z.object({
   creator_name: name,
   carrier: z.string().nullable(),
   tracking_number: z.string().nullable(),
-  status: z.string(),
+  estimated_arrival: z.string().nullable(),
+  product_description: z.string().nullable(),
+  shipping_address: z
+    .union([z.object({ street: part, line2: part, city: part, state: part, zip: part, country: part }), z.string()])
+    .nullable(),
+  notes: z.string().nullable(),
   tracking_status: z.string().nullable(),
+  creator_confirmed_receipt: z.boolean(),
+  status: z.string(),
   created_at: timestamp,
+  updated_at: timestamp.nullable(),
+  products: z.array(z.object({ name: z.string(), sku: z.string().nullable(), quantity: count })).nullable(),
+  shipped_at: timestamp.nullable(),
+  delivered_at: timestamp.nullable(),
+  confirmed_at: timestamp.nullable(),
+  reported_missing_at: timestamp.nullable(),
 });
 
 export const CampaignPayload = z.object({

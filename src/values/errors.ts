@@ -1,6 +1,7 @@
 /** Every code a client can branch on, with its status. The one place where a code gets its status. */
 export const STATUS = {
   INVALID_JSON: 400,
+  BAD_REQUEST: 400,
   AUTH_REQUIRED: 401,
   INVALID_API_KEY: 401,
   INVALID_SIGNATURE: 401,
@@ -15,6 +16,7 @@ export const STATUS = {
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   NOT_ACCEPTABLE: 406,
+  REQUEST_TIMEOUT: 408,
   CONFLICT: 409,
   ALREADY_ON_ROSTER: 409,
   DUPLICATE_CODE: 409,
@@ -24,6 +26,7 @@ export const STATUS = {
   COMMISSION_PAID: 409,
   IDEMPOTENCY_KEY_REUSED: 409,
   CREATOR_LIMIT_REACHED: 403,
+  WEBHOOK_LIMIT_REACHED: 403,
   PAYLOAD_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
   VALIDATION_ERROR: 422,
@@ -35,6 +38,9 @@ export const STATUS = {
 } as const;
 
 export type ErrorCode = keyof typeof STATUS;
+
+const isErrorCode = (name: string): name is ErrorCode => Object.hasOwn(STATUS, name);
+export const ERROR_CODES = Object.keys(STATUS).filter(isErrorCode);
 
 /** One thing wrong with one field; `message` names the value and what would be right. */
 export interface Problem {

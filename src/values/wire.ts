@@ -24,3 +24,6 @@ const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${lette
 function wireValue(value: unknown): unknown {
   return value instanceof Date ? value.toISOString() : value;
 }
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -147,6 +147,45 @@ describe('a call to a URL that a brand gave', () => {
     expect(await call(fits.url)).toMatchObject({ outcome: 'answered' });
   });
 
+  it('takes the first bytes of a large answer, where that is enough, without a character cut in two', async () => {
+    const { url } = await serve((_request, response) => response.end(`${'x'.repeat(999)}ü${'y'.repeat(100_000)}`));
+    const answer = await call(url, { onLarge: 'truncate' });
+    expect(answer).toMatchObject({ outcome: 'answered', status: 200, text: 'x'.repeat(999) });
+  });
+
+  it('is answered by the head alone, where that is enough: the body may be huge, drip for ever or break off', async () => {
+    const large = await serve((_request, response) => response.end('x'.repeat(10_000_000)));
+    const dripping = await serve((_request, response) => {
+      response.writeHead(200).write('begun');
+      const timer = setInterval(() => response.write('.'), 20);
+      response.on('close', () => clearInterval(timer));
+    });
+    const broken = await serve((_request, response) => {
+      response.writeHead(200, { 'content-length': '100' }).write('begun');
+      setTimeout(() => response.destroy(), 20);
+    });
+    for (const { url, reached } of [large, dripping, broken]) {
+      const from = performance.now();
+      const answer = await call(url, { answerAt: 'head', method: 'POST', body: '{}', timeoutMs: 5_000 });
+      expect(answer).toMatchObject({
+        outcome: 'answered',
+        status: 200,
+        text: expect.stringMatching(/^(begun|x{1000}$)/),
+      });
+      expect([reached, performance.now() - from < 2_000]).toEqual([['POST /'], true]);
+    }
+  });
+
+  it('says why it has failed: no answer in time, the network, or the certificate', async () => {
+    const silent = await serve(() => undefined);
+    expect(await call(silent.url, { timeoutMs: 150, answerAt: 'head' })).toMatchObject({ reason: 'timeout' });
+    expect(await call('http://127.0.0.1:1/')).toMatchObject({ outcome: 'failed', reason: 'network' });
+    const plain = await serve((_request, response) => response.end());
+    expect(await call(plain.url.replace('http:', 'https:'))).toMatchObject({ outcome: 'failed', reason: 'tls' });
+    const reset = await serve((request) => request.socket.destroy());
+    expect(await call(reset.url)).toMatchObject({ outcome: 'failed', reason: 'network' });
+  });
+
   it('ends at its time: before the answer, and while the body trickles', async () => {
     const silent = await serve(() => undefined);
     const trickling = await serve((_request, response) => void response.write('{'));

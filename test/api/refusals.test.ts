@@ -24,10 +24,13 @@ function expectBase({ headers, body }: Awaited<ReturnType<typeof call>>): void {
   expect(headers.get('x-request-id')).toBe(body.request_id);
 }
 
-describe('what the HTTP layer refuses under /v1', () => {
+describe('what the HTTP layer refuses under /v1, /api/v1 and /api/brand', () => {
   const cases: [what: string, path: string, init: RequestInit, status: number, code: string][] = [
     ['a path that is no text', '/v1/creators/%zz', {}, 404, 'NOT_FOUND'],
     ['a part of the path of 600 digits', `/v1/creators/${'1'.repeat(600)}`, {}, 414, 'REQUEST_TOO_LONG'],
+    ['a path of the older interface that is none', '/api/v1/nope', {}, 404, 'NOT_FOUND'],
+    ['the root of the older interface', '/api/v1', {}, 404, 'NOT_FOUND'],
+    ['a path of the brand that is none', '/api/brand/nope', {}, 404, 'NOT_FOUND'],
     ['a body over 1 MB', '/v1/campaigns', LARGE, 413, 'PAYLOAD_TOO_LARGE'],
   ];
 
@@ -87,8 +90,8 @@ async function exchange(lines: string[]): Promise<{ status: number; head: string
 
 describe('what Node would refuse without a body', () => {
   it.each([
-    ['HTTP/1.1 without a Host header', ['GET /v1/creators/search HTTP/1.1'], 400, 'INVALID_JSON'],
-    ['a short link without a Host header', ['GET /r/x HTTP/1.1'], 400, 'INVALID_JSON'],
+    ['HTTP/1.1 without a Host header', ['GET /v1/creators/search HTTP/1.1'], 400, 'BAD_REQUEST'],
+    ['a short link without a Host header', ['GET /r/x HTTP/1.1'], 400, 'BAD_REQUEST'],
     ['an expectation', ['GET /v1/creators/search HTTP/1.1', 'host: x', 'expect: foo'], 417, 'NOT_ACCEPTABLE'],
     ['CONNECT', ['CONNECT example.com:443 HTTP/1.1', 'host: example.com:443'], 405, 'METHOD_NOT_ALLOWED'],
   ])('%s is answered in the same form, counted by address', async (_what, lines, status, code) => {

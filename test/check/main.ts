@@ -51,7 +51,7 @@ async function runCheck(name: string, check: () => Promise<string[]>): Promise<b
 }
 
 const { write } = readFlags(USAGE, { write: { type: 'boolean', default: false } });
-if (write) await tool('biome', 'format', '--write', await writeOpenapi());
+if (write) await writeOpenapi();
 
 const results = await Promise.all(Object.entries(CHECKS).map(([name, check]) => runCheck(name, check)));
 if (results.includes(false)) process.exitCode = 1;

@@ -4,6 +4,8 @@ import { LRUCache } from 'lru-cache';
 import type { Request } from '../../access/keys/identify.ts';
 import { readCookie } from '../../access/sessions/cookie.ts';
 import { countUnshipped } from '../../figures/shipping/queries.ts';
+import { deprecationHeaders, isLegacy, legacyHosts } from '../../legacy/hosts.ts';
+import { legacyOperations } from '../../legacy/operations.ts';
 import { baseHeaders, bodyOf, openFront } from '../../links-host/front.ts';
 import { backlogOf } from '../../links-host/queries.ts';
 import { openRedirect } from '../../links-host/redirect.ts';
@@ -11,7 +13,9 @@ import { countMails } from '../../mail/queries.ts';
 import { CONSUMER_NAMES } from '../../outbox/consumer-names.ts';
 import { lagOf } from '../../outbox/relay.ts';
 import { applyRoutes } from '../../pages/apply/routes.ts';
+import { fileRoutes } from '../../pages/files/routes.ts';
 import { pageRoutes } from '../../pages/serve.ts';
+import { shareRoutes } from '../../pages/share/routes.ts';
 import { INGEST, ingestRoutes } from '../../stores/ingest.ts';
 import { ApiError, errorBody, toApiError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
@@ -25,12 +29,14 @@ import { openapiRoutes } from '../openapi/routes.ts';
 import type { Operation, Prepared } from '../operation.ts';
 import { operations } from '../operations.ts';
 import { sessionOperations } from '../session-operations.ts';
+import { boundRequests } from './bounded-requests.ts';
+import { isForm, readParts, takeForms } from './form.ts';
 import { healthRoutes } from './health.ts';
 import {
-  answerUnreadable,
   HEAD_WITHIN_MS,
   isUnroutable,
   MAX_HEADER_BYTES,
+  openUnreadable,
   REQUEST_WITHIN_MS,
   readRaw,
   unreadable,
@@ -72,8 +78,24 @@ function openPrepared(operation: Operation): (request: FastifyRequest) => Prepar
   };
 }
 
-function register(app: FastifyInstance, door: Door, metrics: Metrics, operation: Operation): void {
-  const prepare = openPrepared(operation);
+/** A form is read by the operation itself, once it is known who calls. */
+function prepareForm(operation: Operation, request: FastifyRequest, maxFileBytes: number): Prepared {
+  const parts = () => readParts(request, { maxFileBytes, maxFiles: 1 });
+  const raw = readRaw(request, false);
+  return operation.prepare(isForm(request) ? { ...raw, parts } : raw);
+}
+
+/** What the routes of operations are given. */
+interface Served {
+  door: Door;
+  metrics: Metrics;
+  maxAssetBytes: number;
+}
+
+function register(app: FastifyInstance, { door, metrics, maxAssetBytes }: Served, operation: Operation): void {
+  const prepare = operation.takesFile
+    ? (request: FastifyRequest) => prepareForm(operation, request, maxAssetBytes)
+    : openPrepared(operation);
   app.route({
     method: operation.method,
     url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
@@ -91,9 +113,8 @@ function register(app: FastifyInstance, door: Door, metrics: Metrics, operation:
 }
 
 /** What is no operation: 405 with `Allow` where another method of the path is one, else 404. */
-function noSuchOperation(method: string, url: string): ApiError {
-  const path = url.split('?', 1)[0] ?? '';
-  const all = [...operations, ...sessionOperations];
+function noSuchOperation(all: readonly Operation[], method: string, url: string): ApiError {
+  const path = (url.split('?', 1)[0] ?? '').replace(/(?<=.)\/+$/, '');
   const literal = all.filter((operation) => operation.path === path);
   const found = literal.length > 0 ? literal : all.filter((operation) => matches(operation.path, path));
   const methods = found.map((operation) => operation.method);
@@ -102,7 +123,8 @@ function noSuchOperation(method: string, url: string): ApiError {
   return new ApiError('METHOD_NOT_ALLOWED', `${method} is not allowed here; use ${allow}.`, { headers: { allow } });
 }
 
-const isApi = (url: string) => /^\/v1(?:[/?]|$)/.test(url);
+/** What is asked of the API and is no operation is refused by the door: counted by key, and told only to who has one. */
+const isApi = (url: string) => /^\/(?:v1|api\/v1|api\/brand)(?:[/?]|$)/.test(url);
 
 function matches(pattern: string, path: string): boolean {
   const parts = path.split('/');
@@ -129,6 +151,9 @@ export async function buildApp(context: Context, { webApp }: { webApp?: string }
     const own = headers['x-request-id'];
     return typeof own === 'string' && REQUEST_ID.test(own) ? own : newId('req', context.clock.now().getTime());
   };
+  const older = legacyOperations(() => context.clock.now());
+  const all = [...operations, ...older, ...sessionOperations];
+  const hosts = legacyHosts(context.config);
   const front = openFront(openRedirect(context, metrics), {
     ...{ maxHeaderSize: MAX_HEADER_BYTES, headWithinMs: HEAD_WITHIN_MS, requestWithinMs: REQUEST_WITHIN_MS },
     ...{ trustedProxies, addresses: door.addresses, requestIdOf, log },
@@ -138,21 +163,24 @@ export async function buildApp(context: Context, { webApp }: { webApp?: string }
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
     bodyLimit: BODY_LIMIT_BYTES,
-    routerOptions: { maxParamLength: 500 },
+    routerOptions: { maxParamLength: 500, ignoreTrailingSlash: true },
     exposeHeadRoutes: false,
     requestIdHeader: false,
     genReqId: requestIdOf,
     // No hook runs for these.
     frameworkErrors: (error, request, reply) =>
       void answerError(error, request, reply.headers(baseHeaders(request.id))),
-    clientErrorHandler: (error, socket) => answerUnreadable(error, socket, door.addresses, context.clock),
+    clientErrorHandler: (error, socket) => answerInTurn(error, socket),
     forceCloseConnections: 'idle',
     serverFactory: front.serverFactory,
   });
 
+  const bounded = boundRequests(app.server);
+  const answerInTurn = openUnreadable(bounded, door.addresses, context.clock);
+
   /** What the HTTP layer refuses never came to the door: under /v1 it is told only to whoever may ask at all. */
   async function refusalOf(error: unknown, { method, url }: FastifyRequest, asked: Request): Promise<ApiError> {
-    const refusal = isUnroutable(error) ? noSuchOperation(method, url) : unreadable(error);
+    const refusal = isUnroutable(error) ? noSuchOperation(all, method, url) : unreadable(error);
     const answer = toApiError(refusal);
     return refusal === error || !isApi(url) ? answer : await door.refuse(asked, answer).catch(toApiError);
   }
@@ -174,25 +202,40 @@ export async function buildApp(context: Context, { webApp }: { webApp?: string }
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(baseHeaders(request.id));
+    if (isLegacy(request.url)) reply.headers(deprecationHeaders(request.url, context.config.apiUrl));
+    if (context.config.isSandbox) reply.header('x-rollcall-clock', context.clock.now().toISOString());
     done();
+  });
+  app.addHook('onRequest', async (request, reply) => {
+    if (!isApi(request.url) || hosts.has(request.host, request.url)) return;
+    await door.refuse(requestOf(request, reply), new ApiError('NOT_FOUND', 'This host has no such path; see /docs.'));
   });
   app.addHook('preParsing', (request, _reply, payload, done) => done(null, bodyOf(request, payload)));
   app.setErrorHandler(answerError);
   app.setNotFoundHandler(async (request, reply) => {
-    const refusal = noSuchOperation(request.method, request.url);
+    const refusal = noSuchOperation(all, request.method, request.url);
     if (!isApi(request.url)) throw refusal;
     await door.refuse(requestOf(request, reply), refusal);
   });
-  for (const operation of [...operations, ...sessionOperations]) register(app, door, metrics, operation);
+  const served = { door, metrics, maxAssetBytes: context.config.maxAssetBytes };
+  const [forms, others] = [all.filter(({ takesFile }) => takesFile), all.filter(({ takesFile }) => !takesFile)];
+  for (const operation of others) register(app, served, operation);
+  await app.register(async (scope) => {
+    await takeForms(scope);
+    for (const operation of forms) register(scope, served, operation);
+  });
   healthRoutes(app, context, door, metrics);
   applyRoutes(app, context, metrics);
+  fileRoutes(app, context);
   await pageRoutes(app, context, metrics);
+  shareRoutes(app, context);
   ingestRoutes(app, context, metrics);
   webAppRoutes(app, context, metrics);
   if (webApp !== undefined) await clientRoutes(app, webApp);
-  await openapiRoutes(app, operations);
+  await openapiRoutes(app, operations, older);
   app.addHook('preClose', async () => {
     front.close();
+    context.stopping.abort();
     door.stop();
   });
   app.addHook('onClose', () => door.close());

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { type ErrorCode, STATUS } from '../../values/errors.ts';
+import { GENERIC_STORE_SHAPES } from '../../stores/providers/generic-schema.ts';
+import { ERROR_CODES, type ErrorCode, STATUS } from '../../values/errors.ts';
 import type { Operation } from '../operation.ts';
-
-type Json = Record<string, unknown>;
+import { exampleOf, idExample } from './examples.ts';
+import { type Json, jsonSchemaOf, meaningOf } from './schema.ts';
 
 /** Codes that every operation can answer. */
 const COMMON: readonly ErrorCode[] = [
@@ -25,49 +26,64 @@ const OF_CHANGES: readonly ErrorCode[] = [
 
 const ErrorAnswer = z
   .looseObject({
-    error: z.string().describe('For people.'),
-    code: z.string().describe('For programs: branch on this.'),
-    details: z.array(z.object({ field: z.string(), code: z.string(), message: z.string() })).optional(),
+    error: z.string().describe('For people.').meta({ example: 'body.name: is required.' }),
+    code: z
+      .enum(ERROR_CODES)
+      .describe('For programs: branch on this.')
+      .meta({ id: 'ErrorCode', example: 'VALIDATION_ERROR' }),
+    details: z
+      .array(
+        z.object({
+          field: z.string().describe('The field, as a path.').meta({ example: 'body.name' }),
+          code: z.string().describe('What is wrong with it, for programs.').meta({ example: 'required' }),
+          message: z.string().describe('What would be right.').meta({ example: 'is required.' }),
+        }),
+      )
+      .optional(),
     request_id: z.string(),
   })
+  .describe('What every refusal says; some codes add facts beside these, such as `credits_remaining`.')
   .meta({ id: 'Error' });
 
-/** A Date here is text on the wire; an e-mail address is what its pattern says, which is narrower than the format. */
-function writeForm({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: Json }): void {
-  if (jsonSchema.format === 'email' && jsonSchema.pattern !== undefined) delete jsonSchema.format;
-  if (zodSchema._zod.def.type !== 'date') return;
-  jsonSchema.type = 'string';
-  jsonSchema.format = 'date-time';
+interface Collected {
+  schemas: Json;
+  operation: Operation;
 }
 
-/** A shape as JSON Schema; shapes with an id are collected in `components`. */
-function schemaOf(shape: z.ZodType, io: 'input' | 'output', components: Json): Json {
-  const {
-    $schema: _schema,
-    $defs,
-    ...schema
-  } = z.toJSONSchema(shape, { io, unrepresentable: 'any', override: writeForm });
-  const rewritten: unknown = JSON.parse(
-    JSON.stringify({ schema, $defs }).replaceAll('"#/$defs/', '"#/components/schemas/'),
-  );
-  const { schema: own, $defs: named = {} } = z
-    .object({ schema: z.record(z.string(), z.unknown()), $defs: z.record(z.string(), z.unknown()).optional() })
-    .parse(rewritten);
-  for (const [id, definition] of Object.entries(named)) components[id] = definition;
-  if (typeof own.id === 'string') {
-    const { id, ...definition } = own;
-    components[own.id] = definition;
-    return { $ref: `#/components/schemas/${id}` };
+/** A shape as JSON Schema; shapes with an id are collected. */
+function schemaOf(shape: z.ZodType, io: 'input' | 'output', { schemas }: Pick<Collected, 'schemas'>): Json {
+  const { schema, named } = jsonSchemaOf(shape, io, '#/components/schemas/');
+  Object.assign(schemas, named);
+  if (typeof schema.id !== 'string') return schema;
+  const { id, ...definition } = schema;
+  schemas[schema.id] = definition;
+  return { $ref: `#/components/schemas/${id}` };
+}
+
+const pascalCase = (name: string) => name.replace(/(?:^|_)(\w)/g, (_all, letter: string) => letter.toUpperCase());
+
+/** A whole body under a name of its own, with an example: a generated client names its types by it. */
+function contentOf(shape: z.ZodType, io: 'input' | 'output', collected: Collected): Json {
+  const { operation, schemas } = collected;
+  let schema = schemaOf(shape, io, collected);
+  if (schema.$ref === undefined) {
+    const name = `${pascalCase(operation.id)}${io === 'input' ? 'Request' : 'Answer'}`;
+    schemas[name] = schema;
+    schema = { $ref: `#/components/schemas/${name}` };
   }
-  return own;
+  const example = exampleOf(schema, { named: schemas, id: idExample(operation.path) });
+  return { 'application/json': { schema, example } };
 }
 
-function parametersOf(shape: z.ZodType, place: 'query' | 'path', components: Json): Json[] {
+function parametersOf(shape: z.ZodType, place: 'query' | 'path', collected: Collected): Json[] {
   if (!(shape instanceof z.ZodObject)) return [];
   return Object.entries(shape.shape).map(([name, field]) => {
-    const { description, ...schema } = schemaOf(z.instanceof(z.ZodType).parse(field), 'output', components);
-    const required = place === 'path' || !z.instanceof(z.ZodType).parse(field).safeParse(undefined).success;
-    return { name, in: place, required, ...(description ? { description } : {}), schema };
+    const own = z.instanceof(z.ZodType).parse(field);
+    const { description = meaningOf(name), ...schema } = schemaOf(own, 'output', collected);
+    const required = place === 'path' || !own.safeParse(undefined).success;
+    const source = { named: collected.schemas, id: idExample(collected.operation.path) };
+    const example = required ? { example: exampleOf(schema, source, name) } : {};
+    return { name, in: place, required, ...(description ? { description } : {}), schema, ...example };
   });
 }
 
@@ -92,73 +108,132 @@ const IDEMPOTENCY_KEY = {
   schema: { type: 'string', maxLength: 255, pattern: '^[!-~]*$' },
 };
 
-function responsesOf(operation: Operation, components: Json): Json {
+/** The name under which a status' refusals stand, once, in the document. */
+const REFUSALS: Readonly<Record<number, string>> = {
+  400: 'BadRequest',
+  401: 'NotAuthenticated',
+  402: 'CreditsExhausted',
+  403: 'Forbidden',
+  404: 'NotFound',
+  405: 'MethodNotAllowed',
+  406: 'NotAcceptable',
+  409: 'Conflict',
+  413: 'TooLarge',
+  414: 'PathTooLong',
+  415: 'UnsupportedMediaType',
+  422: 'Invalid',
+  429: 'RateLimited',
+  431: 'HeadersTooLong',
+  500: 'Internal',
+  503: 'Unavailable',
+};
+const refusalName = (status: number) => `${REFUSALS[status] ?? `Status${status}`}`;
+
+function refusalResponses(schemas: Json): Json {
+  const schema = schemaOf(ErrorAnswer, 'output', { schemas });
+  const byStatus: Map<number, ErrorCode[]> = Map.groupBy(ERROR_CODES, (code) => STATUS[code]);
+  byStatus.set(414, ['REQUEST_TOO_LONG']);
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]): [string, Json] => {
+      const example = { error: 'In a sentence, for people.', code: codes[0], request_id: 'req_0Uo3xK2mVdT2aXs7LpRb' };
+      const content = { 'application/json': { schema, example } };
+      return [refusalName(status), { description: codes.join(' or '), headers: EVERY_HEADER, content }];
+    }),
+  );
+}
+
+function responsesOf(operation: Operation, collected: Collected): Json {
   const codes = [...new Set([...COMMON, ...(isChange(operation) ? OF_CHANGES : []), ...operation.errors])];
   if (!operation.callers.includes('data')) codes.push('BRAND_KEY_REQUIRED');
-  const error = schemaOf(ErrorAnswer, 'output', components);
   const byStatus: Map<number, ErrorCode[]> = Map.groupBy(codes, (code) => STATUS[code]);
   byStatus.set(414, ['REQUEST_TOO_LONG']);
   const failures = [...byStatus].map(([status, its]): [string, Json] => [
     String(status),
-    { description: its.join(' or '), headers: EVERY_HEADER, content: { 'application/json': { schema: error } } },
+    { $ref: `#/components/responses/${refusalName(status)}`, description: its.join(' or ') },
   ]);
   const success = {
     description: 'OK',
     headers: EVERY_HEADER,
-    content: { 'application/json': { schema: schemaOf(operation.response, 'output', components) } },
+    content: contentOf(operation.response, 'output', collected),
   };
   return Object.fromEntries([[String(operation.status), success], ...failures]);
 }
 
-function describe(operation: Operation, components: Json): Json {
+const FILE = { type: 'string', format: 'binary', minLength: 1, description: 'The file, with its name.' };
+
+/** A form with a file has no example: a JSON value is none of it. */
+function formOf({ operation, schemas }: Collected): Json {
+  const schema = schemaOf(operation.body, 'input', { schemas });
+  const properties = z.record(z.string(), z.unknown()).parse(schema.properties);
+  return {
+    'multipart/form-data': { schema: { ...schema, properties: { file: FILE, ...properties }, required: ['file'] } },
+  };
+}
+
+function describe(operation: Operation, schemas: Json): Json {
   const hasBody = operation.method !== 'GET' && operation.method !== 'DELETE';
+  const collected = { schemas, operation };
   return {
     operationId: operation.id,
     tags: [operation.tag],
     summary: operation.summary,
     description: `${operation.description}\n\nKeys: ${operation.callers.join(' or ')}.`,
     parameters: [
-      ...parametersOf(operation.params, 'path', components),
-      ...parametersOf(operation.query, 'query', components),
+      ...parametersOf(operation.params, 'path', collected),
+      ...parametersOf(operation.query, 'query', collected),
       ...(isChange(operation) ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
     ],
     ...(hasBody
       ? {
           requestBody: {
             required: true,
-            content: { 'application/json': { schema: schemaOf(operation.body, 'input', components) } },
+            content: operation.takesFile ? formOf(collected) : contentOf(operation.body, 'input', collected),
           },
         }
       : {}),
-    responses: responsesOf(operation, components),
+    responses: responsesOf(operation, collected),
     security: [{ apiKey: [] }],
     'x-callers': operation.callers,
     'x-hints': operation.hints,
   };
 }
 
+/** What a document says of itself. */
+const CURRENT = {
+  title: 'Rollcall',
+  version: '1',
+  description: "The API behind a brand's work with content creators. Authorize with an API key, then try a call here.",
+};
+
+/** The older interface's document. */
+export const OLDER = {
+  title: 'Rollcall, older interface',
+  version: '0',
+  description:
+    'The same service under `/api/v1`, for clients that were written before `/v1`. Every answer names its successor; ' +
+    'docs/legacy.md has the differences.',
+};
+
 /** The OpenAPI 3.1 document of the operations, and of nothing else. */
-export function openapiDocument(operations: readonly Operation[]): Json {
-  const components: Json = {};
+export function openapiDocument(operations: readonly Operation[], info = CURRENT): Json {
+  const schemas: Json = {};
+  const responses = refusalResponses(schemas);
   const paths: Record<string, Json> = {};
   for (const operation of operations) {
     const path = paths[operation.path] ?? {};
-    path[operation.method.toLowerCase()] = describe(operation, components);
+    path[operation.method.toLowerCase()] = describe(operation, schemas);
     paths[operation.path] = path;
   }
+  for (const shape of GENERIC_STORE_SHAPES) schemaOf(shape, 'input', { schemas });
   return {
     openapi: '3.1.0',
-    info: {
-      title: 'Rollcall',
-      version: '1',
-      description:
-        "The API behind a brand's work with content creators. Authorize with an API key, then try a call here.",
-    },
+    info,
     servers: [{ url: '/' }],
     tags: [...new Set(operations.map((operation) => operation.tag))].map((name) => ({ name })),
     paths,
     components: {
-      schemas: components,
+      schemas,
+      responses,
       headers: HEADERS,
       parameters: { IdempotencyKey: IDEMPOTENCY_KEY },
       securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'svk_…, 44 characters' } },

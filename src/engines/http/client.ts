@@ -23,6 +23,38 @@ async function readBounded(body: ReadableStream<Uint8Array> | null, maxBytes: nu
   return Buffer.concat(chunks).toString('utf8');
 }
 
+export interface HttpCall {
+  url: URL;
+  name: string;
+  method: 'GET' | 'POST';
+  headers: Record<string, string>;
+  /** Sent as JSON. */
+  body?: unknown;
+  timeoutMs: number;
+  maxBytes: number;
+}
+
+/**
+ * One call of a host that the operator configured, which may be private: never of a URL of a caller's. Any status is an
+ * answer, with its JSON where it has one; no answer, a redirect or a body that is no JSON is SERVICE_UNAVAILABLE.
+ */
+export async function callJson(call: HttpCall): Promise<{ status: number; body: unknown }> {
+  const { url, name, method, headers, body, timeoutMs, maxBytes } = call;
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+  const type = body === undefined ? {} : { 'content-type': 'application/json' };
+  try {
+    const answer = await fetch(url, {
+      ...{ method, ...sent, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) },
+      headers: { accept: 'application/json', ...type, ...headers },
+    });
+    if (answer.status >= 300 && answer.status < 400) throw new Error(`${name} answered ${answer.status}.`);
+    const text = await readBounded(answer.body, maxBytes);
+    return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };
+  } catch (error) {
+    throw unavailable(name, error);
+  }
+}
+
 /**
  * GETs JSON of a known shape; undefined when there is no such thing (404). Anything else, a redirect too, is
  * SERVICE_UNAVAILABLE. For hosts that the operator configured, which may be private: never for a URL of a caller's.

@@ -2,6 +2,7 @@ import { promises as dns, type LookupAddress } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { ignoreFailure } from '../../values/errors.ts';
 import { hasLogin } from '../../values/web-address.ts';
 import { isAllowed, isPublic } from './addresses.ts';
 
@@ -15,13 +16,22 @@ export interface OutsideRequest {
   /** Bounds the whole call, the name's look-up and the answer's body included. */
   timeoutMs: number;
   maxBytes: number;
+  /** Of an answer that is larger: whether the call has failed, or `text` is its first `maxBytes`. */
+  onLarge?: 'fail' | 'truncate';
+  /**
+   * `head`: the call is over when the other side has answered, whatever becomes of its body. `text` is what came of it
+   * shortly after. Default: `end`.
+   */
+  answerAt?: 'head' | 'end';
+  /** Keeps connections to the very addresses that it is given, which were checked for this call. Default: none is kept. */
+  agentFor?: (addresses: readonly LookupAddress[]) => https.Agent;
 }
 
 /** `refused`: nothing was sent. `failed`: the other side did not answer as HTTP within the bounds. */
 export type OutsideAnswer =
   | { outcome: 'answered'; status: number; headers: http.IncomingHttpHeaders; text: string }
   | { outcome: 'refused'; reason: string }
-  | { outcome: 'failed'; cause: unknown };
+  | { outcome: 'failed'; reason: 'timeout' | 'network' | 'tls'; cause: unknown };
 
 const hostOf = (url: URL) => url.hostname.replace(/^\[(.*)\]$/, '$1');
 
@@ -45,6 +55,42 @@ function refusalOf(url: URL, addresses: readonly LookupAddress[], allow: readonl
   return 'must begin with https://';
 }
 
+/** What the body of an answer may take when its head is all that is waited for. */
+const BODY_AFTER_HEAD_MS = 250;
+
+const TLS_FAILURE = /^(?:ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_|INVALID_CA|EPROTO)/;
+
+const isTlsFailure = (cause: unknown): boolean =>
+  cause instanceof Error && 'code' in cause && typeof cause.code === 'string' && TLS_FAILURE.test(cause.code);
+
+/** The first bytes of a text, without a character that was cut in two at their end. */
+const textOf = (bytes: Buffer): string => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true });
+
+/** Reads an answer's body as far as the call wants it; rejects where that is not to be had. */
+async function readBody(answer: http.IncomingMessage, request: OutsideRequest): Promise<string> {
+  const { maxBytes, answerAt = 'end' } = request;
+  const isCut = answerAt === 'head' || request.onLarge === 'truncate';
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const text = () => textOf(Buffer.concat(chunks).subarray(0, maxBytes));
+  return await new Promise((resolve, reject) => {
+    const enough = () => {
+      resolve(text());
+      answer.destroy();
+    };
+    answer.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= maxBytes || isCut) chunks.push(chunk);
+      if (size <= maxBytes) return;
+      if (isCut) enough();
+      else answer.destroy(new Error(`The answer is larger than ${maxBytes} bytes.`));
+    });
+    answer.on('end', enough);
+    answer.on('error', answerAt === 'head' ? enough : reject);
+    if (answerAt === 'head') setTimeout(enough, BODY_AFTER_HEAD_MS).unref();
+  });
+}
+
 /** Hands out the very addresses that were checked: asking again could give others. */
 function fixedLookup(addresses: readonly LookupAddress[]): LookupFunction {
   return (_host, options, done) => {
@@ -55,27 +101,40 @@ function fixedLookup(addresses: readonly LookupAddress[]): LookupFunction {
   };
 }
 
-async function exchange(request: OutsideRequest, lookup: LookupFunction, signal: AbortSignal): Promise<OutsideAnswer> {
-  const { url, method, headers, body, maxBytes } = request;
+/** What bounds a call: once its head is there, where that is all that is waited for, it cannot be late. */
+interface Bounds {
+  signal: AbortSignal;
+  onHead(): void;
+}
+
+/** Whether a receiver closed an idle connection while this was sent on it: then it read nothing of it. */
+const wasIdle = (sent: http.ClientRequest, error: Error): boolean =>
+  sent.reusedSocket && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+
+async function exchange(
+  request: OutsideRequest,
+  addresses: readonly LookupAddress[],
+  { signal, onHead }: Bounds,
+  isKept = true,
+): Promise<OutsideAnswer> {
+  const { url, method, headers, body } = request;
+  const lookup = fixedLookup(addresses);
+  // Without an agent no connection is kept: it would lead to an address that nobody checked for the next call.
+  const agent = (isKept && url.protocol === 'https:' && request.agentFor?.(addresses)) || false;
   const { request: send } = url.protocol === 'https:' ? https : http;
   const fixed = { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'Rollcall' };
   return await new Promise((resolve, reject) => {
-    // No agent: a kept connection would be one to an address that nobody checked for this call.
-    const sent = send(url, { method, headers: { ...fixed, ...headers }, lookup, signal, agent: false }, (answer) => {
-      const chunks: Buffer[] = [];
-      let size = 0;
-      answer.on('data', (chunk: Buffer) => {
-        size += chunk.length;
-        if (size > maxBytes) answer.destroy(new Error(`The answer is larger than ${maxBytes} bytes.`));
-        else chunks.push(chunk);
-      });
-      answer.on('error', reject);
-      answer.on('end', () => {
-        const text = Buffer.concat(chunks).toString('utf8');
-        resolve({ outcome: 'answered', status: answer.statusCode ?? 0, headers: answer.headers, text });
-      });
+    const sent = send(url, { method, headers: { ...fixed, ...headers }, lookup, signal, agent }, (answer) => {
+      if (request.answerAt === 'head') onHead();
+      readBody(answer, request).then(
+        (text) => resolve({ outcome: 'answered', status: answer.statusCode ?? 0, headers: answer.headers, text }),
+        reject,
+      );
     });
-    sent.on('error', reject);
+    sent.on('error', (error) => {
+      if (signal.aborted || !wasIdle(sent, error)) reject(error);
+      else exchange(request, addresses, { signal, onHead }, false).then(resolve, reject);
+    });
     sent.end(body);
   });
 }
@@ -88,14 +147,32 @@ export async function callOutside(request: OutsideRequest): Promise<OutsideAnswe
   const { url, allow, timeoutMs } = request;
   if (hasLogin(url)) return { outcome: 'refused', reason: 'must not carry credentials' };
   if (!/^https?:$/.test(url.protocol)) return { outcome: 'refused', reason: 'must begin with https://' };
-  const signal = AbortSignal.timeout(timeoutMs);
+  const late = new AbortController();
+  const { signal } = late;
+  const timer = setTimeout(() => late.abort(), timeoutMs);
   try {
     const addresses = await addressesOf(hostOf(url), signal);
     const reason = refusalOf(url, addresses, allow);
     if (reason !== undefined) return { outcome: 'refused', reason };
-    return await exchange(request, fixedLookup(addresses), signal);
+    return await exchange(request, addresses, { signal, onHead: () => clearTimeout(timer) });
   } catch (cause) {
-    if (!signal.aborted) return { outcome: 'failed', cause };
-    return { outcome: 'failed', cause: new Error(`It did not answer within ${timeoutMs / 1_000} s.`, { cause }) };
+    if (!signal.aborted) return { outcome: 'failed', reason: isTlsFailure(cause) ? 'tls' : 'network', cause };
+    return {
+      outcome: 'failed',
+      reason: 'timeout',
+      cause: new Error(`It did not answer within ${timeoutMs / 1_000} s.`, { cause }),
+    };
+  } finally {
+    clearTimeout(timer);
   }
+}
+
+const RESOLVED_WITHIN_MS = 2_000;
+
+/** Whether a URL leads to an address that may not be called. One whose name does not resolve in time does not, yet. */
+export async function leadsToPrivate(url: URL, allow: readonly string[]): Promise<boolean> {
+  const addresses = await addressesOf(hostOf(url), AbortSignal.timeout(RESOLVED_WITHIN_MS)).catch(
+    ignoreFailure('every call looks the name up again'),
+  );
+  return addresses?.some(({ address }) => !isAllowed(address, allow) && !isPublic(address)) ?? false;
 }

@@ -79,6 +79,7 @@ export interface ApplicationsTable {
   message: string | null;
   portfolioUrls: Generated<string[]>;
   note: string | null;
+  approvedAt: Date | null;
   appliedAt: Date;
   updatedAt: Date | null;
 }
@@ -88,6 +89,8 @@ export interface IdempotencyKeysTable {
   key: string;
   requestHash: Buffer;
   answer: Buffer | null;
+  /** The answer is encrypted. */
+  isSealed: Generated<boolean>;
   createdAt: CreatedAt;
 }
 

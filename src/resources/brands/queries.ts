@@ -85,6 +85,16 @@ export async function getBrandCurrency(db: Db, brandId: string): Promise<string>
   return row.currency;
 }
 
+/** The rate, in millionths, of what is made without one. */
+export async function getDefaultRatePpm(db: Db, brandId: string): Promise<number> {
+  const row = await db
+    .selectFrom('brands')
+    .select('defaultCommissionRatePpm as ppm')
+    .where('id', '=', brandId)
+    .executeTakeFirstOrThrow();
+  return row.ppm;
+}
+
 /** The brand, held until the transaction ends; rows that only refer to it are not held up. */
 export async function holdBrand(db: Db, brandId: string): Promise<Selectable<BrandsTable>> {
   return await db.selectFrom('brands').selectAll().where('id', '=', brandId).forNoKeyUpdate().executeTakeFirstOrThrow();

@@ -4,21 +4,39 @@ import { decimalsOf, fromMinor, MAX_AMOUNT_MINOR } from '../../values/money.ts';
 /** Stores compute with more digits than they charge; eight hold all that WooCommerce and Shopify send. */
 const SCALE = 8;
 
-/** A decimal in units of 10^-8, exactly as it was written; undefined when it has more digits than that. */
-export function readDecimal(text: string): bigint | undefined {
-  const match = /^(-?)(\d{1,18})(?:\.(\d{1,8})0*)?$/.exec(text);
-  if (!match) return undefined;
-  const [, sign = '', whole = '', fraction = ''] = match;
-  return BigInt(`${sign}${whole}${fraction.padEnd(SCALE, '0')}`);
+/**
+ * What floating point leaves behind the eighth digit: within a hundredth of it. One more when it is just below; undefined
+ * when it is digits of its own.
+ */
+function readNoise(rest: string): bigint | undefined {
+  if (/^0{2}|^0?$/.test(rest)) return 0n;
+  return rest.startsWith('99') ? 1n : undefined;
 }
 
+/** A decimal in units of 10^-8, exactly as it was written but for noise of floating point; undefined with more digits. */
+export function readDecimal(text: string): bigint | undefined {
+  const match = /^(-?)(\d{1,18})(?:\.(\d+))?$/.exec(text);
+  if (!match) return undefined;
+  const [, sign = '', whole = '', fraction = ''] = match;
+  const noise = readNoise(fraction.slice(SCALE));
+  if (noise === undefined) return undefined;
+  const size = BigInt(`${whole}${fraction.slice(0, SCALE).padEnd(SCALE, '0')}`) + noise;
+  return sign === '' ? size : -size;
+}
+
+/** A number's own digits: JavaScript writes what is almost nothing with an exponent. */
+const digitsOf = (value: string | number) =>
+  typeof value === 'number' && Math.abs(value) < 1e-6 ? value.toFixed(20) : String(value);
+
 /** Money as a store writes it: a string, or a JSON number whose own digits are taken. */
-export const Decimal = z.union([z.string().max(40), z.number()]).transform((value, context) => {
-  const decimal = readDecimal(String(value));
-  if (decimal !== undefined) return decimal;
-  context.addIssue({ code: 'custom', message: 'must be a decimal amount' });
-  return z.NEVER;
-});
+export const Decimal = z
+  .union([z.string().max(40), z.number()], 'must be a decimal amount, as text or as a number')
+  .transform((value, context) => {
+    const decimal = readDecimal(digitsOf(value));
+    if (decimal !== undefined) return decimal;
+    context.addIssue({ code: 'custom', message: 'must be a decimal amount' });
+    return z.NEVER;
+  });
 
 /** A quotient rounded to the nearest integer, halves to the even one. */
 export function divideHalfEven(dividend: bigint, divisor: bigint): bigint {
@@ -31,6 +49,14 @@ export function divideHalfEven(dividend: bigint, divisor: bigint): bigint {
 
 const toMinor = (decimal: bigint, currency: string): bigint =>
   divideHalfEven(decimal, 10n ** BigInt(SCALE - decimalsOf(currency)));
+
+/** Whether an amount is whole in its currency's minor unit, or within a millionth of it: such is noise of floating point. */
+export function isWhole(decimal: bigint, currency: string): boolean {
+  const unit = 10n ** BigInt(SCALE - decimalsOf(currency));
+  const rest = ((decimal % unit) + unit) % unit;
+  const tolerance = unit / 1_000_000n;
+  return rest <= tolerance || unit - rest <= tolerance;
+}
 
 /** What is wrong with an amount that is more than an order or refund may be. */
 export function excessOf(decimal: bigint, currency: string): string | undefined {

@@ -25,7 +25,7 @@ export interface StoreFacts {
 }
 
 export type Coupon =
-  | { state: 'active'; percentage: number }
+  | { state: 'active'; percentage: number; endsAt: Date | null }
   | { state: 'not_found' }
   | { state: 'inactive' }
   | { state: 'not_percentage' };
@@ -138,7 +138,12 @@ export function readAnswer<T>(
   const parsed = shape.safeParse(body, { reportInput: true });
   if (parsed.success) return parsed.data;
   const lines = problemsOf(parsed).map(({ field, message }) => `\n  ${field}: ${message}`);
-  throw storeUnavailable(new Error(`Its answer to ${method} ${path} is not right:${lines.join('')}`));
+  const cause = new Error(`Its answer to ${method} ${path} is not right:${lines.join('')}`);
+  const told = problemsOf(parsed).map(({ field, message }) => `${field} ${message}`);
+  const { headers } = storeUnavailable(cause);
+  throw new ApiError('SERVICE_UNAVAILABLE', `The store's answer to ${method} ${path} is not right: ${told.join(' ')}`, {
+    ...{ headers, engine: NAME, cause },
+  });
 }
 
 function jsonOf(text: string): unknown {

@@ -1,0 +1,116 @@
+import { isRecord } from '../../values/wire.ts';
+import type { Json } from './schema.ts';
+import { WORDS } from './words.ts';
+
+/** How ids of a noun begin, by the last word of its path. */
+const ID_PREFIXES: Readonly<Record<string, string>> = {
+  applications: 'app',
+  'audit-log': 'aud',
+  commissions: 'com',
+  creators: 'crt',
+  events: 'com',
+  ledger: 'led',
+  links: 'lnk',
+  payouts: 'pay',
+  roster: 'rst',
+  shopify: 'int',
+  stores: 'int',
+  integrations: 'int',
+};
+
+export function idExample(path: string): string {
+  const noun = path
+    .split('/')
+    .filter((part) => part !== '' && !part.startsWith('{'))
+    .findLast((part) => Object.hasOwn(ID_PREFIXES, part));
+  return `${noun === undefined ? 'cmp' : ID_PREFIXES[noun]}_0Uo3xK2mVdT2aXs7LpRb`;
+}
+
+const BY_FORMAT: Readonly<Record<string, string>> = {
+  'date-time': '2026-03-02T09:30:00.000Z',
+  date: '2026-03-02',
+  email: 'ana@example.com',
+  uri: 'https://acme.example',
+};
+
+const typesOf = ({ type }: Json): unknown[] => (Array.isArray(type) ? type : [type]);
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return Number.isInteger(value) ? 'integer' : typeof value;
+}
+
+/** Whether a value of the dictionary fits where it would stand; the test checks every whole example by its schema. */
+function fits(schema: Json, value: unknown): boolean {
+  if (Array.isArray(schema.enum)) return schema.enum.includes(value);
+  if (schema.const !== undefined) return schema.const === value;
+  const branches = branchesOf(schema);
+  if (branches) return branches.some((branch) => isRecord(branch) && fits(branch, value));
+  if (typeof value === 'string' && typeof schema.pattern === 'string') {
+    if (!new RegExp(schema.pattern, 'u').test(value)) return false;
+  }
+  if (typeof value === 'string' && schema.format === 'date-time' && !value.includes('T')) return false;
+  if (Array.isArray(value)) {
+    const { items } = schema;
+    return schema.type === 'array' && value.every((item) => isRecord(items) && fits(items, item));
+  }
+  const type = typeOf(value);
+  return typesOf(schema).includes(type) || (type === 'integer' && typesOf(schema).includes('number'));
+}
+
+const branchesOf = ({ anyOf, oneOf }: Json): unknown[] | undefined =>
+  Array.isArray(anyOf) ? anyOf : Array.isArray(oneOf) ? oneOf : undefined;
+
+export interface ExampleSource {
+  /** Shapes by the last part of their `$ref`. */
+  named: Readonly<Record<string, unknown>>;
+  /** An id of the noun that the operation is about. */
+  id: string;
+}
+
+/** A value that the schema allows and that reads like a real one: the property's own example, the word's, or by type. */
+export function exampleOf(schema: unknown, source: ExampleSource, name = ''): unknown {
+  if (!isRecord(schema)) return null;
+  if (schema.example !== undefined) return schema.example;
+  if (Array.isArray(schema.examples)) return schema.examples[0];
+  if (typeof schema.$ref === 'string') {
+    return exampleOf(source.named[schema.$ref.split('/').at(-1) ?? ''], source, name);
+  }
+  const word = name === 'id' ? source.id : Object.hasOwn(WORDS, name) ? WORDS[name]?.[1] : undefined;
+  if (word !== undefined && fits(schema, word)) return word;
+  const branches = branchesOf(schema);
+  if (branches)
+    return exampleOf(
+      branches.find((one) => isRecord(one) && one.type !== 'null'),
+      source,
+      name,
+    );
+  if (Array.isArray(schema.allOf)) return Object.assign({}, ...schema.allOf.map((one) => exampleOf(one, source, name)));
+  return byType(schema, source, name);
+}
+
+function byType(schema: Json, source: ExampleSource, name: string): unknown {
+  if (schema.const !== undefined) return schema.const;
+  if (Array.isArray(schema.enum)) return schema.enum[0];
+  if (schema.default !== undefined) return schema.default;
+  const type = typesOf(schema)[0];
+  if (type === 'object' || schema.properties !== undefined) return objectExample(schema, source);
+  if (type === 'array') return Number(schema.maxItems ?? 1) === 0 ? [] : [exampleOf(schema.items, source, name)];
+  if (type === 'integer' || type === 'number') return Math.max(Number(schema.minimum ?? 0), 1);
+  if (type === 'boolean') return true;
+  if (type === 'string') return textExample(schema);
+  return type === 'null' ? null : 'text';
+}
+
+function textExample({ format, minLength, maxLength }: Json): string {
+  if (typeof format === 'string' && Object.hasOwn(BY_FORMAT, format)) return BY_FORMAT[format] ?? '';
+  return 'text'.padEnd(Number(minLength ?? 0), '.').slice(0, Number(maxLength ?? 1_000));
+}
+
+function objectExample(schema: Json, source: ExampleSource): Json {
+  const properties = isRecord(schema.properties) ? schema.properties : {};
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, property]) => [name, exampleOf(property, source, name)]),
+  );
+}

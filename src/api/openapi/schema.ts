@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { isRecord } from '../../values/wire.ts';
+import { WORDS } from './words.ts';
+
+export type Json = Record<string, unknown>;
+
+const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
+const isNoBound = (value: unknown) => typeof value === 'number' && Math.abs(value) >= Number.MAX_SAFE_INTEGER;
+
+/**
+ * A Date here is text on the wire; an e-mail address is what its pattern says, which is narrower than the format; and
+ * what every whole number is bound by anyway is no bound: Swagger UI would offer it as the value to try.
+ */
+function writeForm({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: Json }): void {
+  if (jsonSchema.format === 'email' && jsonSchema.pattern !== undefined) delete jsonSchema.format;
+  for (const bound of BOUNDS) if (isNoBound(jsonSchema[bound])) delete jsonSchema[bound];
+  if (zodSchema._zod.def.type !== 'date') return;
+  jsonSchema.type = 'string';
+  jsonSchema.format = 'date-time';
+}
+
+const Written = z.object({
+  schema: z.record(z.string(), z.unknown()),
+  $defs: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
+});
+
+/** A shape as JSON Schema 2020-12; the shapes with an id that it refers to stand apart, under `refs`. */
+export function jsonSchemaOf(shape: z.ZodType, io: 'input' | 'output', refs: string): { schema: Json; named: Json } {
+  const written = z.toJSONSchema(shape, { io, unrepresentable: 'any', override: writeForm });
+  const { $schema: _schema, $defs, ...schema } = written;
+  const text = JSON.stringify({ schema, $defs }).replaceAll('"#/$defs/', `"${refs}`);
+  const { schema: own, $defs: named = {} } = Written.parse(JSON.parse(text));
+  for (const definition of Object.values(named)) {
+    delete definition.id;
+    describeProperties(definition);
+  }
+  describeProperties(own);
+  return { schema: own, named };
+}
+
+/** What a property of this name means, where the shape does not say it. */
+export function meaningOf(name: string): string | undefined {
+  return Object.hasOwn(WORDS, name) ? WORDS[name]?.[0] : undefined;
+}
+
+/** Gives every property that says nothing of itself the meaning of its name. */
+function describeProperties(schema: unknown): void {
+  if (Array.isArray(schema)) for (const one of schema) describeProperties(one);
+  if (!isRecord(schema)) return;
+  if (isRecord(schema.properties)) {
+    for (const [name, property] of Object.entries(schema.properties)) {
+      const meaning = meaningOf(name);
+      if (isRecord(property) && property.description === undefined && meaning) property.description = meaning;
+      describeProperties(property);
+    }
+  }
+  for (const [name, inner] of Object.entries(schema)) if (name !== 'properties') describeProperties(inner);
+}

@@ -1,0 +1,45 @@
+import type { ColumnType } from 'kysely';
+
+export type ContentStatus = 'tracking' | 'refreshing';
+
+/** Null: the platform does not say. */
+interface MetricColumns {
+  views: number | null;
+  likes: number | null;
+  comments: number | null;
+  shares: number | null;
+  saves: number | null;
+}
+
+export interface ContentTable extends MetricColumns {
+  id: string;
+  brandId: string;
+  url: string;
+  canonicalKey: string;
+  platform: string;
+  type: string | null;
+  creatorId: string | null;
+  campaignId: string | null;
+  followers: number | null;
+  caption: string | null;
+  postedAt: Date | null;
+  paidPartnership: boolean | null;
+  status: ContentStatus;
+  trackedAt: ColumnType<Date, Date, never>;
+  lastRefreshed: Date | null;
+  refreshRequestedAt: Date | null;
+  refreshError: string | null;
+  nextRefreshAt: Date | null;
+  deletedAt: Date | null;
+}
+
+export interface ContentMetricsTable extends MetricColumns {
+  contentId: string;
+  /** `YYYY-MM-DD`, in UTC. */
+  date: string;
+}
+
+export interface ContentTables {
+  content: ContentTable;
+  contentMetrics: ContentMetricsTable;
+}

@@ -1,0 +1,113 @@
+import type { Work } from '../../api/work.ts';
+import { ApiError, notFound, type Problem, validationError } from '../../values/errors.ts';
+import { newId } from '../../values/ids.ts';
+import { findAddressee, notOnRoster } from '../applications/addressee-queries.ts';
+import { campaignProblems } from '../campaigns/actions.ts';
+import { contentOf } from './item.ts';
+import { nextRefreshAt, refreshAvailableAt } from './policy.ts';
+import { readPostAddress, SUPPORTED_HOSTS } from './post-address.ts';
+import type { ProvidedReading } from './provider.ts';
+import {
+  type ContentRow,
+  findLockedContent,
+  getContent,
+  insertContent,
+  updateContent,
+  upsertMetrics,
+} from './queries.ts';
+import type { ContentCreate } from './schema.ts';
+
+const ADDRESS_PROBLEMS = {
+  not_an_address: 'must be the address of a post, such as https://www.instagram.com/reel/C1a2b3c4d5e/.',
+  unsupported_platform: `must be a post on one of ${SUPPORTED_HOSTS.join(', ')}.`,
+  not_a_post: 'is on a supported platform, but is no post there: open the post and copy its address.',
+} as const;
+
+function readAddress(url: string) {
+  const post = readPostAddress(url);
+  if (typeof post !== 'string') return { post, problems: [] };
+  const problem: Problem = { field: 'url', code: post, message: ADDRESS_PROBLEMS[post] };
+  return { post: undefined, problems: [problem] };
+}
+
+/** The creator of a body that names one, and what is wrong where it names nobody that the brand may name. */
+async function creatorOf({ db, brandId }: Work, email: string | null | undefined) {
+  if (email === null || email === undefined) return { creatorId: null, problems: [] };
+  const addressee = await findAddressee(db, brandId, email);
+  return { creatorId: addressee?.id ?? null, problems: addressee ? [] : [notOnRoster(email)] };
+}
+
+export async function trackContent(work: Work, input: ContentCreate): Promise<ContentRow> {
+  const { db, now, brandId } = work;
+  const { post, problems } = readAddress(input.url);
+  const creator = await creatorOf(work, input.creator_email);
+  const all = [...problems, ...creator.problems, ...(await campaignProblems(work, input.campaign_id))];
+  if (!post || all.length > 0) {
+    const facts = problems.some(({ code }) => code === 'unsupported_platform') ? { supported: SUPPORTED_HOSTS } : {};
+    const { message } = validationError(all);
+    throw new ApiError('VALIDATION_ERROR', message, { details: all, facts });
+  }
+  const id = newId('cnt', now.getTime());
+  const existing = await insertContent(db, {
+    ...{ id, brandId, url: post.url, canonicalKey: post.key, platform: post.platform, type: post.type },
+    ...{ creatorId: creator.creatorId, campaignId: input.campaign_id ?? null, status: 'tracking' },
+    ...{ trackedAt: now, nextRefreshAt: now },
+  });
+  if (existing !== undefined) {
+    throw new ApiError('CONFLICT', 'The brand tracks this post already.', { facts: { existing_id: existing } });
+  }
+  const row = await getContent(db, brandId, id);
+  work.audit({ resourceId: id, old: null, new: row });
+  work.emit('content.tracked', contentOf(row, now));
+  return row;
+}
+
+/** Asks for a reading, unless one is under way or came less than an hour ago. */
+export async function requestRefresh(work: Work, id: string): Promise<ContentRow> {
+  const { db, now, brandId } = work;
+  const old = await findLockedContent(db, brandId, id);
+  if (!old) throw notFound('tracked content');
+  if (old.status === 'refreshing' || refreshAvailableAt(old.refreshRequestedAt, now) !== null) return old;
+  await updateContent(db, brandId, id, { status: 'refreshing', refreshRequestedAt: now, nextRefreshAt: null });
+  const row = await getContent(db, brandId, id);
+  work.audit({ resourceId: id, old, new: row });
+  return row;
+}
+
+export async function untrackContent(work: Work, id: string): Promise<void> {
+  const { db, now, brandId } = work;
+  const old = await findLockedContent(db, brandId, id);
+  if (!old) throw notFound('tracked content');
+  await updateContent(db, brandId, id, { deletedAt: now, nextRefreshAt: null });
+  work.audit({ resourceId: id, old, new: null });
+}
+
+type Failure = 'no_provider' | 'unavailable' | 'gone';
+const AGAIN_AFTER_MS = 3_600_000;
+
+function afterFailure(row: ContentRow, failure: Failure, now: Date) {
+  const soon = new Date(now.getTime() + AGAIN_AFTER_MS);
+  const next = { no_provider: nextRefreshAt(row.trackedAt, now), unavailable: soon, gone: null }[failure];
+  return { status: 'tracking', refreshError: failure, nextRefreshAt: next } as const;
+}
+
+/** Ends a refresh with what the provider read, or with why it read nothing; figures are never made up. */
+export async function endRefresh(work: Work, id: string, reading: ProvidedReading | Failure): Promise<void> {
+  const { db, now, brandId } = work;
+  const old = await findLockedContent(db, brandId, id);
+  if (old?.status !== 'refreshing') return;
+  if (typeof reading === 'string') {
+    await updateContent(db, brandId, id, afterFailure(old, reading, now));
+    return;
+  }
+  const { type, caption, posted_at: postedAt, paid_partnership: paidPartnership, followers, ...metrics } = reading;
+  await updateContent(db, brandId, id, {
+    ...metrics,
+    ...{ type: type ?? old.type, followers, caption, postedAt, paidPartnership },
+    ...{ status: 'tracking', lastRefreshed: now, refreshError: null, nextRefreshAt: nextRefreshAt(old.trackedAt, now) },
+  });
+  await upsertMetrics(db, { contentId: id, date: now.toISOString().slice(0, 10), ...metrics });
+  const row = await getContent(db, brandId, id);
+  const { metrics: previous } = contentOf(old, now);
+  work.emit('content.refreshed', { ...contentOf(row, now), previous_metrics: previous });
+}

@@ -1,0 +1,16 @@
+import type { z } from 'zod';
+import { toWire } from '../../values/wire.ts';
+import { engagementRate, refreshAvailableAt } from './policy.ts';
+import type { ContentRow } from './queries.ts';
+import { Content } from './schema.ts';
+
+const metricsOf = (row: ContentRow) => {
+  const { views, likes, comments, shares, saves } = row;
+  return { views, likes, comments, shares, saves, engagement_rate: engagementRate(row) };
+};
+
+/** The wire shape of a tracked post; `now` decides whether a refresh would do something. */
+export function contentOf(row: ContentRow, now: Date): z.infer<typeof Content> {
+  const nextRefreshAvailable = refreshAvailableAt(row.refreshRequestedAt, now);
+  return Content.parse({ ...toWire({ ...row, nextRefreshAvailable }), metrics: metricsOf(row) });
+}

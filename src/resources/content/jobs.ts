@@ -1,0 +1,59 @@
+import type { Context } from '../../api/context.ts';
+import { inWork } from '../../api/work.ts';
+import { type JobQueue, type JobWorker, openQueue, openWorker } from '../../engines/redis/queue.ts';
+import { endRefresh } from './actions.ts';
+import { claimDuePosts, endInterrupted, findPost, listRefreshing } from './due-queries.ts';
+import { readPost } from './provider.ts';
+
+const QUEUE = 'content-refresh';
+const AT_ONCE = 100;
+/** What has been refreshing for so long has lost its worker. */
+const LOST_AFTER_MS = 120_000;
+const AGAIN_AFTER_MS = 600_000;
+
+async function read(context: Context, post: { platform: string; url: string }) {
+  const { config, log } = context;
+  if (config.contentProviderUrl === undefined) return 'no_provider';
+  try {
+    return (await readPost(config, config.contentProviderUrl, post)) ?? 'gone';
+  } catch (error) {
+    log.warn({ err: error }, 'a post is not read yet');
+    return 'unavailable';
+  }
+}
+
+/** Reads one post that is being refreshed. A second run finds it refreshed, and does nothing. */
+export async function refreshPost(context: Context, id: string): Promise<void> {
+  const { postgres, clock } = context;
+  const post = await findPost(postgres.db, id);
+  if (post?.status !== 'refreshing') return;
+  const reading = await read(context, post);
+  const actor = { brandId: post.brandId, keyId: null, operation: 'refresh_content', requestId: null };
+  await inWork(postgres.db, clock, actor, (work) => endRefresh(work, id, reading));
+}
+
+/** Marks what is due, ends what was lost, and makes a job of every post that is being refreshed. */
+export async function sweepRefreshes({ postgres, clock }: Context, queue: JobQueue): Promise<void> {
+  const now = clock.now();
+  const [lostBefore, again] = [now.getTime() - LOST_AFTER_MS, now.getTime() + AGAIN_AFTER_MS];
+  await endInterrupted(postgres.db, new Date(lostBefore), new Date(again));
+  while ((await claimDuePosts(postgres.db, now, AT_ONCE)).length === AT_ONCE);
+  for (const { id } of await listRefreshing(postgres.db, AT_ONCE)) await queue.add(id);
+}
+
+export interface ContentRefreshes {
+  sweep(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function startContentRefreshes(context: Context, redisUrl: string): ContentRefreshes {
+  const queue = openQueue(redisUrl, QUEUE);
+  const worker: JobWorker = openWorker(redisUrl, QUEUE, (id) => refreshPost(context, id), {
+    lostAfterMs: context.config.workerLostAfterMs,
+    onError: (error) => context.log.warn({ err: error }, 'refreshing content'),
+  });
+  return {
+    sweep: () => sweepRefreshes(context, queue),
+    close: async () => void (await Promise.all([worker.close(), queue.close()])),
+  };
+}

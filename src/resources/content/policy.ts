@@ -1,0 +1,50 @@
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** A refresh within this time of the one before does nothing. */
+export const COOL_DOWN_MS = HOUR_MS;
+
+/** From when a refresh does something; null: at any time. */
+export function refreshAvailableAt(requestedAt: Date | null, now: Date): Date | null {
+  if (requestedAt === null) return null;
+  const at = new Date(requestedAt.getTime() + COOL_DOWN_MS);
+  return at > now ? at : null;
+}
+
+/** When a post is read by itself: daily for its first 30 days, then weekly for 90. Null: never again. */
+export function nextRefreshAt(trackedAt: Date, now: Date): Date | null {
+  const age = now.getTime() - trackedAt.getTime();
+  if (age < 30 * DAY_MS) return new Date(now.getTime() + DAY_MS);
+  if (age < 120 * DAY_MS) return new Date(now.getTime() + 7 * DAY_MS);
+  return null;
+}
+
+export interface Reading {
+  views: number | null;
+  likes: number | null;
+  comments: number | null;
+  shares: number | null;
+  saves: number | null;
+  followers: number | null;
+}
+
+/** Rounded half to even, to two decimals. */
+function roundHalfEven(numerator: number, denominator: number): number {
+  const scaled = BigInt(numerator) * 10_000n;
+  const divisor = BigInt(denominator);
+  const whole = scaled / divisor;
+  const twice = (scaled % divisor) * 2n;
+  const up = twice > divisor || (twice === divisor && whole % 2n === 1n);
+  return Number(up ? whole + 1n : whole) / 100;
+}
+
+/** Percent: engagements of views; of followers where views are unknown or none; null where both are. */
+export function engagementRate({ views, likes, comments, shares, saves, followers }: Reading): number | null {
+  const known = [likes, comments, shares, saves].filter((count) => count !== null);
+  const reach = views || followers || 0;
+  if (reach === 0 || known.length === 0) return null;
+  return roundHalfEven(
+    known.reduce((sum, count) => sum + count, 0),
+    reach,
+  );
+}

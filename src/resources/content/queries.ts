@@ -1,0 +1,140 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import type { Page } from '../../api/page.ts';
+import { inBatches } from '../../engines/postgres/batches.ts';
+import type { ContentMetricsTable, ContentTable } from '../../engines/postgres/content-tables.ts';
+import type { Db, Exports } from '../../engines/postgres/open.ts';
+import { type Cut, cutTo, inOrder, inWindow } from '../../engines/postgres/window.ts';
+import { notFound } from '../../values/errors.ts';
+import type { ContentFilter } from './schema.ts';
+
+const withCreator = (db: Db, brandId: string) =>
+  db
+    .selectFrom('content')
+    .leftJoin('creators as creator', 'creator.id', 'content.creatorId')
+    .selectAll('content')
+    .select(['creator.email as creatorEmail', 'creator.name as creatorName'])
+    .where('content.brandId', '=', brandId)
+    .where('content.deletedAt', 'is', null);
+
+export type ContentRow = Awaited<ReturnType<typeof getContent>>;
+
+export type ContentWhere = Pick<
+  ContentFilter,
+  'creator_email' | 'platform' | 'campaign_id' | 'created_after' | 'created_before' | 'sort'
+>;
+
+function matching(db: Db, brandId: string, { creator_email, platform, campaign_id, ...window }: ContentWhere) {
+  let query = db
+    .selectFrom('content')
+    .where('content.brandId', '=', brandId)
+    .where('content.deletedAt', 'is', null)
+    .where(inWindow('content.trackedAt', window));
+  if (platform !== undefined) query = query.where('content.platform', '=', platform);
+  if (campaign_id !== undefined) query = query.where('content.campaignId', '=', campaign_id);
+  if (creator_email !== undefined) {
+    query = query.where('content.creatorId', 'in', (eb) =>
+      eb
+        .selectFrom('creators')
+        .select('id')
+        .where('brandId', '=', brandId)
+        .where(sql`lower(email)`, '=', creator_email.toLowerCase()),
+    );
+  }
+  return query;
+}
+
+async function selectContent(db: Db, brandId: string, where: ContentWhere, cut: Cut) {
+  const order = { time: 'content.trackedAt', id: 'content.id', sort: where.sort };
+  const ids = cutTo(matching(db, brandId, where).select('content.id'), order, cut);
+  return await inOrder(withCreator(db, brandId).where('content.id', 'in', ids), order).execute();
+}
+
+const SUMS = ['views', 'likes', 'comments', 'shares', 'saves'] as const;
+
+/** A page, and the sums over everything that the filter finds. */
+export async function listContent(db: Db, brandId: string, where: ContentWhere, page: Page) {
+  const { total, ...sums } = await matching(db, brandId, where)
+    .select(({ fn }) => [
+      fn.countAll<number>().as('total'),
+      ...SUMS.map((name) => fn.coalesce(fn.sum<number>(name), sql<number>`0`).as(name)),
+    ])
+    .executeTakeFirstOrThrow();
+  const { views, likes, comments, shares, saves } = sums;
+  const summary = {
+    ...{ content_count: total, total_views: views, total_likes: likes },
+    ...{ total_comments: comments, total_shares: shares, total_saves: saves },
+  };
+  return { rows: await selectContent(db, brandId, where, page), total, summary };
+}
+
+export function eachContent(exports: Exports, brandId: string, where: ContentWhere) {
+  return inBatches<ContentRow>(exports, brandId, (trx, last, limit) =>
+    selectContent(trx, brandId, where, { limit, after: last && { at: last.trackedAt, id: last.id } }),
+  );
+}
+
+export async function getContent(db: Db, brandId: string, id: string) {
+  const row = await withCreator(db, brandId).where('content.id', '=', id).executeTakeFirst();
+  if (!row) throw notFound('tracked content');
+  return row;
+}
+
+/** The row, locked until the transaction ends; undefined when it is tracked no more. */
+export async function findLockedContent(db: Db, brandId: string, id: string): Promise<ContentRow | undefined> {
+  return await withCreator(db, brandId).where('content.id', '=', id).forUpdate('content').executeTakeFirst();
+}
+
+/** Each day's last reading, oldest first. */
+export async function listMetrics(db: Db, contentId: string): Promise<Selectable<ContentMetricsTable>[]> {
+  return await db.selectFrom('contentMetrics').selectAll().where('contentId', '=', contentId).orderBy('date').execute();
+}
+
+/** The id of what is there already, when the brand tracks the post. */
+export async function insertContent(db: Db, row: Insertable<ContentTable>): Promise<string | undefined> {
+  const inserted = await db
+    .insertInto('content')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['brandId', 'canonicalKey']).where('deletedAt', 'is', null).doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  if (inserted) return undefined;
+  const { id } = await db
+    .selectFrom('content')
+    .select('id')
+    .where('brandId', '=', row.brandId)
+    .where('canonicalKey', '=', row.canonicalKey)
+    .where('deletedAt', 'is', null)
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
+export async function updateContent(
+  db: Db,
+  brandId: string,
+  id: string,
+  change: Updateable<ContentTable>,
+): Promise<void> {
+  await db.updateTable('content').set(change).where('brandId', '=', brandId).where('id', '=', id).execute();
+}
+
+/** The day's reading; a later one of the same day takes its place. */
+export async function upsertMetrics(db: Db, row: Insertable<ContentMetricsTable>): Promise<void> {
+  const { contentId: _id, date: _date, ...metrics } = row;
+  await db
+    .insertInto('contentMetrics')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['contentId', 'date']).doUpdateSet(metrics))
+    .execute();
+}
+
+/** How many posts were tracked at some time of the window. */
+export async function countTracked(db: Db, brandId: string, from: Date, before: Date): Promise<number> {
+  const { count } = await db
+    .selectFrom('content')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('brandId', '=', brandId)
+    .where('trackedAt', '<', before)
+    .where((eb) => eb.or([eb('deletedAt', 'is', null), eb('deletedAt', '>=', from)]))
+    .executeTakeFirstOrThrow();
+  return count;
+}

@@ -1,0 +1,57 @@
+import type { Context } from '../../api/context.ts';
+import { inWork } from '../../api/work.ts';
+import { moveTo } from './actions.ts';
+import { type Report, readTracking } from './carrier.ts';
+import { claimDueParcels, type DueParcel } from './due-queries.ts';
+import { getShipment, lockShipment, type ShipmentRow, updateShipment } from './queries.ts';
+
+const AT_ONCE = 10;
+const ASK_EVERY_MS = 2 * 3_600_000;
+/** After a provider that does not answer, or a worker that died with the parcel in hand. */
+const AGAIN_AFTER_MS = 10 * 60_000;
+/** What a carrier says nothing more after. */
+const ENDED: ReadonlySet<string | null> = new Set(['delivered', 'expired']);
+
+async function note(context: Context, asked: ShipmentRow, report: Report | undefined): Promise<void> {
+  const { postgres, clock } = context;
+  const actor = { brandId: asked.brandId, keyId: null, operation: 'track_shipment', requestId: null };
+  await inWork(postgres.db, clock, actor, async (work) => {
+    const row = await lockShipment(work.db, asked.brandId, asked.id);
+    // Meanwhile it became another parcel, which is asked about by itself.
+    if (row.trackingNumber !== asked.trackingNumber || row.carrier !== asked.carrier) return;
+    const trackAt = ENDED.has(report?.status ?? null) ? null : new Date(work.now.getTime() + ASK_EVERY_MS);
+    const reported = report && {
+      trackingRef: report.ref,
+      trackingStatus: report.status,
+      trackingEvents: JSON.stringify(report.events),
+    };
+    if (report === undefined || report.status === row.trackingStatus) {
+      await updateShipment(work.db, row.brandId, row.id, { trackAt, ...reported });
+      return;
+    }
+    const hasArrived = report.status === 'delivered' && row.status === 'shipped';
+    await moveTo(work, row, hasArrived ? 'delivered' : undefined, { trackAt, ...reported });
+  });
+}
+
+async function track(context: Context, { brandId, id }: DueParcel): Promise<void> {
+  const row = await getShipment(context.postgres.db, brandId, id);
+  if (row.trackingNumber === null) return;
+  const parcel = { trackingNumber: row.trackingNumber, carrier: row.carrier, ref: row.trackingRef };
+  try {
+    await note(context, row, await readTracking(context.config, parcel));
+  } catch (error) {
+    context.log.warn({ err: error, shipment: id }, 'a parcel is not tracked yet');
+  }
+}
+
+/** One pass over the parcels that are due, where a provider is configured. */
+export async function trackDue(context: Context): Promise<void> {
+  if (context.config.trackingProviderUrl === undefined) return;
+  for (;;) {
+    const now = context.clock.now();
+    const due = await claimDueParcels(context.postgres.db, now, new Date(now.getTime() + AGAIN_AFTER_MS), AT_ONCE);
+    await Promise.all(due.map((parcel) => track(context, parcel)));
+    if (due.length < AT_ONCE) return;
+  }
+}

@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
+import { pageOf, paginationOf } from '../../api/page.ts';
+import { eachAs, toWire } from '../../values/wire.ts';
+import { createShipment, notifyCreator, patchShipment } from './actions.ts';
+import { eachShipment, listShipments as findShipments, getShipment, lockShipment } from './queries.ts';
+import {
+  Notified,
+  Shipment,
+  ShipmentCreate,
+  ShipmentDetail,
+  ShipmentFilter,
+  ShipmentList,
+  ShipmentPatch,
+} from './schema.ts';
+import { shareOperations } from './share-routes.ts';
+
+const tag = 'Shipments';
+const byId = z.object({ id: z.string().max(100) });
+
+const listShipments = operation({
+  id: 'list_shipments',
+  method: 'GET',
+  path: '/v1/shipments',
+  tag,
+  summary: 'Products on their way to creators',
+  description: 'Newest first.',
+  callers: ['brand'],
+  params: nothing,
+  query: ShipmentFilter,
+  body: nothing,
+  response: ShipmentList,
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async ({ postgres }, { caller, query }) => {
+    const page = pageOf(query);
+    const { rows, total } = await findShipments(postgres.db, caller.brandId, query, page);
+    return { data: rows.map(toWire), pagination: paginationOf(page, total) };
+  },
+  csv: {
+    item: Shipment,
+    rows: ({ postgres }, { caller, query }) => eachAs(eachShipment(postgres.exports, caller.brandId, query), toWire),
+  },
+});
+
+const getShipmentById = operation({
+  id: 'get_shipment',
+  method: 'GET',
+  path: '/v1/shipments/{id}',
+  tag,
+  summary: 'One shipment',
+  description: 'With what the carrier reported.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: nothing,
+  response: z.object({ data: ShipmentDetail }),
+  errors: ['NOT_FOUND'],
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async ({ postgres }, { caller, params }) => ({
+    data: toWire(await getShipment(postgres.db, caller.brandId, params.id)),
+  }),
+});
+
+const createShipmentOperation = change({
+  id: 'create_shipment',
+  method: 'POST',
+  path: '/v1/shipments',
+  tag,
+  summary: 'Note a product that is sent to a creator',
+  description:
+    'The carrier is kept in lower case; the address may be an object or a text, and comes back in that form. ' +
+    'A tracking number alone moves nothing: the status is set by PATCH, or by the carrier.',
+  callers: ['brand'],
+  params: nothing,
+  query: nothing,
+  body: ShipmentCreate,
+  response: z.object({ data: Shipment }),
+  status: 201,
+  hints: { readOnly: false, idempotent: false, destructive: false },
+  lookUp: noLookUp,
+  apply: async (work, { body }) => ({ data: toWire(await createShipment(work, body)) }),
+});
+
+const updateShipmentOperation = change({
+  id: 'update_shipment',
+  method: 'PATCH',
+  path: '/v1/shipments/{id}',
+  tag,
+  summary: 'Correct or move a shipment',
+  description:
+    'Set changes, omit keeps, null clears. Any status may follow any; entering `shipped` or `delivered` notes when, ' +
+    'going back clears it.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: ShipmentPatch,
+  response: z.object({ data: Shipment }),
+  errors: ['NOT_FOUND'],
+  hints: { readOnly: false, idempotent: true, destructive: false },
+  lookUp: noLookUp,
+  apply: async (work, { params, body }) => ({
+    data: toWire(await patchShipment(work, params.id, body)),
+  }),
+});
+
+const notifyCreatorOperation = change({
+  id: 'notify_shipment_creator',
+  method: 'POST',
+  path: '/v1/shipments/{id}/notify',
+  tag,
+  summary: 'Mail the creator where the parcel is',
+  description:
+    'With a page on which they say whether it arrived. Sent once for each status; `mail` says what became of it.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: nothing,
+  response: z.object({ data: Notified }),
+  errors: ['NOT_FOUND'],
+  hints: { readOnly: false, idempotent: true, destructive: false },
+  lookUp: noLookUp,
+  apply: async (work, { params }) => {
+    const row = await lockShipment(work.db, work.brandId, params.id);
+    return { data: { id: row.id, creator_email: row.creatorEmail ?? '', mail: await notifyCreator(work, row) } };
+  },
+});
+
+export const shipmentOperations = [
+  listShipments,
+  getShipmentById,
+  createShipmentOperation,
+  updateShipmentOperation,
+  notifyCreatorOperation,
+  ...shareOperations,
+] as const;
