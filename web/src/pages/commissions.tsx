@@ -26,6 +26,7 @@ const MAX_EXPLAINED = 25;
 async function refusalsOf(rows: readonly Commission[]): Promise<Refusal[]> {
   const found: Refusal[] = [];
   for (const { id, order_id } of rows.slice(0, MAX_EXPLAINED)) {
+    if (order_id === null) continue;
     const explained = await call('explain_attribution', { query: { order_id } }).catch(() => undefined);
     const commission = explained?.data.commission;
     if (!commission || !['pending', 'paid'].includes(commission.status)) continue;
@@ -64,11 +65,15 @@ export function Commissions() {
   const columns: readonly Column<Commission>[] = [
     {
       head: 'Order',
-      cell: ({ order_id, discount_code, affiliate_code }) => (
+      cell: ({ order_id, type, discount_code, affiliate_code }) => (
         <>
-          <button type="button" className="link" onClick={() => setExplained(order_id)}>
-            {order_id}
-          </button>
+          {order_id === null ? (
+            words(type)
+          ) : (
+            <button type="button" className="link" onClick={() => setExplained(order_id)}>
+              {order_id}
+            </button>
+          )}
           <span className="second">{discount_code ?? affiliate_code}</span>
         </>
       ),
