@@ -41,7 +41,12 @@ const PLANTED: [what: string, file: string, text: string, said: string][] = [
     'above it',
   ],
   ['the app that knows a door', 'src/api/http/app.ts', "import { startWorker } from '../../worker.ts';", 'above it'],
-  ["another noun's routes", QUERY, "import { x } from '../brands/routes.ts';", 'only its schema, policy, queries and actions'],
+  [
+    "another noun's routes",
+    QUERY,
+    "import { x } from '../brands/routes.ts';",
+    'only its schema, policy, queries and actions',
+  ],
   [
     "another noun's jobs, re-exported",
     QUERY,
