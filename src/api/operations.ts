@@ -8,11 +8,14 @@ import { folderOperations } from '../resources/assets/folders/routes.ts';
 import { assetOperations } from '../resources/assets/routes.ts';
 import { auditOperations } from '../resources/audit/routes.ts';
 import { brandOperations } from '../resources/brands/routes.ts';
+import { briefOperations } from '../resources/briefs/routes.ts';
 import { campaignOperations } from '../resources/campaigns/routes.ts';
 import { commissionOperations } from '../resources/commissions/routes.ts';
 import { contentOperations } from '../resources/content/routes.ts';
+import { contractOperations } from '../resources/contracts/routes.ts';
 import { creatorOperations } from '../resources/creators/routes.ts';
 import { deliverableOperations } from '../resources/deliverables/routes.ts';
+import { eventOperations } from '../resources/events/routes.ts';
 import { integrationOperations } from '../resources/integrations/routes.ts';
 import { bulkCodeOperations } from '../resources/links/bulk/routes.ts';
 import { linkOperations } from '../resources/links/routes.ts';
@@ -24,6 +27,7 @@ import { reviewOperations } from '../resources/reviews/routes.ts';
 import { rosterOperations } from '../resources/roster/routes.ts';
 import { shipmentOperations } from '../resources/shipments/routes.ts';
 import { usageOperations } from '../resources/usage/routes.ts';
+import { webhookDeliveryOperations } from '../resources/webhooks/deliveries/routes.ts';
 import { webhookOperations } from '../resources/webhooks/routes.ts';
 import type { Operation } from './operation.ts';
 
@@ -41,6 +45,8 @@ const declared = [
   ...folderOperations,
   ...assetOperations,
   ...deliverableOperations,
+  ...contractOperations,
+  ...briefOperations,
   ...shipmentOperations,
   ...contentOperations,
   ...messageOperations,
@@ -54,7 +60,9 @@ const declared = [
   ...performanceOperations,
   ...ledgerOperations,
   ...analyticsOperations,
+  ...eventOperations,
   ...webhookOperations,
+  ...webhookDeliveryOperations,
   ...auditOperations,
 ] as const;
 

@@ -12,10 +12,12 @@ import { sendDueMails } from '../mail/sender.ts';
 import { pruneOutbox, relayAll } from '../outbox/relay.ts';
 import { giveUpUploads, markExpiringRights, purgeDeleted, startThumbnails } from '../resources/assets/jobs.ts';
 import { startContentRefreshes } from '../resources/content/jobs.ts';
+import { expireDue } from '../resources/contracts/jobs.ts';
 import { profileUnknown } from '../resources/creators/jobs.ts';
 import { approveDue } from '../resources/reviews/jobs.ts';
 import { trackDue } from '../resources/shipments/jobs.ts';
 import { startDelivering } from '../resources/webhooks/sending/loop.ts';
+import { forgetDeliveries } from '../resources/webhooks/sending/record.ts';
 import { ignoreFailure } from '../values/errors.ts';
 import { consumersOf } from './consumers.ts';
 
@@ -59,6 +61,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
     ),
     every(PROFILE_EVERY_MS, 'reading profiles', () => profileUnknown(context)),
     every(APPROVE_EVERY_MS, 'approving commissions', () => approveDue(context)),
+    every(APPROVE_EVERY_MS, 'expiring contracts', () => expireDue(context)),
     every(MAIL_EVERY_MS, 'sending mails', () => sendDueMails(context, stopping.signal)),
     every(SHIP_EVERY_MS, 'shipping the ledger', async () => {
       await ensureMigrated(context.clickhouse);
@@ -83,6 +86,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
     every(RIGHTS_EVERY_MS, 'telling of rights that end', () => markExpiringRights(context)),
     every(FORGET_EVERY_MS, 'forgetting sent batches', () => forgetSentBatches(context)),
     every(FORGET_EVERY_MS, 'forgetting old events', () => pruneOutbox(engines.db, engines.clock.now())),
+    every(FORGET_EVERY_MS, 'forgetting old deliveries', () => forgetDeliveries(context)),
     every(FORGET_EVERY_MS, 'forgetting idempotency keys', () =>
       deleteOldKeys(engines.db, new Date(context.clock.now().getTime() - KEPT_MS)),
     ),

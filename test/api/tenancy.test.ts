@@ -58,8 +58,10 @@ beforeAll(async () => {
   const link = (await send('POST', '/v1/affiliates/links', key, code)).body.data.id;
   const hook = { url: 'https://receiver.invalid/secret', events: ['payout.created'] };
   const webhook = (await send('POST', '/v1/webhooks', key, hook)).body.data.id;
+  const deliveries = (await send('POST', `/v1/webhooks/${webhook}/test`, key, {})).body.data.id;
   ids = {
     links: link,
+    deliveries,
     webhooks: webhook,
     campaigns: campaign,
     roster: entry,
@@ -78,6 +80,9 @@ beforeAll(async () => {
   const share = (await send('POST', '/api/brand/shipments/share', key, { title: 'secret' })).body.shareId;
   Object.assign(ids, { shipments: shipment, content, shares: share });
   Object.assign(ids, { commissions: commission, payouts: payout, integrations: source.id, deliverables: deliverable });
+  const contract = { creator_email: 'secret@example.com', title: 'secret', send_for_signature: true };
+  ids.contracts = (await send('POST', '/v1/contracts', key, contract)).body.data.id;
+  ids.briefs = (await send('POST', '/v1/briefs', key, { title: 'secret' })).body.data.id;
 });
 afterAll(() => app?.close());
 
@@ -85,7 +90,7 @@ const isDirectory = (path: string) => path.startsWith('/v1/creators/');
 const noun = (path: string) =>
   path.startsWith('/api/brand/shipments/share')
     ? 'shares'
-    : (path.replace(/\/(affiliates|assets(?=\/folders))\//, '/').split('/')[2] ?? '');
+    : (path.replace(/\/(affiliates|assets(?=\/folders)|webhooks(?=\/deliveries))\//, '/').split('/')[2] ?? '');
 const withId = operations.filter(({ path }) => path.includes('{') && !isDirectory(path));
 /** Asked of one order by its id: test/money/explain.test.ts asks as a stranger. */
 const isOfOne = (path: string) => path === '/v1/affiliates/explain';
@@ -97,7 +102,9 @@ const PATCHES: Record<string, object> = {
   applications: { status: 'rejected' },
   commissions: { status: 'rejected' },
   payouts: { status: 'paid' },
+  briefs: { action: 'send' },
   roster: { into: 'rst_nobody' },
+  webhooks: { since: '2026-01-01T00:00:00Z' },
 };
 const patchBody = (path: string) => PATCHES[noun(path)] ?? {};
 
