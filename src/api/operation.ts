@@ -125,6 +125,8 @@ export interface Prepared {
 export interface Operation extends Required<Facts> {
   /** Whether it also answers text/csv. */
   hasCsv: boolean;
+  /** Whether a data key pays for it. */
+  isPriced: boolean;
   /** Applies the shapes; throws VALIDATION_ERROR with every problem at once. */
   prepare(raw: RawInput): Prepared;
 }
@@ -170,6 +172,7 @@ export function operation<
     ...DEFAULTS,
     ...facts,
     hasCsv: csv !== undefined,
+    isPriced: price !== undefined,
     prepare: (raw) => {
       const input = readInput(declared, raw);
       return {
@@ -201,6 +204,7 @@ export function change<
     ...DEFAULTS,
     ...facts,
     hasCsv: false,
+    isPriced: false,
     prepare: (raw) => {
       const input = readInput(declared, raw);
       return {
