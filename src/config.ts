@@ -59,10 +59,13 @@ const Environment = z.object({
     .regex(/^[0-9a-fA-F]{64}$/, 'must be 64 hex digits')
     .optional(),
   LINKS_URL: url(['http:', 'https:']),
+  MCP_HOSTS: z.string().optional(),
   SMTP_URL: url(['smtp:', 'smtps:']),
   MAIL_FROM: z.email('must be an address alone, such as mail@example.com').optional(),
   UNKNOWN_LINK_URL: url(['http:', 'https:']),
   OUTBOUND_ALLOW: networks,
+  ASSETS_URL: url(['s3:']),
+  MAX_ASSET_MB: z.coerce.number().int().min(1).max(5_000).default(100),
   ROLLCALL_DIR: z.string().default('.rollcall'),
   EMBEDDED_JAVA_HOME: z.string().optional(),
   ES_JAVA_HOME: z.string().optional(),
@@ -104,6 +107,8 @@ export interface Config {
   contentProviderToken: string | undefined;
   /** The installation's one secret, 32 bytes; `readSecret` says where it comes from when it is not set. */
   secret: Buffer | undefined;
+  /** Host names under which agents reach /mcp, besides addresses and localhost: a foreign name is a browser led astray. */
+  mcpHosts: string[];
   /** The links host, without a slash at the end; short URLs begin with it. */
   linksUrl: string;
   /** False: links are on the address that the server listens on. */
@@ -116,6 +121,9 @@ export interface Config {
   unknownLinkUrl: string | undefined;
   /** Addresses or networks that calls to a brand's own hosts may reach although they are private. */
   outboundAllow: string[];
+  /** The S3-compatible storage of assets; undefined: a folder of this machine. */
+  assetsUrl: string | undefined;
+  maxAssetBytes: number;
   /** Absolute path of the folder that holds embedded engines, their data and the demo's keys. */
   directory: string;
   /** Where to look for Java, in order, besides the usual folders. */
@@ -141,6 +149,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     portIsSet: present.PORT !== undefined,
     logLevel: env.LOG_LEVEL,
     trustedProxies: listed(env.TRUSTED_PROXIES),
+    mcpHosts: listed((env.MCP_HOSTS ?? '').toLowerCase()),
     urls: {
       postgres: env.DATABASE_URL,
       redis: env.REDIS_URL,
@@ -164,6 +173,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     mailFrom: env.MAIL_FROM ?? 'rollcall@localhost',
     unknownLinkUrl: env.UNKNOWN_LINK_URL,
     outboundAllow: env.OUTBOUND_ALLOW,
+    assetsUrl: env.ASSETS_URL,
+    maxAssetBytes: env.MAX_ASSET_MB * 1024 * 1024,
     directory: path.resolve(env.ROLLCALL_DIR),
     java: {
       homes: [env.EMBEDDED_JAVA_HOME, env.ES_JAVA_HOME, env.JAVA_HOME].filter((home) => home !== undefined),

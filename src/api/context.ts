@@ -4,6 +4,7 @@ import type { Directory } from '../directory/directory.ts';
 import type { ClickHouse } from '../engines/clickhouse/open.ts';
 
 import type { Elastic } from '../engines/elastic/open.ts';
+import type { FileStore } from '../engines/files/store.ts';
 import type { Mailer } from '../engines/mail/open.ts';
 import type { Postgres } from '../engines/postgres/open.ts';
 import type { Redis } from '../engines/redis/open.ts';
@@ -23,6 +24,7 @@ export interface Context {
   directory: Directory;
   clickhouse: ClickHouse;
   secrets: Secrets;
+  files: FileStore;
   mailer: Mailer;
   /** Makes and reads the links of creators' pages. */
   pageLinks: PageLinks;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Problem, validationError } from '../values/errors.ts';
+import type { FormPart } from './form-part.ts';
 import { isDeclared, problemsOf } from './problems.ts';
 
 /** What a request carries, before its shapes are applied. */
@@ -7,6 +8,8 @@ export interface RawInput {
   params: Record<string, string>;
   query: Record<string, string | string[]>;
   body: unknown;
+  /** Of a request that carries a form with a file: its parts, read once. */
+  parts?: () => AsyncIterable<FormPart>;
   /** The form of the answer that was asked for. */
   answer: 'json' | 'csv';
 }

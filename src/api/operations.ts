@@ -2,8 +2,10 @@ import { autocompleteCreators } from '../directory/autocomplete.ts';
 import { dictionaryOperations } from '../directory/dictionary.ts';
 import { directoryOperations } from '../directory/routes.ts';
 import { ledgerOperations } from '../ledger/routes.ts';
+import { agentPolicyOperations } from '../resources/agent-policy/routes.ts';
 import { analyticsOperations } from '../resources/analytics/routes.ts';
 import { applicationOperations } from '../resources/applications/routes.ts';
+import { assetOperations } from '../resources/assets/routes.ts';
 import { auditOperations } from '../resources/audit/routes.ts';
 import { brandOperations } from '../resources/brands/routes.ts';
 import { campaignOperations } from '../resources/campaigns/routes.ts';
@@ -17,9 +19,11 @@ import { linkOperations } from '../resources/links/routes.ts';
 import { orderOperations } from '../resources/orders/routes.ts';
 import { payoutOperations } from '../resources/payouts/routes.ts';
 import { performanceOperations } from '../resources/performance/routes.ts';
+import { planOperations } from '../resources/plans/routes.ts';
 import { rosterOperations } from '../resources/roster/routes.ts';
 import { shipmentOperations } from '../resources/shipments/routes.ts';
 import { usageOperations } from '../resources/usage/routes.ts';
+import { webhookOperations } from '../resources/webhooks/routes.ts';
 import type { Operation } from './operation.ts';
 
 /** Every operation of the API, a line a noun. Nothing else answers under /v1. */
@@ -33,6 +37,7 @@ const declared = [
   ...brandOperations,
   ...campaignOperations,
   ...applicationOperations,
+  ...assetOperations,
   ...deliverableOperations,
   ...shipmentOperations,
   ...contentOperations,
@@ -45,10 +50,17 @@ const declared = [
   ...performanceOperations,
   ...ledgerOperations,
   ...analyticsOperations,
+  ...webhookOperations,
   ...auditOperations,
+  ...agentPolicyOperations,
+  ...planOperations(findOperation),
 ] as const;
 
 export const operations: readonly Operation[] = declared;
+
+function findOperation(id: string): Operation | undefined {
+  return operations.find((operation) => operation.id === id);
+}
 
 type Declared = (typeof declared)[number];
 export type OperationId = Declared['id'];

@@ -13,6 +13,8 @@ export interface AuditEntry {
   old: object | null;
   /** Null for what was removed. */
   new: object | null;
+  /** Fields whose values are nobody's to read; the line says "changed". Bytes, such as what is sealed, never stand in one. */
+  secrets?: readonly string[];
 }
 
 /** What a writing operation may touch: one transaction, and what it leaves behind. No engine, so no outside call. */
@@ -23,10 +25,17 @@ export interface Work {
   brandId: string;
   /** Puts an event into the outbox, as the transaction's last statement. `data` is its noun's REST item. */
   emit: Emit;
+  /** What changed nothing but when it was changed is left out. */
   audit(entry: AuditEntry): void;
   /** Appends to the brand's ledger, at the end of the transaction. */
   post(entry: NewEntry): void;
 }
+
+const unstamped = (row: object) => JSON.stringify({ ...row, updatedAt: null });
+
+/** A patch that sets nothing, or what stands there already, leaves no line. */
+const isChange = ({ old, new: row }: AuditEntry): boolean =>
+  old === null || row === null || unstamped(old) !== unstamped(row);
 
 /** Who does the work, for the audit log. A creator on a public page has no key. */
 export interface Actor {
@@ -34,6 +43,8 @@ export interface Actor {
   keyId: Caller['keyId'] | null;
   operation: string;
   requestId: string | null;
+  /** An agent, by MCP. */
+  byAgent?: boolean;
 }
 
 /**
@@ -42,6 +53,22 @@ export interface Actor {
  */
 export async function inWork<T>(db: Db, clock: Clock, actor: Actor, change: (work: Work) => Promise<T>): Promise<T> {
   return await transact(db, (trx) => inTransaction(trx, clock, actor, change));
+}
+
+const isBytes = (value: unknown): value is Uint8Array => value instanceof Uint8Array;
+
+function isSame(one: unknown, other: unknown): boolean {
+  return isBytes(one) && isBytes(other) ? Buffer.compare(one, other) === 0 : one === other;
+}
+
+/** A row as an audit line keeps it: a secret is left out where it stayed as it was in `old`, else it is "changed". */
+function auditText(row: object, old: object | null, secrets: readonly string[] = []): string {
+  const before = new Map<string, unknown>(Object.entries(old ?? {}));
+  const shown = Object.entries(row).flatMap(([name, value]) => {
+    if (!isBytes(value) && (!secrets.includes(name) || value === null)) return [[name, value]];
+    return isSame(value, before.get(name)) ? [] : [[name, 'changed']];
+  });
+  return JSON.stringify(Object.fromEntries(shown));
 }
 
 /** As `inWork`, within a transaction that is already open. */
@@ -61,7 +88,7 @@ export async function inTransaction<T>(
     now,
     brandId,
     emit: (event, data) => void events.push({ event, data }),
-    audit: (entry) => void entries.push(entry),
+    audit: (entry) => void (isChange(entry) && entries.push(entry)),
     post: (entry) => void ledger.push(entry),
   });
   await insertAudit(
@@ -72,9 +99,10 @@ export async function inTransaction<T>(
       keyId: actor.keyId,
       operation: actor.operation,
       requestId: actor.requestId,
+      byAgent: actor.byAgent ?? false,
       resourceId: entry.resourceId,
-      oldValues: entry.old === null ? null : JSON.stringify(entry.old),
-      newValues: entry.new === null ? null : JSON.stringify(entry.new),
+      oldValues: entry.old === null ? null : auditText(entry.old, entry.old, entry.secrets),
+      newValues: entry.new === null ? null : auditText(entry.new, entry.old, entry.secrets),
       at: now,
     })),
   );
@@ -86,4 +114,35 @@ export async function inTransaction<T>(
     events.map(({ event, data }) => ({ id: newId('evt', now.getTime()), event, data: JSON.stringify(data) })),
   );
   return result;
+}
+
+/** Thrown to take a transaction back. */
+class TakenBack extends Error {}
+
+/** Runs `change` in a transaction that is taken back, and says what it would have left behind. */
+export async function rehearse(
+  db: Db,
+  clock: Clock,
+  { brandId }: Actor,
+  change: (work: Work) => Promise<void>,
+): Promise<{ entries: AuditEntry[]; events: EventName[] }> {
+  const entries: AuditEntry[] = [];
+  const events: EventName[] = [];
+  const run = transact(db, async (trx) => {
+    entries.length = 0;
+    events.length = 0;
+    await change({
+      db: trx,
+      now: clock.now(),
+      brandId,
+      emit: (event) => void events.push(event),
+      audit: (entry) => void entries.push(entry),
+      post: () => undefined,
+    });
+    throw new TakenBack();
+  });
+  await run.catch((error: unknown) => {
+    if (!(error instanceof TakenBack)) throw error;
+  });
+  return { entries, events };
 }

@@ -1,9 +1,11 @@
 import type { z } from 'zod';
 import { mailTest } from './templates/mail-test.ts';
+import { parcelOnItsWay } from './templates/parcel-on-its-way.ts';
 
 /** Every kind of mail, a line each. */
 export const TEMPLATES = {
   mail_test: mailTest,
+  parcel_on_its_way: parcelOnItsWay,
 };
 
 export type MailKind = keyof typeof TEMPLATES;

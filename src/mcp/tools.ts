@@ -163,7 +163,8 @@ const typesOf = ({ type }: Json): unknown[] => (Array.isArray(type) ? type : [ty
 function textOf(value: unknown, schema: Json): string | undefined {
   if (typeof value === 'string') return value;
   const types = typesOf(schema);
-  if (typeof value === 'number') return types.includes('integer') || types.includes('number') ? String(value) : undefined;
+  if (typeof value === 'number')
+    return types.includes('integer') || types.includes('number') ? String(value) : undefined;
   if (typeof value === 'boolean') return types.includes('boolean') ? String(value) : undefined;
   if (!Array.isArray(value) || !types.includes('array')) return undefined;
   return value.every((one) => typeof one === 'string' && !one.includes(',')) ? value.join(',') : undefined;

@@ -1,6 +1,6 @@
-import type { Readable } from 'node:stream';
 import type { PageKind, PageLink } from '../access/page-tokens.ts';
 import type { Context } from '../api/context.ts';
+import type { FormPart } from '../api/form-part.ts';
 import type { Work } from '../api/work.ts';
 import type { Form } from './kit/form.ts';
 import type { Html } from './kit/html.ts';
@@ -12,11 +12,6 @@ export interface LinkedRow {
   /** Raised, every link that was given before answers as if there were none. */
   linkVersion: number;
 }
-
-/** A field or a file of a multipart form, in the order in which it was sent. A file must be read before the next part. */
-export type Part =
-  | { kind: 'field'; name: string; value: string }
-  | { kind: 'file'; name: string; fileName: string; mimeType: string; stream: Readable };
 
 /** One request of somebody with a link. */
 export interface Visit<Row> {
@@ -36,7 +31,7 @@ export interface Visit<Row> {
   /** What was filled in; throws where it did not come as the page's form. */
   form(): Form;
   /** The parts of a multipart form; only for a page that takes an `upload`. */
-  parts(): AsyncIterable<Part>;
+  parts(): AsyncIterable<FormPart>;
   /** A change in one transaction, audited as the page's: `page_brief`, without a key. */
   inWork<T>(change: (work: Work) => Promise<T>): Promise<T>;
 }

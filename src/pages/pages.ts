@@ -1,5 +1,6 @@
 import type { CreatorPage } from './declare.ts';
+import { parcelPage } from './parcel/page.ts';
 import { unsubscribePage } from './unsubscribe/page.ts';
 
 /** Every page that opens by a link alone, a line each. */
-export const creatorPages: readonly CreatorPage[] = [unsubscribePage];
+export const creatorPages: readonly CreatorPage[] = [parcelPage, unsubscribePage];

@@ -1,8 +1,9 @@
-import multipart from '@fastify/multipart';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { type AddressLimit, openAddressLimit } from '../access/rate/address.ts';
 import type { Context } from '../api/context.ts';
+import type { FormPart } from '../api/form-part.ts';
+import { isForm, readParts, takeForms } from '../api/http/form.ts';
 import { unreadable } from '../api/http/request.ts';
 import type { Metrics } from '../api/metrics.ts';
 import { inWork } from '../api/work.ts';
@@ -10,7 +11,7 @@ import { findBrandFace } from '../resources/brands/queries.ts';
 import { ApiError, toApiError } from '../values/errors.ts';
 import { logFailure } from '../values/log.ts';
 import { isPerson } from '../values/visitor.ts';
-import type { CreatorPage, OpenPage, PageAnswer, Part, Visit } from './declare.ts';
+import type { CreatorPage, OpenPage, PageAnswer, Visit } from './declare.ts';
 import { type Form, readForm } from './kit/form.ts';
 import { html } from './kit/html.ts';
 import { type BrandFace, page, pageHeaders } from './kit/page.ts';
@@ -18,7 +19,6 @@ import { creatorPages } from './pages.ts';
 
 const POSTS_PER_MINUTE = 10;
 const FORM_LIMIT_BYTES = 64 * 1024;
-const MAX_FIELDS = 50;
 
 const Params = z.object({ token: z.string() });
 const Query = z.record(z.string(), z.string().catch('')).catch({});
@@ -74,16 +74,11 @@ function formOfRequest({ headers, body }: FastifyRequest): Form {
   return readForm(Buffer.isBuffer(body) ? body : Buffer.alloc(0));
 }
 
-async function* partsOf(request: FastifyRequest): AsyncGenerator<Part> {
-  if (!request.isMultipart?.()) throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'This page takes its own form only.');
-  for await (const part of request.parts()) {
-    const { fieldname: name } = part;
-    if (part.type === 'field') yield { kind: 'field', name, value: String(part.value) };
-    else {
-      const { filename: fileName, mimetype: mimeType, file: stream } = part;
-      yield { kind: 'file', name, fileName, mimeType, stream };
-    }
+function partsOf(request: FastifyRequest, upload: CreatorPage['upload']): AsyncIterable<FormPart> {
+  if (!upload || !isForm(request)) {
+    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'This page takes its own form only.');
   }
+  return readParts(request, upload);
 }
 
 interface Opened {
@@ -109,7 +104,7 @@ async function openVisit(context: Context, kind: CreatorPage, request: FastifyRe
     isPerson: isPerson(headers),
     userAgent: headers['user-agent'] ?? '',
     form: () => formOfRequest(request),
-    parts: () => partsOf(request),
+    parts: () => partsOf(request, kind.upload),
     inWork: <T>(change: Parameters<typeof inWork<T>>[3]) => inWork(postgres.db, clock, actor, change),
   };
   return { opened, visit };
@@ -167,8 +162,7 @@ export async function pageRoutes(app: FastifyInstance, context: Context, metrics
     if (!upload) register(app, serving, kind);
     else {
       await app.register(async (scope) => {
-        const limits = { files: upload.maxFiles, fileSize: upload.maxFileBytes, fields: MAX_FIELDS };
-        await scope.register(multipart, { limits: { ...limits, fieldSize: FORM_LIMIT_BYTES } });
+        await takeForms(scope);
         register(scope, serving, kind);
       });
     }

@@ -1,6 +1,7 @@
 import type { Context } from '../api/context.ts';
 import type { Consumer } from '../outbox/relay.ts';
 import { profileUnknown } from '../resources/creators/jobs.ts';
+import { webhookConsumer } from '../resources/webhooks/fan-out.ts';
 
 /** A creator who was just put on the roster is looked up at once, not at the next sweep. */
 function profiles(context: Context): Consumer {
@@ -12,4 +13,7 @@ function profiles(context: Context): Consumer {
   };
 }
 
-export const consumersOf = (context: Context): readonly Consumer[] => [profiles(context)];
+export const consumersOf = (context: Context): readonly Consumer[] => [
+  profiles(context),
+  webhookConsumer(context.clock),
+];

@@ -13,7 +13,9 @@ import { pruneOutbox, relayAll } from '../outbox/relay.ts';
 import { approveDue } from '../resources/commissions/jobs.ts';
 import { startContentRefreshes } from '../resources/content/jobs.ts';
 import { profileUnknown } from '../resources/creators/jobs.ts';
+import { deleteOldPlans } from '../resources/plans/queries.ts';
 import { trackDue } from '../resources/shipments/jobs.ts';
+import { startDelivering } from '../resources/webhooks/sending/loop.ts';
 import { ignoreFailure } from '../values/errors.ts';
 import { consumersOf } from './consumers.ts';
 
@@ -41,11 +43,15 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
     }
   }
 
+  const webhooks = startDelivering(context);
   const refreshes = startContentRefreshes(context, redisUrl);
   const loops = [
     every(SETTLE_EVERY_MS, 'settling charges', () => settleAll(engines)),
     ...consumersOf(context).map((consumer) =>
-      every(RELAY_EVERY_MS, `events to ${consumer.name}`, () => relayAll(engines.db, consumer, context.log)),
+      every(RELAY_EVERY_MS, `events to ${consumer.name}`, async () => {
+        await relayAll(engines.db, consumer, context.log);
+        if (consumer.name === 'webhooks') webhooks.wake();
+      }),
     ),
     every(PROFILE_EVERY_MS, 'reading profiles', () => profileUnknown(context)),
     every(APPROVE_EVERY_MS, 'approving commissions', () => approveDue(context)),
@@ -66,6 +72,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
     every(TRACK_EVERY_MS, 'tracking parcels', () => trackDue(context)),
     every(REFRESH_EVERY_MS, 'refreshing content', () => refreshes.sweep()),
     every(FORGET_EVERY_MS, 'forgetting sent batches', () => forgetSentBatches(context)),
+    every(FORGET_EVERY_MS, 'forgetting old plans', () => deleteOldPlans(engines.db, engines.clock.now())),
     every(FORGET_EVERY_MS, 'forgetting old events', () => pruneOutbox(engines.db, engines.clock.now())),
     every(FORGET_EVERY_MS, 'forgetting idempotency keys', () =>
       deleteOldKeys(engines.db, new Date(context.clock.now().getTime() - KEPT_MS)),
@@ -75,7 +82,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
   return {
     stop: async () => {
       stopping.abort();
-      await Promise.all([...loops, imports.close()]);
+      await Promise.all([...loops, imports.close(), webhooks.stop()]);
       await refreshes.close();
     },
   };

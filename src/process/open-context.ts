@@ -7,6 +7,7 @@ import { openDirectory } from '../directory/directory.ts';
 import { openClickHouse } from '../engines/clickhouse/open.ts';
 import { openLiveIndex } from '../engines/elastic/live-index.ts';
 import { openElastic } from '../engines/elastic/open.ts';
+import { openFiles } from '../engines/files/open.ts';
 import { openMailer } from '../engines/mail/open.ts';
 import { openPostgres } from '../engines/postgres/open.ts';
 import { openRedis } from '../engines/redis/open.ts';
@@ -66,12 +67,13 @@ export function openContext(
   const redis = openRedis(urls.redis, { onError: quietly(log, 'Redis') });
   const elastic = openElastic(urls.elasticsearch);
   const clickhouse = openClickHouse(urls.clickhouse, { cluster: config.clickhouseCluster });
+  const files = openFiles(config);
   const live = openLiveIndex(elastic, config.directoryAlias);
   const directory = openDirectory(elastic, live);
   const mailer = openMailer(mailOptions(config));
   const pageLinks = openPageLinks(config, secrets);
   return {
-    context: { config, log, clock, postgres, redis, elastic, directory, clickhouse, secrets, mailer, pageLinks },
+    context: { config, log, clock, postgres, redis, elastic, directory, clickhouse, secrets, files, mailer, pageLinks },
     close: async () => {
       live.close();
       mailer.close();

@@ -5,7 +5,13 @@ import type { Context } from '../api/context.ts';
 import { unreadable } from '../api/http/request.ts';
 import type { Metrics } from '../api/metrics.ts';
 import { inWork } from '../api/work.ts';
-import { countFailure, findReceiver, type Receiver, touchReceived } from '../resources/integrations/queries.ts';
+import {
+  countFailure,
+  countForged,
+  findReceiver,
+  type Receiver,
+  touchReceived,
+} from '../resources/integrations/queries.ts';
 import { PROVIDERS } from '../resources/integrations/schema.ts';
 import { recordDeletion, recordOrder, recordRefunds } from '../resources/orders/actions.ts';
 import { ApiError, errorBody, ignoreFailure, notFound, toApiError } from '../values/errors.ts';
@@ -61,6 +67,9 @@ export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Me
   const noteFailure = (receiver: Receiver) =>
     countFailure(postgres.db, receiver.id, clock.now()).catch(ignoreFailure('the answer says it; health is a hint'));
 
+  const noteForged = (receiver: Receiver) =>
+    countForged(postgres.db, receiver.id, clock.now()).catch(ignoreFailure('the answer says it; the number is a hint'));
+
   const noted = (receiver: Receiver | undefined) => async (error: unknown) => {
     if (receiver) await noteFailure(receiver);
     throw error;
@@ -70,7 +79,7 @@ export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Me
     const limited = await addresses.count(address, () => undefined);
     if (limited) return limited;
     if (!receiver) return notFound('integration');
-    await noteFailure(receiver);
+    await noteForged(receiver);
     return refusal;
   }
 

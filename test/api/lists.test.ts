@@ -4,6 +4,7 @@ import { operations } from '../../src/api/operations.ts';
 import { call, made, makeBrand, send, startApp, type TestApp, unique } from '../harness/app.ts';
 import { apply, BEHIND_PROXY, makeCampaign } from '../harness/applying.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
+import { file, upload } from '../harness/uploading.ts';
 
 const alias = unique('lists');
 let app: TestApp;
@@ -28,6 +29,7 @@ beforeAll(async () => {
     await made(`${app.url}/v1/roster`, key, { creator_email: `r${i}@mail.example` });
     await made(`${app.url}/v1/deliverables`, key, { creator_email: `r${i}@mail.example`, type: `=reel ${i}` });
     await made(`${app.url}/v1/affiliates/links`, key, { creator_email: `r${i}@mail.example`, value: `=code ${i}` });
+    await upload(app, key, file(`f${i}`, `=f${i}.txt`));
   }
 });
 afterAll(() => app?.close());
@@ -78,6 +80,7 @@ const OWN = {
   '/v1/creators': 'joined_at',
   '/v1/roster': 'added_at',
   '/v1/deliverables': 'created_at',
+  '/v1/assets': 'created_at',
   '/v1/affiliates': 'created_at',
   '/v1/affiliates/links': 'created_at',
   '/v1/audit-log': 'created_at',

@@ -24,10 +24,13 @@ function expectBase({ headers, body }: Awaited<ReturnType<typeof call>>): void {
   expect(headers.get('x-request-id')).toBe(body.request_id);
 }
 
-describe('what the HTTP layer refuses under /v1', () => {
+describe('what the HTTP layer refuses under /v1, /api/v1 and /api/brand', () => {
   const cases: [what: string, path: string, init: RequestInit, status: number, code: string][] = [
     ['a path that is no text', '/v1/creators/%zz', {}, 404, 'NOT_FOUND'],
     ['a part of the path of 600 digits', `/v1/creators/${'1'.repeat(600)}`, {}, 414, 'REQUEST_TOO_LONG'],
+    ['a path of the older interface that is none', '/api/v1/nope', {}, 404, 'NOT_FOUND'],
+    ['the root of the older interface', '/api/v1', {}, 404, 'NOT_FOUND'],
+    ['a path of the brand that is none', '/api/brand/nope', {}, 404, 'NOT_FOUND'],
     ['a body over 1 MB', '/v1/campaigns', LARGE, 413, 'PAYLOAD_TOO_LARGE'],
   ];
 

@@ -7,6 +7,7 @@ import { newId } from '../../src/values/ids.ts';
 import { type Answer, call, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 import { makeSale } from '../harness/sales.ts';
+import { file, upload } from '../harness/uploading.ts';
 
 const alias = unique('tenancy');
 let app: TestApp;
@@ -55,18 +56,30 @@ beforeAll(async () => {
   const payout = (await send('POST', '/v1/payouts', key, input)).body.data.id;
   const code = { creator_email: 'secret@example.com', value: 'secret' };
   const link = (await send('POST', '/v1/affiliates/links', key, code)).body.data.id;
-  ids = { links: link, campaigns: campaign, roster: entry, applications: await makeApplication(campaign) };
+  const hook = { url: 'https://receiver.invalid/secret', events: ['payout.created'] };
+  const webhook = (await send('POST', '/v1/webhooks', key, hook)).body.data.id;
+  ids = {
+    links: link,
+    webhooks: webhook,
+    campaigns: campaign,
+    roster: entry,
+    applications: await makeApplication(campaign),
+  };
   const asked = { creator_email: 'secret@example.com', type: 'reel' };
   const deliverable = (await send('POST', '/v1/deliverables', key, asked)).body.data.id;
+  const asset = (await upload(app, key, file('secret', 'secret.txt'))).body.data.id;
+  Object.assign(ids, { assets: asset });
   const shipment = (await send('POST', '/v1/shipments', key, { creator_email: 'secret@example.com' })).body.data.id;
   const content = (await send('POST', '/v1/content', key, { url: 'https://photo.app/p/secret' })).body.data.id;
-  Object.assign(ids, { shipments: shipment, content });
+  const share = (await send('POST', '/api/brand/shipments/share', key, { title: 'secret' })).body.shareId;
+  Object.assign(ids, { shipments: shipment, content, shares: share });
   Object.assign(ids, { commissions: commission, payouts: payout, integrations: source.id, deliverables: deliverable });
 });
 afterAll(() => app?.close());
 
 const isDirectory = (path: string) => path.startsWith('/v1/creators/');
-const noun = (path: string) => path.replace('/affiliates/', '/').split('/')[2] ?? '';
+const noun = (path: string) =>
+  path.startsWith('/api/brand/shipments/share') ? 'shares' : (path.replace('/affiliates/', '/').split('/')[2] ?? '');
 const withId = operations.filter(({ path }) => path.includes('{') && !isDirectory(path));
 /** Asked of one order by its id: test/money/explain.test.ts asks as a stranger. */
 const isOfOne = (path: string) => path === '/v1/affiliates/explain';

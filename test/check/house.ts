@@ -17,6 +17,9 @@ const FLOORS: readonly (readonly string[])[] = [
     'src/api/input.ts',
     'src/api/metrics.ts',
     'src/api/operation.ts',
+    'src/api/plans/',
+    'src/api/form-part.ts',
+    'src/api/upload.ts',
     'src/api/work.ts',
     'src/ledger/entry.ts',
     'src/links-host/token.ts',
@@ -30,6 +33,10 @@ const FLOORS: readonly (readonly string[])[] = [
 /** Each client is imported by its room alone. `bench/` and `test/` stand outside and may talk to engines directly. */
 const CLIENTS: Readonly<Record<string, readonly string[]>> = {
   pg: ['src/engines/postgres/'],
+  '@aws-sdk/client-s3': ['src/engines/files/'],
+  '@aws-sdk/lib-storage': ['src/engines/files/'],
+  '@aws-sdk/s3-request-presigner': ['src/engines/files/'],
+  sharp: ['src/engines/images/'],
   ioredis: ['src/engines/redis/'],
   bullmq: ['src/engines/redis/'],
   '@elastic/elasticsearch': ['src/engines/elastic/'],
@@ -44,7 +51,7 @@ const CLIENTS: Readonly<Record<string, readonly string[]>> = {
 const NOUNS: readonly (readonly string[])[] = [
   ['brands'],
   ['people'],
-  ['usage', 'audit', 'keys', 'passkeys', 'sessions'],
+  ['usage', 'audit', 'plans', 'agent-policy', 'keys', 'passkeys', 'sessions'],
   ['creators'],
   ['roster'],
   ['campaigns'],

@@ -53,7 +53,8 @@ describe.each(PROVIDERS)('a paid order of %s', (provider) => {
     expect([...headers.keys()].filter((name) => name.startsWith('x-ratelimit'))).toEqual([]);
     expect(await balancesOf(app.context, shop.brand)).toEqual(SALE);
     const { webhook_health, last_sync_at, referral_tracking } = await read(shop);
-    expect(webhook_health).toEqual({ status: 'ok', last_received_at: expect.any(String), failures_24h: 0 });
+    const none = { failures_24h: 0, forged_24h: 0 };
+    expect(webhook_health).toEqual({ status: 'ok', last_received_at: expect.any(String), ...none });
     expect([last_sync_at, referral_tracking]).toEqual([webhook_health.last_received_at, { ready: true, missing: [] }]);
   });
 
@@ -78,7 +79,7 @@ describe.each(PROVIDERS)('a paid order of %s', (provider) => {
       expect(body.request_id).toMatch(/^req_/);
     }
     expect(await balancesOf(app.context, shop.brand)).toEqual({});
-    const health = { status: 'failing', last_received_at: null, failures_24h: 3 };
+    const health = { status: 'silent', last_received_at: null, failures_24h: 0, forged_24h: 3 };
     expect((await read(shop)).webhook_health).toEqual(health);
   });
 
@@ -89,6 +90,16 @@ describe.each(PROVIDERS)('a paid order of %s', (provider) => {
     expect([status, body.code]).toEqual([422, 'VALIDATION_ERROR']);
     expect(body.details[0].field).toMatch(/currency$/);
     expect((await read(shop)).webhook_health).toMatchObject({ status: 'failing', failures_24h: 1 });
+  });
+
+  it('once refused and then good is of a healthy store, however soon, and still counted', async () => {
+    const shop = await openShop(provider);
+    const [topic, order] = paidOrder(provider, shop.assignment.code);
+    expect((await shop.tell(topic, order)).status).toBe(200);
+    expect((await shop.tell(topic, { ...order, currency: 'XXQ' })).status).toBe(422);
+    expect((await read(shop)).webhook_health.status).toBe('failing');
+    expect((await shop.tell(topic, order)).status).toBe(200);
+    expect((await read(shop)).webhook_health).toMatchObject({ status: 'ok', failures_24h: 1, forged_24h: 0 });
   });
 
   it('for an integration that is unknown, of another kind or disconnected is 404', async () => {
@@ -208,7 +219,8 @@ describe('the door', () => {
     expect((await deliver(app.url, 'woocommerce', shop.id, ping)).status).toBe(200);
     expect((await deliver(app.url, 'woocommerce', 'int_none', ping)).status).toBe(404);
     expect((await deliver(app.url, 'shopify', (await openShop('shopify')).id, ping)).status).toBe(401);
-    expect((await read(shop)).webhook_health).toEqual({ status: 'silent', last_received_at: null, failures_24h: 0 });
+    const health = { status: 'silent', last_received_at: null, failures_24h: 0, forged_24h: 0 };
+    expect((await read(shop)).webhook_health).toEqual(health);
   });
 
   it('refuses what is signed but not JSON, and what is too large, and counts both', async () => {
@@ -219,7 +231,7 @@ describe('the door', () => {
     expect([status, body.details]).toEqual([422, [{ field: 'body', code: 'invalid_json', message: 'is not JSON.' }]]);
     const large = await deliver(app.url, 'generic', shop.id, textBody(' '.repeat(4 * 1024 * 1024 + 1)));
     expect([large.status, large.body.code]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
-    expect((await read(shop)).webhook_health).toMatchObject({ status: 'failing', failures_24h: 2 });
+    expect((await read(shop)).webhook_health).toMatchObject({ status: 'failing', failures_24h: 1, forged_24h: 1 });
   });
 
   it('limits an address’s wrong deliveries, never right ones', async () => {
@@ -233,7 +245,7 @@ describe('the door', () => {
     const wrong = await Promise.all(Array.from({ length: 70 }, () => statusOf('wrong')));
     expect([wrong.filter((one) => one === 401).length, wrong.filter((one) => one === 429).length]).toEqual([60, 10]);
     expect(await statusOf(WEBHOOK_SECRET)).toBe(200);
-    expect((await read(shop)).webhook_health.failures_24h).toBe(60);
+    expect((await read(shop)).webhook_health).toMatchObject({ status: 'ok', failures_24h: 0, forged_24h: 60 });
   });
 
   it('is 503 without PostgreSQL, so that the store sends it again', async () => {

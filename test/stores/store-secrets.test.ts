@@ -43,7 +43,7 @@ describe.each(PROVIDERS)('a store of %s whose secrets cannot be opened', (provid
     expect(await read()).toMatchObject({ status: 'reauth_required', webhook_health: health });
     await connectAgain();
     expect((await tell()).status).toBe(200);
-    expect(await read()).toMatchObject({ status: 'connected', webhook_health: health });
+    expect(await read()).toMatchObject({ status: 'connected', webhook_health: { ...health, status: 'ok' } });
     await close();
   });
 

@@ -8,10 +8,13 @@ import { baseHeaders, bodyOf, openFront } from '../../links-host/front.ts';
 import { backlogOf } from '../../links-host/queries.ts';
 import { openRedirect } from '../../links-host/redirect.ts';
 import { countMails } from '../../mail/queries.ts';
+import { mcpRoutes } from '../../mcp/routes.ts';
 import { CONSUMER_NAMES } from '../../outbox/consumer-names.ts';
 import { lagOf } from '../../outbox/relay.ts';
 import { applyRoutes } from '../../pages/apply/routes.ts';
+import { fileRoutes } from '../../pages/files/routes.ts';
 import { pageRoutes } from '../../pages/serve.ts';
+import { shareRoutes } from '../../pages/share/routes.ts';
 import { INGEST, ingestRoutes } from '../../stores/ingest.ts';
 import { ApiError, errorBody, toApiError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
@@ -25,6 +28,7 @@ import { openapiRoutes } from '../openapi/routes.ts';
 import type { Operation, Prepared } from '../operation.ts';
 import { operations } from '../operations.ts';
 import { sessionOperations } from '../session-operations.ts';
+import { isForm, readParts, takeForms } from './form.ts';
 import { healthRoutes } from './health.ts';
 import {
   answerUnreadable,
@@ -72,15 +76,38 @@ function openPrepared(operation: Operation): (request: FastifyRequest) => Prepar
   };
 }
 
-function register(app: FastifyInstance, door: Door, metrics: Metrics, operation: Operation): void {
-  const prepare = openPrepared(operation);
+/** A form is read by the operation itself, once it is known who calls. */
+function prepareForm(operation: Operation, request: FastifyRequest, maxFileBytes: number): Prepared {
+  const parts = () => readParts(request, { maxFileBytes, maxFiles: 1 });
+  const raw = readRaw(request, false);
+  return operation.prepare(isForm(request) ? { ...raw, parts } : raw);
+}
+
+/** What the routes of operations are given. */
+interface Served {
+  door: Door;
+  metrics: Metrics;
+  maxAssetBytes: number;
+}
+
+function register(app: FastifyInstance, { door, metrics, maxAssetBytes }: Served, operation: Operation): void {
+  const prepare = operation.takesFile
+    ? (request: FastifyRequest) => prepareForm(operation, request, maxAssetBytes)
+    : openPrepared(operation);
   app.route({
     method: operation.method,
     url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
     handler: async (request, reply) => {
-      const answer = await door.run(operation, requestOf(request, reply), () => prepare(request));
+      let prepared: Prepared | undefined;
+      const answer = await door.run(operation, requestOf(request, reply), () => {
+        prepared = prepare(request);
+        return prepared;
+      });
       const type = Buffer.isBuffer(answer) ? 'application/json' : 'text/csv';
-      return reply.code(operation.status).type(`${type}; charset=utf-8`).send(answer);
+      return reply
+        .code(prepared?.status ?? operation.status)
+        .type(`${type}; charset=utf-8`)
+        .send(answer);
     },
     onResponse: (_request, reply, done) => {
       const labels = { operation: operation.id, status: String(reply.statusCode) };
@@ -92,7 +119,7 @@ function register(app: FastifyInstance, door: Door, metrics: Metrics, operation:
 
 /** What is no operation: 405 with `Allow` where another method of the path is one, else 404. */
 function noSuchOperation(method: string, url: string): ApiError {
-  const path = url.split('?', 1)[0] ?? '';
+  const path = (url.split('?', 1)[0] ?? '').replace(/(?<=.)\/+$/, '');
   const all = [...operations, ...sessionOperations];
   const literal = all.filter((operation) => operation.path === path);
   const found = literal.length > 0 ? literal : all.filter((operation) => matches(operation.path, path));
@@ -102,7 +129,8 @@ function noSuchOperation(method: string, url: string): ApiError {
   return new ApiError('METHOD_NOT_ALLOWED', `${method} is not allowed here; use ${allow}.`, { headers: { allow } });
 }
 
-const isApi = (url: string) => /^\/v1(?:[/?]|$)/.test(url);
+/** What is asked of the API and is no operation is refused by the door: counted by key, and told only to who has one. */
+const isApi = (url: string) => /^\/(?:v1|api\/v1|api\/brand)(?:[/?]|$)/.test(url);
 
 function matches(pattern: string, path: string): boolean {
   const parts = path.split('/');
@@ -138,7 +166,7 @@ export async function buildApp(context: Context, { webApp }: { webApp?: string }
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
     bodyLimit: BODY_LIMIT_BYTES,
-    routerOptions: { maxParamLength: 500 },
+    routerOptions: { maxParamLength: 500, ignoreTrailingSlash: true },
     exposeHeadRoutes: false,
     requestIdHeader: false,
     genReqId: requestIdOf,
@@ -183,13 +211,23 @@ export async function buildApp(context: Context, { webApp }: { webApp?: string }
     if (!isApi(request.url)) throw refusal;
     await door.refuse(requestOf(request, reply), refusal);
   });
-  for (const operation of [...operations, ...sessionOperations]) register(app, door, metrics, operation);
+  const all = [...operations, ...sessionOperations];
+  const served = { door, metrics, maxAssetBytes: context.config.maxAssetBytes };
+  const [forms, others] = [all.filter(({ takesFile }) => takesFile), all.filter(({ takesFile }) => !takesFile)];
+  for (const operation of others) register(app, served, operation);
+  await app.register(async (scope) => {
+    await takeForms(scope);
+    for (const operation of forms) register(scope, served, operation);
+  });
   healthRoutes(app, context, door, metrics);
   applyRoutes(app, context, metrics);
+  fileRoutes(app, context);
   await pageRoutes(app, context, metrics);
+  shareRoutes(app, context);
   ingestRoutes(app, context, metrics);
   webAppRoutes(app, context, metrics);
   if (webApp !== undefined) await clientRoutes(app, webApp);
+  mcpRoutes(app, context, { door, metrics, operations });
   await openapiRoutes(app, operations);
   app.addHook('preClose', async () => {
     front.close();

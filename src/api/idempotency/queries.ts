@@ -4,6 +4,7 @@ import type { Db } from '../../engines/postgres/open.ts';
 export interface KeptAnswer {
   requestHash: Buffer;
   answer: Buffer;
+  isSealed: boolean;
 }
 
 /**
@@ -43,18 +44,23 @@ export async function findAnswer(
 ): Promise<KeptAnswer | undefined> {
   const kept = await db
     .selectFrom('idempotencyKeys')
-    .select(['requestHash', 'answer'])
+    .select(['requestHash', 'answer', 'isSealed'])
     .where('brandId', '=', brandId)
     .where('key', '=', key)
     .where('createdAt', '>=', oldest)
     .executeTakeFirst();
-  return kept?.answer ? { requestHash: kept.requestHash, answer: kept.answer } : undefined;
+  return kept?.answer ? { ...kept, answer: kept.answer } : undefined;
 }
 
-export async function keepAnswer(db: Db, brandId: string, key: string, answer: Buffer): Promise<void> {
+export async function keepAnswer(
+  db: Db,
+  brandId: string,
+  key: string,
+  { answer, isSealed }: Pick<KeptAnswer, 'answer' | 'isSealed'>,
+): Promise<void> {
   await db
     .updateTable('idempotencyKeys')
-    .set({ answer })
+    .set({ answer, isSealed })
     .where('brandId', '=', brandId)
     .where('key', '=', key)
     .execute();

@@ -17,6 +17,8 @@ export interface ChangeRequest {
   caller: Caller;
   circumstances: Circumstances;
   operation: string;
+  /** The answer carries a secret: it is kept encrypted. */
+  sealsAnswer: boolean;
   raw: RawInput;
 }
 
@@ -36,23 +38,32 @@ const isLockTimeout = (error: unknown) => error instanceof Error && 'code' in er
 
 const oldestAt = (now: Date) => new Date(now.getTime() - KEPT_MS);
 
-function replay(kept: KeptAnswer, requestHash: Buffer, { setHeader }: Circumstances): Buffer {
+/** A kept answer opens for this brand and key alone. */
+const sealedFor = (brandId: string, key: string) => `idempotency ${brandId} ${key}`;
+
+function replay(
+  { secrets }: Pick<Context, 'secrets'>,
+  kept: KeptAnswer,
+  requestHash: Buffer,
+  { brandId, key, setHeader }: { brandId: string; key: string; setHeader: Circumstances['setHeader'] },
+): Buffer {
   if (!kept.requestHash.equals(requestHash)) {
     throw new ApiError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used for another request; use a new one.');
   }
   setHeader('idempotency-replayed', 'true');
-  return kept.answer;
+  return kept.isSealed ? Buffer.from(secrets.open(kept.answer, sealedFor(brandId, key))) : kept.answer;
 }
 
 /** The answer kept under the request's key, so that nothing outside is asked about a change that is made. */
-export async function findReplay({ postgres, clock }: Context, request: ChangeRequest): Promise<Buffer | undefined> {
+export async function findReplay(context: Context, request: ChangeRequest): Promise<Buffer | undefined> {
+  const { postgres, clock } = context;
   const { caller, circumstances } = request;
-  const { idempotencyKey: key } = circumstances;
+  const { idempotencyKey: key, setHeader } = circumstances;
   if (key === undefined) return undefined;
   assertForm(key);
   const { brandId } = caller;
   const kept = await findAnswer(postgres.db, { brandId, key, oldest: oldestAt(clock.now()) });
-  return kept && replay(kept, hashOf(request), circumstances);
+  return kept && replay(context, kept, hashOf(request), { brandId, key, setHeader });
 }
 
 /**
@@ -60,13 +71,14 @@ export async function findReplay({ postgres, clock }: Context, request: ChangeRe
  * same transaction, and every further call of that key gets it instead of a second change; only success is kept.
  */
 export async function runOnce(
-  { postgres, clock }: Context,
+  context: Context,
   request: ChangeRequest,
   change: (work: Work) => Promise<Buffer>,
 ): Promise<Buffer> {
-  const { caller, circumstances, operation } = request;
+  const { postgres, clock, secrets } = context;
+  const { caller, circumstances, operation, sealsAnswer } = request;
   const { brandId, keyId } = caller;
-  const { idempotencyKey: key, requestId } = circumstances;
+  const { idempotencyKey: key, requestId, setHeader } = circumstances;
   if (key !== undefined) assertForm(key);
   const now = clock.now();
   return await transact(postgres.db, async (trx) => {
@@ -76,12 +88,16 @@ export async function runOnce(
         if (!isLockTimeout(error)) throw error;
         throw unavailable('The first call with this Idempotency-Key', error, 5);
       });
-      if (kept) return replay(kept, claim.requestHash, circumstances);
+      if (kept) return replay(context, kept, claim.requestHash, { brandId, key, setHeader });
     }
-    const actor = { brandId, keyId, operation, requestId };
+    const actor = { brandId, keyId, operation, requestId, byAgent: circumstances.byAgent ?? false };
     return await inTransaction(trx, clock, actor, async (work) => {
+      await circumstances.guard?.(work);
       const bytes = await change(work);
-      if (key !== undefined) await keepAnswer(trx, brandId, key, bytes);
+      if (key !== undefined) {
+        const answer = sealsAnswer ? secrets.seal(bytes.toString('utf8'), sealedFor(brandId, key)) : bytes;
+        await keepAnswer(trx, brandId, key, { answer, isSealed: sealsAnswer });
+      }
       return bytes;
     });
   });

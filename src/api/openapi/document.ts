@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { GENERIC_STORE_SHAPES } from '../../stores/providers/generic-schema.ts';
 import { ERROR_CODES, type ErrorCode, STATUS } from '../../values/errors.ts';
-import type { Operation } from '../operation.ts';
+import { type Operation, PLANNED_STATUS } from '../operation.ts';
+import { Planned } from '../plans/schema.ts';
 import { exampleOf, idExample } from './examples.ts';
 import { type Json, jsonSchemaOf, meaningOf } from './schema.ts';
 
@@ -98,6 +99,18 @@ const EVERY_HEADER = Object.fromEntries(Object.keys(HEADERS).map((name) => [name
 
 const isChange = ({ method }: Operation) => method !== 'GET';
 
+const canBePlanned = (operation: Operation) => isChange(operation) && !operation.takesFile;
+
+const MODE = {
+  name: 'mode',
+  in: 'query',
+  required: false,
+  description:
+    '`plan` changes nothing: the answer is 202 with every row that would change and a `plan_id`, which a person applies ' +
+    'within a day with POST /v1/plans/{id}/apply. An Idempotency-Key does not count then.',
+  schema: { type: 'string', enum: ['apply', 'plan'], default: 'apply' },
+};
+
 const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   in: 'header',
@@ -129,6 +142,13 @@ const REFUSALS: Readonly<Record<number, string>> = {
 };
 const refusalName = (status: number) => `${REFUSALS[status] ?? `Status${status}`}`;
 
+function plannedResponse(schemas: Json): Json {
+  const schema = schemaOf(Planned, 'output', { schemas });
+  const example = exampleOf(schema, { named: schemas, id: 'pln_0Uo3xK2mVdT2aXs7LpRb' });
+  const description = 'With `mode=plan`: what would change, and nothing has.';
+  return { description, headers: EVERY_HEADER, content: { 'application/json': { schema, example } } };
+}
+
 function refusalResponses(schemas: Json): Json {
   const schema = schemaOf(ErrorAnswer, 'output', { schemas });
   const byStatus: Map<number, ErrorCode[]> = Map.groupBy(ERROR_CODES, (code) => STATUS[code]);
@@ -156,7 +176,23 @@ function responsesOf(operation: Operation, collected: Collected): Json {
     headers: EVERY_HEADER,
     content: contentOf(operation.response, 'output', collected),
   };
-  return Object.fromEntries([[String(operation.status), success], ...failures]);
+  const planned = { $ref: '#/components/responses/Planned' };
+  return Object.fromEntries([
+    [String(operation.status), success],
+    ...(canBePlanned(operation) ? [[String(PLANNED_STATUS), planned]] : []),
+    ...failures,
+  ]);
+}
+
+const FILE = { type: 'string', format: 'binary', minLength: 1, description: 'The file, with its name.' };
+
+/** A form with a file has no example: a JSON value is none of it. */
+function formOf({ operation, schemas }: Collected): Json {
+  const schema = schemaOf(operation.body, 'input', { schemas });
+  const properties = z.record(z.string(), z.unknown()).parse(schema.properties);
+  return {
+    'multipart/form-data': { schema: { ...schema, properties: { file: FILE, ...properties }, required: ['file'] } },
+  };
 }
 
 function describe(operation: Operation, schemas: Json): Json {
@@ -171,12 +207,13 @@ function describe(operation: Operation, schemas: Json): Json {
       ...parametersOf(operation.params, 'path', collected),
       ...parametersOf(operation.query, 'query', collected),
       ...(isChange(operation) ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
+      ...(canBePlanned(operation) ? [{ $ref: '#/components/parameters/Mode' }] : []),
     ],
     ...(hasBody
       ? {
           requestBody: {
             required: true,
-            content: contentOf(operation.body, 'input', collected),
+            content: operation.takesFile ? formOf(collected) : contentOf(operation.body, 'input', collected),
           },
         }
       : {}),
@@ -190,7 +227,7 @@ function describe(operation: Operation, schemas: Json): Json {
 /** The OpenAPI 3.1 document of the operations, and of nothing else. */
 export function openapiDocument(operations: readonly Operation[]): Json {
   const schemas: Json = {};
-  const responses = refusalResponses(schemas);
+  const responses = { Planned: plannedResponse(schemas), ...refusalResponses(schemas) };
   const paths: Record<string, Json> = {};
   for (const operation of operations) {
     const path = paths[operation.path] ?? {};
@@ -213,7 +250,7 @@ export function openapiDocument(operations: readonly Operation[]): Json {
       schemas,
       responses,
       headers: HEADERS,
-      parameters: { IdempotencyKey: IDEMPOTENCY_KEY },
+      parameters: { IdempotencyKey: IDEMPOTENCY_KEY, Mode: MODE },
       securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'svk_…, 44 characters' } },
     },
   };

@@ -2,6 +2,7 @@ import { promises as dns, type LookupAddress } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { ignoreFailure } from '../../values/errors.ts';
 import { hasLogin } from '../../values/web-address.ts';
 import { isAllowed, isPublic } from './addresses.ts';
 
@@ -22,6 +23,8 @@ export interface OutsideRequest {
    * shortly after. Default: `end`.
    */
   answerAt?: 'head' | 'end';
+  /** Keeps connections to the very addresses that it is given, which were checked for this call. Default: none is kept. */
+  agentFor?: (addresses: readonly LookupAddress[]) => https.Agent;
 }
 
 /** `refused`: nothing was sent. `failed`: the other side did not answer as HTTP within the bounds. */
@@ -98,19 +101,40 @@ function fixedLookup(addresses: readonly LookupAddress[]): LookupFunction {
   };
 }
 
-async function exchange(request: OutsideRequest, lookup: LookupFunction, signal: AbortSignal): Promise<OutsideAnswer> {
+/** What bounds a call: once its head is there, where that is all that is waited for, it cannot be late. */
+interface Bounds {
+  signal: AbortSignal;
+  onHead(): void;
+}
+
+/** Whether a receiver closed an idle connection while this was sent on it: then it read nothing of it. */
+const wasIdle = (sent: http.ClientRequest, error: Error): boolean =>
+  sent.reusedSocket && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+
+async function exchange(
+  request: OutsideRequest,
+  addresses: readonly LookupAddress[],
+  { signal, onHead }: Bounds,
+  isKept = true,
+): Promise<OutsideAnswer> {
   const { url, method, headers, body } = request;
+  const lookup = fixedLookup(addresses);
+  // Without an agent no connection is kept: it would lead to an address that nobody checked for the next call.
+  const agent = (isKept && url.protocol === 'https:' && request.agentFor?.(addresses)) || false;
   const { request: send } = url.protocol === 'https:' ? https : http;
   const fixed = { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'Rollcall' };
   return await new Promise((resolve, reject) => {
-    // No agent: a kept connection would be one to an address that nobody checked for this call.
-    const sent = send(url, { method, headers: { ...fixed, ...headers }, lookup, signal, agent: false }, (answer) => {
+    const sent = send(url, { method, headers: { ...fixed, ...headers }, lookup, signal, agent }, (answer) => {
+      if (request.answerAt === 'head') onHead();
       readBody(answer, request).then(
         (text) => resolve({ outcome: 'answered', status: answer.statusCode ?? 0, headers: answer.headers, text }),
         reject,
       );
     });
-    sent.on('error', reject);
+    sent.on('error', (error) => {
+      if (signal.aborted || !wasIdle(sent, error)) reject(error);
+      else exchange(request, addresses, { signal, onHead }, false).then(resolve, reject);
+    });
     sent.end(body);
   });
 }
@@ -123,12 +147,14 @@ export async function callOutside(request: OutsideRequest): Promise<OutsideAnswe
   const { url, allow, timeoutMs } = request;
   if (hasLogin(url)) return { outcome: 'refused', reason: 'must not carry credentials' };
   if (!/^https?:$/.test(url.protocol)) return { outcome: 'refused', reason: 'must begin with https://' };
-  const signal = AbortSignal.timeout(timeoutMs);
+  const late = new AbortController();
+  const { signal } = late;
+  const timer = setTimeout(() => late.abort(), timeoutMs);
   try {
     const addresses = await addressesOf(hostOf(url), signal);
     const reason = refusalOf(url, addresses, allow);
     if (reason !== undefined) return { outcome: 'refused', reason };
-    return await exchange(request, fixedLookup(addresses), signal);
+    return await exchange(request, addresses, { signal, onHead: () => clearTimeout(timer) });
   } catch (cause) {
     if (!signal.aborted) return { outcome: 'failed', reason: isTlsFailure(cause) ? 'tls' : 'network', cause };
     return {
@@ -136,5 +162,17 @@ export async function callOutside(request: OutsideRequest): Promise<OutsideAnswe
       reason: 'timeout',
       cause: new Error(`It did not answer within ${timeoutMs / 1_000} s.`, { cause }),
     };
+  } finally {
+    clearTimeout(timer);
   }
+}
+
+const RESOLVED_WITHIN_MS = 2_000;
+
+/** Whether a URL leads to an address that may not be called. One whose name does not resolve in time does not, yet. */
+export async function leadsToPrivate(url: URL, allow: readonly string[]): Promise<boolean> {
+  const addresses = await addressesOf(hostOf(url), AbortSignal.timeout(RESOLVED_WITHIN_MS)).catch(
+    ignoreFailure('every call looks the name up again'),
+  );
+  return addresses?.some(({ address }) => !isAllowed(address, allow) && !isPublic(address)) ?? false;
 }

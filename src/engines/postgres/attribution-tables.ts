@@ -25,6 +25,7 @@ export interface IntegrationsTable {
   connectedAt: Date;
   lastSyncAt: Date | null;
   lastReceivedAt: Date | null;
+  lastFailedAt: Date | null;
   disconnectedAt: Date | null;
   createdAt: CreatedAt;
   updatedAt: Date | null;
@@ -33,7 +34,8 @@ export interface IntegrationsTable {
 export interface IntegrationFailuresTable {
   integrationId: string;
   hour: Date;
-  failures: number;
+  failures: Generated<number>;
+  forged: Generated<number>;
 }
 
 export interface LinksTable {

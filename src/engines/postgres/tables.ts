@@ -1,9 +1,12 @@
 import type { ColumnType, Generated } from 'kysely';
+import type { AgentTables } from './agent-tables.ts';
+import type { AssetTables } from './asset-tables.ts';
 import type { AttributionTables } from './attribution-tables.ts';
 import type { ContentTables } from './content-tables.ts';
 import type { MailTables } from './mail-tables.ts';
 import type { PeopleTables } from './people-tables.ts';
 import type { ShipmentTables } from './shipment-tables.ts';
+import type { WebhookTables } from './webhook-tables.ts';
 import type { WorkTables } from './work-tables.ts';
 import type { WorkflowTables } from './workflow-tables.ts';
 
@@ -117,13 +120,18 @@ export interface DirectoryWritersTable {
 }
 
 export interface Database
-  extends WorkflowTables,
+  extends AgentTables,
+    WorkflowTables,
+    AssetTables,
     AttributionTables,
     ContentTables,
     MailTables,
     PeopleTables,
     ShipmentTables,
-    WorkTables {
+    WorkTables,
+    WebhookTables,
+    MailTables,
+    PeopleTables {
   brands: BrandsTable;
   subscriptions: SubscriptionsTable;
   apiKeys: ApiKeysTable;

@@ -88,6 +88,8 @@ export interface IdempotencyKeysTable {
   key: string;
   requestHash: Buffer;
   answer: Buffer | null;
+  /** The answer is encrypted. */
+  isSealed: Generated<boolean>;
   createdAt: CreatedAt;
 }
 
@@ -100,6 +102,7 @@ export interface AuditLogTable {
   oldValues: Json<Record<string, unknown>> | null;
   newValues: Json<Record<string, unknown>> | null;
   requestId: string | null;
+  byAgent: Generated<boolean>;
   at: Date;
 }
 

@@ -13,7 +13,16 @@ export type IntegrationRow = Omit<StoredIntegration, 'secrets'>;
 
 const SHOWN = [
   ...(['id', 'brandId', 'provider', 'name', 'storefrontUrl', 'storefrontHost', 'baseUrl', 'currency'] as const),
-  ...(['status', 'connectedAt', 'lastSyncAt', 'lastReceivedAt', 'disconnectedAt', 'createdAt', 'updatedAt'] as const),
+  ...([
+    'status',
+    'connectedAt',
+    'lastSyncAt',
+    'lastReceivedAt',
+    'lastFailedAt',
+    'disconnectedAt',
+    'createdAt',
+    'updatedAt',
+  ] as const),
 ] as const;
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -24,14 +33,20 @@ function withFailures(db: Db, brandId: string, now: Date) {
   return db
     .selectFrom('integrations')
     .select(SHOWN)
-    .select((eb) =>
-      eb
+    .select((eb) => {
+      const refused = eb
         .selectFrom('integrationFailures as failure')
         .whereRef('failure.integrationId', '=', 'integrations.id')
-        .where('failure.hour', '>', new Date(now.getTime() - DAY_MS - HOUR_MS))
-        .select((of) => of.fn.coalesce(of.fn.sum<number>('failure.failures'), sql<number>`0`).as('failures'))
-        .as('failures24h'),
-    )
+        .where('failure.hour', '>', new Date(now.getTime() - DAY_MS - HOUR_MS));
+      return [
+        refused
+          .select((of) => of.fn.coalesce(of.fn.sum<number>('failure.failures'), sql<number>`0`).as('sum'))
+          .as('failures24h'),
+        refused
+          .select((of) => of.fn.coalesce(of.fn.sum<number>('failure.forged'), sql<number>`0`).as('sum'))
+          .as('forged24h'),
+      ];
+    })
     .where('brandId', '=', brandId);
 }
 
@@ -123,7 +138,18 @@ export async function getSealedSecrets(db: Db, brandId: string, id: string): Pro
 export async function findReceiver(db: Db, provider: Provider, id: string) {
   return await db
     .selectFrom('integrations')
-    .select(['id', 'brandId', 'provider', 'baseUrl', 'currency', 'status', 'secrets', 'lastReceivedAt', 'lastSyncAt'])
+    .select([
+      'id',
+      'brandId',
+      'provider',
+      'baseUrl',
+      'currency',
+      'status',
+      'secrets',
+      'lastReceivedAt',
+      'lastFailedAt',
+      'lastSyncAt',
+    ])
     .where('id', '=', id)
     .where('provider', '=', provider)
     .where('status', '<>', 'disconnected')
@@ -213,35 +239,51 @@ export async function markStatus(
 /** Deliveries of one store do not wait for each other's commits to write the same second. */
 const RECEIVED_EVERY_MS = 1_000;
 
-/** Says that the store was heard; with `synced` that an order or refund of it was recorded. */
+/**
+ * Says that the store was heard; with `synced` that an order or refund of it was recorded. A good delivery always takes
+ * back that one before it was refused.
+ */
 export async function touchReceived(
   db: Db,
-  { brandId, id, lastReceivedAt, lastSyncAt }: Receiver,
+  { brandId, id, lastReceivedAt, lastFailedAt, lastSyncAt }: Receiver,
   at: Date,
   synced: boolean,
 ): Promise<void> {
   const column = synced ? 'lastSyncAt' : 'lastReceivedAt';
   const before = new Date(at.getTime() - RECEIVED_EVERY_MS);
   const last = synced ? lastSyncAt : lastReceivedAt;
-  if (last && last >= before) return;
+  const isFailing = lastFailedAt !== null && (lastReceivedAt === null || lastFailedAt >= lastReceivedAt);
+  if (last && last >= before && !isFailing) return;
   await db
     .updateTable('integrations')
-    .set({ lastReceivedAt: at, ...(synced ? { lastSyncAt: at } : {}) })
+    .set({ lastReceivedAt: at, ...(synced ? { lastSyncAt: at } : {}), ...(isFailing ? { lastFailedAt: null } : {}) })
     .where('brandId', '=', brandId)
     .where('id', '=', id)
-    .where((eb) => eb.or([eb(column, 'is', null), eb(column, '<', before)]))
+    .where((eb) => eb.or([eb(column, 'is', null), eb(column, '<', before), eb.val(isFailing)]))
     .execute();
 }
 
-export async function countFailure(db: Db, integrationId: string, at: Date): Promise<void> {
-  const hour = new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS);
+const hourOf = (at: Date) => new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS);
+
+async function countRefused(db: Db, integrationId: string, column: 'failures' | 'forged', at: Date): Promise<void> {
   await db
     .insertInto('integrationFailures')
-    .values({ integrationId, hour, failures: 1 })
+    .values({ integrationId, hour: hourOf(at), [column]: 1 })
     .onConflict((conflict) =>
       conflict
         .columns(['integrationId', 'hour'])
-        .doUpdateSet((eb) => ({ failures: eb('integrationFailures.failures', '+', 1) })),
+        .doUpdateSet((eb) => ({ [column]: eb(`integrationFailures.${column}`, '+', 1) })),
     )
     .execute();
+}
+
+/** A delivery that the store had signed was refused. */
+export async function countFailure(db: Db, integrationId: string, at: Date): Promise<void> {
+  await countRefused(db, integrationId, 'failures', at);
+  await db.updateTable('integrations').set({ lastFailedAt: at }).where('id', '=', integrationId).execute();
+}
+
+/** Something came that the store has not signed. */
+export async function countForged(db: Db, integrationId: string, at: Date): Promise<void> {
+  await countRefused(db, integrationId, 'forged', at);
 }

@@ -59,9 +59,15 @@ export const Integration = z
     webhook_health: z.object({
       status: z
         .enum(['ok', 'failing', 'silent'])
-        .describe('`failing`: a delivery was refused within 24 hours; `silent`: nothing came within 7 days.'),
+        .describe(
+          '`failing`: the last delivery that the store signed was refused, within 24 hours; `silent`: nothing came within 7 days.',
+        ),
       last_received_at: timestamp.nullable(),
-      failures_24h: z.number().int(),
+      failures_24h: z.number().int().describe('Deliveries that the store signed and that were refused.'),
+      forged_24h: z
+        .number()
+        .int()
+        .describe('Deliveries that it had not signed, or too large to tell; they say nothing of its health.'),
     }),
     referral_tracking: z.object({
       ready: z.boolean(),
@@ -88,13 +94,15 @@ export const IntegrationDisconnected = z.object({
   disconnected: z.literal(true),
 });
 
-const SILENT_MS = 7 * 24 * 60 * 60 * 1_000;
+const DAY_MS = 24 * 60 * 60 * 1_000;
+const SILENT_MS = 7 * DAY_MS;
 
 function healthOf(
-  { lastReceivedAt, failures24h }: ListedIntegration,
+  { lastReceivedAt, lastFailedAt }: ListedIntegration,
   now: Date,
 ): Integration['webhook_health']['status'] {
-  if ((failures24h ?? 0) > 0) return 'failing';
+  const isRefused = lastFailedAt !== null && now.getTime() - lastFailedAt.getTime() < DAY_MS;
+  if (isRefused && (lastReceivedAt === null || lastFailedAt >= lastReceivedAt)) return 'failing';
   const isSilent = lastReceivedAt === null || now.getTime() - lastReceivedAt.getTime() > SILENT_MS;
   return isSilent ? 'silent' : 'ok';
 }
@@ -115,6 +123,7 @@ export function integrationOf(row: ListedIntegration, now: Date) {
       status: healthOf(row, now),
       last_received_at: row.lastReceivedAt?.toISOString() ?? null,
       failures_24h: row.failures24h ?? 0,
+      forged_24h: row.forged24h ?? 0,
     },
     referral_tracking: { ready: missing.length === 0, missing },
   };

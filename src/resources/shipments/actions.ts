@@ -1,6 +1,7 @@
 import { given } from '../../api/patch.ts';
 import type { Work } from '../../api/work.ts';
 import type { ShipmentStatus } from '../../engines/postgres/shipment-tables.ts';
+import { type Queued, queueMail } from '../../mail/queue.ts';
 import { validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { toWire } from '../../values/wire.ts';
@@ -86,4 +87,38 @@ export async function moveTo(
   audit({ resourceId: old.id, old, new: row });
   if (moved && status === 'delivered') emit('shipment.delivered', Shipment.parse(toWire(row)));
   return row;
+}
+
+/** The creator's word that it arrived; a second one changes nothing. */
+export async function confirmReceipt(work: Work, id: string): Promise<void> {
+  const old = await lockShipment(work.db, work.brandId, id);
+  if (old.confirmedAt !== null) return;
+  const confirmed = { creatorConfirmedReceipt: true, confirmedAt: work.now, reportedMissingAt: null };
+  await moveTo(work, old, undefined, confirmed);
+}
+
+/** The creator's word that it did not arrive; not after they said that it did. */
+export async function reportMissing(work: Work, id: string): Promise<void> {
+  const old = await lockShipment(work.db, work.brandId, id);
+  if (old.confirmedAt !== null || old.reportedMissingAt !== null) return;
+  await moveTo(work, old, undefined, { reportedMissingAt: work.now });
+}
+
+/** Mails the creator the parcel's page: once for each status. */
+export async function notifyCreator(work: Work, row: ShipmentRow): Promise<Queued> {
+  if (row.creatorEmail === null) {
+    const message = 'has no e-mail address on record.';
+    throw validationError([{ field: 'creator_email', code: 'no_email', message }]);
+  }
+  return await queueMail(work, {
+    kind: 'parcel_on_its_way',
+    to: row.creatorEmail,
+    subjectRow: `${row.id}:${row.status}`,
+    creatorId: row.creatorId,
+    params: {
+      ...{ shipment_id: row.id, link_version: row.linkVersion, status: row.status },
+      ...{ product: row.productDescription, carrier: row.carrier, tracking_number: row.trackingNumber },
+      estimated_arrival: row.estimatedArrival,
+    },
+  });
 }

@@ -96,12 +96,5 @@ export async function updateShipment(
 
 /** A shipment as its creator's page shows it. Found by its id alone: the page's token stands for the brand. */
 export async function findShipmentPage(db: Db, id: string) {
-  return await db
-    .selectFrom('shipments')
-    .innerJoin('creators as creator', 'creator.id', 'shipments.creatorId')
-    .innerJoin('brands as brand', 'brand.id', 'shipments.brandId')
-    .selectAll('shipments')
-    .select(['creator.name as creatorName', 'brand.name as brandName', 'brand.logo as brandLogo'])
-    .where('shipments.id', '=', id)
-    .executeTakeFirst();
+  return await db.selectFrom('shipments').selectAll().where('shipments.id', '=', id).executeTakeFirst();
 }

@@ -2,9 +2,18 @@ import { z } from 'zod';
 import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
 import { pageOf, paginationOf } from '../../api/page.ts';
 import { eachAs, toWire } from '../../values/wire.ts';
-import { createShipment, patchShipment } from './actions.ts';
-import { eachShipment, listShipments as findShipments, getShipment } from './queries.ts';
-import { Shipment, ShipmentCreate, ShipmentDetail, ShipmentFilter, ShipmentList, ShipmentPatch } from './schema.ts';
+import { createShipment, notifyCreator, patchShipment } from './actions.ts';
+import { eachShipment, listShipments as findShipments, getShipment, lockShipment } from './queries.ts';
+import {
+  Notified,
+  Shipment,
+  ShipmentCreate,
+  ShipmentDetail,
+  ShipmentFilter,
+  ShipmentList,
+  ShipmentPatch,
+} from './schema.ts';
+import { shareOperations } from './share-routes.ts';
 
 const tag = 'Shipments';
 const byId = z.object({ id: z.string().max(100) });
@@ -94,9 +103,33 @@ const updateShipmentOperation = change({
   }),
 });
 
+const notifyCreatorOperation = change({
+  id: 'notify_shipment_creator',
+  method: 'POST',
+  path: '/v1/shipments/{id}/notify',
+  tag,
+  summary: 'Mail the creator where the parcel is',
+  description:
+    'With a page on which they say whether it arrived. Sent once for each status; `mail` says what became of it.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: nothing,
+  response: z.object({ data: Notified }),
+  errors: ['NOT_FOUND'],
+  hints: { readOnly: false, idempotent: true, destructive: false },
+  lookUp: noLookUp,
+  apply: async (work, { params }) => {
+    const row = await lockShipment(work.db, work.brandId, params.id);
+    return { data: { id: row.id, creator_email: row.creatorEmail ?? '', mail: await notifyCreator(work, row) } };
+  },
+});
+
 export const shipmentOperations = [
   listShipments,
   getShipmentById,
   createShipmentOperation,
   updateShipmentOperation,
+  notifyCreatorOperation,
+  ...shareOperations,
 ] as const;

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Page } from '../../api/page.ts';
-import type { Db } from '../../engines/postgres/open.ts';
+import { inBatches } from '../../engines/postgres/batches.ts';
+import type { Db, Exports } from '../../engines/postgres/open.ts';
 
 export interface UsageWindow {
   from: Date;
@@ -23,16 +24,13 @@ function entriesOf(db: Db, brandId: string, { from, until, keyId }: UsageWindow)
     .groupBy([DAY, 'key.id']);
 }
 
-/** Credits and calls per key and UTC day, newest first: sums of the ledger. */
-export async function listUsage(db: Db, brandId: string, window: UsageWindow, page: Page) {
-  const groups = entriesOf(db, brandId, window);
-  const rows = await groups
+function usageOf(db: Db, brandId: string, window: UsageWindow) {
+  return entriesOf(db, brandId, window)
     .select(({ fn }) => [
       DAY.as('date'),
       'key.id as keyId',
       'key.name as keyName',
-      'key.firstCharacters',
-      'key.lastCharacters',
+      sql<string>`key.first_characters || '…' || key.last_characters`.as('key'),
       fn.countAll<number>().filterWhere('entry.kind', '=', 'charge').as('calls'),
       fn
         .coalesce(fn.sum<number>('entry.credits').filterWhere('entry.kind', '=', 'charge'), sql<number>`0`)
@@ -42,15 +40,29 @@ export async function listUsage(db: Db, brandId: string, window: UsageWindow, pa
         .as('refunded'),
     ])
     .orderBy(DAY, 'desc')
-    .orderBy('key.id')
-    .offset(page.offset)
-    .limit(page.limit)
-    .execute();
+    .orderBy('key.id');
+}
+
+/** Credits and calls per key and UTC day, newest first: sums of the ledger. */
+export async function listUsage(db: Db, brandId: string, window: UsageWindow, page: Page) {
+  const rows = await usageOf(db, brandId, window).offset(page.offset).limit(page.limit).execute();
   const { total } = await db
-    .selectFrom(groups.select('key.id').as('groups'))
+    .selectFrom(entriesOf(db, brandId, window).select('key.id').as('groups'))
     .select(({ fn }) => fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow();
   return { rows, total };
+}
+
+type UsageSums = Awaited<ReturnType<typeof listUsage>>['rows'][number];
+
+/** All of it, in the list's order. */
+export function eachUsage(exports: Exports, brandId: string, window: UsageWindow) {
+  let seen = 0;
+  return inBatches<UsageSums>(exports, brandId, async (trx, _last, limit) => {
+    const rows = await usageOf(trx, brandId, window).offset(seen).limit(limit).execute();
+    seen += rows.length;
+    return rows;
+  });
 }
 
 export async function findDataSubscription(db: Db, brandId: string) {

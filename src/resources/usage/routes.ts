@@ -4,8 +4,9 @@ import { sumEntries } from '../../access/credits/queries.ts';
 import type { Context } from '../../api/context.ts';
 import { nothing, operation } from '../../api/operation.ts';
 import { pageOf, paginationOf } from '../../api/page.ts';
-import { findDataSubscription, listUsage as selectUsage, type UsageWindow } from './queries.ts';
-import { UsageFilter, UsageList } from './schema.ts';
+import { eachAs, toWire } from '../../values/wire.ts';
+import { eachUsage, findDataSubscription, listUsage as selectUsage, type UsageWindow } from './queries.ts';
+import { UsageFilter, UsageList, UsageRow } from './schema.ts';
 
 const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 30;
@@ -54,17 +55,17 @@ const listUsage = operation({
     const page = pageOf(query);
     const { db } = context.postgres;
     const { rows, total } = await selectUsage(db, caller.brandId, windowOf(query, context.clock.now()), page);
-    const data = rows.map((row) => ({
-      date: row.date,
-      key_id: row.keyId,
-      key_name: row.keyName,
-      key: `${row.firstCharacters}…${row.lastCharacters}`,
-      calls: row.calls,
-      credits: row.credits,
-      refunded: row.refunded,
-    }));
     const balance = await balanceOf(context, caller.brandId);
-    return { data, pagination: paginationOf(page, total), summary: { balance } };
+    return {
+      data: rows.map((row) => UsageRow.parse(toWire(row))),
+      pagination: paginationOf(page, total),
+      summary: { balance },
+    };
+  },
+  csv: {
+    item: UsageRow,
+    rows: ({ postgres, clock }, { caller, query }) =>
+      eachAs(eachUsage(postgres.exports, caller.brandId, windowOf(query, clock.now())), toWire),
   },
 });
 

@@ -1,0 +1,108 @@
+import type { z } from 'zod';
+import { ApiError, type Problem, validationError } from '../values/errors.ts';
+import type { Context } from './context.ts';
+import type { FilePart, FormPart } from './form-part.ts';
+import { findReplay, runOnce } from './idempotency/run-once.ts';
+import { readInput } from './input.ts';
+import { bytesOf, type Call, DEFAULTS, type Facts, type Operation, type Typed } from './operation.ts';
+import { takeMode } from './plans/mode.ts';
+import type { Work } from './work.ts';
+
+/** A file that lies in the storage and belongs to nothing yet. */
+interface Received {
+  sha256: string;
+}
+
+interface UploadDeclaration<
+  I extends string,
+  P extends z.ZodType,
+  Q extends z.ZodObject,
+  B extends z.ZodObject,
+  R extends z.ZodType,
+  F extends Received,
+  T,
+> extends Facts<I, P, Q, B, R> {
+  /** Writes the form's one file to the storage, before the transaction opens. */
+  receive: (context: Context, brandId: string, part: FilePart) => Promise<F>;
+  /** Removes a file that no change took. */
+  release: (context: Context, file: F) => Promise<void>;
+  apply: (work: Work, call: Call<z.output<P>, z.output<Q>, z.output<B>>, file: F) => Promise<T>;
+  answer: (context: Context, made: T) => z.input<R>;
+}
+
+interface ReadForm<F> {
+  fields: Record<string, string | string[]>;
+  file: F | undefined;
+}
+
+const FILE = 'file';
+const problem = (code: string, message: string): Problem => ({ field: FILE, code, message });
+
+/** Reads all of a form. What was received of one that turns out to be wrong is in `form` all the same. */
+async function readForm<F>(
+  parts: AsyncIterable<FormPart>,
+  receive: (part: FilePart) => Promise<F>,
+  form: ReadForm<F>,
+): Promise<void> {
+  for await (const part of parts) {
+    const { field } = part;
+    if ('value' in part) {
+      const before = form.fields[field];
+      form.fields[field] = before === undefined ? part.value : [before, part.value].flat();
+      continue;
+    }
+    if (field !== FILE || form.file !== undefined) {
+      const message = `must be the one file of the form; ${JSON.stringify(field.slice(0, 60))} is another.`;
+      throw validationError([problem('invalid', message)]);
+    }
+    form.file = await receive(part);
+  }
+}
+
+/** An endpoint that takes one file as `multipart/form-data`. It is a change like any other; its file is `file`. */
+export function upload<
+  const I extends string,
+  P extends z.ZodType,
+  Q extends z.ZodObject,
+  B extends z.ZodObject,
+  R extends z.ZodType,
+  F extends Received,
+  T,
+>(declared: UploadDeclaration<I, P, Q, B, R, F, T>): Operation & Typed<I, P, Q, B, R> {
+  const { receive, release, apply, answer, ...facts } = declared;
+  return {
+    ...DEFAULTS,
+    ...facts,
+    hasCsv: false,
+    takesFile: true,
+    prepare: (sent) => {
+      const { mode, raw } = takeMode(sent);
+      if (mode === 'plan')
+        throw validationError([{ field: 'mode', code: 'invalid', message: 'a file is not planned.' }]);
+      const { parts } = raw;
+      if (!parts)
+        throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'Send a form as multipart/form-data, its file as `file`.');
+      const run: ReturnType<Operation['prepare']>['run'] = async (context, caller, circumstances) => {
+        const form: ReadForm<F> = { fields: {}, file: undefined };
+        try {
+          await readForm(parts(), (part) => receive(context, caller.brandId, part), form);
+          const { file, fields } = form;
+          if (!file) throw validationError([problem('required', 'is required: a form part with a file name.')]);
+          const input = readInput(declared, { ...raw, body: fields });
+          const call = { ...input, caller, setHeader: circumstances.setHeader };
+          const body = { fields, sha256: file.sha256 };
+          // Its answer has the file's signed address.
+          const request = { caller, circumstances, operation: declared.id, raw: { ...raw, body }, sealsAnswer: true };
+          const replay = await findReplay(context, request);
+          if (replay) return replay;
+          return await runOnce(context, request, async (work) =>
+            bytesOf(declared.response, answer(context, await apply(work, call, file))),
+          );
+        } finally {
+          if (form.file) await release(context, form.file);
+        }
+      };
+      return { ignored: [], price: () => 0, run };
+    },
+  };
+}

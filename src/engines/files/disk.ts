@@ -1,0 +1,53 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { ApiError, unavailable } from '../../values/errors.ts';
+import type { ByteRange, FileStore } from './store.ts';
+
+const unavailableStore = (cause: unknown): ApiError =>
+  cause instanceof ApiError ? cause : unavailable('The file storage', cause);
+
+/** A folder's entries are on the disk once the folder itself was synced. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Files in a folder of this machine. A file has its name only when it is whole and on the disk. */
+export function openDisk(folder: string): FileStore {
+  const fileOf = (key: string) => path.join(folder, ...key.split('/'));
+  const draftOf = (key: string) => `${fileOf(key)}.part`;
+
+  async function write(key: string, bytes: AsyncIterable<Buffer>): Promise<void> {
+    const file = fileOf(key);
+    try {
+      await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+      await pipeline(bytes, createWriteStream(draftOf(key), { mode: 0o600, flush: true }));
+      await rename(draftOf(key), file);
+      await syncFolder(path.dirname(file));
+    } catch (error) {
+      await rm(draftOf(key), { force: true });
+      throw unavailableStore(error);
+    }
+  }
+
+  async function read(key: string, range?: ByteRange): Promise<Readable> {
+    const handle = await open(fileOf(key), 'r').catch((error: unknown) => {
+      throw unavailableStore(error);
+    });
+    return handle.createReadStream(range ? { start: range.start, end: range.end } : {});
+  }
+
+  async function remove(key: string): Promise<void> {
+    await rm(fileOf(key), { force: true });
+    await rm(draftOf(key), { force: true });
+  }
+
+  return { write, read, remove, addressOf: () => undefined };
+}

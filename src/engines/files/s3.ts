@@ -1,0 +1,108 @@
+import { Readable } from 'node:stream';
+import {
+  AbortMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  ListMultipartUploadsCommand,
+  S3Client,
+  type S3ClientConfig,
+} from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { ApiError, unavailable } from '../../values/errors.ts';
+import type { ByteRange, FileHeaders, FileStore } from './store.ts';
+
+/** A presigned address is followed at once: a page's image, a redirected download. */
+const SIGNED_FOR_SECONDS = 300;
+const PART_BYTES = 8 * 1024 * 1024;
+const PARTS_AT_ONCE = 2;
+
+interface Bucket {
+  name: string;
+  /** What the keys begin with, such as `rollcall/`; empty for the bucket's root. */
+  prefix: string;
+  client: S3ClientConfig;
+}
+
+/** Reads `s3://bucket/prefix?endpoint=https://…&region=…`. A login before the bucket is the key; else the SDK looks for one. */
+function bucketOf(address: string): Bucket {
+  const url = new URL(address);
+  const endpoint = url.searchParams.get('endpoint');
+  const credentials = {
+    accessKeyId: decodeURIComponent(url.username),
+    secretAccessKey: decodeURIComponent(url.password),
+  };
+  const prefix = url.pathname.replace(/^\/+|\/+$/g, '');
+  return {
+    name: url.hostname,
+    prefix: prefix === '' ? '' : `${prefix}/`,
+    client: {
+      region: url.searchParams.get('region') ?? 'us-east-1',
+      ...(endpoint === null ? {} : { endpoint, forcePathStyle: true }),
+      ...(url.username === '' ? {} : { credentials }),
+      // Storages that only speak S3's protocol do not all know its newer checksums.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+    },
+  };
+}
+
+const unavailableStore = (cause: unknown): ApiError =>
+  cause instanceof ApiError ? cause : unavailable('The file storage', cause);
+
+/** Files in S3-compatible storage. */
+export function openS3(address: string): FileStore {
+  const { name: Bucket, prefix, client: config } = bucketOf(address);
+  const client = new S3Client(config);
+  const placeOf = (key: string) => ({ Bucket, Key: `${prefix}${key}` });
+
+  async function write(key: string, bytes: AsyncIterable<Buffer>, ContentType: string): Promise<void> {
+    const params = { ...placeOf(key), Body: Readable.from(bytes, { objectMode: false }), ContentType };
+    const upload = new Upload({ client, params, partSize: PART_BYTES, queueSize: PARTS_AT_ONCE });
+    try {
+      await upload.done();
+    } catch (error) {
+      throw unavailableStore(error);
+    }
+  }
+
+  async function read(key: string, range?: ByteRange): Promise<Readable> {
+    const Range = range && `bytes=${range.start}-${range.end}`;
+    try {
+      const { Body } = await client.send(new GetObjectCommand({ ...placeOf(key), ...(Range ? { Range } : {}) }));
+      if (Body instanceof Readable) return Body;
+    } catch (error) {
+      throw unavailableStore(error);
+    }
+    throw unavailableStore(new Error('The file storage answered without a body.'));
+  }
+
+  /** Parts of an upload whose process died are paid for until somebody removes them. */
+  async function abortUploads(key: string): Promise<void> {
+    const { Key } = placeOf(key);
+    const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket, Prefix: Key }));
+    for (const { UploadId } of Uploads.filter((upload) => upload.Key === Key)) {
+      await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }));
+    }
+  }
+
+  async function remove(key: string): Promise<void> {
+    try {
+      await abortUploads(key);
+      await client.send(new DeleteObjectCommand(placeOf(key)));
+    } catch (error) {
+      throw unavailableStore(error);
+    }
+  }
+
+  async function addressOf(key: string, { contentType, contentDisposition }: FileHeaders): Promise<string> {
+    const command = new GetObjectCommand({
+      ...placeOf(key),
+      ResponseContentType: contentType,
+      ResponseContentDisposition: contentDisposition,
+    });
+    return await getSignedUrl(client, command, { expiresIn: SIGNED_FOR_SECONDS });
+  }
+
+  return { write, read, remove, addressOf };
+}

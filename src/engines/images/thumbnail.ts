@@ -1,0 +1,41 @@
+import type { Readable } from 'node:stream';
+import sharp from 'sharp';
+
+const WIDTH = 480;
+/** A small file may unpack to an image that fills the memory. */
+const MAX_PIXELS = 50_000_000;
+const MAX_BYTES = 256 * 1024 * 1024;
+
+// One image at a time, on one thread: whoever waits for a redirect on this machine goes first.
+sharp.concurrency(1);
+sharp.cache(false);
+
+export interface Thumbnail {
+  webp: Buffer;
+  /** Of the image as it is looked at, turned upright. */
+  width: number;
+  height: number;
+}
+
+async function readAll(bytes: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of bytes) {
+    size += chunk.length;
+    if (size > MAX_BYTES) throw new Error(`The image is larger than ${MAX_BYTES} bytes.`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** At most 480 pixels wide, turned upright, without what a camera noted. Throws for what is no image that sharp reads. */
+export async function thumbnailOf(bytes: Readable): Promise<Thumbnail> {
+  const image = sharp(await readAll(bytes), { limitInputPixels: MAX_PIXELS, failOn: 'error' });
+  const { autoOrient } = await image.metadata();
+  const webp = await image
+    .autoOrient()
+    .resize({ width: WIDTH, withoutEnlargement: true })
+    .webp({ quality: 80 })
+    .toBuffer();
+  return { webp, width: autoOrient.width, height: autoOrient.height };
+}

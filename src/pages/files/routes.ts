@@ -1,0 +1,99 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Context } from '../../api/context.ts';
+import type { FileHeaders } from '../../engines/files/store.ts';
+import { isShown } from '../../resources/assets/content-type.ts';
+import { readFileToken } from '../../resources/assets/file-keys.ts';
+import { findFileOf } from '../../resources/assets/queries.ts';
+import { errorBody, notFound, toApiError } from '../../values/errors.ts';
+import { logFailure } from '../../values/log.ts';
+import { type Part, partOf } from './range.ts';
+
+const Params = z.object({ token: z.string() });
+
+interface ServedFile extends FileHeaders {
+  storageKey: string;
+  /** Undefined: of a thumbnail, which is sent whole. */
+  sizeBytes: number | undefined;
+  etag: string;
+  maxAgeSeconds: number;
+}
+
+/** A name for every client: plain ASCII, and the whole of it for whoever reads RFC 6266. */
+function dispositionOf(isInline: boolean, name: string): string {
+  const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
+  const whole = encodeURIComponent(name.toWellFormed()).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
+  return `${isInline ? 'inline' : 'attachment'}; filename="${plain}"; filename*=UTF-8''${whole}`;
+}
+
+async function findFile(context: Context, text: string): Promise<ServedFile | undefined> {
+  const token = readFileToken(context, text);
+  const found = token && (await findFileOf(context.postgres.db, token.assetId));
+  if (!found) return undefined;
+  const { name, mimeType, storageKey, thumbnailKey, sizeBytes, sha256 } = found;
+  const maxAgeSeconds = Math.max(0, Math.floor((token.endsAt.getTime() - context.clock.now().getTime()) / 1_000));
+  const hash = sha256.toString('hex').slice(0, 32);
+  if (token.form === 'thumbnail') {
+    if (thumbnailKey === null) return undefined;
+    const headers = { contentType: 'image/webp', contentDisposition: dispositionOf(true, `${name}.webp`) };
+    return { ...headers, storageKey: thumbnailKey, sizeBytes: undefined, etag: `"${hash}-t"`, maxAgeSeconds };
+  }
+  const isInline = isShown(found);
+  // Only what may be shown says what it is: a browser is to save the rest, not to look at it.
+  const contentType = isInline ? mimeType : 'application/octet-stream';
+  const headers = { contentType, contentDisposition: dispositionOf(isInline, name) };
+  return { ...headers, storageKey, sizeBytes, etag: `"${hash}"`, maxAgeSeconds };
+}
+
+const headersOf = ({ contentType, contentDisposition, etag, maxAgeSeconds, sizeBytes }: ServedFile) => ({
+  'content-type': contentType,
+  'content-disposition': contentDisposition,
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; sandbox",
+  'cross-origin-resource-policy': 'cross-origin',
+  'referrer-policy': 'no-referrer',
+  'cache-control': `private, max-age=${maxAgeSeconds}`,
+  etag,
+  ...(sizeBytes === undefined ? {} : { 'accept-ranges': 'bytes' }),
+});
+
+/** The part that is asked for; the whole when the file is not the one that the caller has a part of. */
+function wantedPart({ headers }: FastifyRequest, { sizeBytes, etag }: ServedFile): Part {
+  const condition = headers['if-range'];
+  const isSame = condition === undefined || condition === etag;
+  return sizeBytes === undefined || !isSame ? 'whole' : partOf(headers.range, sizeBytes);
+}
+
+async function sendFile(context: Context, file: ServedFile, request: FastifyRequest, reply: FastifyReply) {
+  const { storageKey, sizeBytes, etag } = file;
+  const address = await context.files.addressOf(storageKey, file);
+  // The presigned address is over sooner than this one.
+  if (address !== undefined) return reply.header('cache-control', 'no-store').redirect(address, 302);
+  reply.headers(headersOf(file));
+  if (request.headers['if-none-match'] === etag) return await reply.code(304).send();
+  const part = wantedPart(request, file);
+  if (part === 'unsatisfiable') return await reply.code(416).header('content-range', `bytes */${sizeBytes}`).send();
+  if (part === 'whole') {
+    if (sizeBytes !== undefined) reply.header('content-length', sizeBytes);
+    return await reply.send(await context.files.read(storageKey));
+  }
+  reply.code(206).header('content-range', `bytes ${part.start}-${part.end}/${sizeBytes}`);
+  reply.header('content-length', part.end - part.start + 1);
+  return await reply.send(await context.files.read(storageKey, part));
+}
+
+/** Signed addresses of assets' files. No part of the API: no key, for whoever was given the address. */
+export function fileRoutes(app: FastifyInstance, context: Context): void {
+  async function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const answer = toApiError(error);
+    logFailure(context.log, answer, request.id);
+    reply.code(answer.status).headers({ ...answer.headers, 'cache-control': 'no-store' });
+    await reply.type('application/json; charset=utf-8').send(JSON.stringify(errorBody(answer, request.id)));
+  }
+
+  app.get('/files/:token', { errorHandler: answerError }, async (request, reply) => {
+    const file = await findFile(context, Params.parse(request.params).token);
+    if (!file) throw notFound('file');
+    return await sendFile(context, file, request, reply);
+  });
+}

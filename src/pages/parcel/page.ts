@@ -1,0 +1,62 @@
+import { confirmReceipt, reportMissing } from '../../resources/shipments/actions.ts';
+import { findShipmentPage } from '../../resources/shipments/queries.ts';
+import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
+import { postForm, submitButton } from '../kit/controls.ts';
+import { type Html, html } from '../kit/html.ts';
+
+type Parcel = NonNullable<Awaited<ReturnType<typeof findShipmentPage>>>;
+
+const NOTHING = html``;
+
+const STATUS: Readonly<Record<Parcel['status'], string>> = {
+  created: 'Being prepared',
+  pending: 'Being prepared',
+  shipped: 'On its way',
+  delivered: 'Delivered',
+  returned: 'Returned to the sender',
+};
+
+/** The word of a carrier as people read it: `in_transit` is "in transit". */
+export const readable = (word: string): string => word.replaceAll('_', ' ');
+
+function factsOf(row: Parcel): Html {
+  const facts: [string, string | null][] = [
+    ['Content', row.productDescription],
+    ['Status', STATUS[row.status]],
+    ['Carrier', row.carrier],
+    ['Tracking number', row.trackingNumber],
+    ['The carrier says', row.trackingStatus && readable(row.trackingStatus)],
+    ['Expected', row.estimatedArrival],
+  ];
+  return html`<dl>${facts.map(([name, value]) => (value === null ? NOTHING : html`<dt>${name}</dt><dd>${value}</dd>\n`))}</dl>`;
+}
+
+function reportedOf({ confirmedAt, reportedMissingAt }: Parcel): Html {
+  if (confirmedAt !== null) return html`<p class="notice" role="status">You said that it has arrived. Thank you!</p>`;
+  if (reportedMissingAt === null) return NOTHING;
+  return html`<p class="notice" role="status">You said that it has not arrived. They have been told.</p>`;
+}
+
+function show({ row, brand, action }: Visit<Parcel>): PageAnswer {
+  const choices = html`${submitButton('It has arrived', { name: 'report', value: 'arrived' })}
+${row.reportedMissingAt === null ? submitButton('It has not arrived', { name: 'report', value: 'missing', quiet: true }) : NOTHING}`;
+  return {
+    title: 'Your parcel',
+    content: html`<h1>Your parcel from ${brand.name}</h1>
+${reportedOf(row)}
+${factsOf(row)}
+${row.confirmedAt === null && row.status !== 'returned' ? postForm(action, choices) : NOTHING}`,
+  };
+}
+
+/** A parcel as its creator sees it, with two buttons: it has arrived, or it has not. */
+export const parcelPage = creatorPage<Parcel>({
+  kind: 'parcel',
+  find: async ({ postgres }, { rowId }) => await findShipmentPage(postgres.db, rowId),
+  show,
+  submit: async ({ row, form, inWork, action }) => {
+    const isThere = form().text('report') === 'arrived';
+    await inWork((work) => (isThere ? confirmReceipt(work, row.id) : reportMissing(work, row.id)));
+    return { seeOther: action };
+  },
+});

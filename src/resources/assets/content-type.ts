@@ -1,0 +1,78 @@
+import { extname } from 'node:path';
+import { fileTypeFromBuffer } from 'file-type';
+import type { AssetType } from '../../engines/postgres/asset-tables.ts';
+
+/** As much of a file as tells its type. */
+export const SAMPLE_BYTES = 16 * 1024;
+
+export interface ContentType {
+  type: AssetType;
+  mimeType: string;
+}
+
+const DOCUMENTS =
+  /^application\/(pdf|rtf|epub\+zip|x-cfb|msword|vnd\.(ms-(excel|powerpoint)|openxmlformats-officedocument|oasis\.opendocument|apple\.)[\w.-]*)/;
+const PLAIN_TEXTS: Readonly<Record<string, string>> = {
+  '.txt': 'text/plain',
+  '.md': 'text/markdown',
+  '.csv': 'text/csv',
+  '.srt': 'text/plain',
+  '.vtt': 'text/vtt',
+};
+const EXTENSIONS: Readonly<Record<string, AssetType>> = {
+  ...{ '.jpg': 'image', '.jpeg': 'image', '.png': 'image', '.gif': 'image', '.webp': 'image', '.avif': 'image' },
+  ...{ '.heic': 'image', '.tif': 'image', '.tiff': 'image', '.bmp': 'image' },
+  ...{ '.mp4': 'video', '.mov': 'video', '.webm': 'video', '.mkv': 'video', '.avi': 'video', '.m4v': 'video' },
+  ...{ '.mp3': 'audio', '.m4a': 'audio', '.wav': 'audio', '.aac': 'audio', '.flac': 'audio', '.ogg': 'audio' },
+  ...{ '.pdf': 'document', '.docx': 'document', '.xlsx': 'document', '.pptx': 'document', '.rtf': 'document' },
+};
+
+/** A browser would run or lay out what begins like this. */
+const MARKUP = /^\s*(<\?xml|<!doctype|<!--|<(html|head|body|script|svg|iframe|math|style)\b)/i;
+
+function kindOf(mimeType: string): AssetType {
+  // A vector image is a document that may carry scripts.
+  if (mimeType === 'image/svg+xml') return 'other';
+  if (DOCUMENTS.test(mimeType)) return 'document';
+  const kind = mimeType.split('/', 1)[0];
+  return kind === 'image' || kind === 'video' || kind === 'audio' ? kind : 'other';
+}
+
+function isText(sample: Buffer): boolean {
+  if (sample.includes(0)) return false;
+  // The sample may end in the middle of a character.
+  const text = new TextDecoder('utf-8').decode(sample, { stream: true });
+  return !text.includes('�') && !MARKUP.test(text) && !text.startsWith('#!');
+}
+
+/** What a file is, by its first bytes. A name only tells one plain text from another, for their bytes are alike. */
+export async function contentTypeOf(sample: Buffer, filename: string): Promise<ContentType> {
+  const found = await fileTypeFromBuffer(sample);
+  if (found) return { type: kindOf(found.mime), mimeType: found.mime };
+  const plain = PLAIN_TEXTS[extname(filename).toLowerCase()];
+  if (plain !== undefined && isText(sample)) return { type: 'document', mimeType: plain };
+  return { type: 'other', mimeType: 'application/octet-stream' };
+}
+
+/** What the sender says the file is: by the type it names, else by the file's name. Undefined when neither says it. */
+function claimedType(filename: string, mimeType: string): AssetType | undefined {
+  const named = kindOf(mimeType.toLowerCase());
+  if (named !== 'other') return named;
+  return /^(application\/octet-stream)?$/i.test(mimeType) ? EXTENSIONS[extname(filename).toLowerCase()] : undefined;
+}
+
+/** The same containers hold sound alone and sound with pictures. */
+const isMedia = (type: AssetType) => type === 'audio' || type === 'video';
+
+/** What is wrong with a file that is not what it is called. */
+export function mismatchOf(content: ContentType, filename: string, mimeType: string): string | undefined {
+  const claimed = claimedType(filename, mimeType);
+  if (claimed === undefined || claimed === content.type) return undefined;
+  if (isMedia(claimed) && isMedia(content.type)) return undefined;
+  return `is called ${claimed}, and its content is ${content.mimeType}.`;
+}
+
+const MAY_SHOW = new Set(['image', 'video', 'audio']);
+
+/** Whether a browser may show it in a page; anything else is saved, whatever it says of itself. */
+export const isShown = ({ type, mimeType }: ContentType): boolean => MAY_SHOW.has(type) && kindOf(mimeType) === type;

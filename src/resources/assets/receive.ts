@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import type { Context } from '../../api/context.ts';
+import type { FilePart } from '../../api/form-part.ts';
+import { validationError } from '../../values/errors.ts';
+import { type ContentType, contentTypeOf, mismatchOf, SAMPLE_BYTES } from './content-type.ts';
+import { newStorageKey } from './file-keys.ts';
+import { forgetUpload, giveUpUpload, insertUpload } from './upload-queries.ts';
+
+/** A file that lies in the storage and belongs to no asset yet. */
+export interface StoredFile extends ContentType {
+  storageKey: string;
+  /** The sender's, without any path. */
+  name: string;
+  sizeBytes: number;
+  /** Hex digits. */
+  sha256: string;
+}
+
+type Source = Pick<Context, 'files' | 'postgres' | 'clock'>;
+
+interface Measured {
+  sizeBytes: number;
+  hash: ReturnType<typeof createHash>;
+}
+
+/** The first bytes of a stream, and an iterator over all that follow. */
+async function sampleOf(bytes: AsyncIterable<Buffer>) {
+  const rest = bytes[Symbol.asyncIterator]();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  while (size < SAMPLE_BYTES) {
+    const { value, done } = await rest.next();
+    if (done) break;
+    chunks.push(value);
+    size += value.length;
+  }
+  return { sample: Buffer.concat(chunks), rest };
+}
+
+/** Counts and hashes what passes. */
+async function* measure(sample: Buffer, rest: AsyncIterator<Buffer>, measured: Measured): AsyncGenerator<Buffer> {
+  const note = (chunk: Buffer) => {
+    measured.sizeBytes += chunk.length;
+    measured.hash.update(chunk);
+  };
+  note(sample);
+  yield sample;
+  for (let next = await rest.next(); !next.done; next = await rest.next()) {
+    note(next.value);
+    yield next.value;
+  }
+}
+
+const fileProblem = (code: string, message: string) => validationError([{ field: 'file', code, message }]);
+
+const MAX_NAME = 200;
+/** A name alone, without folders of the sender's machine and without what no list can show. */
+function nameOf(filename: string): string {
+  const last = filename.split(/[/\\]/).at(-1) ?? '';
+  const clean = [...last.replace(/\p{Cc}/gu, '').trim()];
+  return clean.length === 0 ? 'file' : clean.slice(-MAX_NAME).join('');
+}
+
+/**
+ * Writes a file of a form to the storage, before any transaction: `createAsset` takes it, `releaseFile` gives it up.
+ * Throws 422 for an empty file and for one whose content is not what it is called.
+ */
+export async function receiveFile(context: Source, brandId: string, part: FilePart): Promise<StoredFile> {
+  const { files, postgres, clock } = context;
+  const { sample, rest } = await sampleOf(part.bytes);
+  if (sample.length === 0) throw fileProblem('too_small', 'is empty.');
+  const name = nameOf(part.filename);
+  const content = await contentTypeOf(sample, name);
+  const mismatch = mismatchOf(content, name, part.mimeType);
+  if (mismatch !== undefined) throw fileProblem('type_mismatch', mismatch);
+  const storageKey = newStorageKey();
+  await insertUpload(postgres.db, { storageKey, brandId, begunAt: clock.now() });
+  const measured: Measured = { sizeBytes: 0, hash: createHash('sha256') };
+  try {
+    await files.write(storageKey, measure(sample, rest, measured), content.mimeType);
+  } catch (error) {
+    await releaseFile(context, { storageKey });
+    throw error;
+  }
+  return { ...content, storageKey, name, sizeBytes: measured.sizeBytes, sha256: measured.hash.digest('hex') };
+}
+
+/** Removes a file that no asset took; a file that one took stays. */
+export async function releaseFile(
+  { files, postgres, clock }: Source,
+  { storageKey }: Pick<StoredFile, 'storageKey'>,
+): Promise<void> {
+  if (!(await giveUpUpload(postgres.db, storageKey, clock.now()))) return;
+  await files.remove(storageKey);
+  await forgetUpload(postgres.db, storageKey);
+}

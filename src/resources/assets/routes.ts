@@ -1,0 +1,178 @@
+import { z } from 'zod';
+import type { Context } from '../../api/context.ts';
+import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
+import { pageOf, paginationOf } from '../../api/page.ts';
+import { upload } from '../../api/upload.ts';
+import { eachAs, toWire } from '../../values/wire.ts';
+import { deleteAsset, patchAssets, uploadAsset } from './actions.ts';
+import { fileUrlOf } from './file-keys.ts';
+import { mayUse } from './policy.ts';
+import { type AssetRow, eachAsset, listAssets as findAssets, getAsset } from './queries.ts';
+import { receiveFile, releaseFile } from './receive.ts';
+import {
+  Asset,
+  AssetFilter,
+  AssetList,
+  AssetPatch,
+  AssetRights,
+  AssetsSaved,
+  AssetUpload,
+  RightsQuery,
+} from './schema.ts';
+
+const tag = 'Assets';
+const byId = z.object({ id: z.string().max(100) });
+
+type Signing = Pick<Context, 'config' | 'secrets' | 'clock'>;
+
+/** A row as the API's asset, with the addresses of its files. */
+function assetOf(context: Signing, row: AssetRow): Asset {
+  const { id: assetId, sha256, thumbnailKey } = row;
+  return Asset.parse({
+    ...toWire(row),
+    sha256: sha256.toString('hex'),
+    url: fileUrlOf(context, { assetId, form: 'original' }),
+    thumbnail_url: thumbnailKey === null ? null : fileUrlOf(context, { assetId, form: 'thumbnail' }),
+  });
+}
+
+const listAssets = operation({
+  id: 'list_assets',
+  method: 'GET',
+  path: '/v1/assets',
+  tag,
+  summary: 'The files of the content library',
+  description: 'Newest first.',
+  callers: ['brand'],
+  params: nothing,
+  query: AssetFilter,
+  body: nothing,
+  response: AssetList,
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async (context, { caller, query }) => {
+    const page = pageOf(query);
+    const where = { ...query, now: context.clock.now() };
+    const { rows, total } = await findAssets(context.postgres.db, caller.brandId, where, page);
+    return { data: rows.map((row) => assetOf(context, row)), pagination: paginationOf(page, total) };
+  },
+  csv: {
+    item: Asset,
+    rows: (context, { caller, query }) => {
+      const where = { ...query, now: context.clock.now() };
+      return eachAs(eachAsset(context.postgres.exports, caller.brandId, where), (row) => assetOf(context, row));
+    },
+  },
+});
+
+const uploadAssetOperation = upload({
+  id: 'upload_asset',
+  method: 'POST',
+  path: '/v1/assets',
+  tag,
+  summary: 'Upload a file',
+  description:
+    'A form as multipart/form-data, the file as `file`. Its type is told by its content; a file that is not what it is ' +
+    'called is 422. An Idempotency-Key compares the fields and the SHA-256 of the bytes.',
+  callers: ['brand'],
+  params: nothing,
+  query: nothing,
+  body: AssetUpload,
+  response: z.object({ data: Asset }),
+  status: 201,
+  hints: { readOnly: false, idempotent: false, destructive: false },
+  receive: receiveFile,
+  release: releaseFile,
+  apply: (work, { body }, file) => uploadAsset(work, file, body),
+  answer: (context, row) => ({ data: assetOf(context, row) }),
+});
+
+const updateAssets = change({
+  id: 'update_assets',
+  method: 'PATCH',
+  path: '/v1/assets',
+  tag,
+  summary: 'Change one asset or up to 100: name, folder, tags, rights',
+  description: 'Set changes, omit keeps, null clears. All of the selection is changed, or nothing.',
+  callers: ['brand'],
+  params: nothing,
+  query: nothing,
+  body: AssetPatch,
+  response: z.object({ data: AssetsSaved }),
+  sealsAnswer: true,
+  errors: ['INVALID_SELECTION'],
+  hints: { readOnly: false, idempotent: true, destructive: false },
+  lookUp: async (context) => context,
+  apply: async (work, { body }, signing: Signing) => {
+    const assets = (await patchAssets(work, body)).map((row) => assetOf(signing, row));
+    return { data: { updated_count: assets.length, assets } };
+  },
+});
+
+const getAssetById = operation({
+  id: 'get_asset',
+  method: 'GET',
+  path: '/v1/assets/{id}',
+  tag,
+  summary: 'One file of the content library',
+  description: 'With fresh signed addresses of the file and its thumbnail.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: nothing,
+  response: z.object({ data: Asset }),
+  errors: ['NOT_FOUND'],
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async (context, { caller, params }) => ({
+    data: assetOf(context, await getAsset(context.postgres.db, caller.brandId, params.id)),
+  }),
+});
+
+const getAssetRights = operation({
+  id: 'get_asset_rights',
+  method: 'GET',
+  path: '/v1/assets/{id}/rights',
+  tag,
+  summary: 'Whether an asset may be used, on a day and a channel',
+  description: 'By the terms of its contract or what was set by hand.',
+  callers: ['brand'],
+  params: byId,
+  query: RightsQuery,
+  body: nothing,
+  response: z.object({ data: AssetRights }),
+  errors: ['NOT_FOUND'],
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async ({ postgres, clock }, { caller, params, query }) => {
+    const row = await getAsset(postgres.db, caller.brandId, params.id);
+    return { data: AssetRights.parse(toWire(mayUse(row, query.on ?? clock.now(), query.channel))) };
+  },
+});
+
+const deleteAssetOperation = change({
+  id: 'delete_asset',
+  method: 'DELETE',
+  path: '/v1/assets/{id}',
+  tag,
+  summary: 'Delete a file',
+  description: 'Its addresses stop at once.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: nothing,
+  response: z.object({ data: z.object({ id: z.string(), deleted: z.literal(true) }) }),
+  errors: ['NOT_FOUND'],
+  hints: { readOnly: false, idempotent: true, destructive: true },
+  lookUp: noLookUp,
+  apply: async (work, { params }) => {
+    await deleteAsset(work, params.id);
+    return { data: { id: params.id, deleted: true as const } };
+  },
+});
+
+export const assetOperations = [
+  listAssets,
+  uploadAssetOperation,
+  updateAssets,
+  getAssetById,
+  getAssetRights,
+  deleteAssetOperation,
+] as const;

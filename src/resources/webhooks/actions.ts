@@ -1,0 +1,138 @@
+import { given } from '../../api/patch.ts';
+import type { Work } from '../../api/work.ts';
+import { leadsToPrivate } from '../../engines/http/outside.ts';
+import type { Variant } from '../../outbox/events.ts';
+import { ApiError, validationError } from '../../values/errors.ts';
+import { newId } from '../../values/ids.ts';
+import type { Secrets } from '../../values/secrets.ts';
+import { holdBrand } from '../brands/queries.ts';
+import {
+  cancelPending,
+  countSubscriptions,
+  findHead,
+  insertSubscription,
+  lockSubscription,
+  type SubscriptionRow,
+  updateSubscription,
+} from './queries.ts';
+import { knownEvents, type WebhookPatch, type WebhookRotate } from './schema.ts';
+import { hintOf, newWebhookSecret } from './signature.ts';
+
+export const MAX_SUBSCRIPTIONS = 10;
+
+/**
+ * Refuses an address that leads inside, before a transaction opens. A name that does not resolve yet is taken: its
+ * receiver may come later, and every delivery is checked again.
+ */
+export async function assertPublic(url: string | undefined, allow: readonly string[]): Promise<void> {
+  if (url === undefined || !(await leadsToPrivate(new URL(url), allow))) return;
+  const message = 'leads to a private or reserved address; a receiver must be reachable on the public internet.';
+  throw validationError([{ field: 'url', code: 'private_address', message }]);
+}
+
+/** As the audit log shows a row: whether its secrets changed, never what they are. */
+function audited({ secret, previousSecret, ...row }: SubscriptionRow, old?: SubscriptionRow) {
+  const kept = old?.secret.equals(secret) ?? false;
+  return { ...row, secret: kept ? 'kept' : 'changed', previousSecret: previousSecret === null ? null : 'kept' };
+}
+
+export interface NewSubscription {
+  variant: Variant;
+  url: string;
+  events: readonly string[];
+  description: string | null;
+  /** The caller's own, where the variant takes one. */
+  secret?: string | undefined;
+}
+
+async function assertRoom({ db, brandId }: Work): Promise<void> {
+  // Of calls that come together each counts what the one before has made.
+  await holdBrand(db, brandId);
+  const current = await countSubscriptions(db, brandId);
+  if (current < MAX_SUBSCRIPTIONS) return;
+  const message = `A brand has at most ${MAX_SUBSCRIPTIONS} webhooks; delete one first.`;
+  throw new ApiError('WEBHOOK_LIMIT_REACHED', message, { facts: { limit: MAX_SUBSCRIPTIONS, current } });
+}
+
+/** Makes a subscription of either variant. Its secret is in the answer in full, and nowhere else. */
+export async function createSubscription(
+  work: Work,
+  secrets: Secrets,
+  input: NewSubscription,
+): Promise<{ row: SubscriptionRow; secret: string }> {
+  const { db, now, brandId } = work;
+  const events = knownEvents(input.variant, input.events);
+  await assertRoom(work);
+  const id = newId('whk', now.getTime());
+  const secret = input.secret ?? newWebhookSecret();
+  const row = await insertSubscription(db, {
+    ...{ id, brandId, variant: input.variant, url: input.url, events, description: input.description },
+    ...{ secret: secrets.seal(secret, id), secretHint: hintOf(secret) },
+    ...{ previousSecret: null, previousSecretExpiresAt: null, disabledReason: null },
+    ...{ failingSince: null, firstFailedAt: null, lastTriggeredAt: null, lastStatusCode: null },
+    ...{ fromSeq: await findHead(db, brandId), createdAt: now, updatedAt: null, deletedAt: null },
+  });
+  work.audit({ resourceId: id, old: null, new: audited(row) });
+  return { row, secret };
+}
+
+const RECOVERED = { active: true, disabledReason: null, failingSince: null, failuresInRow: 0, firstFailedAt: null };
+
+async function activityColumns({ db, brandId, now }: Work, old: SubscriptionRow, active: boolean | undefined) {
+  if (active === undefined) return {};
+  if (active) return { ...RECOVERED, ...(old.active ? {} : { fromSeq: await findHead(db, brandId), isSlow: false }) };
+  if (old.active) await cancelPending(db, brandId, old.id, now);
+  return { active: false, ...(old.active ? { disabledReason: 'brand' as const } : {}) };
+}
+
+/** What is pending goes to the new address too; new names hold for events from now on. */
+export async function patchSubscription(work: Work, id: string, patch: WebhookPatch): Promise<SubscriptionRow> {
+  const { db, now, brandId } = work;
+  const old = await lockSubscription(db, brandId, id);
+  const events = patch.events && knownEvents(old.variant, patch.events);
+  const row = await updateSubscription(db, brandId, id, {
+    ...given({ url: patch.url, events, description: patch.description }),
+    ...(await activityColumns(work, old, patch.active)),
+    updatedAt: now,
+  });
+  work.audit({ resourceId: id, old: audited(old, old), new: audited(row, old) });
+  return row;
+}
+
+export async function deleteSubscription(work: Work, id: string): Promise<void> {
+  const { db, now, brandId } = work;
+  const old = await lockSubscription(db, brandId, id);
+  await cancelPending(db, brandId, id, now);
+  await updateSubscription(db, brandId, id, { active: false, deletedAt: now, updatedAt: now });
+  work.audit({ resourceId: id, old: audited(old, old), new: null });
+}
+
+function assertNoOverlap({ previousSecret, previousSecretExpiresAt }: SubscriptionRow, now: Date): void {
+  if (previousSecret === null || previousSecretExpiresAt === null || previousSecretExpiresAt <= now) return;
+  const until = previousSecretExpiresAt.toISOString();
+  throw new ApiError('CONFLICT', `The rotation before overlaps until ${until}; finish it, or send \`force\`.`, {
+    facts: { previous_secret_expires_at: until },
+  });
+}
+
+/** A new secret; the old one signs beside it while the overlap lasts. */
+export async function rotateSecret(work: Work, secrets: Secrets, id: string, rotate: WebhookRotate) {
+  const { db, now, brandId } = work;
+  const old = await lockSubscription(db, brandId, id);
+  if (rotate.finish) {
+    const row = await updateSubscription(db, brandId, id, {
+      ...{ previousSecret: null, previousSecretExpiresAt: null, updatedAt: now },
+    });
+    work.audit({ resourceId: id, old: audited(old, old), new: audited(row, old) });
+    return { id, secret: row.secretHint, previous_secret_expires_at: null };
+  }
+  if (!rotate.force) assertNoOverlap(old, now);
+  const secret = newWebhookSecret();
+  const expiresAt = rotate.overlap_hours === 0 ? null : new Date(now.getTime() + rotate.overlap_hours * 3_600_000);
+  const row = await updateSubscription(db, brandId, id, {
+    ...{ secret: secrets.seal(secret, id), secretHint: hintOf(secret) },
+    ...{ previousSecret: expiresAt && old.secret, previousSecretExpiresAt: expiresAt, updatedAt: now },
+  });
+  work.audit({ resourceId: id, old: audited(old, old), new: audited(row, old) });
+  return { id, secret, previous_secret_expires_at: expiresAt?.toISOString() ?? null };
+}

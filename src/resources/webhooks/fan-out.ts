@@ -1,0 +1,30 @@
+import type { Db } from '../../engines/postgres/open.ts';
+import { shownAs } from '../../outbox/events.ts';
+import type { Consumer, OutboxEvent } from '../../outbox/relay.ts';
+import type { Clock } from '../../values/clock.ts';
+import { newId } from '../../values/ids.ts';
+import { insertDeliveries, type Listening, lockListening } from './fan-out-queries.ts';
+
+/** The deliveries that an event makes: one for each subscription that was there before it and wants its name. */
+const deliveriesOf = (event: OutboxEvent, listening: readonly Listening[], nowMs: number) =>
+  listening.flatMap((webhook) => {
+    const name = shownAs(webhook.variant, event.event);
+    if (name === undefined || event.seq <= webhook.fromSeq || !webhook.events.includes(name)) return [];
+    const { id: eventId, seq } = event;
+    return [{ id: newId('whd', nowMs), subscriptionId: webhook.id, eventId, seq, event: name }];
+  });
+
+async function fanOut(db: Db, clock: Clock, events: readonly OutboxEvent[]): Promise<void> {
+  const [first] = events;
+  if (!first) return;
+  const listening = await lockListening(db, first.brandId);
+  const now = clock.now();
+  const deliveries = events.flatMap((event) => deliveriesOf(event, listening, now.getTime()));
+  if (deliveries.length > 0) await insertDeliveries(db, first.brandId, deliveries, now);
+}
+
+/** Makes a row for each delivery, in the transaction that the position moves in. Nothing is sent here. */
+export const webhookConsumer = (clock: Clock): Consumer => ({
+  name: 'webhooks',
+  deliver: (events, db) => fanOut(db, clock, events),
+});

@@ -1,0 +1,165 @@
+import { z } from 'zod';
+import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
+import { pageOf, paginationOf } from '../../api/page.ts';
+import { eachAs } from '../../values/wire.ts';
+import { assertPublic, createSubscription, deleteSubscription, patchSubscription, rotateSecret } from './actions.ts';
+import { eachSubscription, getListed, listSubscriptions } from './queries.ts';
+import {
+  knownEvents,
+  Webhook,
+  WebhookCreate,
+  WebhookCreated,
+  WebhookDeleted,
+  WebhookFilter,
+  WebhookList,
+  WebhookPatch,
+  WebhookRotate,
+  WebhookRotated,
+  webhookOf,
+} from './schema.ts';
+
+const tag = 'Webhooks';
+const byId = z.object({ id: z.string().max(100) });
+
+const listWebhooks = operation({
+  id: 'list_webhooks',
+  method: 'GET',
+  path: '/v1/webhooks',
+  tag,
+  summary: "The brand's webhooks",
+  description: 'Newest first, with the outcome of the newest attempt. Secrets are shown in part.',
+  callers: ['brand'],
+  params: nothing,
+  query: WebhookFilter,
+  body: nothing,
+  response: WebhookList,
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async ({ postgres }, { caller, query }) => {
+    const page = pageOf(query);
+    const { rows, total } = await listSubscriptions(postgres.db, caller.brandId, query, page);
+    return { data: rows.map((row) => webhookOf(row)), pagination: paginationOf(page, total) };
+  },
+  csv: {
+    item: Webhook,
+    rows: ({ postgres }, { caller, query }) =>
+      eachAs(eachSubscription(postgres.exports, caller.brandId, query), webhookOf),
+  },
+});
+
+const getWebhook = operation({
+  id: 'get_webhook',
+  method: 'GET',
+  path: '/v1/webhooks/{id}',
+  tag,
+  summary: 'One webhook',
+  description: 'As in the list.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: nothing,
+  response: z.object({ data: Webhook }),
+  errors: ['NOT_FOUND'],
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async ({ postgres }, { caller, params }) => ({
+    data: webhookOf(await getListed(postgres.db, caller.brandId, params.id)),
+  }),
+});
+
+const createWebhook = change({
+  id: 'create_webhook',
+  method: 'POST',
+  path: '/v1/webhooks',
+  tag,
+  summary: 'Subscribe to events',
+  description: 'The secret is in this answer in full, and never again. A brand has at most ten webhooks.',
+  callers: ['brand'],
+  params: nothing,
+  query: nothing,
+  body: WebhookCreate,
+  response: z.object({ data: WebhookCreated }),
+  status: 201,
+  errors: ['WEBHOOK_LIMIT_REACHED'],
+  hints: { readOnly: false, idempotent: false, destructive: false },
+  lookUp: async ({ config, secrets }, { body }) => {
+    knownEvents('current', body.events);
+    await assertPublic(body.url, config.outboundAllow);
+    return secrets;
+  },
+  apply: async (work, { body: { url, events, description = null } }, secrets) => {
+    const { row, secret } = await createSubscription(work, secrets, { variant: 'current', url, events, description });
+    return { data: { ...webhookOf(row), secret } };
+  },
+});
+
+const updateWebhook = change({
+  id: 'update_webhook',
+  method: 'PATCH',
+  path: '/v1/webhooks/{id}',
+  tag,
+  summary: 'Change a webhook',
+  description:
+    'A new `url` also holds for what is pending, new `events` for events from now on. `active: false` cancels what is ' +
+    'pending; events meanwhile are in `GET /v1/events` only. `active: true` also ends a failing state.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: WebhookPatch,
+  response: z.object({ data: Webhook }),
+  errors: ['NOT_FOUND'],
+  hints: { readOnly: false, idempotent: true, destructive: false },
+  lookUp: async ({ config }, { body }) => await assertPublic(body.url, config.outboundAllow),
+  apply: async (work, { params, body }) => {
+    const { id } = await patchSubscription(work, params.id, body);
+    return { data: webhookOf(await getListed(work.db, work.brandId, id)) };
+  },
+});
+
+const deleteWebhook = change({
+  id: 'delete_webhook',
+  method: 'DELETE',
+  path: '/v1/webhooks/{id}',
+  tag,
+  summary: 'End a subscription',
+  description: 'What is pending is cancelled. The answer is not wrapped in `data`.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: nothing,
+  response: WebhookDeleted,
+  errors: ['NOT_FOUND'],
+  hints: { readOnly: false, idempotent: true, destructive: true },
+  lookUp: noLookUp,
+  apply: async (work, { params }) => {
+    await deleteSubscription(work, params.id);
+    return { deleted: true as const, id: params.id };
+  },
+});
+
+const rotateWebhookSecret = change({
+  id: 'rotate_webhook_secret',
+  method: 'POST',
+  path: '/v1/webhooks/{id}/rotate-secret',
+  tag,
+  summary: 'Give a webhook a new secret',
+  description:
+    'While the overlap lasts `X-Service-Signature` is keyed with the old secret, `X-Service-Signature-Next` with the new ' +
+    'one, and `webhook-signature` carries both; then the new one alone signs. `finish` ends an overlap at once.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: WebhookRotate,
+  response: z.object({ data: WebhookRotated }),
+  errors: ['NOT_FOUND', 'CONFLICT'],
+  hints: { readOnly: false, idempotent: false, destructive: true },
+  lookUp: async ({ secrets }) => secrets,
+  apply: async (work, { params, body }, secrets) => ({ data: await rotateSecret(work, secrets, params.id, body) }),
+});
+
+export const webhookOperations = [
+  listWebhooks,
+  createWebhook,
+  getWebhook,
+  updateWebhook,
+  deleteWebhook,
+  rotateWebhookSecret,
+] as const;

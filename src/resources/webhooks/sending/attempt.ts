@@ -1,0 +1,80 @@
+import type { Context } from '../../../api/context.ts';
+import type { KeptConnections } from '../../../engines/http/kept-connections.ts';
+import { callOutside, type OutsideAnswer } from '../../../engines/http/outside.ts';
+import { isSlow, MAX_LOST_ATTEMPTS, TERMS, verdictOf } from '../policy.ts';
+import { renderBody, renderHeaders } from '../signature.ts';
+import type { Claimed } from './claim-queries.ts';
+import type { AttemptResult } from './record-queries.ts';
+
+const EXCERPT_BYTES = 1_024;
+
+type Sending = Pick<Context, 'secrets' | 'config' | 'clock'>;
+
+/** The secrets that sign at `at`, newest first. */
+function secretsOf({ secrets }: Sending, claimed: Claimed, at: Date): [string, ...string[]] {
+  const { subscriptionId, secret, previousSecret, previousSecretExpiresAt } = claimed;
+  const newest = secrets.open(secret, subscriptionId);
+  const overlaps = previousSecret !== null && previousSecretExpiresAt !== null && previousSecretExpiresAt > at;
+  return overlaps ? [newest, secrets.open(previousSecret, subscriptionId)] : [newest];
+}
+
+const notSent = { durationMs: 0, statusCode: null, excerpt: null, state: 'failed', nextAttemptAt: null } as const;
+
+/** Makes one attempt, and says what becomes of its delivery. Never throws for what the receiver does. */
+export async function attemptDelivery(
+  context: Sending,
+  connections: KeptConnections,
+  claimed: Claimed,
+): Promise<AttemptResult> {
+  const { variant, url, data, eventId, event, announcedAt: createdAt } = claimed;
+  const startedAt = context.clock.now();
+  const about = {
+    ...{ deliveryId: claimed.id, brandId: claimed.brandId, subscriptionId: claimed.subscriptionId, variant },
+    ...{ n: claimed.attempts, startedAt, counts: claimed.resend === 0 && !claimed.isTest },
+  };
+  const refusal = refusalOf(claimed);
+  if (refusal || data === null) {
+    return { ...about, ...notSent, endedAt: startedAt, outcome: 'unknown', error: refusal ?? null, isSlow: false };
+  }
+  const body = renderBody({ variant, eventId, event, createdAt, data });
+  const signing = { variant, eventId, deliveryId: claimed.id, isTest: claimed.isTest, at: startedAt };
+  const headers = renderHeaders({ ...signing, secrets: secretsOf(context, claimed, startedAt) }, body);
+  const from = performance.now();
+  const answer = await callOutside({
+    ...{ url: new URL(url), method: 'POST', headers, body, allow: context.config.outboundAllow },
+    ...{ timeoutMs: TERMS[variant].timeoutMs, maxBytes: EXCERPT_BYTES, onLarge: 'truncate', answerAt: 'head' },
+    agentFor: connections.agentFor(claimed.subscriptionId),
+  });
+  const durationMs = Math.round(performance.now() - from);
+  const endedAt = context.clock.now();
+  const attempted = attemptedOf(answer);
+  const verdict = verdictOf(variant, attempted, claimed.attempts - claimed.lostAttempts, endedAt);
+  return {
+    ...{ ...about, ...attempted, endedAt, durationMs, isSlow: isSlow(attempted), state: verdict.state },
+    nextAttemptAt: verdict.state === 'pending' ? verdict.nextAttemptAt : null,
+  };
+}
+
+/** PostgreSQL's text has no NUL character. */
+const storable = (text: string) => text.replaceAll('\0', '').toWellFormed();
+
+const reasonOf = (cause: unknown): string => {
+  if (!(cause instanceof Error)) return 'It failed.';
+  return 'code' in cause && typeof cause.code === 'string' ? cause.code : storable(cause.message.slice(0, 200));
+};
+
+function attemptedOf(answer: OutsideAnswer) {
+  if (answer.outcome === 'answered') {
+    const { status: statusCode, text } = answer;
+    return { outcome: 'answered', statusCode, error: null, excerpt: storable(text) } as const;
+  }
+  const none = { statusCode: null, excerpt: null } as const;
+  if (answer.outcome === 'refused') return { outcome: 'refused', error: answer.reason, ...none } as const;
+  return { outcome: answer.reason, error: reasonOf(answer.cause), ...none };
+}
+
+/** Why nothing is sent any more. */
+function refusalOf({ data, lostAttempts }: Claimed): string | undefined {
+  if (lostAttempts > MAX_LOST_ATTEMPTS) return 'Its attempts kept ending with the process that made them.';
+  return data === null ? 'The event is older than 30 days and was forgotten.' : undefined;
+}

@@ -1,0 +1,132 @@
+import type { Context } from '../../../api/context.ts';
+import { openKeptConnections } from '../../../engines/http/kept-connections.ts';
+import { ignoreFailure } from '../../../values/errors.ts';
+import { attemptDelivery } from './attempt.ts';
+import { type Claimed, claimDue, releaseClaims } from './claim-queries.ts';
+import { recordAttempts } from './record.ts';
+import type { AttemptResult } from './record-queries.ts';
+
+/** Attempts at a time: of subscriptions that answer, and, apart from them, of those that do not. */
+const SLOTS = { fast: 128, slow: 64 } as const;
+const CLAIM_EVERY_MS = 250;
+/** An attempt that is unanswered for so long no longer takes a slot of those that answer. */
+const STALLED_AFTER_MS = 1_000;
+const STOP_WITHIN_MS = 6_000;
+
+type Pool = keyof typeof SLOTS;
+
+export interface DeliveryLoop {
+  /** There may be something due: it is looked for now, and not at the next turn. */
+  wake(): void;
+  stop(): Promise<void>;
+}
+
+interface Flight {
+  claimed: Claimed;
+  pool: Pool;
+  isStalled: boolean;
+}
+
+/** Delivers what is due until it is stopped. Several processes may. */
+export function startDelivering(context: Context): DeliveryLoop {
+  const { postgres, clock, log } = context;
+  const connections = openKeptConnections();
+  const flights = new Map<string, Flight>();
+  let done: AttemptResult[] = [];
+  let isStopping = false;
+  let isAwake = false;
+  let turn: Promise<void> | undefined;
+  let recording: Promise<void> | undefined;
+
+  const freeSlots = (pool: Pool) =>
+    SLOTS[pool] - [...flights.values()].filter((flight) => flight.pool === pool && !flight.isStalled).length;
+  const stalled = () => [
+    ...new Set([...flights.values()].filter(({ isStalled }) => isStalled).map(({ claimed }) => claimed.subscriptionId)),
+  ];
+
+  /** What ended while others were being recorded is recorded together. */
+  async function recordDone(): Promise<void> {
+    while (done.length > 0) {
+      const results = done;
+      done = [];
+      await recordAttempts(context, results).catch((error: unknown) =>
+        // They are claimed still: when that runs out they are attempted again.
+        log.warn({ err: error, attempts: results.length }, 'attempts of webhooks not recorded'),
+      );
+      for (const { nextAttemptAt } of results) wakeAt(nextAttemptAt);
+    }
+  }
+
+  function flush(): Promise<void> {
+    recording ??= recordDone().finally(() => {
+      recording = undefined;
+    });
+    return recording;
+  }
+
+  function wakeAt(time: Date | null): void {
+    const inMs = time === null ? 0 : time.getTime() - clock.now().getTime();
+    if (inMs < 5_000) setTimeout(wake, Math.max(inMs, 0)).unref();
+  }
+
+  async function fly(claimed: Claimed, pool: Pool): Promise<void> {
+    const flight: Flight = { claimed, pool, isStalled: false };
+    flights.set(claimed.id, flight);
+    const late = setTimeout(() => {
+      flight.isStalled = pool === 'fast';
+      wake();
+    }, STALLED_AFTER_MS);
+    try {
+      const result = await attemptDelivery(context, connections, claimed);
+      done.push(result);
+      while (done.includes(result)) await flush();
+    } catch (error) {
+      log.error({ err: error, delivery: claimed.id }, 'a webhook was not attempted');
+    } finally {
+      clearTimeout(late);
+      flights.delete(claimed.id);
+    }
+  }
+
+  async function claimAll(): Promise<void> {
+    for (const pool of ['fast', 'slow'] as const) {
+      const slots = freeSlots(pool);
+      if (slots <= 0 || isStopping) continue;
+      const request = { now: clock.now(), slots, slow: pool === 'slow', stalled: stalled() };
+      for (const claimed of await claimDue(postgres.db, request)) void fly(claimed, pool);
+    }
+  }
+
+  async function takeTurns(): Promise<void> {
+    while (isAwake && !isStopping) {
+      isAwake = false;
+      await claimAll().catch((error: unknown) => log.warn({ err: error }, 'no webhooks claimed'));
+    }
+  }
+
+  function wake(): void {
+    isAwake = true;
+    turn ??= takeTurns().finally(() => {
+      turn = undefined;
+    });
+  }
+
+  const timer = setInterval(wake, CLAIM_EVERY_MS);
+
+  async function landed(): Promise<void> {
+    const end = performance.now() + STOP_WITHIN_MS;
+    while (flights.size > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+
+  async function stop(): Promise<void> {
+    isStopping = true;
+    clearInterval(timer);
+    await turn;
+    await landed();
+    await releaseClaims(postgres.db, [...flights.keys()], clock.now()).catch(
+      ignoreFailure('a claim that is not released runs out'),
+    );
+    connections.close();
+  }
+  return { wake, stop };
+}

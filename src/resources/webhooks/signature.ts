@@ -1,0 +1,72 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import type { Variant } from '../../outbox/events.ts';
+
+const PREFIX = 'whsec_';
+const SECRET_BYTES = 30;
+
+/** 46 characters: base64 of 30 bytes needs no padding. */
+export const newWebhookSecret = (): string => `${PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}`;
+
+/** What lists show of a secret: enough to tell two apart. */
+export function hintOf(secret: string): string {
+  if (secret.length < 20) return `…${secret.slice(-2)}`;
+  return `${secret.slice(0, 6)}…${secret.slice(-4)}`;
+}
+
+/** The key of the Standard Webhooks signature: what follows `whsec_` decoded; a caller's own secret as it is. */
+const standardKey = (secret: string) =>
+  secret.startsWith(PREFIX) ? Buffer.from(secret.slice(PREFIX.length), 'base64') : Buffer.from(secret, 'utf8');
+
+const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text, 'utf8');
+
+export interface Announcement {
+  variant: Variant;
+  eventId: string;
+  /** As the variant calls it. */
+  event: string;
+  createdAt: Date;
+  /** JSON text, as the outbox keeps it. */
+  data: string;
+}
+
+/** The body, the same bytes in every attempt. `data` is already JSON. */
+export function renderBody({ variant, eventId, event, createdAt, data }: Announcement): string {
+  const at = createdAt.toISOString();
+  return variant === 'legacy'
+    ? `{"id":${JSON.stringify(eventId)},"type":${JSON.stringify(event)},"created_at":"${at}","data":${data}}`
+    : `{"event":${JSON.stringify(event)},"createdAt":"${at}","data":${data}}`;
+}
+
+export interface Signing {
+  variant: Variant;
+  eventId: string;
+  deliveryId: string;
+  /** Newest first; two while a rotation overlaps. The oldest keys the header that has room for one digest. */
+  secrets: readonly [string, ...string[]];
+  at: Date;
+  isTest: boolean;
+}
+
+/** The headers of one attempt. */
+export function renderHeaders(signing: Signing, body: string): Record<string, string> {
+  const { variant, eventId, deliveryId, secrets, at, isTest } = signing;
+  const seconds = String(Math.floor(at.getTime() / 1_000));
+  const oldest = secrets.at(-1) ?? secrets[0];
+  const digestOf = (secret: string) => `${variant === 'legacy' ? '' : 'sha256='}${hmac(secret, body).digest('hex')}`;
+  const standard = secrets.map(
+    (secret) => `v1,${hmac(standardKey(secret), `${eventId}.${seconds}.${body}`).digest('base64')}`,
+  );
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'Rollcall-Webhooks/1',
+    'x-service-signature': digestOf(oldest),
+    ...(secrets.length > 1 ? { 'x-service-signature-next': digestOf(secrets[0]) } : {}),
+    'x-service-event-id': eventId,
+    'x-service-delivery-id': deliveryId,
+    'x-service-timestamp': seconds,
+    'webhook-id': eventId,
+    'webhook-timestamp': seconds,
+    'webhook-signature': standard.join(' '),
+    ...(isTest ? { 'x-service-test': 'true' } : {}),
+  };
+}

@@ -1,0 +1,164 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import sharp from 'sharp';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { call, makeBrand, send, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
+import { file, here, upload } from '../harness/uploading.ts';
+
+let app: TestApp;
+let brand: TestBrand;
+let key: string;
+let png: Uint8Array<ArrayBuffer>;
+const folder = mkdtempSync(path.join(tmpdir(), 'rollcall-assets-'));
+
+beforeAll(async () => {
+  app = await startApp({ env: { ROLLCALL_DIR: folder, MAX_ASSET_MB: '2' } });
+  brand = await makeBrand(app.context);
+  key = await brand.key('brand');
+  png = new Uint8Array(
+    await sharp({ create: { width: 900, height: 600, channels: 3, background: '#b35' } })
+      .png()
+      .toBuffer(),
+  );
+});
+afterAll(async () => {
+  await app?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const made = async (sent: File, fields: Record<string, string> = {}) => {
+  const { status, body } = await upload(app, key, sent, fields);
+  if (status !== 201) throw new Error(`The upload answered ${status}: ${JSON.stringify(body)}`);
+  return body.data;
+};
+
+describe('an upload', () => {
+  it('keeps the bytes, and says what they are by their content', async () => {
+    const data = await made(file(png, 'photo.png', 'image/png'), { tags: 'summer, red', name: 'Hero' });
+    expect(data).toMatchObject({
+      id: expect.stringMatching(/^ast_/),
+      name: 'Hero',
+      type: 'image',
+      mime_type: 'image/png',
+      size_bytes: png.length,
+      sha256: createHash('sha256').update(png).digest('hex'),
+      thumbnail_url: null,
+      folder_id: null,
+      source: 'upload',
+      tags: ['summer', 'red'],
+    });
+    const answer = await fetch(here(app, data.url));
+    expect(answer.headers.get('content-type')).toBe('image/png');
+    expect(answer.headers.get('content-disposition')).toMatch(/^inline; filename="Hero"/);
+    expect(new Uint8Array(await answer.arrayBuffer())).toEqual(png);
+  });
+
+  it.each([
+    ['page.html', 'text/html', '<!doctype html><script>alert(1)</script>'],
+    ['picture.svg', 'image/svg+xml', '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'],
+    ['run.sh', 'text/x-sh', '#!/bin/sh\necho hello\n'],
+    ['notes.txt', 'text/plain', '<html><body onload="alert(1)">'],
+    ['setup.exe', 'application/octet-stream', `MZ${'\0'.repeat(200)}`],
+  ])('%s is kept as `other`, and only ever saved, never shown', async (name, type, text) => {
+    const data = await made(file(text, name, type));
+    expect(data.type).toBe('other');
+    const answer = await fetch(here(app, data.url));
+    expect(answer.headers.get('content-type')).toBe('application/octet-stream');
+    expect(answer.headers.get('content-disposition')).toMatch(/^attachment;/);
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(answer.headers.get('content-security-policy')).toContain('sandbox');
+    expect(await answer.text()).toBe(text);
+  });
+
+  it.each([
+    ['photo.png', 'image/png', '%PDF-1.7\n1 0 obj\n'],
+    ['photo.jpg', '', 'just words'],
+    ['clip.mp4', 'video/mp4', '<!doctype html>'],
+    ['paper.pdf', 'application/pdf', 'just words'],
+  ])('%s that is not what it is called is 422, and leaves nothing', async (name, type, text) => {
+    const { status, body } = await upload(app, key, file(text, name, type));
+    expect([status, body.details[0]]).toMatchObject([422, { field: 'file', code: 'type_mismatch' }]);
+  });
+
+  it('a text is a document, an empty file and a form without one are 422', async () => {
+    expect(await made(file('a,b\n1,2\n', 'rows.csv'))).toMatchObject({ type: 'document', mime_type: 'text/csv' });
+    expect((await upload(app, key, file('', 'x.txt'))).body.details[0]).toMatchObject({ field: 'file' });
+    const { status, body } = await upload(app, key, undefined, { name: 'x' });
+    expect([status, body.details[0]]).toMatchObject([422, { field: 'file', code: 'required' }]);
+  });
+
+  it('larger than MAX_ASSET_MB is 413, told by its length or found on the way, and nothing is left of it', async () => {
+    const large = new Uint8Array(randomBytes(2 * 1024 * 1024 + 1));
+    expect((await upload(app, key, file(large, 'large.bin'))).body.code).toBe('PAYLOAD_TOO_LARGE');
+    const { rows } = await app.context.postgres.db
+      .selectFrom('assetUploads')
+      .selectAll()
+      .where('brandId', '=', brand.id)
+      .execute()
+      .then((found) => ({ rows: found }));
+    expect(rows).toEqual([]);
+    const fits = new Uint8Array(randomBytes(2 * 1024 * 1024));
+    expect((await made(file(fits, 'fits.bin'))).size_bytes).toBe(fits.length);
+  });
+
+  it('what is no form is 415, no key 401, a data key 403: before any byte of it is kept', async () => {
+    const { status, body } = await send(`${app.url}/v1/assets`, key, 'POST', { name: 'x' });
+    expect([status, body.code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
+    expect((await upload(app, 'nonsense', file(png, 'a.png'))).status).toBe(401);
+    expect((await upload(app, await brand.key('data'), file(png, 'a.png'))).body.code).toBe('BRAND_KEY_REQUIRED');
+  });
+
+  it('names what its fields get wrong, and a folder or campaign that is not the brand’s', async () => {
+    const fields = { folder_id: 'fld_nothing', rights_expires_at: 'soon' };
+    const { status, body } = await upload(app, key, file('x', 'x.bin'), fields);
+    expect([status, body.details.map(({ field }: { field: string }) => field)]).toEqual([422, ['rights_expires_at']]);
+    for (const field of ['folder_id', 'campaign_id']) {
+      const answer = await upload(app, key, file('x', 'x.bin'), { [field]: 'nothing' });
+      expect(answer.body.details[0]).toMatchObject({ field, code: 'not_found' });
+    }
+    const stranger = await upload(app, key, file('x', 'x.bin'), { creator_email: 'nobody@mail.example' });
+    expect(stranger.body.details[0]).toMatchObject({ field: 'creator_email', code: 'not_on_roster' });
+  });
+
+  it('under an Idempotency-Key makes one asset of the same bytes, and 409 of others', async () => {
+    const headers = { 'idempotency-key': 'upload-1' };
+    const twins = await Promise.all(Array.from({ length: 5 }, () => upload(app, key, file(png, 'a.png'), {}, headers)));
+    expect(new Set(twins.map(({ status }) => status))).toEqual(new Set([201]));
+    expect(new Set(twins.map(({ body }) => body.data.id)).size).toBe(1);
+    const other = await upload(app, key, file('other', 'a.bin'), {}, headers);
+    expect([other.status, other.body.code]).toEqual([409, 'IDEMPOTENCY_KEY_REUSED']);
+    const left = app.context.postgres.db.selectFrom('assetUploads').selectAll().where('brandId', '=', brand.id);
+    expect(await left.execute()).toEqual([]);
+  });
+});
+
+describe('a signed address', () => {
+  it('answers parts of the file, as players ask for them', async () => {
+    const { url } = await made(file('0123456789', 'digits.bin'));
+    const part = async (range: string) => {
+      const answer = await fetch(here(app, url), { headers: { range } });
+      return [answer.status, answer.headers.get('content-range'), await answer.text()];
+    };
+    expect(await part('bytes=2-4')).toEqual([206, 'bytes 2-4/10', '234']);
+    expect(await part('bytes=7-')).toEqual([206, 'bytes 7-9/10', '789']);
+    expect(await part('bytes=-3')).toEqual([206, 'bytes 7-9/10', '789']);
+    expect(await part('bytes=5-99')).toEqual([206, 'bytes 5-9/10', '56789']);
+    expect(await part('bytes=10-')).toEqual([416, 'bytes */10', '']);
+    expect(await part('bytes=0-1,3-4')).toEqual([200, null, '0123456789']);
+    const { headers } = await fetch(here(app, url));
+    const again = await fetch(here(app, url), { headers: { 'if-none-match': headers.get('etag') ?? '' } });
+    expect(again.status).toBe(304);
+  });
+
+  it('that was changed, or of an asset that is deleted, is 404', async () => {
+    const { id, url } = await made(file('secret', 'secret.bin'));
+    const last = url.at(-2) === 'A' ? 'B' : 'A';
+    expect((await fetch(here(app, `${url.slice(0, -2)}${last}${url.at(-1)}`))).status).toBe(404);
+    expect((await fetch(`${app.url}/files/nothing`)).status).toBe(404);
+    expect((await send(`${app.url}/v1/assets/${id}`, key, 'DELETE')).body.data).toEqual({ id, deleted: true });
+    expect((await fetch(here(app, url))).status).toBe(404);
+    expect((await call(`${app.url}/v1/assets/${id}`, key)).status).toBe(404);
+  });
+});
