@@ -60,9 +60,12 @@ const Environment = z.object({
     .optional(),
   LINKS_URL: url(['http:', 'https:']),
   MCP_HOSTS: z.string().optional(),
+  ROLLCALL_SANDBOX: z.enum(['0', '1', 'really'], 'must be 1; beside engines of your own, really').default('0'),
   SMTP_URL: url(['smtp:', 'smtps:']),
   MAIL_FROM: z.email('must be an address alone, such as mail@example.com').optional(),
   UNKNOWN_LINK_URL: url(['http:', 'https:']),
+  API_URL: url(['http:', 'https:']),
+  LEGACY_URL: url(['http:', 'https:']),
   OUTBOUND_ALLOW: networks,
   ASSETS_URL: url(['s3:']),
   MAX_ASSET_MB: z.coerce.number().int().min(1).max(5_000).default(100),
@@ -113,10 +116,16 @@ export interface Config {
   linksUrl: string;
   /** False: links are on the address that the server listens on. */
   linksUrlIsSet: boolean;
+  /** Whether the clock may be put ahead, by `cli clock advance`. */
+  isSandbox: boolean;
   /** The server that takes our mails; undefined: they are written to files. */
   smtpUrl: string | undefined;
   /** The address that mails come from. */
   mailFrom: string;
+  /** The API's own address, where answers must name it in full. */
+  apiUrl: string | undefined;
+  /** The host of the older interface; undefined: both interfaces are on every host. */
+  legacyUrl: string | undefined;
   /** Where a visitor of an unknown or inactive link is sent; undefined: a page of our own. */
   unknownLinkUrl: string | undefined;
   /** Addresses or networks that calls to a brand's own hosts may reach although they are private. */
@@ -131,6 +140,18 @@ export interface Config {
   cores: number;
 }
 
+/** Time that is put ahead never comes back: engines that hold more than a try-out are named on purpose, or not at all. */
+function assertSandbox(env: z.infer<typeof Environment>): void {
+  if (env.ROLLCALL_SANDBOX !== '1') return;
+  const engines = ['DATABASE_URL', 'REDIS_URL', 'ELASTICSEARCH_URL', 'CLICKHOUSE_URL'] as const;
+  const given = engines.filter((name) => env[name] !== undefined);
+  if (given.length === 0) return;
+  throw new Error(
+    `ROLLCALL_SANDBOX=1 is for embedded engines, and ${given.join(', ')} names others. A sandbox puts their data's time ` +
+      'ahead for good: set ROLLCALL_SANDBOX=really if that is what you want.',
+  );
+}
+
 /** Reads the configuration, or throws an error that names each bad variable. */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
@@ -140,6 +161,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     throw new Error(`The environment is not right:\n${lines.join('\n')}`);
   }
   const env = parsed.data;
+  assertSandbox(env);
   if (env.SMTP_URL !== undefined && env.MAIL_FROM === undefined) {
     throw new Error('Set MAIL_FROM beside SMTP_URL: the address that mails come from.');
   }
@@ -169,8 +191,11 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     secret: env.ROLLCALL_SECRET === undefined ? undefined : Buffer.from(env.ROLLCALL_SECRET, 'hex'),
     linksUrl: (env.LINKS_URL ?? `http://${env.HOST}:${env.PORT}`).replace(/\/$/, ''),
     linksUrlIsSet: env.LINKS_URL !== undefined,
+    isSandbox: env.ROLLCALL_SANDBOX !== '0',
     smtpUrl: env.SMTP_URL,
     mailFrom: env.MAIL_FROM ?? 'rollcall@localhost',
+    apiUrl: env.API_URL?.replace(/\/$/, ''),
+    legacyUrl: env.LEGACY_URL,
     unknownLinkUrl: env.UNKNOWN_LINK_URL,
     outboundAllow: env.OUTBOUND_ALLOW,
     assetsUrl: env.ASSETS_URL,

@@ -28,10 +28,11 @@ async function main(): Promise<void> {
   shutdown.add(() => engines.stop());
   const urls = configuredUrls(engines);
   if (engines.embedded) shutdown.add(await announceRunning(config.directory, { urls }));
-  const { context, close } = openContext(withLinksOn(config, port), urls);
+  const { context, readClock, close } = openContext(withLinksOn(config, port), urls);
   shutdown.add(close);
 
   await step('Migrating', () => migrate(context, report));
+  await readClock();
   if (!config.urls.elasticsearch) await ensureSample(context, creators, options.creators !== undefined);
   await noteSize(config, context.elastic);
   shutdown.add(() => noteSize(config, context.elastic));

@@ -1,28 +1,27 @@
-import { Command } from 'commander';
 import { readConfig } from './config.ts';
+import { openProgram } from './process/commands/program.ts';
 import { startJobs } from './process/jobs.ts';
 import { assertNode } from './process/node-version.ts';
 import { configuredUrls, openContext } from './process/open-context.ts';
 import { openShutdown, tell } from './process/shutdown.ts';
 import { report } from './process/terminal.ts';
+import { ignoreFailure } from './values/errors.ts';
 
 const STOP_WITHIN_MS = 10_000;
 
-new Command('rollcall-worker')
-  .description(
-    'Work that no caller waits for, beside the API. Takes its engines from the environment, as the API does.',
-  )
-  .showHelpAfterError()
-  .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
-  .parse();
+openProgram(
+  'rollcall-worker',
+  'Work that no caller waits for, beside the API. Takes its engines from the environment, as the API does.',
+).parse();
 
 try {
   assertNode();
   const config = readConfig();
   const urls = configuredUrls(config);
   const shutdown = openShutdown(STOP_WITHIN_MS);
-  const { context, close } = openContext(config, urls);
+  const { context, readClock, close } = openContext(config, urls);
   shutdown.add(close);
+  await readClock().catch(ignoreFailure('the engines may come later; it is read each second'));
   shutdown.add(startJobs(context, urls.redis).stop);
   shutdown.started();
   report('worker started');

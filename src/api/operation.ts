@@ -141,6 +141,8 @@ export interface Operation extends Required<Facts> {
   hasCsv: boolean;
   /** Whether a data key pays for it. */
   isPriced: boolean;
+  /** Of a read: the same with its whole rows cut to another shape, for a door that shows them otherwise. */
+  answeredAs?: (response: z.ZodType) => Operation;
   /** Takes `multipart/form-data` with one file instead of JSON. */
   takesFile?: true;
   /** Applies the shapes; throws VALIDATION_ERROR with every problem at once. */
@@ -199,6 +201,7 @@ export function operation<
     ...facts,
     hasCsv: csv !== undefined,
     isPriced: price !== undefined,
+    answeredAs: (response) => operation({ ...declared, response }),
     prepare: (raw) => {
       const input = readInput(declared, raw);
       return {

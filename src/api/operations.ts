@@ -5,6 +5,7 @@ import { ledgerOperations } from '../ledger/routes.ts';
 import { agentPolicyOperations } from '../resources/agent-policy/routes.ts';
 import { analyticsOperations } from '../resources/analytics/routes.ts';
 import { applicationOperations } from '../resources/applications/routes.ts';
+import { folderOperations } from '../resources/assets/folders/routes.ts';
 import { assetOperations } from '../resources/assets/routes.ts';
 import { auditOperations } from '../resources/audit/routes.ts';
 import { brandOperations } from '../resources/brands/routes.ts';
@@ -13,6 +14,7 @@ import { commissionOperations } from '../resources/commissions/routes.ts';
 import { contentOperations } from '../resources/content/routes.ts';
 import { creatorOperations } from '../resources/creators/routes.ts';
 import { deliverableOperations } from '../resources/deliverables/routes.ts';
+import { eventOperations } from '../resources/events/routes.ts';
 import { integrationOperations } from '../resources/integrations/routes.ts';
 import { bulkCodeOperations } from '../resources/links/bulk/routes.ts';
 import { linkOperations } from '../resources/links/routes.ts';
@@ -20,9 +22,11 @@ import { orderOperations } from '../resources/orders/routes.ts';
 import { payoutOperations } from '../resources/payouts/routes.ts';
 import { performanceOperations } from '../resources/performance/routes.ts';
 import { planOperations } from '../resources/plans/routes.ts';
+import { reviewOperations } from '../resources/reviews/routes.ts';
 import { rosterOperations } from '../resources/roster/routes.ts';
 import { shipmentOperations } from '../resources/shipments/routes.ts';
 import { usageOperations } from '../resources/usage/routes.ts';
+import { webhookDeliveryOperations } from '../resources/webhooks/deliveries/routes.ts';
 import { webhookOperations } from '../resources/webhooks/routes.ts';
 import type { Operation } from './operation.ts';
 
@@ -37,6 +41,7 @@ const declared = [
   ...brandOperations,
   ...campaignOperations,
   ...applicationOperations,
+  ...folderOperations,
   ...assetOperations,
   ...deliverableOperations,
   ...shipmentOperations,
@@ -44,13 +49,16 @@ const declared = [
   ...linkOperations,
   ...bulkCodeOperations,
   ...commissionOperations,
+  ...reviewOperations,
   ...payoutOperations,
   ...integrationOperations,
   ...orderOperations,
   ...performanceOperations,
   ...ledgerOperations,
   ...analyticsOperations,
+  ...eventOperations,
   ...webhookOperations,
+  ...webhookDeliveryOperations,
   ...auditOperations,
   ...agentPolicyOperations,
   ...planOperations(findOperation),

@@ -10,8 +10,10 @@ import { newId } from '../values/ids.ts';
  *               off a paid one: refund_adjustment + / commission_expense −
  *   approval    from commission_pending (or commission_expense, of a rejected one) to commission_approved
  *   rejection   from commission_pending or commission_approved back to commission_expense
- *   payment     commission_approved + / commission_paid −;  adjustments taken off it: cash + / adjustments_netted −,
- *               given back with it: the other way round
+ *   payment     commission_approved + / commission_paid −
+ *   payout      the day the money went: unallocated + / cash − (of a fee: fees +);  what it pays: commission_settled + /
+ *               unallocated −, and adjustments_netted − for what refunds had taken back (given back: +)
+ *   manual      a commission that the brand recorded: commission_expense +C / commission_pending −C
  *   adjustment  what a newer snapshot of the order changed
  */
 export const ACCOUNTS = [
@@ -23,7 +25,10 @@ export const ACCOUNTS = [
   'commission_approved',
   'commission_paid',
   'refund_adjustment',
+  'commission_settled',
   'adjustments_netted',
+  'unallocated',
+  'fees',
   'cash',
 ] as const;
 export type Account = (typeof ACCOUNTS)[number];

@@ -28,8 +28,9 @@ const matching = (db: Db, brandId: string, where: LedgerWhere) =>
 const entriesOf = (db: Db, brandId: string, where: LedgerWhere) =>
   matching(db, brandId, where)
     .innerJoin('creators', 'creators.id', 'entry.creatorId')
+    .leftJoin('orders', 'orders.id', 'entry.orderId')
     .selectAll('entry')
-    .select('creators.email as creatorEmail')
+    .select(['creators.email as creatorEmail', 'orders.orderId as storeOrderId'])
     .orderBy('entry.seq', 'desc');
 
 export type ListedEntry = Awaited<ReturnType<typeof listEntries>>['rows'][number];

@@ -66,6 +66,7 @@ export async function rebuildFigures(
   brandId: string,
 ): Promise<number> {
   const run = randomUUID();
+  let entries = 0;
   return await postgres.db.transaction().execute(async (trx) => {
     await holdRebuilding(trx);
     await insertUnfolded(postgres.db, brandId);
@@ -75,11 +76,13 @@ export async function rebuildFigures(
       await deleteFolded(clickhouse, brandId);
       for (let from = 1; from <= position; from += BATCH) {
         const range = { brand_id: brandId, from, to: Math.min(position, from + BATCH - 1) };
-        await insertPostings(clickhouse, await listEntries(trx, range), `rebuild:${run}:${from}`);
+        const found = await listEntries(trx, range);
+        await insertPostings(clickhouse, found, `rebuild:${run}:${from}`);
+        entries += found.length;
       }
       await refoldClicks(clickhouse, brandId);
     });
     await deleteUnfolded(trx, brandId);
-    return position;
+    return entries;
   });
 }

@@ -9,8 +9,10 @@ import { StoredPostings } from './entry.ts';
 import { eachEntry, type LedgerWhere, type ListedEntry, listBalances, listEntries } from './queries.ts';
 import { LedgerEntry, LedgerFilter, LedgerList } from './schema.ts';
 
-const entryOf = ({ hash, postings, ...row }: ListedEntry) => ({
+const entryOf = ({ hash, postings, orderId, storeOrderId, ...row }: ListedEntry) => ({
   ...toWire(row),
+  order_id: storeOrderId,
+  order_record_id: orderId,
   postings: StoredPostings.parse(postings),
   hash: hash.toString('hex'),
 });

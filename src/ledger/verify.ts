@@ -6,6 +6,7 @@ import { type AccountSum, listAccountSums as foldedSums, listBrokenRollups } fro
 import { findPosition, listUnsentRanges } from '../figures/shipping/queries.ts';
 import { hashOf } from './entry.ts';
 import { type ChainHead, findHead, inSnapshot, listAccountSums, listChain } from './queries.ts';
+import { listWrongCommissions, listWrongPayouts } from './row-queries.ts';
 
 const BATCH = 1_000;
 /** A batch on its way is in a table and not yet in its rollups for a moment. */
@@ -54,6 +55,11 @@ async function verifyChain(db: Db, brandId: string): Promise<{ head: ChainHead; 
   return { head: last, problems };
 }
 
+/** Where commissions and payouts are not what the ledger adds up to. One that has another form may be beyond adding up. */
+async function verifyRows(db: Db, brandId: string): Promise<string[]> {
+  return [...(await listWrongCommissions(db, brandId)), ...(await listWrongPayouts(db, brandId))];
+}
+
 /** How two sides' sums of an account differ, as a sentence. */
 function difference(ours: AccountSum | undefined, theirs: AccountSum | undefined): string | undefined {
   const say = (sum: AccountSum | undefined) => `${sum?.amount ?? 0} in ${sum?.postings ?? 0} postings`;
@@ -96,15 +102,21 @@ export async function compareFigures(engines: { db: Db; clickhouse: ClickHouse }
   }
 }
 
-/** Proves that nothing of a brand's ledger was edited, and that ClickHouse has what was sent to it. */
+/**
+ * Proves that nothing of a brand's ledger was edited, that its commissions and payouts are what it adds up to, and that
+ * ClickHouse has what was sent to it.
+ */
 export async function verifyLedger(
   { postgres, clickhouse }: Pick<Context, 'postgres' | 'clickhouse'>,
   brandId: string,
 ): Promise<Verdict> {
-  const { head, problems } = await inSnapshot(postgres.db, (trx) => verifyChain(trx, brandId));
+  const { head, problems, wrong } = await inSnapshot(postgres.db, async (trx) => ({
+    ...(await verifyChain(trx, brandId)),
+    wrong: await verifyRows(trx, brandId),
+  }));
   // A ledger that was edited may be beyond comparing, and is told of all the same.
   const differing = await compareFigures({ db: postgres.db, clickhouse }, brandId).catch((error: unknown) => [
     `not compared with ClickHouse: ${error instanceof Error ? error.message : error}`,
   ]);
-  return { entries: head.seq, hash: head.hash?.toString('hex') ?? '', problems: [...problems, ...differing] };
+  return { entries: head.seq, hash: head.hash?.toString('hex') ?? '', problems: [...problems, ...wrong, ...differing] };
 }

@@ -29,9 +29,15 @@ export const CommissionPayload = z.object({
   campaign_id: z.string().nullable(),
   type: z.string(),
   source: z.string(),
+  integration_id: z.string().nullable(),
   amount: money,
   commission: money,
+  commission_at_rate: money,
+  commission_rate: z.number(),
   order_id: z.string().nullable(),
+  order_paid: z.boolean(),
+  order_paid_at: timestamp.nullable(),
+  approvable_at: timestamp.nullable(),
   customer_email: z.string().nullable().describe('Masked.'),
   discount_code: z.string().nullable(),
   affiliate_code: z.string().nullable(),
@@ -39,6 +45,7 @@ export const CommissionPayload = z.object({
   status: z.enum(['pending', 'approved', 'rejected', 'paid']),
   status_updated_at: timestamp.nullable(),
   status_note: z.string().nullable(),
+  rejected_by: z.enum(['review', 'order']).nullable(),
   fraud_flags: z.array(
     z.object({ code: z.string(), severity: z.string(), detail: z.string(), detected_at: timestamp }),
   ),
@@ -64,6 +71,8 @@ export const PayoutPayload = z.object({
   allocated_amount: money,
   netted_amount: money,
   unallocated_amount: money,
+  unallocated: money,
+  is_fee: z.boolean(),
 });
 
 export const DeliverablePayload = z.object({

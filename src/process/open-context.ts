@@ -14,6 +14,7 @@ import { openRedis } from '../engines/redis/open.ts';
 import { type Clock, systemClock } from '../values/clock.ts';
 import type { Log } from '../values/log.ts';
 import { openSecrets, readSecret } from '../values/secrets.ts';
+import { openSandboxClock } from './sandbox-clock.ts';
 
 export interface EngineUrls {
   postgres: string;
@@ -55,15 +56,19 @@ const mailOptions = ({ smtpUrl, mailFrom, directory }: Config) => ({
   folder: path.join(directory, 'mail'),
 });
 
-/** Connects to the engines; none has to be up. `close` closes in reverse. */
+/**
+ * Connects to the engines; none has to be up. `readClock` reads a sandbox's time, once PostgreSQL is migrated; `close` closes
+ * in reverse.
+ */
 export function openContext(
   config: Config,
   urls: EngineUrls,
-  clock: Clock = systemClock,
-): { context: Context; close(): Promise<void> } {
+  clock?: Clock,
+): { context: Context; readClock(): Promise<void>; close(): Promise<void> } {
   const log = pino({ level: config.logLevel, redact: ['req.headers.authorization', 'headers.authorization'] });
   const secrets = openSecrets(readSecret(config));
   const postgres = openPostgres(urls.postgres, { onError: quietly(log, 'PostgreSQL') });
+  const sandbox = clock === undefined && config.isSandbox ? openSandboxClock(postgres.db) : undefined;
   const redis = openRedis(urls.redis, { onError: quietly(log, 'Redis') });
   const elastic = openElastic(urls.elasticsearch);
   const clickhouse = openClickHouse(urls.clickhouse, { cluster: config.clickhouseCluster });
@@ -73,9 +78,15 @@ export function openContext(
   const mailer = openMailer(mailOptions(config));
   const pageLinks = openPageLinks(config, secrets);
   return {
-    context: { config, log, clock, postgres, redis, elastic, directory, clickhouse, secrets, files, mailer, pageLinks },
+    context: {
+      ...{ config, log, clock: clock ?? sandbox?.clock ?? systemClock },
+      ...{ postgres, redis, elastic, directory, clickhouse, secrets, files, mailer, pageLinks },
+      stopping: new AbortController(),
+    },
+    readClock: async () => await sandbox?.refresh(),
     close: async () => {
       live.close();
+      sandbox?.stop();
       mailer.close();
       await Promise.all([elastic.close(), clickhouse.close(), redis.close(), postgres.close()]);
     },

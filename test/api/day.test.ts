@@ -220,6 +220,7 @@ async function payAnn(approved: Expected): Promise<Expected> {
     ledger: {
       ...{ customers: 9_332, sales: -11_332, sales_refunds: 2_000 },
       ...{ commission_expense: 1_016, commission_approved: -416, commission_paid: -600 },
+      ...{ commission_settled: 600, cash: -600 },
     },
     commissions: { ...approved.commissions, [FIRST]: { status: 'paid', amount: 8_000, commission: 600 } },
     earned: { ann: 600 },
@@ -245,6 +246,7 @@ async function takeBackMore(paid: Expected): Promise<Expected> {
     ledger: {
       ...{ customers: 8_332, sales: -11_332, sales_refunds: 3_000, refund_adjustment: 100 },
       ...{ commission_expense: 916, commission_approved: -416, commission_paid: -600 },
+      ...{ commission_settled: 600, cash: -600 },
     },
   };
 }
@@ -263,10 +265,10 @@ async function payNext(code: string, owing: Expected): Promise<Expected> {
     ledger: {
       ...{ customers: 13_332, sales: -16_332, sales_refunds: 3_000, refund_adjustment: 100 },
       ...{ commission_expense: 1_541, commission_approved: -416, commission_paid: -1_225 },
-      ...{ cash: 100, adjustments_netted: -100 },
+      ...{ commission_settled: 1_225, cash: -1_125, adjustments_netted: -100 },
     },
     commissions: { ...owing.commissions, [THIRD]: { status: 'paid', amount: 5_000, commission: 625 } },
-    earned: { ann: 1_225 },
+    earned: { ann: 1_125 },
   };
 }
 

@@ -106,7 +106,9 @@ async function checkCreators(day: Day, links: Record<string, Figures>, earned: E
 
 async function checkAnalytics(day: Day, links: Record<string, Figures>, days: Expected['days']): Promise<void> {
   const all = sumOf(Object.values(links));
-  const rate = all.clicks === 0 ? 0 : Math.round((all.conversions / all.clicks) * 10_000) / 100;
+  const ofLinks = Object.entries(links).flatMap(([link, row]) => (/link/i.test(link) ? [row.conversions] : []));
+  const byClick = ofLinks.reduce((sum, conversions) => sum + conversions, 0);
+  const rate = all.clicks === 0 ? 0 : Math.round((byClick / all.clicks) * 10_000) / 100;
   const active = Object.keys(day.emails).filter((name) =>
     Object.entries(links).some(([link, row]) => link.startsWith(name) && row.clicks + row.conversions > 0),
   );

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { approveDue } from '../../src/resources/commissions/jobs.ts';
+import { approveDue } from '../../src/resources/reviews/jobs.ts';
 import {
   call,
   makeBrand,

@@ -240,6 +240,7 @@ describe('GET /v1/affiliates/ledger', () => {
         creator_id: one.creatorId,
         link_id: one.linkId,
         order_id: null,
+        order_record_id: null,
         commission_id: null,
         payout_id: null,
         postings: expect.arrayContaining([{ account: 'sales', amount_minor: -1_000, at: first.toISOString() }]),

@@ -77,7 +77,13 @@ describe('an order that a store sends', () => {
     expect(others).toEqual([]);
     expect(commission).toMatchObject({
       ...{ link_id: assignment.linkId, creator_email: 'ann@mail.example', campaign_id: null, type: 'sale' },
-      ...{ source: 'generic', amount: 80.2, commission: 10.02, order_id: 'A-1', customer_email: 'J***@E***.com' },
+      ...{
+        source: `generic:${store.host}`,
+        amount: 80.2,
+        commission: 10.02,
+        order_id: 'A-1',
+        customer_email: 'J***@E***.com',
+      },
       ...{ discount_code: assignment.code.toLowerCase(), affiliate_code: assignment.code, currency: 'USD' },
       ...{ status: 'pending', status_updated_at: null, status_note: null, fraud_flags: [], click_id: null },
       occurred_at: orderedAt.toISOString(),

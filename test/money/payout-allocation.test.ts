@@ -52,6 +52,9 @@ describe('paying', () => {
       commission_pending: -1_000,
       commission_approved: -9_000,
       commission_paid: -3_000,
+      commission_settled: 3_000,
+      unallocated: 1_550,
+      cash: -4_550,
     });
     expect(await earnedBy(owner)).toBe(30);
   });
@@ -154,8 +157,9 @@ describe('paying', () => {
     const sale = await approved(owner);
     const { id } = await recorded(owner, { amount: 50 });
     const told = { reference: 'R1', commission_ids: [sale.id] };
-    const first = (await settle(owner, id, told)).body;
-    const later = await approved(owner);
+    await settle(owner, id, told);
+    const later = await approved(owner, { amountMinor: 90_000 });
+    const first = (await get(owner, `/v1/payouts/${id}`)).body;
     expect((await settle(owner, id)).body).toEqual(first);
     expect((await settle(owner, id, told)).body).toEqual(first);
     expect((await settle(owner, id, { paid_at: first.data.paid_at })).body).toEqual(first);

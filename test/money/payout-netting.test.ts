@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allocate } from '../../src/resources/payouts/allocation.ts';
 import { send, startApp, type TestApp } from '../harness/app.ts';
-import { approved, codeOf, makePayer, recorded, settle, statusOf } from '../harness/paying.ts';
+import { approved, codeOf, get, makePayer, recorded, settle, statusOf } from '../harness/paying.ts';
 import { balancesOf, makeAssignment, makeSales, refund, tell } from '../harness/sales.ts';
 
 let app: TestApp;
@@ -51,8 +51,9 @@ describe('a refund after payment', () => {
       commission_expense: 17_000,
       commission_paid: -20_000,
       refund_adjustment: 3_000,
-      cash: 3_000,
+      commission_settled: 20_000,
       adjustments_netted: -3_000,
+      cash: -17_000,
     });
     await approved(owner, { amountMinor: 100_000 });
     const third = await settle(owner, (await recorded(owner, { amount: 99.99 })).id);
@@ -69,7 +70,11 @@ describe('a refund after payment', () => {
     expect(one.body.data).toMatchObject({ allocated_amount: 40, netted_amount: 40, unallocated_amount: 1 });
     await approved(owner, { amountMinor: 90_000 });
     const two = await settle(owner, (await recorded(owner, { amount: 30 })).id);
-    expect(two.body.data).toMatchObject({ allocated_amount: 90, netted_amount: 60, unallocated_amount: 0 });
+    // The first one's rest pays 1 of them, the oldest payout first.
+    expect(two.body.data).toMatchObject({ allocated_amount: 89, netted_amount: 60, unallocated: 1 });
+    expect(
+      (await get(owner, '/v1/payouts')).body.data.map((payout: { unallocated: number }) => payout.unallocated),
+    ).toEqual([1, 0, 0]);
   });
 
   it('never nets another creator’s or another currency’s', async () => {
@@ -109,6 +114,7 @@ describe('a refund after payment that the store takes back', () => {
     expect(await pay(25)).toEqual([0, 0, 25]);
     expect(await balancesOf(app.context, owner.brand)).toEqual({
       ...{ customers: 300_000, sales: -300_000, commission_expense: 30_000, commission_paid: -30_000 },
+      ...{ commission_settled: 30_000, fees: 5_000, unallocated: 3_000, cash: -38_000 },
     });
   });
 });

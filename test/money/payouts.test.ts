@@ -28,10 +28,12 @@ describe('a payout', () => {
       note: 'March',
       created_at: expect.any(String),
       reference: null,
-      paid_at: null,
+      paid_at: expect.any(String),
+      is_fee: false,
       allocated_amount: 0,
       netted_amount: 0,
       unallocated_amount: 99.5,
+      unallocated: 99.5,
     });
     expect((await get(owner, '/v1/payouts')).body.data).toEqual([payout]);
     expect((await get(owner, `/v1/payouts/${payout.id}`)).body.data).toEqual({ ...payout, commission_ids: [] });

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { NewEntry, Posting } from '../../src/ledger/entry.ts';
-import { postApproval, postPayment, postRejection } from '../../src/resources/orders/postings.ts';
+import type { Posted } from '../../src/resources/commissions/adjustment-queries.ts';
+import { postApproval, postPayment, postRejection } from '../../src/resources/commissions/posting-actions.ts';
 import type { KnownRefund } from '../../src/resources/orders/refunds/count.ts';
-import { type Posted, type Restated, restate, type Standing } from '../../src/resources/orders/restate.ts';
+import { type Restated, restate, type Standing } from '../../src/resources/orders/restate.ts';
 import { mergeSnapshots, type OrderSnapshot } from '../../src/resources/orders/snapshot.ts';
 import { shareOf } from '../../src/values/money.ts';
 
@@ -61,10 +62,11 @@ const history = fc.array(fc.record({ facts, review: fc.constantFrom<Review>('app
 });
 
 function start({ ratePpm, holdDays }: { ratePpm: number; holdDays: number }): State {
-  const stand = { status: 'pending', statusNote: null, rejectedFrom: null, commissionMinor: 0 } as const;
+  const stand = { status: 'pending', statusNote: null, commissionMinor: 0 } as const;
+  const none = { rejectedFrom: null, noteBeforeRejection: null };
   return {
     ...{ order: undefined, refunds: new Map(), last: undefined, posted: [] },
-    standing: { ratePpm, holdDays, ...stand },
+    standing: { ratePpm, holdDays, ...stand, ...none },
   };
 }
 
@@ -290,10 +292,8 @@ describe('what a commission and its ledger become', () => {
   });
 
   it('what a review rejected owes nothing whatever the facts say, and counts as a sale all the same', () => {
-    const end = after(
-      { facts: [snapshot({ paidAt: null })], review: 'reject' },
-      { facts: [snapshot()], review: 'reject' },
-    );
+    const unpaid: History = [{ facts: [snapshot({ paidAt: null })], review: 'reject' }];
+    const end = after(...unpaid, { facts: [snapshot()], review: 'reject' });
     expect(end).toMatchObject({ columns: { status: 'rejected', statusNote: 'no', rejectedFrom: null }, sales: 1 });
     expect(Object.keys(end.sums).some((key) => key.startsWith('commission'))).toBe(false);
   });

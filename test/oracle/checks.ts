@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { major } from './door.ts';
 import { commissionOf, type Figures, type Happening, happenings, NOTHING, sumBy, within } from './figures.ts';
 import { DAY_MS, type History, timeOf } from './history.ts';
-import { standings } from './model.ts';
+import { type Oracle, standings } from './model.ts';
+import { nettedOf } from './paying.ts';
 import type { World } from './world.ts';
 
 const anything = (value: unknown) => value !== 0 && value !== '';
@@ -118,7 +119,10 @@ async function checkCommissions({ door, oracle }: World): Promise<void> {
   const told = z.array(Commission).parse(body.data);
   const wanted = standings(oracle).map(({ order, commission, ...one }) => ({
     ...{ order_id: order.told[0]?.orderId ?? '', link_id: commission.link.id, status: one.status },
-    ...{ amount: major(one.baseMinor, one.currency), commission: major(one.dueMinor, one.currency) },
+    ...{
+      amount: major(one.baseMinor, one.currency),
+      commission: major(one.status === 'rejected' ? 0 : one.dueMinor, one.currency),
+    },
     ...{ currency: one.currency, occurred_at: text(one.occurredAt) },
     ...{ discount_code: commission.code, click_id: commission.clickId },
   }));
@@ -201,13 +205,46 @@ const Creators = z.object({
     }),
   ),
 });
-const Roster = z.object({ data: z.array(z.object({ creator_email: z.string(), total_earned: z.number() })) });
+const Earned = z.object({
+  total_earned: z.number(),
+  by_currency: z.array(z.object({ currency: z.string(), total_earned: z.number() })),
+});
+type Earned = z.output<typeof Earned>;
+const Roster = z.object({ data: z.array(Earned.extend({ creator_email: z.string() })) });
+
+/** What was paid, without what was netted, by currency. */
+function checkEarned(oracle: Oracle, creator: number, own: readonly Happening[], told: Earned | undefined): void {
+  const currencies = new Set([oracle.currency, ...own.map(({ currency }) => currency)]);
+  for (const currency of currencies) {
+    const paid = own.filter((row) => row.currency === currency).reduce((sum, row) => sum + (row.paid ?? 0), 0);
+    const shown = currency === oracle.currency ? told : told?.by_currency.find((other) => other.currency === currency);
+    const wanted = major(paid - nettedOf(oracle, creator, currency), currency);
+    expect(shown?.total_earned ?? 0, `total_earned in ${currency}`).toBe(wanted);
+  }
+}
+
+const Payouts = z.object({
+  data: z.array(
+    z.object({ id: z.string(), allocated_amount: z.number(), netted_amount: z.number(), unallocated: z.number() }),
+  ),
+});
+
+async function checkPayouts({ door, oracle }: World): Promise<void> {
+  const { data } = Payouts.parse(await door.ask('GET', '/v1/payouts?limit=100'));
+  const told = new Map(data.map(({ id, ...payout }) => [id, payout]));
+  for (const { id, currency, allocatedMinor, nettedMinor, leftMinor } of oracle.payouts) {
+    const [allocated_amount, netted_amount, unallocated] = [allocatedMinor, nettedMinor, leftMinor].map((minor) =>
+      major(minor, currency),
+    );
+    expect(told.get(id), 'a payout').toEqual({ allocated_amount, netted_amount, unallocated });
+  }
+}
 
 async function checkCreators({ door, oracle, emails }: World, rows: readonly Happening[]): Promise<void> {
   const { data } = Creators.parse(await door.ask('GET', '/v1/creators?limit=100'));
   const roster = Roster.parse(await door.ask('GET', '/v1/roster?limit=100'));
   const told = Object.fromEntries(data.map(({ email, performance }) => [email, performance]));
-  const earned = Object.fromEntries(roster.data.map((entry) => [entry.creator_email, entry.total_earned]));
+  const earned = Object.fromEntries(roster.data.map((entry) => [entry.creator_email, entry]));
   for (const [creator, email] of emails.entries()) {
     const own = rows.filter(({ link }) => link.creator === creator);
     const money = moneyOf(own, oracle.currency)[oracle.currency];
@@ -215,10 +252,7 @@ async function checkCreators({ door, oracle, emails }: World, rows: readonly Hap
       ...{ clicks: count(own, 'clicks'), conversions: count(own, 'conversions') },
       ...{ revenue: money?.revenue, commissions_earned: money?.commission },
     });
-    const paid = own
-      .filter(({ currency }) => currency === oracle.currency)
-      .reduce((sum, row) => sum + (row.paid ?? 0), 0);
-    expect(earned[email], 'total_earned').toBe(major(paid, oracle.currency));
+    checkEarned(oracle, creator, own, earned[email]);
   }
 }
 
@@ -238,5 +272,6 @@ export async function checkFigures(world: World, history: History): Promise<void
   await checkAffiliates(world, rows);
   await checkCommissions(world);
   await checkAnalytics(world, history, rows);
+  await checkPayouts(world);
   await checkCreators(world, rows);
 }

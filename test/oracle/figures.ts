@@ -82,6 +82,11 @@ export function balancesOf(oracle: Oracle): Record<string, number> {
     if (status !== 'rejected') book(currency, 'commission_expense', `commission_${status}`, dueMinor);
     for (const { minor } of losses) book(currency, 'refund_adjustment', 'commission_expense', minor);
   }
-  for (const [key, minor] of oracle.netted) book(key.split(' ')[1] ?? '', 'cash', 'adjustments_netted', minor);
+  for (const payout of oracle.payouts) {
+    const { currency, amountMinor, isFee, allocatedMinor, nettedMinor } = payout;
+    book(currency, isFee ? 'fees' : 'unallocated', 'cash', amountMinor);
+    book(currency, 'commission_settled', 'unallocated', allocatedMinor);
+    book(currency, 'unallocated', 'adjustments_netted', nettedMinor);
+  }
   return Object.fromEntries(Object.entries(sums).filter(([, minor]) => minor !== 0));
 }

@@ -64,7 +64,9 @@ export type Act =
       status: 'approved' | 'rejected';
       how: 'patch' | 'post' | 'bulk';
     }
-  | { act: 'pay'; payee: Index; percent: number; isListed: boolean; isTwice: boolean };
+  | { act: 'pay'; payee: Index; percent: number; isListed: boolean; isTwice: boolean; isWallet: boolean }
+  /** Before anything is approved, or for something else. */
+  | { act: 'advance'; creator: Index; currency: Currency; amountMinor: number; isWallet: boolean; isFee: boolean };
 
 export interface History {
   currency: Currency;
@@ -176,6 +178,15 @@ const pay: fc.Arbitrary<Act> = fc.record({
   percent: fc.constantFrom(100, 100, 100, 60, 130),
   isListed: fc.boolean(),
   isTwice: fc.boolean(),
+  isWallet: fc.boolean(),
+});
+const advance: fc.Arbitrary<Act> = fc.record({
+  act: fc.constant('advance' as const),
+  creator: index,
+  currency,
+  amountMinor: fc.oneof(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 100_000 })),
+  isWallet: fc.boolean(),
+  isFee: fc.constantFrom(false, false, true),
 });
 const rate: fc.Arbitrary<Act> = fc.record({ act: fc.constant('rate' as const), link: index, ratePpm });
 const switched: fc.Arbitrary<Act> = fc.record({
@@ -201,6 +212,7 @@ const step = fc.oneof(
   steps(3, slot, tell),
   steps(7, late, review),
   steps(5, late, pay),
+  steps(2, slot, advance),
   steps(1, slot, rate),
   steps(1, slot, switched),
 );

@@ -77,8 +77,21 @@ export interface Oracle {
   links: OracleLink[];
   clicks: OracleClick[];
   orders: Map<string, OracleOrder>;
-  /** What payouts netted, by creator and currency. */
-  netted: Map<string, number>;
+  payouts: OraclePayout[];
+}
+
+/** Money that went out. */
+export interface OraclePayout {
+  id: string;
+  at: number;
+  creator: number;
+  currency: string;
+  amountMinor: number;
+  isFee: boolean;
+  /** What is there for commissions to come. */
+  leftMinor: number;
+  allocatedMinor: number;
+  nettedMinor: number;
 }
 
 export const keyOf = (store: number, orderId: string): string => `${store} ${orderId}`;
@@ -199,52 +212,4 @@ export function verdictOn(order: OracleOrder, to: 'approved' | 'rejected', now: 
   if (to === 'rejected') return 'moves';
   if (isTakenBack(standing) || approvableAt === null) return 'order_not_paid';
   return approvableAt > now ? 'review_period_active' : 'moves';
-}
-
-/** At any moment the brand that wants it approves what nothing speaks against. */
-export function approveDue(oracle: Oracle, now: number): void {
-  if (!oracle.isAutomatic) return;
-  for (const { order, commission, status } of standings(oracle)) {
-    const isSuspect = order.told.some(({ customer }) => customer === commission.link.creator);
-    if (status === 'pending' && !isSuspect && verdictOn(order, 'approved', now) === 'moves')
-      commission.review = 'approved';
-  }
-}
-
-/** What the creator owes; below zero: what was netted for refunds that the store took back since. */
-export function owedBack(oracle: Oracle, creator: number, currency: string): number {
-  const lost = standings(oracle)
-    .filter((one) => one.commission.link.creator === creator && one.currency === currency)
-    .flatMap(({ losses }) => losses)
-    .reduce((sum, { minor }) => sum + minor, 0);
-  return lost - (oracle.netted.get(`${creator} ${currency}`) ?? 0);
-}
-
-/** What can be paid to a creator, oldest first. */
-export const payable = (oracle: Oracle, creator: number, currency: string) =>
-  standings(oracle)
-    .filter((one) => one.status === 'approved' && one.currency === currency && one.commission.link.creator === creator)
-    .toSorted((a, b) => a.occurredAt - b.occurredAt);
-
-/** Pays whole commissions with an amount and what is owed back; with `mustFit`, all or none. */
-export function payOut(
-  oracle: Oracle,
-  payout: { creator: number; currency: string; amountMinor: number },
-  wanted: ReturnType<typeof payable>,
-  mustFit: boolean,
-): { allocatedMinor: number; nettedMinor: number } | undefined {
-  const { creator, currency, amountMinor } = payout;
-  const owed = owedBack(oracle, creator, currency);
-  let allocatedMinor = 0;
-  const chosen = wanted.filter(({ dueMinor }) => {
-    if (allocatedMinor + dueMinor > amountMinor + Math.max(0, owed)) return false;
-    allocatedMinor += dueMinor;
-    return true;
-  });
-  if (mustFit && chosen.length < wanted.length) return undefined;
-  for (const { commission, dueMinor } of chosen) Object.assign(commission, { review: 'paid', paidMinor: dueMinor });
-  const nettedMinor = owed < 0 ? -Math.min(-owed, amountMinor - allocatedMinor) : Math.min(owed, allocatedMinor);
-  const key = `${creator} ${currency}`;
-  oracle.netted.set(key, (oracle.netted.get(key) ?? 0) + nettedMinor);
-  return { allocatedMinor, nettedMinor };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { decimal, major } from './door.ts';
 import type { Act } from './history.ts';
-import { type OracleOrder, owedBack, payable, payOut, standings, type Verdict, verdictOn } from './model.ts';
+import { type OracleOrder, type Verdict, verdictOn } from './model.ts';
+import { useLeft } from './paying.ts';
 import { pick, type World } from './world.ts';
 
 type Of<Name extends Act['act']> = Extract<Act, { act: Name }>;
@@ -11,12 +11,12 @@ const Commissions = z.object({
 });
 
 /** Ids by order: the one thing the oracle cannot know. Order ids are the history's own, over all its stores. */
-async function idsOf({ door }: World): Promise<Map<string, string>> {
+export async function idsOf({ door }: World): Promise<Map<string, string>> {
   const { data } = Commissions.parse(await door.ask('GET', '/v1/commissions?limit=100'));
   return new Map(data.map(({ id, order_id }) => [order_id, id]));
 }
 
-const orderIdOf = (order: OracleOrder) => order.told[0]?.orderId ?? '';
+export const orderIdOf = (order: OracleOrder) => order.told[0]?.orderId ?? '';
 
 const CODES: Readonly<Record<Exclude<Verdict, 'moves' | 'skipped'>, string>> = {
   paid: 'COMMISSION_PAID',
@@ -24,7 +24,7 @@ const CODES: Readonly<Record<Exclude<Verdict, 'moves' | 'skipped'>, string>> = {
   review_period_active: 'REVIEW_PERIOD_ACTIVE',
 };
 
-function assertSame(what: string, app: unknown, oracle: unknown): void {
+export function assertSame(what: string, app: unknown, oracle: unknown): void {
   const [told, wanted] = [JSON.stringify(app), JSON.stringify(oracle)];
   if (told !== wanted) throw new Error(`${what}: the app says ${told}, the oracle ${wanted}`);
 }
@@ -79,35 +79,9 @@ export async function reviewNow(world: World, act: Of<'review'>, now: number): P
   if (verdicts.some((verdict) => verdict !== 'moves' && verdict !== 'skipped')) return;
   // Also what was skipped: a rejection of what the facts reject becomes the brand's own.
   for (const { commission } of chosen) if (commission) commission.review = status;
-}
-
-async function settle({ door }: World, id: string, ids: string[] | undefined) {
-  return await door.send('PATCH', `/v1/payouts/${id}`, { status: 'paid', ...(ids ? { commission_ids: ids } : {}) });
-}
-
-/** A payout of a part of what is owed, or more, paid at once. */
-export async function payNow(world: World, act: Of<'pay'>): Promise<void> {
-  const { door, oracle, emails } = world;
-  const { percent, isListed } = act;
-  const owed = standings(oracle).filter(({ status }) => status === 'approved');
-  const payee = pick(owed, act.payee);
-  if (!payee) return;
-  const { currency, commission } = payee;
-  const { creator } = commission.link;
-  const all = payable(oracle, creator, currency);
-  const wanted = isListed ? all.toReversed().slice(0, 2) : all;
-  const dueMinor = wanted.reduce((sum, one) => sum + one.dueMinor, 0) - owedBack(oracle, creator, currency);
-  const amountMinor = Math.max(1, Math.ceil((dueMinor * percent) / 100));
-  const known = await idsOf(world);
-  const ids = isListed ? wanted.map(({ order }) => known.get(orderIdOf(order)) ?? 'missing') : undefined;
-  const amount = Number(decimal(amountMinor, currency));
-  const input = { creator_email: emails[creator], amount, currency, method: 'manual' };
-  const { data } = await door.ask('POST', '/v1/payouts', input);
-  const answer = await settle(world, data.id, ids);
-  const paid = payOut(oracle, { creator, currency, amountMinor }, wanted, isListed);
-  if (!paid) return assertSame('a list too dear', [answer.status, answer.body.code], [422, 'INVALID_SELECTION']);
-  const shown = answer.body.data ?? answer.body;
-  const wantedShown = [major(paid.allocatedMinor, currency), major(paid.nettedMinor, currency)];
-  assertSame('a payout', [shown.allocated_amount, shown.netted_amount], wantedShown);
-  if (act.isTwice) assertSame('a payout paid twice', (await settle(world, data.id, ids)).status, 200);
+  if (status === 'rejected') return;
+  useLeft(
+    world.oracle,
+    chosen.filter((_, i) => verdicts[i] === 'moves'),
+  );
 }

@@ -1,7 +1,8 @@
 import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import { shipLedger } from '../../src/figures/jobs.ts';
+import { listWrongCommissions, listWrongPayouts } from '../../src/ledger/row-queries.ts';
 import { drainClicks } from '../../src/links-host/jobs.ts';
-import { approveDue as approveDueOfApp } from '../../src/resources/commissions/jobs.ts';
+import { approveDue as approveDueOfApp } from '../../src/resources/reviews/jobs.ts';
 import { systemClock } from '../../src/values/clock.ts';
 import { startApp, type TestApp } from '../harness/app.ts';
 import { ownRedis } from '../harness/clicks.ts';
@@ -12,7 +13,7 @@ import { checkFigures, checkLedger } from './checks.ts';
 import { openDoor } from './door.ts';
 import { balancesOf } from './figures.ts';
 import { CURRENCIES, type History, START_MS, timeOf } from './history.ts';
-import { approveDue } from './model.ts';
+import { approveDue } from './paying.ts';
 import { openWorld, type Shops, type World } from './world.ts';
 
 /** An app whose time is the histories', on a database and a Redis where nobody else approves or drains. */
@@ -100,8 +101,17 @@ async function liveThrough({ app, setTime }: Stage, runs: readonly Run[]): Promi
   }
 }
 
-async function check(run: Run): Promise<void> {
+/** What `ledger verify` says of commissions and payouts. */
+async function checkRows({ context }: TestApp, { door }: World): Promise<void> {
+  const { id } = (await door.ask('GET', '/v1/brand')).data;
+  const { db } = context.postgres;
+  const wrong = [...(await listWrongCommissions(db, id)), ...(await listWrongPayouts(db, id))];
+  if (wrong.length > 0) throw new Error(wrong.join('\n'));
+}
+
+async function check(app: TestApp, run: Run): Promise<void> {
   const world = worldOf(run);
+  await checkRows(app, world);
   await checkLedger(world, balancesOf(world.oracle));
   await checkLedger(world, run.balances, timeOf(run.history.asOfSlot));
   await checkFigures(world, run.history);
@@ -118,7 +128,7 @@ export async function live(stage: Stage, histories: readonly History[]): Promise
   await liveThrough(stage, runs);
   await drainClicks(app.context);
   await shipLedger({ ...app.context, clock: systemClock });
-  await each(runs, check);
+  await each(runs, (run) => check(app, run));
   return runs.map(({ failure }) => failure);
 }
 

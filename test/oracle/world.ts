@@ -65,7 +65,7 @@ export async function openWorld(app: TestApp, history: History, shops: Shops, fo
     opened.push(shop);
     ids.push(await door.connect(shop));
   }
-  const oracle: Oracle = { currency, isAutomatic, links: [], clicks: [], orders: new Map(), netted: new Map() };
+  const oracle: Oracle = { currency, isAutomatic, links: [], clicks: [], orders: new Map(), payouts: [] };
   const world: World = {
     ...{
       door,

@@ -33,6 +33,7 @@ describe('by e-mail address', () => {
       creator_name: null,
       campaigns_completed: 0,
       total_earned: 0,
+      by_currency: [],
       ig_handle: null,
       tt_handle: null,
       pfp_url: null,

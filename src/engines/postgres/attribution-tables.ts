@@ -9,7 +9,7 @@ export type IntegrationStatus = 'connected' | 'disconnected' | 'error' | 'reauth
 export type LinkType = 'discount_code' | 'link';
 export type CommissionStatus = 'pending' | 'approved' | 'rejected' | 'paid';
 export type PayoutMethod = 'wallet' | 'bank_transfer' | 'manual';
-export type LedgerKind = 'sale' | 'refund' | 'approval' | 'rejection' | 'payment' | 'adjustment';
+export type LedgerKind = 'sale' | 'refund' | 'approval' | 'rejection' | 'payment' | 'adjustment' | 'payout' | 'manual';
 
 export interface IntegrationsTable {
   id: string;
@@ -56,6 +56,9 @@ export interface LinksTable {
   platform: string | null;
   active: boolean;
   lastSyncAt: Date | null;
+  /** Of the store's coupon, as of when it was verified. */
+  discountPpm: ColumnType<number | null, number | null | undefined, number | null>;
+  expiresAt: ColumnType<Date | null, Date | null | undefined, Date | null>;
   createdAt: CreatedAt;
   updatedAt: Date | null;
 }
@@ -127,8 +130,9 @@ export interface OrderRefundsTable {
 export interface CommissionsTable {
   id: string;
   brandId: string;
-  orderId: string;
-  linkId: string;
+  /** Null, as its link, of one that the brand recorded itself. */
+  orderId: string | null;
+  linkId: string | null;
   creatorId: string;
   campaignId: string | null;
   source: string;
@@ -142,6 +146,7 @@ export interface CommissionsTable {
   statusUpdatedAt: Date | null;
   statusNote: string | null;
   rejectedFrom: 'pending' | 'approved' | null;
+  noteBeforeRejection: string | null;
   approvedAt: Date | null;
   paidAt: Date | null;
   holdEndsAt: Date | null;
@@ -179,6 +184,10 @@ export interface PayoutsTable {
   paidAt: Date | null;
   allocatedMinor: Generated<number>;
   nettedMinor: Generated<number>;
+  unallocatedMinor: Generated<number>;
+  isFee: Generated<boolean>;
+  isUnposted: Generated<boolean>;
+  settledIds: string[] | null;
   createdAt: CreatedAt;
   updatedAt: Date | null;
 }
@@ -188,6 +197,7 @@ export interface PayoutAllocationsTable {
   brandId: string;
   payoutId: string;
   amountMinor: number;
+  at: Date | null;
 }
 
 export interface LedgerEntriesTable {

@@ -5,6 +5,7 @@ import type { AttributionTables } from './attribution-tables.ts';
 import type { ContentTables } from './content-tables.ts';
 import type { MailTables } from './mail-tables.ts';
 import type { PeopleTables } from './people-tables.ts';
+import type { SandboxClockTable } from './sandbox-clock.ts';
 import type { ShipmentTables } from './shipment-tables.ts';
 import type { WebhookTables } from './webhook-tables.ts';
 import type { WorkTables } from './work-tables.ts';
@@ -133,6 +134,7 @@ export interface Database
     MailTables,
     PeopleTables {
   brands: BrandsTable;
+  sandboxClock: SandboxClockTable;
   subscriptions: SubscriptionsTable;
   apiKeys: ApiKeysTable;
   creditEntries: CreditEntriesTable;

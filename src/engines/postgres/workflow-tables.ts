@@ -79,6 +79,7 @@ export interface ApplicationsTable {
   message: string | null;
   portfolioUrls: Generated<string[]>;
   note: string | null;
+  approvedAt: Date | null;
   appliedAt: Date;
   updatedAt: Date | null;
 }

@@ -44,7 +44,7 @@ export function ledgerCommands(program: Command): void {
   ledger
     .command('verify')
     .description(
-      'prove that no entry was edited and that ClickHouse agrees; prints entries and last hash, exits 1 if not',
+      'prove that no entry was edited, and that commissions, payouts and ClickHouse agree; prints entries and last hash, exits 1 if not',
     )
     .option(BRAND, 'only this brand')
     .action(({ brand }: { brand?: string }) =>

@@ -3,11 +3,13 @@ import { type Config, readConfig } from '../../config.ts';
 import { migrateClickHouse } from '../../engines/clickhouse/migrate.ts';
 import { type ClickHouse, openClickHouse } from '../../engines/clickhouse/open.ts';
 import { migratePostgres } from '../../engines/postgres/migrate.ts';
-import { openPostgres, type Postgres } from '../../engines/postgres/open.ts';
+import { type Db, openPostgres, type Postgres } from '../../engines/postgres/open.ts';
+import { readClockOffset } from '../../engines/postgres/sandbox-clock.ts';
 import { openRedis, type Redis } from '../../engines/redis/open.ts';
 import { resolveEngines } from '../../local/engines/running.ts';
 import { type Clock, systemClock } from '../../values/clock.ts';
 import { openSecrets, readSecret, type Secrets } from '../../values/secrets.ts';
+import { clockAhead } from '../sandbox-clock.ts';
 import { report } from '../terminal.ts';
 
 export interface CommandEngines extends AccessEngines {
@@ -17,6 +19,13 @@ export interface CommandEngines extends AccessEngines {
   serverUrl: string;
   /** Read when it is needed: most commands do without the installation's secret. */
   secrets(): Secrets;
+}
+
+/** The real time, in a sandbox as far ahead as its clock was put. */
+async function clockOf(config: Config, db: Db): Promise<Clock> {
+  if (!config.isSandbox) return systemClock;
+  const offsetMs = await readClockOffset(db);
+  return clockAhead(() => offsetMs);
 }
 
 /** Runs a command on PostgreSQL and Redis: the configured ones, a running server's, or started for it and stopped. */
@@ -36,7 +45,7 @@ export async function withEngines(command: (engines: CommandEngines) => Promise<
       const secrets = () => openSecrets(readSecret(config));
       const linksUrl = (config.linksUrlIsSet ? undefined : resolved.serverUrl) ?? config.linksUrl;
       const serverUrl = resolved.serverUrl ?? `http://${config.host}:${config.port}`;
-      const base = { db: postgres.db, redis, clock: systemClock };
+      const base = { db: postgres.db, redis, clock: await clockOf(config, postgres.db) };
       await command({ ...base, config: { ...config, linksUrl }, serverUrl, secrets });
     } finally {
       await Promise.all([redis.close(), postgres.close()]);
@@ -69,7 +78,7 @@ export async function withFigures(command: (engines: FigureEngines) => Promise<v
       await redis.ready();
       await migratePostgres(postgres.db);
       await migrateClickHouse(clickhouse);
-      await command({ postgres, redis, clickhouse, clock: systemClock });
+      await command({ postgres, redis, clickhouse, clock: await clockOf(config, postgres.db) });
     } finally {
       await Promise.all([clickhouse.close(), redis.close(), postgres.close()]);
     }

@@ -28,7 +28,7 @@ function moneyOf(rows: readonly Sums[], currency: string) {
 
 const withoutCommissions = ({ currency, revenue }: { currency: string; revenue: number }) => ({ currency, revenue });
 
-export function totalsOf(days: readonly Sums[], currency: string) {
+export function totalsOf(days: readonly Sums[], currency: string, conversionsByClick: number) {
   const { own, others } = moneyOf(days, currency);
   const clicks = total(days, clicksOf);
   const conversions = total(days, conversionsOf);
@@ -37,7 +37,7 @@ export function totalsOf(days: readonly Sums[], currency: string) {
     total_commissions: own.commissions,
     total_clicks: clicks,
     total_conversions: conversions,
-    conversion_rate: clicks === 0 ? 0 : Math.round((conversions / clicks) * 10_000) / 100,
+    conversion_rate: clicks === 0 ? 0 : Math.round((conversionsByClick / clicks) * 10_000) / 100,
     by_currency: others,
   };
 }

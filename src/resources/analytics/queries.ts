@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../engines/postgres/open.ts';
+import type { Window } from '../../figures/schema.ts';
 
 export async function countActiveCampaigns(db: Db, brandId: string): Promise<number> {
   const { count } = await db
@@ -11,10 +12,28 @@ export async function countActiveCampaigns(db: Db, brandId: string): Promise<num
   return count;
 }
 
+/** Attributed orders that came by a click: paid, and placed in the window. */
+export async function countConversionsByClick(db: Db, brandId: string, { from, until }: Window): Promise<number> {
+  const { count } = await db
+    .selectFrom('commissions')
+    .where('brandId', '=', brandId)
+    .where('clickId', 'is not', null)
+    .where('paidAt', 'is not', null)
+    .where(sql<boolean>`(${from ?? null}::timestamptz is null or occurred_at >= ${from ?? null})`)
+    .where(sql<boolean>`(${until ?? null}::timestamptz is null or occurred_at < ${until ?? null})`)
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** A creator's own name, else that of their newest link that has one, else their handle. */
 export async function listNames(db: Db, brandId: string, ids: readonly string[]): Promise<Map<string, string | null>> {
+  const ofLink = sql<string | null>`(select link.creator_name from links as link
+    where link.brand_id = creators.brand_id and link.creator_id = creators.id and link.creator_name is not null
+    order by link.created_at desc, link.id desc limit 1)`;
   const rows = await db
     .selectFrom('creators')
-    .select(['id', 'name'])
+    .select(['id', sql<string | null>`coalesce(name, ${ofLink}, ig_handle, tt_handle)`.as('name')])
     .where('brandId', '=', brandId)
     .where('id', '=', sql<string>`any(${ids})`)
     .execute();

@@ -7,18 +7,19 @@ import { countTracked } from '../content/queries.ts';
 import { listMerged } from '../creators/queries.ts';
 import { countActive, topOf, totalsOf, trendsOf } from './fold.ts';
 import { periodOf } from './period.ts';
-import { countActiveCampaigns, listNames } from './queries.ts';
+import { countActiveCampaigns, countConversionsByClick, listNames } from './queries.ts';
 import { Analytics, AnalyticsFilter } from './schema.ts';
 
 async function analyticsOf({ postgres: { db }, clickhouse, clock }: Context, brandId: string, query: AnalyticsFilter) {
   const period = periodOf(query, clock.now());
   const merged = await listMerged(db, brandId);
-  const [currency, campaigns, pieces, days, creators] = await Promise.all([
+  const [currency, campaigns, pieces, days, creators, byClick] = await Promise.all([
     getBrandCurrency(db, brandId),
     countActiveCampaigns(db, brandId),
     countTracked(db, brandId, period.from, period.until),
     listDays(clickhouse, brandId, period),
     listCreatorSums(clickhouse, brandId, period, merged),
+    countConversionsByClick(db, brandId, period),
   ]);
   const top = topOf(creators, currency);
   const names = await listNames(
@@ -29,7 +30,7 @@ async function analyticsOf({ postgres: { db }, clickhouse, clock }: Context, bra
   return {
     period: period.shown,
     summary: {
-      ...totalsOf(days, currency),
+      ...totalsOf(days, currency, byClick),
       active_creators: countActive(creators),
       active_campaigns: campaigns,
       content_pieces_tracked: pieces,

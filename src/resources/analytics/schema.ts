@@ -30,7 +30,11 @@ export const Analytics = z
       total_commissions: money.describe('Whatever their state, less what refunds took back.'),
       total_clicks: z.number().int(),
       total_conversions: z.number().int(),
-      conversion_rate: z.number().describe('Percent of clicks, to two decimals; codes are redeemed without a click.'),
+      conversion_rate: z
+        .number()
+        .describe(
+          'Conversions that came by a click, in percent of clicks, to two decimals; codes are redeemed without one.',
+        ),
       active_creators: z.number().int().describe('With a click or a sale in the period.'),
       active_campaigns: z.number().int().describe('In status `active` now.'),
       content_pieces_tracked: z.number().int(),

@@ -8,8 +8,8 @@ import { type ApplicationRow, holdApplication, holdOpen, insertApplication, upda
 import { type ApplicationPatch, applicationOf } from './schema.ts';
 
 /**
- * Changes an application. Entering accepted makes what it claims the creator's, puts them on the roster and emits
- * `application.approved`; when `rosterLimit` forbids that, nothing is changed.
+ * Changes an application. Entering accepted makes what it claims the creator's, puts them on the roster and, the first time,
+ * emits `application.approved`; when `rosterLimit` forbids that, nothing is changed.
  */
 export async function patchApplication(
   work: Work,
@@ -22,10 +22,12 @@ export async function patchApplication(
   const old = await holdApplication(db, brandId, id);
   const enters = status === 'accepted' && old.status !== 'accepted';
   const person = enters ? { creatorId: await personOf(work, old) } : {};
-  const row = await updateApplication(db, brandId, id, { ...given({ status, note }), ...person, updatedAt: now });
+  const approved = enters && old.approvedAt === null ? { approvedAt: now } : {};
+  const change = { ...given({ status, note }), ...person, ...approved, updatedAt: now };
+  const row = await updateApplication(db, brandId, id, change);
   if (person.creatorId !== undefined) {
     await putOnRoster(work, rosterLimit, person.creatorId);
-    work.emit('application.approved', applicationOf(row));
+    if (old.approvedAt === null) work.emit('application.approved', applicationOf(row));
   }
   work.audit({ resourceId: id, old, new: row });
   return row;

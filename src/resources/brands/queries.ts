@@ -72,6 +72,17 @@ export async function updatePlan(db: Db, subscriptionId: string, change: PlanCha
     .execute();
 }
 
+/** Every brand with its two plans, the newest first. */
+export async function listBrandPlans(db: Db) {
+  return await db
+    .selectFrom('brands')
+    .leftJoin('subscriptions', 'subscriptions.brandId', 'brands.id')
+    .select(['brands.id', 'brands.name', 'brands.createdAt', 'kind', 'plan', 'status'])
+    .orderBy('brands.createdAt', 'desc')
+    .orderBy('brands.id', 'desc')
+    .execute();
+}
+
 /** What a public page shows of a brand. */
 export async function findBrandFace(
   db: Db,
@@ -83,6 +94,16 @@ export async function findBrandFace(
 export async function getBrandCurrency(db: Db, brandId: string): Promise<string> {
   const row = await db.selectFrom('brands').select('currency').where('id', '=', brandId).executeTakeFirstOrThrow();
   return row.currency;
+}
+
+/** The rate, in millionths, of what is made without one. */
+export async function getDefaultRatePpm(db: Db, brandId: string): Promise<number> {
+  const row = await db
+    .selectFrom('brands')
+    .select('defaultCommissionRatePpm as ppm')
+    .where('id', '=', brandId)
+    .executeTakeFirstOrThrow();
+  return row.ppm;
 }
 
 /** The brand, held until the transaction ends; rows that only refer to it are not held up. */

@@ -1,32 +1,20 @@
 import { z } from 'zod';
-import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
+import { nothing, operation } from '../../api/operation.ts';
 import { pageOf, paginationOf } from '../../api/page.ts';
-import { eachAs, toWire } from '../../values/wire.ts';
-import { CommissionEvent, commissionOf } from '../orders/schema.ts';
-import { reviewAll, reviewOne } from './actions.ts';
+import { eachAs } from '../../values/wire.ts';
 import { eachCommission, listCommissions as findCommissions, getCommission } from './queries.ts';
 import {
   AffiliateCommission,
   AffiliateCommissionList,
-  CommissionBulk,
+  CommissionEvent,
   CommissionFilter,
   CommissionList,
-  CommissionPatch,
-  CommissionPatched,
-  CommissionReview,
-  CommissionsBulkReviewed,
-  CommissionsReviewed,
+  commissionOf,
 } from './schema.ts';
 
 const tag = 'Commissions';
 const byId = z.object({ id: z.string().max(100) });
 const reading = { readOnly: true, idempotent: true, destructive: false };
-const reviewing = { readOnly: false, idempotent: true, destructive: false };
-const RULES =
-  'Approval needs a verified paid order past its review period. Approved and rejected can be exchanged until the ' +
-  'commission is paid. A repeated review changes nothing, but that a rejection of what a refund or cancellation rejected ' +
-  'becomes your own, with its note, and stays when the store takes that back.';
-
 const listCommissions = operation({
   id: 'list_commissions',
   method: 'GET',
@@ -72,29 +60,6 @@ const getCommissionById = operation({
   handler: async ({ postgres }, { caller, params }) => ({
     data: commissionOf(await getCommission(postgres.db, caller.brandId, params.id)),
   }),
-});
-
-const reviewCommissionsOperation = change({
-  id: 'review_commissions',
-  method: 'POST',
-  path: '/v1/commissions',
-  tag,
-  summary: 'Approve or reject commissions',
-  description: `One (\`event_id\`) or up to 100 (\`event_ids\`): all of them or none. ${RULES}`,
-  callers: ['brand'],
-  params: nothing,
-  query: nothing,
-  body: CommissionReview,
-  response: z.object({ data: CommissionsReviewed }),
-  errors: ['NOT_FOUND', 'REVIEW_PERIOD_ACTIVE', 'ORDER_NOT_PAID', 'COMMISSION_PAID', 'INVALID_SELECTION'],
-  hints: reviewing,
-  lookUp: noLookUp,
-  apply: async (work, { body: { status, note = null, event_id, event_ids = [] } }) => {
-    const review = { status, note };
-    const isOne = event_id !== undefined;
-    const updated = isOne ? await reviewOne(work, event_id, review) : await reviewAll(work, event_ids, review);
-    return { data: { updated } };
-  },
 });
 
 const listAffiliateCommissions = operation({
@@ -144,55 +109,9 @@ const getAffiliateCommission = operation({
   }),
 });
 
-const updateCommissionOperation = change({
-  id: 'update_commission',
-  method: 'PATCH',
-  path: '/v1/affiliates/commissions/{id}',
-  tag,
-  summary: 'Approve or reject one commission',
-  description: RULES,
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
-  body: CommissionPatch,
-  response: z.object({ data: CommissionPatched }),
-  errors: ['NOT_FOUND', 'REVIEW_PERIOD_ACTIVE', 'ORDER_NOT_PAID', 'COMMISSION_PAID'],
-  hints: reviewing,
-  lookUp: noLookUp,
-  apply: async (work, { params, body: { status, note = null } }) => {
-    await reviewOne(work, params.id, { status, note });
-    return { data: toWire(await getCommission(work.db, work.brandId, params.id)) };
-  },
-});
-
-const updateCommissionsOperation = change({
-  id: 'update_commissions',
-  method: 'PATCH',
-  path: '/v1/affiliates/commissions/bulk',
-  tag,
-  summary: 'Approve or reject up to 100 commissions',
-  description: `All of them or none. ${RULES}`,
-  callers: ['brand'],
-  params: nothing,
-  query: nothing,
-  body: CommissionBulk,
-  response: z.object({ data: CommissionsBulkReviewed }),
-  errors: ['INVALID_SELECTION'],
-  hints: reviewing,
-  lookUp: noLookUp,
-  apply: async (work, { body: { status, note = null, event_ids } }) => {
-    const updated_count = await reviewAll(work, event_ids, { status, note });
-    const total_requested = event_ids.length;
-    return { data: { status, updated_count, skipped_count: total_requested - updated_count, total_requested } };
-  },
-});
-
 export const commissionOperations = [
   listCommissions,
   getCommissionById,
-  reviewCommissionsOperation,
   listAffiliateCommissions,
   getAffiliateCommission,
-  updateCommissionOperation,
-  updateCommissionsOperation,
 ] as const;

@@ -8,7 +8,7 @@ import { lifetimeOf } from '../../figures/queries.ts';
 import { ApiError, type Problem, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { toPpm } from '../../values/money.ts';
-import { getBrandCurrency } from '../brands/queries.ts';
+import { getBrandCurrency, getDefaultRatePpm } from '../brands/queries.ts';
 import { campaignProblems } from '../campaigns/actions.ts';
 import { verifyCoupon } from '../integrations/actions.ts';
 import { getConnectedIntegration, getIntegration } from '../integrations/queries.ts';
@@ -32,6 +32,8 @@ type Names = readonly (string | null)[];
 interface Store {
   currency: string;
   storefrontHost: string;
+  /** Of a code that was verified. */
+  coupon?: { percentage: number; endsAt: Date | null };
 }
 
 /**
@@ -149,6 +151,12 @@ async function checkReferences(place: Place, input: LinkCreate, problems: Proble
   return creator;
 }
 
+/** In millionths, of a percentage; the brand's own when none is given. */
+export async function ratePpmOf({ db, brandId }: Place, percent: number | undefined): Promise<number> {
+  const ppm = percent === undefined ? undefined : toPpm(percent);
+  return ppm ?? (await getDefaultRatePpm(db, brandId));
+}
+
 export async function createLink(
   work: Work,
   input: LinkCreate,
@@ -164,11 +172,12 @@ export async function createLink(
     ...{ id: newId('lnk', now.getTime()), brandId, creatorId: creator.id, creatorName, type, destinationUrl },
     campaignId: input.campaign_id ?? null,
     integrationId: input.integration_id ?? null,
-    commissionRatePpm: toPpm(input.commission_rate) ?? 0,
+    commissionRatePpm: await ratePpmOf(work, input.commission_rate),
     holdDays: input.hold_days,
     attributionDays: input.attribution_days,
     currency: store?.currency ?? input.currency ?? (await getBrandCurrency(db, brandId)),
     platform: input.platform ?? null,
+    ...couponColumns(store),
     ...{ active: true, lastSyncAt: store ? now : null, createdAt: now, updatedAt: null },
   };
   const names = [creatorName, creator.name, creator.igHandle, creator.ttHandle];
@@ -176,6 +185,10 @@ export async function createLink(
   work.audit({ resourceId: row.id, old: null, new: row });
   return row;
 }
+
+/** What the coupon gives; a rate that a store tells in more than millionths is rounded. */
+const couponColumns = (store: Store | undefined) =>
+  store?.coupon ? { discountPpm: Math.round(store.coupon.percentage * 10_000), expiresAt: store.coupon.endsAt } : {};
 
 /** The columns that a patch sets, of a link that is held. */
 async function patchColumns(work: Work, old: LinkRow, patch: LinkPatch, linksUrl: string, store: Store | undefined) {
@@ -193,7 +206,8 @@ async function patchColumns(work: Work, old: LinkRow, patch: LinkPatch, linksUrl
   if (problems.length > 0) throw validationError(problems);
   const { value, active, platform, creator_name: creatorName, campaign_id: campaignId } = patch;
   const commissionRatePpm = patch.commission_rate === undefined ? undefined : toPpm(patch.commission_rate);
-  return given({ value, active, platform, creatorName, campaignId, destinationUrl, commissionRatePpm });
+  const terms = given({ value, active, platform, creatorName, campaignId, destinationUrl, commissionRatePpm });
+  return { ...terms, ...couponColumns(store) };
 }
 
 /** Updates within a savepoint: a value that is taken fails the statement, and who has it must still be asked. */

@@ -2,22 +2,21 @@ import type { Work } from '../../api/work.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import { validationError } from '../../values/errors.ts';
 import type { Secrets } from '../../values/secrets.ts';
+import { listPosted, replaceAdjustments } from '../commissions/adjustment-queries.ts';
+import { announce } from '../commissions/announce-actions.ts';
+import { holdCommissionOf, updateCommission } from '../commissions/order-queries.ts';
+import { entryOf } from '../commissions/posting-actions.ts';
+import type { CommissionRow } from '../commissions/queries.ts';
 import type { OrderFacts, RefundOfOrder, ToldRefunds } from '../integrations/schema.ts';
 import { hashEmail, maskEmail } from './customer.ts';
-import { entryOf } from './postings.ts';
 import {
-  type CommissionRow,
   findOrder,
   type HeadFacts,
-  holdCommissionOf,
   holdOrder,
   keyOf,
-  listPosted,
   type OrderHead,
   type OrderKey,
   type OrderRow,
-  replaceAdjustments,
-  updateCommission,
   updateOrder,
 } from './queries.ts';
 import { insertRefunds, listRefunds } from './refunds/queries.ts';
@@ -26,9 +25,6 @@ import { recordSale } from './sale.ts';
 import type { OrderSource } from './schema.ts';
 import { isSameSnapshot, mergeSnapshots, type OrderSnapshot, snapshotOf } from './snapshot.ts';
 import { addFlags } from './suspicion.ts';
-
-export { approvalBlocks, type Block } from './blocks.ts';
-export { postApproval, postPayment, postRejection } from './postings.ts';
 
 /** An order that is known, with what it pays; both are held until the transaction ends. */
 interface Known {
@@ -99,6 +95,8 @@ async function restateCommission(work: Work, key: OrderKey, order: OrderRow, com
     const isMoved = columns.status !== commission.status || columns.statusNote !== commission.statusNote;
     const moved = isMoved ? { statusUpdatedAt: now } : {};
     await updateCommission(db, commission, { ...columns, ...moved, syncedAt: now });
+    const isRejected = columns.status === 'rejected' && commission.status !== 'rejected';
+    if (isRejected) await announce(work, 'commission.rejected', [commission.id]);
   }
   if (commission.status === 'paid') {
     const { id: commissionId, creatorId, currency } = commission;

@@ -2,20 +2,17 @@ import type { Db } from '../../engines/postgres/open.ts';
 import { notFound, validationError } from '../../values/errors.ts';
 import { fromMinor } from '../../values/money.ts';
 import { toWire } from '../../values/wire.ts';
+import { listAdjustments } from '../commissions/adjustment-queries.ts';
+import { findCommissionOf } from '../commissions/order-queries.ts';
+import { approvalBlockers, isSuspicious } from '../commissions/policy.ts';
+import type { CommissionRow } from '../commissions/queries.ts';
+import { commissionOf } from '../commissions/schema.ts';
 import { type ListedLink, listLinksByIds } from '../links/queries.ts';
-import { approvalBlocks } from './blocks.ts';
-import {
-  type CommissionRow,
-  findCommissionOf,
-  getSourceOf,
-  listAdjustments,
-  listOrders,
-  type OrderRow,
-} from './queries.ts';
+import { getStoreOf, listOrders, type OrderRow } from './queries.ts';
 import { explainCandidate, explainDecision } from './reasons.ts';
 import { countRefunds } from './refunds/count.ts';
 import { listRefunds } from './refunds/queries.ts';
-import { Attribution, commissionOf, type ExplainQuery, Explanation, FraudFlags } from './schema.ts';
+import { Attribution, type ExplainQuery, Explanation } from './schema.ts';
 import { snapshotOf } from './snapshot.ts';
 
 /** Two stores may each have an order of one id; which is meant must then be said. */
@@ -30,24 +27,38 @@ async function getOrder(db: Db, brandId: string, { order_id, integration_id }: E
   throw validationError([{ field: 'integration_id', code: 'ambiguous', message }]);
 }
 
-function blocksOf(row: CommissionRow, order: OrderRow, flags: FraudFlags, now: Date) {
+function blockersOf(row: CommissionRow, order: OrderRow, now: Date) {
   const { status } = row;
   if (status === 'paid' || status === 'approved') return [];
   return [
     ...(status === 'rejected' ? (['rejected'] as const) : []),
-    ...approvalBlocks(row, order.cancelledAt !== null, now).map(({ code }) => code),
-    ...(flags.some(({ severity }) => severity === 'high') ? (['high_fraud_flag'] as const) : []),
+    ...approvalBlockers(row, order.cancelledAt !== null, now).map(({ code }) => code),
+    ...(isSuspicious(row) ? (['high_fraud_flag'] as const) : []),
   ];
 }
 
-async function explainCommission(db: Db, order: OrderRow, row: CommissionRow, link: ListedLink | undefined, now: Date) {
+interface Explained {
+  order: OrderRow;
+  storefrontUrl: string;
+  row: CommissionRow;
+  link: ListedLink | undefined;
+}
+
+async function explainCommission(db: Db, { order, storefrontUrl, row, link }: Explained, now: Date) {
   const { orderId: storeOrderId, customerEmail } = order;
   const named = { creatorEmail: link?.creatorEmail ?? null, creatorName: link?.creatorName ?? null };
   const adjustments = await listAdjustments(db, row);
   return {
-    ...commissionOf({ ...row, ...named, storeOrderId, customerEmail }),
+    ...commissionOf({
+      ...row,
+      ...named,
+      storeOrderId,
+      customerEmail,
+      integrationId: order.integrationId,
+      storefrontUrl,
+    }),
     hold_over: row.holdEndsAt !== null && row.holdEndsAt <= now,
-    blocked_by: blocksOf(row, order, FraudFlags.parse(row.fraudFlags), now),
+    blocked_by: blockersOf(row, order, now),
     adjustments: adjustments.map(({ cause, amountMinor, at }) => ({
       cause,
       amount: fromMinor(amountMinor, row.currency),
@@ -87,16 +98,19 @@ export async function explainOrder(db: Db, brandId: string, query: ExplainQuery,
   const links = new Map((await listLinksByIds(db, brandId, ids)).map((link) => [link.id, link]));
   const winner = attribution.link_id === null ? undefined : links.get(attribution.link_id);
   const commission = await findCommissionOf(db, order);
+  const store = await getStoreOf(db, order);
   const owed = commission && { ...commission, creatorName: winner?.creatorName ?? winner?.creatorEmail ?? null };
   return Explanation.parse({
     ...toWire(order),
     ...attribution,
-    source: await getSourceOf(db, order),
+    source: store.provider,
     amount: fromMinor(order.baseMinor, order.currency),
     attributed: commission !== undefined,
     explanation: explainDecision(attribution, owed),
     candidates: candidatesOf(attribution, links),
-    commission: commission ? await explainCommission(db, order, commission, winner, now) : null,
+    commission: commission
+      ? await explainCommission(db, { order, storefrontUrl: store.storefrontUrl, row: commission, link: winner }, now)
+      : null,
     refunds: await refundsOf(db, order),
   });
 }

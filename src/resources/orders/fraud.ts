@@ -1,4 +1,4 @@
-import type { FraudFlag } from './schema.ts';
+import type { FraudFlag } from '../commissions/schema.ts';
 
 export const VELOCITY_WINDOW_MS = 10 * 60 * 1_000;
 /** A customer who corrects an order may place two or three in a row; a fourth within ten minutes is unusual. */

@@ -1,16 +1,9 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import type {
-  CommissionAdjustmentsTable,
-  CommissionsTable,
-  OrdersTable,
-} from '../../engines/postgres/attribution-tables.ts';
+import type { OrdersTable } from '../../engines/postgres/attribution-tables.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import { StoredPostings } from '../../ledger/entry.ts';
-import type { Posted } from './restate.ts';
 import type { OrderSource } from './schema.ts';
 
 export type OrderRow = Selectable<OrdersTable>;
-export type CommissionRow = Selectable<CommissionsTable>;
 
 /** Which order of which store. */
 export interface OrderKey {
@@ -97,96 +90,6 @@ export async function updateOrder(
     .executeTakeFirstOrThrow();
 }
 
-/** The order's commission, held until the transaction ends: a review or payment of it comes before or after. */
-export async function holdCommissionOf(
-  db: Db,
-  { brandId, id }: Pick<OrderRow, 'brandId' | 'id'>,
-): Promise<CommissionRow | undefined> {
-  return await db
-    .selectFrom('commissions')
-    .selectAll()
-    .where('brandId', '=', brandId)
-    .where('orderId', '=', id)
-    .forUpdate()
-    .executeTakeFirst();
-}
-
-export async function insertCommission(db: Db, row: Insertable<CommissionsTable>): Promise<CommissionRow> {
-  return await db.insertInto('commissions').values(row).returningAll().executeTakeFirstOrThrow();
-}
-
-export async function updateCommission(
-  db: Db,
-  { brandId, id }: Pick<CommissionRow, 'brandId' | 'id'>,
-  change: Updateable<CommissionsTable>,
-): Promise<void> {
-  await db.updateTable('commissions').set(change).where('brandId', '=', brandId).where('id', '=', id).execute();
-}
-
-/** What the ledger has of a commission. Asked when its row is held, so that no other writes meanwhile. */
-export async function listPosted(db: Db, { brandId, id }: Pick<CommissionRow, 'brandId' | 'id'>): Promise<Posted[]> {
-  const rows = await db
-    .selectFrom('ledgerEntries')
-    .select(['kind', 'postings'])
-    .where('brandId', '=', brandId)
-    .where('commissionId', '=', id)
-    .execute();
-  return rows.map(({ kind, postings }) => ({
-    kind,
-    postings: StoredPostings.parse(postings).map(({ account, amount_minor, at }) => ({
-      account,
-      amountMinor: amount_minor,
-      at: new Date(at),
-    })),
-  }));
-}
-
-/** The commission's adjustments become these. */
-export async function replaceAdjustments(
-  db: Db,
-  { brandId, id }: Pick<CommissionRow, 'brandId' | 'id'>,
-  rows: readonly Insertable<CommissionAdjustmentsTable>[],
-): Promise<void> {
-  const causes = rows.map(({ cause }) => cause);
-  await db
-    .deleteFrom('commissionAdjustments')
-    .where('brandId', '=', brandId)
-    .where('commissionId', '=', id)
-    .where(sql<boolean>`cause <> all(${causes}::text[])`)
-    .execute();
-  if (rows.length === 0) return;
-  await db
-    .insertInto('commissionAdjustments')
-    .values([...rows])
-    .onConflict((conflict) =>
-      conflict.columns(['commissionId', 'cause']).doUpdateSet((eb) => ({
-        amountMinor: eb.ref('excluded.amountMinor'),
-        at: eb.ref('excluded.at'),
-      })),
-    )
-    .execute();
-}
-
-export async function listAdjustments(db: Db, { brandId, id }: Pick<CommissionRow, 'brandId' | 'id'>) {
-  return await db
-    .selectFrom('commissionAdjustments')
-    .select(['cause', 'amountMinor', 'at'])
-    .where('brandId', '=', brandId)
-    .where('commissionId', '=', id)
-    .orderBy('at')
-    .orderBy('cause')
-    .execute();
-}
-
-export async function findCommissionOf(db: Db, { brandId, id }: Pick<OrderRow, 'brandId' | 'id'>) {
-  return await db
-    .selectFrom('commissions')
-    .selectAll()
-    .where('brandId', '=', brandId)
-    .where('orderId', '=', id)
-    .executeTakeFirst();
-}
-
 export interface Burst {
   after: Date;
   until: Date;
@@ -236,13 +139,12 @@ export async function countOrdersAround(
     .executeTakeFirstOrThrow();
 }
 
-/** The kind of store that sent the order. */
-export async function getSourceOf(db: Db, { brandId, integrationId }: Pick<OrderRow, 'brandId' | 'integrationId'>) {
-  const { provider } = await db
+/** The store that sent the order. */
+export async function getStoreOf(db: Db, { brandId, integrationId }: Pick<OrderRow, 'brandId' | 'integrationId'>) {
+  return await db
     .selectFrom('integrations')
-    .select('provider')
+    .select(['provider', 'storefrontUrl'])
     .where('brandId', '=', brandId)
     .where('id', '=', integrationId)
     .executeTakeFirstOrThrow();
-  return provider;
 }

@@ -1,7 +1,8 @@
 import type { CommissionStatus, LedgerKind } from '../../engines/postgres/attribution-tables.ts';
 import type { Account, Posting } from '../../ledger/entry.ts';
 import { shareOf } from '../../values/money.ts';
-import { ACCOUNT_OF } from './postings.ts';
+import type { Posted } from '../commissions/adjustment-queries.ts';
+import { ACCOUNT_OF } from '../commissions/posting-actions.ts';
 import { type CountedRefund, countRefunds, type KnownRefund } from './refunds/count.ts';
 import type { OrderSnapshot } from './snapshot.ts';
 
@@ -15,6 +16,8 @@ export interface Standing {
   statusNote: string | null;
   /** Not null while the facts, not the brand, keep it rejected. */
   rejectedFrom: 'pending' | 'approved' | null;
+  /** What `statusNote` was before they did. */
+  noteBeforeRejection: string | null;
   /** Fixed once the commission is paid. */
   commissionMinor: number;
 }
@@ -35,6 +38,7 @@ export interface Restated {
     status: CommissionStatus;
     statusNote: string | null;
     rejectedFrom: 'pending' | 'approved' | null;
+    noteBeforeRejection: string | null;
     paidAt: Date | null;
     holdEndsAt: Date | null;
   };
@@ -42,14 +46,8 @@ export interface Restated {
   entries: { kind: LedgerKind; postings: Posting[] }[];
 }
 
-/** What the ledger has of the commission. */
-export interface Posted {
-  kind: LedgerKind;
-  postings: readonly Posting[];
-}
-
 /** Of money that went out, which the facts cannot change. */
-const UNTOUCHED: readonly Account[] = ['cash', 'adjustments_netted'];
+const UNTOUCHED: readonly Account[] = ['cash', 'unallocated', 'fees', 'commission_settled', 'adjustments_netted'];
 
 /** Why the facts alone reject what is not paid yet. */
 function refusalOf(order: OrderSnapshot, refundedMinor: number): string | null {
@@ -58,14 +56,20 @@ function refusalOf(order: OrderSnapshot, refundedMinor: number): string | null {
   return order.cancelledAt ? 'order_cancelled' : null;
 }
 
-type Stand = Pick<Standing, 'status' | 'statusNote' | 'rejectedFrom'>;
+type Stand = Pick<Standing, 'status' | 'statusNote' | 'rejectedFrom' | 'noteBeforeRejection'>;
 
-/** The status that the facts leave it: a review's rejection and a payment stay, a rejection of the facts' own may end. */
-function standAfter({ status, statusNote, rejectedFrom }: Standing, refusal: string | null): Stand {
+/**
+ * The status that the facts leave it: a review's rejection and a payment stay, a rejection of the facts' own may end, and
+ * then what was before it returns, with its note.
+ */
+function standAfter(standing: Standing, refusal: string | null): Stand {
+  const { status, statusNote, rejectedFrom } = standing;
   const open = status === 'rejected' ? rejectedFrom : status;
-  if (open === null || open === 'paid') return { status, statusNote, rejectedFrom: null };
-  if (refusal) return { status: 'rejected', statusNote: refusal, rejectedFrom: open };
-  return { status: open, statusNote: rejectedFrom === null ? statusNote : null, rejectedFrom: null };
+  const none = { rejectedFrom: null, noteBeforeRejection: null };
+  if (open === null || open === 'paid') return { status, statusNote, ...none };
+  const note = rejectedFrom === null ? statusNote : standing.noteBeforeRejection;
+  if (refusal) return { status: 'rejected', statusNote: refusal, rejectedFrom: open, noteBeforeRejection: note };
+  return { status: open, statusNote: note, ...none };
 }
 
 /** What is taken back of a paid commission, cause by cause: first what a newer snapshot lowered, then refund by refund. */

@@ -3,15 +3,17 @@ import { readClick } from '../../links-host/token.ts';
 import { newId } from '../../values/ids.ts';
 import { fromPpm } from '../../values/money.ts';
 import type { Secrets } from '../../values/secrets.ts';
+import { announce } from '../commissions/announce-actions.ts';
+import { insertCommission } from '../commissions/order-queries.ts';
+import { entryOf } from '../commissions/posting-actions.ts';
 import type { OrderFacts } from '../integrations/schema.ts';
 import { type ListedLink, listNamed } from '../links/queries.ts';
 import { attribute, type CarriedClick, type Decision, lastMomentOf, type RedeemedCode } from './attribution.ts';
 import { hashEmail, maskEmail } from './customer.ts';
-import { entryOf } from './postings.ts';
-import { insertCommission, insertOrder, type OrderRow } from './queries.ts';
+import { insertOrder, type OrderRow } from './queries.ts';
 import type { KnownRefund } from './refunds/count.ts';
 import { restate } from './restate.ts';
-import { type Attribution, CommissionAnnounced, commissionOf, type OrderSource } from './schema.ts';
+import type { Attribution, OrderSource } from './schema.ts';
 import { snapshotOf } from './snapshot.ts';
 import { findFlags } from './suspicion.ts';
 
@@ -71,10 +73,15 @@ async function createCommission(
   { link, code, clickId, refunds }: Won,
 ): Promise<void> {
   const { db, now, brandId } = work;
-  const { creatorEmail, creatorName } = link;
-  const flags = await findFlags(work, secrets, order, { linkId: link.id, creatorEmail });
+  const flags = await findFlags(work, secrets, order, { linkId: link.id, creatorEmail: link.creatorEmail });
   const terms = { ratePpm: link.commissionRatePpm, holdDays: link.holdDays };
-  const stand = { status: 'pending', statusNote: null, rejectedFrom: null, commissionMinor: 0 } as const;
+  const stand = {
+    status: 'pending',
+    statusNote: null,
+    rejectedFrom: null,
+    noteBeforeRejection: null,
+    commissionMinor: 0,
+  } as const;
   const { columns, entries } = restate(snapshotOf(order), refunds, { ...terms, ...stand }, []);
   const row = await insertCommission(db, {
     ...columns,
@@ -87,11 +94,7 @@ async function createCommission(
     createdAt: now,
   });
   for (const { kind, postings } of entries) work.post(entryOf(row, kind, postings));
-  const { orderId: storeOrderId, customerEmail } = order;
-  work.emit(
-    'commission.created',
-    CommissionAnnounced.parse(commissionOf({ ...row, creatorEmail, creatorName, storeOrderId, customerEmail })),
-  );
+  await announce(work, 'commission.created', [row.id]);
 }
 
 /** PostgreSQL has neither a NUL character nor half a surrogate pair; nothing we assign or mint has one either. */

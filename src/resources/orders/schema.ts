@@ -1,83 +1,12 @@
 import { z } from 'zod';
 import { timestamp } from '../../api/page.ts';
-import { fromMinor } from '../../values/money.ts';
-import { toWire } from '../../values/wire.ts';
+import { CommissionEvent } from '../commissions/schema.ts';
 
 /** The store that sent an order. */
 export interface OrderSource {
   id: string;
   brandId: string;
   provider: string;
-}
-
-export const CommissionStatus = z.enum(['pending', 'approved', 'rejected', 'paid']);
-
-export const FraudFlag = z
-  .object({
-    code: z.enum(['self_referral', 'velocity']),
-    severity: z.enum(['low', 'medium', 'high']),
-    detail: z.string(),
-    detected_at: timestamp,
-  })
-  .meta({ id: 'FraudFlag' });
-export type FraudFlag = z.infer<typeof FraudFlag>;
-export const FraudFlags = z.array(FraudFlag);
-export type FraudFlags = z.infer<typeof FraudFlags>;
-
-export const CommissionEvent = z
-  .object({
-    id: z.string(),
-    link_id: z.string(),
-    creator_email: z.string().nullable(),
-    campaign_id: z.string().nullable(),
-    type: z.literal('sale'),
-    source: z.string().describe('The kind of store that sent the order.'),
-    amount: z.number().describe('What the customer paid for goods: after discounts, without tax and shipping.'),
-    commission: z.number().describe('Owed now: prorated by refunds until it is paid, and fixed from then on.'),
-    order_id: z.string(),
-    customer_email: z.string().nullable().describe('Masked.'),
-    discount_code: z.string().nullable().describe('The code as it was redeemed; null when a click won.'),
-    affiliate_code: z.string().describe("The assignment's own code or link slug."),
-    currency: z.string().describe('Of the order.'),
-    status: CommissionStatus,
-    status_updated_at: timestamp.nullable(),
-    status_note: z.string().nullable(),
-    fraud_flags: FraudFlags,
-    occurred_at: timestamp,
-    synced_at: timestamp,
-  })
-  .meta({ id: 'CommissionEvent' });
-export type CommissionEvent = z.infer<typeof CommissionEvent>;
-
-/** `data` of the commission events. */
-export const CommissionAnnounced = CommissionEvent.extend({
-  creator_name: z.string().nullable(),
-  commission_amount: z.number(),
-}).meta({ id: 'CommissionAnnounced' });
-
-export interface CommissionColumns {
-  currency: string;
-  amountMinor: number;
-  commissionMinor: number;
-  /** The order's id at its store. */
-  storeOrderId: string;
-  fraudFlags: unknown;
-}
-
-/** Every field that any shape of a commission shows, of a row with its order's and its creator's. */
-export function commissionOf<Row extends CommissionColumns>(row: Row) {
-  const { storeOrderId, amountMinor, commissionMinor, ...columns } = row;
-  const amount = fromMinor(amountMinor, row.currency);
-  const commission = fromMinor(commissionMinor, row.currency);
-  return {
-    ...toWire(columns),
-    fraud_flags: FraudFlags.parse(columns.fraudFlags),
-    type: 'sale' as const,
-    order_id: storeOrderId,
-    amount,
-    commission,
-    commission_amount: commission,
-  };
 }
 
 const CODE_REASONS = ['unknown_code', 'other_store', 'code_inactive', 'later_code'] as const;

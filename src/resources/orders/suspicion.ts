@@ -1,10 +1,12 @@
 import type { Work } from '../../api/work.ts';
 import type { Secrets } from '../../values/secrets.ts';
+import { updateCommission } from '../commissions/order-queries.ts';
+import type { CommissionRow } from '../commissions/queries.ts';
+import { FraudFlags } from '../commissions/schema.ts';
 import { getCreator } from '../creators/queries.ts';
 import { hashEmail } from './customer.ts';
 import { flagsOf, MAX_ORDERS_OF_CUSTOMER, MAX_ORDERS_OF_LINK, VELOCITY_WINDOW_MS } from './fraud.ts';
-import { type CommissionRow, countOrdersAround, type OrderRow, updateCommission } from './queries.ts';
-import { FraudFlags } from './schema.ts';
+import { countOrdersAround, type OrderRow } from './queries.ts';
 
 /** What looks arranged about an attributed order, as the orders around it stand now. */
 export async function findFlags(
@@ -36,6 +38,7 @@ export async function addFlags(
   commission: CommissionRow,
 ): Promise<void> {
   const { linkId, creatorId, fraudFlags } = commission;
+  if (linkId === null) return;
   const creator = await getCreator(work.db, work.brandId, creatorId);
   const found = await findFlags(work, secrets, order, { linkId, creatorEmail: creator.email });
   const known = FraudFlags.parse(fraudFlags);

@@ -4,16 +4,17 @@ import { ApiError, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { amountProblem, toMinor } from '../../values/money.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
-import { holdApproved, holdCommissions, updatePaid } from '../commissions/queries.ts';
-import { postPayment } from '../orders/actions.ts';
-import { allocate, assertFits, assertPayable, netOf, oldestFirst } from './allocation.ts';
+import { holdApproved, holdCommissions } from '../commissions/queries.ts';
+import { assertFits, assertPayable, oldestFirst, planPayment } from './allocation.ts';
+import { payByPlan, postPaidOut } from './payment-actions.ts';
 import {
   findPayee,
   getPayout,
   holdPayout,
-  insertAllocations,
   insertPayout,
   listAllocated,
+  listFunds,
+  lockPayees,
   type PayoutFacts,
   type PayoutRow,
   sumOutstanding,
@@ -40,14 +41,20 @@ export async function createPayout(work: Work, input: PayoutCreate): Promise<Pay
     problems.push({ field: 'amount', code: 'invalid', message });
   }
   if (creatorId === undefined || amountMinor === undefined) throw validationError(problems);
-  const { id } = await insertPayout(db, {
+  const isWallet = method === 'wallet';
+  if (isWallet) await lockPayees(db, brandId, [creatorId]);
+  const made = await insertPayout(db, {
     id: newId('pay', now.getTime()),
     ...{ brandId, creatorId, amountMinor, currency, method },
     walletEmail: wallet_email,
     status: 'completed',
     note: input.note ?? input.description ?? null,
+    paidAt: isWallet ? now : null,
     createdAt: now,
   });
+  // A wallet's payout is done when it is made.
+  if (isWallet) await payOut(work, made, input.commission_ids, now);
+  const { id } = made;
   const row = await getPayout(db, brandId, id);
   work.audit({ resourceId: id, old: null, new: row });
   work.emit('payout.created', Payout.parse(payoutOf(row)));
@@ -67,52 +74,17 @@ async function assertSamePayment({ db, brandId }: Work, payout: PayoutRow, patch
   if (note !== undefined && note !== payout.note) differing.push('note');
   if (commission_ids !== undefined) {
     const told = [...new Set(commission_ids)].sort();
-    const kept = (await listAllocated(db, brandId, payout.id)).sort();
+    const kept = (payout.settledIds ?? (await listAllocated(db, brandId, payout.id))).toSorted();
     if (told.join() !== kept.join()) differing.push('commission_ids');
   }
   if (differing.length === 0) return;
   throw wrongState(payout, `The payout is paid already, with another ${differing.join(', ')}.`);
 }
 
-/** What it pays, in what order: as listed, or everything approved, oldest first. All of it is held. */
+/** What it pays, in what order: as listed, or everything approved, oldest first. All of it is locked. */
 async function holdPayable({ db, brandId }: Work, payout: PayoutRow, ids: string[] | undefined) {
   if (ids === undefined) return (await holdApproved(db, payout)).sort(oldestFirst);
   return assertPayable(ids, await holdCommissions(db, brandId, ids), payout);
-}
-
-interface Paid {
-  allocatedMinor: number;
-  /** What refunds after an earlier payment had taken back, and is settled with this payout; below zero: given back. */
-  nettedMinor: number;
-}
-
-/** Pays whole commissions with the amount and with what the creator owes from refunds. */
-async function payCommissions(work: Work, payout: PayoutRow, ids: string[] | undefined): Promise<Paid> {
-  const { db, now, brandId } = work;
-  const payable = await holdPayable(work, payout, ids);
-  const outstanding = await sumOutstanding(db, payout);
-  const budgetMinor = payout.amountMinor + Math.max(outstanding, 0);
-  const allocation = allocate(payable, budgetMinor);
-  if (ids) assertFits(ids, allocation, payout, budgetMinor);
-  const { chosen, allocatedMinor } = allocation;
-  const chosenIds = chosen.map(({ id }) => id);
-  await insertAllocations(db, payout, chosenIds);
-  await updatePaid(db, brandId, chosenIds, now);
-  for (const commission of chosen) postPayment(work, commission, payout.id);
-  const paysNone = ids?.length === 0;
-  return { allocatedMinor, nettedMinor: paysNone ? 0 : netOf(outstanding, allocatedMinor, payout.amountMinor) };
-}
-
-function postNetting(work: Work, { id, creatorId, currency }: PayoutRow, nettedMinor: number, at: Date): void {
-  if (nettedMinor === 0) return;
-  work.post({
-    ...{ kind: 'payment', currency, creatorId, payoutId: id },
-    ...{ linkId: null, orderId: null, commissionId: null },
-    postings: [
-      { account: 'cash', amountMinor: nettedMinor, at },
-      { account: 'adjustments_netted', amountMinor: -nettedMinor, at },
-    ],
-  });
 }
 
 function paidAtOf({ paid_at }: PayoutPatch, now: Date): Date {
@@ -122,6 +94,24 @@ function paidAtOf({ paid_at }: PayoutPatch, now: Date): Date {
   throw validationError([{ field: 'paid_at', code: 'invalid', message }]);
 }
 
+/** Money that went out: it pays commissions with what earlier payouts left, and keeps what is left of it. */
+async function payOut(work: Work, payout: PayoutRow, ids: string[] | undefined, paidAt: Date): Promise<PayoutRow> {
+  const { db, brandId } = work;
+  const { id, amountMinor } = payout;
+  if (ids?.length === 0) {
+    postPaidOut(work, { payout, paidAt, leftMinor: 0, isFee: true });
+    return await updatePayout(db, brandId, id, { isFee: true, settledIds: [] });
+  }
+  const payable = await holdPayable(work, payout, ids);
+  const funds = [...(await listFunds(db, payout)), { id, leftMinor: amountMinor }];
+  const plan = planPayment(payable, funds, await sumOutstanding(db, payout));
+  if (ids) assertFits(ids, plan, payout);
+  postPaidOut(work, { payout, paidAt, leftMinor: amountMinor, isFee: false });
+  await payByPlan(work, payout, plan, paidAt);
+  const settledIds = plan.chosen.map((commission) => commission.id);
+  return await updatePayout(db, brandId, id, { settledIds });
+}
+
 /** Records that an external payout was paid, and allocates it. */
 export async function settlePayout(work: Work, id: string, patch: PayoutPatch): Promise<void> {
   const { db, now, brandId } = work;
@@ -129,10 +119,9 @@ export async function settlePayout(work: Work, id: string, patch: PayoutPatch): 
   if (old.method === 'wallet') throw wrongState(old, 'Only manual payouts and bank transfers are settled like this.');
   if (old.status === 'paid') return await assertSamePayment(work, old, patch);
   const paidAt = paidAtOf(patch, now);
-  const paid = await payCommissions(work, old, patch.commission_ids);
   const { reference, note } = patch;
-  const change = { ...given({ reference, note }), ...paid, status: 'paid' as const, paidAt, updatedAt: now };
-  const row = await updatePayout(db, brandId, id, change);
-  postNetting(work, old, paid.nettedMinor, paidAt);
+  const change = { ...given({ reference, note }), status: 'paid' as const, paidAt, updatedAt: now };
+  const paid = await updatePayout(db, brandId, id, change);
+  const row = await payOut(work, paid, patch.commission_ids, paidAt);
   work.audit({ resourceId: id, old, new: { ...row, commissionIds: await listAllocated(db, brandId, id) } });
 }

@@ -13,8 +13,10 @@ export interface Allocation<C> {
 export const oldestFirst = (a: CommissionRow, b: CommissionRow): number =>
   a.occurredAt.getTime() - b.occurredAt.getTime() || (a.id < b.id ? -1 : 1);
 
+type Payable = Pick<CommissionRow, 'id' | 'commissionMinor'>;
+
 /** In the order given: a commission is paid whole or passed over, and all together never exceed the budget. */
-export function allocate<C extends Pick<CommissionRow, 'commissionMinor'>>(
+export function allocate<C extends Pick<Payable, 'commissionMinor'>>(
   commissions: readonly C[],
   budgetMinor: number,
 ): Allocation<C> {
@@ -29,14 +31,94 @@ export function allocate<C extends Pick<CommissionRow, 'commissionMinor'>>(
   return { chosen, passedOver, allocatedMinor };
 }
 
+/** A payout and what of its amount paid nothing yet. */
+export interface Fund {
+  id: string;
+  leftMinor: number;
+}
+
+/** What a payout gives now. */
+export interface Share extends Fund {
+  allocatedMinor: number;
+  /** What refunds after an earlier payment took back, and is settled here; below zero: given back. */
+  nettedMinor: number;
+}
+
+/** Which payout pays how much of a commission. */
+export interface Funding {
+  payoutId: string;
+  commissionId: string;
+  amountMinor: number;
+}
+
+export interface Plan<C> extends Allocation<C> {
+  budgetMinor: number;
+  nettedMinor: number;
+  /** Of every fund, in their order. */
+  shares: Share[];
+  fundings: Funding[];
+}
+
+/** What the funds and what is owed from refunds can pay together. */
+export const budgetOf = (funds: readonly Fund[], outstandingMinor: number): number =>
+  funds.reduce((sum, { leftMinor }) => sum + leftMinor, 0) + Math.max(outstandingMinor, 0);
+
+/** Takes an amount out of the sources, the first ones first. */
+function takeFrom(sources: { leftMinor: number }[], amountMinor: number): number[] {
+  let due = amountMinor;
+  return sources.map((source) => {
+    const taken = Math.min(source.leftMinor, due);
+    source.leftMinor -= taken;
+    due -= taken;
+    return taken;
+  });
+}
+
+/** Each commission is paid by the sources in turn; two of one payout are one. */
+function fundingsOf(chosen: readonly Payable[], shares: readonly Share[]): Funding[] {
+  const sources = shares.map(({ id, allocatedMinor }) => ({ id, leftMinor: allocatedMinor }));
+  return chosen.flatMap(({ id: commissionId, commissionMinor }) => {
+    const host = sources.at(-1)?.id;
+    const taken = takeFrom(sources, commissionMinor);
+    const parts = sources.map(({ id: payoutId }, i) => ({ payoutId, commissionId, amountMinor: taken[i] ?? 0 }));
+    const used = parts.filter(({ amountMinor }) => amountMinor > 0);
+    return used.length > 0 || host === undefined ? used : [{ payoutId: host, commissionId, amountMinor: 0 }];
+  });
+}
+
 /**
- * What a payout settles of the outstanding refunds: as much as it pays. Below zero a store took back a refund that is netted
- * already: its creator is given that of what the commissions leave.
+ * Pays whole commissions out of what payouts have, the oldest payout first. What refunds took back after an earlier
+ * payment is netted first, and counts to the last payout; below zero a store took back a refund that is netted already:
+ * then the last payout gives it back, of what the commissions leave of it.
  */
-export const netOf = (outstandingMinor: number, allocatedMinor: number, amountMinor: number): number =>
-  outstandingMinor >= 0
-    ? Math.min(outstandingMinor, allocatedMinor)
-    : Math.max(outstandingMinor, allocatedMinor - amountMinor);
+export function planPayment<C extends Payable>(
+  commissions: readonly C[],
+  funds: readonly Fund[],
+  outstandingMinor: number,
+): Plan<C> {
+  const budgetMinor = budgetOf(funds, outstandingMinor);
+  const allocation = allocate(commissions, budgetMinor);
+  const takenBack = Math.min(Math.max(outstandingMinor, 0), allocation.allocatedMinor);
+  const left = funds.map(({ leftMinor }) => ({ leftMinor }));
+  const cash = takeFrom(left, allocation.allocatedMinor - takenBack);
+  const hostLeft = left.at(-1)?.leftMinor ?? 0;
+  const givenBack = Math.min(Math.max(-outstandingMinor, 0), hostLeft);
+  const shares = funds.map(({ id }, i): Share => {
+    const isHost = i === funds.length - 1;
+    return {
+      id,
+      leftMinor: (left[i]?.leftMinor ?? 0) - (isHost ? givenBack : 0),
+      allocatedMinor: (cash[i] ?? 0) + (isHost ? takenBack : 0),
+      nettedMinor: isHost ? takenBack - givenBack : 0,
+    };
+  });
+  const fundings = fundingsOf(allocation.chosen, shares);
+  return { ...allocation, budgetMinor, nettedMinor: takenBack - givenBack, shares, fundings };
+}
+
+/** What must be paid so that all of it is; nothing, where what there is already pays it. */
+export const amountFor = (dueMinor: number, funds: readonly Fund[], outstandingMinor: number): number =>
+  Math.max(0, dueMinor - outstandingMinor - budgetOf(funds, 0));
 
 function problemOf(row: CommissionRow | undefined, payout: PayoutRow): Omit<Problem, 'field'> | undefined {
   if (!row) return { code: 'not_found', message: 'No such commission.' };
@@ -70,9 +152,8 @@ export function assertPayable(
 /** Refuses a list that is worth more than the payout has to give, and names what fits. */
 export function assertFits(
   ids: readonly string[],
-  { chosen, passedOver }: Allocation<CommissionRow>,
+  { chosen, passedOver, budgetMinor }: Pick<Plan<CommissionRow>, 'chosen' | 'passedOver' | 'budgetMinor'>,
   { currency }: PayoutRow,
-  budgetMinor: number,
 ): void {
   if (passedOver.length === 0) return;
   const worth = new Map(passedOver.map(({ id, commissionMinor }) => [id, fromMinor(commissionMinor, currency)]));

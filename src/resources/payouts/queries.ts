@@ -5,8 +5,16 @@ import { inBatches } from '../../engines/postgres/batches.ts';
 import type { Db, Exports } from '../../engines/postgres/open.ts';
 import { type Cut, cutTo, inWindow } from '../../engines/postgres/window.ts';
 import { notFound } from '../../values/errors.ts';
+import type { Fund, Funding, Share } from './allocation.ts';
 
 export type PayoutRow = Selectable<PayoutsTable>;
+
+/** To whom something is paid in a currency. */
+export interface Payee {
+  brandId: string;
+  creatorId: string;
+  currency: string;
+}
 
 export interface PayoutWhere extends ListWindow {
   creator_email?: string | undefined;
@@ -93,18 +101,24 @@ export async function insertPayout(db: Db, row: Insertable<PayoutsTable>): Promi
 }
 
 /**
- * The payout, held until the transaction ends, after its creator: of one creator's payouts one is allocated at a time.
- * The lock leaves room for rows that only refer to the creator, as every new sale does.
+ * Creators, locked until the transaction ends, before any of their payouts and commissions: of one creator one payment is
+ * decided at a time. The lock leaves room for rows that only refer to the creator, as every new sale does.
  */
-export async function holdPayout(db: Db, brandId: string, id: string): Promise<PayoutRow> {
-  const { creatorId } = await getPayout(db, brandId, id);
+export async function lockPayees(db: Db, brandId: string, creatorIds: readonly string[]): Promise<void> {
   await db
     .selectFrom('creators')
     .select('id')
     .where('brandId', '=', brandId)
-    .where('id', '=', creatorId)
+    .where('id', '=', sql<string>`any(${creatorIds})`)
+    .orderBy('id')
     .forNoKeyUpdate()
-    .executeTakeFirstOrThrow();
+    .execute();
+}
+
+/** The payout, locked until the transaction ends, after its creator. */
+export async function holdPayout(db: Db, brandId: string, id: string): Promise<PayoutRow> {
+  const { creatorId } = await getPayout(db, brandId, id);
+  await lockPayees(db, brandId, [creatorId]);
   return await db
     .selectFrom('payouts')
     .selectAll()
@@ -130,7 +144,7 @@ export async function updatePayout(
 }
 
 /** What refunds after payment took back and no payout has netted yet; below zero: what was netted and is due again. */
-export async function sumOutstanding(db: Db, { brandId, creatorId, currency }: PayoutRow): Promise<number> {
+export async function sumOutstanding(db: Db, { brandId, creatorId, currency }: Payee): Promise<number> {
   const adjusted = await db
     .selectFrom('commissionAdjustments')
     .where('brandId', '=', brandId)
@@ -148,17 +162,40 @@ export async function sumOutstanding(db: Db, { brandId, creatorId, currency }: P
   return (adjusted.minor ?? 0) - (netted.minor ?? 0);
 }
 
-/** The primary key refuses a second payment of any of them. */
-export async function insertAllocations(db: Db, { brandId, id }: PayoutRow, ids: readonly string[]): Promise<void> {
+/** Payouts of which something is left, the oldest first. */
+export async function listFunds(db: Db, { brandId, creatorId, currency }: Payee): Promise<Fund[]> {
+  const rows = await db
+    .selectFrom('payouts')
+    .select(['id', 'unallocatedMinor as leftMinor', 'paidAt'])
+    .where('brandId', '=', brandId)
+    .where('creatorId', '=', creatorId)
+    .where('currency', '=', currency)
+    .where('unallocatedMinor', '>', 0)
+    .execute();
+  const timeOf = ({ paidAt }: { paidAt: Date | null }) => paidAt?.getTime() ?? 0;
+  return rows.toSorted((a, b) => timeOf(a) - timeOf(b) || (a.id < b.id ? -1 : 1));
+}
+
+/** What a payout gives is added to what it gave before. */
+export async function updateShare(db: Db, brandId: string, share: Share, at: Date): Promise<void> {
+  await db
+    .updateTable('payouts')
+    .set(({ eb }) => ({
+      allocatedMinor: eb('allocatedMinor', '+', share.allocatedMinor),
+      nettedMinor: eb('nettedMinor', '+', share.nettedMinor),
+      unallocatedMinor: share.leftMinor,
+      updatedAt: at,
+    }))
+    .where('brandId', '=', brandId)
+    .where('id', '=', share.id)
+    .execute();
+}
+
+/** The primary key refuses that one payout pays a commission twice. */
+export async function insertFundings(db: Db, brandId: string, fundings: readonly Funding[], at: Date): Promise<void> {
+  if (fundings.length === 0) return;
   await db
     .insertInto('payoutAllocations')
-    .columns(['commissionId', 'brandId', 'payoutId', 'amountMinor'])
-    .expression((eb) =>
-      eb
-        .selectFrom('commissions')
-        .select(['commissions.id', 'commissions.brandId', sql<string>`${id}::text`.as('payoutId'), 'commissionMinor'])
-        .where('commissions.brandId', '=', brandId)
-        .where('commissions.id', '=', sql<string>`any(${ids})`),
-    )
+    .values(fundings.map((funding) => ({ ...funding, brandId, at })))
     .execute();
 }

@@ -8,6 +8,7 @@ import type { PayoutFacts } from './queries.ts';
 
 const method = z.enum(['wallet', 'bank_transfer', 'manual']);
 const id = z.string().min(1).max(100);
+const MAX_COMMISSIONS = 1_000;
 const text = z.string().trim().max(5_000).nullable();
 
 export const Payout = z
@@ -29,11 +30,15 @@ export const Payout = z
       .number()
       .describe('Taken off them for refunds after an earlier payment; below zero: given back, for refunds taken back.'),
     unallocated_amount: z.number().describe('Of its amount, what paid nothing.'),
+    unallocated: z
+      .number()
+      .describe('Of it, what later approvals of this creator and currency use up; 0 of a fee, and until it is paid.'),
+    is_fee: z.boolean().describe('Paid for something else: settled with an empty list of commissions.'),
   })
   .meta({ id: 'Payout' });
 
 export const PayoutDetail = Payout.extend({
-  commission_ids: z.array(z.string()).describe('What it paid, oldest sale first.'),
+  commission_ids: z.array(z.string()).describe('What it paid, or paid a part of, oldest sale first.'),
 }).meta({ id: 'PayoutDetail' });
 
 export const PayoutCreate = z
@@ -45,11 +50,19 @@ export const PayoutCreate = z
     wallet_email: Email.nullable().optional(),
     note: text.optional(),
     description: text.optional().describe('Another name of `note`, which wins.'),
+    commission_ids: z
+      .array(id)
+      .max(MAX_COMMISSIONS)
+      .optional()
+      .describe('Of a wallet, which is paid at once: what it pays, as in `PATCH`. Others are told when they are paid.'),
   })
+  .superRefine(({ method, commission_ids }: Unchecked<'method' | 'commission_ids'>, context) => {
+    if (commission_ids === undefined || method === undefined || method === 'wallet') return;
+    const message = 'is for a wallet; tell it with `PATCH` when this payout is paid';
+    context.addIssue({ code: 'custom', path: ['commission_ids'], message });
+  }, besideOthers)
   .meta({ id: 'PayoutCreate' });
 export type PayoutCreate = z.output<typeof PayoutCreate>;
-
-const MAX_COMMISSIONS = 1_000;
 
 const settlement = {
   status: z.literal('paid'),
@@ -84,13 +97,14 @@ export const PayoutFilter = z
 export const PayoutList = listOf(Payout);
 
 /** Every field that any of the shapes shows, but `commission_ids`. */
-export function payoutOf({ amountMinor, allocatedMinor, nettedMinor, ...row }: PayoutFacts) {
+export function payoutOf({ amountMinor, allocatedMinor, nettedMinor, unallocatedMinor, ...row }: PayoutFacts) {
   const major = (minor: number) => fromMinor(minor, row.currency);
   return {
     ...toWire(row),
     amount: major(amountMinor),
     allocated_amount: major(allocatedMinor),
     netted_amount: major(nettedMinor),
+    unallocated: major(unallocatedMinor),
     unallocated_amount: major(amountMinor - (allocatedMinor - nettedMinor)),
   };
 }

@@ -1,4 +1,4 @@
-import type { Insertable, Selectable, Updateable } from 'kysely';
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { ListWindow, Page } from '../../api/page.ts';
 import { inBatches } from '../../engines/postgres/batches.ts';
 import type { Db, Exports } from '../../engines/postgres/open.ts';
@@ -12,7 +12,20 @@ export type RosterRow = Selectable<RosterEntriesTable>;
 const entriesOf = (db: Db, brandId: string) =>
   db.selectFrom('rosterEntries').selectAll().where('rosterEntries.brandId', '=', brandId);
 
-/** Entries with their person. Earned is what was paid out in the brand's currency; others are not added to it. */
+/** Per currency: commissions paid, without what refunds after payment had taken back and payouts netted. */
+const EARNED = sql<{ currency: string; minor: number }[]>`(
+  select coalesce(jsonb_agg(jsonb_build_object('currency', one.currency, 'minor', one.minor) order by one.currency), '[]')
+  from (
+    select part.currency, sum(part.minor)::bigint as minor from (
+      select commission.currency, commission.commission_minor as minor from commissions as commission
+      where commission.brand_id = entry.brand_id and commission.creator_id = entry.creator_id and commission.status = 'paid'
+      union all
+      select payout.currency, -payout.netted_minor from payouts as payout
+      where payout.brand_id = entry.brand_id and payout.creator_id = entry.creator_id
+    ) as part group by part.currency
+  ) as one)`;
+
+/** Entries with their person. */
 const withCreators = (db: Db, brandId: string, entries: ReturnType<typeof entriesOf>) =>
   db
     .selectFrom(entries.as('entry'))
@@ -31,16 +44,7 @@ const withCreators = (db: Db, brandId: string, entries: ReturnType<typeof entrie
       'creator.tags',
       'brand.currency as brandCurrency',
     ])
-    .select((eb) =>
-      eb
-        .selectFrom('commissions as commission')
-        .where('commission.brandId', '=', brandId)
-        .whereRef('commission.creatorId', '=', 'entry.creatorId')
-        .whereRef('commission.currency', '=', 'brand.currency')
-        .where('commission.status', '=', 'paid')
-        .select(({ fn }) => fn.sum<number | null>('commission.commissionMinor').as('minor'))
-        .as('earnedMinor'),
-    )
+    .select(EARNED.as('earned'))
     .select((eb) =>
       eb
         .selectFrom('applications as application')
@@ -55,13 +59,18 @@ const withCreators = (db: Db, brandId: string, entries: ReturnType<typeof entrie
         .as('campaignsCompleted'),
     );
 
-/** In major units of the brand's currency. */
-function withEarned<Row extends { earnedMinor: number | null; brandCurrency: string }>({
-  earnedMinor,
+/** In major units: of the brand's currency, and beside it of every other in which something was earned. */
+function withEarned<Row extends { earned: { currency: string; minor: number }[]; brandCurrency: string }>({
+  earned,
   brandCurrency,
   ...row
 }: Row) {
-  return { ...row, totalEarned: fromMinor(earnedMinor ?? 0, brandCurrency) };
+  const amounts = earned.map(({ currency, minor }) => ({ currency, total_earned: fromMinor(minor, currency) }));
+  return {
+    ...row,
+    totalEarned: amounts.find(({ currency }) => currency === brandCurrency)?.total_earned ?? 0,
+    byCurrency: amounts.filter(({ currency, total_earned }) => currency !== brandCurrency && total_earned !== 0),
+  };
 }
 
 export type RosterRecordRow = Awaited<ReturnType<typeof getRecord>>;

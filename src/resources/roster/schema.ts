@@ -17,7 +17,12 @@ export const RosterEntry = z
     status,
     added_at: timestamp,
     campaigns_completed: z.number().int(),
-    total_earned: z.number().describe("Commissions paid out in the brand's currency."),
+    total_earned: z
+      .number()
+      .describe("Commissions paid in the brand's currency, without what refunds took back and payouts netted."),
+    by_currency: z
+      .array(z.object({ currency: z.string(), total_earned: z.number() }))
+      .describe('The same in other currencies.'),
   })
   .meta({ id: 'RosterEntry' });
 

@@ -1,11 +1,10 @@
 import type { Work } from '../../../api/work.ts';
 import { ApiError, type Problem, validationError } from '../../../values/errors.ts';
 import { newId } from '../../../values/ids.ts';
-import { toPpm } from '../../../values/money.ts';
 import { getBrandCurrency } from '../../brands/queries.ts';
 import { campaignProblems } from '../../campaigns/actions.ts';
 import { holdCircle } from '../../creators/queries.ts';
-import { destinationProblems } from '../actions.ts';
+import { destinationProblems, ratePpmOf } from '../actions.ts';
 import { codeFor } from '../codes.ts';
 import { insertLinks, insertStates, type LinkRow } from '../queries.ts';
 import { shortUrl } from '../schema.ts';
@@ -121,7 +120,7 @@ function rowOf(id: string, member: Member, code: string, terms: Terms): LinkRow 
     ...{ id, value, creatorId: member.creatorId, creatorName: null, integrationId: null },
     slug: terms.type === 'link' ? firstSlug(value, namesOf(member)) : null,
     ...{ holdDays: DEFAULT_DAYS, attributionDays: DEFAULT_DAYS },
-    ...{ platform: null, active: true, lastSyncAt: null, updatedAt: null },
+    ...{ platform: null, active: true, lastSyncAt: null, discountPpm: null, expiresAt: null, updatedAt: null },
   };
 }
 
@@ -145,12 +144,13 @@ async function settle(work: Work, made: readonly Made[]): Promise<Made[]> {
   });
 }
 
-async function termsOf({ db, now, brandId }: Work, kind: Kind, input: BulkCreate): Promise<Terms> {
+async function termsOf(work: Work, kind: Kind, input: BulkCreate): Promise<Terms> {
+  const { db, now, brandId } = work;
   return {
     ...kind,
     brandId,
     destinationUrl: input.destination_url ?? null,
-    commissionRatePpm: toPpm(input.commission_rate) ?? 0,
+    commissionRatePpm: await ratePpmOf(work, input.commission_rate),
     currency: await getBrandCurrency(db, brandId),
     createdAt: now,
   };

@@ -24,7 +24,7 @@ export const BulkCreate = z
       .nullable()
       .describe('Limits the roster to those who were accepted for this campaign, and assigns within it.')
       .optional(),
-    commission_rate: Rate.default(0),
+    commission_rate: Rate.optional().describe("Percent; the brand's `default_commission_rate` when omitted."),
     type: z
       .enum(['discount_code', 'link', 'referral_link'])
       .default('discount_code')

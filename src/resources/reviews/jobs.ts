@@ -1,7 +1,7 @@
 import type { Context } from '../../api/context.ts';
 import { inWork } from '../../api/work.ts';
+import { listWithDue } from '../commissions/review-queries.ts';
 import { approveNextDue } from './actions.ts';
-import { listWithDue } from './queries.ts';
 
 const AT_ONCE = 100;
 

@@ -1,12 +1,13 @@
 import { ApiError, type ErrorCode, notFound, type Problem } from '../../values/errors.ts';
-import { approvalBlocks, type Block } from '../orders/actions.ts';
-import type { CommissionRow, Review } from './queries.ts';
+import { approvalBlockers, type Blocker } from '../commissions/policy.ts';
+import type { CommissionRow } from '../commissions/queries.ts';
+import type { Review } from '../commissions/review-queries.ts';
 
 /** Why a commission cannot be moved. */
 interface Refusal {
-  code: 'not_found' | 'paid' | Block['code'];
+  code: 'not_found' | 'paid' | Blocker['code'];
   message: string;
-  facts?: Block['facts'];
+  facts?: Blocker['facts'];
 }
 
 const SINGLE: Record<Exclude<Refusal['code'], 'not_found'>, ErrorCode> = {
@@ -28,7 +29,7 @@ export function refusalOf({ row, isCancelled }: Candidate, { status }: Review, n
   if (!row) return NOT_FOUND;
   if (row.status === 'paid') return { code: 'paid', message: 'The commission is paid; it no longer changes.' };
   if (row.status === status || status === 'rejected') return undefined;
-  return approvalBlocks(row, isCancelled, now)[0];
+  return approvalBlockers(row, isCancelled, now)[0];
 }
 
 export function refused({ code, message, facts = undefined }: Refusal): ApiError {

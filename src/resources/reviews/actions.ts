@@ -1,16 +1,12 @@
 import type { Work } from '../../api/work.ts';
-import { postApproval, postRejection } from '../orders/actions.ts';
-import { CommissionAnnounced, commissionOf } from '../orders/schema.ts';
-import {
-  type CommissionRow,
-  holdCommissions,
-  holdDue,
-  listCancelled,
-  listCommissionsById,
-  type Review,
-  updateReviewed,
-} from './queries.ts';
-import { type Candidate, refusalOf, refused, selectionRefused } from './verdict.ts';
+import { announce } from '../commissions/announce-actions.ts';
+import { mayApproveItself } from '../commissions/policy.ts';
+import { postApproval, postRejection } from '../commissions/posting-actions.ts';
+import { type CommissionRow, holdCommissions, listCreatorsOf } from '../commissions/queries.ts';
+import { holdDue, listCancelled, listDue, type Review, updateReviewed } from '../commissions/review-queries.ts';
+import { payFromUnallocated } from '../payouts/payment-actions.ts';
+import { lockPayees } from '../payouts/queries.ts';
+import { type Candidate, refusalOf, refused, selectionRefused } from './policy.ts';
 
 /** Moves what is held and may be moved, with its ledger entries, audit lines and, at the first approval, its event. */
 async function move(work: Work, rows: readonly CommissionRow[], review: Review): Promise<void> {
@@ -24,21 +20,31 @@ async function move(work: Work, rows: readonly CommissionRow[], review: Review):
     else postRejection(work, row);
     work.audit({ resourceId: row.id, old: row, new: after.get(row.id) ?? row });
   }
+  const announced = rows.filter((row) =>
+    review.status === 'approved' ? row.approvedAt === null : row.status !== 'rejected',
+  );
+  await announce(
+    work,
+    review.status === 'approved' ? 'commission.approved' : 'commission.rejected',
+    announced.map(({ id }) => id),
+  );
   if (review.status === 'rejected') return;
-  const first = rows.filter(({ approvedAt }) => approvedAt === null).map(({ id }) => id);
-  for (const facts of await listCommissionsById(db, brandId, first)) {
-    work.emit('commission.approved', CommissionAnnounced.parse(commissionOf(facts)));
-  }
+  await payFromUnallocated(work, moved);
 }
 
-async function holdCandidates({ db, brandId }: Work, ids: readonly string[]): Promise<Map<string, Candidate>> {
+async function holdCandidates(
+  { db, brandId }: Work,
+  ids: readonly string[],
+  { status }: Review,
+): Promise<Map<string, Candidate>> {
+  if (status === 'approved') await lockPayees(db, brandId, await listCreatorsOf(db, brandId, ids));
   const rows = await holdCommissions(db, brandId, ids);
   const cancelled = await listCancelled(
     db,
     brandId,
-    rows.map(({ orderId }) => orderId),
+    rows.flatMap(({ orderId }) => orderId ?? []),
   );
-  return new Map(rows.map((row) => [row.id, { row, isCancelled: cancelled.has(row.orderId) }]));
+  return new Map(rows.map((row) => [row.id, { row, isCancelled: row.orderId !== null && cancelled.has(row.orderId) }]));
 }
 
 const UNKNOWN: Candidate = { row: undefined, isCancelled: false };
@@ -59,7 +65,7 @@ async function apply(work: Work, rows: readonly CommissionRow[], review: Review)
 
 /** Moves all or none: one that cannot be moved refuses the whole, before any change. Returns how many were moved. */
 export async function reviewAll(work: Work, ids: readonly string[], review: Review): Promise<number> {
-  const candidates = await holdCandidates(work, ids);
+  const candidates = await holdCandidates(work, ids, review);
   const problems = ids.flatMap((id, index) => {
     const refusal = refusalOf(candidates.get(id) ?? UNKNOWN, review, work.now);
     return refusal ? [{ index, id, refusal }] : [];
@@ -71,7 +77,7 @@ export async function reviewAll(work: Work, ids: readonly string[], review: Revi
 
 /** Returns how many were moved: none when it has the status already. */
 export async function reviewOne(work: Work, id: string, review: Review): Promise<number> {
-  const candidate = (await holdCandidates(work, [id])).get(id) ?? UNKNOWN;
+  const candidate = (await holdCandidates(work, [id], review)).get(id) ?? UNKNOWN;
   const refusal = refusalOf(candidate, review, work.now);
   if (refusal) throw refused(refusal);
   return candidate.row ? await apply(work, [candidate.row], review) : 0;
@@ -79,7 +85,11 @@ export async function reviewOne(work: Work, id: string, review: Review): Promise
 
 /** Approves the brand's next due commissions without a review. Returns how many. */
 export async function approveNextDue(work: Work, limit: number): Promise<number> {
-  const rows = await holdDue(work.db, work.brandId, work.now, limit);
+  const { db, now, brandId } = work;
+  const ids = await listDue(db, brandId, now, limit);
+  await lockPayees(db, brandId, await listCreatorsOf(db, brandId, ids));
+  const found = await holdDue(db, brandId, ids);
+  const rows = found.filter(({ isCancelled, ...row }) => mayApproveItself(row, isCancelled, now));
   await move(work, rows, { status: 'approved', note: 'auto' });
   return rows.length;
 }

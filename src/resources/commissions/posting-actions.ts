@@ -6,8 +6,8 @@ import type { Account, NewEntry, Posting } from '../../ledger/entry.ts';
 export interface LedgeredCommission {
   id: string;
   /** Our own id of the order. */
-  orderId: string;
-  linkId: string;
+  orderId: string | null;
+  linkId: string | null;
   creatorId: string;
   currency: string;
   commissionMinor: number;
@@ -61,6 +61,6 @@ export function postRejection(work: Poster, commission: LedgeredCommission): voi
 }
 
 /** Of an approved commission that a payout pays whole. */
-export function postPayment(work: Poster, commission: LedgeredCommission, payoutId: string): void {
+export function postPayment(work: Poster, commission: LedgeredCommission, payoutId: string | null): void {
   post(work, entryOf(commission, 'payment', move(commission, 'paid'), payoutId));
 }

@@ -1,0 +1,42 @@
+import type { Insertable, Updateable } from 'kysely';
+import type { CommissionsTable } from '../../engines/postgres/attribution-tables.ts';
+import type { Db } from '../../engines/postgres/open.ts';
+import type { CommissionRow } from './queries.ts';
+
+interface OwnOrder {
+  brandId: string;
+  /** Our own id of the order. */
+  id: string;
+}
+
+/** The order's commission, held until the transaction ends: a review or payment of it comes before or after. */
+export async function holdCommissionOf(db: Db, { brandId, id }: OwnOrder): Promise<CommissionRow | undefined> {
+  return await db
+    .selectFrom('commissions')
+    .selectAll()
+    .where('brandId', '=', brandId)
+    .where('orderId', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+export async function insertCommission(db: Db, row: Insertable<CommissionsTable>): Promise<CommissionRow> {
+  return await db.insertInto('commissions').values(row).returningAll().executeTakeFirstOrThrow();
+}
+
+export async function updateCommission(
+  db: Db,
+  { brandId, id }: Pick<CommissionRow, 'brandId' | 'id'>,
+  change: Updateable<CommissionsTable>,
+): Promise<void> {
+  await db.updateTable('commissions').set(change).where('brandId', '=', brandId).where('id', '=', id).execute();
+}
+
+export async function findCommissionOf(db: Db, { brandId, id }: OwnOrder) {
+  return await db
+    .selectFrom('commissions')
+    .selectAll()
+    .where('brandId', '=', brandId)
+    .where('orderId', '=', id)
+    .executeTakeFirst();
+}

@@ -1,0 +1,106 @@
+import { sql } from 'kysely';
+import type { Db } from '../../engines/postgres/open.ts';
+import type { CommissionRow } from './queries.ts';
+
+/** Which of these orders were cancelled. Asked after their commissions are held, so that it is the newest answer. */
+export async function listCancelled(db: Db, brandId: string, orderIds: readonly string[]): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom('orders')
+    .select('id')
+    .where('brandId', '=', brandId)
+    .where('id', '=', sql<string>`any(${orderIds})`)
+    .where('cancelledAt', 'is not', null)
+    .execute();
+  return new Set(rows.map(({ id }) => id));
+}
+
+export interface Review {
+  status: 'approved' | 'rejected';
+  note: string | null;
+}
+
+/** A review's word replaces the facts' own. The first approval's time is kept for good: it is told of once. */
+export async function updateReviewed(
+  db: Db,
+  brandId: string,
+  ids: readonly string[],
+  { status, note, at }: Review & { at: Date },
+): Promise<CommissionRow[]> {
+  return await db
+    .updateTable('commissions')
+    .set({
+      status,
+      statusNote: note,
+      statusUpdatedAt: at,
+      rejectedFrom: null,
+      noteBeforeRejection: null,
+      ...(status === 'approved' ? { approvedAt: sql<Date>`coalesce(approved_at, ${at})` } : {}),
+    })
+    .where('brandId', '=', brandId)
+    .where('id', '=', sql<string>`any(${ids})`)
+    .returningAll()
+    .execute();
+}
+
+/**
+ * Brands that want approval without a review and may have something to approve. The earliest of each brand is found in
+ * the index: of 60,000 due ones in 2 ms, where asking for one that is sure to be approvable read them all in 120 ms.
+ */
+export async function listWithDue(db: Db, now: Date): Promise<string[]> {
+  const rows = await db
+    .selectFrom('brands')
+    .innerJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('commissions')
+          .select('commissions.id')
+          .whereRef('commissions.brandId', '=', 'brands.id')
+          .where('commissions.status', '=', 'pending')
+          .where('commissions.holdEndsAt', '<=', now)
+          .orderBy('commissions.holdEndsAt')
+          .limit(1)
+          .as('due'),
+      (join) => join.onTrue(),
+    )
+    .select('brands.id')
+    .where('brands.autoApproveCommissions', '=', true)
+    .orderBy('brands.id')
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** The brand's next commissions that nothing known keeps from being approved without a review. */
+export async function listDue(db: Db, brandId: string, now: Date, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('commissions')
+    .leftJoin('orders', 'orders.id', 'commissions.orderId')
+    .innerJoin('brands', 'brands.id', 'commissions.brandId')
+    .select('commissions.id')
+    .where('commissions.brandId', '=', brandId)
+    .where('brands.autoApproveCommissions', '=', true)
+    .where('commissions.status', '=', 'pending')
+    .where('commissions.holdEndsAt', '<=', now)
+    .where('commissions.paidAt', 'is not', null)
+    .where('orders.cancelledAt', 'is', null)
+    .where(sql<boolean>`(commissions.refunded_minor < commissions.amount_minor or commissions.amount_minor = 0)`)
+    .where(sql<boolean>`not commissions.fraud_flags @> '[{"severity": "high"}]'`)
+    .orderBy('commissions.holdEndsAt')
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Those of them that no other worker or review has locked, locked until the transaction ends. */
+export async function holdDue(db: Db, brandId: string, ids: readonly string[]) {
+  return await db
+    .selectFrom('commissions')
+    .leftJoin('orders', 'orders.id', 'commissions.orderId')
+    .selectAll('commissions')
+    .select(sql<boolean>`orders.cancelled_at is not null`.as('isCancelled'))
+    .where('commissions.brandId', '=', brandId)
+    .where('commissions.id', '=', sql<string>`any(${ids})`)
+    .orderBy('commissions.id')
+    .forUpdate('commissions')
+    .skipLocked()
+    .execute();
+}

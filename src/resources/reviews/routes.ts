@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { change, noLookUp, nothing } from '../../api/operation.ts';
+import { getCommission } from '../commissions/queries.ts';
+import { commissionOf } from '../commissions/schema.ts';
+import { reviewAll, reviewOne } from './actions.ts';
+import {
+  CommissionBulk,
+  CommissionPatch,
+  CommissionPatched,
+  CommissionReview,
+  CommissionsBulkReviewed,
+  CommissionsReviewed,
+} from './schema.ts';
+
+const tag = 'Commissions';
+const byId = z.object({ id: z.string().max(100) });
+const reviewing = { readOnly: false, idempotent: true, destructive: false };
+const RULES =
+  'Approval needs a verified paid order past its review period. Approved and rejected can be exchanged until the ' +
+  'commission is paid. A repeated review changes nothing, but that a rejection of what a refund or cancellation rejected ' +
+  'becomes your own, with its note, and stays when the store takes that back.';
+
+const reviewCommissionsOperation = change({
+  id: 'review_commissions',
+  method: 'POST',
+  path: '/v1/commissions',
+  tag,
+  summary: 'Approve or reject commissions',
+  description: `One (\`event_id\`) or up to 100 (\`event_ids\`): all of them or none. ${RULES}`,
+  callers: ['brand'],
+  params: nothing,
+  query: nothing,
+  body: CommissionReview,
+  response: z.object({ data: CommissionsReviewed }),
+  errors: ['NOT_FOUND', 'REVIEW_PERIOD_ACTIVE', 'ORDER_NOT_PAID', 'COMMISSION_PAID', 'INVALID_SELECTION'],
+  hints: reviewing,
+  lookUp: noLookUp,
+  apply: async (work, { body: { status, note = null, event_id, event_ids = [] } }) => {
+    const review = { status, note };
+    const isOne = event_id !== undefined;
+    const updated = isOne ? await reviewOne(work, event_id, review) : await reviewAll(work, event_ids, review);
+    return { data: { updated } };
+  },
+});
+
+const updateCommissionOperation = change({
+  id: 'update_commission',
+  method: 'PATCH',
+  path: '/v1/affiliates/commissions/{id}',
+  tag,
+  summary: 'Approve or reject one commission',
+  description: RULES,
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: CommissionPatch,
+  response: z.object({ data: CommissionPatched }),
+  errors: ['NOT_FOUND', 'REVIEW_PERIOD_ACTIVE', 'ORDER_NOT_PAID', 'COMMISSION_PAID'],
+  hints: reviewing,
+  lookUp: noLookUp,
+  apply: async (work, { params, body: { status, note = null } }) => {
+    await reviewOne(work, params.id, { status, note });
+    return { data: commissionOf(await getCommission(work.db, work.brandId, params.id)) };
+  },
+});
+
+const updateCommissionsOperation = change({
+  id: 'update_commissions',
+  method: 'PATCH',
+  path: '/v1/affiliates/commissions/bulk',
+  tag,
+  summary: 'Approve or reject up to 100 commissions',
+  description: `All of them or none. ${RULES}`,
+  callers: ['brand'],
+  params: nothing,
+  query: nothing,
+  body: CommissionBulk,
+  response: z.object({ data: CommissionsBulkReviewed }),
+  errors: ['INVALID_SELECTION'],
+  hints: reviewing,
+  lookUp: noLookUp,
+  apply: async (work, { body: { status, note = null, event_ids } }) => {
+    const updated_count = await reviewAll(work, event_ids, { status, note });
+    const total_requested = event_ids.length;
+    return { data: { status, updated_count, skipped_count: total_requested - updated_count, total_requested } };
+  },
+});
+
+export const reviewOperations = [
+  reviewCommissionsOperation,
+  updateCommissionOperation,
+  updateCommissionsOperation,
+] as const;

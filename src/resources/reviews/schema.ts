@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { besideOthers, type Unchecked } from '../../api/problems.ts';
+import { CommissionEvent } from '../commissions/schema.ts';
+
+const note = z.string().trim().max(5_000).nullable().optional().describe('Kept as `status_note`.');
+const reviewed = z.enum(['approved', 'rejected']);
+const id = z.string().min(1).max(100);
+
+const MAX_EVENTS = 100;
+const eventIds = z.array(id).min(1).max(MAX_EVENTS);
+
+export const CommissionReview = z
+  .object({
+    status: reviewed,
+    event_id: id.optional(),
+    event_ids: eventIds.optional(),
+    note,
+  })
+  .superRefine(({ event_id, event_ids }: Unchecked<'event_id' | 'event_ids'>, context) => {
+    if ((event_id === undefined) !== (event_ids === undefined)) return;
+    const params = { code: event_id === undefined ? 'required' : 'ambiguous' };
+    const message = 'give exactly one of `event_id` and `event_ids`';
+    context.addIssue({ code: 'custom', path: ['event_id'], params, message });
+  }, besideOthers)
+  .meta({ id: 'CommissionReview' });
+
+export const CommissionsReviewed = z.object({ updated: z.number().int().min(0) });
+
+export const CommissionPatch = z.object({ status: reviewed, note }).meta({ id: 'CommissionPatch' });
+export type CommissionPatch = z.output<typeof CommissionPatch>;
+
+export const CommissionPatched = CommissionEvent.pick({
+  id: true,
+  status: true,
+  status_updated_at: true,
+  status_note: true,
+});
+
+export const CommissionBulk = z.object({ event_ids: eventIds, status: reviewed, note }).meta({ id: 'CommissionBulk' });
+
+export const CommissionsBulkReviewed = z.object({
+  status: reviewed,
+  updated_count: z.number().int().min(0),
+  skipped_count: z.number().int().min(0).describe('Those that had the status already, and ids given twice.'),
+  total_requested: z.number().int().min(1),
+});

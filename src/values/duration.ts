@@ -1,0 +1,29 @@
+const UNIT_MS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 } as const;
+
+const FORM = /^(?:(\d{1,6})d)?(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,6})s)?$/;
+
+export const DURATION_FORM = 'such as 31d, 12h, 90m or 1d12h';
+
+/** A length of time as people write it, in milliseconds; undefined when it is none. */
+export function readDuration(text: string): number | undefined {
+  const [whole, days, hours, minutes, seconds] = FORM.exec(text.trim()) ?? [];
+  if (!whole) return undefined;
+  return (
+    Number(days ?? 0) * UNIT_MS.d +
+    Number(hours ?? 0) * UNIT_MS.h +
+    Number(minutes ?? 0) * UNIT_MS.m +
+    Number(seconds ?? 0) * UNIT_MS.s
+  );
+}
+
+/** The same as people write it, down to seconds. */
+export function durationText(ms: number): string {
+  let rest = Math.floor(ms / 1_000) * 1_000;
+  let text = '';
+  for (const [unit, unitMs] of Object.entries(UNIT_MS)) {
+    const count = Math.floor(rest / unitMs);
+    rest -= count * unitMs;
+    if (count > 0) text += `${count}${unit}`;
+  }
+  return text || '0s';
+}

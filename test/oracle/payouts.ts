@@ -1,0 +1,72 @@
+import { decimal, major } from './door.ts';
+import type { Act } from './history.ts';
+import { type OraclePayout, standings } from './model.ts';
+import { owedBack, payable, payOut } from './paying.ts';
+import { assertSame, idsOf, orderIdOf } from './reviews.ts';
+import { pick, type World } from './world.ts';
+
+type Of<Name extends Act['act']> = Extract<Act, { act: Name }>;
+
+interface Wish {
+  creator: number;
+  currency: string;
+  amountMinor: number;
+  isWallet: boolean;
+  ids: string[] | undefined;
+}
+
+/** Makes a payout and pays it: a wallet's is paid when it is made. The answer is the last one. */
+async function makeNow({ door, emails }: World, { creator, currency, amountMinor, isWallet, ids }: Wish) {
+  const amount = Number(decimal(amountMinor, currency));
+  const listed = ids ? { commission_ids: ids } : {};
+  const input = { creator_email: emails[creator], amount, currency, method: isWallet ? 'wallet' : 'manual' };
+  const made = await door.send('POST', '/v1/payouts', isWallet ? { ...input, ...listed } : input);
+  if (isWallet) return made;
+  return await door.send('PATCH', `/v1/payouts/${made.body.data.id}`, { status: 'paid', ...listed });
+}
+
+function assertShown(shown: Record<string, unknown>, paid: OraclePayout): void {
+  const { currency, amountMinor, allocatedMinor, nettedMinor, leftMinor } = paid;
+  assertSame(
+    'a payout',
+    [shown.amount, shown.allocated_amount, shown.netted_amount, shown.unallocated],
+    [amountMinor, allocatedMinor, nettedMinor, leftMinor].map((minor) => major(minor, currency)),
+  );
+}
+
+/** A payout of a part of what is owed, or more, paid at once. */
+export async function payNow(world: World, act: Of<'pay'>, now: number): Promise<void> {
+  const { door, oracle } = world;
+  const { percent, isListed, isWallet } = act;
+  const owed = standings(oracle).filter(({ status }) => status === 'approved');
+  const payee = pick(owed, act.payee);
+  if (!payee) return;
+  const { currency, commission } = payee;
+  const { creator } = commission.link;
+  const all = payable(oracle, creator, currency);
+  const wanted = isListed ? all.toReversed().slice(0, 2) : all;
+  const dueMinor = wanted.reduce((sum, one) => sum + one.dueMinor, 0) - owedBack(oracle, creator, currency);
+  const amountMinor = Math.max(1, Math.ceil((dueMinor * percent) / 100));
+  const known = await idsOf(world);
+  const ids = isListed ? wanted.map(({ order }) => known.get(orderIdOf(order)) ?? 'missing') : undefined;
+  const answer = await makeNow(world, { creator, currency, amountMinor, isWallet, ids });
+  const id = String(answer.body.data?.id ?? '');
+  const paid = payOut(oracle, { id, at: now, creator, currency, amountMinor, isFee: false }, wanted, isListed);
+  if (!paid) return assertSame('a list too dear', [answer.status, answer.body.code], [422, 'INVALID_SELECTION']);
+  assertShown(answer.body.data ?? answer.body, paid);
+  if (!act.isTwice || isWallet) return;
+  const again = await door.send('PATCH', `/v1/payouts/${id}`, { status: 'paid', ...(ids && { commission_ids: ids }) });
+  assertSame('a payout paid twice', again.status, 200);
+}
+
+/** Money that goes out whatever is approved: for commissions to come, or a fee. */
+export async function advanceNow(world: World, act: Of<'advance'>, now: number): Promise<void> {
+  const { oracle, emails } = world;
+  const { currency, amountMinor, isWallet, isFee } = act;
+  const creator = act.creator % emails.length;
+  const answer = await makeNow(world, { creator, currency, amountMinor, isWallet, ids: isFee ? [] : undefined });
+  const made = { id: String(answer.body.data?.id ?? ''), at: now, creator, currency, amountMinor, isFee };
+  const paid = payOut(oracle, made, isFee ? [] : payable(oracle, creator, currency), false);
+  if (!paid) throw new Error('An advance was refused.');
+  assertShown(answer.body.data ?? answer.body, paid);
+}
