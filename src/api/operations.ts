@@ -9,9 +9,11 @@ import { folderOperations } from '../resources/assets/folders/routes.ts';
 import { assetOperations } from '../resources/assets/routes.ts';
 import { auditOperations } from '../resources/audit/routes.ts';
 import { brandOperations } from '../resources/brands/routes.ts';
+import { briefOperations } from '../resources/briefs/routes.ts';
 import { campaignOperations } from '../resources/campaigns/routes.ts';
 import { commissionOperations } from '../resources/commissions/routes.ts';
 import { contentOperations } from '../resources/content/routes.ts';
+import { contractOperations } from '../resources/contracts/routes.ts';
 import { creatorOperations } from '../resources/creators/routes.ts';
 import { deliverableOperations } from '../resources/deliverables/routes.ts';
 import { eventOperations } from '../resources/events/routes.ts';
@@ -44,6 +46,8 @@ const declared = [
   ...folderOperations,
   ...assetOperations,
   ...deliverableOperations,
+  ...contractOperations,
+  ...briefOperations,
   ...shipmentOperations,
   ...contentOperations,
   ...linkOperations,
