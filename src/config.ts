@@ -59,10 +59,13 @@ const Environment = z.object({
     .regex(/^[0-9a-fA-F]{64}$/, 'must be 64 hex digits')
     .optional(),
   LINKS_URL: url(['http:', 'https:']),
+  MCP_HOSTS: z.string().optional(),
   ROLLCALL_SANDBOX: z.enum(['0', '1', 'really'], 'must be 1; beside engines of your own, really').default('0'),
   SMTP_URL: url(['smtp:', 'smtps:']),
   MAIL_FROM: z.email('must be an address alone, such as mail@example.com').optional(),
   UNKNOWN_LINK_URL: url(['http:', 'https:']),
+  API_URL: url(['http:', 'https:']),
+  LEGACY_URL: url(['http:', 'https:']),
   OUTBOUND_ALLOW: networks,
   ASSETS_URL: url(['s3:']),
   MAX_ASSET_MB: z.coerce.number().int().min(1).max(5_000).default(100),
@@ -107,6 +110,8 @@ export interface Config {
   contentProviderToken: string | undefined;
   /** The installation's one secret, 32 bytes; `readSecret` says where it comes from when it is not set. */
   secret: Buffer | undefined;
+  /** Host names under which agents reach /mcp, besides addresses and localhost: a foreign name is a browser led astray. */
+  mcpHosts: string[];
   /** The links host, without a slash at the end; short URLs begin with it. */
   linksUrl: string;
   /** False: links are on the address that the server listens on. */
@@ -117,6 +122,10 @@ export interface Config {
   smtpUrl: string | undefined;
   /** The address that mails come from. */
   mailFrom: string;
+  /** The API's own address, where answers must name it in full. */
+  apiUrl: string | undefined;
+  /** The host of the older interface; undefined: both interfaces are on every host. */
+  legacyUrl: string | undefined;
   /** Where a visitor of an unknown or inactive link is sent; undefined: a page of our own. */
   unknownLinkUrl: string | undefined;
   /** Addresses or networks that calls to a brand's own hosts may reach although they are private. */
@@ -162,6 +171,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     portIsSet: present.PORT !== undefined,
     logLevel: env.LOG_LEVEL,
     trustedProxies: listed(env.TRUSTED_PROXIES),
+    mcpHosts: listed((env.MCP_HOSTS ?? '').toLowerCase()),
     urls: {
       postgres: env.DATABASE_URL,
       redis: env.REDIS_URL,
@@ -184,6 +194,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     isSandbox: env.ROLLCALL_SANDBOX !== '0',
     smtpUrl: env.SMTP_URL,
     mailFrom: env.MAIL_FROM ?? 'rollcall@localhost',
+    apiUrl: env.API_URL?.replace(/\/$/, ''),
+    legacyUrl: env.LEGACY_URL,
     unknownLinkUrl: env.UNKNOWN_LINK_URL,
     outboundAllow: env.OUTBOUND_ALLOW,
     assetsUrl: env.ASSETS_URL,

@@ -5,6 +5,7 @@ import { deleteOldEvents, listEventsAfter } from '../../src/outbox/queries.ts';
 import { type Consumer, type OutboxEvent, relayAll } from '../../src/outbox/relay.ts';
 import { Application } from '../../src/resources/applications/schema.ts';
 import { CommissionAnnounced } from '../../src/resources/commissions/schema.ts';
+import { Contract } from '../../src/resources/contracts/schema.ts';
 import { Deliverable } from '../../src/resources/deliverables/schema.ts';
 import { Payout } from '../../src/resources/payouts/schema.ts';
 import { systemClock } from '../../src/values/clock.ts';
@@ -138,6 +139,7 @@ describe('the names of events', () => {
     ['commission.created', CommissionAnnounced],
     ['payout.created', Payout],
     ['deliverable.approved', Deliverable],
+    ['contract.signed', Contract],
   ] as const)('%s carries every field that its noun shows', (event, item) => {
     expect(Object.keys(EVENT_PAYLOADS[event].shape)).toEqual(Object.keys(item.shape));
   });

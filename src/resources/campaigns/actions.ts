@@ -44,7 +44,7 @@ export async function createCampaign(work: Work, input: CampaignCreate): Promise
 }
 
 /** Checked as a whole, in the currency it will be kept in. */
-function payable(compensation: Compensation, brandCurrency: string): Compensation {
+export function payable(compensation: Compensation, brandCurrency: string): Compensation {
   const problem = compensationProblem(compensation, brandCurrency);
   if (!problem) return compensation;
   const message = `${problem}; got ${compensation.amount}.`;
