@@ -20,6 +20,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'src/api/openapi/schema.ts',
     'src/api/openapi/words.ts',
     'src/api/operation.ts',
+    'src/api/plans/',
     'src/api/form-part.ts',
     'src/api/upload.ts',
     'src/api/work.ts',
@@ -53,7 +54,7 @@ const CLIENTS: Readonly<Record<string, readonly string[]>> = {
 const NOUNS: readonly (readonly string[])[] = [
   ['brands'],
   ['people'],
-  ['usage', 'audit', 'keys', 'passkeys', 'sessions'],
+  ['usage', 'audit', 'plans', 'agent-policy', 'keys', 'passkeys', 'sessions'],
   ['creators'],
   ['roster'],
   ['campaigns'],
@@ -75,7 +76,7 @@ const NOUNS: readonly (readonly string[])[] = [
   ['webhooks', 'events', 'performance', 'analytics'],
 ];
 
-const SHARED_OF_NOUN = /^(?:schema|policy|(?:[a-z-]+-)?(?:queries|actions))\.ts$/;
+const SHARED_OF_NOUN = /^(?:(?:[a-z-]+-)?schema|policy|(?:[a-z-]+-)?(?:queries|actions))\.ts$/;
 const LAYER_FOLDER = /^(?:services|repositories|controllers|utils|helpers|common|types)$/;
 
 /** What is allowed all the same, with its reason. `rule` is the beginning of the message. */
