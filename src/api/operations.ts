@@ -2,6 +2,7 @@ import { autocompleteCreators } from '../directory/autocomplete.ts';
 import { dictionaryOperations } from '../directory/dictionary.ts';
 import { directoryOperations } from '../directory/routes.ts';
 import { ledgerOperations } from '../ledger/routes.ts';
+import { agentPolicyOperations } from '../resources/agent-policy/routes.ts';
 import { analyticsOperations } from '../resources/analytics/routes.ts';
 import { applicationOperations } from '../resources/applications/routes.ts';
 import { folderOperations } from '../resources/assets/folders/routes.ts';
@@ -22,6 +23,7 @@ import { linkOperations } from '../resources/links/routes.ts';
 import { orderOperations } from '../resources/orders/routes.ts';
 import { payoutOperations } from '../resources/payouts/routes.ts';
 import { performanceOperations } from '../resources/performance/routes.ts';
+import { planOperations } from '../resources/plans/routes.ts';
 import { reviewOperations } from '../resources/reviews/routes.ts';
 import { rosterOperations } from '../resources/roster/routes.ts';
 import { shipmentOperations } from '../resources/shipments/routes.ts';
@@ -62,9 +64,15 @@ const declared = [
   ...webhookOperations,
   ...webhookDeliveryOperations,
   ...auditOperations,
+  ...agentPolicyOperations,
+  ...planOperations(findOperation),
 ] as const;
 
 export const operations: readonly Operation[] = declared;
+
+function findOperation(id: string): Operation | undefined {
+  return operations.find((operation) => operation.id === id);
+}
 
 type Declared = (typeof declared)[number];
 export type OperationId = Declared['id'];

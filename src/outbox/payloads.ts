@@ -196,4 +196,11 @@ export const CampaignPayload = z.object({
   updated_at: timestamp.nullable(),
 });
 
-export const RosterPayload = z.object({ id: z.string(), creator_id: z.string(), status: z.string() });
+export const RosterPayload = z.object({
+  id: z.string(),
+  creator_id: z.string(),
+  creator_email: email,
+  creator_name: name,
+  status: z.string(),
+  added_at: timestamp,
+});

@@ -20,6 +20,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'src/api/openapi/schema.ts',
     'src/api/openapi/words.ts',
     'src/api/operation.ts',
+    'src/api/plans/',
     'src/api/form-part.ts',
     'src/api/upload.ts',
     'src/api/work.ts',
@@ -53,7 +54,7 @@ const CLIENTS: Readonly<Record<string, readonly string[]>> = {
 const NOUNS: readonly (readonly string[])[] = [
   ['brands'],
   ['people'],
-  ['usage', 'audit', 'keys', 'passkeys', 'sessions'],
+  ['usage', 'audit', 'plans', 'agent-policy', 'keys', 'passkeys', 'sessions'],
   ['creators'],
   ['roster'],
   ['campaigns'],
