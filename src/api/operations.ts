@@ -1,6 +1,7 @@
 import { autocompleteCreators } from '../directory/autocomplete.ts';
 import { dictionaryOperations } from '../directory/dictionary.ts';
 import { directoryOperations } from '../directory/routes.ts';
+import { journalOperations } from '../ledger/journal-routes.ts';
 import { ledgerOperations } from '../ledger/routes.ts';
 import { analyticsOperations } from '../resources/analytics/routes.ts';
 import { applicationOperations } from '../resources/applications/routes.ts';
@@ -16,6 +17,7 @@ import { integrationOperations } from '../resources/integrations/routes.ts';
 import { bulkCodeOperations } from '../resources/links/bulk/routes.ts';
 import { linkOperations } from '../resources/links/routes.ts';
 import { orderOperations } from '../resources/orders/routes.ts';
+import { payoutDueOperations } from '../resources/payouts/due-routes.ts';
 import { payoutOperations } from '../resources/payouts/routes.ts';
 import { performanceOperations } from '../resources/performance/routes.ts';
 import { reviewOperations } from '../resources/reviews/routes.ts';
@@ -45,10 +47,12 @@ const declared = [
   ...commissionOperations,
   ...reviewOperations,
   ...payoutOperations,
+  ...payoutDueOperations,
   ...integrationOperations,
   ...orderOperations,
   ...performanceOperations,
   ...ledgerOperations,
+  ...journalOperations,
   ...analyticsOperations,
   ...webhookOperations,
   ...auditOperations,
