@@ -13,6 +13,7 @@ import { commissionOperations } from '../resources/commissions/routes.ts';
 import { contentOperations } from '../resources/content/routes.ts';
 import { creatorOperations } from '../resources/creators/routes.ts';
 import { deliverableOperations } from '../resources/deliverables/routes.ts';
+import { disputeOperations } from '../resources/disputes/routes.ts';
 import { integrationOperations } from '../resources/integrations/routes.ts';
 import { bulkCodeOperations } from '../resources/links/bulk/routes.ts';
 import { linkOperations } from '../resources/links/routes.ts';
@@ -23,6 +24,7 @@ import { performanceOperations } from '../resources/performance/routes.ts';
 import { reviewOperations } from '../resources/reviews/routes.ts';
 import { rosterOperations } from '../resources/roster/routes.ts';
 import { shipmentOperations } from '../resources/shipments/routes.ts';
+import { statementOperations } from '../resources/statements/routes.ts';
 import { usageOperations } from '../resources/usage/routes.ts';
 import { webhookOperations } from '../resources/webhooks/routes.ts';
 import type { Operation } from './operation.ts';
@@ -48,6 +50,8 @@ const declared = [
   ...reviewOperations,
   ...payoutOperations,
   ...payoutDueOperations,
+  ...statementOperations,
+  ...disputeOperations,
   ...integrationOperations,
   ...orderOperations,
   ...performanceOperations,

@@ -1,11 +1,17 @@
 import type { z } from 'zod';
+import { disputeAnswered } from './templates/dispute-answered.ts';
+import { disputeOpened } from './templates/dispute-opened.ts';
 import { mailTest } from './templates/mail-test.ts';
 import { parcelOnItsWay } from './templates/parcel-on-its-way.ts';
+import { statementReady } from './templates/statement-ready.ts';
 
 /** Every kind of mail, a line each. */
 export const TEMPLATES = {
+  dispute_answered: disputeAnswered,
+  dispute_opened: disputeOpened,
   mail_test: mailTest,
   parcel_on_its_way: parcelOnItsWay,
+  statement_ready: statementReady,
 };
 
 export type MailKind = keyof typeof TEMPLATES;

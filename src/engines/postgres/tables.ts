@@ -2,6 +2,7 @@ import type { ColumnType, Generated } from 'kysely';
 import type { AssetTables } from './asset-tables.ts';
 import type { AttributionTables } from './attribution-tables.ts';
 import type { ContentTables } from './content-tables.ts';
+import type { DisputeTables } from './dispute-tables.ts';
 import type { MailTables } from './mail-tables.ts';
 import type { PeopleTables } from './people-tables.ts';
 import type { SandboxClockTable } from './sandbox-clock.ts';
@@ -124,6 +125,7 @@ export interface Database
     AssetTables,
     AttributionTables,
     ContentTables,
+    DisputeTables,
     MailTables,
     PeopleTables,
     ShipmentTables,
