@@ -5,6 +5,7 @@ import { journalOperations } from '../ledger/journal-routes.ts';
 import { ledgerOperations } from '../ledger/routes.ts';
 import { analyticsOperations } from '../resources/analytics/routes.ts';
 import { applicationOperations } from '../resources/applications/routes.ts';
+import { folderOperations } from '../resources/assets/folders/routes.ts';
 import { assetOperations } from '../resources/assets/routes.ts';
 import { auditOperations } from '../resources/audit/routes.ts';
 import { brandOperations } from '../resources/brands/routes.ts';
@@ -14,6 +15,7 @@ import { contentOperations } from '../resources/content/routes.ts';
 import { creatorOperations } from '../resources/creators/routes.ts';
 import { deliverableOperations } from '../resources/deliverables/routes.ts';
 import { disputeOperations } from '../resources/disputes/routes.ts';
+import { eventOperations } from '../resources/events/routes.ts';
 import { integrationOperations } from '../resources/integrations/routes.ts';
 import { bulkCodeOperations } from '../resources/links/bulk/routes.ts';
 import { linkOperations } from '../resources/links/routes.ts';
@@ -26,6 +28,7 @@ import { rosterOperations } from '../resources/roster/routes.ts';
 import { shipmentOperations } from '../resources/shipments/routes.ts';
 import { statementOperations } from '../resources/statements/routes.ts';
 import { usageOperations } from '../resources/usage/routes.ts';
+import { webhookDeliveryOperations } from '../resources/webhooks/deliveries/routes.ts';
 import { webhookOperations } from '../resources/webhooks/routes.ts';
 import type { Operation } from './operation.ts';
 
@@ -40,6 +43,7 @@ const declared = [
   ...brandOperations,
   ...campaignOperations,
   ...applicationOperations,
+  ...folderOperations,
   ...assetOperations,
   ...deliverableOperations,
   ...shipmentOperations,
@@ -58,7 +62,9 @@ const declared = [
   ...ledgerOperations,
   ...journalOperations,
   ...analyticsOperations,
+  ...eventOperations,
   ...webhookOperations,
+  ...webhookDeliveryOperations,
   ...auditOperations,
 ] as const;
 

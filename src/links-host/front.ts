@@ -45,7 +45,7 @@ export function bodyOf({ headers }: FastifyRequest, payload: Readable): Readable
 /** What a request names in full, as it may: RFC 9112, 3.2.2. */
 const ORIGIN = /^https?:\/\/[^/?#]*\/?/i;
 
-const withoutHost = new ApiError('INVALID_JSON', 'An HTTP/1.1 request must have a Host header.');
+const withoutHost = new ApiError('BAD_REQUEST', 'An HTTP/1.1 request must have a Host header.');
 const unmetExpectation = new ApiError('NOT_ACCEPTABLE', 'The only expectation met here is 100-continue.', {
   status: 417,
 });

@@ -12,6 +12,13 @@ export const TEMPLATES = {
   mail_test: mailTest,
   parcel_on_its_way: parcelOnItsWay,
   statement_ready: statementReady,
+import { assetRightsEnding } from './templates/asset-rights-ending.ts';
+
+import { webhookDisabled, webhookFailing } from './templates/webhook-failing.ts';
+
+  asset_rights_ending: assetRightsEnding,
+  webhook_failing: webhookFailing,
+  webhook_disabled: webhookDisabled,
 };
 
 export type MailKind = keyof typeof TEMPLATES;

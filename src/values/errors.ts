@@ -1,6 +1,7 @@
 /** Every code a client can branch on, with its status. The one place where a code gets its status. */
 export const STATUS = {
   INVALID_JSON: 400,
+  BAD_REQUEST: 400,
   AUTH_REQUIRED: 401,
   INVALID_API_KEY: 401,
   INVALID_SIGNATURE: 401,
@@ -15,6 +16,7 @@ export const STATUS = {
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   NOT_ACCEPTABLE: 406,
+  REQUEST_TIMEOUT: 408,
   CONFLICT: 409,
   ALREADY_ON_ROSTER: 409,
   DUPLICATE_CODE: 409,

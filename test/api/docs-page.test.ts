@@ -47,7 +47,7 @@ describe.skipIf(!hasBrowser('The docs page'))('the docs page in a real Chromium'
     await page.getByRole('button', { name: 'Authorize' }).first().click();
     await page.getByLabel('auth-bearer-value').fill(key);
     await page.getByRole('button', { name: 'Apply credentials' }).click();
-    await page.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('button', { name: 'Close', exact: true }).click();
 
     const search = page.locator('#operations-Directory-search_creators');
     await search.locator('.opblock-summary-control').click();

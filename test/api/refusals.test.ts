@@ -90,8 +90,8 @@ async function exchange(lines: string[]): Promise<{ status: number; head: string
 
 describe('what Node would refuse without a body', () => {
   it.each([
-    ['HTTP/1.1 without a Host header', ['GET /v1/creators/search HTTP/1.1'], 400, 'INVALID_JSON'],
-    ['a short link without a Host header', ['GET /r/x HTTP/1.1'], 400, 'INVALID_JSON'],
+    ['HTTP/1.1 without a Host header', ['GET /v1/creators/search HTTP/1.1'], 400, 'BAD_REQUEST'],
+    ['a short link without a Host header', ['GET /r/x HTTP/1.1'], 400, 'BAD_REQUEST'],
     ['an expectation', ['GET /v1/creators/search HTTP/1.1', 'host: x', 'expect: foo'], 417, 'NOT_ACCEPTABLE'],
     ['CONNECT', ['CONNECT example.com:443 HTTP/1.1', 'host: example.com:443'], 405, 'METHOD_NOT_ALLOWED'],
   ])('%s is answered in the same form, counted by address', async (_what, lines, status, code) => {

@@ -8,6 +8,8 @@ import { ApiError, errorBody, ignoreFailure } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { assertShallow } from '../../values/nesting.ts';
 import type { RawInput } from '../input.ts';
+import { preferred } from './accepted.ts';
+import type { BoundedRequests } from './bounded-requests.ts';
 
 /** 10 kB of emoji is a URL of 30 kB: room for it, so that the answer is a 422 that says why. */
 export const MAX_HEADER_BYTES = 64 * 1024;
@@ -29,14 +31,13 @@ const Query = z
   )
   .catch({});
 
-/** The first form of the caller's that this operation has. */
+const JSON_FORM = { form: 'json', names: ['application/json', 'application/*', '*/*'] } as const;
+const CSV_FORM = { form: 'csv', names: ['text/csv', 'text/*', '*/*'] } as const;
+
+/** Of the forms that this operation has, the one that the caller wants most. */
 function chooseAnswer(accept: string | undefined, hasCsv: boolean): RawInput['answer'] {
-  for (const range of (accept ?? '*/*').split(',')) {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    if (parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))) continue;
-    if (['application/json', 'application/*', '*/*', ''].includes(type)) return 'json';
-    if (hasCsv && ['text/csv', 'text/*'].includes(type)) return 'csv';
-  }
+  const form = preferred(accept ?? '*/*', hasCsv ? [JSON_FORM, CSV_FORM] : [JSON_FORM]);
+  if (form) return form;
   const forms = hasCsv ? 'application/json or text/csv' : 'application/json';
   throw new ApiError('NOT_ACCEPTABLE', `This answers ${forms}, not ${JSON.stringify(accept?.slice(0, 100))}.`);
 }
@@ -68,9 +69,12 @@ export function readRaw(request: FastifyRequest, hasCsv: boolean): RawInput {
   return { answer, params: Params.parse(request.params), query: Query.parse(request.query), body: readBody(request) };
 }
 
+/** The second of a method that Fastify does not know, such as one of RTSP. */
+const UNROUTABLE = ['FST_ERR_ROUTE_MISSING_CONTENT_TYPE', 'FST_ERR_NOT_FOUND'];
+
 /** A method that Fastify refuses before any route is looked up. */
 export const isUnroutable = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE';
+  error instanceof Error && 'code' in error && UNROUTABLE.includes(String(error.code));
 
 /** Failures of the HTTP layer under their codes; anything else unchanged. */
 export function unreadable(error: unknown): unknown {
@@ -86,9 +90,11 @@ export function unreadable(error: unknown): unknown {
       return new ApiError('REQUEST_TOO_LONG', 'A part of the path is too long.', { status: 414 });
     case 'FST_ERR_BAD_URL':
     case 'FST_ERR_ROUTE_METHOD_NOT_SUPPORTED':
+    // Of a file of the docs whose name is none.
+    case 'FST_STATIC_FORBIDDEN_PATH':
       return new ApiError('NOT_FOUND', 'No such path; see /docs.');
     default:
-      return isHangUp(error) ? new ApiError('INVALID_JSON', 'The body ended before it was whole.') : error;
+      return isHangUp(error) ? new ApiError('BAD_REQUEST', 'The body ended before it was whole.') : error;
   }
 }
 
@@ -106,18 +112,15 @@ function refusalOf(code: string | undefined): [reason: string, refusal: ApiError
     return ['Method Not Allowed', new ApiError('METHOD_NOT_ALLOWED', 'This is not an HTTP method.', { headers })];
   }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return ['Request Timeout', new ApiError('INVALID_JSON', 'The request did not come to its end.', { status: 408 })];
+    return ['Request Timeout', new ApiError('REQUEST_TIMEOUT', 'The request did not come to its end.')];
   }
-  return ['Bad Request', new ApiError('INVALID_JSON', 'This is not a well-formed HTTP request.')];
+  return ['Bad Request', new ApiError('BAD_REQUEST', 'This is not a well-formed HTTP request.')];
 }
 
+type ParserError = Error & { code?: string };
+
 /** Answers what the HTTP parser itself refuses, in the API's own form, and closes the connection. */
-export function answerUnreadable(
-  error: Error & { code?: string },
-  socket: Socket,
-  addresses: AddressLimit,
-  clock: Clock,
-): void {
+function answerUnreadable(error: ParserError, socket: Socket, addresses: AddressLimit, clock: Clock): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
@@ -150,4 +153,18 @@ export function answerUnreadable(
     .count(socket.remoteAddress ?? '', (name, value) => void lines.push(`${name}: ${value}`))
     .then((limited) => write(limited ?? refusal))
     .catch(ignoreFailure('the connection is already gone'));
+}
+
+/** The same, once and after the answers that the connection has coming: they were asked for before. */
+export function openUnreadable(
+  bounded: BoundedRequests,
+  addresses: AddressLimit,
+  clock: Clock,
+): (error: ParserError, socket: Socket) => void {
+  const refused = new WeakSet<Socket>();
+  return (error, socket) => {
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    bounded.whenAnswered(socket, () => answerUnreadable(error, socket, addresses, clock));
+  };
 }

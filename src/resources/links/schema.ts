@@ -42,6 +42,11 @@ export const Link = Affiliate.extend({
   url: z.string().nullable().describe('The tracked short URL of a link; null of a code.'),
   destination_url: z.string().nullable().describe('Where it leads, before the click id is added.'),
   active: z.boolean(),
+  discount_percent: z
+    .number()
+    .nullable()
+    .describe("What the store's coupon takes off, as of when it was verified; null where no store was asked."),
+  expires_at: timestamp.nullable().describe("The coupon's end, as of when it was verified; null when it has none."),
 }).meta({ id: 'AffiliateLink' });
 
 const totals = {
@@ -189,6 +194,7 @@ export function linkOf(linksUrl: string, row: ListedLink, figures: LinkFigures =
       commission: fromMinor(one.commissionMinor, one.currency),
     })),
     commission_rate: fromPpm(commissionRatePpm),
+    discount_percent: row.discountPpm === null ? null : fromPpm(row.discountPpm),
     url: shortUrl(linksUrl, slug),
   };
 }
