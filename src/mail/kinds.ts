@@ -1,9 +1,11 @@
 import type { z } from 'zod';
+import { assetRightsEnding } from './templates/asset-rights-ending.ts';
 import { disputeAnswered } from './templates/dispute-answered.ts';
 import { disputeOpened } from './templates/dispute-opened.ts';
 import { mailTest } from './templates/mail-test.ts';
 import { parcelOnItsWay } from './templates/parcel-on-its-way.ts';
 import { statementReady } from './templates/statement-ready.ts';
+import { webhookDisabled, webhookFailing } from './templates/webhook-failing.ts';
 
 /** Every kind of mail, a line each. */
 export const TEMPLATES = {
@@ -12,9 +14,6 @@ export const TEMPLATES = {
   mail_test: mailTest,
   parcel_on_its_way: parcelOnItsWay,
   statement_ready: statementReady,
-import { assetRightsEnding } from './templates/asset-rights-ending.ts';
-
-import { webhookDisabled, webhookFailing } from './templates/webhook-failing.ts';
 
   asset_rights_ending: assetRightsEnding,
   webhook_failing: webhookFailing,
