@@ -61,8 +61,8 @@ export const JournalLine = z
 
 export const JournalFilter = z
   .object({
-    from: Boundary.describe('The first UTC day, or a time.'),
-    to: Boundary.describe('The last UTC day, which is included whole, or a time.'),
+    from: Boundary.optional().describe('The first UTC day, or a time; default: the first of this month.'),
+    to: Boundary.optional().describe('The last UTC day, which is included whole, or a time; default: today.'),
     by: z
       .enum(['date', 'recorded'])
       .default('date')
@@ -87,7 +87,11 @@ export const JournalList = listOf(JournalLine).extend({
   }),
 });
 
-const whereOf = ({ from, to, ...query }: JournalFilter) => ({ ...query, from: startOf(from), until: endOf(to) });
+/** The window that is asked for; by default this month so far. One that ends before it begins is empty. */
+function whereOf({ from, to, ...query }: JournalFilter, now: Date) {
+  const today = now.toISOString().slice(0, 10);
+  return { ...query, from: startOf(from ?? `${today.slice(0, 8)}01`), until: endOf(to ?? today) };
+}
 
 function lineOf(row: JournalRow): z.output<typeof JournalLine> {
   const { at, amountMinor, currency, orderId, payoutId, reference, kind } = row;
@@ -126,9 +130,9 @@ const listLedgerJournal = operation({
   body: nothing,
   response: JournalList,
   hints: { readOnly: true, idempotent: true, destructive: false },
-  handler: async ({ postgres: { db } }, { caller: { brandId }, query }) => {
+  handler: async ({ postgres: { db }, clock }, { caller: { brandId }, query }) => {
     const page = pageOf(query);
-    const where = whereOf(query);
+    const where = whereOf(query, clock.now());
     const [rows, sums] = await Promise.all([listJournal(db, brandId, where, page), sumJournal(db, brandId, where)]);
     const total = sums.reduce((sum, { postings }) => sum + postings, 0);
     const by_account = sums.map(({ account, currency, debitMinor, creditMinor }) => ({
@@ -140,8 +144,8 @@ const listLedgerJournal = operation({
   },
   csv: {
     item: JournalLine,
-    rows: ({ postgres }, { caller, query }) =>
-      eachAs(eachJournalRow(postgres.exports, caller.brandId, whereOf(query)), lineOf),
+    rows: ({ postgres, clock }, { caller, query }) =>
+      eachAs(eachJournalRow(postgres.exports, caller.brandId, whereOf(query, clock.now())), lineOf),
   },
 });
 
