@@ -3,15 +3,18 @@ import { dictionaryOperations } from '../directory/dictionary.ts';
 import { directoryOperations } from '../directory/routes.ts';
 import { journalOperations } from '../ledger/journal-routes.ts';
 import { ledgerOperations } from '../ledger/routes.ts';
+import { agentPolicyOperations } from '../resources/agent-policy/routes.ts';
 import { analyticsOperations } from '../resources/analytics/routes.ts';
 import { applicationOperations } from '../resources/applications/routes.ts';
 import { folderOperations } from '../resources/assets/folders/routes.ts';
 import { assetOperations } from '../resources/assets/routes.ts';
 import { auditOperations } from '../resources/audit/routes.ts';
 import { brandOperations } from '../resources/brands/routes.ts';
+import { briefOperations } from '../resources/briefs/routes.ts';
 import { campaignOperations } from '../resources/campaigns/routes.ts';
 import { commissionOperations } from '../resources/commissions/routes.ts';
 import { contentOperations } from '../resources/content/routes.ts';
+import { contractOperations } from '../resources/contracts/routes.ts';
 import { creatorOperations } from '../resources/creators/routes.ts';
 import { deliverableOperations } from '../resources/deliverables/routes.ts';
 import { disputeOperations } from '../resources/disputes/routes.ts';
@@ -23,6 +26,7 @@ import { orderOperations } from '../resources/orders/routes.ts';
 import { payoutDueOperations } from '../resources/payouts/due-routes.ts';
 import { payoutOperations } from '../resources/payouts/routes.ts';
 import { performanceOperations } from '../resources/performance/routes.ts';
+import { planOperations } from '../resources/plans/routes.ts';
 import { reviewOperations } from '../resources/reviews/routes.ts';
 import { rosterOperations } from '../resources/roster/routes.ts';
 import { shipmentOperations } from '../resources/shipments/routes.ts';
@@ -46,6 +50,8 @@ const declared = [
   ...folderOperations,
   ...assetOperations,
   ...deliverableOperations,
+  ...contractOperations,
+  ...briefOperations,
   ...shipmentOperations,
   ...contentOperations,
   ...linkOperations,
@@ -66,9 +72,15 @@ const declared = [
   ...webhookOperations,
   ...webhookDeliveryOperations,
   ...auditOperations,
+  ...agentPolicyOperations,
+  ...planOperations(findOperation),
 ] as const;
 
 export const operations: readonly Operation[] = declared;
+
+function findOperation(id: string): Operation | undefined {
+  return operations.find((operation) => operation.id === id);
+}
 
 type Declared = (typeof declared)[number];
 export type OperationId = Declared['id'];

@@ -1,5 +1,15 @@
 import type { z } from 'zod';
 import { assetRightsEnding } from './templates/asset-rights-ending.ts';
+import { briefSent } from './templates/brief-sent.ts';
+import { contractSent, contractSigned, contractSignedBrand, contractVoided } from './templates/contracts.ts';
+import {
+  deliverableApproved,
+  deliverableCancelled,
+  deliverableDeclined,
+  deliverableSubmitted,
+  revisionRequested,
+  workRequested,
+} from './templates/deliverables.ts';
 import { disputeAnswered } from './templates/dispute-answered.ts';
 import { disputeOpened } from './templates/dispute-opened.ts';
 import { mailTest } from './templates/mail-test.ts';
@@ -11,11 +21,21 @@ import { webhookDisabled, webhookFailing } from './templates/webhook-failing.ts'
 export const TEMPLATES = {
   dispute_answered: disputeAnswered,
   dispute_opened: disputeOpened,
+  brief_sent: briefSent,
+  contract_sent: contractSent,
+  contract_signed: contractSigned,
+  contract_signed_brand: contractSignedBrand,
+  contract_voided: contractVoided,
+  deliverable_approved: deliverableApproved,
+  deliverable_cancelled: deliverableCancelled,
+  deliverable_declined: deliverableDeclined,
+  deliverable_submitted: deliverableSubmitted,
+  revision_requested: revisionRequested,
+  work_requested: workRequested,
+  asset_rights_ending: assetRightsEnding,
   mail_test: mailTest,
   parcel_on_its_way: parcelOnItsWay,
   statement_ready: statementReady,
-
-  asset_rights_ending: assetRightsEnding,
   webhook_failing: webhookFailing,
   webhook_disabled: webhookDisabled,
 };

@@ -84,6 +84,9 @@ beforeAll(async () => {
   const [dispute] = (await send('GET', '/v1/disputes', key)).body.data;
   Object.assign(ids, { statements: statement.id, disputes: dispute.id });
   Object.assign(ids, { commissions: commission, payouts: payout, integrations: source.id, deliverables: deliverable });
+  const contract = { creator_email: 'secret@example.com', title: 'secret', send_for_signature: true };
+  ids.contracts = (await send('POST', '/v1/contracts', key, contract)).body.data.id;
+  ids.briefs = (await send('POST', '/v1/briefs', key, { title: 'secret' })).body.data.id;
 });
 afterAll(() => app?.close());
 
@@ -104,6 +107,7 @@ const PATCHES: Record<string, object> = {
   commissions: { status: 'rejected' },
   payouts: { status: 'paid' },
   disputes: { answer: 'no' },
+  briefs: { action: 'send' },
   roster: { into: 'rst_nobody' },
   webhooks: { since: '2026-01-01T00:00:00Z' },
 };
