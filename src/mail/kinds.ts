@@ -13,6 +13,7 @@ import {
 import { disputeAnswered } from './templates/dispute-answered.ts';
 import { disputeOpened } from './templates/dispute-opened.ts';
 import { mailTest } from './templates/mail-test.ts';
+import { messageSent } from './templates/message-sent.ts';
 import { parcelOnItsWay } from './templates/parcel-on-its-way.ts';
 import { statementReady } from './templates/statement-ready.ts';
 import { webhookDisabled, webhookFailing } from './templates/webhook-failing.ts';
@@ -34,6 +35,7 @@ export const TEMPLATES = {
   work_requested: workRequested,
   asset_rights_ending: assetRightsEnding,
   mail_test: mailTest,
+  message_sent: messageSent,
   parcel_on_its_way: parcelOnItsWay,
   statement_ready: statementReady,
   webhook_failing: webhookFailing,

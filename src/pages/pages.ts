@@ -3,6 +3,7 @@ import type { CreatorPage } from './declare.ts';
 import { parcelPage } from './parcel/page.ts';
 import { signPage } from './sign/page.ts';
 import { statementPage } from './statement/page.ts';
+import { talkPage } from './talk/page.ts';
 import { unsubscribePage } from './unsubscribe/page.ts';
 import { workPage } from './work/page.ts';
 
@@ -13,5 +14,6 @@ export const creatorPages: readonly CreatorPage[] = [
   workPage,
   parcelPage,
   statementPage,
+  talkPage,
   unsubscribePage,
 ];
