@@ -101,9 +101,14 @@ export const DeliverablePayload = z.object({
 export const MessagePayload = z.object({
   id: z.string(),
   conversation_id: z.string(),
+  creator_email: email,
+  creator_name: name,
+  subject: z.string().nullable(),
   body: z.string(),
   sender: z.enum(['creator', 'brand']),
   sent_at: timestamp,
+  read_at: timestamp.nullable(),
+  email_sent: z.boolean(),
 });
 
 const count = z.number().int();
@@ -196,4 +201,11 @@ export const CampaignPayload = z.object({
   updated_at: timestamp.nullable(),
 });
 
-export const RosterPayload = z.object({ id: z.string(), creator_id: z.string(), status: z.string() });
+export const RosterPayload = z.object({
+  id: z.string(),
+  creator_id: z.string(),
+  creator_email: email,
+  creator_name: name,
+  status: z.string(),
+  added_at: timestamp,
+});

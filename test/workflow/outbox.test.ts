@@ -7,9 +7,11 @@ import { Application } from '../../src/resources/applications/schema.ts';
 import { CommissionAnnounced } from '../../src/resources/commissions/schema.ts';
 import { Contract } from '../../src/resources/contracts/schema.ts';
 import { Deliverable } from '../../src/resources/deliverables/schema.ts';
+import { Message } from '../../src/resources/messages/schema.ts';
 import { Payout } from '../../src/resources/payouts/schema.ts';
 import { systemClock } from '../../src/values/clock.ts';
 import { makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
+import { rosterEvent } from '../harness/events.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -20,8 +22,7 @@ afterAll(() => app?.close());
 const db = () => app.context.postgres.db;
 const actorOf = (brand: TestBrand) => ({ brandId: brand.id, keyId: null, operation: 'test', requestId: null });
 
-/** An event's data that a test tells from others. */
-const numbered = (n: number) => ({ id: String(n), creator_id: 'crt', status: 'active' });
+const numbered = (n: number) => rosterEvent(String(n));
 
 /** Emits one event, and commits only when `hold` lets it. */
 function emit(brand: TestBrand, n: number, hold: Promise<void> = Promise.resolve()): Promise<void> {
@@ -139,6 +140,7 @@ describe('the names of events', () => {
     ['commission.created', CommissionAnnounced],
     ['payout.created', Payout],
     ['deliverable.approved', Deliverable],
+    ['message.received', Message],
     ['contract.signed', Contract],
   ] as const)('%s carries every field that its noun shows', (event, item) => {
     expect(Object.keys(EVENT_PAYLOADS[event].shape)).toEqual(Object.keys(item.shape));
