@@ -12,6 +12,7 @@ import {
 } from './templates/deliverables.ts';
 import { mailTest } from './templates/mail-test.ts';
 import { parcelOnItsWay } from './templates/parcel-on-its-way.ts';
+import { signIn } from './templates/sign-in.ts';
 import { webhookDisabled, webhookFailing } from './templates/webhook-failing.ts';
 
 /** Every kind of mail, a line each. */
@@ -30,6 +31,7 @@ export const TEMPLATES = {
   asset_rights_ending: assetRightsEnding,
   mail_test: mailTest,
   parcel_on_its_way: parcelOnItsWay,
+  sign_in: signIn,
   webhook_failing: webhookFailing,
   webhook_disabled: webhookDisabled,
 };
