@@ -39,7 +39,7 @@ describe('a brief', () => {
     expect(sent.status).toBe('sent');
     expect(await desk.mails()).toMatchObject([{ kind: 'brief_sent', to: desk.creator, state: 'queued' }]);
     const { status, body } = await desk.post('/v1/briefs', { title: 'x', send_notification: true });
-    expect([status, problemsOf({ body })]).toEqual([422, ['creator_email required']]);
+    expect([status, problemsOf({ body })]).toEqual([422, ['creator_email no_recipient']]);
   });
 
   it('keeps what it says, and a patch sets, omits and clears', async () => {
@@ -75,7 +75,7 @@ describe('a brief', () => {
     const desk = await openWorkDesk(app);
     const [ana, ben] = [await desk.onRoster(), await desk.onRoster()];
     const { id } = await written(desk);
-    expect(problemsOf(await send(desk, id))).toEqual(['recipients required']);
+    expect(problemsOf(await send(desk, id))).toEqual(['recipients no_recipient']);
     const first = (await send(desk, id, [ana, ana.toUpperCase()])).body.data;
     expect(first).toMatchObject({ id, status: 'sent', recipients: [{ email: ana, status: 'sent', reason: null }] });
     const second = (await send(desk, id, [ana, ben])).body.data;
@@ -155,6 +155,18 @@ describe('a brief', () => {
     expect(copy).toMatchObject({ title: 'Two reels', status: 'draft', creator_email: desk.creator, sent_at: null });
     expect((await desk.send('DELETE', `/v1/briefs/${copy.id}`)).body).toEqual({ deleted: true, id: copy.id });
     expect((await desk.get(`/v1/briefs/${copy.id}`)).status).toBe(404);
+  });
+
+  it('goes on to open by its link when its creator is merged into another record', async () => {
+    const desk = await openWorkDesk(app);
+    const { id } = await written(desk, { creator_email: desk.creator, send_notification: true });
+    const link = await desk.linkTo('brief');
+    const [entry] = await desk.read('/v1/roster');
+    const other = (await desk.post('/v1/roster/add', { ig_handle: `h${Date.now()}` })).body.data;
+    const merged = await desk.post(`/v1/roster/${entry.id}/merge`, { into: other.id });
+    expect(merged.status, JSON.stringify(merged.body)).toBe(200);
+    expect((await desk.open(link)).status).toBe(200);
+    expect(await desk.read(`/v1/briefs/${id}`)).toMatchObject({ status: 'in_progress', creator_email: desk.creator });
   });
 
   it('is found by campaign, creator and state', async () => {
