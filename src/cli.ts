@@ -8,6 +8,7 @@ import { ledgerCommands } from './process/commands/ledger.ts';
 import { mailCommands } from './process/commands/mails.ts';
 import { openProgram } from './process/commands/program.ts';
 import { signInCommands } from './process/commands/sign-in.ts';
+import { webhookCommands } from './process/commands/webhooks.ts';
 
 const program = openProgram(
   'rollcall',
@@ -22,6 +23,7 @@ ledgerCommands(program);
 integrationCommands(program);
 importCommands(program);
 mailCommands(program);
+webhookCommands(program);
 clockCommands(program);
 
 program.parseAsync().catch((error: unknown) => {
