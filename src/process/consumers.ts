@@ -1,4 +1,5 @@
 import type { Context } from '../api/context.ts';
+import { olderItem } from '../legacy/events.ts';
 import type { Consumer } from '../outbox/relay.ts';
 import { briefCompletion } from '../resources/briefs/consumer.ts';
 import { profileUnknown } from '../resources/creators/jobs.ts';
@@ -17,5 +18,5 @@ function profiles(context: Context): Consumer {
 export const consumersOf = (context: Context): readonly Consumer[] => [
   profiles(context),
   briefCompletion(context),
-  webhookConsumer(context.clock),
+  webhookConsumer(context.clock, olderItem),
 ];
