@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -6,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { call, makeBrand, startApp, type TestApp, until } from '../harness/app.ts';
+import { type Run, run as runChild } from '../harness/child.ts';
 import { APPLICATION, emit } from '../harness/webhooks.ts';
 
 let app: TestApp;
@@ -16,9 +16,14 @@ afterAll(() => app?.close());
 
 const folder = mkdtempSync(path.join(tmpdir(), 'rollcall-listen-'));
 const manual = readFileSync('docs/webhooks.md', 'utf8');
-const running: ChildProcess[] = [];
+const running: Run[] = [];
+function run(command: readonly string[], env: NodeJS.ProcessEnv): Run {
+  const started = runChild(command, env);
+  running.push(started);
+  return started;
+}
 afterEach(() => {
-  for (const child of running.splice(0)) child.kill('SIGKILL');
+  for (const { child } of running.splice(0)) child.kill('SIGKILL');
 });
 
 /** A receiver as the manual has it, in a file of its own. */
@@ -27,25 +32,6 @@ function receiverOf(language: 'ts' | 'python'): string[] {
   const file = path.join(folder, language === 'ts' ? 'receiver.mts' : 'receiver.py');
   writeFileSync(file, code);
   return language === 'ts' ? [process.execPath, file] : ['python3', file];
-}
-
-interface Run {
-  child: ChildProcess;
-  out(): string;
-  said(): string;
-}
-
-function run([command = '', ...args]: readonly string[], env: NodeJS.ProcessEnv): Run {
-  const child = spawn(command, args, { env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env } });
-  running.push(child);
-  let [out, said] = ['', ''];
-  child.stdout?.on('data', (chunk: Buffer) => {
-    out += chunk.toString();
-  });
-  child.stderr?.on('data', (chunk: Buffer) => {
-    said += chunk.toString();
-  });
-  return { child, out: () => out, said: () => said };
 }
 
 async function freePort(): Promise<number> {

@@ -23,10 +23,11 @@ function demoOf(directory: string): Record<string, string> {
 }
 
 /** Calls by REST, with `ROLLCALL_URL` and `ROLLCALL_BRAND_KEY` of the environment or of the running demo. */
-export function openRest(env: NodeJS.ProcessEnv = process.env): Rest {
-  const demo = demoOf(readConfig().directory);
-  const url = env.ROLLCALL_URL ?? demo.ROLLCALL_URL;
-  const key = env.ROLLCALL_BRAND_KEY ?? demo.ROLLCALL_BRAND_KEY;
+export function openRest(): Rest {
+  const { directory, rest } = readConfig();
+  const demo = demoOf(directory);
+  const url = rest.url ?? demo.ROLLCALL_URL;
+  const key = rest.brandKey ?? demo.ROLLCALL_BRAND_KEY;
   if (!url || !key) throw new Error('Set ROLLCALL_URL and ROLLCALL_BRAND_KEY, or start the demo with `npm start`.');
   return {
     url,
