@@ -2,6 +2,7 @@ import type { Context } from '../api/context.ts';
 import { olderItem } from '../legacy/events.ts';
 import type { Consumer } from '../outbox/relay.ts';
 import { briefCompletion } from '../resources/briefs/consumer.ts';
+import { approvedTracking } from '../resources/content/consumer.ts';
 import { profileUnknown } from '../resources/creators/jobs.ts';
 import { webhookConsumer } from '../resources/webhooks/fan-out.ts';
 
@@ -18,5 +19,6 @@ function profiles(context: Context): Consumer {
 export const consumersOf = (context: Context): readonly Consumer[] => [
   profiles(context),
   briefCompletion(context),
+  approvedTracking(context),
   webhookConsumer(context.clock, olderItem),
 ];
