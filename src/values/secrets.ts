@@ -1,5 +1,15 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import type { Config } from '../config.ts';
 
@@ -60,19 +70,39 @@ export function readSecret(config: Config): Buffer {
   }
   const file = path.join(config.directory, 'secret.hex');
   if (!existsSync(file)) makeSecret(file);
-  return Buffer.from(readFileSync(file, 'utf8'), 'hex');
+  return wholeSecret(readFileSync(file, 'utf8'), file);
+}
+
+/** An empty or cut file would be a key that everybody can guess, and would open nothing that was sealed before. */
+function wholeSecret(text: string, file: string): Buffer {
+  if (/^[0-9a-f]{64}\s*$/i.test(text)) return Buffer.from(text.trim(), 'hex');
+  throw new Error(
+    `The secret in ${file} is not whole: it must be 64 hex digits, and has ${text.trim().length} characters. ` +
+      'Restore the file from a backup; what was sealed under it cannot be opened otherwise.',
+  );
 }
 
 /** Written whole before it has its name: of several processes that start at once one wins, and all read the same. */
 function makeSecret(file: string): void {
   mkdirSync(path.dirname(file), { recursive: true });
   const draft = `${file}.${process.pid}`;
-  writeFileSync(draft, randomBytes(32).toString('hex'), { mode: 0o600 });
+  writeFileSync(draft, randomBytes(32).toString('hex'), { mode: 0o600, flush: true });
   try {
     linkSync(draft, file);
+    syncFolder(path.dirname(file));
   } catch (error) {
     if (!existsSync(file)) throw error;
   } finally {
     rmSync(draft);
+  }
+}
+
+/** A name that is not on the disk is lost with the power, whatever the file holds. */
+function syncFolder(folder: string): void {
+  const descriptor = openSync(folder, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
   }
 }

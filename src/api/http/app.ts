@@ -27,9 +27,11 @@ import { openapiRoutes } from '../openapi/routes.ts';
 import type { Operation, Prepared } from '../operation.ts';
 import { operations } from '../operations.ts';
 import { sessionOperations } from '../session-operations.ts';
+import { openBodies } from './bodies.ts';
 import { boundRequests } from './bounded-requests.ts';
 import { isForm, readParts, takeForms } from './form.ts';
 import { healthRoutes } from './health.ts';
+import { limitOpenDoors } from './open-doors.ts';
 import {
   HEAD_WITHIN_MS,
   isUnroutable,
@@ -201,7 +203,11 @@ export async function buildApp(context: Context, { webApp }: { webApp?: string }
     if (context.config.isSandbox) reply.header('x-rollcall-clock', context.clock.now().toISOString());
     done();
   });
-  app.addHook('preParsing', (request, _reply, payload, done) => done(null, bodyOf(request, payload)));
+  limitOpenDoors(app, context.clock);
+  const bodies = openBodies();
+  app.addHook('preParsing', (request, _reply, payload, done) =>
+    done(null, bodies.bound(request, bodyOf(request, payload))),
+  );
   app.setErrorHandler(answerError);
   app.setNotFoundHandler(async (request, reply) => {
     const refusal = noSuchOperation(request.method, request.url);

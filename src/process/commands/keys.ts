@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { createKey, revokeKey } from '../../access/keys/actions.ts';
 import { listKeys } from '../../access/keys/queries.ts';
@@ -17,6 +18,12 @@ function time(value: string): Date {
 }
 
 const shown = (at: Date | null) => at?.toISOString() ?? '-';
+
+/** A key is never an argument: every process of the machine can read those, and shells keep them. */
+async function idOrKey(asked: string): Promise<string> {
+  if (/^sv[ks]_/.test(asked)) throw new Error('Give the id of the key, or - and the key itself on stdin.');
+  return asked === '-' ? (await text(process.stdin)).trim() : asked;
+}
 
 export function keyCommands(program: Command): void {
   const key = program.command('key').description('API keys');
@@ -67,10 +74,10 @@ export function keyCommands(program: Command): void {
   key
     .command('revoke')
     .description('revoke a key; it stops within a second on every process; prints its id')
-    .argument('<key-or-id>', 'the key itself (svk_…) or its id, as lists show it', filled)
-    .action((keyOrId: string) =>
+    .argument('<id>', "the key's id, as lists show it, or - to read the id or the key itself from stdin", filled)
+    .action((asked: string) =>
       withEngines(async (engines) => {
-        process.stdout.write(`${await revokeKey(engines, keyOrId)}\n`);
+        process.stdout.write(`${await revokeKey(engines, await idOrKey(asked))}\n`);
       }),
     );
 }
