@@ -52,11 +52,13 @@ function sayReport(report: ImportReport): void {
 
 async function runImport(files: string[], options: Options): Promise<void> {
   const signal = onStop();
+  // What is wrong with a file is said before any engine is started.
+  const source = await openFiles(files);
   await withDirectory(async (engines) => {
     const view = openProgress();
     try {
       const report = await importDirectory(engines, {
-        source: await openFiles(files),
+        source,
         maxRejects: options.maxRejects,
         rejectsFile: options.rejects,
         restart: options.restart,

@@ -1,5 +1,5 @@
-import { Command } from 'commander';
 import { Interrupted } from '../src/directory/import/build.ts';
+import { openProgram } from '../src/process/commands/program.ts';
 import { assertNode } from '../src/process/node-version.ts';
 import { generateCommand } from './generate.ts';
 import { importCommand } from './import.ts';
@@ -11,16 +11,12 @@ import { verifyCommand } from './verify.ts';
 import { writeCommands } from './write.ts';
 
 const FAILED = 1;
-const BAD_USAGE = 2;
 
 assertNode();
-const program = new Command('indexer')
-  .description(
-    'The creator directory: import, upsert, delete, verify, roll back. Results go to stdout, progress to stderr.',
-  )
-  .showHelpAfterError()
-  .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : BAD_USAGE))
-  .addHelpText('after', '\nExit codes: 0 done, 1 failed, 2 wrong usage, 130 or 143 stopped by a signal.');
+const program = openProgram(
+  'indexer',
+  'The creator directory: import, upsert, delete, verify, roll back. Results go to stdout, progress to stderr.',
+).addHelpText('after', '\nExit codes: 0 done, 1 failed, 2 wrong usage, 130 or 143 stopped by a signal.');
 
 for (const add of [
   importCommand,

@@ -16,9 +16,10 @@ type Write = (engines: DirectoryEngines, request: WriteRequest) => Promise<Write
 
 async function run(write: Write, file: string, kind: RowKind, options: Options): Promise<void> {
   const signal = onStop();
+  // What is wrong with a file is said before any engine is started.
+  const source = await openFiles([file], kind);
   await withDirectory(async (engines) => {
     const view = openProgress();
-    const source = await openFiles([file], kind);
     const report = await write(engines, {
       source,
       rejectsFile: options.rejects,

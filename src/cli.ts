@@ -1,17 +1,18 @@
-import { Command } from 'commander';
 import { brandCommands } from './process/commands/brands.ts';
 import { clockCommands } from './process/commands/clock.ts';
 import { creditCommands } from './process/commands/credits.ts';
+import { importCommands } from './process/commands/imports.ts';
 import { integrationCommands } from './process/commands/integrations.ts';
 import { keyCommands } from './process/commands/keys.ts';
 import { ledgerCommands } from './process/commands/ledger.ts';
 import { mailCommands } from './process/commands/mails.ts';
+import { openProgram } from './process/commands/program.ts';
 import { signInCommands } from './process/commands/sign-in.ts';
 
-const program = new Command('rollcall')
-  .description('Brands, plans, keys and credits. Ids and keys go to stdout, everything else to stderr.')
-  .showHelpAfterError()
-  .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
+const program = openProgram(
+  'rollcall',
+  'What the operator of an installation does. Ids, keys and lists go to stdout, everything else to stderr.',
+);
 
 brandCommands(program);
 keyCommands(program);
@@ -19,6 +20,7 @@ signInCommands(program);
 creditCommands(program);
 ledgerCommands(program);
 integrationCommands(program);
+importCommands(program);
 mailCommands(program);
 clockCommands(program);
 

@@ -63,6 +63,8 @@ const Environment = z.object({
   SMTP_URL: url(['smtp:', 'smtps:']),
   MAIL_FROM: z.email('must be an address alone, such as mail@example.com').optional(),
   UNKNOWN_LINK_URL: url(['http:', 'https:']),
+  API_URL: url(['http:', 'https:']),
+  LEGACY_URL: url(['http:', 'https:']),
   OUTBOUND_ALLOW: networks,
   ASSETS_URL: url(['s3:']),
   MAX_ASSET_MB: z.coerce.number().int().min(1).max(5_000).default(100),
@@ -117,6 +119,10 @@ export interface Config {
   smtpUrl: string | undefined;
   /** The address that mails come from. */
   mailFrom: string;
+  /** The API's own address, where answers must name it in full. */
+  apiUrl: string | undefined;
+  /** The host of the older interface; undefined: both interfaces are on every host. */
+  legacyUrl: string | undefined;
   /** Where a visitor of an unknown or inactive link is sent; undefined: a page of our own. */
   unknownLinkUrl: string | undefined;
   /** Addresses or networks that calls to a brand's own hosts may reach although they are private. */
@@ -184,6 +190,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     isSandbox: env.ROLLCALL_SANDBOX !== '0',
     smtpUrl: env.SMTP_URL,
     mailFrom: env.MAIL_FROM ?? 'rollcall@localhost',
+    apiUrl: env.API_URL?.replace(/\/$/, ''),
+    legacyUrl: env.LEGACY_URL,
     unknownLinkUrl: env.UNKNOWN_LINK_URL,
     outboundAllow: env.OUTBOUND_ALLOW,
     assetsUrl: env.ASSETS_URL,

@@ -1,5 +1,5 @@
-import { Command } from 'commander';
 import { readConfig } from './config.ts';
+import { openProgram } from './process/commands/program.ts';
 import { startJobs } from './process/jobs.ts';
 import { assertNode } from './process/node-version.ts';
 import { configuredUrls, openContext } from './process/open-context.ts';
@@ -9,13 +9,10 @@ import { ignoreFailure } from './values/errors.ts';
 
 const STOP_WITHIN_MS = 10_000;
 
-new Command('rollcall-worker')
-  .description(
-    'Work that no caller waits for, beside the API. Takes its engines from the environment, as the API does.',
-  )
-  .showHelpAfterError()
-  .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
-  .parse();
+openProgram(
+  'rollcall-worker',
+  'Work that no caller waits for, beside the API. Takes its engines from the environment, as the API does.',
+).parse();
 
 try {
   assertNode();

@@ -28,4 +28,6 @@ export interface Context {
   mailer: Mailer;
   /** Makes and reads the links of creators' pages. */
   pageLinks: PageLinks;
+  /** Aborted when the process begins to stop: a call that waits is answered at once. */
+  stopping: AbortController;
 }

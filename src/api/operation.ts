@@ -127,6 +127,8 @@ export interface Prepared {
 export interface Operation extends Required<Facts> {
   /** Whether it also answers text/csv. */
   hasCsv: boolean;
+  /** Of a read: the same with its whole rows cut to another shape, for a door that shows them otherwise. */
+  answeredAs?: (response: z.ZodType) => Operation;
   /** Takes `multipart/form-data` with one file instead of JSON. */
   takesFile?: true;
   /** Applies the shapes; throws VALIDATION_ERROR with every problem at once. */
@@ -174,6 +176,7 @@ export function operation<
     ...DEFAULTS,
     ...facts,
     hasCsv: csv !== undefined,
+    answeredAs: (response) => operation({ ...declared, response }),
     prepare: (raw) => {
       const input = readInput(declared, raw);
       return {

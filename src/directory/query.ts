@@ -24,7 +24,7 @@ const term = (field: string, value: string | boolean): Clause => ({ term: { [fie
 const any = (...should: Clause[]): Clause => ({ bool: { should, minimum_should_match: 1 } });
 
 /** Substring of a keyword with few distinct values; the field's normalizer folds the pattern too. */
-function contains(field: string, text: string): Clause {
+export function contains(field: string, text: string): Clause {
   return { wildcard: { [field]: { value: `*${text.trim().replace(/[*?\\]/g, '\\$&')}*` } } };
 }
 

@@ -4,7 +4,7 @@ import { nothing, operation, RawJson } from '../api/operation.ts';
 import { integerParameter, type Pagination, pageOf, paginationOf } from '../api/page.ts';
 import { notFound } from '../values/errors.ts';
 import { findCreator } from './get.ts';
-import { planOf } from './plan.ts';
+import { type Matching, planOf } from './plan.ts';
 import type { Filter } from './query.ts';
 import { DirectoryCreatorDetail } from './schema.ts';
 import { assertKept, fetchPage } from './search.ts';
@@ -27,50 +27,64 @@ async function previewOf(context: Context, query: CreatorSearchQuery, filter: Fi
   return { total, preview };
 }
 
-const searchCreators = operation({
-  id: 'search_creators',
-  method: 'GET',
-  path: '/v1/creators/search',
-  tag: 'Directory',
-  summary: 'Search the creator directory',
-  description:
-    'Filters combine with AND. Costs 10 credits with a data key, whatever the limit; `preview=true` is free. ' +
-    '`total` is exact and every page can be reached.',
-  callers: ['brand', 'data'],
-  directory: true,
-  params: nothing,
-  query: CreatorSearchQuery,
-  body: nothing,
-  response: CreatorSearchAnswer,
-  errors: ['CREDITS_EXHAUSTED', 'SUBSCRIPTION_REQUIRED', 'CONFLICT'],
-  hints: { readOnly: true, idempotent: true, destructive: false },
-  price: (context, { query }) => {
-    context.directory.assertMayBeKept(query.directory_version);
-    return query.preview ? 0 : SEARCH_CREDITS;
-  },
-  handler: async (context, { query, setHeader, ignored }) => {
-    const { directory } = context;
-    const { filter, interpretation, meta } = planOf(query, ignored);
-    const page = pageOf(query);
-    const snapshot = await directory.snapshot(query.directory_version);
-    setHeader('x-directory-version', snapshot.index);
-    try {
-      if (query.preview) {
-        const { total, preview } = await previewOf(context, query, filter);
-        return {
-          data: [],
-          pagination: { ...paginationOf(page, total), has_more: false },
-          meta: { interpretation },
-          preview,
-        };
+/** One search, whichever way it matches places and gender. */
+const searchBy = (matching: Matching) =>
+  operation({
+    id: 'search_creators',
+    method: 'GET',
+    path: '/v1/creators/search',
+    tag: 'Directory',
+    summary: 'Search the creator directory',
+    description:
+      'Filters combine with AND. Costs 10 credits with a data key, whatever the limit; `preview=true` is free. ' +
+      '`total` is exact and every page can be reached.',
+    callers: ['brand', 'data'],
+    directory: true,
+    params: nothing,
+    query: CreatorSearchQuery,
+    body: nothing,
+    response: CreatorSearchAnswer,
+    errors: ['CREDITS_EXHAUSTED', 'SUBSCRIPTION_REQUIRED', 'CONFLICT'],
+    hints: { readOnly: true, idempotent: true, destructive: false },
+    price: (context, { query }) => {
+      context.directory.assertMayBeKept(query.directory_version);
+      return query.preview ? 0 : SEARCH_CREDITS;
+    },
+    handler: async (context, { query, setHeader, ignored }) => {
+      const { directory } = context;
+      const { filter, interpretation, meta } = planOf(query, ignored, matching);
+      const page = pageOf(query);
+      const snapshot = await directory.snapshot(query.directory_version);
+      setHeader('x-directory-version', snapshot.index);
+      try {
+        if (query.preview) {
+          const { total, preview } = await previewOf(context, query, filter);
+          return {
+            data: [],
+            pagination: { ...paginationOf(page, total), has_more: false },
+            meta: { interpretation },
+            preview,
+          };
+        }
+        const { cards, total } = await fetchPage(
+          directory.elastic,
+          directory.counts,
+          snapshot,
+          filter,
+          query.sort,
+          page,
+        );
+        return new RawJson(answerBytes(cards, paginationOf(page, total), meta));
+      } catch (error) {
+        return assertKept(error, snapshot.index);
       }
-      const { cards, total } = await fetchPage(directory.elastic, directory.counts, snapshot, filter, query.sort, page);
-      return new RawJson(answerBytes(cards, paginationOf(page, total), meta));
-    } catch (error) {
-      return assertKept(error, snapshot.index);
-    }
-  },
-});
+    },
+  });
+
+const searchCreators = searchBy('places');
+
+/** The search of the older interface: plain partial matches of city and state, an exact gender. */
+export const searchCreatorsPlainly = searchBy('plain');
 
 const getDirectoryCreator = operation({
   id: 'get_directory_creator',

@@ -55,6 +55,7 @@ export const Interpretation = z
     state: Read.nullable(),
     country: Read.nullable(),
     ignored: z.array(z.string()).describe('Parameters that no filter knows.'),
+    matching: z.literal('legacy').optional().describe('Places and gender were matched as the older interface does.'),
   })
   .meta({ id: 'Interpretation' });
 export type Interpretation = z.infer<typeof Interpretation>;

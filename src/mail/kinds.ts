@@ -1,11 +1,16 @@
 import type { z } from 'zod';
+import { assetRightsEnding } from './templates/asset-rights-ending.ts';
 import { mailTest } from './templates/mail-test.ts';
 import { parcelOnItsWay } from './templates/parcel-on-its-way.ts';
+import { webhookDisabled, webhookFailing } from './templates/webhook-failing.ts';
 
 /** Every kind of mail, a line each. */
 export const TEMPLATES = {
+  asset_rights_ending: assetRightsEnding,
   mail_test: mailTest,
   parcel_on_its_way: parcelOnItsWay,
+  webhook_failing: webhookFailing,
+  webhook_disabled: webhookDisabled,
 };
 
 export type MailKind = keyof typeof TEMPLATES;

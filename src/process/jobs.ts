@@ -10,11 +10,13 @@ import { mendFigures, refoldUnfolded } from '../ledger/jobs.ts';
 import { drainClicks } from '../links-host/jobs.ts';
 import { sendDueMails } from '../mail/sender.ts';
 import { pruneOutbox, relayAll } from '../outbox/relay.ts';
+import { giveUpUploads, markExpiringRights, purgeDeleted, startThumbnails } from '../resources/assets/jobs.ts';
 import { startContentRefreshes } from '../resources/content/jobs.ts';
 import { profileUnknown } from '../resources/creators/jobs.ts';
 import { approveDue } from '../resources/reviews/jobs.ts';
 import { trackDue } from '../resources/shipments/jobs.ts';
 import { startDelivering } from '../resources/webhooks/sending/loop.ts';
+import { forgetDeliveries } from '../resources/webhooks/sending/record.ts';
 import { ignoreFailure } from '../values/errors.ts';
 import { consumersOf } from './consumers.ts';
 
@@ -28,6 +30,9 @@ const MEND_EVERY_MS = 2_000;
 const TRACK_EVERY_MS = 5_000;
 const REFRESH_EVERY_MS = 1_000;
 const MAIL_EVERY_MS = 1_000;
+const THUMBNAILS_EVERY_MS = 1_000;
+const TIDY_FILES_EVERY_MS = 10_000;
+const RIGHTS_EVERY_MS = 10_000;
 const FORGET_EVERY_MS = 3_600_000;
 
 /** Work that no caller waits for. Several workers may run. */
@@ -44,6 +49,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
 
   const webhooks = startDelivering(context);
   const refreshes = startContentRefreshes(context, redisUrl);
+  const thumbnails = startThumbnails(context, redisUrl);
   const loops = [
     every(SETTLE_EVERY_MS, 'settling charges', () => settleAll(engines)),
     ...consumersOf(context).map((consumer) =>
@@ -70,8 +76,15 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
     }),
     every(TRACK_EVERY_MS, 'tracking parcels', () => trackDue(context)),
     every(REFRESH_EVERY_MS, 'refreshing content', () => refreshes.sweep()),
+    every(THUMBNAILS_EVERY_MS, 'making thumbnails', () => thumbnails.sweep()),
+    every(TIDY_FILES_EVERY_MS, 'removing files', async () => {
+      await purgeDeleted(context);
+      await giveUpUploads(context);
+    }),
+    every(RIGHTS_EVERY_MS, 'telling of rights that end', () => markExpiringRights(context)),
     every(FORGET_EVERY_MS, 'forgetting sent batches', () => forgetSentBatches(context)),
     every(FORGET_EVERY_MS, 'forgetting old events', () => pruneOutbox(engines.db, engines.clock.now())),
+    every(FORGET_EVERY_MS, 'forgetting old deliveries', () => forgetDeliveries(context)),
     every(FORGET_EVERY_MS, 'forgetting idempotency keys', () =>
       deleteOldKeys(engines.db, new Date(context.clock.now().getTime() - KEPT_MS)),
     ),
@@ -81,7 +94,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
     stop: async () => {
       stopping.abort();
       await Promise.all([...loops, imports.close(), webhooks.stop()]);
-      await refreshes.close();
+      await Promise.all([refreshes.close(), thumbnails.close()]);
     },
   };
 }

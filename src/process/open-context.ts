@@ -81,6 +81,7 @@ export function openContext(
     context: {
       ...{ config, log, clock: clock ?? sandbox?.clock ?? systemClock },
       ...{ postgres, redis, elastic, directory, clickhouse, secrets, files, mailer, pageLinks },
+      stopping: new AbortController(),
     },
     readClock: async () => await sandbox?.refresh(),
     close: async () => {

@@ -30,6 +30,7 @@ beforeAll(async () => {
     await made(`${app.url}/v1/deliverables`, key, { creator_email: `r${i}@mail.example`, type: `=reel ${i}` });
     await made(`${app.url}/v1/affiliates/links`, key, { creator_email: `r${i}@mail.example`, value: `=code ${i}` });
     await upload(app, key, file(`f${i}`, `=f${i}.txt`));
+    await made(`${app.url}/v1/assets/folders`, key, { name: `=f${i}` });
   }
 });
 afterAll(() => app?.close());
@@ -81,6 +82,7 @@ const OWN = {
   '/v1/roster': 'added_at',
   '/v1/deliverables': 'created_at',
   '/v1/assets': 'created_at',
+  '/v1/assets/folders': 'created_at',
   '/v1/affiliates': 'created_at',
   '/v1/affiliates/links': 'created_at',
   '/v1/audit-log': 'created_at',

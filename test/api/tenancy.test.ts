@@ -58,8 +58,10 @@ beforeAll(async () => {
   const link = (await send('POST', '/v1/affiliates/links', key, code)).body.data.id;
   const hook = { url: 'https://receiver.invalid/secret', events: ['payout.created'] };
   const webhook = (await send('POST', '/v1/webhooks', key, hook)).body.data.id;
+  const deliveries = (await send('POST', `/v1/webhooks/${webhook}/test`, key, {})).body.data.id;
   ids = {
     links: link,
+    deliveries,
     webhooks: webhook,
     campaigns: campaign,
     roster: entry,
@@ -68,7 +70,8 @@ beforeAll(async () => {
   const asked = { creator_email: 'secret@example.com', type: 'reel' };
   const deliverable = (await send('POST', '/v1/deliverables', key, asked)).body.data.id;
   const asset = (await upload(app, key, file('secret', 'secret.txt'))).body.data.id;
-  Object.assign(ids, { assets: asset });
+  const folder = (await send('POST', '/v1/assets/folders', key, { name: 'secret' })).body.data.id;
+  Object.assign(ids, { assets: asset, folders: folder });
   const shipment = (await send('POST', '/v1/shipments', key, { creator_email: 'secret@example.com' })).body.data.id;
   const content = (await send('POST', '/v1/content', key, { url: 'https://photo.app/p/secret' })).body.data.id;
   const share = (await send('POST', '/api/brand/shipments/share', key, { title: 'secret' })).body.shareId;
@@ -79,7 +82,9 @@ afterAll(() => app?.close());
 
 const isDirectory = (path: string) => path.startsWith('/v1/creators/');
 const noun = (path: string) =>
-  path.startsWith('/api/brand/shipments/share') ? 'shares' : (path.replace('/affiliates/', '/').split('/')[2] ?? '');
+  path.startsWith('/api/brand/shipments/share')
+    ? 'shares'
+    : (path.replace(/\/(affiliates|assets(?=\/folders)|webhooks(?=\/deliveries))\//, '/').split('/')[2] ?? '');
 const withId = operations.filter(({ path }) => path.includes('{') && !isDirectory(path));
 /** Asked of one order by its id: test/money/explain.test.ts asks as a stranger. */
 const isOfOne = (path: string) => path === '/v1/affiliates/explain';
@@ -92,6 +97,7 @@ const PATCHES: Record<string, object> = {
   commissions: { status: 'rejected' },
   payouts: { status: 'paid' },
   roster: { into: 'rst_nobody' },
+  webhooks: { since: '2026-01-01T00:00:00Z' },
 };
 const patchBody = (path: string) => PATCHES[noun(path)] ?? {};
 

@@ -1,10 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { openapiDocument } from '../../src/api/openapi/document.ts';
+import { OLDER, openapiDocument } from '../../src/api/openapi/document.ts';
 import { operations } from '../../src/api/operations.ts';
+import { legacyManual } from '../../src/legacy/manual.ts';
+import { legacyOperations } from '../../src/legacy/operations.ts';
 
-/** What clients were promised: a change of the API shows in the diff of this file. */
-const COMMITTED = 'test/check/openapi.json';
 const SHOWN = 10;
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
@@ -19,17 +19,34 @@ function differences(before: unknown, after: unknown, place = ''): string[] {
   return [...keys].flatMap((key) => differences(before[key], after[key], `${place}/${key}`));
 }
 
-/** How the document that the operations declare differs from the committed one. */
+/** What clients were promised: a change of the API shows in the diff of these files. */
+const now = () => new Date();
+const COMMITTED: Readonly<Record<string, () => unknown>> = {
+  'test/check/openapi.json': () => openapiDocument(operations),
+  'test/check/openapi-legacy.json': () => openapiDocument(legacyOperations(now), OLDER),
+};
+const MANUAL = 'docs/legacy.md';
+
+async function readCommitted(file: string): Promise<unknown> {
+  return JSON.parse(await readFile(file, 'utf8').catch(() => '{}'));
+}
+
+/** How the documents that the operations declare differ from the committed ones. */
 export async function openapiDrift(): Promise<string[]> {
-  const committed: unknown = JSON.parse(await readFile(COMMITTED, 'utf8'));
-  const declared: unknown = JSON.parse(JSON.stringify(openapiDocument(operations)));
-  const found = differences(committed, declared);
+  const found: string[] = [];
+  for (const [file, declared] of Object.entries(COMMITTED)) {
+    const differing = differences(await readCommitted(file), JSON.parse(JSON.stringify(declared())));
+    found.push(...differing.map((difference) => `${file} ${difference}`));
+  }
+  if ((await readFile(MANUAL, 'utf8').catch(() => '')) !== legacyManual()) found.push(`${MANUAL} has changed`);
   if (found.length === 0) return [];
   const more = found.length > SHOWN ? [`and ${found.length - SHOWN} more`] : [];
   return [...found.slice(0, SHOWN), ...more, 'If this is meant: npm run check -- --write'];
 }
 
-export async function writeOpenapi(): Promise<string> {
-  await writeFile(COMMITTED, `${JSON.stringify(openapiDocument(operations), null, 1)}\n`);
-  return COMMITTED;
+export async function writeOpenapi(): Promise<void> {
+  for (const [file, declared] of Object.entries(COMMITTED)) {
+    await writeFile(file, `${JSON.stringify(declared(), null, 1)}\n`);
+  }
+  await writeFile(MANUAL, legacyManual());
 }

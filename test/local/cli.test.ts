@@ -6,7 +6,9 @@ import { pruneCommand } from '../../indexer/prune.ts';
 import { verifyCommand } from '../../indexer/verify.ts';
 import { writeCommands } from '../../indexer/write.ts';
 import { brandCommands } from '../../src/process/commands/brands.ts';
+import { clockCommands } from '../../src/process/commands/clock.ts';
 import { creditCommands } from '../../src/process/commands/credits.ts';
+import { importCommands } from '../../src/process/commands/imports.ts';
 import { integrationCommands } from '../../src/process/commands/integrations.ts';
 import { keyCommands } from '../../src/process/commands/keys.ts';
 import { ledgerCommands } from '../../src/process/commands/ledger.ts';
@@ -125,6 +127,12 @@ const COMMANDS: readonly [script: string, command: string, needs: string][] = [
   ['src/cli.ts', 'key create', '--brand'],
   ['src/cli.ts', 'key list', '--brand'],
   ['src/cli.ts', 'key revoke', '<id>'],
+  ['src/cli.ts', 'key rotate', '<id>'],
+  ['src/cli.ts', 'brand show', '<id or name>'],
+  ['src/cli.ts', 'credits show', '--brand'],
+  ['src/cli.ts', 'mail show', '<id>'],
+  ['src/cli.ts', 'mail test', '--to'],
+  ['src/cli.ts', 'clock advance', '<duration>'],
   ['src/cli.ts', 'credits refund', '<request-or-charge-id>'],
   ['src/cli.ts', 'integration disconnect', '<id>'],
   ['indexer/main.ts', 'import', '<files...>'],
@@ -135,12 +143,12 @@ const CONNECT = ['integration', 'connect', '--brand', 'x', '--provider', 'generi
 const words = (command: string) => command.split(' ').filter(Boolean);
 
 function everyCommand(): Command[] {
-  const program = new Command();
-  for (const add of [brandCommands, keyCommands, creditCommands, ledgerCommands, integrationCommands, mailCommands])
-    add(program);
-  for (const add of [importCommand, writeCommands, verifyCommand, pruneCommand, generateCommand]) add(program);
+  const [cli, indexer] = [new Command(), new Command()];
+  for (const add of [brandCommands, keyCommands, creditCommands, ledgerCommands, integrationCommands]) add(cli);
+  for (const add of [mailCommands, clockCommands, importCommands]) add(cli);
+  for (const add of [importCommand, writeCommands, verifyCommand, pruneCommand, generateCommand]) add(indexer);
   const below = (command: Command): Command[] => command.commands.flatMap((sub) => [sub, ...below(sub)]);
-  return below(program);
+  return [...below(cli), ...below(indexer)];
 }
 
 describe('usage', () => {
@@ -172,6 +180,9 @@ describe('usage', () => {
     ['src/cli.ts', ['key', 'create', '--brand', 'x', '--type', 'data', '--name', '']],
     ['src/cli.ts', ['key', 'revoke', ' \t']],
     ['src/cli.ts', ['credits', 'refund', '']],
+    ['src/cli.ts', ['key', 'rotate', 'key_x', '--overlap', '31d']],
+    ['src/cli.ts', ['key', 'rotate', 'key_x', '--overlap', 'soon']],
+    ['src/cli.ts', ['mail', 'test', '--brand', 'x', '--to', 'nobody']],
     ['src/cli.ts', [...CONNECT, '--url', 'https://:pw@shop.example']],
     ['src/cli.ts', [...CONNECT, '--url', 'https://me@shop.example']],
     ['indexer/main.ts', ['import', 'a.ndjson', '']],

@@ -121,7 +121,7 @@ describe.each(PROVIDERS)('%s', (provider) => {
     store.coupons.set('five', { kind: 'fixed', amount: 5, active: true });
     store.coupons.set('ship', { kind: 'free_shipping', amount: 0, active: true });
     const find = (code: string) => clientOf(provider).findCoupon(asked(store), code, new Date());
-    expect(await find('Ana10')).toEqual({ state: 'active', percentage: 10 });
+    expect(await find('Ana10')).toEqual({ state: 'active', percentage: 10, endsAt: null });
     expect(await find('OLD')).toEqual({ state: 'inactive' });
     expect(await find('FIVE')).toEqual({ state: 'not_percentage' });
     expect(await find('SHIP')).toEqual({ state: 'not_percentage' });

@@ -150,7 +150,7 @@ export async function listKeys(db: Db, brandId: string) {
 export async function findKey(db: Db, key: { hash: Buffer } | { id: string }) {
   return await db
     .selectFrom('apiKeys')
-    .select(['id', 'subscriptionId', 'revokedAt'])
+    .select(['id', 'brandId', 'subscriptionId', 'revokedAt'])
     .$if('hash' in key, (query) => query.where('hash', '=', 'hash' in key ? key.hash : Buffer.alloc(0)))
     .$if('id' in key, (query) => query.where('id', '=', 'id' in key ? key.id : ''))
     .executeTakeFirst();

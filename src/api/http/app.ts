@@ -4,6 +4,8 @@ import { LRUCache } from 'lru-cache';
 import type { Request } from '../../access/keys/identify.ts';
 import { readCookie } from '../../access/sessions/cookie.ts';
 import { countUnshipped } from '../../figures/shipping/queries.ts';
+import { deprecationHeaders, isLegacy, legacyHosts } from '../../legacy/hosts.ts';
+import { legacyOperations } from '../../legacy/operations.ts';
 import { baseHeaders, bodyOf, openFront } from '../../links-host/front.ts';
 import { backlogOf } from '../../links-host/queries.ts';
 import { openRedirect } from '../../links-host/redirect.ts';
@@ -113,9 +115,8 @@ function register(app: FastifyInstance, { door, metrics, maxAssetBytes }: Served
 }
 
 /** What is no operation: 405 with `Allow` where another method of the path is one, else 404. */
-function noSuchOperation(method: string, url: string): ApiError {
+function noSuchOperation(all: readonly Operation[], method: string, url: string): ApiError {
   const path = (url.split('?', 1)[0] ?? '').replace(/(?<=.)\/+$/, '');
-  const all = [...operations, ...sessionOperations];
   const literal = all.filter((operation) => operation.path === path);
   const found = literal.length > 0 ? literal : all.filter((operation) => matches(operation.path, path));
   const methods = found.map((operation) => operation.method);
@@ -152,6 +153,9 @@ export async function buildApp(context: Context, { webApp }: { webApp?: string }
     const own = headers['x-request-id'];
     return typeof own === 'string' && REQUEST_ID.test(own) ? own : newId('req', context.clock.now().getTime());
   };
+  const older = legacyOperations(() => context.clock.now());
+  const all = [...operations, ...older, ...sessionOperations];
+  const hosts = legacyHosts(context.config);
   const front = openFront(openRedirect(context, metrics), {
     ...{ maxHeaderSize: MAX_HEADER_BYTES, headWithinMs: HEAD_WITHIN_MS, requestWithinMs: REQUEST_WITHIN_MS },
     ...{ trustedProxies, addresses: door.addresses, requestIdOf, log },
@@ -178,7 +182,7 @@ export async function buildApp(context: Context, { webApp }: { webApp?: string }
 
   /** What the HTTP layer refuses never came to the door: under /v1 it is told only to whoever may ask at all. */
   async function refusalOf(error: unknown, { method, url }: FastifyRequest, asked: Request): Promise<ApiError> {
-    const refusal = isUnroutable(error) ? noSuchOperation(method, url) : unreadable(error);
+    const refusal = isUnroutable(error) ? noSuchOperation(all, method, url) : unreadable(error);
     const answer = toApiError(refusal);
     return refusal === error || !isApi(url) ? answer : await door.refuse(asked, answer).catch(toApiError);
   }
@@ -200,6 +204,7 @@ export async function buildApp(context: Context, { webApp }: { webApp?: string }
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(baseHeaders(request.id));
+    if (isLegacy(request.url)) reply.headers(deprecationHeaders(request.url, context.config.apiUrl));
     if (context.config.isSandbox) reply.header('x-rollcall-clock', context.clock.now().toISOString());
     done();
   });
@@ -208,13 +213,16 @@ export async function buildApp(context: Context, { webApp }: { webApp?: string }
   app.addHook('preParsing', (request, _reply, payload, done) =>
     done(null, bodies.bound(request, bodyOf(request, payload))),
   );
+  app.addHook('onRequest', async (request, reply) => {
+    if (!isApi(request.url) || hosts.has(request.host, request.url)) return;
+    await door.refuse(requestOf(request, reply), new ApiError('NOT_FOUND', 'This host has no such path; see /docs.'));
+  });
   app.setErrorHandler(answerError);
   app.setNotFoundHandler(async (request, reply) => {
-    const refusal = noSuchOperation(request.method, request.url);
+    const refusal = noSuchOperation(all, request.method, request.url);
     if (!isApi(request.url)) throw refusal;
     await door.refuse(requestOf(request, reply), refusal);
   });
-  const all = [...operations, ...sessionOperations];
   const served = { door, metrics, maxAssetBytes: context.config.maxAssetBytes };
   const [forms, others] = [all.filter(({ takesFile }) => takesFile), all.filter(({ takesFile }) => !takesFile)];
   for (const operation of others) register(app, served, operation);
@@ -230,9 +238,10 @@ export async function buildApp(context: Context, { webApp }: { webApp?: string }
   ingestRoutes(app, context, metrics);
   webAppRoutes(app, context, metrics);
   if (webApp !== undefined) await clientRoutes(app, webApp);
-  await openapiRoutes(app, operations);
+  await openapiRoutes(app, operations, older);
   app.addHook('preClose', async () => {
     front.close();
+    context.stopping.abort();
     door.stop();
   });
   app.addHook('onClose', () => door.close());

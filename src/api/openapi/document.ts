@@ -198,8 +198,24 @@ function describe(operation: Operation, schemas: Json): Json {
   };
 }
 
+/** What a document says of itself. */
+const CURRENT = {
+  title: 'Rollcall',
+  version: '1',
+  description: "The API behind a brand's work with content creators. Authorize with an API key, then try a call here.",
+};
+
+/** The older interface's document. */
+export const OLDER = {
+  title: 'Rollcall, older interface',
+  version: '0',
+  description:
+    'The same service under `/api/v1`, for clients that were written before `/v1`. Every answer names its successor; ' +
+    'docs/legacy.md has the differences.',
+};
+
 /** The OpenAPI 3.1 document of the operations, and of nothing else. */
-export function openapiDocument(operations: readonly Operation[]): Json {
+export function openapiDocument(operations: readonly Operation[], info = CURRENT): Json {
   const schemas: Json = {};
   const responses = refusalResponses(schemas);
   const paths: Record<string, Json> = {};
@@ -211,12 +227,7 @@ export function openapiDocument(operations: readonly Operation[]): Json {
   for (const shape of GENERIC_STORE_SHAPES) schemaOf(shape, 'input', { schemas });
   return {
     openapi: '3.1.0',
-    info: {
-      title: 'Rollcall',
-      version: '1',
-      description:
-        "The API behind a brand's work with content creators. Authorize with an API key, then try a call here.",
-    },
+    info,
     servers: [{ url: '/' }],
     tags: [...new Set(operations.map((operation) => operation.tag))].map((name) => ({ name })),
     paths,

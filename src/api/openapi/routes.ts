@@ -2,7 +2,7 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import type { Operation } from '../operation.ts';
-import { openapiDocument } from './document.ts';
+import { OLDER, openapiDocument } from './document.ts';
 import { prebuild } from './prebuilt.ts';
 
 /** Only our own scripts run; Swagger UI sets styles inline. */
@@ -20,7 +20,11 @@ const FAVICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">
 </svg>`;
 
 /** `/openapi.json`, and `/docs` where every operation can be tried with a key. */
-export async function openapiRoutes(app: FastifyInstance, operations: readonly Operation[]): Promise<void> {
+export async function openapiRoutes(
+  app: FastifyInstance,
+  operations: readonly Operation[],
+  older: readonly Operation[],
+): Promise<void> {
   const document = openapiDocument(operations);
   const send = prebuild(document);
   // A copy: the plugin may change what it is given.
@@ -46,4 +50,5 @@ export async function openapiRoutes(app: FastifyInstance, operations: readonly O
     logo: { type: 'image/svg+xml', content: '' },
   });
   app.get('/openapi.json', send);
+  app.get('/openapi-legacy.json', prebuild(openapiDocument(older, OLDER)));
 }

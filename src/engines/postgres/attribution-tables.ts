@@ -56,6 +56,9 @@ export interface LinksTable {
   platform: string | null;
   active: boolean;
   lastSyncAt: Date | null;
+  /** Of the store's coupon, as of when it was verified. */
+  discountPpm: ColumnType<number | null, number | null | undefined, number | null>;
+  expiresAt: ColumnType<Date | null, Date | null | undefined, Date | null>;
   createdAt: CreatedAt;
   updatedAt: Date | null;
 }

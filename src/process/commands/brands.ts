@@ -1,12 +1,19 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { PLAN_NAMES, SUBSCRIPTION_STATUSES } from '../../access/keys/plans.ts';
+import { listKeys } from '../../access/keys/queries.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { KeyKind, PlanName, SubscriptionStatus } from '../../engines/postgres/tables.ts';
 import { createBrand, setPlan } from '../../resources/brands/actions.ts';
-import { findBrand, listSubscriptions } from '../../resources/brands/queries.ts';
-import { BrandPatch } from '../../resources/brands/schema.ts';
+import {
+  findBrand,
+  getBrand as getBrandRow,
+  listBrandPlans,
+  listSubscriptions,
+} from '../../resources/brands/queries.ts';
+import { BrandPatch, brandOf } from '../../resources/brands/schema.ts';
 import { filled, wholeNumber } from './arguments.ts';
-import { withEngines } from './open.ts';
+import { type CommandEngines, withEngines } from './open.ts';
+import { jsonOption, printList } from './table.ts';
 
 export async function getBrand(db: Db, idOrName: string): Promise<{ id: string; name: string }> {
   const brand = await findBrand(db, idOrName);
@@ -24,10 +31,55 @@ function brandName(value: string): string {
   return name;
 }
 
+const COLUMNS = ['id', 'name', 'brand_plan', 'data_plan', 'created_at'] as const;
+
+/** A line a brand, though its subscriptions are two rows. */
+async function list({ db }: CommandEngines, json: boolean | undefined): Promise<void> {
+  const items = new Map<string, Record<(typeof COLUMNS)[number], string | null>>();
+  for (const { id, name, createdAt, kind, plan, status } of await listBrandPlans(db)) {
+    const created_at = createdAt.toISOString();
+    const item = items.get(id) ?? { id, name, brand_plan: null, data_plan: null, created_at };
+    if (kind) item[`${kind}_plan`] = `${plan} (${status})`;
+    items.set(id, item);
+  }
+  printList(COLUMNS, [...items.values()], json);
+}
+
+async function show({ db }: CommandEngines, idOrName: string, json: boolean | undefined): Promise<void> {
+  const { id } = await getBrand(db, idOrName);
+  const brand = brandOf(await getBrandRow(db, id));
+  const subscriptions = (await listSubscriptions(db, id)).map(({ anchorAt, monthlyCredits, ...subscription }) => ({
+    ...subscription,
+    monthly_credits: monthlyCredits,
+    anchor_at: anchorAt.toISOString(),
+  }));
+  const keys = (await listKeys(db, id)).filter(({ revokedAt }) => revokedAt === null).length;
+  if (json) {
+    process.stdout.write(`${JSON.stringify({ ...brand, subscriptions, keys }, null, 2)}\n`);
+    return;
+  }
+  const { settings, ...facts } = brand;
+  const lines = Object.entries({ ...facts, ...settings, keys }).map(([name, value]) => `${name}\t${value ?? '-'}\n`);
+  process.stdout.write(lines.join(''));
+  printList(['id', 'kind', 'plan', 'status', 'monthly_credits', 'anchor_at'], subscriptions, false);
+}
+
 export function brandCommands(program: Command): void {
-  program
-    .command('brand')
-    .description('brands')
+  const brands = program.command('brand').description('brands');
+  brands
+    .command('list')
+    .description('every brand with its plans, the newest first')
+    .addOption(jsonOption())
+    .action(({ json }: { json?: boolean }) => withEngines((engines) => list(engines, json)));
+  brands
+    .command('show')
+    .description('a brand, its settings and its subscriptions')
+    .argument('<id or name>', 'the brand', filled)
+    .option('--json', 'as JSON')
+    .action((idOrName: string, { json }: { json?: boolean }) =>
+      withEngines((engines) => show(engines, idOrName, json)),
+    );
+  brands
     .command('create')
     .description('make a brand with its subscriptions; prints its id')
     .argument('<name>', 'no other brand has it', brandName)

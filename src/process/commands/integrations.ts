@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -12,7 +11,9 @@ import { ApiError } from '../../values/errors.ts';
 import { hasLogin } from '../../values/web-address.ts';
 import { filled } from './arguments.ts';
 import { getBrand } from './brands.ts';
+import { readTextFile } from './files.ts';
 import { type CommandEngines, withEngines } from './open.ts';
+import { jsonOption, printList } from './table.ts';
 
 const TOPICS: Readonly<Record<Provider, string>> = {
   shopify: 'orders/create, orders/paid, orders/updated, orders/cancelled, orders/delete, refunds/create',
@@ -54,7 +55,7 @@ async function readSecrets({ tokenFile, webhookSecretFile }: ConnectOptions) {
   const piped = [tokenFile, webhookSecretFile].includes('-') ? (await text(process.stdin)).split('\n') : [];
   const read = async (what: string, file: string | undefined) => {
     if (file === undefined && !process.stdin.isTTY) throw new Error(`Give the ${what} in a file, or - for stdin.`);
-    const value = file === undefined ? await ask(what) : file === '-' ? piped.shift() : readFileSync(file, 'utf8');
+    const value = file === undefined ? await ask(what) : file === '-' ? piped.shift() : readTextFile(file);
     if (!value?.trim()) throw new Error(`The ${what} is empty.`);
     return value.trim();
   };
@@ -83,19 +84,23 @@ async function connect({ db, clock, config, secrets }: CommandEngines, options: 
 to ${config.linksUrl}/ingest/${provider}/${id}\n`);
 }
 
-async function list({ db, clock }: CommandEngines, brandName: string): Promise<void> {
-  const { id: brandId } = await getBrand(db, brandName);
+const COLUMNS = ['id', 'provider', 'status', 'webhooks', 'storefront_url', 'name'] as const;
+
+async function list({ db, clock }: CommandEngines, options: { brand: string; json?: boolean }): Promise<void> {
+  const { id: brandId } = await getBrand(db, options.brand);
+  const items = [];
   const now = clock.now();
   for (let page = 1, seen = 0; ; page += 1) {
     const window = { page, limit: 100, offset: seen };
     const { rows, total } = await listIntegrations(db, brandId, { sort: 'newest' }, window, now);
     for (const row of rows) {
       const { id, provider, status, webhook_health, storefront_url, name } = integrationOf(row, now);
-      process.stdout.write(`${[id, provider, status, webhook_health.status, storefront_url, name].join('\t')}\n`);
+      items.push({ id, provider, status, webhooks: webhook_health.status, storefront_url, name });
     }
     seen += rows.length;
-    if (rows.length === 0 || seen >= total) return;
+    if (rows.length === 0 || seen >= total) break;
   }
+  printList(COLUMNS, items, options.json);
 }
 
 async function disconnect({ db, clock }: CommandEngines, id: string): Promise<void> {
@@ -125,7 +130,8 @@ export function integrationCommands(program: Command): void {
     .command('list')
     .description('the stores of a brand')
     .requiredOption('--brand <id or name>', 'the brand', filled)
-    .action((options: { brand: string }) => withEngines((engines) => list(engines, options.brand)));
+    .addOption(jsonOption())
+    .action((options: { brand: string; json?: boolean }) => withEngines((engines) => list(engines, options)));
   integration
     .command('disconnect')
     .description('refuse the deliveries of a store from now on, and forget its secrets; prints its id')

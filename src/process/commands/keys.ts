@@ -1,13 +1,20 @@
 import { text } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { refreshAccess } from '../../access/credits/refresh.ts';
 import { createKey, revokeKey } from '../../access/keys/actions.ts';
-import { listKeys } from '../../access/keys/queries.ts';
+import { hashKey } from '../../access/keys/key-form.ts';
+import { findKey, listKeys } from '../../access/keys/queries.ts';
+import { inWork } from '../../api/work.ts';
 import type { KeyKind } from '../../engines/postgres/tables.ts';
 import { listSubscriptions } from '../../resources/brands/queries.ts';
+import { rotateApiKey } from '../../resources/keys/actions.ts';
+import { DURATION_FORM, durationText, readDuration } from '../../values/duration.ts';
+import { notFound } from '../../values/errors.ts';
 import { TimeText } from '../../values/time.ts';
 import { filled } from './arguments.ts';
 import { getBrand } from './brands.ts';
-import { withEngines } from './open.ts';
+import { type CommandEngines, withEngines } from './open.ts';
+import { jsonOption, printList } from './table.ts';
 
 function time(value: string): Date {
   const at = new Date(value);
@@ -17,7 +24,32 @@ function time(value: string): Date {
   return at;
 }
 
-const shown = (at: Date | null) => at?.toISOString() ?? '-';
+const shown = (at: Date | null) => at?.toISOString() ?? null;
+
+const COLUMNS = ['id', 'type', 'key', 'name', 'created_at', 'expires_at', 'state'] as const;
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const MOST_DAYS = 30;
+
+function overlap(value: string): number {
+  const ms = value === '0' ? 0 : readDuration(value);
+  if (ms === undefined) throw new InvalidArgumentError(`must be a duration ${DURATION_FORM}, or 0.`);
+  if (ms > MOST_DAYS * DAY_MS) throw new InvalidArgumentError(`must be at most ${MOST_DAYS}d.`);
+  return ms;
+}
+
+async function rotate(engines: CommandEngines, keyOrId: string, overlapMs: number): Promise<void> {
+  const { db, clock } = engines;
+  const old = await findKey(db, keyOrId.startsWith('svk_') ? { hash: hashKey(keyOrId) } : { id: keyOrId });
+  if (!old) throw notFound('API key');
+  const actor = { brandId: old.brandId, keyId: null, operation: 'rotate_key', requestId: null };
+  const made = await inWork(db, clock, actor, (work) => rotateApiKey(work, old.id, overlapMs / HOUR_MS));
+  await refreshAccess(engines, [old.subscriptionId]);
+  process.stdout.write(`${made.key}\n`);
+  const ends = overlapMs === 0 ? 'works no more' : `works for ${durationText(overlapMs)} more`;
+  process.stderr.write(`${made.id}: keep the key, it is not shown again. ${old.id} ${ends}.\n`);
+}
 
 /** A key is never an argument: every process of the machine can read those, and shells keep them. */
 async function idOrKey(asked: string): Promise<string> {
@@ -54,22 +86,29 @@ export function keyCommands(program: Command): void {
     .command('list')
     .description('the keys of a brand')
     .requiredOption('--brand <id or name>', 'the brand', filled)
-    .action((options: { brand: string }) =>
+    .addOption(jsonOption())
+    .action((options: { brand: string; json?: boolean }) =>
       withEngines(async ({ db }) => {
         const brand = await getBrand(db, options.brand);
-        for (const row of await listKeys(db, brand.id)) {
-          const state = row.revokedAt ? `revoked ${shown(row.revokedAt)}` : `used ${shown(row.lastUsedAt)}`;
-          const columns = [
-            row.id,
-            row.kind,
-            `${row.firstCharacters}…${row.lastCharacters}`,
-            row.name,
-            shown(row.createdAt),
-            state,
-          ];
-          process.stdout.write(`${columns.join('\t')}\n`);
-        }
+        const items = (await listKeys(db, brand.id)).map((row) => ({
+          ...{ id: row.id, type: row.kind, key: `${row.firstCharacters}…${row.lastCharacters}`, name: row.name },
+          ...{ created_at: shown(row.createdAt), expires_at: shown(row.expiresAt) },
+          state: row.revokedAt ? `revoked ${shown(row.revokedAt)}` : `used ${shown(row.lastUsedAt) ?? '-'}`,
+        }));
+        printList(COLUMNS, items, options.json);
       }),
+    );
+  key
+    .command('rotate')
+    .description('replace a key: a new one of the same brand, type and name; prints it, this once')
+    .argument('<id>', "the old key's id, as lists show it, or - to read the id or the key itself from stdin", filled)
+    .addOption(
+      new Option('--overlap <duration>', `how long the old key still works, ${DURATION_FORM}`)
+        .argParser(overlap)
+        .default(DAY_MS, '24h'),
+    )
+    .action((asked: string, options: { overlap: number }) =>
+      withEngines(async (engines) => rotate(engines, await idOrKey(asked), options.overlap)),
     );
   key
     .command('revoke')

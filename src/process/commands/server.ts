@@ -1,5 +1,5 @@
-import { Command } from 'commander';
 import { wholeNumber } from './arguments.ts';
+import { openProgram } from './program.ts';
 
 export const SAMPLE_CREATORS = 20_000;
 
@@ -10,10 +10,10 @@ export interface ServerOptions {
 
 /** What `npm start` was told; ends the process for `--help` and for what it cannot read. */
 export function readServerOptions(): ServerOptions {
-  return new Command('rollcall')
-    .description(
-      'The Rollcall API. Engines without a URL in the environment are embedded, with sample data and a demo brand.',
-    )
+  return openProgram(
+    'rollcall',
+    'The Rollcall API. Engines without a URL in the environment are embedded, with sample data and a demo brand.',
+  )
     .option(
       '--creators <number>',
       `creators of the sample directory (default ${SAMPLE_CREATORS})`,
@@ -24,8 +24,6 @@ export function readServerOptions(): ServerOptions {
       'port to listen on, 0 for any (default 8080, or the next free one)',
       wholeNumber(0, 65_535),
     )
-    .showHelpAfterError()
-    .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
     .parse()
     .opts<ServerOptions>();
 }

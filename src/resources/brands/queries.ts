@@ -72,6 +72,17 @@ export async function updatePlan(db: Db, subscriptionId: string, change: PlanCha
     .execute();
 }
 
+/** Every brand with its two plans, the newest first. */
+export async function listBrandPlans(db: Db) {
+  return await db
+    .selectFrom('brands')
+    .leftJoin('subscriptions', 'subscriptions.brandId', 'brands.id')
+    .select(['brands.id', 'brands.name', 'brands.createdAt', 'kind', 'plan', 'status'])
+    .orderBy('brands.createdAt', 'desc')
+    .orderBy('brands.id', 'desc')
+    .execute();
+}
+
 /** What a public page shows of a brand. */
 export async function findBrandFace(
   db: Db,

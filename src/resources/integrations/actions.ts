@@ -41,7 +41,7 @@ export async function verifyCoupon(
   brandId: string,
   integrationId: string,
   code: string,
-): Promise<{ currency: string; storefrontHost: string }> {
+): Promise<{ currency: string; storefrontHost: string; coupon: { percentage: number; endsAt: Date | null } }> {
   const { clock } = context;
   const { db } = context.postgres;
   const row = await getConnectedIntegration(db, brandId, integrationId);
@@ -53,7 +53,7 @@ export async function verifyCoupon(
   if (coupon.state !== 'active') {
     throw validationError([{ field: 'value', code: `coupon_${coupon.state}`, message: REFUSED[coupon.state] }]);
   }
-  return { currency: row.currency, storefrontHost: row.storefrontHost };
+  return { currency: row.currency, storefrontHost: row.storefrontHost, coupon };
 }
 
 export interface NewStore extends StoreSecrets {

@@ -67,6 +67,7 @@ const createKeyOperation = change({
   errors: ['CONFLICT'],
   hints: { readOnly: false, idempotent: false, destructive: false },
   lookUp: noLookUp,
+  sealsAnswer: true,
   apply: async (work, { body }) => {
     const { key, ...row } = await makeApiKey(work, body);
     return { data: { ...keyOf(row, work.now), key } };
@@ -89,6 +90,7 @@ const rotateKey = change({
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
   hints: { readOnly: false, idempotent: false, destructive: true },
   lookUp: noLookUp,
+  sealsAnswer: true,
   apply: async (work, { params, body }) => {
     const { key, ...row } = await rotateApiKey(work, params.id, body.overlap_hours);
     return { data: { ...keyOf(row, work.now), key } };

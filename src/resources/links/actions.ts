@@ -32,6 +32,8 @@ type Names = readonly (string | null)[];
 interface Store {
   currency: string;
   storefrontHost: string;
+  /** Of a code that was verified. */
+  coupon?: { percentage: number; endsAt: Date | null };
 }
 
 /**
@@ -175,6 +177,7 @@ export async function createLink(
     attributionDays: input.attribution_days,
     currency: store?.currency ?? input.currency ?? (await getBrandCurrency(db, brandId)),
     platform: input.platform ?? null,
+    ...couponColumns(store),
     ...{ active: true, lastSyncAt: store ? now : null, createdAt: now, updatedAt: null },
   };
   const names = [creatorName, creator.name, creator.igHandle, creator.ttHandle];
@@ -182,6 +185,10 @@ export async function createLink(
   work.audit({ resourceId: row.id, old: null, new: row });
   return row;
 }
+
+/** What the coupon gives; a rate that a store tells in more than millionths is rounded. */
+const couponColumns = (store: Store | undefined) =>
+  store?.coupon ? { discountPpm: Math.round(store.coupon.percentage * 10_000), expiresAt: store.coupon.endsAt } : {};
 
 /** The columns that a patch sets, of a link that is held. */
 async function patchColumns(work: Work, old: LinkRow, patch: LinkPatch, linksUrl: string, store: Store | undefined) {
@@ -199,7 +206,8 @@ async function patchColumns(work: Work, old: LinkRow, patch: LinkPatch, linksUrl
   if (problems.length > 0) throw validationError(problems);
   const { value, active, platform, creator_name: creatorName, campaign_id: campaignId } = patch;
   const commissionRatePpm = patch.commission_rate === undefined ? undefined : toPpm(patch.commission_rate);
-  return given({ value, active, platform, creatorName, campaignId, destinationUrl, commissionRatePpm });
+  const terms = given({ value, active, platform, creatorName, campaignId, destinationUrl, commissionRatePpm });
+  return { ...terms, ...couponColumns(store) };
 }
 
 /** Updates within a savepoint: a value that is taken fails the statement, and who has it must still be asked. */

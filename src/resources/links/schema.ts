@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ListQuery, listOf, Pagination, timestamp } from '../../api/page.ts';
+import { booleanParameter, ListQuery, listOf, Pagination, timestamp } from '../../api/page.ts';
 import { besideOthers, type Unchecked } from '../../api/problems.ts';
 import type { CurrencyFigures, LinkFigures } from '../../figures/schema.ts';
 import { Currency, fromMinor, fromPpm, toPpm } from '../../values/money.ts';
@@ -42,6 +42,11 @@ export const Link = Affiliate.extend({
   url: z.string().nullable().describe('The tracked short URL of a link; null of a code.'),
   destination_url: z.string().nullable().describe('Where it leads, before the click id is added.'),
   active: z.boolean(),
+  discount_percent: z
+    .number()
+    .nullable()
+    .describe("What the store's coupon takes off, as of when it was verified; null where no store was asked."),
+  expires_at: timestamp.nullable().describe("The coupon's end, as of when it was verified; null when it has none."),
 }).meta({ id: 'AffiliateLink' });
 
 const totals = {
@@ -72,7 +77,14 @@ export const LinkDeactivated = z.object({
   deactivated: z.literal(true),
 });
 
-export const LinkFilter = z.object({ creator_email: Email.describe('In any case.').optional(), ...ListQuery });
+export const LinkFilter = z.object({
+  creator_email: Email.describe('In any case.').optional(),
+  campaign_id: z.string().max(100).optional(),
+  type: type.optional(),
+  active: booleanParameter().optional(),
+  search: z.string().trim().min(1).max(200).describe('Part of the code or name, in any case.').optional(),
+  ...ListQuery,
+});
 export type LinkFilter = z.output<typeof LinkFilter>;
 
 export const Destination = WebAddress.meta({ example: 'https://shop.example/summer' });
@@ -189,6 +201,7 @@ export function linkOf(linksUrl: string, row: ListedLink, figures: LinkFigures =
       commission: fromMinor(one.commissionMinor, one.currency),
     })),
     commission_rate: fromPpm(commissionRatePpm),
+    discount_percent: row.discountPpm === null ? null : fromPpm(row.discountPpm),
     url: shortUrl(linksUrl, slug),
   };
 }

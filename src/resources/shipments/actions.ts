@@ -33,7 +33,7 @@ const complete = (products: NonNullable<Fields['products']>) =>
 
 export async function createShipment(work: Work, input: ShipmentCreate): Promise<ShipmentRow> {
   const { db, now, brandId } = work;
-  const { creator_email: email, ...fields } = input;
+  const { creator_email: email, notify_creator: isNotified, ...fields } = input;
   const addressee = await findAddressee(db, brandId, email);
   const problems = await campaignProblems(work, input.campaign_id);
   if (!addressee || problems.length > 0)
@@ -46,6 +46,7 @@ export async function createShipment(work: Work, input: ShipmentCreate): Promise
   });
   const row = await getShipment(db, brandId, id);
   work.audit({ resourceId: id, old: null, new: row });
+  if (isNotified) await notifyCreator(work, row);
   return row;
 }
 

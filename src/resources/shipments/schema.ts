@@ -99,6 +99,7 @@ const fields = {
 export const ShipmentCreate = z
   .object({
     creator_email: Email.describe('Of somebody on the roster, or who applied to a campaign.'),
+    notify_creator: z.boolean().default(false).describe('Mails them the page of the parcel.'),
     ...fields,
   })
   .meta({ id: 'ShipmentCreate' });

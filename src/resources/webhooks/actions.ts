@@ -6,6 +6,7 @@ import { ApiError, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import type { Secrets } from '../../values/secrets.ts';
 import { holdBrand } from '../brands/queries.ts';
+import { GOOD_STANDING } from './policy.ts';
 import {
   cancelPending,
   countSubscriptions,
@@ -76,7 +77,7 @@ export async function createSubscription(
   return { row, secret };
 }
 
-const RECOVERED = { active: true, disabledReason: null, failingSince: null, failuresInRow: 0, firstFailedAt: null };
+const RECOVERED = { ...GOOD_STANDING, active: true, disabledReason: null };
 
 async function activityColumns({ db, brandId, now }: Work, old: SubscriptionRow, active: boolean | undefined) {
   if (active === undefined) return {};

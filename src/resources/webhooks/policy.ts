@@ -38,3 +38,32 @@ export function verdictOf(variant: Variant, attempted: Attempted, tries: number,
   if (delayMs === undefined) return { state: 'failed' };
   return { state: 'pending', nextAttemptAt: new Date(endedAt.getTime() + delayMs) };
 }
+
+/** How a subscription of the older interface fares. */
+export interface Standing {
+  failuresInRow: number;
+  failingSince: Date | null;
+  firstFailedAt: Date | null;
+}
+
+export interface Judged extends Standing {
+  /** What the brand is to be told now. */
+  notice: 'failing' | 'disabled' | null;
+}
+
+export const GOOD_STANDING: Standing = { failuresInRow: 0, failingSince: null, firstFailedAt: null };
+
+/** How it fares after one more attempt. Told once that it is failing, and once that it was disabled. */
+export function judged(before: Standing, isDelivered: boolean, at: Date): Judged {
+  if (isDelivered) return { ...GOOD_STANDING, notice: null };
+  const failuresInRow = before.failuresInRow + 1;
+  const firstFailedAt = before.firstFailedAt ?? at;
+  const isDisabled = at.getTime() - firstFailedAt.getTime() >= DISABLED_AFTER_MS;
+  const startsFailing = before.failingSince === null && failuresInRow >= FAILING_AFTER;
+  return {
+    failuresInRow,
+    firstFailedAt,
+    failingSince: startsFailing ? at : before.failingSince,
+    notice: isDisabled ? 'disabled' : startsFailing ? 'failing' : null,
+  };
+}

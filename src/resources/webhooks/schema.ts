@@ -97,13 +97,6 @@ export const WebhookDeleted = z.object({ deleted: z.literal(true), id: z.string(
 export const WebhookFilter = z.object({ ...ListQuery });
 export const WebhookList = listOf(Webhook);
 
-export const WebhookRecover = z
-  .object({
-    since: z.iso.datetime({ offset: true }).describe('Events from this time on.'),
-    until: z.iso.datetime({ offset: true }).optional().describe('Events up to this time; now when omitted.'),
-  })
-  .meta({ id: 'WebhookRecover' });
-
 /** Throws VALIDATION_ERROR with a detail for each name that the variant does not know. Repeats are folded. */
 export function knownEvents(variant: Variant, names: readonly string[]): string[] {
   const allowed = EVENT_NAMES[variant];

@@ -31,6 +31,7 @@ export const GenericStoreCoupon = z
       .nullish()
       .describe('Percent off; null of a coupon that is an amount or free shipping, which cannot be connected.'),
     active: z.boolean().describe('Whether a customer can redeem it now.'),
+    ends_at: StoreTime.nullish().describe('Until when it can be redeemed.'),
   })
   .meta({
     id: 'GenericStoreCoupon',

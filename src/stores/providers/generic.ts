@@ -32,7 +32,9 @@ async function findCoupon(store: Store, code: string): Promise<Coupon> {
   const coupon = await askStore(store, { method: 'GET', path, headers: bearer(store), shape: GenericStoreCoupon });
   if (!coupon) return { state: 'not_found' };
   if (typeof coupon.percentage !== 'number') return { state: 'not_percentage' };
-  return coupon.active ? { state: 'active', percentage: coupon.percentage } : { state: 'inactive' };
+  return coupon.active
+    ? { state: 'active', percentage: coupon.percentage, endsAt: coupon.ends_at ?? null }
+    : { state: 'inactive' };
 }
 
 function refundsOf({ refunds = [], currency }: Order): RefundFacts[] {

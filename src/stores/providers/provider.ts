@@ -25,7 +25,7 @@ export interface StoreFacts {
 }
 
 export type Coupon =
-  | { state: 'active'; percentage: number }
+  | { state: 'active'; percentage: number; endsAt: Date | null }
   | { state: 'not_found' }
   | { state: 'inactive' }
   | { state: 'not_percentage' };

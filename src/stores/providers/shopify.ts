@@ -9,6 +9,7 @@ import {
   type StoreFacts,
   StorefrontUrl,
   StoreName,
+  StoreTime,
   storeUnavailable,
   unauthorized,
 } from './provider.ts';
@@ -27,7 +28,7 @@ const COUPON = `query Coupon($code: String!) {
   codeDiscountNodeByCode(code: $code) {
     codeDiscount {
       __typename
-      ... on DiscountCodeBasic { status customerGets { value { __typename ... on DiscountPercentage { percentage } } } }
+      ... on DiscountCodeBasic { status endsAt customerGets { value { __typename ... on DiscountPercentage { percentage } } } }
       ... on DiscountCodeBxgy { status }
       ... on DiscountCodeFreeShipping { status }
       ... on DiscountCodeApp { status }
@@ -50,6 +51,7 @@ const Discount = z.object({
     .object({
       codeDiscount: z.object({
         status: z.string().optional(),
+        endsAt: StoreTime.nullish(),
         customerGets: z.object({ value: z.object({ percentage: z.number().optional() }) }).optional(),
       }),
     })
@@ -87,10 +89,10 @@ async function connect(store: Store): Promise<StoreFacts> {
 async function findCoupon(store: Store, code: string): Promise<Coupon> {
   const { codeDiscountNodeByCode: node } = await ask(store, COUPON, { code }, Discount);
   if (!node) return { state: 'not_found' };
-  const { status, customerGets } = node.codeDiscount;
+  const { status, customerGets, endsAt = null } = node.codeDiscount;
   const fraction = customerGets?.value.percentage;
   if (fraction === undefined) return { state: 'not_percentage' };
-  return status === 'ACTIVE' ? { state: 'active', percentage: fraction * 100 } : { state: 'inactive' };
+  return status === 'ACTIVE' ? { state: 'active', percentage: fraction * 100, endsAt } : { state: 'inactive' };
 }
 
 /** Of an order that is gone, or older than the 60 days that a token reads without `read_all_orders`, the shop's way. */

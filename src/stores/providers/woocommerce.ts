@@ -67,7 +67,8 @@ async function findCoupon(store: Store, code: string, now: Date): Promise<Coupon
   const coupon = coupons.find((one) => one.code.toLowerCase() === code.toLowerCase());
   if (!coupon) return { state: 'not_found' };
   if (coupon.discount_type !== 'percent') return { state: 'not_percentage' };
-  return isActive(coupon, now) ? { state: 'active', percentage: Number(coupon.amount) } : { state: 'inactive' };
+  if (!isActive(coupon, now)) return { state: 'inactive' };
+  return { state: 'active', percentage: Number(coupon.amount), endsAt: coupon.date_expires_gmt ?? null };
 }
 
 /** WooCommerce's own code; WordPress answers 404 as well where the plugin or its routes are off. */

@@ -120,7 +120,7 @@ function rowOf(id: string, member: Member, code: string, terms: Terms): LinkRow 
     ...{ id, value, creatorId: member.creatorId, creatorName: null, integrationId: null },
     slug: terms.type === 'link' ? firstSlug(value, namesOf(member)) : null,
     ...{ holdDays: DEFAULT_DAYS, attributionDays: DEFAULT_DAYS },
-    ...{ platform: null, active: true, lastSyncAt: null, updatedAt: null },
+    ...{ platform: null, active: true, lastSyncAt: null, discountPpm: null, expiresAt: null, updatedAt: null },
   };
 }
 

@@ -27,7 +27,7 @@ export interface AttemptResult {
 export async function lockSubscriptions(db: Db, ids: readonly string[]) {
   return await db
     .selectFrom('webhookSubscriptions')
-    .selectAll()
+    .select(['id', 'brandId', 'variant', 'url', 'active', 'failuresInRow', 'failingSince', 'firstFailedAt'])
     .where('id', 'in', ids)
     .orderBy('id')
     .forUpdate()
@@ -89,4 +89,27 @@ export async function noteNewest(db: Db, results: readonly AttemptResult[]): Pro
       as result (id, started_at, status_code, is_slow)
     where webhook.id = result.id
       and (webhook.last_triggered_at is null or webhook.last_triggered_at <= result.started_at)`.execute(db);
+}
+
+export type LockedSubscription = Awaited<ReturnType<typeof lockSubscriptions>>[number];
+
+/** The address that a brand is written to. */
+export async function findContact(db: Db, brandId: string): Promise<string | null> {
+  const row = await db.selectFrom('brands').select('contactEmail').where('id', '=', brandId).executeTakeFirst();
+  return row?.contactEmail ?? null;
+}
+
+/** What ended is forgotten after a time, with its attempts; at most `limit` of it at once. Returns how many. */
+export async function deleteOldDeliveries(db: Db, before: Date, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from webhook_deliveries where id in (
+      select id from webhook_deliveries where finished_at < ${before} limit ${limit})`.execute(db);
+  return Number(numAffectedRows ?? 0);
+}
+
+/** Deleted subscriptions go when nothing refers to them any more. */
+export async function deleteOldSubscriptions(db: Db, before: Date): Promise<void> {
+  await sql`
+    delete from webhook_subscriptions webhook where deleted_at < ${before}
+      and not exists (select from webhook_deliveries delivery where delivery.subscription_id = webhook.id)`.execute(db);
 }

@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import { listOf, Pagination, timestampInput } from '../api/page.ts';
+import {
+  Campaign,
+  CampaignCreate,
+  CampaignDetail,
+  CampaignFilter,
+  CampaignPatch,
+  CampaignSaved,
+} from '../resources/campaigns/schema.ts';
+import { CommissionFilter } from '../resources/commissions/schema.ts';
+import { AffiliateList, LinkCreate, LinkPatch } from '../resources/links/schema.ts';
+import { Shipment, ShipmentCreate, ShipmentPatch } from '../resources/shipments/schema.ts';
+import type { Difference } from './declare.ts';
+import { legacyCampaign, legacyCommission, legacyLink, legacyShipment } from './items.ts';
+import { readCampaign, readCommissionWindow, readLink, readShipment } from './read.ts';
+
+const oneOf = <T extends z.ZodType>(item: T) => z.object({ data: item });
+const pageOf = <T extends z.ZodType>(item: T, name: string) => listOf(item).meta({ id: name });
+
+const status = z.enum(['live', 'active', 'draft', 'paused', 'completed']);
+const WORDS = '`active` reads `live` and `ugc` reads `organic_ugc`; both words are taken.';
+
+const campaigns: Record<string, Difference> = {
+  list_campaigns: {
+    query: CampaignFilter.extend({ status: status.optional() }),
+    response: pageOf(legacyCampaign(Campaign), 'LegacyCampaignList'),
+    read: readCampaign,
+    says: WORDS,
+  },
+  create_campaign: {
+    body: CampaignCreate.extend({ status: status.optional() }).meta({ id: 'LegacyCampaignCreate' }),
+    response: oneOf(legacyCampaign(CampaignSaved)),
+    read: readCampaign,
+    says: WORDS,
+  },
+  get_campaign: { response: oneOf(legacyCampaign(CampaignDetail)), says: WORDS },
+  update_campaign: {
+    body: CampaignPatch.extend({ status: status.optional() }).meta({ id: 'LegacyCampaignPatch' }),
+    response: oneOf(legacyCampaign(CampaignSaved)),
+    read: readCampaign,
+    says: WORDS,
+  },
+};
+
+const LINKS =
+  'Items have `code`, `discount_percent`, `url`, `status` (`active`, `expired`, `disabled`) and `expires_at` in place of ' +
+  '`value`, `commission_rate` and `active`.';
+
+function links(now: () => Date): Record<string, Difference> {
+  const item = legacyLink(now);
+  const code = { code: z.string().optional().describe('Another name of `value`.') };
+  return {
+    list_affiliates: {
+      response: z
+        .object({ data: z.array(item), pagination: Pagination, summary: AffiliateList.shape.summary })
+        .meta({ id: 'LegacyAffiliateList' }),
+      says: LINKS,
+    },
+    list_affiliate_links: { response: pageOf(item, 'LegacyLinkList'), says: LINKS },
+    create_affiliate_link: {
+      body: z
+        .object({ ...LinkCreate.shape, value: LinkCreate.shape.value.optional(), ...code })
+        .meta({ id: 'LegacyLinkCreate' }),
+      response: oneOf(item),
+      read: readLink,
+      says: `\`code\` is another name of \`value\`. ${LINKS}`,
+    },
+    update_affiliate_link: {
+      body: LinkPatch.extend({ ...code, status: z.enum(['active', 'disabled']).optional() }).meta({
+        id: 'LegacyLinkPatch',
+      }),
+      response: oneOf(item),
+      read: readLink,
+      says: `\`code\` is another name of \`value\`; \`status\` \`active\` or \`disabled\` is \`active\` true or false. ${LINKS}`,
+    },
+  };
+}
+
+const window = {
+  from: timestampInput.optional().describe('Made at or after this time.'),
+  to: timestampInput.optional().describe('Made at or before this time; a date is its whole day.'),
+};
+const COMMISSIONS =
+  '`from` and `to` select by the time of creation, both included. Items have `order_amount`, `commission_amount`, ' +
+  '`commission_rate`, `source` (`discount_code`, `link`, `manual`) and `code`.';
+const listed: Difference = {
+  query: CommissionFilter.extend(window),
+  response: pageOf(legacyCommission, 'LegacyCommissionList'),
+  read: readCommissionWindow,
+  says: COMMISSIONS,
+};
+
+const SHIPMENTS = 'Items also have `address` (`city`, `state`, `country`), which is taken for `shipping_address`, too.';
+const address = z
+  .object({ city: z.string().nullable(), state: z.string().nullable(), country: z.string().nullable() })
+  .partial()
+  .nullable()
+  .optional();
+
+const shipments: Record<string, Difference> = {
+  list_shipments: { response: pageOf(legacyShipment(Shipment), 'LegacyShipmentList'), says: SHIPMENTS },
+  create_shipment: {
+    body: ShipmentCreate.extend({ address }).meta({ id: 'LegacyShipmentCreate' }),
+    response: oneOf(legacyShipment(Shipment)),
+    read: readShipment,
+    says: SHIPMENTS,
+  },
+  update_shipment: {
+    body: ShipmentPatch.extend({ address }).meta({ id: 'LegacyShipmentPatch' }),
+    response: oneOf(legacyShipment(Shipment)),
+    read: readShipment,
+    says: SHIPMENTS,
+  },
+};
+
+/** What is marked as different in the older interface, by operation. */
+export const differences = (now: () => Date): Readonly<Record<string, Difference>> => ({
+  ...campaigns,
+  search_creators: {
+    unknown: ['preview', 'directory_version', 'q_as'],
+    says:
+      'City and state are plain partial matches of the stored text, without metros, `City, ST` and codes; gender is an exact ' +
+      'match. There is no preview.',
+  },
+  ...links(now),
+  list_commissions: listed,
+  list_affiliate_commissions: listed,
+  ...shipments,
+  refresh_content: {
+    path: '/api/v1/content/{id}',
+    says: 'The path is `POST /api/v1/content/{id}`, without `/refresh`.',
+  },
+});

@@ -1,0 +1,43 @@
+import type { Operation } from '../api/operation.ts';
+import { operations } from '../api/operations.ts';
+import { searchCreatorsPlainly } from '../directory/routes.ts';
+import { inOlderShape } from './declare.ts';
+import { differences } from './differences.ts';
+
+/** The operations of the specification, which the older interface has as well; what we added since is not there. */
+export const SERVED: ReadonlySet<string> = new Set([
+  ...['get_brand', 'update_brand'],
+  ...['list_campaigns', 'create_campaign', 'get_campaign', 'update_campaign'],
+  ...['list_campaign_applications', 'list_applications', 'update_application'],
+  ...['list_creators', 'search_creators', 'get_directory_creator'],
+  ...['list_roster', 'add_to_roster', 'add_to_roster_by_handle'],
+  ...['list_briefs', 'create_brief', 'send_brief'],
+  ...['list_contracts', 'create_contract'],
+  ...['list_deliverables', 'update_deliverable'],
+  ...['list_messages', 'get_message_thread', 'send_message'],
+  ...['list_payouts', 'create_payout', 'settle_payout', 'settle_payout_by_body'],
+  ...['list_content', 'get_content', 'track_content', 'refresh_content', 'delete_content'],
+  ...['list_affiliates', 'list_affiliate_links', 'create_affiliate_link', 'update_affiliate_link'],
+  ...['delete_affiliate_link', 'list_affiliate_stores', 'bulk_create_affiliate_codes', 'list_affiliate_performance'],
+  ...[
+    'list_commissions',
+    'review_commissions',
+    'list_affiliate_commissions',
+    'update_commission',
+    'update_commissions',
+  ],
+  ...['list_shipments', 'create_shipment', 'update_shipment'],
+  ...['get_analytics', 'list_assets', 'update_assets', 'list_asset_folders', 'create_asset_folder'],
+  ...['list_webhooks', 'create_webhook', 'delete_webhook'],
+]);
+
+/** Where the older interface does another thing than the operation of its name, and not only in another shape. */
+const INSTEAD: Readonly<Record<string, Operation>> = { search_creators: searchCreatorsPlainly };
+
+/** Every operation under /api/v1. `now` decides what has expired. */
+export function legacyOperations(now: () => Date): readonly Operation[] {
+  const marked = differences(now);
+  return operations
+    .filter(({ id }) => SERVED.has(id))
+    .map((operation) => inOlderShape(INSTEAD[operation.id] ?? operation, marked[operation.id]));
+}

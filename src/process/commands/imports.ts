@@ -1,0 +1,30 @@
+import { type Command, Option } from 'commander';
+import { listHistory } from '../../directory/import/history-queries.ts';
+import { filled, wholeNumber } from './arguments.ts';
+import { withEngines } from './open.ts';
+import { jsonOption, printList } from './table.ts';
+
+const COLUMNS = ['id', 'what', 'state', 'started_at', 'seconds', 'rows', 'rejects', 'files', 'failure'] as const;
+
+export function importCommands(program: Command): void {
+  program
+    .command('import')
+    .description("the directory's imports and writes; the indexer makes them (npm run indexer)")
+    .command('history')
+    .description('what was imported, upserted and deleted, the newest first')
+    .option('--limit <number>', 'how many', wholeNumber(1, 1_000), 20)
+    .addOption(new Option('--alias <alias>', 'only of this directory').argParser(filled))
+    .addOption(jsonOption())
+    .action((options: { limit: number; alias?: string; json?: boolean }) =>
+      withEngines(async ({ db }) => {
+        const rows = await listHistory(db, options.alias, options.limit);
+        const items = rows.map(({ startedAt, endedAt, files, ...row }) => ({
+          ...row,
+          started_at: startedAt.toISOString(),
+          seconds: endedAt ? Math.round((endedAt.getTime() - startedAt.getTime()) / 100) / 10 : null,
+          files: files.join(', '),
+        }));
+        printList(COLUMNS, items, options.json);
+      }),
+    );
+}

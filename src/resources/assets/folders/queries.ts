@@ -1,0 +1,149 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import type { Page } from '../../../api/page.ts';
+import type { AssetFoldersTable } from '../../../engines/postgres/asset-tables.ts';
+import { inBatches } from '../../../engines/postgres/batches.ts';
+import type { Db, Exports } from '../../../engines/postgres/open.ts';
+import { type Cut, cutTo, inOrder, inWindow, type Order } from '../../../engines/postgres/window.ts';
+import { notFound } from '../../../values/errors.ts';
+import type { FolderFilter } from './schema.ts';
+
+export type FolderRow = Selectable<AssetFoldersTable>;
+
+type FolderWhere = Pick<FolderFilter, 'parent_id' | 'search' | 'created_after' | 'created_before' | 'sort'>;
+
+const escaped = (text: string) => text.replace(/[\\%_]/g, (character) => `\\${character}`);
+
+function matching(db: Db, brandId: string, { parent_id, search, ...window }: FolderWhere) {
+  let query = db.selectFrom('assetFolders').where('brandId', '=', brandId).where(inWindow('createdAt', window));
+  if (parent_id === 'root') query = query.where('parentId', 'is', null);
+  else if (parent_id !== undefined) query = query.where('parentId', '=', parent_id);
+  if (search !== undefined) query = query.where('name', 'ilike', `%${escaped(search)}%`);
+  return query;
+}
+
+const withCount = (db: Db, brandId: string) =>
+  db
+    .selectFrom('assetFolders')
+    .selectAll('assetFolders')
+    .select((eb) =>
+      eb
+        .selectFrom('assets')
+        .where('assets.brandId', '=', brandId)
+        .whereRef('assets.folderId', '=', 'assetFolders.id')
+        .where('assets.deletedAt', 'is', null)
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .as('assetCount'),
+    )
+    .where('assetFolders.brandId', '=', brandId);
+
+const orderOf = ({ sort }: FolderWhere): Order => ({ time: 'assetFolders.createdAt', id: 'assetFolders.id', sort });
+
+async function selectFolders(db: Db, brandId: string, where: FolderWhere, cut: Cut) {
+  const ids = cutTo(matching(db, brandId, where).select('assetFolders.id'), orderOf(where), cut);
+  return await inOrder(withCount(db, brandId).where('assetFolders.id', 'in', ids), orderOf(where)).execute();
+}
+
+type ListedFolder = Awaited<ReturnType<typeof selectFolders>>[number];
+
+export async function listFolders(db: Db, brandId: string, where: FolderWhere, page: Page) {
+  const { total } = await matching(db, brandId, where)
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  return { rows: await selectFolders(db, brandId, where, page), total };
+}
+
+export function eachFolder(exports: Exports, brandId: string, where: FolderWhere) {
+  return inBatches<ListedFolder>(exports, brandId, (trx, last, limit) =>
+    selectFolders(trx, brandId, where, { limit, after: last && { at: last.createdAt, id: last.id } }),
+  );
+}
+
+export async function getFolder(db: Db, brandId: string, id: string): Promise<ListedFolder> {
+  const row = await withCount(db, brandId).where('assetFolders.id', '=', id).executeTakeFirst();
+  if (!row) throw notFound('folder');
+  return row;
+}
+
+/** Until the transaction ends nobody else moves the brand's folders: two moves together could close a circle. */
+export async function lockTree(db: Db, brandId: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`asset folders of ${brandId}`}, 0))`.execute(db);
+}
+
+/** The ids from a folder up to the root, itself first. Empty when it is not the brand's. */
+export async function listAncestors(db: Db, brandId: string, id: string): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    with recursive line as (
+      select id, parent_id, 1 as step from asset_folders where brand_id = ${brandId} and id = ${id}
+      union all
+      select folder.id, folder.parent_id, line.step + 1
+      from asset_folders as folder join line on folder.id = line.parent_id
+      where folder.brand_id = ${brandId}
+    )
+    select id from line order by step`.execute(db);
+  return rows.map((row) => row.id);
+}
+
+/** How many levels a folder and what is in it take: 1 for one without folders. */
+export async function heightOf(db: Db, brandId: string, id: string): Promise<number> {
+  const { rows } = await sql<{ height: number }>`
+    with recursive tree as (
+      select id, 1 as level from asset_folders where brand_id = ${brandId} and id = ${id}
+      union all
+      select folder.id, tree.level + 1
+      from asset_folders as folder join tree on folder.parent_id = tree.id
+      where folder.brand_id = ${brandId}
+    )
+    select coalesce(max(level), 0) as height from tree`.execute(db);
+  return rows[0]?.height ?? 0;
+}
+
+export async function findFolderNamed(db: Db, brandId: string, parentId: string | null, name: string) {
+  return await db
+    .selectFrom('assetFolders')
+    .select('id')
+    .where('brandId', '=', brandId)
+    .where(sql<boolean>`parent_id is not distinct from ${parentId}`)
+    .where(sql<boolean>`lower(name) = lower(${name})`)
+    .executeTakeFirst();
+}
+
+/** Undefined when its parent has a folder of this name. */
+export async function insertFolder(db: Db, row: Insertable<AssetFoldersTable>): Promise<FolderRow | undefined> {
+  return await db
+    .insertInto('assetFolders')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export async function lockFolder(db: Db, brandId: string, id: string): Promise<FolderRow> {
+  const row = await db
+    .selectFrom('assetFolders')
+    .selectAll()
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!row) throw notFound('folder');
+  return row;
+}
+
+export async function updateFolder(
+  db: Db,
+  brandId: string,
+  id: string,
+  change: Updateable<AssetFoldersTable>,
+): Promise<FolderRow> {
+  return await db
+    .updateTable('assetFolders')
+    .set(change)
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+export async function deleteFolder(db: Db, brandId: string, id: string): Promise<void> {
+  await db.deleteFrom('assetFolders').where('brandId', '=', brandId).where('id', '=', id).execute();
+}

@@ -1,0 +1,125 @@
+import type { Context } from '../../api/context.ts';
+import { inWork } from '../../api/work.ts';
+import { thumbnailOf } from '../../engines/images/thumbnail.ts';
+import { openQueue, openWorker, type QueueOptions } from '../../engines/redis/queue.ts';
+import { queueMail } from '../../mail/queue.ts';
+import { ApiError } from '../../values/errors.ts';
+import {
+  claimThumbnail,
+  listEndingRights,
+  listToPurge,
+  listWithoutThumbnail,
+  noteNotice,
+  notePurged,
+  updateThumbnail,
+} from './due-queries.ts';
+import { thumbnailKeyOf } from './file-keys.ts';
+import { noticeDueAt } from './policy.ts';
+import { releaseFile } from './receive.ts';
+import { listAbandonedUploads } from './upload-queries.ts';
+
+const QUEUE = 'asset-thumbnails';
+const AT_ONCE = 100;
+const MAX_ATTEMPTS = 5;
+/** Longer than any attempt takes. */
+const RETRY_AFTER_MS = 120_000;
+/** An upload is over long before: a request may take five minutes. */
+const ABANDONED_AFTER_MS = 3_600_000;
+
+const FAILED = { thumbnailKey: null, thumbnailState: 'failed', width: null, height: null } as const;
+
+async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}
+
+/** Makes one picture's thumbnail. A second run finds it made, and does nothing. */
+export async function makeThumbnail(context: Context, id: string): Promise<void> {
+  const { postgres, files, clock, log } = context;
+  const now = clock.now();
+  const claimed = await claimThumbnail(postgres.db, id, now, new Date(now.getTime() + RETRY_AFTER_MS));
+  if (!claimed) return;
+  const { storageKey, thumbnailAttempts } = claimed;
+  if (thumbnailAttempts > MAX_ATTEMPTS) return await updateThumbnail(postgres.db, id, FAILED);
+  try {
+    const { webp, width, height } = await thumbnailOf(await files.read(storageKey));
+    const thumbnailKey = thumbnailKeyOf(storageKey);
+    await files.write(thumbnailKey, once(webp), 'image/webp');
+    await updateThumbnail(postgres.db, id, { thumbnailKey, thumbnailState: 'made', width, height });
+  } catch (error) {
+    // The storage may be back for the next attempt; a picture that cannot be read stays one.
+    if (error instanceof ApiError) throw error;
+    log.info({ err: error, asset: id }, 'no thumbnail can be made of this picture');
+    await updateThumbnail(postgres.db, id, FAILED);
+  }
+}
+
+export interface Thumbnails {
+  /** Makes a job of every picture whose thumbnail is due: the rows are the truth, the queue may be lost. */
+  sweep(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function startThumbnails(context: Context, redisUrl: string, options: QueueOptions = {}): Thumbnails {
+  const queue = openQueue(redisUrl, QUEUE, options);
+  const worker = openWorker(redisUrl, QUEUE, (id) => makeThumbnail(context, id), {
+    ...options,
+    lostAfterMs: context.config.workerLostAfterMs,
+    onError: (error) => context.log.warn({ err: error }, 'making thumbnails'),
+  });
+  return {
+    sweep: async () => {
+      const due = await listWithoutThumbnail(context.postgres.db, context.clock.now(), AT_ONCE);
+      for (const id of due) await queue.add(id);
+    },
+    close: async () => void (await Promise.all([worker.close(), queue.close()])),
+  };
+}
+
+/** Removes the files of deleted assets. */
+export async function purgeDeleted({ postgres, files, clock }: Context): Promise<void> {
+  for (const { id, storageKey } of await listToPurge(postgres.db, AT_ONCE)) {
+    await files.remove(storageKey);
+    // Also one that a job was making when the asset was deleted.
+    await files.remove(thumbnailKeyOf(storageKey));
+    await notePurged(postgres.db, id, clock.now());
+  }
+}
+
+/** Removes the files of uploads whose process died before there was an asset. */
+export async function giveUpUploads(context: Context): Promise<void> {
+  const before = new Date(context.clock.now().getTime() - ABANDONED_AFTER_MS);
+  for (const storageKey of await listAbandonedUploads(context.postgres.db, before, AT_ONCE)) {
+    await releaseFile(context, { storageKey });
+  }
+}
+
+type Ending = Awaited<ReturnType<typeof listEndingRights>>[number];
+
+async function tellOfEnd({ postgres, clock }: Context, { rightsExpiresAt, ...asset }: Ending): Promise<void> {
+  const days = rightsExpiresAt && noticeDueAt(rightsExpiresAt, clock.now());
+  if (rightsExpiresAt === null || days == null) return;
+  const { id, brandId, name, contactEmail, rightsNoticeDays: before } = asset;
+  const actor = { brandId, keyId: null, operation: 'mark_ending_rights', requestId: null };
+  await inWork(postgres.db, clock, actor, async (work) => {
+    if (!(await noteNotice(work.db, { id, rightsExpiresAt, before }, days))) return;
+    work.audit({ resourceId: id, old: { rightsNoticeDays: before }, new: { rightsNoticeDays: days } });
+    if (contactEmail === null) return;
+    const ends_on = rightsExpiresAt.toISOString().slice(0, 10);
+    const params = { asset_id: id, name, ends_on, has_ended: days === 0 };
+    await queueMail(work, {
+      kind: 'asset_rights_ending',
+      to: contactEmail,
+      subjectRow: `${id}:${days}:${ends_on}`,
+      params,
+    });
+  });
+}
+
+/** Tells brands 14 and 3 days before the rights of an asset end, and when they have: in the audit log and by mail. */
+export async function markExpiringRights(context: Context): Promise<void> {
+  for (;;) {
+    const due = await listEndingRights(context.postgres.db, context.clock.now(), AT_ONCE);
+    for (const asset of due) await tellOfEnd(context, asset);
+    if (due.length < AT_ONCE) return;
+  }
+}

@@ -1,0 +1,83 @@
+import type { Work } from '../../../api/work.ts';
+import { EVENT_NAMES, SHOWN_AS, shownAs } from '../../../outbox/events.ts';
+import { ApiError, notFound, validationError } from '../../../values/errors.ts';
+import { newId } from '../../../values/ids.ts';
+import { holdBrand } from '../../brands/queries.ts';
+import { sampleData } from '../catalogue.ts';
+import { lockSubscription, type SubscriptionRow } from '../queries.ts';
+import { countTests, type DeliveryRow, getDelivery, insertAgain, insertMissed, listMissed } from './queries.ts';
+
+const TESTS_A_MINUTE = 10;
+const MINUTE_MS = 60_000;
+const MAX_RECOVERED = 10_000;
+
+/** What is inactive is sent nothing, not even when it is asked for. */
+async function lockActive({ db, brandId }: Work, id: string): Promise<SubscriptionRow> {
+  const row = await lockSubscription(db, brandId, id);
+  if (row.active) return row;
+  throw new ApiError('INVALID_STATE_TRANSITION', 'The webhook is not active; set `active` to true first.', {
+    facts: { current_status: 'disabled', allowed: ['active'] },
+  });
+}
+
+async function assertMayTest({ db, brandId, now }: Work): Promise<void> {
+  await holdBrand(db, brandId);
+  const { count, first } = await countTests(db, brandId, new Date(now.getTime() - MINUTE_MS));
+  if (count < TESTS_A_MINUTE) return;
+  const waitMs = (first ?? now).getTime() + MINUTE_MS - now.getTime();
+  throw new ApiError('RATE_LIMITED', `A brand may send ${TESTS_A_MINUTE} test events a minute.`, {
+    headers: { 'retry-after': String(Math.max(1, Math.ceil(waitMs / 1_000))) },
+  });
+}
+
+/** Queues a sample, which is no event: it stands in no feed. */
+export async function sendTest(work: Work, id: string, event: string | undefined): Promise<DeliveryRow> {
+  const { db, now, brandId } = work;
+  const webhook = await lockActive(work, id);
+  await assertMayTest(work);
+  const name = event ?? webhook.events[0] ?? '';
+  const testData = sampleData(webhook.variant, name);
+  if (testData === undefined) {
+    const message = `${JSON.stringify(name.slice(0, 60))} is no event; see \`allowed\`.`;
+    throw new ApiError('VALIDATION_ERROR', `event: ${message}`, {
+      details: [{ field: 'event', code: 'unknown_event', message }],
+      facts: { allowed: EVENT_NAMES[webhook.variant] },
+    });
+  }
+  const [deliveryId, eventId] = [newId('whd', now.getTime()), newId('evt_test', now.getTime())];
+  const row = { id: deliveryId, brandId, subscriptionId: id, eventId, seq: null, event: name, testData, now };
+  const delivery = await insertAgain(db, row);
+  work.audit({ resourceId: id, old: null, new: { test: deliveryId, event: name } });
+  return delivery;
+}
+
+/** The same event, id and bytes, once more, to where the webhook is now. */
+export async function resendDelivery(work: Work, id: string): Promise<DeliveryRow> {
+  const { db, now, brandId } = work;
+  const old = await getDelivery(db, brandId, id);
+  await lockActive(work, old.subscriptionId);
+  if (old.data === null) throw notFound('event: it is older than 30 days');
+  const { subscriptionId, eventId, seq, event, testText } = old;
+  const row = { id: newId('whd', now.getTime()), brandId, subscriptionId, eventId, seq, event, testData: testText };
+  const delivery = await insertAgain(db, { ...row, now });
+  work.audit({ resourceId: subscriptionId, old: null, new: { resent: id, delivery: delivery.id } });
+  return delivery;
+}
+
+/** Queues what was not delivered in a time. What waits still is not queued twice. */
+export async function recoverMissed(work: Work, id: string, since: Date, until: Date): Promise<number> {
+  const { db, now, brandId } = work;
+  const { variant, events } = await lockActive(work, id);
+  if (since > until) {
+    throw validationError([{ field: 'since', code: 'invalid', message: 'must not be after `until`.' }]);
+  }
+  const facts = Object.keys(SHOWN_AS[variant]).filter((fact) => events.includes(shownAs(variant, fact) ?? ''));
+  const missed = await listMissed(db, brandId, id, { facts, since, until, limit: MAX_RECOVERED });
+  if (missed.length === 0) return 0;
+  const queued = missed.map((one) => ({
+    ...{ ...one, deliveryId: newId('whd', now.getTime()), shown: shownAs(variant, one.event) ?? one.event },
+  }));
+  await insertMissed(db, brandId, id, queued, now);
+  work.audit({ resourceId: id, old: null, new: { recovered: missed.length } });
+  return missed.length;
+}

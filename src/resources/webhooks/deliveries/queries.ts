@@ -1,0 +1,181 @@
+import { type Selectable, sql } from 'kysely';
+import type { ListWindow, Page } from '../../../api/page.ts';
+import { inBatches } from '../../../engines/postgres/batches.ts';
+import type { Db, Exports } from '../../../engines/postgres/open.ts';
+import type {
+  DeliveryState,
+  WebhookAttemptsTable,
+  WebhookDeliveriesTable,
+} from '../../../engines/postgres/webhook-tables.ts';
+import { type Cut, cutTo, inWindow } from '../../../engines/postgres/window.ts';
+import { notFound } from '../../../values/errors.ts';
+
+export type DeliveryRow = Omit<Selectable<WebhookDeliveriesTable>, 'testData'>;
+export type AttemptRow = Selectable<WebhookAttemptsTable>;
+export type DetailedDelivery = Awaited<ReturnType<typeof getDelivery>>;
+
+export interface DeliveryWhere extends ListWindow {
+  state?: DeliveryState | undefined;
+  event?: string | undefined;
+}
+
+const COLUMNS = [
+  ...(['id', 'brandId', 'subscriptionId', 'eventId', 'seq', 'event', 'resend', 'state', 'attempts'] as const),
+  ...(['lostAttempts', 'nextAttemptAt', 'claimedUntil', 'lastStatusCode', 'lastError'] as const),
+  ...(['createdAt', 'finishedAt'] as const),
+] as const;
+
+function matching(db: Db, brandId: string, subscriptionId: string, { state, event, ...window }: DeliveryWhere) {
+  let query = db
+    .selectFrom('webhookDeliveries')
+    .where('brandId', '=', brandId)
+    .where('subscriptionId', '=', subscriptionId)
+    .where(inWindow('createdAt', window));
+  if (state !== undefined) query = query.where('state', '=', state);
+  if (event !== undefined) query = query.where('event', '=', event);
+  return query;
+}
+
+const select = (db: Db, brandId: string, subscriptionId: string, where: DeliveryWhere, cut: Cut) =>
+  cutTo(
+    matching(db, brandId, subscriptionId, where).select(COLUMNS),
+    { time: 'createdAt', id: 'id', sort: where.sort },
+    cut,
+  ).execute();
+
+export async function listDeliveries(
+  db: Db,
+  brandId: string,
+  subscriptionId: string,
+  where: DeliveryWhere,
+  page: Page,
+) {
+  const { total } = await matching(db, brandId, subscriptionId, where)
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  return { rows: await select(db, brandId, subscriptionId, where, page), total };
+}
+
+export function eachDelivery(exports: Exports, brandId: string, subscriptionId: string, where: DeliveryWhere) {
+  return inBatches<DeliveryRow>(exports, brandId, (trx, last, limit) =>
+    select(trx, brandId, subscriptionId, where, { limit, after: last && { at: last.createdAt, id: last.id } }),
+  );
+}
+
+/** With what its body is made of. Those of a deleted subscription are there no more. */
+export async function getDelivery(db: Db, brandId: string, id: string) {
+  const row = await db
+    .selectFrom('webhookDeliveries as delivery')
+    .innerJoin('webhookSubscriptions as webhook', 'webhook.id', 'delivery.subscriptionId')
+    .leftJoin('outbox as event', (join) =>
+      join.onRef('event.brandId', '=', 'delivery.brandId').onRef('event.seq', '=', 'delivery.seq'),
+    )
+    .select(COLUMNS.map((column) => `delivery.${column}` as const))
+    .select([
+      'webhook.variant',
+      'webhook.active',
+      sql<string | null>`delivery.test_data::text`.as('testText'),
+      sql<string | null>`coalesce(delivery.test_data::text, event.data::text)`.as('data'),
+      sql<Date>`coalesce(event.created_at, delivery.created_at)`.as('announcedAt'),
+    ])
+    .where('delivery.brandId', '=', brandId)
+    .where('delivery.id', '=', id)
+    .where('webhook.deletedAt', 'is', null)
+    .executeTakeFirst();
+  if (!row) throw notFound('delivery');
+  return row;
+}
+
+export async function listAttempts(db: Db, deliveryId: string): Promise<AttemptRow[]> {
+  return await db.selectFrom('webhookAttempts').selectAll().where('deliveryId', '=', deliveryId).orderBy('n').execute();
+}
+
+export interface Queued {
+  id: string;
+  brandId: string;
+  subscriptionId: string;
+  eventId: string;
+  seq: number | null;
+  event: string;
+  testData: string | null;
+  now: Date;
+}
+
+/** One more delivery of an event to a subscription, beside those that there are. The subscription is locked meanwhile. */
+export async function insertAgain(db: Db, { now, ...row }: Queued): Promise<DeliveryRow> {
+  return await db
+    .insertInto('webhookDeliveries')
+    .values((eb) => ({
+      ...{
+        ...row,
+        state: 'pending' as const,
+        nextAttemptAt: now,
+        claimedUntil: null,
+        createdAt: now,
+        finishedAt: null,
+      },
+      ...{ lastStatusCode: null, lastError: null },
+      resend: eb
+        .selectFrom('webhookDeliveries as before')
+        .select(({ fn }) => sql<number>`coalesce(${fn.max('before.resend')} + 1, 0)`.as('resend'))
+        .where('before.subscriptionId', '=', row.subscriptionId)
+        .where('before.eventId', '=', row.eventId),
+    }))
+    .returning(COLUMNS)
+    .executeTakeFirstOrThrow();
+}
+
+/** Tests of a brand since then. */
+export async function countTests(db: Db, brandId: string, since: Date): Promise<{ count: number; first: Date | null }> {
+  return await db
+    .selectFrom('webhookDeliveries')
+    .select(({ fn }) => [fn.countAll<number>().as('count'), fn.min('createdAt').as('first')])
+    .where('brandId', '=', brandId)
+    .where('createdAt', '>', since)
+    .where('testData', 'is not', null)
+    .executeTakeFirstOrThrow();
+}
+
+export interface Missed {
+  id: string;
+  seq: number;
+  /** The fact's name in the outbox. */
+  event: string;
+  resend: number;
+}
+
+/** Events of a time that were not delivered to a subscription and do not wait to be, oldest first. */
+export async function listMissed(
+  db: Db,
+  brandId: string,
+  subscriptionId: string,
+  { facts, since, until, limit }: { facts: readonly string[]; since: Date; until: Date; limit: number },
+): Promise<Missed[]> {
+  const { rows } = await sql<Missed>`
+    select event.id, event.seq, event.event, coalesce(max(delivery.resend) + 1, 0) as resend
+    from outbox event
+    left join webhook_deliveries delivery
+      on delivery.subscription_id = ${subscriptionId} and delivery.event_id = event.id
+    where event.brand_id = ${brandId} and event.created_at between ${since} and ${until}
+      and event.event = any(${facts}::text[])
+    group by event.id, event.seq, event.event
+    having not coalesce(bool_or(delivery.state in ('delivered', 'pending')), false)
+    order by event.seq limit ${limit}`.execute(db);
+  return rows;
+}
+
+export async function insertMissed(
+  db: Db,
+  brandId: string,
+  subscriptionId: string,
+  missed: readonly (Missed & { deliveryId: string; shown: string })[],
+  now: Date,
+): Promise<void> {
+  const of = <V>(value: (one: (typeof missed)[number]) => V) => missed.map(value);
+  await sql`
+    insert into webhook_deliveries
+      (brand_id, subscription_id, state, next_attempt_at, created_at, id, event_id, seq, event, resend)
+    select ${brandId}, ${subscriptionId}, 'pending', ${now}::timestamptz, ${now}::timestamptz, * from unnest(
+      ${of(({ deliveryId }) => deliveryId)}::text[], ${of(({ id }) => id)}::text[], ${of(({ seq }) => seq)}::bigint[],
+      ${of(({ shown }) => shown)}::text[], ${of(({ resend }) => resend)}::int[])`.execute(db);
+}

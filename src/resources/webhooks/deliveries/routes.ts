@@ -1,0 +1,156 @@
+import { z } from 'zod';
+import { change, noLookUp, nothing, operation } from '../../../api/operation.ts';
+import { pageOf, paginationOf } from '../../../api/page.ts';
+import { eachAs } from '../../../values/wire.ts';
+import { CatalogueEntry, catalogue } from '../catalogue.ts';
+import { getListed } from '../queries.ts';
+import { recoverMissed, resendDelivery, sendTest } from './actions.ts';
+import { eachDelivery, getDelivery, listAttempts, listDeliveries } from './queries.ts';
+import {
+  DeliveryFilter,
+  DeliveryList,
+  deliveryOf,
+  detailOf,
+  Recovered,
+  WebhookDelivery,
+  WebhookDeliveryDetail,
+  WebhookRecover,
+  WebhookTest,
+} from './schema.ts';
+
+const tag = 'Webhooks';
+const byId = z.object({ id: z.string().max(100) });
+
+const listWebhookEvents = operation({
+  id: 'list_webhook_events',
+  method: 'GET',
+  path: '/v1/webhooks/events',
+  tag,
+  summary: 'The events that a webhook can have',
+  description: 'With when each is sent, the JSON Schema of its `data` and an example.',
+  callers: ['brand'],
+  params: nothing,
+  query: nothing,
+  body: nothing,
+  response: z.object({ data: z.array(CatalogueEntry) }),
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async () => ({ data: catalogue() }),
+});
+
+const listWebhookDeliveries = operation({
+  id: 'list_webhook_deliveries',
+  method: 'GET',
+  path: '/v1/webhooks/{id}/deliveries',
+  tag,
+  summary: "A webhook's deliveries",
+  description: 'Newest first, of the last 30 days.',
+  callers: ['brand'],
+  params: byId,
+  query: DeliveryFilter,
+  body: nothing,
+  response: DeliveryList,
+  errors: ['NOT_FOUND'],
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async ({ postgres }, { caller, params, query }) => {
+    await getListed(postgres.db, caller.brandId, params.id);
+    const page = pageOf(query);
+    const { rows, total } = await listDeliveries(postgres.db, caller.brandId, params.id, query, page);
+    return { data: rows.map(deliveryOf), pagination: paginationOf(page, total) };
+  },
+  csv: {
+    item: WebhookDelivery,
+    rows: async ({ postgres }, { caller, params, query }) => {
+      await getListed(postgres.db, caller.brandId, params.id);
+      return eachAs(eachDelivery(postgres.exports, caller.brandId, params.id, query), deliveryOf);
+    },
+  },
+});
+
+const getWebhookDelivery = operation({
+  id: 'get_webhook_delivery',
+  method: 'GET',
+  path: '/v1/webhooks/deliveries/{id}',
+  tag,
+  summary: 'One delivery',
+  description: 'With its body and each attempt.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: nothing,
+  response: z.object({ data: WebhookDeliveryDetail }),
+  errors: ['NOT_FOUND'],
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async ({ postgres }, { caller, params }) => {
+    const row = await getDelivery(postgres.db, caller.brandId, params.id);
+    return { data: detailOf(row, await listAttempts(postgres.db, row.id)) };
+  },
+});
+
+const resendWebhookDelivery = change({
+  id: 'resend_webhook_delivery',
+  method: 'POST',
+  path: '/v1/webhooks/deliveries/{id}/resend',
+  tag,
+  summary: 'Send an event again',
+  description: 'A new delivery of the same event id and bytes, to the current address, signed with the current secret.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: nothing,
+  response: z.object({ data: WebhookDelivery }),
+  status: 201,
+  errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
+  hints: { readOnly: false, idempotent: false, destructive: false },
+  lookUp: noLookUp,
+  apply: async (work, { params }) => ({ data: deliveryOf(await resendDelivery(work, params.id)) }),
+});
+
+const testWebhook = change({
+  id: 'test_webhook',
+  method: 'POST',
+  path: '/v1/webhooks/{id}/test',
+  tag,
+  summary: 'Send a sample event',
+  description:
+    'Signed like any other, with `X-Service-Test: true` and an id that begins with `evt_test_`. 10 a minute.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: WebhookTest,
+  response: z.object({ data: WebhookDelivery }),
+  status: 201,
+  errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
+  hints: { readOnly: false, idempotent: false, destructive: false },
+  lookUp: noLookUp,
+  apply: async (work, { params, body }) => ({ data: deliveryOf(await sendTest(work, params.id, body.event)) }),
+});
+
+const recoverWebhook = change({
+  id: 'recover_webhook',
+  method: 'POST',
+  path: '/v1/webhooks/{id}/recover',
+  tag,
+  summary: 'Send what was missed',
+  description: 'One new delivery for each event of the webhook in that time that has none delivered and none pending.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: WebhookRecover,
+  response: z.object({ data: Recovered }),
+  errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
+  hints: { readOnly: false, idempotent: true, destructive: false },
+  lookUp: noLookUp,
+  apply: async (work, { params, body: { since, until } }) => {
+    const end = until === undefined ? work.now : new Date(until);
+    return { data: { queued: await recoverMissed(work, params.id, new Date(since), end) } };
+  },
+});
+
+export const webhookDeliveryOperations = [
+  listWebhookEvents,
+  listWebhookDeliveries,
+  getWebhookDelivery,
+  resendWebhookDelivery,
+  testWebhook,
+  recoverWebhook,
+] as const;

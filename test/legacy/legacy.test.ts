@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operations } from '../../src/api/operations.ts';
+import { differences } from '../../src/legacy/differences.ts';
+import { legacyOperations, SERVED } from '../../src/legacy/operations.ts';
+import { call, made, makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
+import { creator, putDirectory } from '../harness/directory.ts';
+import { email } from '../harness/people.ts';
+import { makeSale } from '../harness/sales.ts';
+
+let app: TestApp;
+let brand: TestBrand;
+let key: string;
+const alias = unique('legacy');
+
+beforeAll(async () => {
+  app = await startApp({ alias });
+  await putDirectory(app.context.elastic, alias, [
+    creator(1, { city: 'New York', state: 'NY', gender: 'female' }),
+    creator(2, { city: 'York', state: 'PA', gender: 'Female' }),
+    creator(3, { city: 'Brooklyn', state: 'NY', gender: 'male' }),
+  ]);
+  brand = await makeBrand(app.context, { plan: 'scale' });
+  key = await brand.key('brand');
+});
+afterAll(() => app?.close());
+
+const get = async (path: string) => await call(`${app.url}${path}`, key);
+const post = async (path: string, body: object, more = {}) => await send(`${app.url}${path}`, key, 'POST', body, more);
+const patch = async (path: string, body: object) => await send(`${app.url}${path}`, key, 'PATCH', body);
+
+describe('the older interface', () => {
+  it('has every operation of the specification and none of our additions', async () => {
+    const older = legacyOperations(() => new Date());
+    expect([...SERVED]).toEqual(expect.arrayContaining(older.map(({ id }) => id)));
+    const current = new Set(operations.map(({ id }) => id));
+    expect(Object.keys(differences(() => new Date())).filter((id) => !current.has(id))).toEqual([]);
+    for (const { path } of older) expect(path).toMatch(/^\/api\/v1\//);
+  });
+
+  it.each(operations.filter(({ id }) => !SERVED.has(id)).map(({ id, method, path }) => [id, method, path]))(
+    '%s is an addition, and is not there',
+    async (_id, method, path) => {
+      const older = path.replace(/^\/v1\//, '/api/v1/').replace(/\{\w+\}/g, 'x');
+      if (!older.startsWith('/api/v1/')) return;
+      const { status } = await send(`${app.url}${older}`, key, method, method === 'GET' ? undefined : {});
+      expect([404, 405, 422]).toContain(status);
+      const isSamePath = legacyOperations(() => new Date()).some((one) =>
+        new RegExp(`^${one.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(older),
+      );
+      if (!isSamePath) expect(status).toBe(404);
+    },
+  );
+
+  it('says on every answer, errors too, that it is deprecated and where its successor is', async () => {
+    for (const path of ['/api/v1/brand', '/api/v1/campaigns/none?x=1', '/api/v1/nothing']) {
+      const { headers } = await get(path);
+      expect(headers.get('deprecation')).toMatch(/^@\d+$/);
+      expect(headers.get('link')).toBe(`<${path.replace('/api', '').split('?')[0]}>; rel="successor-version"`);
+    }
+    const nobody = await call(`${app.url}/api/v1/brand`);
+    expect([nobody.status, nobody.body.code, nobody.headers.has('deprecation')]).toEqual([401, 'AUTH_REQUIRED', true]);
+    expect((await get('/v1/brand')).headers.has('deprecation')).toBe(false);
+  });
+
+  it('has a document of its own', async () => {
+    const { body } = await call(`${app.url}/openapi-legacy.json`);
+    expect(Object.keys(body.paths).every((path) => path.startsWith('/api/v1/'))).toBe(true);
+    expect(body.paths['/api/v1/content/{id}'].post.operationId).toBe('refresh_content');
+  });
+});
+
+describe('a host of its own', () => {
+  it('has the older interface alone, and the others have the current one', async () => {
+    const own = await startApp({ env: { LEGACY_URL: 'http://old.example', API_URL: 'https://api.example' } });
+    try {
+      const ask = async (host: string, path: string) =>
+        await call(`${own.url}${path}`, key, { headers: { 'x-forwarded-host': host } });
+      const here = await ask('ignored', '/v1/brand');
+      expect(here.status).toBe(200);
+      const older = await ask('ignored', '/api/v1/brand');
+      expect([older.status, older.body.code]).toEqual([404, 'NOT_FOUND']);
+      expect(older.headers.get('link')).toBe('<https://api.example/v1/brand>; rel="successor-version"');
+    } finally {
+      await own.close();
+    }
+  });
+});
+
+describe('campaigns', () => {
+  it('read `live` and `organic_ugc`, and take both words', async () => {
+    const created = await post('/api/v1/campaigns', { name: 'One', status: 'live', type: 'organic_ugc' });
+    expect([created.status, created.body.data.status, created.body.data.campaign_type]).toEqual([
+      ...[201, 'live', 'organic_ugc'],
+    ]);
+    const { id } = created.body.data;
+    const { body } = await get(`/v1/campaigns/${id}`);
+    expect([body.data.status, body.data.campaign_type]).toEqual(['active', 'ugc']);
+    expect((await get('/api/v1/campaigns?status=live')).body.data.map((one: { id: string }) => one.id)).toContain(id);
+    expect((await patch(`/api/v1/campaigns/${id}`, { status: 'paused' })).body.data.status).toBe('paused');
+    expect((await patch(`/api/v1/campaigns/${id}`, { status: 'active' })).body.data.status).toBe('live');
+    expect((await get(`/api/v1/campaigns/${id}`)).body.data.status).toBe('live');
+  });
+
+  it('answer one key on both sides alike, each in its own words', async () => {
+    const again = { 'idempotency-key': unique('key') };
+    const older = await post('/api/v1/campaigns', { name: 'Twice', status: 'live' }, again);
+    const current = await post('/v1/campaigns', { name: 'Twice', status: 'active' }, again);
+    expect([current.status, current.body.data.id, current.body.data.status]).toEqual([
+      ...[201, older.body.data.id, 'active'],
+    ]);
+    expect([older.body.data.status, current.headers.get('idempotency-replayed')]).toEqual(['live', 'true']);
+  });
+});
+
+describe('links', () => {
+  it('have code and status in place of value, rate and active', async () => {
+    const creatorEmail = email();
+    await made(`${app.url}/v1/roster`, key, { creator_email: creatorEmail });
+    const code = unique('OLD').toUpperCase();
+    const { status, body } = await post('/api/v1/affiliates/links', { creator_email: creatorEmail, code });
+    expect(status).toBe(201);
+    expect(body.data).toMatchObject({ code, status: 'active', discount_percent: null, expires_at: null, url: null });
+    for (const gone of ['value', 'commission_rate', 'active']) expect(body.data).not.toHaveProperty(gone);
+    const off = await patch(`/api/v1/affiliates/links/${body.data.id}`, { status: 'disabled' });
+    expect(off.body.data.status).toBe('disabled');
+    for (const path of ['/api/v1/affiliates', '/api/v1/affiliates/links']) {
+      const row = (await get(path)).body.data.find((one: { id: string }) => one.id === body.data.id);
+      expect(row, path).toMatchObject({ code, status: 'disabled' });
+      expect(row).not.toHaveProperty('value');
+    }
+    const both = await post('/api/v1/affiliates/links', { creator_email: creatorEmail, code: 'A', value: 'B' });
+    expect([both.status, both.body.details[0].field]).toEqual([422, 'code']);
+    const odd = await patch(`/api/v1/affiliates/links/${body.data.id}`, { status: 'expired' });
+    expect([odd.status, odd.body.details[0].field]).toEqual([422, 'status']);
+  });
+});
+
+describe('commissions', () => {
+  it('have exactly eleven fields, and a window of their creation', async () => {
+    await makeSale(app.context, brand, { email: email() });
+    const { body } = await get('/api/v1/commissions');
+    expect(Object.keys(body.data[0]).sort()).toEqual(
+      [
+        ...['id', 'creator_email', 'creator_name', 'order_id', 'order_amount', 'commission_amount'],
+        ...['commission_rate', 'status', 'source', 'code', 'created_at'],
+      ].sort(),
+    );
+    expect(body.data[0].source).toMatch(/^(discount_code|link)$/);
+    expect(typeof body.data[0].commission_rate).toBe('number');
+    const day = body.data[0].created_at.slice(0, 10);
+    expect((await get(`/api/v1/commissions?from=${day}&to=${day}`)).body.pagination.total).toBe(1);
+    expect((await get(`/api/v1/affiliates/commissions?to=2000-01-01`)).body.pagination.total).toBe(0);
+    const turned = await get(`/api/v1/commissions?from=2026-01-02&to=2026-01-01`);
+    expect([turned.status, turned.body.details[0].field]).toEqual([422, 'from']);
+    expect((await get(`/api/v1/commissions?from=soon`)).status).toBe(422);
+  });
+});
+
+describe('shipments', () => {
+  it('have an address of three fields, and take one', async () => {
+    const creatorEmail = email();
+    await made(`${app.url}/v1/roster`, key, { creator_email: creatorEmail });
+    const products = [{ name: 'Serum', sku: 'SKU-1', quantity: 2 }];
+    const address = { city: 'Oakland', state: 'CA' };
+    const input = { creator_email: creatorEmail, products, address, notify_creator: true };
+    const { status, body } = await post('/api/v1/shipments', input);
+    expect([status, body.data.product_description]).toEqual([201, '2 × Serum (SKU-1)']);
+    expect(body.data).toMatchObject({ products, address: { ...address, country: null }, shipped_at: null });
+    const asText = await patch(`/api/v1/shipments/${body.data.id}`, { shipping_address: 'Main St' });
+    expect(asText.body.data.address).toEqual({ city: null, state: null, country: null });
+    expect((await get('/api/v1/shipments')).body.data[0].address).toEqual({ city: null, state: null, country: null });
+  });
+});
+
+describe('content', () => {
+  it('is refreshed by POST /api/v1/content/{id}', async () => {
+    const { data } = (await post('/api/v1/content', { url: `https://photo.app/p/${unique('p')}` })).body;
+    expect((await post(`/api/v1/content/${data.id}`, {})).body.data.status).toBe('refreshing');
+    expect((await post(`/api/v1/content/${data.id}/refresh`, {})).status).toBe(404);
+  });
+});
+
+describe('the search', () => {
+  const pks = async (query: string) =>
+    (await get(`/api/v1/creators/search?${query}`)).body.data.map((one: { pk: number }) => one.pk).sort();
+
+  it('matches city and state as parts of what is stored, and gender exactly', async () => {
+    expect(await pks('city=york')).toEqual([1, 2]);
+    expect(await pks('city=NYC')).toEqual([]);
+    expect(await pks('state=NY')).toEqual([1, 3]);
+    expect(await pks('state=New%20York')).toEqual([]);
+    expect(await pks('gender=Female')).toEqual([2]);
+    expect(await pks('q=Brooklyn')).toEqual([3]);
+    const current = await get('/v1/creators/search?city=NYC');
+    expect(current.body.data.map((one: { pk: number }) => one.pk).sort()).toEqual([1, 3]);
+  });
+
+  it('says how it read, names what it does not know, and costs a data key the same', async () => {
+    const data = await brand.key('data');
+    const { body, headers } = await call(`${app.url}/api/v1/creators/search?city=york&preview=true`, data);
+    expect([body.meta.interpretation.matching, headers.get('x-ignored-params')]).toEqual(['legacy', 'preview']);
+    expect([headers.get('x-credits-charged'), body.data.length]).toEqual(['10', 2]);
+    expect((await call(`${app.url}/api/v1/brand`, data)).body.code).toBe('BRAND_KEY_REQUIRED');
+  });
+});
