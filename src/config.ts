@@ -59,6 +59,7 @@ const Environment = z.object({
     .regex(/^[0-9a-fA-F]{64}$/, 'must be 64 hex digits')
     .optional(),
   LINKS_URL: url(['http:', 'https:']),
+  MCP_HOSTS: z.string().optional(),
   ROLLCALL_SANDBOX: z.enum(['0', '1', 'really'], 'must be 1; beside engines of your own, really').default('0'),
   SMTP_URL: url(['smtp:', 'smtps:']),
   MAIL_FROM: z.email('must be an address alone, such as mail@example.com').optional(),
@@ -109,6 +110,8 @@ export interface Config {
   contentProviderToken: string | undefined;
   /** The installation's one secret, 32 bytes; `readSecret` says where it comes from when it is not set. */
   secret: Buffer | undefined;
+  /** Host names under which agents reach /mcp, besides addresses and localhost: a foreign name is a browser led astray. */
+  mcpHosts: string[];
   /** The links host, without a slash at the end; short URLs begin with it. */
   linksUrl: string;
   /** False: links are on the address that the server listens on. */
@@ -168,6 +171,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     portIsSet: present.PORT !== undefined,
     logLevel: env.LOG_LEVEL,
     trustedProxies: listed(env.TRUSTED_PROXIES),
+    mcpHosts: listed((env.MCP_HOSTS ?? '').toLowerCase()),
     urls: {
       postgres: env.DATABASE_URL,
       redis: env.REDIS_URL,

@@ -11,12 +11,23 @@ import { assertNode } from './process/node-version.ts';
 import { configuredUrls, openContext } from './process/open-context.ts';
 import { openShutdown, tell } from './process/shutdown.ts';
 import { report, step, welcome } from './process/terminal.ts';
+import { ensureClient } from './web-app/build.ts';
 
 const STOP_WITHIN_MS = 20_000;
 const ENGINES = ['postgres', 'redis', 'elasticsearch', 'clickhouse'] as const;
 
 const options = readServerOptions();
 const shutdown = openShutdown(STOP_WITHIN_MS);
+
+/** Without it the API goes on all the same: it is said, and /app is not served. */
+async function webAppOf(directory: string): Promise<{ webApp?: string }> {
+  try {
+    return { webApp: await step('Web app', () => ensureClient(directory)) };
+  } catch (error) {
+    tell(error);
+    return {};
+  }
+}
 
 async function main(): Promise<void> {
   assertNode();
@@ -36,7 +47,7 @@ async function main(): Promise<void> {
   if (!config.urls.elasticsearch) await ensureSample(context, creators, options.creators !== undefined);
   await noteSize(config, context.elastic);
   shutdown.add(() => noteSize(config, context.elastic));
-  const { fastify } = await buildApp(context);
+  const { fastify } = await buildApp(context, await webAppOf(config.directory));
   // Nobody else runs a worker beside embedded engines.
   if (engines.embedded) shutdown.add(startJobs(context, urls.redis).stop);
   shutdown.add(() => fastify.close());

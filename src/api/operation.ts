@@ -7,6 +7,8 @@ import type { Context } from './context.ts';
 import { csvOf } from './csv.ts';
 import { findReplay, runOnce } from './idempotency/run-once.ts';
 import { type Input, type RawInput, readInput } from './input.ts';
+import { makePlan } from './plans/make-plan.ts';
+import { takeMode } from './plans/mode.ts';
 import type { Work } from './work.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -59,7 +61,9 @@ export interface Facts<
   /** Codes beyond those that every operation can raise. */
   errors?: readonly ErrorCode[];
   /** Hints for agents. */
-  hints: { readOnly: boolean; idempotent: boolean; destructive: boolean };
+  hints: { readOnly: boolean; idempotent: boolean; destructive: boolean; moneyOut?: boolean };
+  /** False for what only people decide, such as what agents may do. */
+  forAgents?: boolean;
 }
 
 type CallOf<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> = Call<
@@ -111,6 +115,10 @@ export interface Circumstances {
   requestId: string;
   idempotencyKey: string | undefined;
   setHeader: SetHeader;
+  /** An agent calls, by MCP. */
+  byAgent?: boolean | undefined;
+  /** Refuses a change within its own transaction, such as by the policy of agents. */
+  guard?: ((work: Work) => Promise<void>) | undefined;
 }
 
 /** JSON as bytes, or CSV as a stream. */
@@ -120,6 +128,10 @@ export type Answer = Buffer | Readable;
 export interface Prepared {
   price: (context: Context) => number;
   run: (context: Context, caller: Caller, circumstances: Circumstances) => Promise<Answer>;
+  /** Looks up what a change needs from outside, and gives the change itself, for a transaction of others. */
+  begin?: (context: Context, caller: Caller, setHeader: SetHeader) => Promise<(work: Work) => Promise<Buffer>>;
+  /** Where it is not the operation's own. */
+  status?: number;
   ignored: readonly string[];
 }
 
@@ -127,6 +139,8 @@ export interface Prepared {
 export interface Operation extends Required<Facts> {
   /** Whether it also answers text/csv. */
   hasCsv: boolean;
+  /** Whether a data key pays for it. */
+  isPriced: boolean;
   /** Of a read: the same with its whole rows cut to another shape, for a door that shows them otherwise. */
   answeredAs?: (response: z.ZodType) => Operation;
   /** Takes `multipart/form-data` with one file instead of JSON. */
@@ -161,7 +175,17 @@ export interface Typed<
 
 export const bytesOf = (response: z.ZodType, answer: unknown) => Buffer.from(JSON.stringify(response.parse(answer)));
 
-export const DEFAULTS = { directory: false, ownersOnly: false, status: 200, errors: [] } as const;
+/** Of a change that is only planned: a person may apply it. */
+export const PLANNED_STATUS = 202;
+
+export const DEFAULTS = {
+  forAgents: true,
+  directory: false,
+  ownersOnly: false,
+  isPriced: false,
+  status: 200,
+  errors: [],
+} as const;
 
 /** An endpoint that reads. */
 export function operation<
@@ -176,6 +200,7 @@ export function operation<
     ...DEFAULTS,
     ...facts,
     hasCsv: csv !== undefined,
+    isPriced: price !== undefined,
     answeredAs: (response) => operation({ ...declared, response }),
     prepare: (raw) => {
       const input = readInput(declared, raw);
@@ -208,21 +233,28 @@ export function change<
     ...DEFAULTS,
     ...facts,
     hasCsv: false,
-    prepare: (raw) => {
+    prepare: (sent) => {
+      const { mode, raw } = takeMode(sent);
       const input = readInput(declared, raw);
+      const begin: Prepared['begin'] = async (context, caller, setHeader) => {
+        const call = { ...input, caller, setHeader };
+        const found = await lookUp(context, call);
+        return async (work) => bytesOf(declared.response, await apply(work, call, found));
+      };
       return {
         ignored: input.ignored,
         price: () => 0,
+        begin,
+        ...(mode === 'plan' ? { status: PLANNED_STATUS } : {}),
         run: async (context, caller, circumstances) => {
-          const call = { ...input, caller, setHeader: circumstances.setHeader };
           const request = { caller, circumstances, operation: declared.id, raw, sealsAnswer };
-          const replay = Object.is(lookUp, noLookUp) ? undefined : await findReplay(context, request);
+          const isReplayed = mode === 'apply' && !Object.is(lookUp, noLookUp);
+          const replay = isReplayed ? await findReplay(context, request) : undefined;
           if (replay) return replay;
-          const found = await lookUp(context, call);
-          const answer = await runOnce(context, request, async (work) =>
-            bytesOf(declared.response, await apply(work, call, found)),
-          );
-          await afterwards?.(context, call);
+          const begun = await begin(context, caller, circumstances.setHeader);
+          if (mode === 'plan') return await makePlan(context, request, begun);
+          const answer = await runOnce(context, request, begun);
+          await afterwards?.(context, { ...input, caller, setHeader: circumstances.setHeader });
           return answer;
         },
       };

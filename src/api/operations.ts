@@ -2,15 +2,18 @@ import { autocompleteCreators } from '../directory/autocomplete.ts';
 import { dictionaryOperations } from '../directory/dictionary.ts';
 import { directoryOperations } from '../directory/routes.ts';
 import { ledgerOperations } from '../ledger/routes.ts';
+import { agentPolicyOperations } from '../resources/agent-policy/routes.ts';
 import { analyticsOperations } from '../resources/analytics/routes.ts';
 import { applicationOperations } from '../resources/applications/routes.ts';
 import { folderOperations } from '../resources/assets/folders/routes.ts';
 import { assetOperations } from '../resources/assets/routes.ts';
 import { auditOperations } from '../resources/audit/routes.ts';
 import { brandOperations } from '../resources/brands/routes.ts';
+import { briefOperations } from '../resources/briefs/routes.ts';
 import { campaignOperations } from '../resources/campaigns/routes.ts';
 import { commissionOperations } from '../resources/commissions/routes.ts';
 import { contentOperations } from '../resources/content/routes.ts';
+import { contractOperations } from '../resources/contracts/routes.ts';
 import { creatorOperations } from '../resources/creators/routes.ts';
 import { deliverableOperations } from '../resources/deliverables/routes.ts';
 import { eventOperations } from '../resources/events/routes.ts';
@@ -20,6 +23,7 @@ import { linkOperations } from '../resources/links/routes.ts';
 import { orderOperations } from '../resources/orders/routes.ts';
 import { payoutOperations } from '../resources/payouts/routes.ts';
 import { performanceOperations } from '../resources/performance/routes.ts';
+import { planOperations } from '../resources/plans/routes.ts';
 import { reviewOperations } from '../resources/reviews/routes.ts';
 import { rosterOperations } from '../resources/roster/routes.ts';
 import { shipmentOperations } from '../resources/shipments/routes.ts';
@@ -42,6 +46,8 @@ const declared = [
   ...folderOperations,
   ...assetOperations,
   ...deliverableOperations,
+  ...contractOperations,
+  ...briefOperations,
   ...shipmentOperations,
   ...contentOperations,
   ...linkOperations,
@@ -58,9 +64,15 @@ const declared = [
   ...webhookOperations,
   ...webhookDeliveryOperations,
   ...auditOperations,
+  ...agentPolicyOperations,
+  ...planOperations(findOperation),
 ] as const;
 
 export const operations: readonly Operation[] = declared;
+
+function findOperation(id: string): Operation | undefined {
+  return operations.find((operation) => operation.id === id);
+}
 
 type Declared = (typeof declared)[number];
 export type OperationId = Declared['id'];

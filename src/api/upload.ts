@@ -5,6 +5,7 @@ import type { FilePart, FormPart } from './form-part.ts';
 import { findReplay, runOnce } from './idempotency/run-once.ts';
 import { readInput } from './input.ts';
 import { bytesOf, type Call, DEFAULTS, type Facts, type Operation, type Typed } from './operation.ts';
+import { takeMode } from './plans/mode.ts';
 import type { Work } from './work.ts';
 
 /** A file that lies in the storage and belongs to nothing yet. */
@@ -74,7 +75,10 @@ export function upload<
     ...facts,
     hasCsv: false,
     takesFile: true,
-    prepare: (raw) => {
+    prepare: (sent) => {
+      const { mode, raw } = takeMode(sent);
+      if (mode === 'plan')
+        throw validationError([{ field: 'mode', code: 'invalid', message: 'a file is not planned.' }]);
       const { parts } = raw;
       if (!parts)
         throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'Send a form as multipart/form-data, its file as `file`.');

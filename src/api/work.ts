@@ -43,6 +43,8 @@ export interface Actor {
   keyId: Caller['keyId'] | null;
   operation: string;
   requestId: string | null;
+  /** An agent, by MCP. */
+  byAgent?: boolean;
 }
 
 /**
@@ -97,6 +99,7 @@ export async function inTransaction<T>(
       keyId: actor.keyId,
       operation: actor.operation,
       requestId: actor.requestId,
+      byAgent: actor.byAgent ?? false,
       resourceId: entry.resourceId,
       oldValues: entry.old === null ? null : auditText(entry.old, entry.old, entry.secrets),
       newValues: entry.new === null ? null : auditText(entry.new, entry.old, entry.secrets),
@@ -111,4 +114,35 @@ export async function inTransaction<T>(
     events.map(({ event, data }) => ({ id: newId('evt', now.getTime()), event, data: JSON.stringify(data) })),
   );
   return result;
+}
+
+/** Thrown to take a transaction back. */
+class TakenBack extends Error {}
+
+/** Runs `change` in a transaction that is taken back, and says what it would have left behind. */
+export async function rehearse(
+  db: Db,
+  clock: Clock,
+  { brandId }: Actor,
+  change: (work: Work) => Promise<void>,
+): Promise<{ entries: AuditEntry[]; events: EventName[] }> {
+  const entries: AuditEntry[] = [];
+  const events: EventName[] = [];
+  const run = transact(db, async (trx) => {
+    entries.length = 0;
+    events.length = 0;
+    await change({
+      db: trx,
+      now: clock.now(),
+      brandId,
+      emit: (event) => void events.push(event),
+      audit: (entry) => void entries.push(entry),
+      post: () => undefined,
+    });
+    throw new TakenBack();
+  });
+  await run.catch((error: unknown) => {
+    if (!(error instanceof TakenBack)) throw error;
+  });
+  return { entries, events };
 }

@@ -149,6 +149,10 @@ export function openCounts(elastic: Elastic) {
   }
 
   return {
+    /** The total, where it was counted since the last refresh. */
+    known: (snapshot: Snapshot, filter: Filter): number | undefined => totals.get(keyOf(snapshot, filter)),
+    /** Keeps a total that somebody else's question brought along. */
+    keep: (snapshot: Snapshot, filter: Filter, total: number): void => void totals.set(keyOf(snapshot, filter), total),
     total: async (snapshot: Snapshot, filter: Filter): Promise<number> => {
       const key = keyOf(snapshot, filter);
       const cached = totals.get(key);

@@ -15,6 +15,18 @@ export interface FoundPage {
   total: number;
 }
 
+const HITS_TOTAL = /^\{"hits":\{"total":\{"value":(\d+)\}/;
+
+/** A page with its total in one request: a search that nobody asked before asks Elasticsearch once. */
+async function fetchCounted(elastic: Elastic, index: string, body: object): Promise<FoundPage> {
+  const fields = 'hits.total.value,hits.hits._source.card';
+  const path = `/${index}/_search?filter_path=${fields}&allow_partial_search_results=false`;
+  const bytes = await elastic.post(path, JSON.stringify({ ...body, track_total_hits: true }));
+  const [, total] = HITS_TOTAL.exec(bytes.toString('latin1', 0, 64)) ?? [];
+  if (total === undefined) throw new Error('Elasticsearch answered a search without its total.');
+  return { cards: spliceSources(bytes, 'card'), total: Number(total) };
+}
+
 async function fetchCards(elastic: Elastic, index: string, body: unknown): Promise<string> {
   const path = `/${index}/_search?filter_path=hits.hits._source.card&allow_partial_search_results=false`;
   return spliceSources(await elastic.post(path, JSON.stringify(body)), 'card');
@@ -40,11 +52,12 @@ export async function fetchPage(
 ): Promise<FoundPage> {
   const body = { track_total_hits: false, _source: true, sort: sortOf(sort), size: page.limit };
   if (page.offset + page.limit <= SHALLOW && !needsRegion(filter, sort)) {
-    const [cards, total] = await Promise.all([
-      fetchCards(elastic, snapshot.index, { ...body, from: page.offset, query: queryOf(filter, sort) }),
-      counts.total(snapshot, filter),
-    ]);
-    return { cards, total };
+    const asked = { ...body, from: page.offset, query: queryOf(filter, sort) };
+    const known = counts.known(snapshot, filter);
+    if (known !== undefined) return { cards: await fetchCards(elastic, snapshot.index, asked), total: known };
+    const found = await fetchCounted(elastic, snapshot.index, asked);
+    counts.keep(snapshot, filter, found.total);
+    return found;
   }
   const level = await counts.level(snapshot, filter, sort);
   const total = totalOf(level);

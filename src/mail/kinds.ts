@@ -1,11 +1,32 @@
 import type { z } from 'zod';
 import { assetRightsEnding } from './templates/asset-rights-ending.ts';
+import { briefSent } from './templates/brief-sent.ts';
+import { contractSent, contractSigned, contractSignedBrand, contractVoided } from './templates/contracts.ts';
+import {
+  deliverableApproved,
+  deliverableCancelled,
+  deliverableDeclined,
+  deliverableSubmitted,
+  revisionRequested,
+  workRequested,
+} from './templates/deliverables.ts';
 import { mailTest } from './templates/mail-test.ts';
 import { parcelOnItsWay } from './templates/parcel-on-its-way.ts';
 import { webhookDisabled, webhookFailing } from './templates/webhook-failing.ts';
 
 /** Every kind of mail, a line each. */
 export const TEMPLATES = {
+  brief_sent: briefSent,
+  contract_sent: contractSent,
+  contract_signed: contractSigned,
+  contract_signed_brand: contractSignedBrand,
+  contract_voided: contractVoided,
+  deliverable_approved: deliverableApproved,
+  deliverable_cancelled: deliverableCancelled,
+  deliverable_declined: deliverableDeclined,
+  deliverable_submitted: deliverableSubmitted,
+  revision_requested: revisionRequested,
+  work_requested: workRequested,
   asset_rights_ending: assetRightsEnding,
   mail_test: mailTest,
   parcel_on_its_way: parcelOnItsWay,

@@ -149,10 +149,15 @@ export const ContractPayload = z.object({
   compensation: z
     .object({ type: z.string(), amount: z.number().nullable(), currency: z.string().nullable() })
     .nullable(),
-  deliverables: z.array(z.object({ type: z.string(), platform: z.string().nullable(), quantity: count })),
+  deliverables: z.array(
+    z.object({ type: z.string(), platform: z.string().nullable(), quantity: count, due_date: z.string().nullable() }),
+  ),
   signed_at: timestamp.nullable(),
   expires_at: timestamp.nullable(),
   created_at: timestamp,
+  sent_at: timestamp.nullable(),
+  expired_reason: z.string().nullable(),
+  updated_at: timestamp.nullable(),
 });
 
 const part = z.string().nullable();
@@ -191,4 +196,11 @@ export const CampaignPayload = z.object({
   updated_at: timestamp.nullable(),
 });
 
-export const RosterPayload = z.object({ id: z.string(), creator_id: z.string(), status: z.string() });
+export const RosterPayload = z.object({
+  id: z.string(),
+  creator_id: z.string(),
+  creator_email: email,
+  creator_name: name,
+  status: z.string(),
+  added_at: timestamp,
+});

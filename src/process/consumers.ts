@@ -1,5 +1,6 @@
 import type { Context } from '../api/context.ts';
 import type { Consumer } from '../outbox/relay.ts';
+import { briefCompletion } from '../resources/briefs/consumer.ts';
 import { profileUnknown } from '../resources/creators/jobs.ts';
 import { webhookConsumer } from '../resources/webhooks/fan-out.ts';
 
@@ -15,5 +16,6 @@ function profiles(context: Context): Consumer {
 
 export const consumersOf = (context: Context): readonly Consumer[] => [
   profiles(context),
+  briefCompletion(context),
   webhookConsumer(context.clock),
 ];

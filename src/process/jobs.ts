@@ -12,7 +12,9 @@ import { sendDueMails } from '../mail/sender.ts';
 import { pruneOutbox, relayAll } from '../outbox/relay.ts';
 import { giveUpUploads, markExpiringRights, purgeDeleted, startThumbnails } from '../resources/assets/jobs.ts';
 import { startContentRefreshes } from '../resources/content/jobs.ts';
+import { expireDue } from '../resources/contracts/jobs.ts';
 import { profileUnknown } from '../resources/creators/jobs.ts';
+import { deleteOldPlans } from '../resources/plans/queries.ts';
 import { approveDue } from '../resources/reviews/jobs.ts';
 import { trackDue } from '../resources/shipments/jobs.ts';
 import { startDelivering } from '../resources/webhooks/sending/loop.ts';
@@ -60,6 +62,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
     ),
     every(PROFILE_EVERY_MS, 'reading profiles', () => profileUnknown(context)),
     every(APPROVE_EVERY_MS, 'approving commissions', () => approveDue(context)),
+    every(APPROVE_EVERY_MS, 'expiring contracts', () => expireDue(context)),
     every(MAIL_EVERY_MS, 'sending mails', () => sendDueMails(context, stopping.signal)),
     every(SHIP_EVERY_MS, 'shipping the ledger', async () => {
       await ensureMigrated(context.clickhouse);
@@ -83,6 +86,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
     }),
     every(RIGHTS_EVERY_MS, 'telling of rights that end', () => markExpiringRights(context)),
     every(FORGET_EVERY_MS, 'forgetting sent batches', () => forgetSentBatches(context)),
+    every(FORGET_EVERY_MS, 'forgetting old plans', () => deleteOldPlans(engines.db, engines.clock.now())),
     every(FORGET_EVERY_MS, 'forgetting old events', () => pruneOutbox(engines.db, engines.clock.now())),
     every(FORGET_EVERY_MS, 'forgetting old deliveries', () => forgetDeliveries(context)),
     every(FORGET_EVERY_MS, 'forgetting idempotency keys', () =>

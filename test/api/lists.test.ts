@@ -21,12 +21,14 @@ beforeAll(async () => {
   app = await startApp({ alias, env: BEHIND_PROXY });
   await putDirectory(app.context.elastic, alias, [creator(1), creator(2)]);
   const brand = await makeBrand(app.context);
-  keys = await Promise.all(Array.from({ length: 10 }, () => brand.key('brand')));
+  keys = await Promise.all(Array.from({ length: 40 }, () => brand.key('brand')));
   const [key = ''] = keys;
   for (let i = 0; i < ROWS; i += 1) campaign = await makeCampaign(app, key, { name: `=c${i}` });
   for (let i = 0; i < ROWS; i += 1) {
     await apply(app, campaign, { email: `p${i}@mail.example`, name: `@p${i}`, message: '+1, "quoted"\nline' });
     await made(`${app.url}/v1/roster`, key, { creator_email: `r${i}@mail.example` });
+    await made(`${app.url}/v1/contracts`, key, { creator_email: `r${i}@mail.example`, title: `=c ${i}` });
+    await made(`${app.url}/v1/briefs`, key, { title: `=b ${i}`, instructions: '+1' });
     await made(`${app.url}/v1/deliverables`, key, { creator_email: `r${i}@mail.example`, type: `=reel ${i}` });
     await made(`${app.url}/v1/affiliates/links`, key, { creator_email: `r${i}@mail.example`, value: `=code ${i}` });
     await upload(app, key, file(`f${i}`, `=f${i}.txt`));
@@ -81,6 +83,8 @@ const OWN = {
   '/v1/creators': 'joined_at',
   '/v1/roster': 'added_at',
   '/v1/deliverables': 'created_at',
+  '/v1/contracts': 'created_at',
+  '/v1/briefs': 'created_at',
   '/v1/assets': 'created_at',
   '/v1/assets/folders': 'created_at',
   '/v1/affiliates': 'created_at',

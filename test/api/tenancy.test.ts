@@ -77,6 +77,9 @@ beforeAll(async () => {
   const share = (await send('POST', '/api/brand/shipments/share', key, { title: 'secret' })).body.shareId;
   Object.assign(ids, { shipments: shipment, content, shares: share });
   Object.assign(ids, { commissions: commission, payouts: payout, integrations: source.id, deliverables: deliverable });
+  const contract = { creator_email: 'secret@example.com', title: 'secret', send_for_signature: true };
+  ids.contracts = (await send('POST', '/v1/contracts', key, contract)).body.data.id;
+  ids.briefs = (await send('POST', '/v1/briefs', key, { title: 'secret' })).body.data.id;
 });
 afterAll(() => app?.close());
 
@@ -96,6 +99,7 @@ const PATCHES: Record<string, object> = {
   applications: { status: 'rejected' },
   commissions: { status: 'rejected' },
   payouts: { status: 'paid' },
+  briefs: { action: 'send' },
   roster: { into: 'rst_nobody' },
   webhooks: { since: '2026-01-01T00:00:00Z' },
 };

@@ -20,6 +20,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'src/api/openapi/schema.ts',
     'src/api/openapi/words.ts',
     'src/api/operation.ts',
+    'src/api/plans/',
     'src/api/form-part.ts',
     'src/api/upload.ts',
     'src/api/work.ts',
@@ -53,7 +54,7 @@ const CLIENTS: Readonly<Record<string, readonly string[]>> = {
 const NOUNS: readonly (readonly string[])[] = [
   ['brands'],
   ['people'],
-  ['usage', 'audit', 'keys', 'passkeys', 'sessions'],
+  ['usage', 'audit', 'plans', 'agent-policy', 'keys', 'passkeys', 'sessions'],
   ['creators'],
   ['roster'],
   ['campaigns'],
@@ -75,7 +76,7 @@ const NOUNS: readonly (readonly string[])[] = [
   ['webhooks', 'events', 'performance', 'analytics'],
 ];
 
-const SHARED_OF_NOUN = /^(?:schema|policy|(?:[a-z-]+-)?(?:queries|actions))\.ts$/;
+const SHARED_OF_NOUN = /^(?:(?:[a-z-]+-)?schema|policy|(?:[a-z-]+-)?(?:queries|actions))\.ts$/;
 const LAYER_FOLDER = /^(?:services|repositories|controllers|utils|helpers|common|types)$/;
 
 /** What is allowed all the same, with its reason. `rule` is the beginning of the message. */
@@ -121,6 +122,14 @@ function outside({ path: file, imports }: Source): Violation[] {
   return imports
     .filter(({ target }) => isIn(target, forbidden))
     .map(({ line, target }) => ({ line, message: `imports ${target}, which is not part of what runs in production` }));
+}
+
+/** The web app's client knows the API by its declarations alone, and of those only the types. */
+function browser({ path: file, imports }: Source): Violation[] {
+  if (!file.startsWith('web/src/')) return [];
+  return imports
+    .filter(({ target }) => target.startsWith('src/') && target !== 'src/api/session-operations.ts')
+    .map(({ line, target }) => ({ line, message: `imports ${target}, which is not for the browser` }));
 }
 
 function clients({ path: file, imports }: Source): Violation[] {
@@ -203,7 +212,21 @@ function places({ path: file, code, lines }: Source): Violation[] {
   ];
 }
 
-const RULES: readonly Rule[] = [floors, outside, clients, statements, nouns, casts, untyped, environment, places];
+const RULES: readonly Rule[] = [
+  floors,
+  outside,
+  browser,
+  clients,
+  statements,
+  nouns,
+  casts,
+  untyped,
+  environment,
+  places,
+];
+
+/** What people read stands bare between tags, where words such as "as" are no code. */
+const RULES_OF_PAGES: readonly Rule[] = [browser, places];
 
 function isExcepted(file: string, message: string): boolean {
   return EXCEPTIONS.some((exception) => exception.file === file && message.startsWith(exception.rule));
@@ -213,9 +236,10 @@ function isExcepted(file: string, message: string): boolean {
 export function violations(files: ReadonlyMap<string, string>): string[] {
   const found: string[] = [];
   for (const [file, text] of files) {
-    if (!file.endsWith('.ts')) continue;
+    if (!/\.tsx?$/.test(file)) continue;
     const source = readSource(file, text);
-    for (const { line, message } of RULES.flatMap((rule) => rule(source))) {
+    const rules = file.endsWith('.tsx') ? RULES_OF_PAGES : RULES;
+    for (const { line, message } of rules.flatMap((rule) => rule(source))) {
       if (!isExcepted(file, message)) found.push(`${file}:${line} ${message}`);
     }
   }

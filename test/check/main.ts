@@ -29,7 +29,7 @@ const tool = (name: string, ...args: string[]) => complaints(`node_modules/.bin/
 
 /** What is checked, and how: each gives what it found wrong. */
 const CHECKS: Record<string, () => Promise<string[]>> = {
-  types: () => tool('tsc', '--noEmit'),
+  types: async () => [...(await tool('tsc', '--noEmit')), ...(await tool('tsc', '--noEmit', '-p', 'web'))],
   'lint and format': () => tool('biome', 'check', '--error-on-warnings', '--colors=off'),
   'house rule': async () => violations(await repositoryFiles()),
   'compose file': async () => [

@@ -39,7 +39,7 @@ export interface TestApp {
 
 /** An app of this process on real engines. `urls` points one engine elsewhere, such as to a closed port. */
 export async function startApp(
-  options: { alias?: string; urls?: Partial<Engines>; env?: NodeJS.ProcessEnv; clock?: Clock } = {},
+  options: { alias?: string; urls?: Partial<Engines>; env?: NodeJS.ProcessEnv; clock?: Clock; webApp?: string } = {},
 ): Promise<TestApp> {
   const config = readConfig({
     LOG_LEVEL: 'silent',
@@ -52,7 +52,7 @@ export async function startApp(
   const { context, close } = openContext(config, { ...engineUrls(), ...options.urls }, options.clock);
   if (!options.urls?.postgres) await migratePostgres(context.postgres.db);
   if (!options.urls?.clickhouse) await migrateClickHouse(context.clickhouse);
-  const { fastify } = await buildApp(context);
+  const { fastify } = await buildApp(context, options.webApp === undefined ? {} : { webApp: options.webApp });
   const url = await fastify.listen({ host: '127.0.0.1', port: 0 });
   return {
     url,

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
+import { EVENT_NAMES } from '../../src/outbox/events.ts';
 import { made, type TestApp } from './app.ts';
 
 /** For an app that is given addresses by a proxy: each test applies from its own, and is limited by itself. */
@@ -33,12 +34,13 @@ export async function makeCampaign(app: TestApp, key: string, fields: object = {
   return (await made(`${app.url}/v1/campaigns`, key, { name: 'Launch', ...fields })).id;
 }
 
-/** The brand's events in order, as they stand in the outbox. */
+/** The brand's events of the current interface in order, as they stand in the outbox. */
 export async function listEvents({ context }: TestApp, brandId: string): Promise<{ event: string; data: unknown }[]> {
   const rows = await context.postgres.db
     .selectFrom('outbox')
     .select(['event', sql<string>`data::text`.as('json')])
     .where('brandId', '=', brandId)
+    .where('event', 'in', EVENT_NAMES.current)
     .orderBy('seq')
     .execute();
   return rows.map(({ event, json }) => ({ event, data: JSON.parse(json) }));

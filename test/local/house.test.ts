@@ -30,23 +30,28 @@ const PLANTED: [what: string, file: string, text: string, said: string][] = [
   [
     'an engine that knows who calls',
     'src/engines/postgres/open.ts',
-    "import { x } from '../../auth/keys.ts';",
+    "import { x } from '../../access/keys/keys.ts';",
     'above it',
   ],
   ['a resource that knows the app', QUERY, "import { operations } from '../../api/operations.ts';", 'above it'],
   [
     'the meter that knows a resource',
     'src/access/credits/meter.ts',
-    "import { x } from '../resources/brands/queries.ts';",
+    "import { x } from '../../resources/brands/queries.ts';",
     'above it',
   ],
   ['the app that knows a door', 'src/api/http/app.ts', "import { startWorker } from '../../worker.ts';", 'above it'],
-  ["another noun's routes", QUERY, "import { x } from '../brands/routes.ts';", 'only its schema, queries and actions'],
+  [
+    "another noun's routes",
+    QUERY,
+    "import { x } from '../brands/routes.ts';",
+    'only its schema, policy, queries and actions',
+  ],
   [
     "another noun's jobs, re-exported",
     QUERY,
     "export { x } from '../creators/jobs.ts';",
-    'only its schema, queries and actions',
+    'only its schema, policy, queries and actions',
   ],
   ['a noun downstream', QUERY, "import { x } from '../payouts/queries.ts';", 'not upstream'],
   [
@@ -60,13 +65,13 @@ const PLANTED: [what: string, file: string, text: string, said: string][] = [
   [
     'production that needs a test',
     'src/local/demo.ts',
-    "import { x } from '../harness/app.ts';",
+    "import { x } from '../../test/harness/app.ts';",
     'not part of what runs',
   ],
   [
     'production that needs the indexer',
     'src/cli.ts',
-    "import { x } from '../../indexer/generate.ts';",
+    "import { x } from '../indexer/generate.ts';",
     'not part of what runs',
   ],
   [

@@ -23,6 +23,7 @@ import {
   until,
 } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
+import { rosterEvent } from '../harness/events.ts';
 import { answering, startProvider } from '../harness/provider.ts';
 
 const alias = unique('kill');
@@ -242,8 +243,7 @@ describe('the worker process, killed with kill -9 while it relays', () => {
     const emit = async (brandId: string, count: number): Promise<void> => {
       const actor = { brandId, keyId: null, operation: 'test', requestId: null };
       await inWork(db, systemClock, actor, async (work) => {
-        for (let n = 0; n < count; n += 1)
-          work.emit('roster.creator_added', { id: String(n), creator_id: 'crt', status: 'active' });
+        for (let n = 0; n < count; n += 1) work.emit('roster.creator_added', rosterEvent(String(n)));
       });
     };
     for (const { id } of brands) await emit(id, 450);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, makeBrand, type TestApp, type TestBrand } from '../harness/app.ts';
+import { rosterEvent } from '../harness/events.ts';
 import { type Receiver, startReceiver } from '../harness/receiver.ts';
 import {
   APPLICATION,
@@ -27,7 +28,6 @@ afterAll(async () => {
 });
 
 const feed = (key: string, query = '') => call(`${app.url}/v1/events?${query}`, key);
-const roster = { id: 'rst', creator_id: 'crt', status: 'active' };
 
 async function walk(key: string, limit: number) {
   const events = [];
@@ -41,7 +41,7 @@ async function walk(key: string, limit: number) {
 
 async function emitMany(brand: TestBrand, count: number): Promise<void> {
   for (let n = 0; n < count; n += 1) {
-    await emit(app, brand, 'roster.creator_added', roster);
+    await emit(app, brand, 'roster.creator_added', rosterEvent(String(n)));
     await emit(app, brand, 'application.received', { ...APPLICATION, id: `app_${n}` });
   }
 }

@@ -5,10 +5,12 @@ import { deleteOldEvents, listEventsAfter } from '../../src/outbox/queries.ts';
 import { type Consumer, type OutboxEvent, relayAll } from '../../src/outbox/relay.ts';
 import { Application } from '../../src/resources/applications/schema.ts';
 import { CommissionAnnounced } from '../../src/resources/commissions/schema.ts';
+import { Contract } from '../../src/resources/contracts/schema.ts';
 import { Deliverable } from '../../src/resources/deliverables/schema.ts';
 import { Payout } from '../../src/resources/payouts/schema.ts';
 import { systemClock } from '../../src/values/clock.ts';
 import { makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
+import { rosterEvent } from '../harness/events.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -19,8 +21,7 @@ afterAll(() => app?.close());
 const db = () => app.context.postgres.db;
 const actorOf = (brand: TestBrand) => ({ brandId: brand.id, keyId: null, operation: 'test', requestId: null });
 
-/** An event's data that a test tells from others. */
-const numbered = (n: number) => ({ id: String(n), creator_id: 'crt', status: 'active' });
+const numbered = (n: number) => rosterEvent(String(n));
 
 /** Emits one event, and commits only when `hold` lets it. */
 function emit(brand: TestBrand, n: number, hold: Promise<void> = Promise.resolve()): Promise<void> {
@@ -138,6 +139,7 @@ describe('the names of events', () => {
     ['commission.created', CommissionAnnounced],
     ['payout.created', Payout],
     ['deliverable.approved', Deliverable],
+    ['contract.signed', Contract],
   ] as const)('%s carries every field that its noun shows', (event, item) => {
     expect(Object.keys(EVENT_PAYLOADS[event].shape)).toEqual(Object.keys(item.shape));
   });

@@ -154,6 +154,7 @@ describe('the roster', () => {
     const events = await db.selectFrom('outbox').selectAll().where('brandId', '=', owner.id).orderBy('seq').execute();
     expect(events.map(({ event, data }) => [event, data])).toEqual([
       ['roster.creator_added', expect.objectContaining({ id, status: 'hired' })],
+      ['roster.creator_removed', expect.objectContaining({ id, status: 'removed' })],
       ['roster.creator_added', expect.objectContaining({ id, status: 'active' })],
     ]);
     const audit = await db

@@ -10,6 +10,7 @@ import { baseHeaders, bodyOf, openFront } from '../../links-host/front.ts';
 import { backlogOf } from '../../links-host/queries.ts';
 import { openRedirect } from '../../links-host/redirect.ts';
 import { countMails } from '../../mail/queries.ts';
+import { mcpRoutes } from '../../mcp/routes.ts';
 import { CONSUMER_NAMES } from '../../outbox/consumer-names.ts';
 import { lagOf } from '../../outbox/relay.ts';
 import { applyRoutes } from '../../pages/apply/routes.ts';
@@ -102,9 +103,16 @@ function register(app: FastifyInstance, { door, metrics, maxAssetBytes }: Served
     method: operation.method,
     url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
     handler: async (request, reply) => {
-      const answer = await door.run(operation, requestOf(request, reply), () => prepare(request));
+      let prepared: Prepared | undefined;
+      const answer = await door.run(operation, requestOf(request, reply), () => {
+        prepared = prepare(request);
+        return prepared;
+      });
       const type = Buffer.isBuffer(answer) ? 'application/json' : 'text/csv';
-      return reply.code(operation.status).type(`${type}; charset=utf-8`).send(answer);
+      return reply
+        .code(prepared?.status ?? operation.status)
+        .type(`${type}; charset=utf-8`)
+        .send(answer);
     },
     onResponse: (_request, reply, done) => {
       const labels = { operation: operation.id, status: String(reply.statusCode) };
@@ -238,6 +246,7 @@ export async function buildApp(context: Context, { webApp }: { webApp?: string }
   ingestRoutes(app, context, metrics);
   webAppRoutes(app, context, metrics);
   if (webApp !== undefined) await clientRoutes(app, webApp);
+  mcpRoutes(app, context, { door, metrics, operations });
   await openapiRoutes(app, operations, older);
   app.addHook('preClose', async () => {
     front.close();

@@ -90,8 +90,9 @@ export async function runOnce(
       });
       if (kept) return replay(context, kept, claim.requestHash, { brandId, key, setHeader });
     }
-    const actor = { brandId, keyId, operation, requestId };
+    const actor = { brandId, keyId, operation, requestId, byAgent: circumstances.byAgent ?? false };
     return await inTransaction(trx, clock, actor, async (work) => {
+      await circumstances.guard?.(work);
       const bytes = await change(work);
       if (key !== undefined) {
         const answer = sealsAnswer ? secrets.seal(bytes.toString('utf8'), sealedFor(brandId, key)) : bytes;

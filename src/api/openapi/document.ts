@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { GENERIC_STORE_SHAPES } from '../../stores/providers/generic-schema.ts';
 import { ERROR_CODES, type ErrorCode, STATUS } from '../../values/errors.ts';
-import type { Operation } from '../operation.ts';
+import { type Operation, PLANNED_STATUS } from '../operation.ts';
+import { Planned } from '../plans/schema.ts';
 import { exampleOf, idExample } from './examples.ts';
 import { type Json, jsonSchemaOf, meaningOf } from './schema.ts';
 
@@ -98,6 +99,18 @@ const EVERY_HEADER = Object.fromEntries(Object.keys(HEADERS).map((name) => [name
 
 const isChange = ({ method }: Operation) => method !== 'GET';
 
+const canBePlanned = (operation: Operation) => isChange(operation) && !operation.takesFile;
+
+const MODE = {
+  name: 'mode',
+  in: 'query',
+  required: false,
+  description:
+    '`plan` changes nothing: the answer is 202 with every row that would change and a `plan_id`, which a person applies ' +
+    'within a day with POST /v1/plans/{id}/apply. An Idempotency-Key does not count then.',
+  schema: { type: 'string', enum: ['apply', 'plan'], default: 'apply' },
+};
+
 const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   in: 'header',
@@ -129,6 +142,13 @@ const REFUSALS: Readonly<Record<number, string>> = {
 };
 const refusalName = (status: number) => `${REFUSALS[status] ?? `Status${status}`}`;
 
+function plannedResponse(schemas: Json): Json {
+  const schema = schemaOf(Planned, 'output', { schemas });
+  const example = exampleOf(schema, { named: schemas, id: 'pln_0Uo3xK2mVdT2aXs7LpRb' });
+  const description = 'With `mode=plan`: what would change, and nothing has.';
+  return { description, headers: EVERY_HEADER, content: { 'application/json': { schema, example } } };
+}
+
 function refusalResponses(schemas: Json): Json {
   const schema = schemaOf(ErrorAnswer, 'output', { schemas });
   const byStatus: Map<number, ErrorCode[]> = Map.groupBy(ERROR_CODES, (code) => STATUS[code]);
@@ -156,7 +176,12 @@ function responsesOf(operation: Operation, collected: Collected): Json {
     headers: EVERY_HEADER,
     content: contentOf(operation.response, 'output', collected),
   };
-  return Object.fromEntries([[String(operation.status), success], ...failures]);
+  const planned = { $ref: '#/components/responses/Planned' };
+  return Object.fromEntries([
+    [String(operation.status), success],
+    ...(canBePlanned(operation) ? [[String(PLANNED_STATUS), planned]] : []),
+    ...failures,
+  ]);
 }
 
 const FILE = { type: 'string', format: 'binary', minLength: 1, description: 'The file, with its name.' };
@@ -182,6 +207,7 @@ function describe(operation: Operation, schemas: Json): Json {
       ...parametersOf(operation.params, 'path', collected),
       ...parametersOf(operation.query, 'query', collected),
       ...(isChange(operation) ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
+      ...(canBePlanned(operation) ? [{ $ref: '#/components/parameters/Mode' }] : []),
     ],
     ...(hasBody
       ? {
@@ -217,7 +243,7 @@ export const OLDER = {
 /** The OpenAPI 3.1 document of the operations, and of nothing else. */
 export function openapiDocument(operations: readonly Operation[], info = CURRENT): Json {
   const schemas: Json = {};
-  const responses = refusalResponses(schemas);
+  const responses = { Planned: plannedResponse(schemas), ...refusalResponses(schemas) };
   const paths: Record<string, Json> = {};
   for (const operation of operations) {
     const path = paths[operation.path] ?? {};
@@ -235,7 +261,7 @@ export function openapiDocument(operations: readonly Operation[], info = CURRENT
       schemas,
       responses,
       headers: HEADERS,
-      parameters: { IdempotencyKey: IDEMPOTENCY_KEY },
+      parameters: { IdempotencyKey: IDEMPOTENCY_KEY, Mode: MODE },
       securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'svk_…, 44 characters' } },
     },
   };

@@ -12,6 +12,7 @@ const ID_PREFIXES: Readonly<Record<string, string>> = {
   ledger: 'led',
   links: 'lnk',
   payouts: 'pay',
+  plans: 'pln',
   roster: 'rst',
   shopify: 'int',
   stores: 'int',

@@ -25,16 +25,21 @@ const Written = z.object({
 });
 
 /** A shape as JSON Schema 2020-12; the shapes with an id that it refers to stand apart, under `refs`. */
-export function jsonSchemaOf(shape: z.ZodType, io: 'input' | 'output', refs: string): { schema: Json; named: Json } {
+export function jsonSchemaOf(
+  shape: z.ZodType,
+  io: 'input' | 'output',
+  refs: string,
+  isDescribed = true,
+): { schema: Json; named: Json } {
   const written = z.toJSONSchema(shape, { io, unrepresentable: 'any', override: writeForm });
   const { $schema: _schema, $defs, ...schema } = written;
   const text = JSON.stringify({ schema, $defs }).replaceAll('"#/$defs/', `"${refs}`);
   const { schema: own, $defs: named = {} } = Written.parse(JSON.parse(text));
   for (const definition of Object.values(named)) {
     delete definition.id;
-    describeProperties(definition);
+    if (isDescribed) describeProperties(definition);
   }
-  describeProperties(own);
+  if (isDescribed) describeProperties(own);
   return { schema: own, named };
 }
 

@@ -205,4 +205,11 @@ export const WORDS: Readonly<Record<string, readonly [meaning: string, example?:
   due_date: ['Until when it is due.', '2026-03-20T00:00:00.000Z'],
   contract_id: ['The contract it belongs to.', 'ctr_0Uo3xK2mVdT2aXs7LpRb'],
   event: ['What happened.'],
+  by_agent: ['Whether an agent did it.', false],
+  changes: ['What would change.'],
+  expires_at: ['Until when it holds.', '2026-03-03T09:30:00.000Z'],
+  plan_id: ['The plan, for a person to apply.', 'pln_0Uo3xK2mVdT2aXs7LpRb'],
+  events: ['Names of events.'],
+  old: ['As it was.'],
+  new: ['As it would become.'],
 };

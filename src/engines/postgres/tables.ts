@@ -1,4 +1,5 @@
 import type { ColumnType, Generated } from 'kysely';
+import type { AgentTables } from './agent-tables.ts';
 import type { AssetTables } from './asset-tables.ts';
 import type { AttributionTables } from './attribution-tables.ts';
 import type { ContentTables } from './content-tables.ts';
@@ -120,7 +121,8 @@ export interface DirectoryWritersTable {
 }
 
 export interface Database
-  extends WorkflowTables,
+  extends AgentTables,
+    WorkflowTables,
     AssetTables,
     AttributionTables,
     ContentTables,

@@ -39,7 +39,7 @@ export interface WebhookDeliveriesTable {
   seq: number | null;
   event: string;
   resend: Generated<number>;
-  testData: ColumnType<unknown, string | null, never>;
+  ownData: ColumnType<unknown, string | null, never>;
   state: DeliveryState;
   attempts: Generated<number>;
   lostAttempts: Generated<number>;

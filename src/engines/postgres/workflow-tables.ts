@@ -103,6 +103,7 @@ export interface AuditLogTable {
   oldValues: Json<Record<string, unknown>> | null;
   newValues: Json<Record<string, unknown>> | null;
   requestId: string | null;
+  byAgent: Generated<boolean>;
   at: Date;
 }
 

@@ -29,6 +29,9 @@ export async function patchApplication(
     await putOnRoster(work, rosterLimit, person.creatorId);
     if (old.approvedAt === null) work.emit('application.approved', applicationOf(row));
   }
+  if (row.status !== old.status) {
+    work.emit('application.status_changed', { ...applicationOf(row), previous_status: old.status });
+  }
   work.audit({ resourceId: id, old, new: row });
   return row;
 }

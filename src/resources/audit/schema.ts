@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ListQuery, listOf, timestamp } from '../../api/page.ts';
+import { changedFields } from '../../api/plans/diff.ts';
 import { toWire } from '../../values/wire.ts';
 import type { AuditRow } from './queries.ts';
 
@@ -16,6 +17,7 @@ export const AuditEntry = z
     resource_id: z.string(),
     old: fields.nullable().describe('The stored fields that changed, as they were; null for what was made.'),
     new: fields.nullable().describe('The same fields as they became; null for what was removed.'),
+    by_agent: z.boolean().describe('Whether an agent did it, by MCP.'),
     request_id: z.string().nullable(),
     created_at: timestamp,
   })
@@ -30,18 +32,6 @@ export const AuditFilter = z.object({
 });
 
 export const AuditList = listOf(AuditEntry);
-
-type Fields = Record<string, unknown>;
-
-/** Of a change only the fields that differ; what was made or removed is shown whole. */
-function changedFields(old: Fields | null, now: Fields | null): { old: Fields | null; new: Fields | null } {
-  if (!old || !now) return { old, new: now };
-  const changed = Object.keys({ ...old, ...now }).filter(
-    (name) => JSON.stringify(old[name]) !== JSON.stringify(now[name]),
-  );
-  const pick = (values: Fields) => Object.fromEntries(changed.map((name) => [name, values[name] ?? null]));
-  return { old: pick(old), new: pick(now) };
-}
 
 export function auditEntryOf({ oldValues, newValues, at, ...row }: AuditRow) {
   const changes = changedFields(oldValues && toWire(oldValues), newValues && toWire(newValues));

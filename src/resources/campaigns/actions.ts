@@ -1,13 +1,21 @@
 import { given, patched } from '../../api/patch.ts';
 import type { Work } from '../../api/work.ts';
-import { type Compensation, compensationOf, storedCompensation } from '../../values/compensation.ts';
+import { type Compensation, compensationLabel, compensationOf, storedCompensation } from '../../values/compensation.ts';
 import { type Problem, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
+import { toWire } from '../../values/wire.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
 import { type CampaignRow, hasCampaign, holdCampaign, insertCampaign, updateCampaign } from './queries.ts';
-import { type CampaignCreate, type CampaignPatch, compensationProblem } from './schema.ts';
+import { type CampaignCreate, type CampaignPatch, CampaignSaved, compensationProblem } from './schema.ts';
 
 const UNKNOWN: Compensation = { type: '', amount: null, currency: null };
+
+const announced = (row: CampaignRow) =>
+  CampaignSaved.parse({ ...toWire(row), compensation_label: compensationLabel(row) });
+
+/** Whether a patch changed anything but the time of the last change. */
+const differs = (old: CampaignRow, row: CampaignRow) =>
+  JSON.stringify({ ...old, updatedAt: null }) !== JSON.stringify({ ...row, updatedAt: null });
 
 export async function createCampaign(work: Work, input: CampaignCreate): Promise<CampaignRow> {
   const { db, now, brandId } = work;
@@ -31,11 +39,12 @@ export async function createCampaign(work: Work, input: CampaignCreate): Promise
     updatedAt: null,
   });
   work.audit({ resourceId: row.id, old: null, new: row });
+  work.emit('campaign.created', announced(row));
   return row;
 }
 
 /** Checked as a whole, in the currency it will be kept in. */
-function payable(compensation: Compensation, brandCurrency: string): Compensation {
+export function payable(compensation: Compensation, brandCurrency: string): Compensation {
   const problem = compensationProblem(compensation, brandCurrency);
   if (!problem) return compensation;
   const message = `${problem}; got ${compensation.amount}.`;
@@ -80,6 +89,7 @@ export async function patchCampaign(work: Work, id: string, patch: CampaignPatch
     updatedAt: now,
   });
   work.audit({ resourceId: id, old, new: row });
+  if (differs(old, row)) work.emit('campaign.updated', announced(row));
   return row;
 }
 

@@ -21,7 +21,7 @@ export const Campaign = z
   .meta({ id: 'Campaign' });
 export type Campaign = z.infer<typeof Campaign>;
 
-const Compensation = z.object({
+export const Compensation = z.object({
   type: z.enum(['fixed', 'commission', 'product']),
   amount: z.number().min(0).nullable().describe('Major units of the currency; of a commission, percent.'),
   currency: Currency.nullable(),
@@ -70,10 +70,12 @@ export function compensationProblem(
   return code !== undefined && Currency.safeParse(code).success ? amountProblem(amount, code) : undefined;
 }
 
-const CompensationCreate = Compensation.partial({ amount: true, currency: true }).superRefine((input, context) => {
-  const message = compensationProblem(input);
-  if (message) context.addIssue({ code: 'custom', path: ['amount'], message, input: input.amount });
-});
+export const CompensationCreate = Compensation.partial({ amount: true, currency: true }).superRefine(
+  (input, context) => {
+    const message = compensationProblem(input);
+    if (message) context.addIssue({ code: 'custom', path: ['amount'], message, input: input.amount });
+  },
+);
 
 const description = z.string().max(10_000).nullable();
 const deadline = timestampInput.nullable();

@@ -4,11 +4,15 @@ import type { EventName } from '../../outbox/events.ts';
 import { validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { findAddressee, notOnRoster } from '../applications/addressee-queries.ts';
+import { createAsset } from '../assets/actions.ts';
 import { campaignProblems } from '../campaigns/actions.ts';
-import { ENDED_WITH_CONTRACT, refusalOf } from './policy.ts';
+import { mailCreated, mailMove } from './mails.ts';
+import { assetRightsOf, ENDED_WITH_CONTRACT, isLateAt, refusalOf } from './policy.ts';
 import {
   type DeliverableFacts,
   type DeliverableRow,
+  deleteOfContract,
+  findRights,
   getDeliverable,
   insertDeliverables,
   insertSubmission,
@@ -20,6 +24,7 @@ import {
 } from './queries.ts';
 import { type DeliverableCreate, type DeliverablePatch, deliverableOf } from './schema.ts';
 
+type StoredFile = Parameters<typeof createAsset>[1];
 type DeliverableEvent = Extract<EventName, `deliverable.${string}`>;
 
 /** What creators write is theirs: the audit log says that it changed, not what it says. */
@@ -39,6 +44,18 @@ async function announce(
   audit(work, old, row);
   const facts = await getDeliverable(work.db, work.brandId, row.id);
   work.emit(event, deliverableOf(facts));
+  return facts;
+}
+
+/** As `announce`, and the other side gets a mail. */
+async function announceByMail(
+  work: Work,
+  event: DeliverableEvent,
+  old: DeliverableRow,
+  row: DeliverableRow,
+): Promise<DeliverableFacts> {
+  const facts = await announce(work, event, old, row);
+  await mailMove(work, event, facts);
   return facts;
 }
 
@@ -62,7 +79,33 @@ export async function createDeliverable(work: Work, input: DeliverableCreate): P
   ]);
   const facts = await getDeliverable(db, brandId, id);
   work.audit({ resourceId: id, old: null, new: facts });
+  await mailCreated(work, facts);
   return facts;
+}
+
+interface Promised {
+  type: string;
+  platform: string | null;
+  quantity: number;
+  dueDate: string | null;
+}
+
+/** One for each unit that a contract promises, in place of those that an earlier draft of it made. */
+export async function makeDeliverables(
+  { db, now, brandId }: Work,
+  { id: contractId, creatorId, campaignId }: { id: string; creatorId: string; campaignId: string | null },
+  items: readonly Promised[],
+): Promise<void> {
+  await deleteOfContract(db, brandId, contractId);
+  const units = items.flatMap(({ quantity, ...item }) => Array.from({ length: quantity }, () => item));
+  await insertDeliverables(
+    db,
+    units.map((unit, position) => ({
+      ...unit,
+      ...{ id: newId('dlv', now.getTime()), brandId, contractId, creatorId, campaignId, position },
+      ...{ status: 'pending', createdAt: now },
+    })),
+  );
 }
 
 const EVENT_OF = {
@@ -87,12 +130,12 @@ export async function patchDeliverable(work: Work, id: string, patch: Deliverabl
     updatedAt: now,
   });
   if (row.feedback !== old.feedback) await updateFeedback(db, brandId, row, row.feedback);
-  if (moved) return await announce(work, EVENT_OF[moved], old, row);
+  if (moved) return await announceByMail(work, EVENT_OF[moved], old, row);
   audit(work, old, row);
   return await getDeliverable(db, brandId, id);
 }
 
-/** What ends with its contract, by expiry or because the brand voided it. Each is announced. */
+/** What ends with its contract, by expiry or because the brand voided it. The contract's own mail says so. */
 export async function cancelOfContract(work: Work, contractId: string): Promise<void> {
   const { db, now, brandId } = work;
   for (const old of await lockOfContract(db, brandId, contractId, ENDED_WITH_CONTRACT)) {
@@ -112,7 +155,25 @@ export async function startDeliverables(work: Work, pending: readonly Deliverabl
 export interface Handed {
   contentUrl: string | null;
   caption: string | null;
-  assetIds: string[];
+  /** Received already; they become assets of the brand's library. */
+  files: readonly StoredFile[];
+}
+
+/** What a creator sends in may be used as the contract says; without one nothing is agreed. */
+async function keepFiles(work: Work, row: DeliverableRow, files: readonly StoredFile[]): Promise<string[]> {
+  const { campaignId, creatorId, contractId } = row;
+  const rights = files.length === 0 ? undefined : await findRights(work.db, work.brandId, contractId);
+  const ids: string[] = [];
+  for (const file of files) {
+    const { id } = await createAsset(work, file, {
+      source: 'deliverable',
+      campaignId,
+      creatorId,
+      ...assetRightsOf(rights),
+    });
+    ids.push(id);
+  }
+  return ids;
 }
 
 /** What a creator hands in: a new version, to be reviewed. */
@@ -122,16 +183,18 @@ export async function submitDeliverable(work: Work, id: string, handed: Handed):
   const refusal = refusalOf('creator', old.status, 'submitted');
   if (refusal) throw refusal;
   const version = old.version + 1;
+  const { contentUrl, caption } = handed;
+  const content = { contentUrl, caption, assetIds: await keepFiles(work, old, handed.files) };
   await insertSubmission(db, {
-    ...handed,
+    ...content,
     ...{ id: newId('sub', now.getTime()), brandId, deliverableId: id, n: version, at: now, feedback: null },
-    isLate: old.dueDate !== null && now.toISOString().slice(0, 10) > old.dueDate,
+    isLate: isLateAt(now, old.dueDate),
   });
   const row = await updateDeliverable(db, brandId, id, {
-    ...handed,
+    ...content,
     ...{ status: 'submitted', version, submittedAt: now, updatedAt: now, feedback: null },
   });
-  return await announce(work, 'deliverable.submitted', old, row);
+  return await announceByMail(work, 'deliverable.submitted', old, row);
 }
 
 /** A creator who will not do it says why. */
@@ -143,5 +206,5 @@ export async function declineDeliverable(work: Work, id: string, reason: string)
   const row = await updateDeliverable(db, brandId, id, {
     ...{ status: 'declined', declinedReason: reason, updatedAt: now },
   });
-  return await announce(work, 'deliverable.declined', old, row);
+  return await announceByMail(work, 'deliverable.declined', old, row);
 }

@@ -1,5 +1,7 @@
 import type { DeliverableStatus } from '../../engines/postgres/work-tables.ts';
 import { type ApiError, wrongState } from '../../values/errors.ts';
+import { daysAfter, rightsEndOf } from '../assets/policy.ts';
+import { ContractTerms } from './terms-schema.ts';
 
 /** What the brand may make of it, state by state. */
 const BRAND = {
@@ -41,5 +43,32 @@ export function refusalOf(
   return allowed.includes(target) ? undefined : wrongState('deliverable', status, target, allowed);
 }
 
+/** Whether its creator may see it: what a contract promises is theirs to do once they signed. */
+export const isKnownToCreator = (row: { contractId: string | null; contractStatus: string | null }): boolean =>
+  row.contractId === null || row.contractStatus === 'signed';
+
 /** Which states a contract's end ends: what was handed in or approved stays as it is. */
 export const ENDED_WITH_CONTRACT: readonly DeliverableStatus[] = ['pending', 'in_progress', 'revision_requested'];
+
+/** By the UTC day: on the day itself nothing is late. */
+export const isLateAt = (at: Date, dueDate: string | null): boolean =>
+  dueDate !== null && at.toISOString().slice(0, 10) > dueDate;
+
+export interface AgreedRights {
+  usageRights: string | null;
+  terms: unknown;
+  signedAt: Date | null;
+}
+
+/** What a contract's usage rights mean for a file that was handed in under it. */
+export function assetRightsOf(agreed: AgreedRights | undefined) {
+  if (!agreed) return {};
+  const { usageRights, signedAt } = agreed;
+  if (agreed.terms === null) return { usageRights };
+  const { starts_on, ...rights } = ContractTerms.parse(agreed.terms);
+  const isFixed = rights.days !== null && starts_on !== null;
+  const rightsExpiresAt = isFixed
+    ? daysAfter(new Date(starts_on), rights.days ?? 0)
+    : rightsEndOf(rights, { signedAt, postedAt: null });
+  return { usageRights, rights, rightsExpiresAt };
+}

@@ -24,8 +24,10 @@ const withCreator = (db: Db, brandId: string) =>
   db
     .selectFrom('deliverables')
     .innerJoin('creators', 'creators.id', 'deliverables.creatorId')
+    .leftJoin('contracts', 'contracts.id', 'deliverables.contractId')
     .selectAll('deliverables')
     .select(['creators.email as creatorEmail', 'creators.name as creatorName'])
+    .select(['contracts.status as contractStatus', 'contracts.title as contractTitle'])
     .where('deliverables.brandId', '=', brandId);
 
 export type DeliverableFacts = Awaited<ReturnType<typeof getDeliverable>>;
@@ -59,10 +61,31 @@ export function eachDeliverable(exports: Exports, brandId: string, where: Delive
   );
 }
 
+export async function findDeliverable(db: Db, brandId: string, id: string) {
+  return await withCreator(db, brandId).where('deliverables.id', '=', id).executeTakeFirst();
+}
+
+/** By its id alone: who has its page's link needs no brand. */
+export async function findDeliverableOfLink(db: Db, id: string): Promise<DeliverableFacts | undefined> {
+  const row = await db.selectFrom('deliverables').select('brandId').where('id', '=', id).executeTakeFirst();
+  return row && (await findDeliverable(db, row.brandId, id));
+}
+
 export async function getDeliverable(db: Db, brandId: string, id: string) {
-  const row = await withCreator(db, brandId).where('deliverables.id', '=', id).executeTakeFirst();
+  const row = await findDeliverable(db, brandId, id);
   if (!row) throw notFound('deliverable');
   return row;
+}
+
+/** What its contract says of the use of the work; undefined without a contract. */
+export async function findRights(db: Db, brandId: string, contractId: string | null) {
+  if (contractId === null) return undefined;
+  return await db
+    .selectFrom('contracts')
+    .select(['usageRights', 'terms', 'signedAt'])
+    .where('brandId', '=', brandId)
+    .where('id', '=', contractId)
+    .executeTakeFirst();
 }
 
 /** A contract's, in the order of its items. */

@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { ListQuery, listOf, timestamp } from '../../api/page.ts';
 import { toWire } from '../../values/wire.ts';
 import { Email } from '../creators/schema.ts';
+import { isLateAt } from './policy.ts';
 import type { DeliverableFacts, SubmissionRow } from './queries.ts';
+import { DueDate } from './terms-schema.ts';
 
 const STATUSES = [
   'pending',
@@ -16,12 +18,6 @@ const STATUSES = [
 
 export const DeliverableType = z.string().trim().min(1).max(50).meta({ example: 'reel' });
 export const Platform = z.enum(['photo_app', 'video_app', 'stream_app']);
-/** A day of the calendar, within what a century plans. */
-export const DueDate = z.iso
-  .date({ error: 'must be a date such as 2027-01-31' })
-  .refine((day) => day >= '2000-01-01' && day <= '2199-12-31', 'must be a date between 2000 and 2199')
-  .meta({ example: '2027-01-31' });
-
 /** One piece of work that a creator owes, as lists and events show it. */
 export const Deliverable = z
   .object({
@@ -103,8 +99,8 @@ export const DeliverableFilter = z.object({
 
 export const DeliverableList = listOf(Deliverable);
 
-const isLate = ({ submittedAt, dueDate }: Pick<DeliverableFacts, 'submittedAt' | 'dueDate'>): boolean =>
-  submittedAt !== null && dueDate !== null && submittedAt.toISOString().slice(0, 10) > dueDate;
+const isLate = ({ submittedAt, dueDate }: DeliverableFacts): boolean =>
+  submittedAt !== null && isLateAt(submittedAt, dueDate);
 
 /** A row as the list item, which is also what events carry. */
 export const deliverableOf = (row: DeliverableFacts): Deliverable =>

@@ -84,7 +84,7 @@ const createPayoutOperation = change({
   body: PayoutCreate,
   response: z.object({ data: Payout }),
   status: 201,
-  hints: { readOnly: false, idempotent: false, destructive: false },
+  hints: { readOnly: false, idempotent: false, destructive: false, moneyOut: true },
   lookUp: noLookUp,
   apply: async (work, { body }) => ({ data: payoutOf(await createPayout(work, body)) }),
 });
@@ -102,7 +102,7 @@ const settlePayoutOperation = change({
   body: PayoutPatch,
   response: z.object({ data: PayoutDetail }),
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION', 'INVALID_SELECTION'],
-  hints: { readOnly: false, idempotent: true, destructive: false },
+  hints: { readOnly: false, idempotent: true, destructive: false, moneyOut: true },
   lookUp: noLookUp,
   apply: async (work, { params, body }) => {
     await settlePayout(work, params.id, body);
@@ -123,7 +123,7 @@ const settlePayoutByBody = change({
   body: PayoutPatchById,
   response: z.object({ data: PayoutDetail }),
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION', 'INVALID_SELECTION'],
-  hints: { readOnly: false, idempotent: true, destructive: false },
+  hints: { readOnly: false, idempotent: true, destructive: false, moneyOut: true },
   lookUp: noLookUp,
   apply: async (work, { body: { id, ...patch } }) => {
     await settlePayout(work, id, patch);

@@ -77,7 +77,7 @@ export async function ensurePersonToSignIn({ db, clock }: AccessEngines, brandId
   return await inWork(db, clock, actor, (work) =>
     createPerson(work, {
       email: email ?? `owner@${brandId.replace('_', '-').toLowerCase()}.invalid`,
-      name: null,
+      name: 'Owner',
       role,
     }),
   );

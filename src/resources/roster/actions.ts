@@ -27,9 +27,17 @@ async function assertWithinLimit({ db, brandId }: Work, limit: number): Promise<
 async function settle(work: Work, limit: number, old: RosterRow | null, row: RosterRow): Promise<void> {
   work.audit({ resourceId: row.id, old, new: row });
   const wasOnRoster = old !== null && old.status !== 'removed';
+  if (wasOnRoster && row.status === 'removed') await announce(work, 'roster.creator_removed', row);
   if (wasOnRoster || row.status === 'removed') return;
   await assertWithinLimit(work, limit);
-  work.emit('roster.creator_added', { id: row.id, creator_id: row.creatorId, status: row.status });
+  await announce(work, 'roster.creator_added', row);
+}
+
+async function announce(work: Work, event: 'roster.creator_added' | 'roster.creator_removed', row: RosterRow) {
+  const { email, name } = await getCreator(work.db, work.brandId, row.creatorId);
+  const { id, creatorId: creator_id, status, addedAt } = row;
+  const person = { creator_email: email, creator_name: name };
+  work.emit(event, { id, creator_id, ...person, status, added_at: addedAt.toISOString() });
 }
 
 /** Puts one of the brand's creators on the roster, or back on it; `added` is false for one who is on it. */
@@ -150,5 +158,6 @@ export async function removeEntry(work: Work, id: string): Promise<RosterRow> {
   if (old.status === 'removed') return old;
   const removed = await updateEntry(db, old, { status: 'removed', updatedAt: now });
   work.audit({ resourceId: removed.id, old, new: removed });
+  await announce(work, 'roster.creator_removed', removed);
   return removed;
 }

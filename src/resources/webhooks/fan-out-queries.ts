@@ -28,6 +28,8 @@ export interface NewDelivery {
   eventId: string;
   seq: number;
   event: string;
+  /** JSON text, where it is not the event's data as it stands. */
+  ownData: string | null;
 }
 
 /** What is there already, of a relay that was given the same events before, stays. */
@@ -40,9 +42,10 @@ export async function insertDeliveries(
   const of = <V>(value: (delivery: NewDelivery) => V) => deliveries.map(value);
   await sql`
     insert into webhook_deliveries
-      (brand_id, state, next_attempt_at, created_at, id, subscription_id, event_id, seq, event)
+      (brand_id, state, next_attempt_at, created_at, id, subscription_id, event_id, seq, event, own_data)
     select ${brandId}, 'pending', ${now}::timestamptz, ${now}::timestamptz, * from unnest(
       ${of(({ id }) => id)}::text[], ${of(({ subscriptionId }) => subscriptionId)}::text[],
-      ${of(({ eventId }) => eventId)}::text[], ${of(({ seq }) => seq)}::bigint[], ${of(({ event }) => event)}::text[])
+      ${of(({ eventId }) => eventId)}::text[], ${of(({ seq }) => seq)}::bigint[], ${of(({ event }) => event)}::text[],
+      ${of(({ ownData }) => ownData)}::json[])
     on conflict (subscription_id, event_id, resend) do nothing`.execute(db);
 }

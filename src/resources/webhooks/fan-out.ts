@@ -5,26 +5,30 @@ import type { Clock } from '../../values/clock.ts';
 import { newId } from '../../values/ids.ts';
 import { insertDeliveries, type Listening, lockListening } from './fan-out-queries.ts';
 
+/** An event's data in the form of the older interface. */
+export type OlderItem = (fact: string, data: unknown) => unknown;
+
 /** The deliveries that an event makes: one for each subscription that was there before it and wants its name. */
-const deliveriesOf = (event: OutboxEvent, listening: readonly Listening[], nowMs: number) =>
+const deliveriesOf = (event: OutboxEvent, listening: readonly Listening[], olderItem: OlderItem, nowMs: number) =>
   listening.flatMap((webhook) => {
     const name = shownAs(webhook.variant, event.event);
     if (name === undefined || event.seq <= webhook.fromSeq || !webhook.events.includes(name)) return [];
     const { id: eventId, seq } = event;
-    return [{ id: newId('whd', nowMs), subscriptionId: webhook.id, eventId, seq, event: name }];
+    const ownData = webhook.variant === 'legacy' ? JSON.stringify(olderItem(event.event, event.data)) : null;
+    return [{ id: newId('whd', nowMs), subscriptionId: webhook.id, eventId, seq, event: name, ownData }];
   });
 
-async function fanOut(db: Db, clock: Clock, events: readonly OutboxEvent[]): Promise<void> {
+async function fanOut(db: Db, clock: Clock, olderItem: OlderItem, events: readonly OutboxEvent[]): Promise<void> {
   const [first] = events;
   if (!first) return;
   const listening = await lockListening(db, first.brandId);
   const now = clock.now();
-  const deliveries = events.flatMap((event) => deliveriesOf(event, listening, now.getTime()));
+  const deliveries = events.flatMap((event) => deliveriesOf(event, listening, olderItem, now.getTime()));
   if (deliveries.length > 0) await insertDeliveries(db, first.brandId, deliveries, now);
 }
 
 /** Makes a row for each delivery, in the transaction that the position moves in. Nothing is sent here. */
-export const webhookConsumer = (clock: Clock): Consumer => ({
+export const webhookConsumer = (clock: Clock, olderItem: OlderItem = (_fact, data) => data): Consumer => ({
   name: 'webhooks',
-  deliver: (events, db) => fanOut(db, clock, events),
+  deliver: (events, db) => fanOut(db, clock, olderItem, events),
 });

@@ -36,8 +36,8 @@ export async function sendTest(work: Work, id: string, event: string | undefined
   const webhook = await lockActive(work, id);
   await assertMayTest(work);
   const name = event ?? webhook.events[0] ?? '';
-  const testData = sampleData(webhook.variant, name);
-  if (testData === undefined) {
+  const ownData = sampleData(webhook.variant, name);
+  if (ownData === undefined) {
     const message = `${JSON.stringify(name.slice(0, 60))} is no event; see \`allowed\`.`;
     throw new ApiError('VALIDATION_ERROR', `event: ${message}`, {
       details: [{ field: 'event', code: 'unknown_event', message }],
@@ -45,7 +45,7 @@ export async function sendTest(work: Work, id: string, event: string | undefined
     });
   }
   const [deliveryId, eventId] = [newId('whd', now.getTime()), newId('evt_test', now.getTime())];
-  const row = { id: deliveryId, brandId, subscriptionId: id, eventId, seq: null, event: name, testData, now };
+  const row = { id: deliveryId, brandId, subscriptionId: id, eventId, seq: null, event: name, ownData, now };
   const delivery = await insertAgain(db, row);
   work.audit({ resourceId: id, old: null, new: { test: deliveryId, event: name } });
   return delivery;
@@ -58,7 +58,7 @@ export async function resendDelivery(work: Work, id: string): Promise<DeliveryRo
   await lockActive(work, old.subscriptionId);
   if (old.data === null) throw notFound('event: it is older than 30 days');
   const { subscriptionId, eventId, seq, event, testText } = old;
-  const row = { id: newId('whd', now.getTime()), brandId, subscriptionId, eventId, seq, event, testData: testText };
+  const row = { id: newId('whd', now.getTime()), brandId, subscriptionId, eventId, seq, event, ownData: testText };
   const delivery = await insertAgain(db, { ...row, now });
   work.audit({ resourceId: subscriptionId, old: null, new: { resent: id, delivery: delivery.id } });
   return delivery;

@@ -10,7 +10,7 @@ import type {
 import { type Cut, cutTo, inWindow } from '../../../engines/postgres/window.ts';
 import { notFound } from '../../../values/errors.ts';
 
-export type DeliveryRow = Omit<Selectable<WebhookDeliveriesTable>, 'testData'>;
+export type DeliveryRow = Omit<Selectable<WebhookDeliveriesTable>, 'ownData'>;
 export type AttemptRow = Selectable<WebhookAttemptsTable>;
 export type DetailedDelivery = Awaited<ReturnType<typeof getDelivery>>;
 
@@ -74,8 +74,8 @@ export async function getDelivery(db: Db, brandId: string, id: string) {
     .select([
       'webhook.variant',
       'webhook.active',
-      sql<string | null>`delivery.test_data::text`.as('testText'),
-      sql<string | null>`coalesce(delivery.test_data::text, event.data::text)`.as('data'),
+      sql<string | null>`delivery.own_data::text`.as('testText'),
+      sql<string | null>`coalesce(delivery.own_data::text, event.data::text)`.as('data'),
       sql<Date>`coalesce(event.created_at, delivery.created_at)`.as('announcedAt'),
     ])
     .where('delivery.brandId', '=', brandId)
@@ -97,7 +97,7 @@ export interface Queued {
   eventId: string;
   seq: number | null;
   event: string;
-  testData: string | null;
+  ownData: string | null;
   now: Date;
 }
 
@@ -132,7 +132,7 @@ export async function countTests(db: Db, brandId: string, since: Date): Promise<
     .select(({ fn }) => [fn.countAll<number>().as('count'), fn.min('createdAt').as('first')])
     .where('brandId', '=', brandId)
     .where('createdAt', '>', since)
-    .where('testData', 'is not', null)
+    .where('seq', 'is', null)
     .executeTakeFirstOrThrow();
 }
 

@@ -92,8 +92,8 @@ export async function claimDue(db: Db, { now, slots, slow, stalled }: ClaimReque
           webhook.previous_secret_expires_at
       )
       select claimed.id, claimed.brand_id, subscription_id, variant, url, secret, previous_secret,
-        previous_secret_expires_at, event_id, claimed.event, test_data is not null as is_test, resend, attempts,
-        lost_attempts, coalesce(test_data::text, outbox.data::text) as data,
+        previous_secret_expires_at, event_id, claimed.event, claimed.seq is null as is_test, resend, attempts,
+        lost_attempts, coalesce(own_data::text, outbox.data::text) as data,
         coalesce(outbox.created_at, claimed.created_at) as announced_at
       from claimed
       left join outbox on outbox.brand_id = claimed.brand_id and outbox.seq = claimed.seq

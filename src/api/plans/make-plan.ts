@@ -1,0 +1,45 @@
+import type { Caller } from '../../access/keys/queries.ts';
+import { newId } from '../../values/ids.ts';
+import type { Context } from '../context.ts';
+import type { RawInput } from '../input.ts';
+import type { Circumstances } from '../operation.ts';
+import { rehearse, type Work } from '../work.ts';
+import { plannedChange } from './diff.ts';
+import { insertPlan, planOf } from './queries.ts';
+import { Planned } from './schema.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+export interface PlanRequest {
+  caller: Caller;
+  circumstances: Circumstances;
+  operation: string;
+  raw: RawInput;
+}
+
+/** Makes the change and takes it back, and keeps what it would have done for a person to apply. */
+export async function makePlan(
+  { postgres, clock, secrets }: Context,
+  { caller, circumstances, operation, raw }: PlanRequest,
+  change: (work: Work) => Promise<unknown>,
+): Promise<Buffer> {
+  const { brandId, keyId } = caller;
+  const byAgent = circumstances.byAgent ?? false;
+  const actor = { brandId, keyId, operation, requestId: circumstances.requestId, byAgent };
+  const { entries, events } = await rehearse(postgres.db, clock, actor, async (work) => {
+    await circumstances.guard?.(work);
+    await change(work);
+  });
+  const now = clock.now();
+  const id = newId('pln', now.getTime());
+  const row = await insertPlan(postgres.db, {
+    ...{ id, brandId, keyId, byAgent, operation, events },
+    request: secrets.seal(JSON.stringify(raw), id),
+    changes: JSON.stringify(entries.map(plannedChange)),
+    createdAt: now,
+    expiresAt: new Date(now.getTime() + DAY_MS),
+    appliedAt: null,
+    appliedBy: null,
+  });
+  return Buffer.from(JSON.stringify(Planned.parse({ plan_id: id, data: planOf(row, now) })));
+}

@@ -1,0 +1,12 @@
+import { validationError } from '../../values/errors.ts';
+import type { RawInput } from '../input.ts';
+
+const MODES = ['apply', 'plan'] as const;
+
+/** `mode=plan` beside a change: said in the query, so that it is seen in a log and no body needs a field more. */
+export function takeMode(sent: RawInput): { mode: (typeof MODES)[number]; raw: RawInput } {
+  const { mode: given = 'apply', ...query } = sent.query;
+  const mode = MODES.find((one) => one === given);
+  if (mode) return { mode, raw: { ...sent, query } };
+  throw validationError([{ field: 'mode', code: 'invalid_value', message: `must be one of ${MODES.join(', ')}.` }]);
+}

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { timestamp } from '../page.ts';
+
+const fields = z.record(z.string(), z.unknown());
+
+export const Plan = z
+  .object({
+    id: z.string().meta({ example: 'pln_0Uo3xK2mVdT2aXs7LpRb' }),
+    operation: z.string().describe('The change, by its operation id.'),
+    status: z.enum(['open', 'applied', 'expired']),
+    changes: z
+      .array(
+        z.object({
+          resource_id: z.string(),
+          old: fields.nullable().describe('The fields that would change, as they are; null for what would be made.'),
+          new: fields.nullable().describe('The same fields as they would become; null for what would be removed.'),
+        }),
+      )
+      .describe('Every row that would change. Ids of what would be made are made anew when the plan is applied.'),
+    events: z
+      .array(z.string())
+      .describe('The events that would be sent.')
+      .meta({ example: ['payout.created'] }),
+    by_agent: z.boolean().describe('Whether an agent planned it.'),
+    key_id: z.string().nullable(),
+    created_at: timestamp,
+    expires_at: timestamp.describe('It can be applied until then: a day.'),
+    applied_at: timestamp.nullable().describe('When a person applied it.'),
+  })
+  .meta({ id: 'Plan' });
+
+/** What a change answers that is only planned. */
+export const Planned = z
+  .object({ plan_id: z.string().meta({ example: 'pln_0Uo3xK2mVdT2aXs7LpRb' }), data: Plan })
+  .meta({ id: 'Planned' });

@@ -1,0 +1,40 @@
+import type { ColumnType, Generated } from 'kysely';
+
+type Json<T> = ColumnType<T, string, string>;
+
+export interface AgentPoliciesTable {
+  brandId: string;
+  allowedTools: string[] | null;
+  highestRatePpm: number | null;
+  payoutsPerDayMinor: number | null;
+  personAboveMinor: number | null;
+  moneyOut: Generated<boolean>;
+  updatedAt: Date | null;
+}
+
+/** One row that a plan would change, with the fields that would differ. */
+export interface PlannedChange {
+  resource_id: string;
+  old: Record<string, unknown> | null;
+  new: Record<string, unknown> | null;
+}
+
+export interface PlansTable {
+  id: string;
+  brandId: string;
+  keyId: string | null;
+  byAgent: boolean;
+  operation: string;
+  request: Buffer;
+  changes: Json<PlannedChange[]>;
+  events: string[];
+  createdAt: ColumnType<Date, Date, never>;
+  expiresAt: Date;
+  appliedAt: Date | null;
+  appliedBy: string | null;
+}
+
+export interface AgentTables {
+  agentPolicies: AgentPoliciesTable;
+  plans: PlansTable;
+}

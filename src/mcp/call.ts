@@ -1,0 +1,36 @@
+import type { Request as Asked } from '../access/keys/identify.ts';
+import type { Door } from '../api/gate.ts';
+import type { Prepared } from '../api/operation.ts';
+import { validationError } from '../values/errors.ts';
+import { assertMayCall, guardOf } from './policy.ts';
+import type { Bound } from './tools.ts';
+
+type Arguments = Record<string, unknown>;
+
+function keyOf(args: Arguments): string | undefined {
+  const { idempotency_key: key } = args;
+  if (key === undefined || key === null || key === '') return undefined;
+  if (typeof key === 'string') return key;
+  throw validationError([{ field: 'idempotency_key', code: 'invalid_type', message: 'must be a string.' }]);
+}
+
+/** The same request for the same door, and within it the brand's policy for agents. */
+function underPolicy(prepared: Prepared, { operation }: Bound, args: Arguments): Prepared {
+  return {
+    ...prepared,
+    run: async (context, caller, circumstances) => {
+      await assertMayCall(context, caller.brandId, operation);
+      const guard = operation.hints.readOnly ? undefined : guardOf(operation, args);
+      const idempotencyKey = operation.hints.readOnly ? undefined : keyOf(args);
+      return await prepared.run(context, caller, { ...circumstances, byAgent: true, guard, idempotencyKey });
+    },
+  };
+}
+
+/** Calls an operation as an agent does: key, rate, credits, shapes and transaction are the door's own. */
+export async function callTool(door: Door, asked: Asked, bound: Bound, args: Arguments) {
+  const answer = await door.run(bound.operation, asked, () => underPolicy(bound.prepare(args), bound, args));
+  if (!Buffer.isBuffer(answer)) throw new Error(`${bound.operation.id} answered a stream to an agent.`);
+  const parsed: unknown = JSON.parse(answer.toString());
+  return parsed;
+}

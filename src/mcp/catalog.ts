@@ -1,0 +1,84 @@
+import { LRUCache } from 'lru-cache';
+import type { Operation } from '../api/operation.ts';
+import type { CallerKind } from '../engines/postgres/tables.ts';
+import { type Problem, validationError } from '../values/errors.ts';
+import { type Bound, bind, type Tool } from './tools.ts';
+
+/** The tools of an installation, and the part of them that a connection asks for. */
+export interface Catalog {
+  find(name: string): Bound | undefined;
+  /** Throws VALIDATION_ERROR for a selection that names what does not exist. */
+  select(query: URLSearchParams): Selection;
+}
+
+export interface Selection {
+  has(name: string): boolean;
+  toolsFor(kind: CallerKind): Tool[];
+}
+
+/** A noun's tag as a toolset: "Affiliate links" is `affiliate-links`. */
+const toolsetOf = ({ tag }: Operation) => tag.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+
+const PARAMETERS = ['toolsets', 'tools', 'readonly', 'output'];
+const MAX_SELECTIONS = 500;
+
+function listed(query: URLSearchParams, name: string): string[] | undefined {
+  const text = query.get(name)?.trim();
+  return text ? text.split(',').map((one) => one.trim()) : undefined;
+}
+
+export function openCatalog(operations: readonly Operation[]): Catalog {
+  const bound = operations
+    .filter(({ forAgents, takesFile, callers }) => {
+      return forAgents && !takesFile && callers.some((kind) => kind !== 'session');
+    })
+    .map(bind);
+  const byName = new Map(bound.map((one) => [one.operation.id, one]));
+  const toolsets = new Set(bound.map(({ operation }) => toolsetOf(operation)));
+  const selections = new LRUCache<string, Selection>({ max: MAX_SELECTIONS });
+
+  function problemsOf(query: URLSearchParams): Problem[] {
+    const wrong = (field: string, code: string, message: string): Problem => ({ field, code, message });
+    return [
+      ...[...query.keys()]
+        .filter((name) => !PARAMETERS.includes(name))
+        .map((name) => wrong(name, 'unknown', `is no parameter of this address; it takes ${PARAMETERS.join(', ')}.`)),
+      ...(listed(query, 'toolsets') ?? [])
+        .filter((name) => !toolsets.has(name))
+        .map((name) => wrong('toolsets', 'unknown', `has no set ${name}; there are ${[...toolsets].join(', ')}.`)),
+      ...(listed(query, 'tools') ?? [])
+        .filter((name) => !byName.has(name))
+        .map((name) => wrong('tools', 'unknown', `has no tool ${name}.`)),
+    ];
+  }
+
+  function select(query: URLSearchParams): Selection {
+    const known = selections.get(query.toString());
+    if (known) return known;
+    const problems = problemsOf(query);
+    if (problems.length > 0) throw validationError(problems);
+    const sets = listed(query, 'toolsets');
+    const tools = listed(query, 'tools');
+    const isChosen = ({ operation }: Bound) =>
+      (!(sets || tools) || sets?.includes(toolsetOf(operation)) || tools?.includes(operation.id)) === true;
+    const isFlagged = (name: string) => ['1', 'true'].includes(query.get(name) ?? '');
+    const chosen = bound
+      .filter(isChosen)
+      .filter(({ operation }) => operation.hints.readOnly || !isFlagged('readonly'))
+      .map((one) => ({
+        callers: one.operation.callers,
+        tool: isFlagged('output') && one.outputSchema ? { ...one.tool, outputSchema: one.outputSchema } : one.tool,
+      }));
+    const names = new Set(chosen.map(({ tool }) => tool.name));
+    const lists = new Map<CallerKind, Tool[]>();
+    for (const kind of ['brand', 'data'] as const) {
+      const own = chosen.filter(({ callers }) => callers.includes(kind)).map(({ tool }) => tool);
+      lists.set(kind, own);
+    }
+    const selection = { has: (name: string) => names.has(name), toolsFor: (kind: CallerKind) => lists.get(kind) ?? [] };
+    selections.set(query.toString(), selection);
+    return selection;
+  }
+
+  return { find: (name) => byName.get(name), select };
+}

@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import type { Context } from '../api/context.ts';
+import type { Json } from '../api/openapi/schema.ts';
+import type { Operation } from '../api/operation.ts';
+import type { Work } from '../api/work.ts';
+import { getPolicy, lockPolicy, type PolicyRow, sumPayouts } from '../resources/agent-policy/queries.ts';
+import { getBrandCurrency } from '../resources/brands/queries.ts';
+import { ApiError } from '../values/errors.ts';
+import { formatMoney, fromPpm, toMinor, toPpm } from '../values/money.ts';
+import { isRecord } from '../values/wire.ts';
+
+/** The names under which a commission's rate is set, in percent. */
+const RATES = ['commission_rate', 'default_commission_rate', 'rate'];
+
+function refused(rule: string, message: string): ApiError {
+  return new ApiError('POLICY_REFUSED', `The brand's policy for agents refuses this: ${message}`, { facts: { rule } });
+}
+
+/** Every rate of a commission that the arguments set, however deep. */
+function* ratesOf(value: unknown): Generator<number> {
+  if (Array.isArray(value)) for (const one of value) yield* ratesOf(one);
+  if (!isRecord(value)) return;
+  if (value.type === 'commission' && typeof value.amount === 'number') yield value.amount;
+  for (const [name, inner] of Object.entries(value)) {
+    if (RATES.includes(name) && typeof inner === 'number') yield inner;
+    else yield* ratesOf(inner);
+  }
+}
+
+function assertTool({ allowedTools }: PolicyRow, { id }: Operation): void {
+  if (allowedTools === null || allowedTools.includes(id)) return;
+  throw refused('allowed_tools', `agents may not call ${id}.`);
+}
+
+function assertRate({ highestRatePpm }: PolicyRow, args: Json): void {
+  if (highestRatePpm === null) return;
+  const most = fromPpm(highestRatePpm);
+  const tooHigh = [...ratesOf(args)].find((rate) => (toPpm(rate) ?? Number.POSITIVE_INFINITY) > highestRatePpm);
+  if (tooHigh !== undefined) throw refused('highest_rate', `${tooHigh} % is above the highest rate, ${most} %.`);
+}
+
+const Paying = z.object({ amount: z.number(), currency: z.string().optional() });
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+/** What a payment may be: within the sum of a day, and below what a person must decide. */
+async function assertSum(policy: PolicyRow, { db, brandId, now }: Work, args: Json, isPlan: boolean): Promise<void> {
+  const paying = Paying.safeParse(args);
+  const { payoutsPerDayMinor, personAboveMinor } = policy;
+  if (!paying.success || isPlan || (payoutsPerDayMinor === null && personAboveMinor === null)) return;
+  const currency = await getBrandCurrency(db, brandId);
+  const amount = toMinor(paying.data.amount, currency) ?? Number.POSITIVE_INFINITY;
+  if (paying.data.currency !== undefined && paying.data.currency !== currency) {
+    throw refused('currency', `sums are weighed in ${currency} alone; plan it for a person (mode "plan").`);
+  }
+  if (personAboveMinor !== null && amount > personAboveMinor) {
+    const limit = formatMoney(personAboveMinor, currency);
+    throw refused('person_above', `a payout above ${limit} needs a person; plan it (mode "plan").`);
+  }
+  if (payoutsPerDayMinor === null) return;
+  const today = new Date(Math.floor(now.getTime() / DAY_MS) * DAY_MS);
+  const paid = await sumPayouts(db, brandId, currency, today);
+  if (paid + amount <= payoutsPerDayMinor) return;
+  const [limit, already] = [payoutsPerDayMinor, paid].map((minor) => formatMoney(minor, currency));
+  throw refused('payouts_per_day', `at most ${limit} a day, of which ${already} are paid; plan it (mode "plan").`);
+}
+
+/** Before the transaction, so that nothing outside is asked for what may not be done. */
+export async function assertMayCall({ postgres }: Context, brandId: string, operation: Operation): Promise<void> {
+  const policy = await getPolicy(postgres.db, brandId);
+  assertTool(policy, operation);
+  if (operation.hints.moneyOut && !policy.moneyOut) {
+    throw refused('money_out', 'agents may not pay anybody; a person allows it with PATCH /v1/agent-policy.');
+  }
+}
+
+/** Within the change's own transaction, on the locked policy: of two payouts at once each sees the other. */
+export function guardOf(operation: Operation, args: Json): (work: Work) => Promise<void> {
+  const isPlan = args.mode === 'plan';
+  return async (work) => {
+    const policy = await lockPolicy(work.db, work.brandId);
+    assertTool(policy, operation);
+    assertRate(policy, args);
+    if (!operation.hints.moneyOut) return;
+    if (!policy.moneyOut) throw refused('money_out', 'agents may not pay anybody.');
+    await assertSum(policy, work, args, isPlan);
+  };
+}

@@ -1,0 +1,133 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Request as Asked } from '../access/keys/identify.ts';
+import type { Context } from '../api/context.ts';
+import type { Door } from '../api/gate.ts';
+import type { Metrics } from '../api/metrics.ts';
+import { nothing, type Operation, operation } from '../api/operation.ts';
+import type { CallerKind } from '../engines/postgres/tables.ts';
+import { ApiError } from '../values/errors.ts';
+import { logFailure } from '../values/log.ts';
+import { assertShallow } from '../values/nesting.ts';
+import { isRecord } from '../values/wire.ts';
+import { openCatalog } from './catalog.ts';
+import { assertKnownHost } from './hosts.ts';
+import { Asking, openMcpHandler } from './server.ts';
+
+const PATHS = ['/mcp', '/mcp/search'] as const;
+const Kind = z.enum(['brand', 'data']);
+
+/** What is asked of the door for a message that calls no operation: the key and the rate are checked in one place. */
+const whoAsks = operation({
+  id: 'mcp',
+  method: 'POST',
+  path: '/mcp',
+  tag: 'Agents',
+  summary: 'Tools for agents',
+  description: 'The Model Context Protocol.',
+  callers: ['brand', 'data'],
+  params: nothing,
+  query: nothing,
+  body: nothing,
+  response: Kind,
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async (_context, { caller }) => Kind.parse(caller.kind),
+});
+
+function askedOf(request: FastifyRequest, reply: FastifyReply): Asked {
+  return {
+    authorization: request.headers.authorization,
+    address: request.ip,
+    requestId: request.id,
+    idempotencyKey: undefined,
+    setHeader: (name, value) => void reply.header(name, value),
+  };
+}
+
+function readMessage({ body, headers }: FastifyRequest): unknown {
+  if (!Buffer.isBuffer(body) || body.length === 0) return undefined;
+  if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '')) {
+    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'Send the message as application/json.');
+  }
+  assertShallow(body);
+  try {
+    const message: unknown = JSON.parse(body.toString('utf8'));
+    return message;
+  } catch {
+    throw new ApiError('INVALID_JSON', 'The message is not JSON.');
+  }
+}
+
+const methodOf = (message: unknown) => (isRecord(message) ? message.method : undefined);
+const toolOf = (message: unknown) =>
+  isRecord(message) && isRecord(message.params) && typeof message.params.name === 'string'
+    ? message.params.name
+    : undefined;
+
+function webRequest(request: FastifyRequest): Request {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (typeof value === 'string' && name !== 'content-length') headers.set(name, value);
+  }
+  return new Request(`http://localhost${request.url}`, {
+    method: request.method,
+    headers,
+    ...(Buffer.isBuffer(request.body) && request.body.length > 0 ? { body: new Uint8Array(request.body) } : {}),
+  });
+}
+
+/** `/mcp` lists every tool that the key may call, `/mcp/search` four that find and call them. No state is kept. */
+export function mcpRoutes(
+  app: FastifyInstance,
+  context: Context,
+  { door, metrics, operations }: { door: Door; metrics: Metrics; operations: readonly Operation[] },
+): void {
+  const catalog = openCatalog(operations);
+  const handler = openMcpHandler(door, catalog);
+  app.addHook('onClose', () => handler.close());
+
+  async function kindOf(asked: Asked): Promise<CallerKind> {
+    const prepared = whoAsks.prepare({ params: {}, query: {}, body: undefined, answer: 'json' });
+    const answer = await door.run(whoAsks, asked, () => prepared);
+    return Kind.parse(JSON.parse(String(answer)));
+  }
+
+  async function serve(request: FastifyRequest, reply: FastifyReply, isSearch: boolean): Promise<FastifyReply> {
+    assertKnownHost(request.headers.host, request.headers.origin, context.config.mcpHosts);
+    const asked = askedOf(request, reply);
+    const message = readMessage(request);
+    const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '');
+    const tool = methodOf(message) === 'tools/call' ? toolOf(message) : undefined;
+    // A call of a tool is met by the door itself; whatever else is asked must come with a key all the same.
+    const isCall = tool !== undefined && !isSearch && catalog.find(tool) !== undefined;
+    const kind = isCall ? undefined : await kindOf(asked);
+    const selection = catalog.select(query);
+    if (methodOf(message) === 'subscriptions/listen') {
+      throw new ApiError('METHOD_NOT_ALLOWED', 'The list of tools does not change while a server runs.', {
+        headers: { allow: 'POST' },
+      });
+    }
+    const failed = (error: ApiError) => logFailure(context.log, error, request.id);
+    const asking = new Asking({ asked, selection, kind, isSearch, failed });
+    const authInfo = { token: '', clientId: 'key', scopes: [], extra: { asking } };
+    const response = await handler.fetch(webRequest(request), { authInfo });
+    const bytes = Buffer.from(await response.arrayBuffer());
+    if (asking.refusal) throw asking.refusal;
+    response.headers.forEach((value, name) => {
+      if (name !== 'content-length') reply.header(name, value);
+    });
+    return reply.code(response.status).send(bytes);
+  }
+
+  for (const url of PATHS) {
+    app.route({
+      method: ['GET', 'POST', 'DELETE'],
+      url,
+      handler: (request, reply) => serve(request, reply, url === '/mcp/search'),
+      onResponse: (_request, reply, done) => {
+        metrics.requests.observe({ operation: 'mcp', status: String(reply.statusCode) }, reply.elapsedTime / 1000);
+        done();
+      },
+    });
+  }
+}

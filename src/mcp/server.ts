@@ -1,0 +1,104 @@
+import {
+  type CallToolResult,
+  createMcpHandler,
+  type McpHttpHandler,
+  type Tool as ProtocolTool,
+  Server,
+} from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import type { Request as Asked } from '../access/keys/identify.ts';
+import type { Door } from '../api/gate.ts';
+import type { CallerKind } from '../engines/postgres/tables.ts';
+import { ApiError, errorBody, toApiError } from '../values/errors.ts';
+import { isRecord } from '../values/wire.ts';
+import { callTool } from './call.ts';
+import type { Catalog, Selection } from './catalog.ts';
+import { INSTRUCTIONS } from './instructions.ts';
+import { readCall, SEARCH_TOOLS, searchOperations } from './search.ts';
+import { summaryOf } from './summary.ts';
+import type { Bound, Tool } from './tools.ts';
+
+/** One POST of an agent's. */
+export class Asking {
+  readonly asked: Asked;
+  readonly selection: Selection;
+  /** Who asks, where no operation is called that would find it out. */
+  readonly kind: CallerKind | undefined;
+  /** Four tools that stand for all. */
+  readonly isSearch: boolean;
+  /** What the whole request is refused for, such as a key that is not known. */
+  refusal: ApiError | undefined;
+  readonly failed: (error: ApiError) => void;
+
+  constructor(given: Pick<Asking, 'asked' | 'selection' | 'kind' | 'isSearch' | 'failed'>) {
+    this.asked = given.asked;
+    this.selection = given.selection;
+    this.kind = given.kind;
+    this.isSearch = given.isSearch;
+    this.failed = given.failed;
+  }
+}
+
+/** Our tools were made from zod's JSON Schema: every value in them is JSON. */
+const Listed = z.custom<ProtocolTool[]>((tools) => Array.isArray(tools));
+const LIST_LIVES_MS = 300_000;
+
+function resultOf(answer: unknown): CallToolResult {
+  const structuredContent = isRecord(answer) ? answer : { data: answer };
+  return { content: [{ type: 'text', text: summaryOf(answer) }], structuredContent };
+}
+
+function errorResult(asking: Asking, error: unknown): CallToolResult {
+  const refusal = toApiError(error);
+  if (refusal.status === 401) asking.refusal = refusal;
+  asking.failed(refusal);
+  return {
+    content: [{ type: 'text', text: JSON.stringify(errorBody(refusal, asking.asked.requestId)) }],
+    isError: true,
+  };
+}
+
+export function openMcpHandler(door: Door, catalog: Catalog): McpHttpHandler {
+  const own = ({ selection }: Asking, name: string): Bound | undefined =>
+    selection.has(name) ? catalog.find(name) : undefined;
+
+  async function viaSearch(asking: Asking, name: string, args: Record<string, unknown>): Promise<unknown> {
+    const tools: Tool[] = asking.selection.toolsFor(asking.kind ?? 'brand');
+    if (name === 'search_operations') return { data: searchOperations(args.query, tools) };
+    const { bound, own: its } = readCall(name, args, (id) => own(asking, id));
+    if (name === 'describe_operation') return { data: bound.tool };
+    return await callTool(door, asking.asked, bound, its);
+  }
+
+  async function call(asking: Asking, name: string, args: Record<string, unknown>): Promise<CallToolResult> {
+    try {
+      if (asking.isSearch && SEARCH_TOOLS.some((tool) => tool.name === name)) {
+        return resultOf(await viaSearch(asking, name, args));
+      }
+      const bound = asking.isSearch ? undefined : own(asking, name);
+      if (!bound) throw new ApiError('NOT_FOUND', `There is no tool ${JSON.stringify(name.slice(0, 100))} here.`);
+      return resultOf(await callTool(door, asking.asked, bound, args));
+    } catch (error) {
+      return errorResult(asking, error);
+    }
+  }
+
+  return createMcpHandler(
+    ({ authInfo }) => {
+      const asking = authInfo?.extra?.asking;
+      if (!(asking instanceof Asking)) throw new Error('A request of an agent came past its door.');
+      const server = new Server(
+        { name: 'rollcall', title: 'Rollcall', version: '1' },
+        { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+      );
+      server.setRequestHandler('tools/list', () => ({
+        tools: Listed.parse(asking.isSearch ? SEARCH_TOOLS : asking.selection.toolsFor(asking.kind ?? 'data')),
+        ttlMs: LIST_LIVES_MS,
+        cacheScope: 'private' as const,
+      }));
+      server.setRequestHandler('tools/call', ({ params }) => call(asking, params.name, params.arguments ?? {}));
+      return server;
+    },
+    { keepAliveMs: 0 },
+  );
+}

@@ -1,0 +1,124 @@
+import { documentHtml, readDocument } from '../../resources/contracts/document.ts';
+import { type ContractFacts, findContractOfLink } from '../../resources/contracts/queries.ts';
+import { signContract } from '../../resources/contracts/sign-actions.ts';
+import { listOfContract } from '../../resources/deliverables/queries.ts';
+import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
+import { checkbox, errorSummary, field, postForm, submitButton } from '../kit/controls.ts';
+import type { Form } from '../kit/form.ts';
+import { type Html, html } from '../kit/html.ts';
+import { timeTag } from '../kit/times.ts';
+import { workLink } from '../work/link.ts';
+
+const MIN_NAME = 2;
+const MAX_NAME = 200;
+const NOTHING = html``;
+const CONSENT = 'I have read this contract, I agree to it, and typing my name here is my signature.';
+
+type SignVisit = Visit<ContractFacts>;
+
+/** Undefined when the contract says nothing yet, which no link leads to. */
+function textOf({ document }: ContractFacts) {
+  return document === null ? undefined : readDocument(document);
+}
+
+const hashLine = ({ contentHash }: ContractFacts): Html =>
+  html`<p class="hint">SHA-256 of this text: <code>${contentHash?.toString('hex') ?? ''}</code></p>`;
+
+/** Where the work goes on, for who has just signed. */
+async function nextStep({ context, row, now }: SignVisit): Promise<Html> {
+  const [first] = await listOfContract(context.postgres.db, row.brandId, row.id);
+  if (!first) return NOTHING;
+  return html`<p><a href="${workLink(context.pageLinks, first, now)}">Go on to hand in your work</a></p>`;
+}
+
+async function signedPage(visit: SignVisit, { isRepeat }: { isRepeat: boolean }): Promise<PageAnswer> {
+  const { row } = visit;
+  const text = textOf(row);
+  return {
+    ...(isRepeat ? { status: 409 } : {}),
+    title: isRepeat ? 'Signed already' : `Signed: ${row.title}`,
+    content: html`<h1>${row.title}</h1>
+<p class="notice" role="status">${isRepeat ? 'This contract is signed already: by' : 'Signed by'} ${row.signerName ?? ''}${
+      row.signedAt ? html`, ${timeTag(row.signedAt)}` : NOTHING
+    }. You get a copy by mail.</p>
+${await nextStep(visit)}
+${text ? documentHtml(text) : NOTHING}
+${hashLine(row)}`,
+  };
+}
+
+interface Filled {
+  name: string;
+  isAgreed: boolean;
+  problems: { name?: string | undefined; agree?: string | undefined };
+}
+
+const EMPTY: Filled = { name: '', isAgreed: false, problems: {} };
+
+function readSignature(form: Form): Filled {
+  const name = form.text('name').replace(/\s+/g, ' ').trim();
+  const isAgreed = form.isTicked('agree');
+  const characters = [...name].length;
+  return {
+    ...{ name, isAgreed },
+    problems: {
+      name:
+        characters < MIN_NAME
+          ? 'Type your whole name.'
+          : characters > MAX_NAME
+            ? `Your name may have up to ${MAX_NAME} characters.`
+            : undefined,
+      agree: isAgreed ? undefined : 'Tick this box to sign.',
+    },
+  };
+}
+
+function formPage({ row, action, link }: SignVisit, { name, isAgreed, problems }: Filled): PageAnswer {
+  const text = textOf(row);
+  const nameField = { name: 'name', label: 'Your whole name', required: true, problem: problems.name };
+  const agreeBox = { name: 'agree', label: CONSENT, required: true, problem: problems.agree };
+  const isWrong = problems.name !== undefined || problems.agree !== undefined;
+  return {
+    ...(isWrong ? { status: 422 } : {}),
+    title: `${isWrong ? 'Error: ' : ''}Sign: ${row.title}`,
+    content: html`${errorSummary([nameField, agreeBox])}
+<h1>${row.title}</h1>
+${text ? documentHtml(text) : NOTHING}
+<h2>Sign</h2>
+<p class="hint">Until ${timeTag(link.expiresAt)}.</p>
+${postForm(
+  action,
+  html`${field({ ...nameField, value: name, more: html` autocomplete="name" required` })}
+${checkbox({ ...agreeBox, isChecked: isAgreed })}
+${submitButton('Sign')}`,
+)}
+<p class="hint">With your signature we keep the time, your network address and the name of your browser as evidence, sealed.</p>
+${hashLine(row)}`,
+  };
+}
+
+const endedPage = (row: ContractFacts): PageAnswer => ({
+  status: 409,
+  title: 'Not to be signed any more',
+  content: html`<h1>${row.title}</h1>
+<p class="notice">This contract cannot be signed any more. If you think that it should be, please ask for a new link.</p>`,
+});
+
+/** Where a creator signs: the link is for them alone, and for one signature. */
+export const signPage = creatorPage<ContractFacts>({
+  kind: 'sign',
+  find: async ({ postgres }, { rowId, version }) => await findContractOfLink(postgres.db, rowId, version),
+  show: async (visit) =>
+    visit.row.status === 'signed' ? await signedPage(visit, { isRepeat: false }) : formPage(visit, EMPTY),
+  submit: async (visit) => {
+    const { row, context, address, userAgent, action, inWork } = visit;
+    if (row.status === 'signed') return await signedPage(visit, { isRepeat: true });
+    const filled = readSignature(visit.form());
+    if (filled.problems.name !== undefined || filled.problems.agree !== undefined) return formPage(visit, filled);
+    const signature = { name: filled.name, address, userAgent };
+    const signed = await inWork((work) => signContract(work, context.secrets, row, signature));
+    if (signed) return { seeOther: action };
+    const now = await findContractOfLink(context.postgres.db, row.id, row.linkVersion);
+    return now?.status === 'signed' ? await signedPage({ ...visit, row: now }, { isRepeat: true }) : endedPage(row);
+  },
+});

@@ -1,0 +1,58 @@
+import { hasLogin } from '../../values/web-address.ts';
+import type { Form } from '../kit/form.ts';
+
+const MAX_URL = 2_000;
+const MAX_NOTE = 5_000;
+const MAX_REASON = 2_000;
+
+const count = (text: string) => [...text].length;
+
+function linkProblem(link: string): string | undefined {
+  if (!/^https:\/\/[^/]/i.test(link) || !URL.canParse(link)) return 'Give a whole address that begins with https://.';
+  if (hasLogin(new URL(link))) return 'The address must not have a name or password in it.';
+  return link.length > MAX_URL ? `The address is longer than ${MAX_URL} characters.` : undefined;
+}
+
+export interface Submission {
+  contentUrl: string;
+  note: string;
+  problems: { content_url?: string | undefined; files?: string | undefined; note?: string | undefined };
+}
+
+export const NO_SUBMISSION: Submission = { contentUrl: '', note: '', problems: {} };
+
+/** A link or files, and a note. `fileCount`: how many files were taken with it; `fileProblem`: why one was not. */
+export function readSubmission(form: Form, fileCount: number, fileProblem: string | undefined): Submission {
+  const contentUrl = form.text('content_url').trim();
+  const note = form.text('note').trim();
+  const isEmpty = contentUrl === '' && fileCount === 0 && fileProblem === undefined;
+  return {
+    ...{ contentUrl, note },
+    problems: {
+      content_url: isEmpty ? 'Give a link, or choose a file.' : contentUrl === '' ? undefined : linkProblem(contentUrl),
+      files: fileProblem === undefined ? undefined : `${fileProblem} Please choose your files again.`,
+      note: count(note) > MAX_NOTE ? `Shorten your note to ${MAX_NOTE} characters; it has ${count(note)}.` : undefined,
+    },
+  };
+}
+
+export interface Refusal {
+  reason: string;
+  problems: { reason?: string | undefined };
+}
+
+export const NO_REFUSAL: Refusal = { reason: '', problems: {} };
+
+export function readRefusal(form: Form): Refusal {
+  const reason = form.text('reason').trim();
+  const problem =
+    reason === ''
+      ? 'Say why, in a few words.'
+      : count(reason) > MAX_REASON
+        ? `Shorten the reason to ${MAX_REASON} characters; it has ${count(reason)}.`
+        : undefined;
+  return { reason, problems: { reason: problem } };
+}
+
+export const hasProblem = (problems: Record<string, string | undefined>): boolean =>
+  Object.values(problems).some((problem) => problem !== undefined);

@@ -1,0 +1,13 @@
+import type { PageLinks } from '../../access/page-tokens.ts';
+
+const LIVES_MS = 365 * 24 * 60 * 60 * 1_000;
+
+/** The page where a deliverable, and all of its contract, is handed in: on this very host. */
+export function workLink(
+  links: PageLinks,
+  { id, linkVersion }: { id: string; linkVersion: number },
+  now: Date,
+): string {
+  const link = { kind: 'work' as const, rowId: id, version: linkVersion };
+  return new URL(links.urlOf({ ...link, expiresAt: new Date(now.getTime() + LIVES_MS) })).pathname;
+}

@@ -1,0 +1,58 @@
+import type { FilePart } from '../../api/form-part.ts';
+import { receiveFile, releaseFile, type StoredFile } from '../../resources/assets/receive.ts';
+import type { DeliverableFacts } from '../../resources/deliverables/queries.ts';
+import { ApiError } from '../../values/errors.ts';
+import type { Visit } from '../declare.ts';
+import { type Form, formOf } from '../kit/form.ts';
+
+export const MAX_FILES = 5;
+export const MAX_FILE_BYTES = 100 * 1024 * 1024;
+
+/** What was posted. Its files lie in the storage and belong to nothing yet: they are taken, or released. */
+export interface Posted {
+  form: Form;
+  files: StoredFile[];
+  /** Why one of them was not taken. */
+  fileProblem: string | undefined;
+}
+
+type WorkVisit = Visit<DeliverableFacts>;
+
+async function drain({ bytes }: FilePart): Promise<void> {
+  for await (const _ of bytes);
+}
+
+/** The name is said, for a form may have several files. */
+function problemOf(error: unknown, { filename }: FilePart): string {
+  if (error instanceof ApiError && error.status === 422) return `${filename} ${error.details?.[0]?.message ?? ''}`;
+  throw error;
+}
+
+/** Reads a form with its files as they come. A file field that was left alone is sent without a name. */
+export async function receivePost({ context, row, parts }: WorkVisit): Promise<Posted> {
+  const fields: [string, string][] = [];
+  const files: StoredFile[] = [];
+  let fileProblem: string | undefined;
+  try {
+    for await (const part of parts()) {
+      if ('value' in part) fields.push([part.field, part.value]);
+      else if (part.filename === '' || fileProblem !== undefined) await drain(part);
+      else {
+        const received = await receiveFile(context, row.brandId, part).catch((error: unknown) =>
+          problemOf(error, part),
+        );
+        if (typeof received === 'string') fileProblem = received;
+        else files.push(received);
+      }
+    }
+  } catch (error) {
+    await releaseAll(context, files);
+    throw error;
+  }
+  return { form: formOf(fields), files, fileProblem };
+}
+
+/** Those that a deliverable took stay. */
+export async function releaseAll(context: WorkVisit['context'], files: readonly StoredFile[]): Promise<void> {
+  for (const file of files) await releaseFile(context, file);
+}

@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
+import { given } from '../../api/patch.ts';
+import { validationError } from '../../values/errors.ts';
+import { toMinor, toPpm } from '../../values/money.ts';
+import { getBrandCurrency } from '../brands/queries.ts';
+import { getPolicy, lockPolicy, updatePolicy } from './queries.ts';
+import { AgentPolicy, AgentPolicyPatch, policyOf } from './schema.ts';
+
+const tag = 'Agents';
+
+const getAgentPolicy = operation({
+  id: 'get_agent_policy',
+  method: 'GET',
+  path: '/v1/agent-policy',
+  tag,
+  summary: 'What agents may do',
+  description: 'Holds for every call by MCP. A call that it refuses is 403 POLICY_REFUSED and names the rule.',
+  callers: ['brand'],
+  params: nothing,
+  query: nothing,
+  body: nothing,
+  response: z.object({ data: AgentPolicy }),
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async ({ postgres }, { caller: { brandId } }) => ({
+    data: policyOf(await getPolicy(postgres.db, brandId), await getBrandCurrency(postgres.db, brandId)),
+  }),
+});
+
+/** A sum in minor units of the brand's currency; null stays null. */
+function minorOf(field: string, amount: number | null | undefined, currency: string): number | null | undefined {
+  if (amount === null || amount === undefined) return amount;
+  const minor = toMinor(amount, currency);
+  if (minor !== undefined) return minor;
+  throw validationError([
+    { field: `body.${field}`, code: 'invalid', message: `has too many decimals for ${currency}.` },
+  ]);
+}
+
+function ratePpm(rate: number | null | undefined): number | null | undefined {
+  return rate === null || rate === undefined ? rate : toPpm(rate);
+}
+
+const updateAgentPolicy = change({
+  id: 'update_agent_policy',
+  method: 'PATCH',
+  path: '/v1/agent-policy',
+  tag,
+  summary: 'Say what agents may do',
+  description:
+    'Set changes, omit keeps, null clears. Holds for calls that begin after the answer. Agents cannot call this.',
+  callers: ['brand'],
+  params: nothing,
+  query: nothing,
+  body: AgentPolicyPatch,
+  response: z.object({ data: AgentPolicy }),
+  hints: { readOnly: false, idempotent: true, destructive: false },
+  forAgents: false,
+  lookUp: noLookUp,
+  apply: async ({ db, brandId, now, audit }, { body }) => {
+    const currency = await getBrandCurrency(db, brandId);
+    const old = await lockPolicy(db, brandId);
+    const row = await updatePolicy(db, brandId, {
+      ...given({
+        allowedTools: body.allowed_tools,
+        highestRatePpm: ratePpm(body.highest_rate),
+        payoutsPerDayMinor: minorOf('payouts_per_day', body.payouts_per_day, currency),
+        personAboveMinor: minorOf('person_above', body.person_above, currency),
+        moneyOut: body.money_out,
+      }),
+      updatedAt: now,
+    });
+    audit({ resourceId: brandId, old, new: row });
+    return { data: policyOf(row, currency) };
+  },
+});
+
+export const agentPolicyOperations = [getAgentPolicy, updateAgentPolicy] as const;

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import type { Context } from '../../api/context.ts';
+import { inTransaction } from '../../api/work.ts';
+import type { Consumer } from '../../outbox/relay.ts';
+import { findDeliverable } from '../deliverables/queries.ts';
+import { completeFinished } from './actions.ts';
+
+/** After each of them a creator may owe nothing more. */
+const ENDINGS: ReadonlySet<string> = new Set(['deliverable.approved', 'deliverable.declined', 'deliverable.cancelled']);
+const Ended = z.object({ id: z.string() });
+
+/** A brief is completed by the review of what was delivered for it; it follows the events of deliverables. */
+export function briefCompletion({ clock }: Pick<Context, 'clock'>): Consumer {
+  return {
+    name: 'briefs',
+    deliver: async (events, db) => {
+      for (const { event, brandId, data } of events) {
+        if (!ENDINGS.has(event)) continue;
+        const { campaignId, creatorId } = (await findDeliverable(db, brandId, Ended.parse(data).id)) ?? {};
+        if (campaignId === null || campaignId === undefined || creatorId === undefined) continue;
+        const actor = { brandId, keyId: null, operation: 'complete_brief', requestId: null };
+        await inTransaction(db, clock, actor, (work) => completeFinished(work, { campaignId, creatorId }));
+      }
+    },
+  };
+}

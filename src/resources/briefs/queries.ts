@@ -1,0 +1,172 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import type { ListWindow, Page } from '../../api/page.ts';
+import { inBatches } from '../../engines/postgres/batches.ts';
+import type { Db, Exports } from '../../engines/postgres/open.ts';
+import { type Cut, cutTo, inWindow } from '../../engines/postgres/window.ts';
+import type { BriefRecipientsTable, BriefStatus, BriefsTable } from '../../engines/postgres/work-tables.ts';
+import { notFound } from '../../values/errors.ts';
+
+export type BriefRow = Selectable<BriefsTable>;
+export type RecipientRow = Selectable<BriefRecipientsTable>;
+
+export interface BriefWhere extends ListWindow {
+  campaign_id?: string | undefined;
+  creator_email?: string | undefined;
+  status?: BriefStatus | undefined;
+}
+
+const withCreator = (db: Db, brandId: string) =>
+  db
+    .selectFrom('briefs')
+    .leftJoin('creators', 'creators.id', 'briefs.creatorId')
+    .selectAll('briefs')
+    .select(['creators.email as creatorEmail', 'creators.name as creatorName'])
+    .where('briefs.brandId', '=', brandId);
+
+export type BriefFacts = Awaited<ReturnType<typeof getBrief>>;
+
+function matching(db: Db, brandId: string, where: BriefWhere) {
+  const { campaign_id, creator_email, status } = where;
+  let query = withCreator(db, brandId).where(inWindow('briefs.createdAt', where));
+  if (campaign_id !== undefined) query = query.where('briefs.campaignId', '=', campaign_id);
+  if (creator_email !== undefined) query = query.where(sql`lower(creators.email)`, '=', creator_email.toLowerCase());
+  if (status !== undefined) query = query.where('briefs.status', '=', status);
+  return query;
+}
+
+async function selectBriefs(db: Db, brandId: string, where: BriefWhere, cut: Cut) {
+  const order = { time: 'briefs.createdAt', id: 'briefs.id', sort: where.sort };
+  return await cutTo(matching(db, brandId, where), order, cut).execute();
+}
+
+export async function listBriefs(db: Db, brandId: string, where: BriefWhere, page: Page) {
+  const { total } = await matching(db, brandId, where)
+    .clearSelect()
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  return { rows: await selectBriefs(db, brandId, where, page), total };
+}
+
+export function eachBrief(exports: Exports, brandId: string, where: BriefWhere) {
+  return inBatches<BriefFacts>(exports, brandId, (trx, last, limit) =>
+    selectBriefs(trx, brandId, where, { limit, after: last && { at: last.createdAt, id: last.id } }),
+  );
+}
+
+export async function getBrief(db: Db, brandId: string, id: string) {
+  const row = await withCreator(db, brandId).where('briefs.id', '=', id).executeTakeFirst();
+  if (!row) throw notFound('brief');
+  return row;
+}
+
+/** As one of those who were sent it sees it. By its id alone: who has its page's link needs no brand. */
+export async function findBriefOfLink(db: Db, id: string, creatorId: string) {
+  return await db
+    .selectFrom('briefs')
+    .innerJoin('briefRecipients as recipient', (join) =>
+      join.onRef('recipient.briefId', '=', 'briefs.id').on('recipient.creatorId', '=', creatorId),
+    )
+    .leftJoin('campaigns', 'campaigns.id', 'briefs.campaignId')
+    .selectAll('briefs')
+    .select(['campaigns.title as campaignTitle', 'recipient.viewedAt'])
+    .where('briefs.id', '=', id)
+    .executeTakeFirst();
+}
+export type BriefOfLink = NonNullable<Awaited<ReturnType<typeof findBriefOfLink>>>;
+
+/** The row, locked until the transaction ends. */
+export async function lockBrief(db: Db, brandId: string, id: string): Promise<BriefRow> {
+  const row = await db
+    .selectFrom('briefs')
+    .selectAll()
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!row) throw notFound('brief');
+  return row;
+}
+
+export async function insertBrief(db: Db, row: Insertable<BriefsTable>): Promise<BriefRow> {
+  return await db.insertInto('briefs').values(row).returningAll().executeTakeFirstOrThrow();
+}
+
+export async function updateBrief(
+  db: Db,
+  brandId: string,
+  id: string,
+  change: Updateable<BriefsTable>,
+): Promise<BriefRow> {
+  return await db
+    .updateTable('briefs')
+    .set(change)
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+export async function deleteBrief(db: Db, brandId: string, id: string): Promise<void> {
+  await db.deleteFrom('briefs').where('brandId', '=', brandId).where('id', '=', id).execute();
+}
+
+/** Who was sent it, first first. */
+export async function listRecipients(db: Db, brandId: string, briefId: string): Promise<RecipientRow[]> {
+  return await db
+    .selectFrom('briefRecipients')
+    .selectAll()
+    .where('brandId', '=', brandId)
+    .where('briefId', '=', briefId)
+    .orderBy('sentAt')
+    .orderBy('email')
+    .execute();
+}
+
+export async function insertRecipient(db: Db, row: Insertable<BriefRecipientsTable>): Promise<void> {
+  await db.insertInto('briefRecipients').values(row).execute();
+}
+
+/** Notes a recipient's first view; false when it was not the first. */
+export async function noteView(
+  db: Db,
+  brandId: string,
+  { briefId, creatorId }: { briefId: string; creatorId: string },
+  at: Date,
+): Promise<boolean> {
+  const row = await db
+    .updateTable('briefRecipients')
+    .set({ viewedAt: at })
+    .where('brandId', '=', brandId)
+    .where('briefId', '=', briefId)
+    .where('creatorId', '=', creatorId)
+    .where('viewedAt', 'is', null)
+    .returning('briefId')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/**
+ * Briefs of the campaign that this creator was sent and that are not completed, where everybody who was sent them has
+ * something approved and owes nothing more. Locked until the transaction ends.
+ */
+export async function lockFinished(
+  db: Db,
+  brandId: string,
+  { campaignId, creatorId }: { campaignId: string; creatorId: string },
+): Promise<BriefRow[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from briefs brief
+    where brand_id = ${brandId} and campaign_id = ${campaignId} and status in ('sent', 'in_progress')
+      and exists (select from brief_recipients where brief_id = brief.id and creator_id = ${creatorId})
+      and not exists (
+        select from brief_recipients recipient
+        where recipient.brief_id = brief.id and coalesce((
+          select bool_or(status = 'approved') and bool_and(status in ('approved', 'declined', 'cancelled'))
+          from deliverables
+          where brand_id = ${brandId} and campaign_id = ${campaignId} and creator_id = recipient.creator_id
+        ), false) = false)
+    order by id`.execute(db);
+  const locked: BriefRow[] = [];
+  for (const { id } of rows) locked.push(await lockBrief(db, brandId, id));
+  return locked;
+}

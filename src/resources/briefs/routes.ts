@@ -1,0 +1,158 @@
+import { z } from 'zod';
+import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
+import { pageOf, paginationOf } from '../../api/page.ts';
+import { eachAs } from '../../values/wire.ts';
+import { createBrief, duplicateBrief, patchBrief, removeBrief, sendBrief } from './actions.ts';
+import { eachBrief, listBriefs as findBriefs, getBrief, listRecipients } from './queries.ts';
+import {
+  Brief,
+  BriefAct,
+  BriefCreate,
+  BriefDeleted,
+  BriefDetail,
+  BriefFilter,
+  BriefList,
+  BriefPatch,
+  BriefSaved,
+  BriefSent,
+  briefDetailOf,
+  briefOf,
+} from './schema.ts';
+
+const tag = 'Briefs';
+const byId = z.object({ id: z.string().max(100) });
+const reading = { readOnly: true, idempotent: true, destructive: false };
+
+const listBriefs = operation({
+  id: 'list_briefs',
+  method: 'GET',
+  path: '/v1/briefs',
+  tag,
+  summary: 'What was asked of creators',
+  description: 'Newest first.',
+  callers: ['brand'],
+  params: nothing,
+  query: BriefFilter,
+  body: nothing,
+  response: BriefList,
+  hints: reading,
+  handler: async ({ postgres }, { caller, query }) => {
+    const page = pageOf(query);
+    const { rows, total } = await findBriefs(postgres.db, caller.brandId, query, page);
+    return { data: rows.map(briefOf), pagination: paginationOf(page, total) };
+  },
+  csv: {
+    item: Brief,
+    rows: ({ postgres }, { caller, query }) => eachAs(eachBrief(postgres.exports, caller.brandId, query), briefOf),
+  },
+});
+
+const getBriefById = operation({
+  id: 'get_brief',
+  method: 'GET',
+  path: '/v1/briefs/{id}',
+  tag,
+  summary: 'One brief',
+  description: 'With everybody who was sent it, and when they first saw it.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: nothing,
+  response: z.object({ data: BriefDetail }),
+  errors: ['NOT_FOUND'],
+  hints: reading,
+  handler: async ({ postgres: { db } }, { caller: { brandId }, params }) => {
+    const row = await getBrief(db, brandId, params.id);
+    return { data: briefDetailOf(row, await listRecipients(db, brandId, row.id)) };
+  },
+});
+
+const createBriefOperation = change({
+  id: 'create_brief',
+  method: 'POST',
+  path: '/v1/briefs',
+  tag,
+  summary: 'Write a brief, and send it if asked',
+  description: 'A draft; with `send_notification` it is sent to `creator_email` at once.',
+  callers: ['brand'],
+  params: nothing,
+  query: nothing,
+  body: BriefCreate,
+  response: z.object({ data: BriefSaved }),
+  status: 201,
+  hints: { readOnly: false, idempotent: false, destructive: false },
+  lookUp: noLookUp,
+  apply: async (work, { body }) => ({ data: briefOf(await createBrief(work, body)) }),
+});
+
+const updateBriefOperation = change({
+  id: 'update_brief',
+  method: 'PATCH',
+  path: '/v1/briefs/{id}',
+  tag,
+  summary: 'Change a brief, or complete it',
+  description: 'Set changes, omit keeps, null clears. Who was sent it sees what it says now.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: BriefPatch,
+  response: z.object({ data: Brief }),
+  errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
+  hints: { readOnly: false, idempotent: true, destructive: false },
+  lookUp: noLookUp,
+  apply: async (work, { params, body }) => ({ data: briefOf(await patchBrief(work, params.id, body)) }),
+});
+
+const actOnBrief = change({
+  id: 'send_brief',
+  method: 'POST',
+  path: '/v1/briefs/{id}',
+  tag,
+  summary: 'Send a brief, or duplicate it',
+  description:
+    '`send` mails it to `recipients`, or to its creator; who has it already is skipped. `duplicate` answers a new draft ' +
+    'of the same.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: BriefAct,
+  response: z.object({ data: z.union([BriefSent, Brief]) }),
+  errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
+  hints: { readOnly: false, idempotent: false, destructive: false },
+  lookUp: noLookUp,
+  apply: async (work, { params, body: { action, recipients } }) => {
+    if (action === 'duplicate') return { data: briefOf(await duplicateBrief(work, params.id)) };
+    const emails = recipients?.map(({ email }) => email);
+    return { data: await sendBrief(work, params.id, emails) };
+  },
+});
+
+const deleteBriefOperation = change({
+  id: 'delete_brief',
+  method: 'DELETE',
+  path: '/v1/briefs/{id}',
+  tag,
+  summary: 'Delete a draft',
+  description: 'What was sent stays: 409.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: nothing,
+  response: BriefDeleted,
+  errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
+  hints: { readOnly: false, idempotent: true, destructive: true },
+  lookUp: noLookUp,
+  apply: async (work, { params }) => {
+    await removeBrief(work, params.id);
+    return { deleted: true as const, id: params.id };
+  },
+});
+
+export const briefOperations = [
+  listBriefs,
+  createBriefOperation,
+  getBriefById,
+  actOnBrief,
+  updateBriefOperation,
+  deleteBriefOperation,
+] as const;

@@ -1,0 +1,167 @@
+import type { PageLinks } from '../../access/page-tokens.ts';
+import { given, patched } from '../../api/patch.ts';
+import type { Work } from '../../api/work.ts';
+import { type Compensation, storedCompensation } from '../../values/compensation.ts';
+import { type Problem, validationError } from '../../values/errors.ts';
+import { newId } from '../../values/ids.ts';
+import { findAddressee, notOnRoster } from '../applications/addressee-queries.ts';
+import { getBrand, getBrandCurrency } from '../brands/queries.ts';
+import { campaignProblems, payable } from '../campaigns/actions.ts';
+import { getCampaign } from '../campaigns/queries.ts';
+import { cancelOfContract, makeDeliverables } from '../deliverables/actions.ts';
+import { updateOfContract } from '../deliverables/queries.ts';
+import { hashOf, writeDocument } from './document.ts';
+import { mailEnded, mailSent } from './mails.ts';
+import { assertDraft, assertMayBecome, signingLink } from './policy.ts';
+import {
+  type ContractFacts,
+  type ContractRow,
+  getContract,
+  insertContract,
+  lockContract,
+  replaceItems,
+  updateContract,
+} from './queries.ts';
+import type { ContractCreate, ContractPatch, ItemInput } from './schema.ts';
+
+const UNKNOWN: Compensation = { type: '', amount: null, currency: null };
+
+/** Without what is sealed, and without the whole text, whose hash stands for it. */
+export function auditedOf(row: ContractRow) {
+  const { document: _text, signerIpSealed: _ip, signerAgentSealed: _agent, contentHash, ...rest } = row;
+  return { ...rest, contentSha256: contentHash?.toString('hex') ?? null };
+}
+
+const itemOf = ({ type, platform = null, quantity, due_date: dueDate = null }: ItemInput) => ({
+  ...{ type, platform, quantity, dueDate },
+});
+
+async function compensationColumns({ db, brandId }: Work, compensation: ContractCreate['compensation']) {
+  const currency = await getBrandCurrency(db, brandId);
+  return storedCompensation(compensation ? payable(patched(UNKNOWN, compensation), currency) : null, currency);
+}
+
+function expiryProblems(expiresAt: Date | null | undefined, now: Date): Problem[] {
+  if (expiresAt === null || expiresAt === undefined || expiresAt > now) return [];
+  return [{ field: 'expires_at', code: 'past', message: `must be in the future; got ${expiresAt.toISOString()}.` }];
+}
+
+/** Everything that a body refers to, and every problem with it at once. The creator's id, where a body names one. */
+async function checkReferences(work: Work, { creator_email, campaign_id, expires_at }: ContractPatch) {
+  const { db, now, brandId } = work;
+  const problems = [...(await campaignProblems(work, campaign_id)), ...expiryProblems(expires_at, now)];
+  const addressee = creator_email === undefined ? undefined : await findAddressee(db, brandId, creator_email);
+  if (creator_email !== undefined && !addressee) problems.push(notOnRoster(creator_email));
+  if (problems.length > 0) throw validationError(problems);
+  return addressee?.id;
+}
+
+async function setItems(work: Work, contract: ContractRow, inputs: readonly ItemInput[]): Promise<void> {
+  const items = inputs.map(itemOf);
+  await replaceItems(work.db, work.brandId, contract.id, items);
+  await makeDeliverables(work, contract, items);
+}
+
+/** A draft, with one deliverable for each unit that it promises. */
+export async function createContract(work: Work, input: ContractCreate): Promise<ContractFacts> {
+  const { db, now, brandId } = work;
+  const creatorId = await checkReferences(work, input);
+  if (creatorId === undefined) throw validationError([notOnRoster(input.creator_email)]);
+  const id = newId('ctr', now.getTime());
+  await insertContract(db, {
+    ...{ id, brandId, creatorId, title: input.title, status: 'draft', createdAt: now },
+    ...(await compensationColumns(work, input.compensation)),
+    campaignId: input.campaign_id ?? null,
+    usageRights: input.usage_rights ?? null,
+    terms: input.terms ? JSON.stringify(input.terms) : null,
+    expiresAt: input.expires_at ?? null,
+  });
+  const row = await lockContract(db, brandId, id);
+  await setItems(work, row, input.deliverables);
+  work.audit({ resourceId: id, old: null, new: auditedOf(row) });
+  return input.send_for_signature ? await sendContract(work, id) : await getContract(db, brandId, id);
+}
+
+/** Set changes, omit keeps, null clears; of a draft only. */
+export async function patchContract(work: Work, id: string, patch: ContractPatch): Promise<ContractFacts> {
+  const { db, now, brandId } = work;
+  const old = await lockContract(db, brandId, id);
+  assertDraft(old, now);
+  const creatorId = await checkReferences(work, patch);
+  const { title, campaign_id: campaignId, usage_rights: usageRights, expires_at: expiresAt, terms } = patch;
+  const row = await updateContract(db, brandId, id, {
+    ...given({ title, creatorId, campaignId, usageRights, expiresAt }),
+    ...(terms === undefined ? {} : { terms: terms && JSON.stringify(terms) }),
+    ...(patch.compensation === undefined ? {} : await compensationColumns(work, patch.compensation)),
+    updatedAt: now,
+  });
+  if (patch.deliverables) await setItems(work, row, patch.deliverables);
+  else await updateOfContract(db, brandId, id, { creatorId: row.creatorId, campaignId: row.campaignId });
+  work.audit({ resourceId: id, old: auditedOf(old), new: auditedOf(row) });
+  return await getContract(db, brandId, id);
+}
+
+/** The text that is signed: as of the first sending, whatever is renamed afterwards. */
+async function frozenText({ db, brandId }: Work, facts: ContractFacts, creatorEmail: string) {
+  if (facts.document !== null) return {};
+  const brand = await getBrand(db, brandId);
+  const campaign = facts.campaignId === null ? null : await getCampaign(db, brandId, facts.campaignId);
+  const document = writeDocument(facts, { brand, creatorEmail, campaign });
+  return { document, contentHash: hashOf(document) };
+}
+
+/** Sends it to its creator, or sends it again: with a new link, which makes that of an earlier mail useless. */
+export async function sendContract(work: Work, id: string): Promise<ContractFacts> {
+  const { db, now, brandId } = work;
+  const old = await lockContract(db, brandId, id);
+  assertMayBecome(old, 'sent', now);
+  const facts = await getContract(db, brandId, id);
+  const email = facts.creatorEmail ?? '';
+  const addressee = await findAddressee(db, brandId, email);
+  if (!addressee) throw validationError([notOnRoster(email)]);
+  const row = await updateContract(db, brandId, id, {
+    ...(await frozenText(work, facts, addressee.email)),
+    ...{ status: 'sent', sentAt: now, linkVersion: old.linkVersion + 1, updatedAt: now },
+  });
+  work.audit({ resourceId: id, old: auditedOf(old), new: auditedOf(row) });
+  await mailSent(work, row, addressee);
+  return await getContract(db, brandId, id);
+}
+
+/** Ends it unsigned, and with it what was to be delivered. */
+async function endContract(work: Work, old: ContractRow, reason: 'expired' | 'voided'): Promise<void> {
+  const { db, now, brandId } = work;
+  const row = await updateContract(db, brandId, old.id, {
+    ...{ status: 'expired', expiredAt: now, expiredReason: reason, updatedAt: now },
+    linkVersion: old.linkVersion + 1,
+  });
+  work.audit({ resourceId: old.id, old: auditedOf(old), new: auditedOf(row) });
+  await cancelOfContract(work, old.id);
+  if (old.status === 'sent') await mailEnded(work, await getContract(db, brandId, old.id), reason);
+}
+
+/** The brand takes it back before it is signed. Said again, nothing changes. */
+export async function voidContract(work: Work, id: string): Promise<ContractFacts> {
+  const { db, now, brandId } = work;
+  const old = await lockContract(db, brandId, id);
+  if (old.expiredReason !== 'voided') {
+    assertMayBecome(old, 'expired', now);
+    await endContract(work, old, 'voided');
+  }
+  return await getContract(db, brandId, id);
+}
+
+/** Ends it where its time has come and nobody signed; false when it was signed, voided or ended meanwhile. */
+export async function expireContract(work: Work, id: string): Promise<boolean> {
+  const { db, now, brandId } = work;
+  const old = await lockContract(db, brandId, id);
+  const isOpen = old.status === 'draft' || old.status === 'sent';
+  if (!isOpen || old.expiresAt === null || old.expiresAt > now) return false;
+  await endContract(work, old, 'expired');
+  return true;
+}
+
+/** Null unless it waits for its signature. */
+export function signatureUrl(links: PageLinks, row: ContractRow): string | null {
+  return row.status === 'sent' && row.sentAt !== null ? links.urlOf(signingLink(row, row.sentAt)) : null;
+}

@@ -1,0 +1,20 @@
+import type { Context } from '../../api/context.ts';
+import { inWork } from '../../api/work.ts';
+import { expireContract } from './actions.ts';
+import { listExpired } from './queries.ts';
+
+const AT_ONCE = 100;
+
+/** Ends what has come to its end unsigned. One that fails holds up no other. Returns how many were ended. */
+export async function expireDue({ postgres, clock, log }: Context): Promise<number> {
+  let ended = 0;
+  for (const { id, brandId } of await listExpired(postgres.db, clock.now(), AT_ONCE)) {
+    const actor = { brandId, keyId: null, operation: 'expire_contract', requestId: null };
+    try {
+      if (await inWork(postgres.db, clock, actor, (work) => expireContract(work, id))) ended += 1;
+    } catch (error) {
+      log.warn({ err: error, contractId: id }, 'a contract is not expired yet');
+    }
+  }
+  return ended;
+}

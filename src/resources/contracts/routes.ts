@@ -1,0 +1,196 @@
+import { z } from 'zod';
+import type { Context } from '../../api/context.ts';
+import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
+import { pageOf, paginationOf } from '../../api/page.ts';
+import { html } from '../../pages/kit/html.ts';
+import { page } from '../../pages/kit/page.ts';
+import { notFound } from '../../values/errors.ts';
+import { eachAs, toWire } from '../../values/wire.ts';
+import { createContract, patchContract, sendContract, signatureUrl, voidContract } from './actions.ts';
+import { documentHtml, readDocument } from './document.ts';
+import { eachContract, listContracts as findContracts, getContract } from './queries.ts';
+import {
+  Contract,
+  ContractCreate,
+  ContractDetail,
+  ContractDocument,
+  ContractFilter,
+  ContractList,
+  ContractPatch,
+  ContractSaved,
+  contractDetailOf,
+  contractOf,
+  contractSavedOf,
+} from './schema.ts';
+
+const tag = 'Contracts';
+const byId = z.object({ id: z.string().max(100) });
+const reading = { readOnly: true, idempotent: true, destructive: false };
+const linksOf = async ({ pageLinks }: Context) => pageLinks;
+
+const listContracts = operation({
+  id: 'list_contracts',
+  method: 'GET',
+  path: '/v1/contracts',
+  tag,
+  summary: 'Contracts with creators',
+  description: 'Newest first.',
+  callers: ['brand'],
+  params: nothing,
+  query: ContractFilter,
+  body: nothing,
+  response: ContractList,
+  hints: reading,
+  handler: async ({ postgres }, { caller, query }) => {
+    const page = pageOf(query);
+    const { rows, total } = await findContracts(postgres.db, caller.brandId, query, page);
+    return { data: rows.map(contractOf), pagination: paginationOf(page, total) };
+  },
+  csv: {
+    item: Contract,
+    rows: ({ postgres }, { caller, query }) =>
+      eachAs(eachContract(postgres.exports, caller.brandId, query), contractOf),
+  },
+});
+
+const getContractById = operation({
+  id: 'get_contract',
+  method: 'GET',
+  path: '/v1/contracts/{id}',
+  tag,
+  summary: 'One contract',
+  description: 'With its usage rights, and who signed it.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: nothing,
+  response: z.object({ data: ContractDetail }),
+  errors: ['NOT_FOUND'],
+  hints: reading,
+  handler: async ({ postgres }, { caller, params }) => ({
+    data: contractDetailOf(await getContract(postgres.db, caller.brandId, params.id)),
+  }),
+});
+
+const getContractDocument = operation({
+  id: 'get_contract_document',
+  method: 'GET',
+  path: '/v1/contracts/{id}/document',
+  tag,
+  summary: 'The text of a contract that was sent',
+  description: 'Exactly what the creator signs, with its SHA-256. A draft has none yet: 404.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: nothing,
+  response: z.object({ data: ContractDocument }),
+  errors: ['NOT_FOUND'],
+  hints: reading,
+  handler: async ({ postgres }, { caller, params }) => {
+    const row = await getContract(postgres.db, caller.brandId, params.id);
+    const { document, contentHash } = row;
+    if (document === null || contentHash === null) throw notFound('contract');
+    const text = readDocument(document);
+    const content = html`<h1>${text.title}</h1>${documentHtml(text)}`;
+    return {
+      data: ContractDocument.parse({
+        ...toWire(row),
+        ...{ contract_id: row.id, sha256: contentHash.toString('hex'), document },
+        html: page(`${text.title} – ${text.brand.name}`, content),
+      }),
+    };
+  },
+});
+
+const createContractOperation = change({
+  id: 'create_contract',
+  method: 'POST',
+  path: '/v1/contracts',
+  tag,
+  summary: 'Make a contract, and send it for signature if asked',
+  description:
+    'With it one deliverable is made for each unit of `deliverables[].quantity`. `signature_url` is null while it is a ' +
+    'draft; with `send_for_signature` the creator gets it by mail too.',
+  callers: ['brand'],
+  params: nothing,
+  query: nothing,
+  body: ContractCreate,
+  response: z.object({ data: ContractSaved }),
+  status: 201,
+  hints: { readOnly: false, idempotent: false, destructive: false },
+  sealsAnswer: true,
+  lookUp: linksOf,
+  apply: async (work, { body }, links) => {
+    const row = await createContract(work, body);
+    return { data: contractSavedOf(row, signatureUrl(links, row)) };
+  },
+});
+
+const updateContractOperation = change({
+  id: 'update_contract',
+  method: 'PATCH',
+  path: '/v1/contracts/{id}',
+  tag,
+  summary: 'Change a contract that is a draft',
+  description: 'Set changes, omit keeps, null clears. What was sent stays as it is: 409.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: ContractPatch,
+  response: z.object({ data: ContractDetail }),
+  errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
+  hints: { readOnly: false, idempotent: true, destructive: false },
+  lookUp: noLookUp,
+  apply: async (work, { params, body }) => ({ data: contractDetailOf(await patchContract(work, params.id, body)) }),
+});
+
+const sendContractOperation = change({
+  id: 'send_contract',
+  method: 'POST',
+  path: '/v1/contracts/{id}/send',
+  tag,
+  summary: 'Send a contract for signature, or send it again',
+  description: 'The creator gets a mail with a new link; the link of an earlier mail is dead from then on.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: nothing,
+  response: z.object({ data: ContractSaved }),
+  errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
+  hints: { readOnly: false, idempotent: false, destructive: false },
+  sealsAnswer: true,
+  lookUp: linksOf,
+  apply: async (work, { params }, links) => {
+    const row = await sendContract(work, params.id);
+    return { data: contractSavedOf(row, signatureUrl(links, row)) };
+  },
+});
+
+const voidContractOperation = change({
+  id: 'void_contract',
+  method: 'POST',
+  path: '/v1/contracts/{id}/void',
+  tag,
+  summary: 'Take back a contract before it is signed',
+  description:
+    'It becomes `expired`, its link is dead, and its deliverables are cancelled. Said again, nothing changes.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: nothing,
+  response: z.object({ data: ContractDetail }),
+  errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
+  hints: { readOnly: false, idempotent: true, destructive: true },
+  lookUp: noLookUp,
+  apply: async (work, { params }) => ({ data: contractDetailOf(await voidContract(work, params.id)) }),
+});
+
+export const contractOperations = [
+  listContracts,
+  createContractOperation,
+  getContractById,
+  updateContractOperation,
+  getContractDocument,
+  sendContractOperation,
+  voidContractOperation,
+] as const;

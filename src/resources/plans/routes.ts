@@ -1,0 +1,155 @@
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import type { Caller } from '../../access/keys/queries.ts';
+import { refuseClassOrPlan } from '../../access/keys/rules.ts';
+import type { Context } from '../../api/context.ts';
+import { change, nothing, type Operation, operation } from '../../api/operation.ts';
+import { ListQuery, listOf, pageOf, paginationOf } from '../../api/page.ts';
+import { plannedChange } from '../../api/plans/diff.ts';
+import { type PlanRow, planOf } from '../../api/plans/queries.ts';
+import { Plan } from '../../api/plans/schema.ts';
+import type { AuditEntry, Work } from '../../api/work.ts';
+import type { PlannedChange } from '../../engines/postgres/agent-tables.ts';
+import { ApiError } from '../../values/errors.ts';
+import { getPlan, listPlans, takePlan } from './queries.ts';
+
+const tag = 'Agents';
+const byId = z.object({ id: z.string().max(100) });
+
+const PlanFilter = z.object({ status: z.enum(['open', 'applied', 'expired']).optional(), ...ListQuery });
+
+const listPlansOperation = operation({
+  id: 'list_plans',
+  method: 'GET',
+  path: '/v1/plans',
+  tag,
+  summary: 'Changes that wait for a person',
+  description: 'What was asked for with `mode=plan`, newest first. A plan can be applied for a day.',
+  callers: ['brand'],
+  params: nothing,
+  query: PlanFilter,
+  body: nothing,
+  response: listOf(Plan),
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async ({ postgres, clock }, { caller, query }) => {
+    const page = pageOf(query);
+    const now = clock.now();
+    const { rows, total } = await listPlans(postgres.db, caller.brandId, query, page, now);
+    return { data: rows.map((row) => planOf(row, now)), pagination: paginationOf(page, total) };
+  },
+});
+
+const getPlanOperation = operation({
+  id: 'get_plan',
+  method: 'GET',
+  path: '/v1/plans/{id}',
+  tag,
+  summary: 'One plan',
+  description: 'What it would change, as old and new values.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: nothing,
+  response: z.object({ data: Plan }),
+  errors: ['NOT_FOUND'],
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async ({ postgres, clock }, { caller, params }) => ({
+    data: planOf(await getPlan(postgres.db, caller.brandId, params.id), clock.now()),
+  }),
+});
+
+const Sent = z.object({
+  params: z.record(z.string(), z.string()),
+  query: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
+  body: z.unknown(),
+});
+
+type FindOperation = (id: string) => Operation | undefined;
+
+/** What the plan's own operation is to run: looked up anew, for a day may have passed. */
+async function beginPlanned(context: Context, caller: Caller, plan: PlanRow, find: FindOperation) {
+  const planned = find(plan.operation);
+  if (!planned) throw new ApiError('CONFLICT', `${plan.operation} is no operation any more; plan it again.`);
+  const refusal = refuseClassOrPlan(caller, planned);
+  if (refusal) throw refusal;
+  const { params, query, body } = Sent.parse(JSON.parse(context.secrets.open(plan.request, plan.id)));
+  const begun = await planned
+    .prepare({ params, query, body, answer: 'json' })
+    .begin?.(context, caller, () => undefined);
+  if (!begun) throw new ApiError('CONFLICT', `${plan.operation} cannot be applied from a plan.`);
+  return begun;
+}
+
+const oldOf = (changes: readonly PlannedChange[]) => changes.map(({ old }) => old);
+
+/** Refuses a plan that no longer says what would happen: what it would change has changed. */
+function assertAsPlanned(plan: PlanRow, entries: readonly AuditEntry[]): void {
+  const now: unknown = JSON.parse(JSON.stringify(oldOf(entries.map(plannedChange))));
+  if (isDeepStrictEqual(now, oldOf(plan.changes))) return;
+  throw new ApiError('PLAN_OUTDATED', 'What this plan would change has changed meanwhile; plan it again.');
+}
+
+function alreadyOver(plan: PlanRow, now: Date): ApiError {
+  const { status } = planOf(plan, now);
+  return new ApiError('INVALID_STATE_TRANSITION', `This plan is ${status}; only an open one can be applied.`, {
+    facts: { current_status: status, allowed: ['open'] },
+  });
+}
+
+async function applyPlan(
+  work: Work,
+  { id, keyId }: { id: string; keyId: string },
+  begun: (work: Work) => Promise<Buffer>,
+): Promise<{ plan: PlanRow; answer: unknown }> {
+  const plan = await takePlan(work.db, work.brandId, { id, now: work.now, keyId });
+  if (!plan) throw alreadyOver(await getPlan(work.db, work.brandId, id), work.now);
+  const entries: AuditEntry[] = [];
+  const audit = (entry: AuditEntry) => {
+    entries.push(entry);
+    work.audit(entry);
+  };
+  const answer: unknown = JSON.parse((await begun({ ...work, audit })).toString());
+  assertAsPlanned(plan, entries);
+  return { plan, answer };
+}
+
+/** `find`: the map of operations is made of this one, too. */
+export const planOperations = (find: FindOperation) =>
+  [
+    listPlansOperation,
+    getPlanOperation,
+    change({
+      id: 'apply_plan',
+      method: 'POST',
+      path: '/v1/plans/{id}/apply',
+      tag,
+      summary: 'Apply a plan',
+      description:
+        'Makes the change that was planned; `answer` is what that operation answers. By people and by REST, never by an ' +
+        'agent. 409 PLAN_OUTDATED when what it would change has changed meanwhile.',
+      callers: ['brand'],
+      params: byId,
+      query: nothing,
+      body: nothing,
+      response: z
+        .object({
+          data: Plan,
+          answer: z.record(z.string(), z.unknown()).describe('What the planned operation answers.'),
+        })
+        .meta({ id: 'PlanApplied' }),
+      errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION', 'PLAN_OUTDATED', 'CONFLICT'],
+      hints: { readOnly: false, idempotent: false, destructive: false },
+      forAgents: false,
+      sealsAnswer: true,
+      lookUp: async (context, { caller, params }) => {
+        const plan = await getPlan(context.postgres.db, caller.brandId, params.id);
+        const now = context.clock.now();
+        if (planOf(plan, now).status !== 'open') throw alreadyOver(plan, now);
+        return await beginPlanned(context, caller, plan, find);
+      },
+      apply: async (work, { caller, params }, begun) => {
+        const { plan, answer } = await applyPlan(work, { id: params.id, keyId: caller.keyId }, begun);
+        return { data: planOf(plan, work.now), answer: z.record(z.string(), z.unknown()).parse(answer) };
+      },
+    }),
+  ] as const;

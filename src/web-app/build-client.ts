@@ -1,0 +1,25 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+
+/** Builds the web app's client into the folder that it is given, each file with its compressed twins beside it. */
+const folder = process.argv[2] ?? '';
+const root = path.resolve(import.meta.dirname, '../../web');
+// Only here: the server that started this process never loads it.
+const { build } = await import('vite');
+await build({
+  configFile: path.join(root, 'vite.config.ts'),
+  logLevel: 'error',
+  build: { outDir: folder },
+});
+
+const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 10 } };
+const assets = path.join(folder, 'assets');
+for (const name of await readdir(assets)) {
+  if (!/\.(?:js|css|svg)$/.test(name)) continue;
+  const file = path.join(assets, name);
+  const bytes = await readFile(file);
+  await writeFile(`${file}.br`, await promisify(brotliCompress)(bytes, brotli));
+  await writeFile(`${file}.gz`, await promisify(gzip)(bytes));
+}

@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { ignoreFailure } from '../values/errors.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+/** All that the client is made of: its own sources, the declarations it is checked against and calls by, the packages. */
+const SOURCES = ['web', 'src/api/operations.ts', 'src/api/session-operations.ts', 'package-lock.json'];
+const ROUTES = 'src/resources';
+
+function hashOf(): string {
+  const hash = createHash('sha256');
+  const read = (file: string): void => {
+    if (statSync(path.join(ROOT, file)).isDirectory()) {
+      for (const name of readdirSync(path.join(ROOT, file)).sort()) read(path.join(file, name));
+    } else hash.update(file).update(readFileSync(path.join(ROOT, file)));
+  };
+  for (const source of SOURCES) read(source);
+  // Ids, methods and paths stand in the nouns' routes.
+  for (const file of readdirSync(path.join(ROOT, ROUTES), { recursive: true, encoding: 'utf8' }).sort()) {
+    if (path.basename(file).endsWith('routes.ts')) read(path.join(ROUTES, file));
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+/** Beside this process: Vite takes half a gigabyte for a moment, and a started server does not need it again. */
+async function buildInto(folder: string): Promise<void> {
+  const script = path.join(import.meta.dirname, 'build-client.ts');
+  const child = spawn(process.execPath, ['--max-old-space-size=768', script, folder], {
+    cwd: ROOT,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    said = `${said}${chunk}`.slice(-4_000);
+  });
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`The web app could not be built:\n${said}`);
+}
+
+async function removeOthers(directory: string, kept: string): Promise<void> {
+  for (const name of await readdir(directory)) {
+    if (name.startsWith('app-') && !name.startsWith(kept)) {
+      await rm(path.join(directory, name), { recursive: true, force: true });
+    }
+  }
+}
+
+/** The folder of the built client in `directory`: built when its sources or its packages changed, else that of last time. */
+export async function ensureClient(directory: string): Promise<string> {
+  const name = `app-${hashOf()}`;
+  const folder = path.join(directory, name);
+  if (existsSync(folder)) return folder;
+  await mkdir(directory, { recursive: true });
+  const draft = `${folder}.${process.pid}`;
+  try {
+    await buildInto(draft);
+    await rename(draft, folder);
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true });
+    // Of two processes that build at once one is first.
+    if (!existsSync(folder)) throw error;
+  }
+  await removeOthers(directory, name).catch(ignoreFailure('what is left over takes room and nothing else'));
+  return folder;
+}

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { ensureClient } from '../../src/web-app/build.ts';
+import type { TestApp } from './app.ts';
+import { signInToken } from './session.ts';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** The client as a server builds it at its first start, built once for all tests. */
+export const builtClient = (): Promise<string> => ensureClient(path.resolve('.rollcall/test-web-app'));
+
+export interface OpenPage {
+  page: Page;
+  /** What the browser complained about. */
+  complaints: string[];
+  go(to: string): Promise<void>;
+}
+
+/** A browser of its own, signed in to the brand's app by a link, as a person is. */
+export async function openWebApp(
+  browser: Browser,
+  app: TestApp,
+  brandId: string,
+  options: Parameters<Browser['newContext']>[0] = {},
+): Promise<OpenPage & { context: BrowserContext }> {
+  const context = await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC', ...options });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    // What is refused is answered with a 4xx, which Chromium reports as a failed load.
+    const isRefusal = /^Failed to load resource.*\b4\d\d\b/.test(message.text());
+    if (['error', 'warning'].includes(message.type()) && !isRefusal) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => void complaints.push(error.message));
+  await page.goto(`${app.url}/app/sign-in#${await signInToken(app, brandId)}`);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  const go = async (to: string): Promise<void> => {
+    await page.goto(`${app.url}/app${to}`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.waitForLoadState('networkidle');
+  };
+  return { context, page, complaints, go };
+}
+
+interface AxeResult {
+  violations: { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }[];
+}
+
+/** What axe finds wrong with the page as it is shown now. */
+export async function axe(page: Page): Promise<string[]> {
+  const isThere: boolean = await page.evaluate('typeof axe !== "undefined"');
+  // By the debugger, which our content security policy does not bind.
+  if (!isThere) await page.evaluate(AXE);
+  const { violations }: AxeResult = await page.evaluate('axe.run()');
+  return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(' | ')}`);
+}
+
+export async function expectToFit(page: Page): Promise<void> {
+  const [scroll, client] = await page
+    .locator('html')
+    .evaluate((root): [number, number] => [root.scrollWidth, root.clientWidth]);
+  expect(scroll, 'the page scrolls sideways').toBeLessThanOrEqual(client);
+}
+
+/** A picture of the page into the folder `SHOTS`, where somebody set one. */
+export async function shoot(page: Page, name: string): Promise<void> {
+  if (process.env.SHOTS) await page.screenshot({ path: path.join(process.env.SHOTS, `${name}.png`) });
+}

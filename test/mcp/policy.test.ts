@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { connectAgent, errorOf } from '../harness/agent.ts';
+import { type Answer, call, makeBrand, send, startApp, type TestApp } from '../harness/app.ts';
+
+let app: TestApp;
+const EMAIL = 'ana@example.com';
+
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app?.close());
+
+async function makeAgent() {
+  const brand = await makeBrand(app.context);
+  const key = await brand.key('brand');
+  const rest = (path: string, method: string, body: unknown): Promise<Answer> =>
+    send(`${app.url}/v1${path}`, key, method, body);
+  await rest('/roster', 'POST', { creator_email: EMAIL });
+  const client = await connectAgent(app.url, key);
+  const use = (name: string, args: Record<string, unknown>) => client.callTool({ name, arguments: args });
+  return { key, rest, use, close: () => client.close() };
+}
+const PAYOUT = { creator_email: EMAIL, amount: 80, method: 'manual' };
+
+test('Agents pay nobody until the brand allows it, and are told the rule', async () => {
+  const { use, rest, close } = await makeAgent();
+  expect(errorOf(await use('create_payout', PAYOUT))).toMatchObject({ code: 'POLICY_REFUSED', rule: 'money_out' });
+  expect((await rest('/agent-policy', 'PATCH', { money_out: true })).body.data.money_out).toBe(true);
+  expect((await use('create_payout', PAYOUT)).isError).toBeFalsy();
+  await close();
+});
+
+test('A sum above what needs a person, and more than a day may have, are refused; at once only one of two goes through', async () => {
+  const { use, rest, close } = await makeAgent();
+  await rest('/agent-policy', 'PATCH', { money_out: true, person_above: 100, payouts_per_day: 150 });
+  const above = errorOf(await use('create_payout', { ...PAYOUT, amount: 101 }));
+  expect(above).toMatchObject({ code: 'POLICY_REFUSED', rule: 'person_above' });
+  const both = await Promise.all([use('create_payout', PAYOUT), use('create_payout', PAYOUT)]);
+  expect(both.filter(({ isError }) => !isError)).toHaveLength(1);
+  const refused = both.find(({ isError }) => isError);
+  expect(refused && errorOf(refused)).toMatchObject({ rule: 'payouts_per_day' });
+  await close();
+});
+
+test('Tools that are not allowed and rates that are too high are refused to agents, and not to the brand itself', async () => {
+  const { use, rest, close } = await makeAgent();
+  await rest('/agent-policy', 'PATCH', { highest_rate: 20, allowed_tools: ['create_campaign', 'list_campaigns'] });
+  expect(errorOf(await use('get_brand', {}))).toMatchObject({ rule: 'allowed_tools' });
+  const rate = { name: 'x', compensation: { type: 'commission', amount: 25 } };
+  expect(errorOf(await use('create_campaign', rate))).toMatchObject({ rule: 'highest_rate' });
+  expect((await rest('/campaigns', 'POST', rate)).status).toBe(201);
+  await close();
+});
+
+test('No agent changes its own policy or applies a plan: there are no such tools', async () => {
+  const { use, close } = await makeAgent();
+  for (const name of ['update_agent_policy', 'apply_plan']) {
+    expect(errorOf(await use(name, {})).code).toBe('NOT_FOUND');
+  }
+  await close();
+});
+
+test('A planned change shows what it would do, changes nothing, and is applied once by a person', async () => {
+  const { use, rest, key, close } = await makeAgent();
+  await rest('/agent-policy', 'PATCH', { money_out: true, person_above: 10 });
+  const planned = await use('create_payout', { ...PAYOUT, mode: 'plan' });
+  expect(planned.structuredContent).toMatchObject({
+    plan_id: expect.stringMatching(/^pln_/),
+    data: { operation: 'create_payout', status: 'open', by_agent: true, events: ['payout.created'] },
+  });
+  const get = (path: string) => call(`${app.url}/v1${path}`, key);
+  expect((await get('/payouts')).body.pagination.total).toBe(0);
+  const { body } = await get('/plans?status=open');
+  expect(body.data[0].changes[0]).toMatchObject({ old: null, new: { amount_minor: 8000 } });
+  const apply = () => rest(`/plans/${body.data[0].id}/apply`, 'POST', {});
+  const both = await Promise.all([apply(), apply()]);
+  expect(both.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+  expect((await get('/payouts')).body.pagination.total).toBe(1);
+  expect(both.find(({ status }) => status === 200)?.body.answer.data.amount).toBe(80);
+  await close();
+});
+
+test('By REST mode=plan answers 202 with the diff; a plan whose ground has moved is not applied', async () => {
+  const { rest, key } = await makeAgent();
+  const { body: made } = await rest('/campaigns', 'POST', { name: 'Old' });
+  const planned = await rest(`/campaigns/${made.data.id}?mode=plan`, 'PATCH', { name: 'New' });
+  expect(planned.status).toBe(202);
+  expect(planned.body.data.changes).toMatchObject([{ old: { title: 'Old' }, new: { title: 'New' } }]);
+  expect((await call(`${app.url}/v1/campaigns/${made.data.id}`, key)).body.data.title).toBe('Old');
+  await rest(`/campaigns/${made.data.id}`, 'PATCH', { name: 'Meanwhile' });
+  const applied = await rest(`/plans/${planned.body.plan_id}/apply`, 'POST', {});
+  expect([applied.status, applied.body.code]).toEqual([409, 'PLAN_OUTDATED']);
+  expect((await rest(`/campaigns/${made.data.id}?mode=maybe`, 'PATCH', {})).status).toBe(422);
+});
+
+test('A plan ends after a day, and is nobody else’s', async () => {
+  let later = 0;
+  const clock = { now: () => new Date(Date.now() + later) };
+  const own = await startApp({ clock });
+  const key = await (await makeBrand(own.context)).key('brand');
+  const planned = await send(`${own.url}/v1/campaigns?mode=plan`, key, 'POST', { name: 'Late' });
+  const stranger = await (await makeBrand(own.context)).key('brand');
+  const path = `${own.url}/v1/plans/${planned.body.plan_id}/apply`;
+  expect((await send(path, stranger, 'POST', {})).status).toBe(404);
+  later = 24 * 60 * 60 * 1_000;
+  const applied = await send(path, key, 'POST', {});
+  expect([applied.status, applied.body.current_status]).toEqual([409, 'expired']);
+  await own.close();
+});

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { operations } from '../../src/api/operations.ts';
+import { connectAgent, errorOf, type Protocol } from '../harness/agent.ts';
+import { call, makeBrand, send, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
+
+let app: TestApp;
+let brand: TestBrand;
+let key: string;
+
+beforeAll(async () => {
+  app = await startApp();
+  brand = await makeBrand(app.context);
+  key = await brand.key('brand');
+});
+afterAll(() => app?.close());
+
+const forAgents = operations.filter(({ forAgents: isFor, takesFile }) => isFor && !takesFile);
+
+describe.each<Protocol>(['2025-11-25', '2026-07-28'])('the official client at protocol %s', (protocol) => {
+  it('lists every operation that the key may call, in at most 85 kB, with all four hints and an example', async () => {
+    const client = await connectAgent(app.url, key, '/mcp', protocol);
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name).toSorted()).toEqual(
+      forAgents
+        .filter(({ callers }) => callers.includes('brand'))
+        .map(({ id }) => id)
+        .toSorted(),
+    );
+    expect(Buffer.byteLength(JSON.stringify(tools))).toBeLessThanOrEqual(85_000);
+    for (const { name, description, annotations } of tools) {
+      expect(description, name).toMatch(/Example: \{.*\}$/s);
+      expect(Object.keys(annotations ?? {}), name).toEqual(
+        expect.arrayContaining(['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint']),
+      );
+    }
+    await client.close();
+  });
+
+  it('calls tools, is told what is wrong in the words of the API, and sees the answer whole', async () => {
+    const client = await connectAgent(app.url, key, '/mcp', protocol);
+    const made = await client.callTool({ name: 'create_campaign', arguments: { name: 'By an agent' } });
+    expect(made.structuredContent).toMatchObject({ data: { title: 'By an agent' } });
+    const wrong = errorOf(await client.callTool({ name: 'create_campaign', arguments: { name: 3 } }));
+    expect(wrong).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'name' }] });
+    const none = errorOf(await client.callTool({ name: 'get_campaign', arguments: { id: 'cmp_none' } }));
+    expect(none).toMatchObject({ code: 'NOT_FOUND', request_id: expect.any(String) });
+    await client.close();
+  });
+});
+
+test('The audit log says which changes an agent made', async () => {
+  const client = await connectAgent(app.url, key);
+  await client.callTool({ name: 'create_campaign', arguments: { name: 'Audited' } });
+  await send(`${app.url}/v1/campaigns`, key, 'POST', { name: 'By hand' });
+  const { body } = await call(`${app.url}/v1/audit-log?operation=create_campaign&limit=2`, key);
+  expect(body.data.map((entry: { by_agent: boolean }) => entry.by_agent)).toEqual([false, true]);
+  await client.close();
+});
+
+test('A change under one idempotency_key is made once', async () => {
+  const client = await connectAgent(app.url, key);
+  const args = { name: 'Once', idempotency_key: 'agent-1' };
+  const [first, again] = [
+    await client.callTool({ name: 'create_campaign', arguments: args }),
+    await client.callTool({ name: 'create_campaign', arguments: args }),
+  ];
+  expect(again.structuredContent).toEqual(first.structuredContent);
+  await client.close();
+});
+
+test('An argument that a tool does not know is refused before anything is charged, with the one that was meant', async () => {
+  const client = await connectAgent(app.url, await brand.key('data'));
+  const refusal = errorOf(await client.callTool({ name: 'search_creators', arguments: { folower_min: 10 } }));
+  expect(refusal).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'folower_min', code: 'unknown' }] });
+  expect(refusal.error).toContain('follower_min');
+  const list = errorOf(await client.callTool({ name: 'search_creators', arguments: { city: ['NYC', 'LA'] } }));
+  expect(list).toMatchObject({ details: [{ field: 'city', code: 'invalid_type' }] });
+  await client.close();
+});
+
+test('Every POST without a valid key is 401 with WWW-Authenticate, whatever it asks', async () => {
+  for (const method of ['initialize', 'tools/list', 'tools/call', 'ping']) {
+    const params = method === 'tools/call' ? { name: 'list_campaigns', arguments: {} } : {};
+    const init = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    };
+    for (const wrong of [undefined, `svk_${'a'.repeat(40)}`]) {
+      const answer = await call(`${app.url}/mcp`, wrong, init);
+      expect(answer.status, method).toBe(401);
+      expect(answer.headers.get('www-authenticate'), method).toContain('Bearer');
+    }
+  }
+});
+
+test('A foreign Host or Origin is refused', async () => {
+  const headers = { 'content-type': 'application/json', origin: 'https://evil.example' };
+  const answer = await call(`${app.url}/mcp`, key, { method: 'POST', headers, body: '{}' });
+  expect([answer.status, answer.body.code]).toEqual([403, 'FOREIGN_HOST']);
+});
+
+test('toolsets, tools and readonly narrow the list, output=1 adds the shapes of answers', async () => {
+  const namesOf = async (path: string) => {
+    const client = await connectAgent(app.url, key, path);
+    const { tools } = await client.listTools();
+    await client.close();
+    return tools;
+  };
+  const own = await namesOf('/mcp?toolsets=campaigns');
+  expect(own.map(({ name }) => name)).toEqual(['list_campaigns', 'create_campaign', 'get_campaign', 'update_campaign']);
+  const reading = await namesOf('/mcp?toolsets=campaigns&readonly=1&output=1');
+  expect(reading.map(({ name }) => name)).toEqual(['list_campaigns', 'get_campaign']);
+  expect(reading.every(({ outputSchema }) => outputSchema?.type === 'object')).toBe(true);
+  const one = await namesOf('/mcp?tools=list_payouts');
+  expect(one.map(({ name }) => name)).toEqual(['list_payouts']);
+  const wrong = await call(`${app.url}/mcp?toolset=campaigns`, key, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{}',
+  });
+  expect([wrong.status, wrong.body.details[0].code]).toEqual([422, 'unknown']);
+});
+
+test('/mcp/search finds, describes and calls every operation by four tools, and does not write with read', async () => {
+  const client = await connectAgent(app.url, key, '/mcp/search');
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name)).toEqual(['search_operations', 'describe_operation', 'read', 'write']);
+  const found = await client.callTool({ name: 'search_operations', arguments: { query: 'make a campaign' } });
+  expect(JSON.stringify(found.structuredContent)).toContain('create_campaign');
+  const described = await client.callTool({
+    name: 'describe_operation',
+    arguments: { operation: 'create_campaign' },
+  });
+  expect(described.structuredContent).toMatchObject({ data: { inputSchema: { required: ['name'] } } });
+  const write = { operation: 'create_campaign', arguments: { name: 'Found' } };
+  expect(errorOf(await client.callTool({ name: 'read', arguments: write })).code).toBe('VALIDATION_ERROR');
+  const made = await client.callTool({ name: 'write', arguments: write });
+  expect(made.structuredContent).toMatchObject({ data: { title: 'Found' } });
+  const read = await client.callTool({ name: 'read', arguments: { operation: 'list_campaigns', arguments: {} } });
+  expect(read.structuredContent).toMatchObject({ data: expect.arrayContaining([]) });
+  await client.close();
+});

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { call, makeBrand, send, type TestApp, unique, until } from '../harness/app.ts';
+import { type Receiver, startReceiver } from '../harness/receiver.ts';
+import {
+  APPLICATION,
+  emit,
+  openClock,
+  startAlone,
+  startWebhookWorker,
+  subscribe,
+  type Worker,
+} from '../harness/webhooks.ts';
+
+let app: TestApp;
+let receiver: Receiver;
+let workers: Worker[];
+const clock = openClock();
+
+beforeAll(async () => {
+  app = await startAlone(clock);
+  receiver = await startReceiver();
+  receiver.answer = ({ path }, response) => void (path.startsWith('/dead') || response.end());
+  workers = [startWebhookWorker(app), startWebhookWorker(app)];
+});
+afterAll(async () => {
+  await Promise.all((workers ?? []).map((worker) => worker.stop()));
+  await receiver?.close();
+  await app?.close();
+});
+
+const path = (name: string) => `/${unique(name)}`;
+
+describe('two workers', () => {
+  it('send each event once to each of its webhooks', async () => {
+    const brand = await makeBrand(app.context);
+    const key = await brand.key('brand');
+    const paths = [path('a'), path('b'), path('c')];
+    for (const one of paths) await subscribe(app, key, `${receiver.url}${one}`, ['application.received']);
+    const from = performance.now();
+    for (let n = 0; n < 10; n += 1) await emit(app, brand, 'application.received', APPLICATION, 100);
+    await until('3,000 requests', () => paths.every((one) => receiver.at(one).length >= 1_000), 60_000);
+    process.stderr.write(`3,000 deliveries in ${Math.round(performance.now() - from)} ms\n`);
+    for (const one of paths) {
+      const ids = receiver.at(one).map(({ headers }) => headers['webhook-id']);
+      expect([ids.length, new Set(ids).size]).toEqual([1_000, 1_000]);
+    }
+  });
+});
+
+describe('a webhook', () => {
+  it('is told of what happens while it is there and active, and of nothing else', async () => {
+    const brand = await makeBrand(app.context);
+    const key = await brand.key('brand');
+    const told = (n: number) => emit(app, brand, 'application.received', { ...APPLICATION, id: `app_${n}` });
+    await told(1);
+    const one = path('told');
+    const { id } = await subscribe(app, key, `${receiver.url}${one}`, ['application.received']);
+    const patch = (active: boolean) => send(`${app.url}/v1/webhooks/${id}`, key, 'PATCH', { active });
+    await told(2);
+    await until('the second', () => receiver.at(one).length === 1);
+    await patch(false);
+    await told(3);
+    await patch(true);
+    await told(4);
+    await until('the fourth', () => receiver.at(one).length === 2);
+    expect(receiver.at(one).map(({ body }) => JSON.parse(body).data.id)).toEqual(['app_2', 'app_4']);
+  });
+
+  it('that answers is served within 2 s beside others that never do', async () => {
+    const brand = await makeBrand(app.context);
+    const key = await brand.key('brand');
+    const healthy = path('healthy');
+    for (let n = 0; n < 9; n += 1)
+      await subscribe(app, key, `${receiver.url}${path('dead')}`, ['application.approved']);
+    await subscribe(app, key, `${receiver.url}${healthy}`, ['application.received']);
+    await emit(app, brand, 'application.approved', APPLICATION, 1_000);
+    await until('dead ones being tried', () => receiver.received.some((one) => one.path.startsWith('/dead')));
+    const took: number[] = [];
+    for (let n = 1; n <= 30; n += 1) {
+      const from = performance.now();
+      await emit(app, brand, 'application.received', APPLICATION);
+      await until('the healthy one', () => receiver.at(healthy).length === n);
+      took.push(performance.now() - from);
+    }
+    expect(took.toSorted((a, b) => a - b).at(-1)).toBeLessThan(2_000);
+    expect((await call(`${app.url}/v1/webhooks`, key)).body.data.at(-1).backlog).toBe(false);
+  });
+});

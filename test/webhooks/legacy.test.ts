@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inWork } from '../../src/api/work.ts';
+import { createSubscription } from '../../src/resources/webhooks/actions.ts';
+import { renderBody, renderHeaders } from '../../src/resources/webhooks/signature.ts';
+import { call, makeBrand, send, type TestApp, type TestBrand, unique, until } from '../harness/app.ts';
+import { mailsOf } from '../harness/mail.ts';
+import { type Receiver, startReceiver } from '../harness/receiver.ts';
+import {
+  APPLICATION,
+  emit,
+  openClock,
+  startAlone,
+  startWebhookWorker,
+  type Worker,
+  webhook,
+} from '../harness/webhooks.ts';
+
+let app: TestApp;
+let receiver: Receiver;
+let worker: Worker;
+const clock = openClock();
+const paths = new Map<string, number>();
+
+beforeAll(async () => {
+  app = await startAlone(clock);
+  receiver = await startReceiver();
+  receiver.answer = ({ path }, response) => void response.writeHead(paths.get(path) ?? 200).end();
+  worker = startWebhookWorker(app);
+});
+afterAll(async () => {
+  await worker?.stop();
+  await receiver?.close();
+  await app?.close();
+});
+
+const SECRET = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwd';
+const EXAMPLE = {
+  eventId: 'evt_0Tb5wZk3MnOpQrStUvWx',
+  event: 'commission.approved',
+  createdAt: new Date('2026-11-22T09:30:00.123Z'),
+  data: '{"id":"com_0Tb5wZk3aBcDeFgHiJkL","creator_email":"zoë@example.com","creator_name":"Zoë","commission_amount":12.5,"status":"approved"}',
+};
+
+describe('the bytes of a delivery', () => {
+  const sign = (variant: 'current' | 'legacy') => {
+    const body = renderBody({ variant, ...EXAMPLE });
+    const at = new Date(1_795_339_801_000);
+    const signing = { variant, eventId: EXAMPLE.eventId, deliveryId: 'whd_x', at, isTest: false };
+    return { body, headers: renderHeaders({ ...signing, secrets: [SECRET] }, body) };
+  };
+
+  it('are those of the example', () => {
+    const { body, headers } = sign('current');
+    expect(Buffer.byteLength(body)).toBe(213);
+    expect(body).toBe(`{"event":"commission.approved","createdAt":"2026-11-22T09:30:00.123Z","data":${EXAMPLE.data}}`);
+    expect(headers).toMatchObject({
+      'x-service-signature': 'sha256=9fed5d52bf9ec64b87f6960168bf0d8bca34daf97b7b448984438921d1b6ab1b',
+      'webhook-id': 'evt_0Tb5wZk3MnOpQrStUvWx',
+      'webhook-timestamp': '1795339801',
+      'webhook-signature': 'v1,OnLve9fyKQW2gkGJl21ZJzWtn9vJ4xkWLHNO08o1o7I=',
+    });
+  });
+
+  it('are, for the older interface, those of its example: other keys, and a bare digest', () => {
+    const { body, headers } = sign('legacy');
+    expect(Buffer.byteLength(body)).toBe(245);
+    expect(body).toMatch(/^\{"id":"evt_0Tb5wZk3MnOpQrStUvWx","type":"commission.approved","created_at":"2026-/);
+    expect(headers['x-service-signature']).toBe('8e3cfe26f9bc64c0f3ac1603c05a0ea80c73cb488f4a30db15d51c00ef05817f');
+  });
+});
+
+interface Older {
+  brand: TestBrand;
+  key: string;
+  id: string;
+  path: string;
+  requests: () => Receiver['received'];
+}
+
+async function subscribeOlder(events: string[], status: number): Promise<Older> {
+  const brand = await makeBrand(app.context);
+  const key = await brand.key('brand');
+  await send(`${app.url}/v1/brand`, key, 'PATCH', { contact_email: 'desk@brand.example' });
+  const path = `/${unique('older')}`;
+  paths.set(path, status);
+  const actor = { brandId: brand.id, keyId: null, operation: 'test', requestId: null };
+  const input = {
+    variant: 'legacy' as const,
+    url: `${receiver.url}${path}`,
+    events,
+    description: null,
+    secret: SECRET,
+  };
+  const { row } = await inWork(app.context.postgres.db, clock, actor, (work) =>
+    createSubscription(work, app.context.secrets, input),
+  );
+  return { brand, key, id: row.id, path, requests: () => receiver.at(path) };
+}
+
+const MINUTE = 60_000;
+const announce = ({ brand }: Older) => emit(app, brand, 'application.received', APPLICATION);
+/** Attempts so many, by the clock set forward to each. */
+async function attempt(older: Older, aheadMs: readonly number[]): Promise<void> {
+  for (const ms of aheadMs) {
+    const before = older.requests().length;
+    await until('the attempt before to be recorded', async () => {
+      const [first] = (await call(`${app.url}/v1/webhooks/${older.id}/deliveries`, older.key)).body.data;
+      return first.attempts === before && first.last_status_code !== null;
+    });
+    clock.advance(ms - 3_000);
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect(older.requests()).toHaveLength(before);
+    clock.advance(3_000);
+    await until(`attempt ${before + 1}`, () => older.requests().length === before + 1);
+  }
+}
+
+describe('a webhook of the older interface', () => {
+  it('is tried again after 1, 5 and 30 minutes, 2 and 24 hours; after the fifth failure it is failing, by one mail', async () => {
+    const older = await subscribeOlder(['application.received'], 500);
+    await announce(older);
+    await until('the first attempt', () => older.requests().length === 1);
+    await attempt(older, [MINUTE, 5 * MINUTE, 30 * MINUTE]);
+    expect((await webhook(app, older.key, older.id)).status).toBe('active');
+    await attempt(older, [120 * MINUTE]);
+    await until('failing', async () => (await webhook(app, older.key, older.id)).status === 'failing');
+    await attempt(older, [1_440 * MINUTE]);
+    await until('the end', async () => {
+      const [first] = (await call(`${app.url}/v1/webhooks/${older.id}/deliveries`, older.key)).body.data;
+      return first.state === 'failed' && first.attempts === 6;
+    });
+    expect(await webhook(app, older.key, older.id)).toMatchObject({ status: 'failing', active: true });
+    const mails = await mailsOf(app.context, older.brand.id);
+    expect(mails.map(({ kind, to }) => [kind, to])).toEqual([['webhook_failing', 'desk@brand.example']]);
+    const [body] = older.requests().map((request) => JSON.parse(request.body));
+    expect(Object.keys(body)).toEqual(['id', 'type', 'created_at', 'data']);
+    expect(older.requests()[0]?.headers['x-service-signature']).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('is disabled after three days of failures, by a second mail; setting it active begins anew', async () => {
+    const older = await subscribeOlder(['application.received'], 500);
+    const status = async () => (await webhook(app, older.key, older.id)).status;
+    await announce(older);
+    await until('the first attempt', () => older.requests().length === 1);
+    await attempt(older, [MINUTE, 5 * MINUTE, 30 * MINUTE, 120 * MINUTE]);
+    clock.advance(71 * 60 * MINUTE);
+    await announce(older);
+    await until('disabled', async () => (await status()) === 'disabled');
+    const kinds = (await mailsOf(app.context, older.brand.id)).map(({ kind }) => kind);
+    expect(kinds.toSorted()).toEqual(['webhook_disabled', 'webhook_failing']);
+    const { data } = (await call(`${app.url}/v1/webhooks/${older.id}/deliveries`, older.key)).body;
+    expect(data.every(({ state }: { state: string }) => state !== 'pending')).toBe(true);
+    await send(`${app.url}/v1/webhooks/${older.id}`, older.key, 'PATCH', { active: true });
+    expect(await status()).toBe('active');
+  });
+
+  it('is in good standing again after one answer', async () => {
+    const older = await subscribeOlder(['application.received'], 404);
+    for (let n = 0; n < 5; n += 1) await announce(older);
+    await until('failing', async () => (await webhook(app, older.key, older.id)).status === 'failing');
+    paths.set(older.path, 200);
+    await announce(older);
+    await until('active', async () => (await webhook(app, older.key, older.id)).status === 'active');
+    expect(older.requests()).toHaveLength(6);
+  });
+
+  it('is told under its own names, and takes no others', async () => {
+    const older = await subscribeOlder(['application.status_changed', 'campaign.created', 'campaign.updated'], 200);
+    const { id } = (await send(`${app.url}/v1/campaigns`, older.key, 'POST', { name: 'Launch' })).body.data;
+    await send(`${app.url}/v1/campaigns/${id}`, older.key, 'PATCH', { name: 'Launch' });
+    await send(`${app.url}/v1/campaigns/${id}`, older.key, 'PATCH', { name: 'Relaunch' });
+    await until('two', () => older.requests().length === 2);
+    const types = older.requests().map(({ body }) => JSON.parse(body).type);
+    expect(types).toEqual(['campaign.created', 'campaign.updated']);
+    await expect(subscribeOlder(['application.approved'], 200)).rejects.toThrow('unknown');
+  });
+});

@@ -1,0 +1,236 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { problemsOf } from '../harness/affiliates.ts';
+import { startApp, type TestApp } from '../harness/app.ts';
+import { BEHIND_PROXY, listEvents } from '../harness/applying.ts';
+import { openWorkDesk, type WorkDesk } from '../harness/work.ts';
+
+const DAY_MS = 86_400_000;
+let app: TestApp;
+let nowMs = Date.now();
+beforeAll(async () => {
+  app = await startApp({ env: BEHIND_PROXY, clock: { now: () => new Date(nowMs++) } });
+});
+afterAll(() => app?.close());
+
+const URL = 'https://video.app/v/1';
+
+/** One that was asked for outside of a contract, with its creator's link. */
+async function asked(desk: WorkDesk, more: object = {}) {
+  const { status, body } = await desk.post('/v1/deliverables', { creator_email: desk.creator, type: 'reel', ...more });
+  expect(status, JSON.stringify(body)).toBe(201);
+  const { id } = body.data;
+  const link = await desk.linkTo('work');
+  return {
+    id,
+    link,
+    read: () => desk.read(`/v1/deliverables/${id}`),
+    patch: (body: object) => desk.send('PATCH', `/v1/deliverables/${id}`, body),
+    submit: (fields: Record<string, string> = { content_url: URL }) =>
+      desk.fill(link, { deliverable: id, do: 'submit', ...fields }, 'multipart'),
+    decline: (reason: string) => desk.fill(link, { deliverable: id, do: 'decline', reason }, 'multipart'),
+  };
+}
+
+const told = async (desk: WorkDesk) =>
+  (await listEvents(app, desk.brand.id)).map(({ event }) => event).filter((event) => event.startsWith('deliverable.'));
+
+describe('a deliverable', () => {
+  it('is asked for, begun by its creator, handed in, sent back, handed in again and approved', async () => {
+    const desk = await openWorkDesk(app);
+    const work = await asked(desk, {
+      campaign_id: desk.campaign,
+      instructions: 'Show the box.',
+      due_date: '2030-01-31',
+    });
+    expect(await work.read()).toMatchObject({ status: 'pending', contract_id: null, version: 0, submissions: [] });
+    const page = await desk.open(work.link);
+    expect(page.text).toContain('Show the box.');
+    expect((await work.read()).status).toBe('in_progress');
+    expect((await work.submit({ content_url: URL, note: 'First cut' })).status).toBe(303);
+    expect(await work.read()).toMatchObject({
+      ...{ status: 'submitted', content_url: URL, caption: 'First cut', version: 1, is_late: false },
+    });
+    const revised = await work.patch({ status: 'revision_requested', feedback: 'Louder, please.' });
+    expect(revised.body.data).toEqual({
+      ...{ id: work.id, status: 'revision_requested', feedback: 'Louder, please.', due_date: '2030-01-31' },
+      updated_at: expect.any(String),
+    });
+    const [mail] = await desk.mails();
+    expect(mail).toMatchObject({ kind: 'revision_requested', to: desk.creator });
+    expect(mail?.text).toContain('> Louder, please.');
+    expect((await desk.open(await desk.linkTo('work'))).text).toContain('Louder, please.');
+    await work.submit({ content_url: `${URL}2` });
+    expect((await work.patch({ status: 'approved' })).body.data).toMatchObject({ status: 'approved', feedback: null });
+    const done = await work.read();
+    expect(done).toMatchObject({
+      status: 'approved',
+      version: 2,
+      content_url: `${URL}2`,
+      approved_at: expect.any(String),
+    });
+    expect(done.submissions).toMatchObject([
+      { version: 2, content_url: `${URL}2`, caption: null, feedback: null },
+      { version: 1, content_url: URL, caption: 'First cut', feedback: 'Louder, please.' },
+    ]);
+    expect(await told(desk)).toEqual([
+      'deliverable.submitted',
+      'deliverable.revision_requested',
+      'deliverable.submitted',
+      'deliverable.approved',
+    ]);
+    const events = (await listEvents(app, desk.brand.id)).filter(({ event }) => event === 'deliverable.approved');
+    expect(events[0]?.data).toEqual((await desk.read('/v1/deliverables'))[0]);
+    const kinds = (await desk.mails()).map(({ kind }) => kind).reverse();
+    expect(kinds).toEqual([
+      ...['work_requested', 'deliverable_submitted', 'revision_requested', 'deliverable_submitted'],
+      'deliverable_approved',
+    ]);
+  });
+
+  it('refuses what its state does not allow, and names what it does', async () => {
+    const desk = await openWorkDesk(app);
+    const work = await asked(desk);
+    const move = async (status: string) => {
+      const { status: code, body } = await work.patch({ status });
+      return [code, body.current_status, body.allowed];
+    };
+    expect(await move('approved')).toEqual([409, 'pending', ['cancelled']]);
+    expect((await work.patch({ status: 'submitted' })).status).toBe(422);
+    await work.submit();
+    await work.patch({ status: 'approved' });
+    expect(await move('cancelled')).toEqual([409, 'approved', []]);
+    expect(await move('revision_requested')).toEqual([409, 'approved', []]);
+    expect(await move('approved')).toEqual([200, undefined, undefined]);
+    expect(await told(desk)).toEqual(['deliverable.submitted', 'deliverable.approved']);
+  });
+
+  it('is declined with a reason, which the brand gets, and can be cancelled then', async () => {
+    const desk = await openWorkDesk(app);
+    const work = await asked(desk);
+    expect((await work.decline(' ')).text).toContain('Say why, in a few words.');
+    expect((await work.decline('I am on holiday.')).status).toBe(303);
+    expect(await work.read()).toMatchObject({ status: 'declined', declined_reason: 'I am on holiday.' });
+    const [mail] = await desk.mails();
+    expect([mail?.kind, mail?.to, mail?.text.includes('> I am on holiday.')]).toEqual([
+      'deliverable_declined',
+      desk.contact,
+      true,
+    ]);
+    expect((await work.submit()).status).toBe(409);
+    expect((await work.patch({ status: 'cancelled' })).status).toBe(200);
+    expect(await told(desk)).toEqual(['deliverable.declined', 'deliverable.cancelled']);
+  });
+
+  it.each([
+    [{}, 'Give a link, or choose a file.'],
+    [{ content_url: 'http://video.app/v' }, 'begins with https://'],
+    [{ content_url: 'https://me@video.app/v' }, 'name or password'],
+    [{ content_url: `https://video.app/${'x'.repeat(2_000)}` }, 'longer than 2000'],
+    [{ content_url: URL, note: 'n'.repeat(5_001) }, 'Shorten your note'],
+  ])('does not take %j, and says why', async (fields, words) => {
+    const desk = await openWorkDesk(app);
+    const work = await asked(desk);
+    const { status, text } = await work.submit(fields);
+    expect([status, text.includes(words)]).toEqual([422, true]);
+    expect((await work.read()).version).toBe(0);
+  });
+
+  it('is late after the day that it is due on, not on it; a late one is taken', async () => {
+    const desk = await openWorkDesk(app);
+    const today = new Date(nowMs).toISOString().slice(0, 10);
+    const [onTime, late] = [await asked(desk, { due_date: today }), await asked(desk, { due_date: today })];
+    await onTime.submit();
+    nowMs += DAY_MS;
+    await late.submit();
+    expect([(await onTime.read()).is_late, (await late.read()).is_late]).toEqual([false, true]);
+  });
+
+  it('that is approved and sent back at once is one of them, and the other is 409', async () => {
+    const desk = await openWorkDesk(app);
+    for (let i = 0; i < 3; i += 1) {
+      const work = await asked(desk);
+      await work.submit();
+      const answers = await Promise.all([
+        work.patch({ status: 'approved' }),
+        work.patch({ status: 'revision_requested' }),
+      ]);
+      const statuses = answers.map(({ status }) => status);
+      const { status } = await work.read();
+      expect(statuses).toEqual(status === 'approved' ? [200, 409] : [409, 200]);
+    }
+  });
+
+  it('that is handed in 10 times at once has one version', async () => {
+    const desk = await openWorkDesk(app);
+    const work = await asked(desk);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => work.submit()));
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses).toEqual([303, ...Array.from({ length: 9 }, () => 409)]);
+    expect((await work.read()).version).toBe(1);
+    expect(await told(desk)).toEqual(['deliverable.submitted']);
+  });
+
+  it('is asked of nobody who may not be written to, and of no campaign that is not there', async () => {
+    const desk = await openWorkDesk(app);
+    const { status, body } = await desk.post('/v1/deliverables', {
+      ...{ creator_email: 'nobody@example.com', campaign_id: 'cmp_no', type: 'reel' },
+    });
+    expect([status, problemsOf({ body }).sort()]).toEqual([
+      422,
+      ['campaign_id not_found', 'creator_email not_on_roster'],
+    ]);
+    expect(
+      (await desk.post('/v1/deliverables', { creator_email: desk.creator, type: 'reel', contract_id: 'ctr_x' })).status,
+    ).toBe(422);
+  });
+
+  it('keeps what its creator wrote out of the audit log', async () => {
+    const desk = await openWorkDesk(app);
+    const [first, second] = [await asked(desk), await asked(desk)];
+    await first.submit({ content_url: URL, note: 'my private note' });
+    await second.decline('my private reason');
+    const log = JSON.stringify(await desk.read('/v1/audit-log?limit=100'));
+    expect(log).toContain('page_work');
+    expect(log).not.toContain('my private');
+  });
+
+  it('is found by contract, campaign, creator and state, declined and cancelled too', async () => {
+    const desk = await openWorkDesk(app);
+    const work = await asked(desk, { campaign_id: desk.campaign });
+    await work.decline('no');
+    const total = async (query: string) => (await desk.get(`/v1/deliverables?${query}`)).body.pagination.total;
+    expect(await total('status=declined')).toBe(1);
+    expect(await total('status=cancelled')).toBe(0);
+    expect(await total(`campaign_id=${desk.campaign}`)).toBe(1);
+    expect(await total(`creator_email=${desk.creator.toUpperCase()}`)).toBe(1);
+    expect(await total('contract_id=ctr_none')).toBe(0);
+  });
+});
+
+describe('the work page of a contract', () => {
+  it('is none before it is signed, and shows all of its work afterwards', async () => {
+    const desk = await openWorkDesk(app);
+    const { data } = (
+      await desk.post('/v1/contracts', {
+        ...{ creator_email: desk.creator, title: 'Summer', send_for_signature: true },
+        deliverables: [{ type: 'reel', quantity: 2, due_date: '2030-01-31' }, { type: 'story' }],
+      })
+    ).body;
+    const [one] = await desk.read(`/v1/deliverables?contract_id=${data.id}`);
+    const { pageLinks } = app.context;
+    const early = pageLinks.urlOf({ kind: 'work', rowId: one.id, version: 1, expiresAt: new Date(nowMs + DAY_MS) });
+    expect((await desk.open(early)).status).toBe(404);
+    await desk.fill(data.signature_url, { name: 'Ana', agree: 'yes' });
+    const link = await desk.linkTo('work');
+    const { text } = await desk.open(link);
+    expect(text.match(/\?deliverable=dlv_/g)).toHaveLength(3);
+    const states = (await desk.read(`/v1/deliverables?contract_id=${data.id}`)).map(
+      ({ status }: { status: string }) => status,
+    );
+    expect(states).toEqual(['in_progress', 'in_progress', 'in_progress']);
+    const stranger = await openWorkDesk(app);
+    const { id } = await asked(stranger);
+    await desk.fill(link, { deliverable: id, do: 'submit', content_url: URL }, 'multipart');
+    expect((await stranger.read(`/v1/deliverables/${id}`)).status).toBe('pending');
+  });
+});

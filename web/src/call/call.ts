@@ -1,0 +1,96 @@
+import { operations } from 'virtual:operations';
+import type { AppCallOf, AppOperationId } from '../../../src/api/session-operations.ts';
+
+export type OperationId = AppOperationId;
+/** What an operation answers, as it is declared. */
+export type Answer<Id extends OperationId> = AppCallOf<Id>['answer'];
+export type Body<Id extends OperationId> = AppCallOf<Id>['body'];
+export type Query<Id extends OperationId> = Partial<AppCallOf<Id>['query']>;
+
+/** One of a list's rows. */
+export type Row<Id extends OperationId> = Answer<Id> extends { data: readonly (infer Item)[] } ? Item : never;
+
+export type Params<Id extends OperationId> = AppCallOf<Id>['params'];
+
+export interface Input<Id extends OperationId> {
+  params?: Params<Id>;
+  query?: Query<Id>;
+  body?: Body<Id>;
+  /** Sent again under the same name, a change is made once. */
+  idempotencyKey?: string;
+}
+
+export interface Problem {
+  field: string;
+  message: string;
+}
+
+/** An answer other than success, in the API's own words. */
+export class CallError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly problems: readonly Problem[];
+  constructor(status: number, { error, code, details }: { error?: string; code?: string; details?: Problem[] }) {
+    super(error ?? 'The server did not answer. Check your connection and try again.');
+    this.status = status;
+    this.code = code ?? 'NO_ANSWER';
+    this.problems = details ?? [];
+  }
+}
+
+function urlOf(path: string, params: object = {}, query: object = {}): string {
+  const values = new Map<string, unknown>(Object.entries(params));
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values.get(name) ?? '')));
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== '') search.set(name, String(value));
+  }
+  return search.size > 0 ? `${filled}?${search}` : filled;
+}
+
+async function answerOf(url: string, init: RequestInit): Promise<Response> {
+  const response = await fetch(url, init).catch(() => undefined);
+  if (!response) throw new CallError(0, {});
+  if (response.ok) return response;
+  throw new CallError(response.status, await response.json().catch(() => ({})));
+}
+
+/** The path of an operation with its parameters: for links that the browser itself follows. */
+export function pathOf<Id extends OperationId>(id: Id, { params, query }: Omit<Input<Id>, 'body'> = {}): string {
+  return urlOf(operations[id]?.[1] ?? '', params, query);
+}
+
+/** Calls one of the API's operations, as it is declared. Throws `CallError`. */
+export async function call<Id extends OperationId>(id: Id, input: Input<Id> = {}): Promise<Answer<Id>> {
+  return await send(id, input);
+}
+
+interface Sent {
+  params?: object;
+  query?: object;
+  body?: unknown;
+  idempotencyKey?: string | undefined;
+}
+
+/** What `call` does, for hooks that know the declaration only by their own types; the answer is what the caller says. */
+export async function send<T>(id: OperationId, input: Sent): Promise<T> {
+  const [method, path] = operations[id] ?? ['GET', ''];
+  const headers: Record<string, string> = {};
+  if (input.body !== undefined) headers['content-type'] = 'application/json';
+  if (input.idempotencyKey !== undefined) headers['idempotency-key'] = input.idempotencyKey;
+  const body = input.body === undefined ? {} : { body: JSON.stringify(input.body) };
+  const response = await answerOf(urlOf(path, input.params, input.query), { method, headers, ...body });
+  return await response.json();
+}
+
+/** A list as the CSV file that the API gives. */
+export async function callCsv<Id extends OperationId>(id: Id, query: Query<Id> = {}): Promise<Blob> {
+  const url = urlOf(operations[id]?.[1] ?? '', {}, query);
+  return await (await answerOf(url, { headers: { accept: 'text/csv' } })).blob();
+}
+
+/** What is no operation: signing in and out. */
+export async function callApp<T>(method: 'POST' | 'DELETE', path: string, body?: object): Promise<T> {
+  const init = body ? { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } } : {};
+  return await (await answerOf(`/app/${path}`, { method, ...init })).json();
+}

@@ -1,0 +1,65 @@
+import { Area, AreaChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
+import { compact, shortDay } from './format.ts';
+
+export interface Point {
+  date: string;
+  value: number;
+}
+
+/** SVG, walked with the arrow keys; the same figures stand in a table below it. */
+export default function Chart({
+  label,
+  points,
+  show,
+}: {
+  label: string;
+  points: readonly Point[];
+  show: (value: number) => string;
+}) {
+  return (
+    <div className="chart">
+      <ResponsiveContainer width="100%" height={220}>
+        <AreaChart data={[...points]} title={`${label} by date`} margin={{ left: 0, right: 8, top: 8, bottom: 0 }}>
+          <CartesianGrid vertical={false} className="chart-grid" />
+          <XAxis
+            dataKey="date"
+            tickFormatter={shortDay}
+            minTickGap={32}
+            fontSize={12}
+            tickLine={false}
+            axisLine={false}
+          />
+          <YAxis width={48} tickFormatter={compact} fontSize={12} tickLine={false} axisLine={false} />
+          <Tooltip
+            formatter={(value) => [show(Number(value)), label]}
+            labelFormatter={(date) => shortDay(String(date))}
+          />
+          <Area dataKey="value" name={label} className="chart-area" strokeWidth={2} isAnimationActive={false} />
+        </AreaChart>
+      </ResponsiveContainer>
+      <details>
+        <summary>As a table</summary>
+        <section className="chart-table" aria-label={`${label} by date`}>
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Date</th>
+                <th scope="col" className="number">
+                  {label}
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {points.map(({ date, value }) => (
+                <tr key={date}>
+                  <td>{shortDay(date)}</td>
+                  <td className="number">{show(value)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      </details>
+    </div>
+  );
+}

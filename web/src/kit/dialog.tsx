@@ -1,0 +1,83 @@
+import { Dialog as Base } from '@base-ui/react/dialog';
+import { type ReactNode, useState } from 'react';
+import { Button } from './parts.tsx';
+
+interface DialogProps {
+  title: string;
+  hint?: ReactNode;
+  isOpen: boolean;
+  onClose: () => void;
+  children: ReactNode;
+  /** At the side, for reading one thing beside its list. */
+  isSide?: boolean;
+}
+
+export function Dialog({ title, hint, isOpen, onClose, children, isSide }: DialogProps) {
+  return (
+    <Base.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
+      <Base.Portal>
+        <Base.Backdrop className="backdrop" />
+        <Base.Popup className={isSide ? 'popup side' : 'popup'}>
+          <div className="popup-head">
+            <Base.Title className="popup-title">{title}</Base.Title>
+            <Base.Close className="button quiet" aria-label="Close">
+              ✕
+            </Base.Close>
+          </div>
+          {hint && <Base.Description className="hint">{hint}</Base.Description>}
+          {children}
+        </Base.Popup>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+interface ConfirmProps {
+  /** What the button that asks says. */
+  label: string;
+  title: string;
+  children: ReactNode;
+  action: string;
+  onConfirm: () => Promise<unknown>;
+  isDanger?: boolean;
+}
+
+/** A button that asks once more, saying what will happen. */
+export function Confirm({ label, title, children, action, onConfirm, isDanger = true }: ConfirmProps) {
+  const [isOpen, setOpen] = useState(false);
+  const [failure, setFailure] = useState<string>();
+  const [isBusy, setBusy] = useState(false);
+  async function confirm() {
+    setBusy(true);
+    setFailure(undefined);
+    try {
+      await onConfirm();
+      setOpen(false);
+    } catch (error) {
+      setFailure(error instanceof Error ? error.message : 'It did not work.');
+    } finally {
+      setBusy(false);
+    }
+  }
+  return (
+    <>
+      <Button kind={isDanger ? 'danger' : 'plain'} onPress={() => setOpen(true)}>
+        {label}
+      </Button>
+      <Dialog title={title} isOpen={isOpen} onClose={() => setOpen(false)}>
+        <div className="stack">{children}</div>
+        {failure && (
+          <p className="problem" role="alert">
+            {failure}
+          </p>
+        )}
+        <div className="popup-foot">
+          <Button onPress={() => setOpen(false)}>Cancel</Button>
+          <Button kind={isDanger ? 'danger' : 'primary'} isBusy={isBusy} onPress={() => void confirm()}>
+            {action}
+          </Button>
+        </div>
+      </Dialog>
+    </>
+  );
+}

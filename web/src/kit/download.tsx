@@ -1,0 +1,29 @@
+import { useState } from 'react';
+import { callCsv, type OperationId, type Query } from '../call/call.ts';
+import { Button } from './parts.tsx';
+import { useSay } from './toast.tsx';
+
+/** The whole list, as the filters have it, in a file. */
+export function Download<Id extends OperationId>({ id, query, name }: { id: Id; query: Query<Id>; name: string }) {
+  const say = useSay();
+  const [isBusy, setBusy] = useState(false);
+  async function download() {
+    setBusy(true);
+    try {
+      const url = URL.createObjectURL(await callCsv(id, query));
+      const link = document.createElement('a');
+      Object.assign(link, { href: url, download: name });
+      link.click();
+      URL.revokeObjectURL(url);
+    } catch (error) {
+      say(error instanceof Error ? error.message : 'The file could not be read.');
+    } finally {
+      setBusy(false);
+    }
+  }
+  return (
+    <Button isBusy={isBusy} onPress={() => void download()}>
+      Download CSV
+    </Button>
+  );
+}

@@ -1,0 +1,171 @@
+import { type FormEvent, type ReactNode, useId, useState } from 'react';
+import { CallError } from '../call/call.ts';
+import { Dialog } from './dialog.tsx';
+import { Button } from './parts.tsx';
+
+export interface Field {
+  name: string;
+  label: string;
+  kind?: 'text' | 'email' | 'number' | 'date' | 'url' | 'textarea' | 'select' | 'checkbox' | 'password';
+  options?: readonly (readonly [value: string, label: string])[];
+  isRequired?: boolean;
+  hint?: string;
+  value?: string | number | boolean | null;
+  step?: string;
+}
+
+/** What was filled in, read by name and kind. Blank text is none. */
+export class Values {
+  readonly #data: FormData;
+  constructor(data: FormData) {
+    this.#data = data;
+  }
+  text(name: string): string {
+    const value = this.#data.get(name);
+    return typeof value === 'string' ? value.trim() : '';
+  }
+  some(name: string): string | undefined {
+    return this.text(name) || undefined;
+  }
+  orNull(name: string): string | null {
+    return this.text(name) || null;
+  }
+  number(name: string): number {
+    return Number(this.text(name).replace(',', '.'));
+  }
+  someNumber(name: string): number | undefined {
+    return this.text(name) === '' ? undefined : this.number(name);
+  }
+  isChecked(name: string): boolean {
+    return this.#data.get(name) !== null;
+  }
+  choice<T extends string>(name: string, among: readonly [T, ...T[]]): T {
+    return among.find((one) => one === this.text(name)) ?? among[0];
+  }
+  list(name: string): string[] {
+    return this.text(name)
+      .split(/[\n,]/)
+      .map((part) => part.trim())
+      .filter(Boolean);
+  }
+}
+
+function Control({ field, id, problem }: { field: Field; id: string; problem: string | undefined }) {
+  const { kind = 'text', name, isRequired, value, hint } = field;
+  const described = [problem && `${id}-problem`, hint && `${id}-hint`].filter(Boolean).join(' ') || undefined;
+  const common = {
+    id,
+    name,
+    required: isRequired,
+    'aria-describedby': described,
+    'aria-invalid': problem ? true : undefined,
+  };
+  const text = value === null || value === undefined ? '' : String(value);
+  if (kind === 'checkbox') return <input type="checkbox" {...common} defaultChecked={value === true} />;
+  if (kind === 'textarea') return <textarea rows={4} {...common} defaultValue={text} />;
+  if (kind === 'select') {
+    return (
+      <select {...common} defaultValue={text}>
+        {(field.options ?? []).map(([one, label]) => (
+          <option key={one} value={one}>
+            {label}
+          </option>
+        ))}
+      </select>
+    );
+  }
+  return (
+    <input type={kind} {...common} defaultValue={text} step={kind === 'number' ? (field.step ?? 'any') : undefined} />
+  );
+}
+
+export function FieldRow({ field, problem }: { field: Field; problem?: string | undefined }) {
+  const id = useId();
+  const isBox = field.kind === 'checkbox';
+  return (
+    <div className={isBox ? 'field box' : 'field'}>
+      <label htmlFor={id}>
+        {field.label}
+        {!field.isRequired && !isBox && <span className="optional"> optional</span>}
+      </label>
+      {problem && (
+        <p className="problem" id={`${id}-problem`}>
+          {problem}
+        </p>
+      )}
+      <Control field={field} id={id} problem={problem} />
+      {field.hint && (
+        <p className="hint" id={`${id}-hint`}>
+          {field.hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface FormProps {
+  fields: readonly Field[];
+  action: string;
+  onSubmit: (values: Values) => Promise<unknown>;
+  children?: ReactNode;
+  onCancel?: () => void;
+}
+
+/** The last part of `settings.currency` names the field here. */
+const nameOf = (field: string) => field.split('.').at(-1) ?? field;
+
+/** A form whose refusals stand beside their fields, in the API's words. */
+export function Form({ fields, action, onSubmit, children, onCancel }: FormProps) {
+  const [error, setError] = useState<Error>();
+  const [isBusy, setBusy] = useState(false);
+  async function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const values = new Values(new FormData(event.currentTarget));
+    setBusy(true);
+    setError(undefined);
+    try {
+      await onSubmit(values);
+    } catch (thrown) {
+      setError(thrown instanceof Error ? thrown : new Error('It did not work.'));
+    } finally {
+      setBusy(false);
+    }
+  }
+  const problems = error instanceof CallError ? error.problems : [];
+  const problemOf = ({ name }: Field) => problems.find(({ field }) => nameOf(field) === name)?.message;
+  const isElsewhere = error !== undefined && !fields.some((field) => problemOf(field));
+  return (
+    <form className="form" onSubmit={(event) => void submit(event)}>
+      {error && (
+        <p className="problem summary" role="alert">
+          {isElsewhere ? error.message : 'Please correct what is marked below.'}
+        </p>
+      )}
+      {fields.map((field) => (
+        <FieldRow key={field.name} field={field} problem={problemOf(field)} />
+      ))}
+      {children}
+      <div className="popup-foot">
+        {onCancel && <Button onPress={onCancel}>Cancel</Button>}
+        <Button kind="primary" type="submit" isBusy={isBusy}>
+          {action}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+interface FormDialogProps extends FormProps {
+  title: string;
+  hint?: ReactNode;
+  isOpen: boolean;
+  onClose: () => void;
+}
+
+export function FormDialog({ title, hint, isOpen, onClose, ...form }: FormDialogProps) {
+  return (
+    <Dialog title={title} hint={hint} isOpen={isOpen} onClose={onClose}>
+      <Form {...form} onCancel={onClose} />
+    </Dialog>
+  );
+}

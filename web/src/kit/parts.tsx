@@ -1,0 +1,150 @@
+import type { ReactNode } from 'react';
+import { useState } from 'react';
+import { words } from './format.ts';
+
+/** The head of every page: what it is, one sentence, what can be done here. */
+export function PageHead({ title, hint, children }: { title: string; hint?: ReactNode; children?: ReactNode }) {
+  return (
+    <header className="page-head">
+      <div>
+        <h1>{title}</h1>
+        {hint && <p className="hint">{hint}</p>}
+      </div>
+      {children && <div className="actions">{children}</div>}
+    </header>
+  );
+}
+
+export function Card({ title, children, action }: { title?: string; children: ReactNode; action?: ReactNode }) {
+  return (
+    <section className="card">
+      {title && (
+        <div className="card-head">
+          <h2>{title}</h2>
+          {action}
+        </div>
+      )}
+      {children}
+    </section>
+  );
+}
+
+type Tone = 'good' | 'wait' | 'bad' | 'quiet';
+const TONES: Readonly<Record<string, Tone>> = {
+  ...{
+    active: 'good',
+    approved: 'good',
+    accepted: 'good',
+    connected: 'good',
+    paid: 'good',
+    ok: 'good',
+    delivered: 'good',
+  },
+  ...{ completed: 'good', signed: 'good', hired: 'good', succeeded: 'good', resolved: 'good', won: 'good' },
+  ...{ pending: 'wait', submitted: 'wait', shortlisted: 'wait', sent: 'wait', draft: 'quiet', in_progress: 'wait' },
+  ...{ expiring: 'wait', reauth_required: 'bad', error: 'bad', failing: 'bad', rejected: 'bad', revoked: 'bad' },
+  ...{ failed: 'bad', disabled: 'bad', revision_requested: 'wait', open: 'wait', in_transit: 'wait', exhausted: 'bad' },
+};
+
+/** A state, in words; its colour only repeats them. */
+export function Badge({ state }: { state: string }) {
+  return <span className={`badge ${TONES[state] ?? 'quiet'}`}>{words(state)}</span>;
+}
+
+interface ButtonProps {
+  children: ReactNode;
+  onPress?: () => void;
+  kind?: 'primary' | 'plain' | 'danger' | 'quiet';
+  type?: 'button' | 'submit';
+  isBusy?: boolean;
+  isDisabled?: boolean;
+  label?: string;
+}
+
+export function Button({ children, onPress, kind = 'plain', type = 'button', isBusy, isDisabled, label }: ButtonProps) {
+  return (
+    <button
+      type={type === 'submit' ? 'submit' : 'button'}
+      className={`button ${kind}`}
+      onClick={onPress}
+      disabled={isDisabled || isBusy}
+      aria-busy={isBusy}
+      aria-label={label}
+    >
+      {children}
+    </button>
+  );
+}
+
+/** Figures at a glance; `was` is the period before. */
+export function Stat({ label, value, note }: { label: string; value: ReactNode; note?: ReactNode }) {
+  return (
+    <div className="stat">
+      <dt>{label}</dt>
+      <dd>{value}</dd>
+      {note && <dd className="note">{note}</dd>}
+    </div>
+  );
+}
+
+export function Stats({ children }: { children: ReactNode }) {
+  return <dl className="stats">{children}</dl>;
+}
+
+/** Names and values of one thing. */
+export function Facts({ of }: { of: readonly (readonly [label: string, value: ReactNode])[] }) {
+  return (
+    <dl className="facts">
+      {of.map(([label, value]) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>{value === null || value === undefined || value === '' ? '–' : value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <div className="empty">
+      <p className="strong">{title}</p>
+      {children && <div>{children}</div>}
+    </div>
+  );
+}
+
+export function Failure({ error, again }: { error: Error; again?: () => void }) {
+  return (
+    <div className="failure" role="alert">
+      <p>{error.message}</p>
+      {again && <Button onPress={again}>Try again</Button>}
+    </div>
+  );
+}
+
+/** As tall as what will be there, so that nothing jumps. */
+export function Loading({ rows = 6 }: { rows?: number }) {
+  return (
+    <div className="loading" role="status">
+      <span className="sr-only">Loading</span>
+      {Array.from({ length: rows }, (_, i) => `row ${i}`).map((name) => (
+        <span key={name} className="bone" />
+      ))}
+    </div>
+  );
+}
+
+export function Copy({ text, label }: { text: string; label: string }) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+    setTimeout(() => setCopied(false), 2_000);
+  };
+  return (
+    <Button onPress={() => void copy()} label={isCopied ? 'Copied' : label}>
+      {isCopied ? 'Copied' : 'Copy'}
+    </Button>
+  );
+}

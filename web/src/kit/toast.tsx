@@ -1,0 +1,23 @@
+import { createContext, type ReactNode, useCallback, useContext, useState } from 'react';
+
+const SHOWN_MS = 6_000;
+const Say = createContext<(text: string) => void>(() => undefined);
+
+/** Says what was done, where it is read out and soon gone. */
+export const useSay = () => useContext(Say);
+
+export function Toasts({ children }: { children: ReactNode }) {
+  const [text, setText] = useState('');
+  const say = useCallback((next: string) => {
+    setText(next);
+    setTimeout(() => setText((shown) => (shown === next ? '' : shown)), SHOWN_MS);
+  }, []);
+  return (
+    <Say value={say}>
+      {children}
+      <div className="toast" role="status" data-shown={text !== ''}>
+        {text}
+      </div>
+    </Say>
+  );
+}

@@ -1,0 +1,38 @@
+/** The pages, in the order that a brand works. */
+export const NAVIGATION = [
+  {
+    title: '',
+    links: [
+      { to: '/', label: 'Home' },
+      { to: '/figures', label: 'Figures' },
+    ],
+  },
+  {
+    title: 'Creators',
+    links: [
+      { to: '/directory', label: 'Directory' },
+      { to: '/roster', label: 'Roster' },
+      { to: '/campaigns', label: 'Campaigns' },
+      { to: '/applications', label: 'Applications' },
+      { to: '/deliverables', label: 'Deliverables' },
+    ],
+  },
+  {
+    title: 'Money',
+    links: [
+      { to: '/commissions', label: 'Commissions' },
+      { to: '/payouts', label: 'Payouts' },
+      { to: '/links', label: 'Links and codes' },
+    ],
+  },
+  {
+    title: 'Set up',
+    links: [
+      { to: '/stores', label: 'Stores' },
+      { to: '/keys', label: 'API keys' },
+      { to: '/people', label: 'People' },
+      { to: '/audit', label: 'Audit log' },
+      { to: '/settings', label: 'Settings' },
+    ],
+  },
+] as const;

@@ -1,0 +1,122 @@
+import { useState } from 'react';
+import type { Row } from '../call/call.ts';
+import { useCall, useChange, useRows } from '../call/use.ts';
+import { Dialog } from '../kit/dialog.tsx';
+import { Download } from '../kit/download.tsx';
+import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
+import { day, words } from '../kit/format.ts';
+import { Badge, Button, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { type Column, Table } from '../kit/table.tsx';
+
+const STATES = ['pending', 'shortlisted', 'accepted', 'rejected'] as const;
+type Application = Row<'list_applications'>;
+
+function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }) {
+  const { data, error } = useCall('get_application', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const update = useChange('update_application', [
+    'list_applications',
+    'get_application',
+    'list_roster',
+    'list_campaigns',
+  ]);
+  const application = data?.data;
+  const decide = (status: 'accepted' | 'rejected' | 'shortlisted') =>
+    update.mutateAsync({ params: { id: id ?? '' }, body: { status } }).then(onClose, () => undefined);
+  return (
+    <Dialog
+      title={application?.creator_name ?? application?.creator_email ?? 'Application'}
+      isOpen={id !== undefined}
+      onClose={onClose}
+      isSide
+    >
+      {error && <Failure error={error} />}
+      {!application && !error && <Loading />}
+      {application && application.id === id && (
+        <>
+          <Facts
+            of={[
+              ['Campaign', application.campaign_title],
+              ['State', <Badge key="state" state={application.status} />],
+              ['E-mail', application.creator_email],
+              ['Photo app', application.creator_photo_app && `@${application.creator_photo_app}`],
+              ['Video app', application.creator_video_app && `@${application.creator_video_app}`],
+              ['Applied', day(application.applied_at)],
+              ['Message', application.message],
+              [
+                'Work',
+                application.portfolio_urls.map((url) => (
+                  <a key={url} href={url} target="_blank" rel="noreferrer" className="block">
+                    {url}
+                  </a>
+                )),
+              ],
+              ['Note', application.note],
+            ]}
+          />
+          {update.error && <Failure error={update.error} />}
+          <div className="popup-foot">
+            <Button kind="danger" isBusy={update.isPending} onPress={() => void decide('rejected')}>
+              Reject
+            </Button>
+            <Button isBusy={update.isPending} onPress={() => void decide('shortlisted')}>
+              Shortlist
+            </Button>
+            <Button kind="primary" isBusy={update.isPending} onPress={() => void decide('accepted')}>
+              Accept
+            </Button>
+          </div>
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+export function Applications() {
+  const { get } = useFilters();
+  const query = {
+    status: choiceOf(get('status'), STATES),
+    campaign_id: get('campaign_id'),
+    creator_email: get('creator_email'),
+  };
+  const list = useRows('list_applications', query);
+  const [shown, setShown] = useState<string>();
+  const columns: readonly Column<Application>[] = [
+    {
+      head: 'Creator',
+      cell: ({ id, creator_name, creator_email }) => (
+        <>
+          <button type="button" className="link" onClick={() => setShown(id)}>
+            {creator_name ?? creator_email}
+          </button>
+          <span className="second">{creator_name ? creator_email : ''}</span>
+        </>
+      ),
+    },
+    { head: 'Campaign', cell: ({ campaign_title }) => campaign_title, isWide: true },
+    { head: 'State', cell: ({ status }) => <Badge state={status} /> },
+    { head: 'Applied', cell: ({ applied_at }) => day(applied_at), isWide: true },
+  ];
+  return (
+    <>
+      <PageHead
+        title="Applications"
+        hint="Creators who want to work with you. Accepting one puts the creator on the roster."
+      >
+        <Download id="list_applications" query={query} name="applications.csv" />
+      </PageHead>
+      <Filters
+        of={[
+          { name: 'status', label: 'State', kind: 'select', options: STATES.map((state) => [state, words(state)]) },
+          { name: 'creator_email', label: 'Creator’s e-mail', kind: 'text' },
+        ]}
+      />
+      <Table
+        caption="Applications"
+        list={list}
+        columns={columns}
+        empty={<Empty title="No applications here">They come from the pages of your campaigns.</Empty>}
+      />
+      <Detail id={shown} onClose={() => setShown(undefined)} />
+    </>
+  );
+}

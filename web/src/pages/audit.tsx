@@ -1,0 +1,77 @@
+import { useState } from 'react';
+import type { Row } from '../call/call.ts';
+import { useRows } from '../call/use.ts';
+import { Dialog } from '../kit/dialog.tsx';
+import { Download } from '../kit/download.tsx';
+import { Filters, useFilters } from '../kit/filters.tsx';
+import { time, words } from '../kit/format.ts';
+import { Empty, Facts, PageHead } from '../kit/parts.tsx';
+import { type Column, PlainTable, Table } from '../kit/table.tsx';
+
+type Entry = Row<'list_audit_log'>;
+const shown = (value: unknown) =>
+  value === undefined || value === null ? '–' : typeof value === 'string' ? value : JSON.stringify(value);
+
+export function Audit() {
+  const { get } = useFilters();
+  const query = { operation: get('operation'), resource_id: get('resource_id') };
+  const list = useRows('list_audit_log', query);
+  const [entry, setEntry] = useState<Entry>();
+  const names = [...new Set([...Object.keys(entry?.old ?? {}), ...Object.keys(entry?.new ?? {})])];
+  const columns: readonly Column<Entry>[] = [
+    {
+      head: 'What',
+      cell: (row) => (
+        <>
+          <button type="button" className="link" onClick={() => setEntry(row)}>
+            {words(row.operation)}
+          </button>
+          <span className="second">{row.resource_id}</span>
+        </>
+      ),
+    },
+    {
+      head: 'Who',
+      cell: ({ person_name, key_name }) => person_name ?? (key_name ? `Key ${key_name}` : 'A creator, or the server'),
+    },
+    { head: 'When', cell: ({ created_at }) => time(created_at), isWide: true },
+  ];
+  return (
+    <>
+      <PageHead title="Audit log" hint="Every change, by whom and when.">
+        <Download id="list_audit_log" query={query} name="audit-log.csv" />
+      </PageHead>
+      <Filters
+        of={[
+          { name: 'operation', label: 'Operation', kind: 'text' },
+          { name: 'resource_id', label: 'Id of what changed', kind: 'text' },
+        ]}
+      />
+      <Table caption="Audit log" list={list} columns={columns} empty={<Empty title="No changes here" />} />
+      <Dialog title={words(entry?.operation)} isOpen={entry !== undefined} onClose={() => setEntry(undefined)} isSide>
+        {entry && (
+          <>
+            <Facts
+              of={[
+                ['Who', entry.person_name ?? entry.key_name ?? 'A creator, on a public page'],
+                ['When', time(entry.created_at)],
+                ['Of', entry.resource_id],
+                ['Request', entry.request_id],
+              ]}
+            />
+            <PlainTable
+              caption="What changed"
+              rows={names}
+              keyOf={(name) => name}
+              columns={[
+                { head: 'Field', cell: (name) => words(name) },
+                { head: 'Before', cell: (name) => shown(entry.old?.[name]) },
+                { head: 'After', cell: (name) => shown(entry.new?.[name]) },
+              ]}
+            />
+          </>
+        )}
+      </Dialog>
+    </>
+  );
+}

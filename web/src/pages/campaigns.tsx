@@ -1,0 +1,174 @@
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { Row } from '../call/call.ts';
+import { useCall, useChange, useRows } from '../call/use.ts';
+import { Dialog } from '../kit/dialog.tsx';
+import { Download } from '../kit/download.tsx';
+import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
+import { Form, FormDialog, type Values } from '../kit/form.tsx';
+import { day, number, words } from '../kit/format.ts';
+import { Badge, Button, Copy, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { type Column, Table } from '../kit/table.tsx';
+
+const STATES = ['active', 'draft', 'paused', 'completed'] as const;
+const KINDS = ['none', 'fixed', 'commission', 'product'] as const;
+type Campaign = Row<'list_campaigns'>;
+
+function compensationOf(values: Values) {
+  const type = values.choice('compensation', KINDS);
+  if (type === 'none') return null;
+  const amount = values.someNumber('amount') ?? null;
+  return { type, amount, ...(type === 'fixed' ? { currency: values.some('currency')?.toUpperCase() ?? null } : {}) };
+}
+
+function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }) {
+  const { data, error } = useCall('get_campaign', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const update = useChange('update_campaign', ['list_campaigns', 'get_campaign']);
+  const campaign = data?.data;
+  const page = `${location.origin}/apply/${id ?? ''}`;
+  return (
+    <Dialog title={campaign?.title ?? 'Campaign'} isOpen={id !== undefined} onClose={onClose} isSide>
+      {error && <Failure error={error} />}
+      {!campaign && !error && <Loading />}
+      {campaign && campaign.id === id && (
+        <>
+          <Facts
+            of={[
+              ['State', <Badge key="state" state={campaign.status} />],
+              ['Compensation', campaign.compensation_label],
+              ['Applicants', number(campaign.applicant_count)],
+              ['Hired', number(campaign.hired_count)],
+              ['Deadline', day(campaign.deadline)],
+              ['Description', campaign.description],
+            ]}
+          />
+          <div className="row">
+            <Link className="button plain" to="/applications" search={{ campaign_id: campaign.id }}>
+              Applications
+            </Link>
+            <a className="button plain" href={page} target="_blank" rel="noreferrer">
+              The page where creators apply
+            </a>
+            <Copy text={page} label="Copy the address of the page" />
+          </div>
+          <Form
+            key={campaign.updated_at ?? campaign.id}
+            action="Save"
+            fields={[
+              { name: 'name', label: 'Name', isRequired: true, value: campaign.title },
+              {
+                name: 'status',
+                label: 'State',
+                kind: 'select',
+                isRequired: true,
+                value: campaign.status,
+                options: STATES.map((state) => [state, words(state)]),
+              },
+              { name: 'description', label: 'Description', kind: 'textarea', value: campaign.description },
+            ]}
+            onSubmit={async (values) => {
+              await update.mutateAsync({
+                params: { id: campaign.id },
+                body: {
+                  name: values.text('name'),
+                  status: values.choice('status', STATES),
+                  description: values.orNull('description'),
+                },
+              });
+              onClose();
+            }}
+          />
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+export function Campaigns() {
+  const { get } = useFilters();
+  const query = { status: choiceOf(get('status'), STATES) };
+  const list = useRows('list_campaigns', query);
+  const create = useChange('create_campaign', ['list_campaigns']);
+  const [isMaking, setMaking] = useState(false);
+  const [shown, setShown] = useState<string>();
+  const columns: readonly Column<Campaign>[] = [
+    {
+      head: 'Campaign',
+      cell: ({ id, title, compensation_label }) => (
+        <>
+          <button type="button" className="link" onClick={() => setShown(id)}>
+            {title}
+          </button>
+          <span className="second">{compensation_label}</span>
+        </>
+      ),
+    },
+    { head: 'State', cell: ({ status }) => <Badge state={status} /> },
+    { head: 'Applicants', cell: ({ applicant_count }) => number(applicant_count), isNumber: true },
+    { head: 'Hired', cell: ({ hired_count }) => number(hired_count), isNumber: true, isWide: true },
+    { head: 'Deadline', cell: ({ deadline }) => day(deadline), isWide: true },
+  ];
+  return (
+    <>
+      <PageHead title="Campaigns" hint="What you look for creators for. Each has a page where they apply.">
+        <Download id="list_campaigns" query={query} name="campaigns.csv" />
+        <Button kind="primary" onPress={() => setMaking(true)}>
+          Make a campaign
+        </Button>
+      </PageHead>
+      <Filters
+        of={[{ name: 'status', label: 'State', kind: 'select', options: STATES.map((state) => [state, words(state)]) }]}
+      />
+      <Table
+        caption="Campaigns"
+        list={list}
+        columns={columns}
+        empty={<Empty title="No campaigns here">Make one, and send creators its page.</Empty>}
+      />
+      <FormDialog
+        title="Make a campaign"
+        isOpen={isMaking}
+        onClose={() => setMaking(false)}
+        action="Make the campaign"
+        fields={[
+          { name: 'name', label: 'Name', isRequired: true },
+          { name: 'description', label: 'Description', kind: 'textarea', hint: 'Creators read it where they apply.' },
+          {
+            name: 'compensation',
+            label: 'Compensation',
+            kind: 'select',
+            options: [
+              ['none', 'Not said'],
+              ['fixed', 'A fixed amount'],
+              ['commission', 'A commission, in percent'],
+              ['product', 'The product'],
+            ],
+          },
+          { name: 'amount', label: 'Amount or percent', kind: 'number' },
+          { name: 'currency', label: 'Currency', hint: 'Of a fixed amount; three letters.' },
+          { name: 'deadline', label: 'Deadline', kind: 'date' },
+          {
+            name: 'status',
+            label: 'State',
+            kind: 'select',
+            value: 'active',
+            options: STATES.map((state) => [state, words(state)]),
+          },
+        ]}
+        onSubmit={async (values) => {
+          await create.mutateAsync({
+            body: {
+              name: values.text('name'),
+              description: values.orNull('description'),
+              compensation: compensationOf(values),
+              deadline: values.orNull('deadline'),
+              status: values.choice('status', STATES),
+            },
+          });
+          setMaking(false);
+        }}
+      />
+      <Detail id={shown} onClose={() => setShown(undefined)} />
+    </>
+  );
+}

@@ -1,0 +1,223 @@
+import { useState } from 'react';
+import { type Answer, CallError } from '../call/call.ts';
+import { useCall, useChange } from '../call/use.ts';
+import { Dialog } from '../kit/dialog.tsx';
+import { Filters, useFilters } from '../kit/filters.tsx';
+import { compact, number, percent } from '../kit/format.ts';
+import { Button, Card, Empty, Facts, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
+import { PlainTable } from '../kit/table.tsx';
+import { useSay } from '../kit/toast.tsx';
+import { SavedSearches } from './saved-searches.tsx';
+
+type Found = Answer<'search_creators'>;
+type Creator = Found['data'][number];
+const NAMES = [
+  'q',
+  'category',
+  'niche',
+  'country',
+  'state',
+  'city',
+  'gender',
+  'follower_min',
+  'follower_max',
+  'engagement_min',
+] as const;
+const FACETS = ['category', 'niche', 'country', 'state', 'metro', 'gender'] as const;
+const FILTER_OF = {
+  category: 'category',
+  niche: 'niche',
+  country: 'country',
+  state: 'state',
+  metro: 'city',
+  gender: 'gender',
+} as const;
+
+function Facets({
+  of,
+  onChoose,
+}: {
+  of: NonNullable<Found['preview']>['facets'];
+  onChoose: (name: string, value: string) => void;
+}) {
+  return (
+    <div className="facets">
+      {FACETS.map((facet) => (
+        <fieldset key={facet}>
+          <legend>{facet}</legend>
+          {of[facet].slice(0, 8).map(({ value, count }) => (
+            <button key={value} type="button" className="chip" onClick={() => onChoose(FILTER_OF[facet], value)}>
+              {value} <span className="muted">{compact(count)}</span>
+            </button>
+          ))}
+        </fieldset>
+      ))}
+    </div>
+  );
+}
+
+function Profile({ creator, onClose }: { creator: Creator | undefined; onClose: () => void }) {
+  const add = useChange('add_to_roster', ['list_roster']);
+  const byHandle = useChange('add_to_roster_by_handle', ['list_roster']);
+  const say = useSay();
+  async function put({ extracted_email, username, full_name }: Creator) {
+    try {
+      if (extracted_email) await add.mutateAsync({ body: { creator_email: extracted_email } });
+      else await byHandle.mutateAsync({ body: { ig_handle: username, name: full_name } });
+      say(`${full_name ?? username} is on the roster.`);
+      onClose();
+    } catch (error) {
+      say(error instanceof Error ? error.message : 'It did not work.');
+    }
+  }
+  return (
+    <Dialog
+      title={creator?.full_name ?? creator?.username ?? ''}
+      isOpen={creator !== undefined}
+      onClose={onClose}
+      isSide
+    >
+      {creator && (
+        <>
+          <Facts
+            of={[
+              ['Handle', `@${creator.username}`],
+              ['Followers', number(creator.follower_count)],
+              ['Engagement', percent(creator.engagement_rate)],
+              ['Category', creator.category],
+              ['Niches', creator.niches],
+              ['Place', [creator.city, creator.state, creator.country].filter(Boolean).join(', ')],
+              ['E-mail', creator.extracted_email],
+              ['About', creator.biography],
+            ]}
+          />
+          <div className="popup-foot">
+            <Button kind="primary" isBusy={add.isPending || byHandle.isPending} onPress={() => void put(creator)}>
+              Put on the roster
+            </Button>
+          </div>
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+/** One page, fetched when it is asked for, for what it costs. */
+function Results({ query, pages }: { query: Record<string, string>; pages: number }) {
+  const [page, setPage] = useState(0);
+  const [shown, setShown] = useState<Creator>();
+  const { data, error, isFetching } = useCall(
+    'search_creators',
+    { query: { ...query, page, limit: 50 } },
+    { enabled: page > 0 },
+  );
+  if (page === 0) {
+    return (
+      <p>
+        <Button kind="primary" onPress={() => setPage(1)}>
+          Show the creators
+        </Button>{' '}
+        <span className="muted">People who are signed in search within the plan; a data key pays 1 credit a page.</span>
+      </p>
+    );
+  }
+  return (
+    <>
+      {error && <Failure error={error} />}
+      {!data && !error && <Loading rows={8} />}
+      {data && (
+        <PlainTable
+          caption="Creators"
+          rows={data.data}
+          keyOf={({ pk }) => String(pk)}
+          columns={[
+            {
+              head: 'Creator',
+              cell: (creator) => (
+                <>
+                  <button type="button" className="link" onClick={() => setShown(creator)}>
+                    {creator.full_name ?? creator.username}
+                  </button>
+                  <span className="second">@{creator.username}</span>
+                </>
+              ),
+            },
+            { head: 'Followers', cell: ({ follower_count }) => compact(follower_count), isNumber: true },
+            {
+              head: 'Engagement',
+              cell: ({ engagement_rate }) => percent(engagement_rate),
+              isNumber: true,
+              isWide: true,
+            },
+            { head: 'Category', cell: ({ category }) => category ?? '–', isWide: true },
+            { head: 'Place', cell: ({ city, country }) => [city, country].filter(Boolean).join(', ') || '–' },
+          ]}
+        />
+      )}
+      <div className="row">
+        <Button isDisabled={page <= 1} isBusy={isFetching} onPress={() => setPage(page - 1)}>
+          Previous page
+        </Button>
+        <span>
+          Page {number(page)} of {number(pages)}
+        </span>
+        <Button isDisabled={page >= pages} isBusy={isFetching} onPress={() => setPage(page + 1)}>
+          Next page
+        </Button>
+      </div>
+      <Profile creator={shown} onClose={() => setShown(undefined)} />
+    </>
+  );
+}
+
+export function Directory() {
+  const { get, set } = useFilters();
+  const query: Record<string, string> = {};
+  for (const name of NAMES) {
+    const value = get(name);
+    if (value !== undefined) query[name] = value;
+  }
+  const { data, error } = useCall('search_creators', { query: { ...query, preview: true, limit: 50 } });
+  const preview = data?.preview;
+  const isOff = error instanceof CallError && error.code === 'SUBSCRIPTION_REQUIRED';
+  return (
+    <>
+      <PageHead
+        title="Directory"
+        hint="Public creators. The counts below are free; the creators themselves come page by page."
+      />
+      <SavedSearches />
+      <Filters
+        of={[
+          { name: 'q', label: 'Words or a place', kind: 'text' },
+          { name: 'category', label: 'Category', kind: 'text' },
+          { name: 'country', label: 'Country', kind: 'text' },
+          { name: 'city', label: 'City or metro', kind: 'text' },
+          { name: 'follower_min', label: 'Followers from', kind: 'number' },
+          { name: 'follower_max', label: 'Followers to', kind: 'number' },
+          { name: 'engagement_min', label: 'Engagement from, %', kind: 'number' },
+        ]}
+      />
+      {isOff && <Empty title="The directory is not in your plan">{error.message}</Empty>}
+      {error && !isOff && <Failure error={error} />}
+      {!error && !preview && <Loading rows={4} />}
+      {preview && data && (
+        <>
+          <Stats>
+            <Stat label="Creators found" value={number(data.pagination.total)} />
+            <Stat label="Pages" value={number(preview.pages)} />
+            <Stat label="Credits for all, with a data key" value={number(preview.credits_to_fetch_all)} />
+          </Stats>
+          <Card title="Narrow it down">
+            <Facets of={preview.facets} onChoose={set} />
+          </Card>
+          {data.pagination.total > 0 ? (
+            <Results key={JSON.stringify(query)} query={query} pages={preview.pages} />
+          ) : (
+            <Empty title="Nobody matches">Take a filter away.</Empty>
+          )}
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,92 @@
+import { useCall } from '../call/use.ts';
+import { Dialog } from '../kit/dialog.tsx';
+import { day, money, time, words } from '../kit/format.ts';
+import { Badge, Facts, Failure, Loading } from '../kit/parts.tsx';
+
+/** What stands against an approval, said to a person. */
+export const BLOCKS: Readonly<Record<string, string>> = {
+  rejected: 'It was rejected.',
+  order_not_paid: 'The order is not paid, or was cancelled or refunded in full.',
+  review_period_active: 'The days in which the order may come back are not over.',
+  high_fraud_flag: 'It looks like fraud; automatic approval is off for it.',
+};
+
+/** Why an order paid whom it paid, or nobody. */
+export function ExplainDialog({ orderId, onClose }: { orderId: string | undefined; onClose: () => void }) {
+  const { data: answer, error } = useCall(
+    'explain_attribution',
+    { query: { order_id: orderId ?? '' } },
+    { enabled: orderId !== undefined },
+  );
+  const data = answer?.data;
+  return (
+    <Dialog title={`Order ${orderId ?? ''}`} isOpen={orderId !== undefined} onClose={onClose} isSide>
+      {error && <Failure error={error} />}
+      {!error && !data && <Loading />}
+      {data && data.order_id === orderId && (
+        <div className="stack">
+          <p className="note-box">{data.explanation}</p>
+          <Facts
+            of={[
+              ['Store', words(data.source)],
+              ['Amount', money(data.amount, data.currency)],
+              ['Ordered', time(data.occurred_at)],
+              ['Paid', time(data.paid_at)],
+              ['Cancelled', data.cancelled_at && time(data.cancelled_at)],
+              ['Customer', data.customer_email],
+            ]}
+          />
+          {data.commission && (
+            <>
+              <h3>
+                Commission <Badge state={data.commission.status} />
+              </h3>
+              <Facts
+                of={[
+                  ['Amount', money(data.commission.commission, data.currency)],
+                  ['Creator', data.commission.creator_name ?? data.commission.creator_email],
+                  ['May be approved from', day(data.commission.hold_ends_at)],
+                  ['Note', data.commission.status_note],
+                ]}
+              />
+              {data.commission.blocked_by.length > 0 && (
+                <div className="problem summary">
+                  {data.commission.blocked_by.map((code) => (
+                    <p key={code}>{BLOCKS[code] ?? words(code)}</p>
+                  ))}
+                </div>
+              )}
+              {data.commission.fraud_flags.map(({ code, detail, severity }) => (
+                <p key={code}>
+                  <Badge state={`${severity} risk`} /> {detail}
+                </p>
+              ))}
+            </>
+          )}
+          <h3>What was considered</h3>
+          <ul className="plain">
+            {data.candidates.map((candidate, i) => (
+              <li key={`${candidate.type} ${candidate.link_id ?? i}`}>
+                {candidate.explanation}
+                <span className="second muted"> {candidate.creator_name ?? candidate.creator_email}</span>
+              </li>
+            ))}
+            {data.candidates.length === 0 && <li className="muted">No code and no click came with this order.</li>}
+          </ul>
+          {data.refunds.length > 0 && (
+            <>
+              <h3>Refunds</h3>
+              <ul className="plain">
+                {data.refunds.map(({ refund_id, amount, at }) => (
+                  <li key={refund_id}>
+                    {money(amount, data.currency)}, {day(at)}
+                  </li>
+                ))}
+              </ul>
+            </>
+          )}
+        </div>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,165 @@
+import { lazy, Suspense } from 'react';
+import { useCall } from '../call/use.ts';
+import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
+import { day, money, number, percent } from '../kit/format.ts';
+import { Card, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
+import { PlainTable } from '../kit/table.tsx';
+
+const Chart = lazy(() => import('../kit/chart.tsx'));
+const GRANULARITIES = ['day', 'week', 'month'] as const;
+const DAY_MS = 86_400_000;
+
+const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+
+/** As long a time, just before. */
+function before(from: string, to: string): { from: string; to: string } {
+  const [start, end] = [Date.parse(from), Date.parse(to)];
+  return { from: dayOf(start - (end - start) - DAY_MS), to: dayOf(start - DAY_MS) };
+}
+
+function versus(now: number, was: number | undefined): string | undefined {
+  if (was === undefined) return undefined;
+  if (was === 0) return now === 0 ? 'as before' : 'nothing before';
+  const change = Math.round(((now - was) / was) * 100);
+  return `${change > 0 ? '+' : ''}${number(change)} % on the period before`;
+}
+
+function ByLink({ from, to }: { from: string; to: string }) {
+  const { data } = useCall('list_affiliate_performance', { query: { date_from: from, date_to: to, limit: 50 } });
+  if (!data) return <Loading rows={4} />;
+  return (
+    <PlainTable
+      caption="Figures by link and code"
+      rows={data.data}
+      keyOf={({ link_id, currency }) => `${link_id} ${currency}`}
+      columns={[
+        {
+          head: 'Link or code',
+          cell: ({ value, creator_name, creator_email }) => (
+            <>
+              {value}
+              <span className="second">{creator_name ?? creator_email}</span>
+            </>
+          ),
+        },
+        { head: 'Clicks', cell: ({ clicks }) => number(clicks), isNumber: true, isWide: true },
+        { head: 'Orders', cell: ({ conversions }) => number(conversions), isNumber: true },
+        {
+          head: 'Sales',
+          cell: ({ revenue_minor, currency }) => money(major(revenue_minor, currency), currency),
+          isNumber: true,
+        },
+      ]}
+    />
+  );
+}
+
+/** Minor units as the currency counts them: yen have none. */
+function major(minor: number, currency: string): number {
+  const digits =
+    new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
+  return minor / 10 ** digits;
+}
+
+export function Figures() {
+  const { get, set } = useFilters();
+  const granularity = choiceOf(get('by'), GRANULARITIES) ?? 'day';
+  const to = get('to') ?? dayOf(Date.now());
+  const from = get('from') ?? dayOf(Date.parse(to) - 29 * DAY_MS);
+  const now = useCall('get_analytics', { query: { from, to, granularity } });
+  const was = useCall('get_analytics', { query: { ...before(from, to), granularity } });
+  const currency = useCall('get_session').data?.data.brand.currency ?? 'USD';
+  const summary = now.data?.summary;
+  const old = was.data?.summary;
+  return (
+    <>
+      <PageHead title="Figures" hint={`${day(from)} to ${day(to)}, in UTC days.`}>
+        <fieldset className="tabs">
+          <legend className="sr-only">A figure for each</legend>
+          {GRANULARITIES.map((one) => (
+            <label key={one} className="tab">
+              <input
+                type="radio"
+                name="by"
+                className="sr-only"
+                checked={granularity === one}
+                onChange={() => set('by', one)}
+              />
+              {one}
+            </label>
+          ))}
+        </fieldset>
+      </PageHead>
+      <Filters
+        of={[
+          { name: 'from', label: 'From', kind: 'date' },
+          { name: 'to', label: 'To', kind: 'date' },
+        ]}
+      />
+      {now.error && <Failure error={now.error} again={() => void now.refetch()} />}
+      {!now.error && !summary && <Loading />}
+      {summary && now.data && (
+        <>
+          <Stats>
+            <Stat
+              label="Sales"
+              value={money(summary.total_revenue, currency)}
+              note={versus(summary.total_revenue, old?.total_revenue)}
+            />
+            <Stat
+              label="Commissions"
+              value={money(summary.total_commissions, currency)}
+              note={versus(summary.total_commissions, old?.total_commissions)}
+            />
+            <Stat
+              label="Clicks"
+              value={number(summary.total_clicks)}
+              note={versus(summary.total_clicks, old?.total_clicks)}
+            />
+            <Stat
+              label="Orders"
+              value={number(summary.total_conversions)}
+              note={versus(summary.total_conversions, old?.total_conversions)}
+            />
+            <Stat label="Orders per 100 clicks" value={percent(summary.conversion_rate)} />
+          </Stats>
+          <Suspense fallback={<Loading rows={4} />}>
+            <div className="grid">
+              <Card title="Sales">
+                <Chart
+                  label="Sales"
+                  points={now.data.trends.map(({ date, revenue }) => ({ date, value: revenue }))}
+                  show={(value) => money(value, currency)}
+                />
+              </Card>
+              <Card title="Clicks">
+                <Chart
+                  label="Clicks"
+                  points={now.data.trends.map(({ date, clicks }) => ({ date, value: clicks }))}
+                  show={number}
+                />
+              </Card>
+            </div>
+          </Suspense>
+          <div className="grid">
+            <Card title="Top creators">
+              <PlainTable
+                caption="Top creators"
+                rows={now.data.top_creators}
+                keyOf={({ id }) => id}
+                columns={[
+                  { head: 'Creator', cell: ({ name, id }) => name ?? id },
+                  { head: 'Orders', cell: ({ conversions }) => number(conversions), isNumber: true },
+                  { head: 'Sales', cell: ({ revenue }) => money(revenue, currency), isNumber: true },
+                ]}
+              />
+            </Card>
+            <Card title="Links and codes">
+              <ByLink from={from} to={to} />
+            </Card>
+          </div>
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,118 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useCall } from '../call/use.ts';
+import { ago, money, number } from '../kit/format.ts';
+import { Badge, Card, Empty, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
+
+interface Waiting {
+  count: number | undefined;
+  text: string;
+  link: (content: ReactNode) => ReactNode;
+}
+
+function Decisions({ of }: { of: readonly Waiting[] }) {
+  const known = of.filter(({ count }) => count !== undefined);
+  const open = known.filter(({ count }) => count !== 0);
+  if (known.length === 0) return <Loading rows={3} />;
+  if (open.length === 0) return <Empty title="Nothing waits for you">New work appears here by itself.</Empty>;
+  return (
+    <ul className="decisions">
+      {open.map(({ count, text, link }) => (
+        <li key={text}>
+          {link(
+            <>
+              <strong>{number(count)}</strong> {text}
+            </>,
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const REFETCH = { refetchMs: 30_000 };
+
+export function Home() {
+  const { data: session } = useCall('get_session');
+  const currency = session?.data.brand.currency ?? 'USD';
+  const commissions = useCall('list_commissions', { query: { status: 'pending', limit: 1 } }, REFETCH);
+  const applications = useCall('list_applications', { query: { status: 'pending', limit: 1 } }, REFETCH);
+  const deliverables = useCall('list_deliverables', { query: { status: 'submitted', limit: 1 } }, REFETCH);
+  const payouts = useCall('list_payouts', { query: { limit: 100 } }, REFETCH);
+  const stores = useCall('list_affiliate_stores', { query: { limit: 100 } }, REFETCH);
+  const figures = useCall('get_analytics', {});
+  const broken = stores.data?.data.filter(
+    ({ status, webhook_health }) => status !== 'connected' || webhook_health.status === 'failing',
+  );
+  const unpaid = payouts.data?.data.filter(({ status }) => status === 'completed').length;
+  const summary = figures.data?.summary;
+  return (
+    <>
+      <PageHead title="Home" hint="What needs a decision today." />
+      <Card title="For you to decide">
+        <Decisions
+          of={[
+            {
+              count: commissions.data?.pagination.total,
+              text: 'commissions to review',
+              link: (content) => (
+                <Link to="/commissions" search={{ status: 'pending' }}>
+                  {content}
+                </Link>
+              ),
+            },
+            {
+              count: applications.data?.pagination.total,
+              text: 'applications to answer',
+              link: (content) => (
+                <Link to="/applications" search={{ status: 'pending' }}>
+                  {content}
+                </Link>
+              ),
+            },
+            {
+              count: deliverables.data?.pagination.total,
+              text: 'deliverables to look at',
+              link: (content) => (
+                <Link to="/deliverables" search={{ status: 'submitted' }}>
+                  {content}
+                </Link>
+              ),
+            },
+            { count: unpaid, text: 'payouts to settle', link: (content) => <Link to="/payouts">{content}</Link> },
+            {
+              count: broken?.length,
+              text: 'stores that need a look',
+              link: (content) => <Link to="/stores">{content}</Link>,
+            },
+          ]}
+        />
+      </Card>
+      <Card title="The last 30 days" action={<Link to="/figures">All figures</Link>}>
+        {figures.error && <Failure error={figures.error} again={() => void figures.refetch()} />}
+        {!figures.error && !summary && <Loading rows={2} />}
+        {summary && (
+          <Stats>
+            <Stat label="Sales" value={money(summary.total_revenue, currency)} />
+            <Stat label="Commissions" value={money(summary.total_commissions, currency)} />
+            <Stat label="Clicks" value={number(summary.total_clicks)} />
+            <Stat label="Orders" value={number(summary.total_conversions)} />
+            <Stat label="Active creators" value={number(summary.active_creators)} />
+          </Stats>
+        )}
+      </Card>
+      {stores.data && stores.data.data.length > 0 && (
+        <Card title="Stores" action={<Link to="/stores">All stores</Link>}>
+          <ul className="plain">
+            {stores.data.data.map(({ id, name, status, webhook_health }) => (
+              <li key={id} className="row">
+                <strong>{name}</strong> <Badge state={status} />
+                <span className="muted">last heard {ago(webhook_health.last_received_at)}</span>
+              </li>
+            ))}
+          </ul>
+        </Card>
+      )}
+    </>
+  );
+}

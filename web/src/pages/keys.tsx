@@ -1,0 +1,172 @@
+import { lazy, Suspense, useState } from 'react';
+import type { Row } from '../call/call.ts';
+import { useCall, useChange, useRows } from '../call/use.ts';
+import { Confirm, Dialog } from '../kit/dialog.tsx';
+import { FormDialog } from '../kit/form.tsx';
+import { ago, day, number } from '../kit/format.ts';
+import { Badge, Button, Card, Copy, Empty, PageHead, Stat, Stats } from '../kit/parts.tsx';
+import { type Column, Table } from '../kit/table.tsx';
+
+const Chart = lazy(() => import('../kit/chart.tsx'));
+const TYPES = ['brand', 'data'] as const;
+const OVERLAPS = [
+  ['24', 'For a day'],
+  ['168', 'For a week'],
+  ['0', 'Not at all'],
+] as const;
+
+type Key = Row<'list_keys'>;
+
+function Usage() {
+  const { data } = useCall('list_usage', { query: { limit: 100 } });
+  const balance = data?.summary.balance;
+  const byDay = Map.groupBy(data?.data ?? [], ({ date }) => date);
+  const points = [...byDay]
+    .map(([date, rows]) => ({ date, value: rows.reduce((sum, { credits, refunded }) => sum + credits - refunded, 0) }))
+    .reverse();
+  if (!balance) return null;
+  return (
+    <Card title="Credits of the directory">
+      <Stats>
+        <Stat label="Left this period" value={number(balance.remaining)} note={`of ${number(balance.granted)}`} />
+        <Stat label="Used" value={number(balance.charged - balance.refunded)} />
+        <Stat label="Renewed" value={day(balance.period_end)} />
+      </Stats>
+      {points.length > 0 && (
+        <Suspense>
+          <Chart label="Credits used" points={points} show={number} />
+        </Suspense>
+      )}
+    </Card>
+  );
+}
+
+export function Keys() {
+  const list = useRows('list_keys', {});
+  const make = useChange('create_key', ['list_keys']);
+  const rotate = useChange('rotate_key', ['list_keys']);
+  const revoke = useChange('revoke_key', ['list_keys']);
+  const [isMaking, setMaking] = useState(false);
+  const [rotated, setRotated] = useState<Key>();
+  const [shown, setShown] = useState<string>();
+  const columns: readonly Column<Key>[] = [
+    {
+      head: 'Name',
+      cell: ({ name, masked }) => (
+        <>
+          {name}
+          <span className="second">
+            <code>{masked}</code>
+          </span>
+        </>
+      ),
+    },
+    { head: 'Type', cell: ({ type }) => type, isWide: true },
+    { head: 'State', cell: ({ state }) => <Badge state={state} /> },
+    { head: 'Last used', cell: ({ last_used_at }) => ago(last_used_at), isWide: true },
+    { head: 'Made', cell: ({ created_at }) => day(created_at), isWide: true },
+    {
+      head: 'Actions',
+      cell: (key) =>
+        (key.state === 'active' || key.state === 'expiring') && (
+          <div className="row">
+            <Button onPress={() => setRotated(key)} label={`Rotate ${key.name}`}>
+              Rotate
+            </Button>
+            <Confirm
+              label="Revoke"
+              title={`Revoke ${key.name}?`}
+              action="Revoke the key"
+              onConfirm={() => revoke.mutateAsync({ params: { id: key.id } })}
+            >
+              <p>Whatever uses it is refused within a second. This cannot be taken back.</p>
+            </Confirm>
+          </div>
+        ),
+    },
+  ];
+  return (
+    <>
+      <PageHead
+        title="API keys"
+        hint="A brand key calls everything; a data key only searches the directory, for credits. A key is shown once, when it is made."
+      >
+        <Button kind="primary" onPress={() => setMaking(true)}>
+          Make a key
+        </Button>
+      </PageHead>
+      <Table
+        caption="API keys"
+        list={list}
+        columns={columns}
+        empty={<Empty title="No key yet">Make one for your website, your warehouse or an agent.</Empty>}
+      />
+      <Usage />
+      <FormDialog
+        title="Make a key"
+        isOpen={isMaking}
+        onClose={() => setMaking(false)}
+        action="Make the key"
+        fields={[
+          { name: 'name', label: 'Name', isRequired: true, hint: 'Who or what uses it, such as “website”.' },
+          {
+            name: 'type',
+            label: 'Type',
+            kind: 'select',
+            isRequired: true,
+            options: [
+              ['brand', 'Brand: all of the API'],
+              ['data', 'Data: the directory alone, for credits'],
+            ],
+          },
+          { name: 'expires_at', label: 'Ends on', kind: 'date' },
+        ]}
+        onSubmit={async (values) => {
+          const { data } = await make.mutateAsync({
+            body: {
+              name: values.text('name'),
+              type: values.choice('type', TYPES),
+              expires_at: values.some('expires_at'),
+            },
+          });
+          setMaking(false);
+          setShown(data.key);
+        }}
+      />
+      <FormDialog
+        title={`Rotate ${rotated?.name ?? ''}`}
+        hint="Makes a new key of the same name. Put it in place while the old one still works."
+        isOpen={rotated !== undefined}
+        onClose={() => setRotated(undefined)}
+        action="Make the new key"
+        fields={[
+          { name: 'overlap', label: 'The old key still works', kind: 'select', isRequired: true, options: OVERLAPS },
+        ]}
+        onSubmit={async (values) => {
+          const { data } = await rotate.mutateAsync({
+            params: { id: rotated?.id ?? '' },
+            body: { overlap_hours: values.number('overlap') },
+          });
+          setRotated(undefined);
+          setShown(data.key);
+        }}
+      />
+      <Dialog
+        title="Your new key"
+        hint="It is shown now and never again. Keep it where secrets are kept."
+        isOpen={shown !== undefined}
+        onClose={() => setShown(undefined)}
+      >
+        <code className="secret" data-testid="key">
+          {shown}
+        </code>
+        <div className="popup-foot">
+          <Copy text={shown ?? ''} label="Copy the key" />
+          <Button kind="primary" onPress={() => setShown(undefined)}>
+            I have kept it
+          </Button>
+        </div>
+      </Dialog>
+    </>
+  );
+}

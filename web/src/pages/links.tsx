@@ -1,0 +1,122 @@
+import { useState } from 'react';
+import type { Row } from '../call/call.ts';
+import { useChange, useRows } from '../call/use.ts';
+import { Confirm } from '../kit/dialog.tsx';
+import { Download } from '../kit/download.tsx';
+import { Filters, useFilters } from '../kit/filters.tsx';
+import { FormDialog } from '../kit/form.tsx';
+import { money, number, percent } from '../kit/format.ts';
+import { Badge, Button, Copy, Empty, PageHead } from '../kit/parts.tsx';
+import { type Column, Table } from '../kit/table.tsx';
+
+const TYPES = ['link', 'discount_code'] as const;
+type LinkRow = Row<'list_affiliate_links'>;
+
+export function Links() {
+  const { get } = useFilters();
+  const query = { creator_email: get('creator_email') };
+  const list = useRows('list_affiliate_links', query);
+  const create = useChange('create_affiliate_link', ['list_affiliate_links']);
+  const update = useChange('update_affiliate_link', ['list_affiliate_links']);
+  const [isMaking, setMaking] = useState(false);
+  const columns: readonly Column<LinkRow>[] = [
+    {
+      head: 'Link or code',
+      cell: ({ value, url, creator_name, creator_email }) => (
+        <>
+          <strong>{value}</strong>
+          <span className="second">{url ?? creator_name ?? creator_email}</span>
+        </>
+      ),
+    },
+    { head: 'Creator', cell: ({ creator_name, creator_email }) => creator_name ?? creator_email ?? '–', isWide: true },
+    { head: 'Rate', cell: ({ commission_rate }) => percent(commission_rate), isNumber: true, isWide: true },
+    { head: 'Clicks', cell: ({ clicks }) => number(clicks), isNumber: true, isWide: true },
+    { head: 'Orders', cell: ({ conversions }) => number(conversions), isNumber: true },
+    { head: 'Sales', cell: ({ revenue, currency }) => money(revenue, currency), isNumber: true },
+    { head: 'State', cell: ({ active }) => <Badge state={active ? 'active' : 'off'} />, isWide: true },
+    {
+      head: 'Actions',
+      cell: ({ id, active, url, value }) => (
+        <div className="row">
+          {url && <Copy text={url} label={`Copy the address of ${value}`} />}
+          {active ? (
+            <Confirm
+              label="Switch off"
+              title={`Switch ${value} off?`}
+              action="Switch off"
+              onConfirm={() => update.mutateAsync({ params: { id }, body: { active: false } })}
+            >
+              <p>New orders are not attributed to it. What it earned stays.</p>
+            </Confirm>
+          ) : (
+            <Button
+              onPress={() => update.mutate({ params: { id }, body: { active: true } })}
+              label={`Switch ${value} on`}
+            >
+              Switch on
+            </Button>
+          )}
+        </div>
+      ),
+      isWide: true,
+    },
+  ];
+  return (
+    <>
+      <PageHead title="Links and codes" hint="What creators share. Orders that come by them earn a commission.">
+        <Download id="list_affiliate_links" query={query} name="links.csv" />
+        <Button kind="primary" onPress={() => setMaking(true)}>
+          Make a link or code
+        </Button>
+      </PageHead>
+      <Filters of={[{ name: 'creator_email', label: 'Creator’s e-mail', kind: 'text' }]} />
+      <Table
+        caption="Links and codes"
+        list={list}
+        columns={columns}
+        empty={<Empty title="No links yet">Make one for a creator on your roster.</Empty>}
+      />
+      <FormDialog
+        title="Make a link or code"
+        isOpen={isMaking}
+        onClose={() => setMaking(false)}
+        action="Make it"
+        fields={[
+          { name: 'creator_email', label: 'Creator’s e-mail', kind: 'email', isRequired: true },
+          {
+            name: 'type',
+            label: 'Kind',
+            kind: 'select',
+            isRequired: true,
+            options: [
+              ['link', 'A short link'],
+              ['discount_code', 'A discount code'],
+            ],
+          },
+          {
+            name: 'value',
+            label: 'Name or code',
+            isRequired: true,
+            hint: 'The end of the link, or the code that customers type.',
+          },
+          { name: 'destination_url', label: 'Leads to', kind: 'url', hint: 'For a link: a page of your store.' },
+          { name: 'commission_rate', label: 'Commission, in percent', kind: 'number', step: '0.0001' },
+        ]}
+        onSubmit={async (values) => {
+          const rate = values.someNumber('commission_rate');
+          await create.mutateAsync({
+            body: {
+              creator_email: values.text('creator_email'),
+              type: values.choice('type', TYPES),
+              value: values.text('value'),
+              destination_url: values.orNull('destination_url'),
+              ...(rate === undefined ? {} : { commission_rate: rate }),
+            },
+          });
+          setMaking(false);
+        }}
+      />
+    </>
+  );
+}

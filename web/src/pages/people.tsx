@@ -1,0 +1,128 @@
+import { useState } from 'react';
+import type { Row } from '../call/call.ts';
+import { useCall, useChange, useRows } from '../call/use.ts';
+import { Confirm, Dialog } from '../kit/dialog.tsx';
+import { FormDialog } from '../kit/form.tsx';
+import { ago, words } from '../kit/format.ts';
+import { Button, Copy, Empty, PageHead } from '../kit/parts.tsx';
+import { type Column, Table } from '../kit/table.tsx';
+
+const ROLES = ['viewer', 'manager', 'owner'] as const;
+const ROLE_OPTIONS = [
+  ['viewer', 'Viewer: reads only'],
+  ['manager', 'Manager: all but the people'],
+  ['owner', 'Owner: everything'],
+] as const;
+type Person = Row<'list_people'>;
+
+export function People() {
+  const list = useRows('list_people', {});
+  const me = useCall('get_session').data?.data.person;
+  const invite = useChange('invite_person', ['list_people']);
+  const update = useChange('update_person', ['list_people', 'get_session']);
+  const remove = useChange('remove_person', ['list_people']);
+  const [isInviting, setInviting] = useState(false);
+  const [changed, setChanged] = useState<Person>();
+  const [link, setLink] = useState<string>();
+  const isOwner = me?.role === 'owner';
+  const columns: readonly Column<Person>[] = [
+    {
+      head: 'Person',
+      cell: ({ name, email, id }) => (
+        <>
+          {name ?? email}
+          {id === me?.id && ' (you)'}
+          <span className="second">{name ? email : ''}</span>
+        </>
+      ),
+    },
+    { head: 'Role', cell: ({ role }) => words(role) },
+    { head: 'Last here', cell: ({ last_seen_at }) => ago(last_seen_at), isWide: true },
+    {
+      head: 'Actions',
+      cell: (person) =>
+        isOwner && (
+          <div className="row">
+            <Button onPress={() => setChanged(person)} label={`Change ${person.email}`}>
+              Change
+            </Button>
+            {person.id !== me?.id && (
+              <Confirm
+                label="Remove"
+                title={`Remove ${person.name ?? person.email}?`}
+                action="Remove"
+                onConfirm={() => remove.mutateAsync({ params: { id: person.id } })}
+              >
+                <p>Their sessions end within a second. The audit log goes on naming them.</p>
+              </Confirm>
+            )}
+          </div>
+        ),
+    },
+  ];
+  return (
+    <>
+      <PageHead title="People" hint="Who may sign in here. The audit log names whoever changes something.">
+        {isOwner && (
+          <Button kind="primary" onPress={() => setInviting(true)}>
+            Invite somebody
+          </Button>
+        )}
+      </PageHead>
+      <Table caption="People" list={list} columns={columns} empty={<Empty title="Nobody yet" />} />
+      <FormDialog
+        title="Invite somebody"
+        isOpen={isInviting}
+        onClose={() => setInviting(false)}
+        action="Invite"
+        fields={[
+          { name: 'email', label: 'E-mail', kind: 'email', isRequired: true },
+          { name: 'name', label: 'Name' },
+          { name: 'role', label: 'Role', kind: 'select', isRequired: true, options: ROLE_OPTIONS },
+        ]}
+        onSubmit={async (values) => {
+          const { data } = await invite.mutateAsync({
+            body: { email: values.text('email'), name: values.orNull('name'), role: values.choice('role', ROLES) },
+          });
+          setInviting(false);
+          setLink(new URL(data.sign_in_path, location.origin).href);
+        }}
+      />
+      <FormDialog
+        title={`Change ${changed?.name ?? changed?.email ?? ''}`}
+        isOpen={changed !== undefined}
+        onClose={() => setChanged(undefined)}
+        action="Save"
+        fields={[
+          { name: 'name', label: 'Name', value: changed?.name ?? '' },
+          {
+            name: 'role',
+            label: 'Role',
+            kind: 'select',
+            isRequired: true,
+            options: ROLE_OPTIONS,
+            value: changed?.role ?? '',
+          },
+        ]}
+        onSubmit={async (values) => {
+          await update.mutateAsync({
+            params: { id: changed?.id ?? '' },
+            body: { name: values.orNull('name'), role: values.choice('role', ROLES) },
+          });
+          setChanged(undefined);
+        }}
+      />
+      <Dialog
+        title="Their way in"
+        hint="Good once and for three days. Send it to them; it is not shown again."
+        isOpen={link !== undefined}
+        onClose={() => setLink(undefined)}
+      >
+        <code className="secret">{link}</code>
+        <div className="popup-foot">
+          <Copy text={link ?? ''} label="Copy the link" />
+        </div>
+      </Dialog>
+    </>
+  );
+}

@@ -1,0 +1,156 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { CallError, call } from '../call/call.ts';
+import { readCsv } from '../kit/csv.ts';
+import { Dialog } from '../kit/dialog.tsx';
+import { number } from '../kit/format.ts';
+import { Badge, Button } from '../kit/parts.tsx';
+import { PlainTable } from '../kit/table.tsx';
+
+type Plan = 'add' | 'already there' | 'twice in the file' | 'no e-mail address' | 'added' | 'refused';
+
+interface Line {
+  id: string;
+  email: string;
+  note: string;
+  plan: Plan;
+  why?: string;
+}
+
+const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
+const NAMES = ['email', 'creator_email', 'e-mail', 'mail'];
+const SHOWN = 200;
+
+async function knownEmails(): Promise<Set<string>> {
+  const known = new Set<string>();
+  for (let page = 1; ; page += 1) {
+    const { data, pagination } = await call('list_roster', { query: { limit: 100, page } });
+    for (const { creator_email, status } of data) {
+      if (creator_email && status !== 'removed') known.add(creator_email.toLowerCase());
+    }
+    if (!pagination.has_more) return known;
+  }
+}
+
+/** What the import will do with each line, before it does anything. */
+async function planOf(text: string): Promise<Line[]> {
+  const rows = readCsv(text);
+  const [head = [], ...rest] = rows;
+  const names = head.map((name) => name.trim().toLowerCase());
+  const at = names.findIndex((name) => NAMES.includes(name));
+  const note = names.indexOf('note');
+  const known = await knownEmails();
+  const seen = new Set<string>();
+  return (at < 0 ? rows : rest).map((row, i) => {
+    const email = (row[Math.max(at, 0)] ?? '').trim();
+    const key = email.toLowerCase();
+    const line = { id: String(i), email, note: note < 0 ? '' : (row[note] ?? '').trim() };
+    if (!EMAIL.test(email)) return { ...line, plan: 'no e-mail address' };
+    if (known.has(key)) return { ...line, plan: 'already there' };
+    if (seen.has(key)) return { ...line, plan: 'twice in the file' };
+    seen.add(key);
+    return { ...line, plan: 'add' };
+  });
+}
+
+const TONE: Readonly<Record<Plan, string>> = {
+  ...{ add: 'pending', added: 'active', refused: 'rejected' },
+  ...{ 'already there': 'skipped', 'twice in the file': 'skipped', 'no e-mail address': 'failed' },
+};
+
+async function addLine(line: Line): Promise<Line> {
+  try {
+    await call('add_to_roster', { body: { creator_email: line.email, note: line.note || null } });
+    return { ...line, plan: 'added' };
+  } catch (error) {
+    if (error instanceof CallError && error.code === 'ALREADY_ON_ROSTER') return { ...line, plan: 'already there' };
+    return { ...line, plan: 'refused', why: error instanceof Error ? error.message : 'It did not work.' };
+  }
+}
+
+export function ImportDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+  const cache = useQueryClient();
+  const [lines, setLines] = useState<readonly Line[]>([]);
+  const [isBusy, setBusy] = useState(false);
+  const count = (plan: Plan) => lines.filter((line) => line.plan === plan).length;
+
+  async function read(file: File | undefined) {
+    if (file) setLines(await planOf(await file.text()));
+  }
+
+  async function run() {
+    setBusy(true);
+    const done = [...lines];
+    for (const [i, line] of done.entries()) {
+      if (line.plan !== 'add') continue;
+      done[i] = await addLine(line);
+      setLines([...done]);
+    }
+    setBusy(false);
+    await cache.invalidateQueries({ queryKey: ['list_roster'] });
+  }
+
+  const close = () => {
+    setLines([]);
+    onClose();
+  };
+  return (
+    <Dialog
+      title="Import creators"
+      hint="A CSV file with a column “email” and, if you like, “note”. You see what will happen first."
+      isOpen={isOpen}
+      onClose={close}
+    >
+      <div className="field">
+        <label htmlFor="import-file">File</label>
+        <input
+          id="import-file"
+          type="file"
+          accept=".csv,text/csv,text/plain"
+          onChange={({ target }) => void read(target.files?.[0])}
+        />
+      </div>
+      {lines.length > 0 && (
+        <>
+          <p role="status">
+            {number(count('add'))} to add, {number(count('added'))} added, {number(count('already there'))} already
+            there, {number(count('twice in the file'))} twice in the file, {number(count('no e-mail address'))} without
+            an address, {number(count('refused'))} refused.
+          </p>
+          <section className="scroll" aria-label="What happens to each line">
+            <PlainTable
+              caption="What happens to each line"
+              rows={lines.slice(0, SHOWN)}
+              keyOf={({ id }) => id}
+              columns={[
+                {
+                  head: 'E-mail',
+                  cell: ({ email, why }) => (
+                    <>
+                      {email || '(none)'}
+                      {why && <span className="second">{why}</span>}
+                    </>
+                  ),
+                },
+                {
+                  head: 'What happens',
+                  cell: ({ plan }) => (
+                    <span className="row">
+                      <Badge state={TONE[plan]} /> {plan}
+                    </span>
+                  ),
+                },
+              ]}
+            />
+          </section>
+        </>
+      )}
+      <div className="popup-foot">
+        <Button onPress={close}>Close</Button>
+        <Button kind="primary" isBusy={isBusy} isDisabled={count('add') === 0} onPress={() => void run()}>
+          Add {number(count('add'))} creators
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,151 @@
+import { useState } from 'react';
+import type { Row } from '../call/call.ts';
+import { useCall, useChange, useRows } from '../call/use.ts';
+import { Confirm, Dialog } from '../kit/dialog.tsx';
+import { Download } from '../kit/download.tsx';
+import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
+import { Form, FormDialog } from '../kit/form.tsx';
+import { compact, day, money, number, percent, words } from '../kit/format.ts';
+import { Badge, Button, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { type Column, Table } from '../kit/table.tsx';
+import { ImportDialog } from './roster-import.tsx';
+
+const STATES = ['active', 'paused', 'removed'] as const;
+type Entry = Row<'list_roster'>;
+
+function Creator({ id, onClose }: { id: string | undefined; onClose: () => void }) {
+  const { data, error } = useCall('get_roster_creator', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const update = useChange('update_roster_creator', ['list_roster', 'get_roster_creator']);
+  const remove = useChange('remove_from_roster', ['list_roster', 'get_roster_creator']);
+  const creator = data?.data;
+  return (
+    <Dialog
+      title={creator?.creator_name ?? creator?.creator_email ?? 'Creator'}
+      isOpen={id !== undefined}
+      onClose={onClose}
+      isSide
+    >
+      {error && <Failure error={error} />}
+      {!creator && !error && <Loading />}
+      {creator && creator.id === id && (
+        <>
+          <Facts
+            of={[
+              ['E-mail', creator.creator_email],
+              ['State', <Badge key="state" state={creator.status} />],
+              ['Photo app', creator.ig_handle && `@${creator.ig_handle}, ${compact(creator.ig_followers)} followers`],
+              ['Video app', creator.tt_handle && `@${creator.tt_handle}, ${compact(creator.tt_followers)} followers`],
+              ['Engagement', percent(creator.engagement_rate)],
+              ['Campaigns completed', number(creator.campaigns_completed)],
+              ['Added', day(creator.added_at)],
+            ]}
+          />
+          <Form
+            key={creator.updated_at ?? creator.id}
+            action="Save"
+            fields={[
+              {
+                name: 'status',
+                label: 'State',
+                kind: 'select',
+                isRequired: true,
+                value: creator.status,
+                options: STATES.map((state) => [state, words(state)]),
+              },
+              { name: 'tags', label: 'Tags', hint: 'With commas between them.', value: creator.tags.join(', ') },
+              { name: 'note', label: 'Note', kind: 'textarea', value: creator.note },
+            ]}
+            onSubmit={async (values) => {
+              await update.mutateAsync({
+                params: { id: creator.id },
+                body: {
+                  status: values.choice('status', STATES),
+                  tags: values.list('tags'),
+                  note: values.orNull('note'),
+                },
+              });
+              onClose();
+            }}
+          />
+          {creator.status !== 'removed' && (
+            <Confirm
+              label="Remove from the roster"
+              title="Remove this creator?"
+              action="Remove"
+              onConfirm={async () => {
+                await remove.mutateAsync({ params: { id: creator.id } });
+                onClose();
+              }}
+            >
+              <p>Links, commissions and payouts stay. You can add the creator again.</p>
+            </Confirm>
+          )}
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+export function Roster() {
+  const { get } = useFilters();
+  const query = { status: choiceOf(get('status'), STATES) };
+  const list = useRows('list_roster', query);
+  const currency = useCall('get_session').data?.data.brand.currency ?? 'USD';
+  const add = useChange('add_to_roster', ['list_roster']);
+  const [isAdding, setAdding] = useState(false);
+  const [isImporting, setImporting] = useState(false);
+  const [shown, setShown] = useState<string>();
+  const columns: readonly Column<Entry>[] = [
+    {
+      head: 'Creator',
+      cell: ({ id, creator_name, creator_email }) => (
+        <>
+          <button type="button" className="link" onClick={() => setShown(id)}>
+            {creator_name ?? creator_email ?? 'A creator without a name'}
+          </button>
+          <span className="second">{creator_name ? creator_email : ''}</span>
+        </>
+      ),
+    },
+    { head: 'State', cell: ({ status }) => <Badge state={status} /> },
+    { head: 'Campaigns', cell: ({ campaigns_completed }) => number(campaigns_completed), isNumber: true, isWide: true },
+    { head: 'Earned', cell: ({ total_earned }) => money(total_earned, currency), isNumber: true },
+    { head: 'Added', cell: ({ added_at }) => day(added_at), isWide: true },
+  ];
+  return (
+    <>
+      <PageHead title="Roster" hint="The creators you work with.">
+        <Download id="list_roster" query={query} name="roster.csv" />
+        <Button onPress={() => setImporting(true)}>Import CSV</Button>
+        <Button kind="primary" onPress={() => setAdding(true)}>
+          Add a creator
+        </Button>
+      </PageHead>
+      <Filters
+        of={[{ name: 'status', label: 'State', kind: 'select', options: STATES.map((state) => [state, words(state)]) }]}
+      />
+      <Table
+        caption="Roster"
+        list={list}
+        columns={columns}
+        empty={<Empty title="Nobody here yet">Add a creator, import a file, or find creators in the directory.</Empty>}
+      />
+      <FormDialog
+        title="Add a creator"
+        isOpen={isAdding}
+        onClose={() => setAdding(false)}
+        action="Add"
+        fields={[
+          { name: 'creator_email', label: 'E-mail', kind: 'email', isRequired: true },
+          { name: 'note', label: 'Note', kind: 'textarea', hint: 'For your own people.' },
+        ]}
+        onSubmit={async (values) => {
+          await add.mutateAsync({ body: { creator_email: values.text('creator_email'), note: values.orNull('note') } });
+          setAdding(false);
+        }}
+      />
+      <ImportDialog isOpen={isImporting} onClose={() => setImporting(false)} />
+      <Creator id={shown} onClose={() => setShown(undefined)} />
+    </>
+  );
+}

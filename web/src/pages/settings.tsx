@@ -1,0 +1,197 @@
+import { startRegistration } from '@simplewebauthn/browser';
+import { call } from '../call/call.ts';
+import { useCall, useChange, useRows } from '../call/use.ts';
+import { Confirm } from '../kit/dialog.tsx';
+import { Form } from '../kit/form.tsx';
+import { ago, day, words } from '../kit/format.ts';
+import { Badge, Card, Empty, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { PlainTable } from '../kit/table.tsx';
+import { useSay } from '../kit/toast.tsx';
+
+type Options = Parameters<typeof startRegistration>[0]['optionsJSON'];
+
+function BrandForm() {
+  const { data, error } = useCall('get_brand');
+  const update = useChange('update_brand', ['get_brand', 'get_session']);
+  const say = useSay();
+  const brand = data?.data;
+  if (error) return <Failure error={error} />;
+  if (!brand) return <Loading />;
+  return (
+    <Form
+      key={brand.updated_at ?? 'new'}
+      action="Save"
+      fields={[
+        { name: 'name', label: 'Name', isRequired: true, value: brand.name },
+        { name: 'website', label: 'Website', kind: 'url', value: brand.website },
+        { name: 'contact_name', label: 'Contact', value: brand.contact_name },
+        {
+          name: 'contact_email',
+          label: 'Contact’s e-mail',
+          kind: 'email',
+          value: brand.contact_email,
+          hint: 'Gets notices, such as of a webhook that fails.',
+        },
+        { name: 'description', label: 'Description', kind: 'textarea', value: brand.description },
+        {
+          name: 'currency',
+          label: 'Currency',
+          isRequired: true,
+          value: brand.settings.currency,
+          hint: 'For later orders; three letters.',
+        },
+        {
+          name: 'default_commission_rate',
+          label: 'Usual commission, in percent',
+          kind: 'number',
+          isRequired: true,
+          step: '0.0001',
+          value: brand.settings.default_commission_rate,
+        },
+        {
+          name: 'auto_approve_commissions',
+          label: 'Approve commissions by themselves when nothing stands against it',
+          kind: 'checkbox',
+          value: brand.settings.auto_approve_commissions,
+        },
+      ]}
+      onSubmit={async (values) => {
+        await update.mutateAsync({
+          body: {
+            name: values.text('name'),
+            website: values.orNull('website'),
+            contact_name: values.orNull('contact_name'),
+            contact_email: values.orNull('contact_email'),
+            description: values.orNull('description'),
+            settings: {
+              currency: values.text('currency').toUpperCase(),
+              default_commission_rate: values.number('default_commission_rate'),
+              auto_approve_commissions: values.isChecked('auto_approve_commissions'),
+            },
+          },
+        });
+        say('Saved.');
+      }}
+    />
+  );
+}
+
+function Passkeys() {
+  const list = useRows('list_passkeys', {});
+  const keep = useChange('create_passkey', ['list_passkeys']);
+  const remove = useChange('remove_passkey', ['list_passkeys']);
+  async function add(name: string) {
+    const { origin } = location;
+    const { data } = await call('begin_passkey', { body: { origin } });
+    const optionsJSON: Options = JSON.parse(JSON.stringify(data.options));
+    const { id, rawId, type, response, authenticatorAttachment } = await startRegistration({ optionsJSON });
+    const { transports, clientDataJSON, attestationObject } = response;
+    const known = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'] as const;
+    await keep.mutateAsync({
+      body: {
+        ...{ name, origin, challenge_id: data.challenge_id },
+        response: {
+          ...{ id, rawId, type, clientExtensionResults: {} },
+          ...(authenticatorAttachment ? { authenticatorAttachment } : {}),
+          response: { clientDataJSON, attestationObject, transports: known.filter((one) => transports?.includes(one)) },
+        },
+      },
+    });
+  }
+  return (
+    <Card title="Passkeys">
+      <p className="hint">Sign in with your fingerprint, face or security key instead of a link.</p>
+      {list.rows.length > 0 && (
+        <PlainTable
+          caption="Your passkeys"
+          rows={list.rows}
+          keyOf={({ id }) => id}
+          columns={[
+            { head: 'Name', cell: ({ name }) => name },
+            { head: 'Last used', cell: ({ last_used_at }) => ago(last_used_at), isWide: true },
+            {
+              head: 'Actions',
+              cell: ({ id, name }) => (
+                <Confirm
+                  label="Remove"
+                  title={`Remove ${name}?`}
+                  action="Remove"
+                  onConfirm={() => remove.mutateAsync({ params: { id } })}
+                >
+                  <p>It signs in no more.</p>
+                </Confirm>
+              ),
+            },
+          ]}
+        />
+      )}
+      <Form
+        action="Add a passkey"
+        fields={[{ name: 'name', label: 'Name of the passkey', isRequired: true, hint: 'Such as “my laptop”.' }]}
+        onSubmit={(values) => add(values.text('name'))}
+      />
+    </Card>
+  );
+}
+
+function Sessions() {
+  const list = useRows('list_sessions', {});
+  const end = useChange('end_session', ['list_sessions']);
+  if (list.isLoading) return <Loading rows={2} />;
+  if (list.rows.length === 0) return <Empty title="Nowhere" />;
+  return (
+    <PlainTable
+      caption="Where you are signed in"
+      rows={list.rows}
+      keyOf={({ id }) => id}
+      columns={[
+        { head: 'Browser', cell: ({ device, is_current }) => (is_current ? `${device} (this one)` : device) },
+        { head: 'Last used', cell: ({ last_used_at }) => ago(last_used_at), isWide: true },
+        { head: 'Ends', cell: ({ expires_at }) => day(expires_at), isWide: true },
+        {
+          head: 'Actions',
+          cell: ({ id, device, is_current }) =>
+            !is_current && (
+              <Confirm
+                label="Sign out"
+                title={`Sign ${device} out?`}
+                action="Sign out"
+                onConfirm={() => end.mutateAsync({ params: { id } })}
+              >
+                <p>It stops within a second.</p>
+              </Confirm>
+            ),
+        },
+      ]}
+    />
+  );
+}
+
+export function Settings() {
+  const brand = useCall('get_brand').data?.data;
+  return (
+    <>
+      <PageHead
+        title="Settings"
+        hint={
+          brand && (
+            <>
+              {words(brand.plan)} plan <Badge state={brand.subscription_status} />
+            </>
+          )
+        }
+      />
+      <div className="grid">
+        <Card title="The brand">
+          <BrandForm />
+        </Card>
+        <div className="stack">
+          <Passkeys />
+          <Card title="Where you are signed in">
+            <Sessions />
+          </Card>
+        </div>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,68 @@
+import { startAuthentication } from '@simplewebauthn/browser';
+import { useState } from 'react';
+import { callApp } from '../call/call.ts';
+import { Button } from '../kit/parts.tsx';
+
+type Options = Parameters<typeof startAuthentication>[0]['optionsJSON'];
+
+async function withLink(token: string): Promise<void> {
+  await callApp('POST', 'session', { token });
+}
+
+async function withPasskey(): Promise<void> {
+  const { data } = await callApp<{ data: { challenge_id: string; options: Options } }>(
+    'POST',
+    'session/passkey/challenge',
+    {},
+  );
+  const response = await startAuthentication({ optionsJSON: data.options });
+  await callApp('POST', 'session/passkey', { challenge_id: data.challenge_id, response });
+}
+
+/** A link's token stands behind the `#`: it is used when the button is pressed, and by nothing that only looks. */
+export function SignIn() {
+  const [token] = useState(() => location.hash.slice(1));
+  const [problem, setProblem] = useState<string>();
+  const [isBusy, setBusy] = useState(false);
+  async function signIn(how: () => Promise<void>) {
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      await how();
+      location.assign('/app');
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : 'It did not work.');
+      setBusy(false);
+    }
+  }
+  return (
+    <main className="alone">
+      <div className="card">
+        <h1>Sign in to Rollcall</h1>
+        {problem && (
+          <p className="problem summary" role="alert">
+            {problem}
+          </p>
+        )}
+        {token ? (
+          <>
+            <p className="hint">Your link works once. Press the button to use it.</p>
+            <Button kind="primary" isBusy={isBusy} onPress={() => void signIn(() => withLink(token))}>
+              Sign in
+            </Button>
+          </>
+        ) : (
+          <p className="hint">
+            Use a passkey, or open a sign-in link. An owner of your brand can send you one; whoever runs the server
+            prints one with <code>npm run cli -- sign-in --brand NAME</code>.
+          </p>
+        )}
+        <p>
+          <Button isBusy={isBusy} onPress={() => void signIn(withPasskey)}>
+            Sign in with a passkey
+          </Button>
+        </p>
+      </div>
+    </main>
+  );
+}

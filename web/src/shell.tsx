@@ -1,0 +1,113 @@
+import { Link, Outlet, useRouterState } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
+import { callApp } from './call/call.ts';
+import { useCall } from './call/use.ts';
+import icon from './icon.svg';
+import { Dialog } from './kit/dialog.tsx';
+import { words } from './kit/format.ts';
+import { Button, Failure, Loading } from './kit/parts.tsx';
+import { NAVIGATION } from './navigation.ts';
+import { applyTheme, currentTheme, nextTheme } from './theme.ts';
+
+function ThemeButton() {
+  const [theme, setTheme] = useState(currentTheme);
+  const change = () => {
+    const next = nextTheme(theme);
+    applyTheme(next);
+    setTheme(next);
+  };
+  return <Button onPress={change}>Colours: {theme}</Button>;
+}
+
+async function signOut() {
+  await callApp('DELETE', 'session');
+  location.assign('/app/sign-in');
+}
+
+function Side() {
+  const { data } = useCall('get_session');
+  const session = data?.data;
+  return (
+    <aside className="side" aria-label="Rollcall">
+      <p className="brand-name">
+        <img src={icon} alt="" />
+        <span>{session?.brand.name ?? 'Rollcall'}</span>
+      </p>
+      <nav className="nav" aria-label="Main">
+        {NAVIGATION.map(({ title, links }) => (
+          <div key={title}>
+            {title && <h2>{title}</h2>}
+            <ul>
+              {links.map(({ to, label }) => (
+                <li key={to}>
+                  <Link
+                    to={to}
+                    activeOptions={{ exact: to === '/', includeSearch: false }}
+                    activeProps={{ 'aria-current': 'page' }}
+                  >
+                    {label}
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          </div>
+        ))}
+      </nav>
+      <div className="who">
+        {session && (
+          <p>
+            {session.person.name ?? session.person.email}, {words(session.person.role).toLowerCase()}
+          </p>
+        )}
+        <div className="row">
+          <ThemeButton />
+          <Button onPress={() => void signOut()}>Sign out</Button>
+        </div>
+      </div>
+    </aside>
+  );
+}
+
+/** On a phone the navigation is behind a button, and gone when a page was chosen. */
+function PhoneTop() {
+  const [isOpen, setOpen] = useState(false);
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  useEffect(() => setOpen(false), [path]);
+  return (
+    <header className="top">
+      <p className="brand-name">
+        <img src={icon} alt="" />
+        <span>Rollcall</span>
+      </p>
+      <Button onPress={() => setOpen(true)}>Menu</Button>
+      <Dialog title="Menu" isOpen={isOpen} onClose={() => setOpen(false)} isSide>
+        <div className="drawer">
+          <Side />
+        </div>
+      </Dialog>
+    </header>
+  );
+}
+
+export function Shell() {
+  const { error, isPending } = useCall('get_session');
+  const isSignedOut = error !== null && 'status' in error && error.status === 401;
+  const main = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (isSignedOut) location.assign('/app/sign-in');
+  }, [isSignedOut]);
+  if (isPending || isSignedOut) return <Loading rows={1} />;
+  if (error) return <Failure error={error} />;
+  return (
+    <div className="shell">
+      <a className="skip" href="#main">
+        To the content
+      </a>
+      <Side />
+      <PhoneTop />
+      <main className="main" id="main" ref={main} tabIndex={-1}>
+        <Outlet />
+      </main>
+    </div>
+  );
+}
