@@ -11,7 +11,8 @@ const REFRESH_AFTER_MS = 30_000;
 const MAX_AGE_MS = 60_000;
 /** Bounds look-ups of one unknown key; a key made meanwhile works after this long at the latest. */
 const UNKNOWN_AGE_MS = 1_000;
-const LAST_USED_EVERY_MS = 5_000;
+/** Charges are settled where a key was used of late, so this is also how long usage may lag. */
+const LAST_USED_EVERY_MS = 1_000;
 /** Whoever waits for a key to be read waits no longer than this, whatever PostgreSQL does. */
 const READ_WITHIN_MS = 2_000;
 const KNOWN_KEYS = 100_000;
