@@ -25,8 +25,8 @@ beforeAll(async () => {
 });
 afterAll(() => app?.close());
 
-const list = async (path: string, as = key) => {
-  const { status, body } = await call(`${app.url}/v1/${path}`, as);
+const list = async (path: string, caller = key) => {
+  const { status, body } = await call(`${app.url}/v1/${path}`, caller);
   expect([path, status]).toEqual([path, 200]);
   expect(body.pagination.total).toBe(body.data.length);
   return body.data;
