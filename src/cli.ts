@@ -7,6 +7,7 @@ import { keyCommands } from './process/commands/keys.ts';
 import { ledgerCommands } from './process/commands/ledger.ts';
 import { mailCommands } from './process/commands/mails.ts';
 import { openProgram } from './process/commands/program.ts';
+import { secretCommands } from './process/commands/secrets.ts';
 import { signInCommands } from './process/commands/sign-in.ts';
 
 const program = openProgram(
@@ -23,6 +24,7 @@ integrationCommands(program);
 importCommands(program);
 mailCommands(program);
 clockCommands(program);
+secretCommands(program);
 
 program.parseAsync().catch((error: unknown) => {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

@@ -58,6 +58,10 @@ const Environment = z.object({
     .string()
     .regex(/^[0-9a-fA-F]{64}$/, 'must be 64 hex digits')
     .optional(),
+  ROLLCALL_PREVIOUS_SECRET: z
+    .string()
+    .regex(/^[0-9a-fA-F]{64}$/, 'must be 64 hex digits')
+    .optional(),
   LINKS_URL: url(['http:', 'https:']),
   MCP_HOSTS: z.string().optional(),
   ROLLCALL_SANDBOX: z.enum(['0', '1', 'really'], 'must be 1; beside engines of your own, really').default('0'),
@@ -110,6 +114,8 @@ export interface Config {
   contentProviderToken: string | undefined;
   /** The installation's one secret, 32 bytes; `readSecret` says where it comes from when it is not set. */
   secret: Buffer | undefined;
+  /** The one before it: what it sealed still opens, and links that it signed still work. */
+  previousSecret: Buffer | undefined;
   /** Host names under which agents reach /mcp, besides addresses and localhost: a foreign name is a browser led astray. */
   mcpHosts: string[];
   /** The links host, without a slash at the end; short URLs begin with it. */
@@ -139,6 +145,8 @@ export interface Config {
   java: { homes: string[]; searchPath: string };
   cores: number;
 }
+
+const bytesOf = (hex: string | undefined) => (hex === undefined ? undefined : Buffer.from(hex, 'hex'));
 
 /** Time that is put ahead never comes back: engines that hold more than a try-out are named on purpose, or not at all. */
 function assertSandbox(env: z.infer<typeof Environment>): void {
@@ -188,7 +196,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     trackingProviderKey: env.TRACKING_PROVIDER_KEY,
     contentProviderUrl: env.CONTENT_PROVIDER_URL,
     contentProviderToken: env.CONTENT_PROVIDER_TOKEN,
-    secret: env.ROLLCALL_SECRET === undefined ? undefined : Buffer.from(env.ROLLCALL_SECRET, 'hex'),
+    secret: bytesOf(env.ROLLCALL_SECRET),
+    previousSecret: bytesOf(env.ROLLCALL_PREVIOUS_SECRET),
     linksUrl: (env.LINKS_URL ?? `http://${env.HOST}:${env.PORT}`).replace(/\/$/, ''),
     linksUrlIsSet: env.LINKS_URL !== undefined,
     isSandbox: env.ROLLCALL_SANDBOX !== '0',

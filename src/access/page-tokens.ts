@@ -82,8 +82,9 @@ function fitting(value: number, most: number): number {
 /** Links to pages that need no login: what they open is written in them, under a MAC of the installation's. */
 export function openPageLinks({ linksUrl }: Pick<Config, 'linksUrl'>, secrets: Secrets): PageLinks {
   const key = secrets.key('page');
-  const macOf = (body: string) =>
-    textOf(createHmac('sha256', key).update(body).digest().subarray(0, MAC_BYTES), MAC_CHARACTERS);
+  const previous = secrets.previousKey('page');
+  const macOf = (body: string, by = key) =>
+    textOf(createHmac('sha256', by).update(body).digest().subarray(0, MAC_BYTES), MAC_CHARACTERS);
 
   function tokenOf({ kind, rowId, version, expiresAt, holderId }: PageLink): string {
     const seconds = fitting(Math.floor(expiresAt.getTime() / 1_000), MAX_SECONDS);
@@ -100,8 +101,9 @@ export function openPageLinks({ linksUrl }: Pick<Config, 'linksUrl'>, secrets: S
     const parts = TOKEN.exec(token)?.groups;
     if (!parts) return undefined;
     const { version = '', seconds = '', row = '', holder, mac = '' } = parts;
-    const right = macOf(token.slice(0, -MAC_CHARACTERS));
-    if (!timingSafeEqual(Buffer.from(mac), Buffer.from(right)) || parts.kind !== KINDS[kind]) return undefined;
+    const body = token.slice(0, -MAC_CHARACTERS);
+    const isBy = (by: Buffer) => timingSafeEqual(Buffer.from(mac), Buffer.from(macOf(body, by)));
+    if (!(isBy(key) || (previous && isBy(previous))) || parts.kind !== KINDS[kind]) return undefined;
     const expiresAt = new Date(readBase62(seconds) * 1_000);
     if (expiresAt <= now) return undefined;
     const holderId = holder === undefined ? undefined : unpacked(holder);

@@ -20,6 +20,7 @@ import { eventOperations } from '../resources/events/routes.ts';
 import { integrationOperations } from '../resources/integrations/routes.ts';
 import { bulkCodeOperations } from '../resources/links/bulk/routes.ts';
 import { linkOperations } from '../resources/links/routes.ts';
+import { messageOperations } from '../resources/messages/routes.ts';
 import { orderOperations } from '../resources/orders/routes.ts';
 import { payoutOperations } from '../resources/payouts/routes.ts';
 import { performanceOperations } from '../resources/performance/routes.ts';
@@ -50,6 +51,7 @@ const declared = [
   ...briefOperations,
   ...shipmentOperations,
   ...contentOperations,
+  ...messageOperations,
   ...linkOperations,
   ...bulkCodeOperations,
   ...commissionOperations,

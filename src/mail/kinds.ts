@@ -11,6 +11,7 @@ import {
   workRequested,
 } from './templates/deliverables.ts';
 import { mailTest } from './templates/mail-test.ts';
+import { messageSent } from './templates/message-sent.ts';
 import { parcelOnItsWay } from './templates/parcel-on-its-way.ts';
 import { webhookDisabled, webhookFailing } from './templates/webhook-failing.ts';
 
@@ -29,6 +30,7 @@ export const TEMPLATES = {
   work_requested: workRequested,
   asset_rights_ending: assetRightsEnding,
   mail_test: mailTest,
+  message_sent: messageSent,
   parcel_on_its_way: parcelOnItsWay,
   webhook_failing: webhookFailing,
   webhook_disabled: webhookDisabled,

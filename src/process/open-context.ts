@@ -13,7 +13,7 @@ import { openPostgres } from '../engines/postgres/open.ts';
 import { openRedis } from '../engines/redis/open.ts';
 import { type Clock, systemClock } from '../values/clock.ts';
 import type { Log } from '../values/log.ts';
-import { openSecrets, readSecret } from '../values/secrets.ts';
+import { readSecrets } from '../values/secrets.ts';
 import { openSandboxClock } from './sandbox-clock.ts';
 
 export interface EngineUrls {
@@ -66,7 +66,7 @@ export function openContext(
   clock?: Clock,
 ): { context: Context; readClock(): Promise<void>; close(): Promise<void> } {
   const log = pino({ level: config.logLevel, redact: ['req.headers.authorization', 'headers.authorization'] });
-  const secrets = openSecrets(readSecret(config));
+  const secrets = readSecrets(config);
   const postgres = openPostgres(urls.postgres, { onError: quietly(log, 'PostgreSQL') });
   const sandbox = clock === undefined && config.isSandbox ? openSandboxClock(postgres.db) : undefined;
   const redis = openRedis(urls.redis, { onError: quietly(log, 'Redis') });

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Config } from '../config.ts';
 
@@ -10,24 +10,58 @@ const TAG_BYTES = 16;
 export interface Secrets {
   /** 32 bytes for one purpose, such as `click`. The same on every process. */
   key(purpose: string): Buffer;
+  /** The same under the secret before this one, while that is still known. */
+  previousKey(purpose: string): Buffer | undefined;
   /** Encrypts what must not be read from a dump; `context` (such as the row's id) must be the same to open it. */
   seal(text: string, context: string): Buffer;
-  /** Throws when it was not sealed under this secret and context. */
+  /** Throws when it was not sealed under this secret or the one before, and for this context. */
   open(sealed: Buffer, context: string): string;
+  /** Under which secret it was sealed. */
+  stateOf(sealed: Buffer, context: string): 'current' | 'previous' | 'lost';
 }
 
-export function openSecrets(secret: Buffer): Secrets {
-  const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', secret, '', `rollcall ${purpose}`, 32));
-  // Purposes are few, and a derivation takes as long as many hashes under its key.
+const deriveKey = (secret: Buffer, purpose: string) =>
+  Buffer.from(hkdfSync('sha256', secret, '', `rollcall ${purpose}`, 32));
+
+/** Purposes are few, and a derivation takes as long as many hashes under its key. */
+function openKeys(secret: Buffer): (purpose: string) => Buffer {
   const keys = new Map<string, Buffer>();
-  const key = (purpose: string) => {
-    const derived = keys.get(purpose) ?? derive(purpose);
+  return (purpose) => {
+    const derived = keys.get(purpose) ?? deriveKey(secret, purpose);
     keys.set(purpose, derived);
     return derived;
   };
+}
+
+function openSealed(key: Buffer, sealed: Buffer, context: string): string {
+  const nonce = sealed.subarray(0, NONCE_BYTES);
+  const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context)).setAuthTag(tag);
+  const bytes = Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
+  return bytes.toString('utf8');
+}
+
+function opens(key: Buffer, sealed: Buffer, context: string): boolean {
+  try {
+    openSealed(key, sealed, context);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** `previous` is the secret before this one: what it sealed and signed is good until it is forgotten. */
+export function openSecrets(secret: Buffer, previous?: Buffer): Secrets {
+  const key = openKeys(secret);
+  const previousKey = previous && openKeys(previous);
   const sealing = key('seal');
+  const stateOf: Secrets['stateOf'] = (sealed, context) => {
+    if (opens(sealing, sealed, context)) return 'current';
+    return previousKey && opens(previousKey('seal'), sealed, context) ? 'previous' : 'lost';
+  };
   return {
     key,
+    previousKey: (purpose) => previousKey?.(purpose),
     seal: (text, context) => {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv('aes-256-gcm', sealing, nonce).setAAD(Buffer.from(context));
@@ -35,12 +69,10 @@ export function openSecrets(secret: Buffer): Secrets {
       return Buffer.concat([nonce, cipher.getAuthTag(), bytes]);
     },
     open: (sealed, context) => {
-      const nonce = sealed.subarray(0, NONCE_BYTES);
-      const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
-      const decipher = createDecipheriv('aes-256-gcm', sealing, nonce).setAAD(Buffer.from(context)).setAuthTag(tag);
-      const bytes = Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
-      return bytes.toString('utf8');
+      const before = previousKey && stateOf(sealed, context) === 'previous' ? previousKey('seal') : sealing;
+      return openSealed(before, sealed, context);
     },
+    stateOf,
   };
 }
 
@@ -48,6 +80,9 @@ export function openSecrets(secret: Buffer): Secrets {
 export function keyedHash(key: Buffer, value: string): Buffer {
   return createHmac('sha256', key).update(value).digest();
 }
+
+const fileOf = (config: Config) => path.join(config.directory, 'secret.hex');
+const previousFileOf = (config: Config) => path.join(config.directory, 'secret.previous.hex');
 
 /**
  * `ROLLCALL_SECRET`, or, beside an embedded PostgreSQL, one made at the first start and kept in the embedded folder.
@@ -58,9 +93,35 @@ export function readSecret(config: Config): Buffer {
   if (config.urls.postgres) {
     throw new Error('Set ROLLCALL_SECRET to 64 hex digits (openssl rand -hex 32), the same for every process.');
   }
-  const file = path.join(config.directory, 'secret.hex');
+  const file = fileOf(config);
   if (!existsSync(file)) makeSecret(file);
   return Buffer.from(readFileSync(file, 'utf8'), 'hex');
+}
+
+/** `ROLLCALL_PREVIOUS_SECRET`, or the one that the embedded folder had before; undefined when it was never changed. */
+export function readPreviousSecret(config: Config): Buffer | undefined {
+  if (config.secret || config.urls.postgres) return config.previousSecret;
+  const file = previousFileOf(config);
+  return existsSync(file) ? Buffer.from(readFileSync(file, 'utf8'), 'hex') : undefined;
+}
+
+/** The installation's keys, with those of the secret before where it is still known. */
+export const readSecrets = (config: Config): Secrets => openSecrets(readSecret(config), readPreviousSecret(config));
+
+/** Makes a new secret in the embedded folder; the one until now becomes the previous one. */
+export function replaceSecretFile(config: Config): void {
+  readSecret(config);
+  // A link, so that at no moment there is none: a start in between makes its own, and nothing opens any more.
+  const draft = `${fileOf(config)}.${process.pid}`;
+  writeFileSync(draft, randomBytes(32).toString('hex'), { mode: 0o600 });
+  rmSync(previousFileOf(config), { force: true });
+  linkSync(fileOf(config), previousFileOf(config));
+  renameSync(draft, fileOf(config));
+}
+
+/** From here on nothing opens that only the previous secret sealed or signed. */
+export function forgetPreviousSecretFile(config: Config): void {
+  rmSync(previousFileOf(config), { force: true });
 }
 
 /** Written whole before it has its name: of several processes that start at once one wins, and all read the same. */

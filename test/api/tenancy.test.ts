@@ -72,6 +72,9 @@ beforeAll(async () => {
   const asset = (await upload(app, key, file('secret', 'secret.txt'))).body.data.id;
   const folder = (await send('POST', '/v1/assets/folders', key, { name: 'secret' })).body.data.id;
   Object.assign(ids, { assets: asset, folders: folder });
+  const said = { creator_email: 'secret@example.com', body: 'secret' };
+  const message = (await send('POST', '/v1/messages', key, said)).body.data.conversation_id;
+  Object.assign(ids, { messages: message });
   const shipment = (await send('POST', '/v1/shipments', key, { creator_email: 'secret@example.com' })).body.data.id;
   const content = (await send('POST', '/v1/content', key, { url: 'https://photo.app/p/secret' })).body.data.id;
   const share = (await send('POST', '/api/brand/shipments/share', key, { title: 'secret' })).body.shareId;

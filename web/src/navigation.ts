@@ -14,7 +14,15 @@ export const NAVIGATION = [
       { to: '/roster', label: 'Roster' },
       { to: '/campaigns', label: 'Campaigns' },
       { to: '/applications', label: 'Applications' },
+    ],
+  },
+  {
+    title: 'Work',
+    links: [
       { to: '/deliverables', label: 'Deliverables' },
+      { to: '/shipments', label: 'Shipments' },
+      { to: '/content', label: 'Content' },
+      { to: '/assets', label: 'Content library' },
     ],
   },
   {
@@ -29,6 +37,7 @@ export const NAVIGATION = [
     title: 'Set up',
     links: [
       { to: '/stores', label: 'Stores' },
+      { to: '/webhooks', label: 'Webhooks' },
       { to: '/keys', label: 'API keys' },
       { to: '/people', label: 'People' },
       { to: '/audit', label: 'Audit log' },

@@ -48,6 +48,22 @@ const pages = [
     lazy(() => import('./pages/deliverables.tsx'), 'Deliverables'),
   ),
   at(
+    '/shipments',
+    lazy(() => import('./pages/shipments.tsx'), 'Shipments'),
+  ),
+  at(
+    '/content',
+    lazy(() => import('./pages/content.tsx'), 'Content'),
+  ),
+  at(
+    '/assets',
+    lazy(() => import('./pages/assets.tsx'), 'Assets'),
+  ),
+  at(
+    '/webhooks',
+    lazy(() => import('./pages/webhooks.tsx'), 'Webhooks'),
+  ),
+  at(
     '/commissions',
     lazy(() => import('./pages/commissions.tsx'), 'Commissions'),
   ),

@@ -4,6 +4,7 @@ import type { AssetTables } from './asset-tables.ts';
 import type { AttributionTables } from './attribution-tables.ts';
 import type { ContentTables } from './content-tables.ts';
 import type { MailTables } from './mail-tables.ts';
+import type { MessageTables } from './message-tables.ts';
 import type { PeopleTables } from './people-tables.ts';
 import type { SandboxClockTable } from './sandbox-clock.ts';
 import type { ShipmentTables } from './shipment-tables.ts';
@@ -127,6 +128,7 @@ export interface Database
     AttributionTables,
     ContentTables,
     MailTables,
+    MessageTables,
     PeopleTables,
     ShipmentTables,
     WorkTables,

@@ -8,7 +8,7 @@ import { readClockOffset } from '../../engines/postgres/sandbox-clock.ts';
 import { openRedis, type Redis } from '../../engines/redis/open.ts';
 import { resolveEngines } from '../../local/engines/running.ts';
 import { type Clock, systemClock } from '../../values/clock.ts';
-import { openSecrets, readSecret, type Secrets } from '../../values/secrets.ts';
+import { readSecrets, type Secrets } from '../../values/secrets.ts';
 import { clockAhead } from '../sandbox-clock.ts';
 import { report } from '../terminal.ts';
 
@@ -42,7 +42,7 @@ export async function withEngines(command: (engines: CommandEngines) => Promise<
     try {
       await redis.ready();
       await migratePostgres(postgres.db);
-      const secrets = () => openSecrets(readSecret(config));
+      const secrets = () => readSecrets(config);
       const linksUrl = (config.linksUrlIsSet ? undefined : resolved.serverUrl) ?? config.linksUrl;
       const serverUrl = resolved.serverUrl ?? `http://${config.host}:${config.port}`;
       const base = { db: postgres.db, redis, clock: await clockOf(config, postgres.db) };

@@ -17,10 +17,18 @@ import type { Attribution, OrderSource } from './schema.ts';
 import { snapshotOf } from './snapshot.ts';
 import { findFlags } from './suspicion.ts';
 
+function firstOf<K, V>(keys: readonly K[], read: (key: K) => V | undefined): V | undefined {
+  for (const key of keys) {
+    const value = read(key);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
 /** What came with the order and may be paid for it, as it stood when the order was placed. */
 async function candidatesOf({ db, brandId }: Work, secrets: Secrets, { codes, clickIds, occurredAt }: OrderFacts) {
-  const key = secrets.key('click');
-  const read = clickIds.map((token) => ({ token, click: readClick(key, token) }));
+  const keys = [secrets.key('click'), secrets.previousKey('click')].filter((key) => key !== undefined);
+  const read = clickIds.map((token) => ({ token, click: firstOf(keys, (key) => readClick(key, token)) }));
   const linkIds = [...new Set(read.flatMap(({ click }) => (click ? [click.linkId] : [])))];
   const moment = { first: occurredAt, last: new Date(lastMomentOf(occurredAt)) };
   const found = await listNamed(db, brandId, { codes, linkIds }, moment);

@@ -72,6 +72,7 @@ const invitePerson = change({
   response: PersonInvited,
   status: 201,
   errors: ['CONFLICT'],
+  sealsAnswer: true,
   hints: { readOnly: false, idempotent: false, destructive: false },
   lookUp: noLookUp,
   apply: async (work, { body }) => {

@@ -94,3 +94,8 @@ export async function callApp<T>(method: 'POST' | 'DELETE', path: string, body?:
   const init = body ? { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } } : {};
   return await (await answerOf(`/app/${path}`, { method, ...init })).json();
 }
+
+/** A form with a file, to the operation that takes it. */
+export async function uploadTo(id: OperationId, form: FormData): Promise<void> {
+  await answerOf(urlOf(operations[id]?.[1] ?? ''), { method: 'POST', body: form });
+}

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { call, type Row } from '../call/call.ts';
+import { CallError, type Row } from '../call/call.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
@@ -8,33 +8,31 @@ import { day, money, number, words } from '../kit/format.ts';
 import { Badge, Button, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
-import { BLOCKS, ExplainDialog } from './explain.tsx';
+import { ExplainDialog } from './explain.tsx';
 
 const STATES = ['pending', 'approved', 'rejected', 'paid'] as const;
 type Commission = Row<'list_commissions'>;
 
+type Verdict = 'approved' | 'rejected';
+
 interface Refusal {
   id: string;
-  orderId: string;
-  reasons: string[];
+  order: string;
+  reason: string;
+}
+
+/** What the API names in its refusal of the whole, row by row. */
+function refusalsOf(error: unknown, ids: readonly string[], rows: readonly Commission[]): Refusal[] {
+  if (!(error instanceof CallError) || error.code !== 'INVALID_SELECTION') throw error;
+  return error.problems.flatMap(({ field, message }) => {
+    const id = ids[Number(field.split('.').at(-1))];
+    if (id === undefined) return [];
+    const order = rows.find((row) => row.id === id)?.order_id ?? id;
+    return [{ id, order, reason: message.replace(`${id}: `, '') }];
+  });
 }
 
 const AT_ONCE = 100;
-const MAX_EXPLAINED = 25;
-
-/** Why what is still as it was could not be reviewed, order by order. */
-async function refusalsOf(rows: readonly Commission[]): Promise<Refusal[]> {
-  const found: Refusal[] = [];
-  for (const { id, order_id } of rows.slice(0, MAX_EXPLAINED)) {
-    if (order_id === null) continue;
-    const explained = await call('explain_attribution', { query: { order_id } }).catch(() => undefined);
-    const commission = explained?.data.commission;
-    if (!commission || !['pending', 'paid'].includes(commission.status)) continue;
-    const reasons = commission.blocked_by.map((code) => BLOCKS[code] ?? words(code));
-    found.push({ id, orderId: order_id, reasons: reasons.length > 0 ? reasons : [`It is ${commission.status}.`] });
-  }
-  return found;
-}
 
 export function Commissions() {
   const { get } = useFilters();
@@ -45,21 +43,27 @@ export function Commissions() {
   const say = useSay();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [explained, setExplained] = useState<string>();
-  const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
-  const chosen = list.rows.filter(({ id }) => selected.has(id));
+  const [refused, setRefused] = useState<{ to: Verdict; refusals: readonly Refusal[]; rest: readonly string[] }>();
 
-  async function decide(to: 'approved' | 'rejected') {
-    let updated = 0;
-    let skipped = 0;
-    const ids = [...selected];
-    while (ids.length > 0) {
-      const { data } = await review.mutateAsync({ body: { event_ids: ids.splice(0, AT_ONCE), status: to } });
-      updated += data.updated_count;
-      skipped += data.skipped_count;
+  async function decide(to: Verdict, ids: readonly string[]) {
+    try {
+      for (let from = 0; from < ids.length; from += AT_ONCE) {
+        const some = ids.slice(from, from + AT_ONCE);
+        const refusals = await review.mutateAsync({ body: { event_ids: some, status: to } }).then(
+          () => [],
+          (error: unknown) => refusalsOf(error, some, list.rows),
+        );
+        if (refusals.length > 0) {
+          setRefused({ to, refusals, rest: ids.slice(from).filter((id) => !refusals.some((one) => one.id === id)) });
+          return;
+        }
+      }
+      say(`${number(ids.length)} ${to}.`);
+      setSelected(new Set());
+      setRefused(undefined);
+    } catch (error) {
+      say(error instanceof Error ? error.message : 'It did not work.');
     }
-    say(`${number(updated)} ${to}${skipped > 0 ? `, ${number(skipped)} not` : ''}.`);
-    setSelected(new Set());
-    if (skipped > 0) setRefusals(await refusalsOf(chosen));
   }
 
   const columns: readonly Column<Commission>[] = [
@@ -120,24 +124,37 @@ export function Commissions() {
           <span>{number(selected.size)} chosen</span>
           <span className="row">
             <Button onPress={() => setSelected(new Set())}>None</Button>
-            <Button kind="danger" isBusy={review.isPending} onPress={() => void decide('rejected')}>
+            <Button kind="danger" isBusy={review.isPending} onPress={() => void decide('rejected', [...selected])}>
               Reject
             </Button>
-            <Button kind="primary" isBusy={review.isPending} onPress={() => void decide('approved')}>
+            <Button kind="primary" isBusy={review.isPending} onPress={() => void decide('approved', [...selected])}>
               Approve
             </Button>
           </span>
         </section>
       )}
       <ExplainDialog orderId={explained} onClose={() => setExplained(undefined)} />
-      <Dialog title="These were not changed" isOpen={refusals.length > 0} onClose={() => setRefusals([])}>
+      <Dialog
+        title="Not all of them can be changed"
+        hint="Nothing was changed yet."
+        isOpen={refused !== undefined}
+        onClose={() => setRefused(undefined)}
+      >
         <ul className="plain">
-          {refusals.map(({ id, orderId, reasons }) => (
+          {refused?.refusals.map(({ id, order, reason }) => (
             <li key={id}>
-              <strong>{orderId}</strong>: {reasons.join(' ')}
+              <strong>{order}</strong>: {reason}
             </li>
           ))}
         </ul>
+        <div className="popup-foot">
+          <Button onPress={() => setRefused(undefined)}>Leave them all</Button>
+          {refused && refused.rest.length > 0 && (
+            <Button kind="primary" isBusy={review.isPending} onPress={() => void decide(refused.to, refused.rest)}>
+              {refused.to === 'approved' ? 'Approve' : 'Reject'} the other {number(refused.rest.length)}
+            </Button>
+          )}
+        </div>
       </Dialog>
     </>
   );

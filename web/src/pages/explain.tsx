@@ -4,7 +4,7 @@ import { day, money, time, words } from '../kit/format.ts';
 import { Badge, Facts, Failure, Loading } from '../kit/parts.tsx';
 
 /** What stands against an approval, said to a person. */
-export const BLOCKS: Readonly<Record<string, string>> = {
+const BLOCKS: Readonly<Record<string, string>> = {
   rejected: 'It was rejected.',
   order_not_paid: 'The order is not paid, or was cancelled or refunded in full.',
   review_period_active: 'The days in which the order may come back are not over.',

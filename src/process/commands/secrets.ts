@@ -1,0 +1,72 @@
+import type { Command } from 'commander';
+import { type Config, readConfig } from '../../config.ts';
+import type { Db } from '../../engines/postgres/open.ts';
+import { findRunning } from '../../local/engines/running.ts';
+import { forgetPreviousSecretFile, readPreviousSecret, readSecrets, replaceSecretFile } from '../../values/secrets.ts';
+import { type Resealed, resealAll } from '../sealed/actions.ts';
+import { withEngines } from './open.ts';
+import { jsonOption, printList } from './table.ts';
+
+const COLUMNS = ['what', 'resealed', 'current', 'lost'] as const;
+
+const isOwnFile = ({ secret, urls }: Config) => !secret && !urls.postgres;
+
+interface Options {
+  forget?: boolean;
+  json?: boolean;
+}
+
+/** A process that runs has the secret in memory: it would go on sealing under the old one. */
+async function assertReady(config: Config): Promise<void> {
+  if (isOwnFile(config)) {
+    if (await findRunning(config.directory)) throw new Error('Stop the server first: it has the old secret in memory.');
+  } else if (!config.previousSecret) {
+    throw new Error(
+      'Set ROLLCALL_SECRET to the new secret (openssl rand -hex 32) and ROLLCALL_PREVIOUS_SECRET to the old one, start ' +
+        'every process with both, then run this again.',
+    );
+  }
+}
+
+/** In the embedded folder the secret is a file, which is made anew; what an earlier run left undone is done first. */
+async function reseal(db: Db, config: Config): Promise<Resealed[]> {
+  if (isOwnFile(config)) {
+    if (readPreviousSecret(config)) await resealAll(db, readSecrets(config));
+    replaceSecretFile(config);
+  }
+  return await resealAll(db, readSecrets(config));
+}
+
+async function rotate({ forget, json }: Options): Promise<void> {
+  await assertReady(readConfig());
+  await withEngines(async ({ db, config }) => {
+    const done = await reseal(db, config);
+    printList(COLUMNS, done, json);
+    const lost = done.reduce((sum, column) => sum + column.lost, 0);
+    if (lost > 0) {
+      process.stderr.write(
+        `${lost} values open under neither secret; they were sealed under one that is not known here.\n`,
+      );
+      process.exitCode = 1;
+    }
+    if (!isOwnFile(config)) {
+      process.stderr.write('Once ROLLCALL_PREVIOUS_SECRET is taken away, links and clicks from before work no more.\n');
+    } else if (forget) {
+      forgetPreviousSecretFile(config);
+      process.stderr.write('The old secret is forgotten: links and clicks from before work no more.\n');
+    } else {
+      process.stderr.write('Links and clicks from before still work; --forget ends them.\n');
+    }
+  });
+}
+
+export function secretCommands(program: Command): void {
+  program
+    .command('secret')
+    .description("the installation's one secret")
+    .command('rotate')
+    .description('seal everything under a new secret: stores, webhooks and kept answers go on working')
+    .option('--forget', 'beside embedded engines: end links and clicks that the old secret signed, too')
+    .addOption(jsonOption())
+    .action((options: Options) => rotate(options));
+}

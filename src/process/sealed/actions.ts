@@ -1,0 +1,92 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Db } from '../../engines/postgres/open.ts';
+import type { Secrets } from '../../values/secrets.ts';
+
+/** A column of what is sealed: its rows are named by `key`, and each opens under its own context. */
+interface SealedColumn {
+  table: string;
+  column: string;
+  /** One text that names a row. */
+  key: RawBuilder<string>;
+  /** What the value was sealed for. */
+  context: RawBuilder<string>;
+  /** Of a column that is sealed in some rows only. */
+  where?: RawBuilder<boolean>;
+}
+
+const id = sql<string>`id`;
+const ofId = (table: string, column: string, context = id): SealedColumn => ({ table, column, key: id, context });
+
+/** Everything that is sealed, a line a column; a test finds one that is missing. */
+export const SEALED: readonly SealedColumn[] = [
+  ofId('integrations', 'secrets'),
+  ofId('webhook_subscriptions', 'secret'),
+  ofId('webhook_subscriptions', 'previous_secret'),
+  ofId('contracts', 'signer_ip_sealed', sql<string>`'contract ' || id`),
+  ofId('contracts', 'signer_agent_sealed', sql<string>`'contract ' || id`),
+  {
+    table: 'idempotency_keys',
+    column: 'answer',
+    key: sql<string>`brand_id || ' ' || key`,
+    context: sql<string>`'idempotency ' || brand_id || ' ' || key`,
+    where: sql<boolean>`is_sealed`,
+  },
+];
+
+const BATCH = 500;
+
+export type Resealed = {
+  /** `table.column`. */
+  what: string;
+  /** Now under the new secret. */
+  resealed: number;
+  /** Were under it before. */
+  current: number;
+  /** Open under neither: sealed under a secret that is lost. */
+  lost: number;
+};
+
+interface SealedRow {
+  key: string;
+  context: string;
+  value: Buffer;
+}
+
+async function readBatch(db: Db, { table, column, key, context, where }: SealedColumn, after: string) {
+  const { rows } = await sql<SealedRow>`
+    select ${key} as key, ${context} as context, ${sql.ref(column)} as value from ${sql.table(table)}
+    where ${sql.ref(column)} is not null and ${where ?? sql<boolean>`true`} and ${key} > ${after}
+    order by ${key} limit ${BATCH}`.execute(db);
+  return rows;
+}
+
+/** Only what is still as it was read: what was written meanwhile was sealed by a process, under the new secret. */
+async function replace(db: Db, { table, column, key }: SealedColumn, row: SealedRow, sealed: Buffer): Promise<void> {
+  await sql`
+    update ${sql.table(table)} set ${sql.ref(column)} = ${sealed}
+    where ${key} = ${row.key} and ${sql.ref(column)} = ${row.value}`.execute(db);
+}
+
+/** Seals anew what one column holds; safe to be broken off and to run again. */
+async function resealColumn(db: Db, secrets: Secrets, column: SealedColumn): Promise<Resealed> {
+  const done = { what: `${column.table}.${column.column}`, resealed: 0, current: 0, lost: 0 };
+  for (let after = ''; ; ) {
+    const rows = await readBatch(db, column, after);
+    for (const row of rows) {
+      const state = secrets.stateOf(row.value, row.context);
+      done[state === 'previous' ? 'resealed' : state] += 1;
+      if (state !== 'previous') continue;
+      await replace(db, column, row, secrets.seal(secrets.open(row.value, row.context), row.context));
+    }
+    const last = rows.at(-1);
+    if (!last || rows.length < BATCH) return done;
+    after = last.key;
+  }
+}
+
+/** Seals all that is sealed under the new secret. */
+export async function resealAll(db: Db, secrets: Secrets): Promise<Resealed[]> {
+  const done: Resealed[] = [];
+  for (const column of SEALED) done.push(await resealColumn(db, secrets, column));
+  return done;
+}

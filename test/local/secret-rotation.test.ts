@@ -1,0 +1,156 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inWork } from '../../src/api/work.ts';
+import { readConfig } from '../../src/config.ts';
+import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
+import { mintClick, readClick } from '../../src/links-host/token.ts';
+import { queueMail } from '../../src/mail/queue.ts';
+import { SEALED } from '../../src/process/sealed/actions.ts';
+import { forgetPreviousSecretFile, openSecrets, readSecrets, replaceSecretFile } from '../../src/values/secrets.ts';
+import { SECRET, send, startApp, type TestApp } from '../harness/app.ts';
+import { runCli } from '../harness/cli.ts';
+import { makeDatabase, type TestDatabase } from '../harness/database.ts';
+import { mailsOf, pathOf } from '../harness/mail.ts';
+import { openShop, type Shop } from '../harness/shop.ts';
+import { deliver, signedDelivery, WEBHOOK_SECRET } from '../harness/store.ts';
+
+const NEW = 'decade00'.repeat(8);
+let database: TestDatabase;
+let shop: Shop;
+/** The installation under the old secret, under the new one beside the old, and under the new one alone. */
+let before: TestApp;
+let both: TestApp;
+let after: TestApp;
+
+beforeAll(async () => {
+  database = await makeDatabase('secrets');
+  const at = (env: NodeJS.ProcessEnv) => startApp({ urls: { postgres: database.url }, env });
+  before = await at({});
+  await migratePostgres(before.context.postgres.db);
+  [both, after] = await Promise.all([
+    at({ ROLLCALL_SECRET: NEW, ROLLCALL_PREVIOUS_SECRET: SECRET }),
+    at({ ROLLCALL_SECRET: NEW }),
+  ]);
+  shop = await openShop(before, 'generic');
+});
+afterAll(async () => {
+  await shop?.store.close();
+  for (const app of [before, both, after]) await app?.close();
+  await database?.drop();
+});
+
+const tell = async ({ url }: TestApp) =>
+  (await deliver(url, 'generic', shop.id, signedDelivery('generic', WEBHOOK_SECRET, 'x', {}))).status;
+const rotate = (env: NodeJS.ProcessEnv) =>
+  runCli(['secret', 'rotate', '--json'], { DATABASE_URL: database.url, ...env });
+
+describe('a new secret', () => {
+  it('opens what the old one sealed and signed as long as both are set, and alone what was sealed anew', async () => {
+    const { postgres, clock } = before.context;
+    const actor = { brandId: shop.brand.id, keyId: null, operation: 'test', requestId: null };
+    const mail = {
+      kind: 'mail_test' as const,
+      to: 'ann@mail.example',
+      subjectRow: 'one',
+      params: { at: '2027-01-01T00:00:00Z' },
+    };
+    await inWork(postgres.db, clock, actor, (work) => queueMail(work, mail));
+    const [{ links: [link = ''] = [] } = {}] = await mailsOf(before.context, shop.brand.id);
+    const page = async ({ url }: TestApp) => (await fetch(url + pathOf(link))).status;
+    const key = await shop.brand.key('brand');
+    const hook = { url: 'https://hooks.example/a', events: ['payout.created'] };
+    const made = await send(`${before.url}/v1/webhooks`, key, 'POST', hook);
+    expect(made.status).toBe(201);
+
+    expect([await tell(before), await tell(both), await tell(after)]).toEqual([200, 200, 503]);
+    expect([await page(before), await page(both), await page(after)]).toEqual([200, 200, 404]);
+
+    const one = await rotate({ ROLLCALL_SECRET: NEW, ROLLCALL_PREVIOUS_SECRET: SECRET });
+    expect([one.status, one.said]).toEqual([0, expect.stringContaining('ROLLCALL_PREVIOUS_SECRET')]);
+    const counts = (out: string) =>
+      Object.fromEntries(
+        JSON.parse(out).map((row: { what: string; resealed: number; current: number; lost: number }) => [
+          row.what,
+          [row.resealed, row.current, row.lost],
+        ]),
+      );
+    expect(counts(one.out)).toMatchObject({
+      'integrations.secrets': [2, 0, 0],
+      'webhook_subscriptions.secret': [1, 0, 0],
+    });
+    const again = await rotate({ ROLLCALL_SECRET: NEW, ROLLCALL_PREVIOUS_SECRET: SECRET });
+    expect(counts(again.out)).toMatchObject({
+      'integrations.secrets': [0, 2, 0],
+      'webhook_subscriptions.secret': [0, 1, 0],
+    });
+
+    expect([await tell(both), await tell(after)]).toEqual([200, 200]);
+    const { secret } = await after.context.postgres.db
+      .selectFrom('webhookSubscriptions')
+      .select('secret')
+      .where('id', '=', made.body.data.id)
+      .executeTakeFirstOrThrow();
+    expect(after.context.secrets.open(secret, made.body.data.id)).toBe(made.body.data.secret);
+  });
+
+  it('is not made of one variable alone, and a value that neither opens is told of', async () => {
+    const { status, said } = await rotate({ ROLLCALL_SECRET: NEW });
+    expect([status, said]).toEqual([1, expect.stringContaining('ROLLCALL_PREVIOUS_SECRET to the old one')]);
+    const strange = await rotate({ ROLLCALL_SECRET: 'ab'.repeat(32), ROLLCALL_PREVIOUS_SECRET: 'cd'.repeat(32) });
+    expect([strange.status, strange.said]).toEqual([1, expect.stringContaining('open under neither secret')]);
+    expect(await tell(after)).toBe(200);
+  });
+
+  it('reads the clicks that the old one signed', () => {
+    const old = openSecrets(Buffer.from(SECRET, 'hex'));
+    const now = openSecrets(Buffer.from(NEW, 'hex'), Buffer.from(SECRET, 'hex'));
+    const token = mintClick(old.key('click'), { linkId: 'lnk_0Tb5wZk3aBcDeFgHiJkL', atMs: 1_700_000_000_000 });
+    expect(readClick(now.key('click'), token)).toBeUndefined();
+    expect(readClick(now.previousKey('click') ?? now.key('click'), token)).toMatchObject({
+      linkId: 'lnk_0Tb5wZk3aBcDeFgHiJkL',
+    });
+  });
+
+  it('in the embedded folder is a file, beside which the old one stays until it is forgotten', () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'secret-'));
+    const config = readConfig({ ROLLCALL_DIR: folder });
+    const sealed = readSecrets(config).seal('token', 'one');
+    const old = readFileSync(path.join(folder, 'secret.hex'), 'utf8');
+    replaceSecretFile(config);
+    expect(readFileSync(path.join(folder, 'secret.hex'), 'utf8')).not.toBe(old);
+    expect(readFileSync(path.join(folder, 'secret.previous.hex'), 'utf8')).toBe(old);
+    expect(statSync(path.join(folder, 'secret.hex')).mode & 0o777).toBe(0o600);
+    expect([readSecrets(config).open(sealed, 'one'), readSecrets(config).stateOf(sealed, 'one')]).toEqual([
+      'token',
+      'previous',
+    ]);
+    forgetPreviousSecretFile(config);
+    expect(existsSync(path.join(folder, 'secret.previous.hex'))).toBe(false);
+    expect(readSecrets(config).stateOf(sealed, 'one')).toBe('lost');
+    rmSync(folder, { recursive: true });
+  });
+});
+
+it('every column of bytes is known: sealed, and sealed anew with the secret, or no secret at all', async () => {
+  /** Digests, public keys and hashes. */
+  const PLAIN = [
+    'api_keys.hash',
+    'contracts.content_hash',
+    'idempotency_keys.request_hash',
+    'ledger_entries.hash',
+    'orders.customer_hash',
+    'outbox_heads.ledger_hash',
+    'passkeys.public_key',
+    'sign_in_links.hash',
+    'assets.sha256',
+  ];
+  const { rows } = await sql<{ name: string }>`select table_name || '.' || column_name as name
+    from information_schema.columns where table_schema = 'public' and data_type = 'bytea'`.execute(
+    before.context.postgres.db,
+  );
+  const known = new Set([...PLAIN, ...SEALED.map(({ table, column }) => `${table}.${column}`)]);
+  expect(rows.map(({ name }) => name).filter((name) => !known.has(name))).toEqual([]);
+});

@@ -1,0 +1,138 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { call, makeBrand, send, startApp, type TestApp, type TestBrand, until } from '../harness/app.ts';
+import { hasBrowser, openBrowser } from '../harness/browser.ts';
+import { type Receiver, startReceiver } from '../harness/receiver.ts';
+import { type Assignment, daysAgo, makeAssignment, makeSale } from '../harness/sales.ts';
+import { axe, builtClient, type OpenPage, openWebApp, shoot } from '../harness/web-app.ts';
+import { startWebhookWorker, type Worker } from '../harness/webhooks.ts';
+
+describe.skipIf(!hasBrowser('A brand’s morning'))('a brand’s morning in the web app', () => {
+  let app: TestApp;
+  let brand: TestBrand;
+  let browser: Browser;
+  let open: OpenPage;
+  let receiver: Receiver;
+  let worker: Worker;
+  let creator: Assignment;
+
+  beforeAll(async () => {
+    app = await startApp({ webApp: await builtClient() });
+    brand = await makeBrand(app.context, { plan: 'scale' });
+    creator = await makeAssignment(app.context, brand, { name: 'Ann Lee', holdDays: 30 });
+    for (let i = 0; i < 3; i += 1) {
+      await makeSale(app.context, brand, { assignment: creator, occurredAt: daysAgo(40 + i), orderId: `old-${i}` });
+    }
+    await makeSale(app.context, brand, { assignment: creator, occurredAt: daysAgo(2), orderId: 'fresh-1' });
+    receiver = await startReceiver();
+    worker = startWebhookWorker(app);
+    browser = await openBrowser();
+    open = await openWebApp(browser, app, brand.id, { viewport: { width: 1280, height: 900 } });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await worker?.stop();
+    await receiver?.close();
+    await app?.close();
+  });
+
+  const clean = async () => {
+    expect(await axe(open.page)).toEqual([]);
+    expect(open.complaints.splice(0)).toEqual([]);
+  };
+
+  it('approves a batch, and says of each order that was not approved why', async () => {
+    const { page } = open;
+    await page.getByRole('link', { name: '4 commissions to review' }).click();
+    await page.getByRole('checkbox', { name: 'Choose all that are shown' }).check();
+    await page.getByRole('button', { name: 'Approve' }).click();
+    const refused = page.getByRole('dialog', { name: 'Not all of them can be changed' });
+    await refused.waitFor();
+    expect(await refused.textContent()).toMatch(/fresh-1: .*review period/i);
+    await shoot(page, 'morning-refused');
+    await clean();
+    await refused.getByRole('button', { name: 'Approve the other 3' }).click();
+    await refused.waitFor({ state: 'hidden' });
+    await page.getByText('1 entry').waitFor();
+  });
+
+  it('reads why an order did not pay yet', async () => {
+    const { page } = open;
+    await page.getByRole('button', { name: 'fresh-1' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Order fresh-1' });
+    await dialog.getByText('What was considered').waitFor();
+    expect(await dialog.textContent()).toContain('Ann Lee');
+    await shoot(page, 'morning-explained');
+    await clean();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+  });
+
+  it('records a payout and settles it', async () => {
+    const { page } = open;
+    await open.go('/payouts');
+    await page.getByRole('button', { name: 'Record a payout' }).click();
+    const form = page.getByRole('dialog', { name: 'Record a payout' });
+    await form.getByLabel('Creator’s e-mail').fill('nobody@else.example');
+    await form.getByLabel('Amount').fill('30');
+    await form.getByRole('button', { name: 'Record the payout' }).click();
+    await form.getByRole('alert').waitFor();
+    await clean();
+    await form.getByLabel('Creator’s e-mail').fill(creator.email);
+    await form.getByRole('button', { name: 'Record the payout' }).click();
+    await form.waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Settle' }).click();
+    await page.getByLabel('Reference').fill('SEPA 1');
+    await page.getByRole('button', { name: 'Settle the payout' }).click();
+    await page.getByRole('cell', { name: 'Paid', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Ann Lee' }).click();
+    const statement = page.getByRole('dialog', { name: 'Payout' });
+    await statement.getByText('SEPA 1').waitFor();
+    await shoot(page, 'morning-statement');
+    await clean();
+    await page.keyboard.press('Escape');
+  });
+
+  it('makes a key, which is shown once and works, and the log names the person', async () => {
+    const { page } = open;
+    await open.go('/keys');
+    await page.getByRole('button', { name: 'Make a key' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('website');
+    await page.getByRole('button', { name: 'Make the key' }).click();
+    const shown = page.getByRole('dialog', { name: 'Your new key' });
+    const key = (await shown.getByTestId('key').textContent()) ?? '';
+    expect(key).toMatch(/^svk_\w{40}$/);
+    await clean();
+    await shoot(page, 'morning-key');
+    expect((await call(`${app.url}/v1/brand`, key)).status).toBe(200);
+    await shown.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('cell', { name: /^website/ }).waitFor();
+    expect(await page.content()).not.toContain(key);
+    await open.go('/audit?operation=create_key');
+    await page.getByRole('cell', { name: 'Owner' }).waitFor();
+    await clean();
+  });
+
+  it('sees a delivery fail, and sends it again', async () => {
+    const { page } = open;
+    const key = await brand.key('brand');
+    receiver.answer = (_received, response) => void response.writeHead(410).end('gone away');
+    const url = `${receiver.url}/hook`;
+    const made = await send(`${app.url}/v1/webhooks`, key, 'POST', { url, events: ['payout.created'] });
+    expect(made.status, JSON.stringify(made.body)).toBe(201);
+    await open.go('/webhooks');
+    await page.getByRole('button', { name: `Send a test to ${url}` }).click();
+    await until('the receiver was asked', () => receiver.at('/hook').length > 0);
+    await page.getByRole('button', { name: url, exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Deliveries' });
+    await dialog.getByText(/answered 410/).waitFor();
+    await dialog.getByRole('button', { name: 'More' }).first().click();
+    await dialog.getByText('gone away').waitFor();
+    await shoot(page, 'morning-failed');
+    await clean();
+    receiver.answer = (_received, response) => void response.end('ok');
+    await dialog.getByRole('button', { name: 'Send again' }).first().click();
+    await dialog.getByText('Delivered', { exact: true }).first().waitFor();
+    await clean();
+  });
+});

@@ -1,0 +1,189 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { type Row, uploadTo } from '../call/call.ts';
+import { useChange, useRows } from '../call/use.ts';
+import { Confirm, Dialog } from '../kit/dialog.tsx';
+import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
+import { Form } from '../kit/form.tsx';
+import { day, number, words } from '../kit/format.ts';
+import { Badge, Button, Empty, Facts, PageHead } from '../kit/parts.tsx';
+import { type Column, Table } from '../kit/table.tsx';
+
+const TYPES = ['image', 'video', 'document', 'audio', 'other'] as const;
+const RIGHTS = ['valid', 'expiring', 'expired'] as const;
+type Asset = Row<'list_assets'>;
+
+const size = (bytes: number) =>
+  bytes < 1_000_000 ? `${number(Math.ceil(bytes / 1_000))} kB` : `${number(Math.round(bytes / 100_000) / 10)} MB`;
+
+interface Upload {
+  name: string;
+  state: 'in progress' | 'uploaded' | 'failed';
+  why?: string;
+}
+
+/** One file after another; each says how it went. */
+function UploadDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+  const cache = useQueryClient();
+  const [uploads, setUploads] = useState<readonly Upload[]>([]);
+  async function upload(files: FileList | null) {
+    for (const file of files ?? []) {
+      const { name } = file;
+      setUploads((known) => [...known, { name, state: 'in progress' }]);
+      const form = new FormData();
+      form.set('file', file);
+      const outcome: Upload = await uploadTo('upload_asset', form).then(
+        () => ({ name, state: 'uploaded' as const }),
+        (error: Error) => ({ name, state: 'failed' as const, why: error.message }),
+      );
+      setUploads((known) => known.map((one) => (one.name === name && one.state === 'in progress' ? outcome : one)));
+    }
+    await cache.invalidateQueries({ queryKey: ['list_assets'] });
+  }
+  const close = () => {
+    setUploads([]);
+    onClose();
+  };
+  return (
+    <Dialog title="Upload files" hint="Pictures, videos and documents." isOpen={isOpen} onClose={close}>
+      <div className="field">
+        <label htmlFor="upload-files">Files</label>
+        <input id="upload-files" type="file" multiple onChange={({ target }) => void upload(target.files)} />
+      </div>
+      <ul className="plain" aria-live="polite">
+        {uploads.map(({ name, state, why }, i) => (
+          <li key={`${name} ${i}`}>
+            <Badge state={state} /> {name} {why && <span className="problem">{why}</span>}
+          </li>
+        ))}
+      </ul>
+      <div className="popup-foot">
+        <Button kind="primary" onPress={close}>
+          Done
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+function Detail({ asset, onClose }: { asset: Asset | undefined; onClose: () => void }) {
+  const update = useChange('update_assets', ['list_assets']);
+  const remove = useChange('delete_asset', ['list_assets']);
+  return (
+    <Dialog title={asset?.name ?? ''} isOpen={asset !== undefined} onClose={onClose} isSide>
+      {asset && (
+        <>
+          {asset.thumbnail_url && <img className="preview" src={asset.thumbnail_url} alt={asset.name} />}
+          <Facts
+            of={[
+              ['Type', `${words(asset.type)}, ${asset.mime_type}`],
+              ['Size', size(asset.size_bytes)],
+              ['Creator', asset.creator_email],
+              ['From', words(asset.source)],
+              ['Rights', asset.usage_rights],
+              ['Rights end', day(asset.rights_expires_at)],
+              ['Added', day(asset.created_at)],
+            ]}
+          />
+          <p>
+            <a className="button plain" href={asset.url} target="_blank" rel="noreferrer">
+              Open the file
+            </a>
+          </p>
+          <Form
+            key={asset.updated_at ?? asset.id}
+            action="Save"
+            fields={[
+              { name: 'name', label: 'Name', isRequired: true, value: asset.name },
+              { name: 'tags', label: 'Tags', value: asset.tags.join(', '), hint: 'With commas between them.' },
+              { name: 'usage_rights', label: 'Rights in words', kind: 'textarea', value: asset.usage_rights },
+              {
+                name: 'rights_expires_at',
+                label: 'Rights end on',
+                kind: 'date',
+                value: asset.rights_expires_at?.slice(0, 10) ?? null,
+              },
+            ]}
+            onSubmit={async (values) => {
+              await update.mutateAsync({
+                body: {
+                  id: asset.id,
+                  name: values.text('name'),
+                  tags: values.list('tags'),
+                  usage_rights: values.orNull('usage_rights'),
+                  rights_expires_at: values.orNull('rights_expires_at'),
+                },
+              });
+              onClose();
+            }}
+          />
+          <Confirm
+            label="Delete"
+            title={`Delete ${asset.name}?`}
+            action="Delete"
+            onConfirm={async () => {
+              await remove.mutateAsync({ params: { id: asset.id } });
+              onClose();
+            }}
+          >
+            <p>The file goes for good.</p>
+          </Confirm>
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+export function Assets() {
+  const { get } = useFilters();
+  const list = useRows('list_assets', {
+    search: get('search'),
+    tag: get('tag'),
+    type: choiceOf(get('type'), TYPES),
+    rights: choiceOf(get('rights'), RIGHTS),
+  });
+  const [isUploading, setUploading] = useState(false);
+  const [shown, setShown] = useState<Asset>();
+  const columns: readonly Column<Asset>[] = [
+    {
+      head: 'File',
+      cell: (asset) => (
+        <span className="row">
+          {asset.thumbnail_url && <img className="face" src={asset.thumbnail_url} alt="" />}
+          <button type="button" className="link" onClick={() => setShown(asset)}>
+            {asset.name}
+          </button>
+        </span>
+      ),
+    },
+    { head: 'Type', cell: ({ type }) => words(type), isWide: true },
+    { head: 'Size', cell: ({ size_bytes }) => size(size_bytes), isNumber: true },
+    { head: 'Rights end', cell: ({ rights_expires_at }) => day(rights_expires_at), isWide: true },
+    { head: 'Added', cell: ({ created_at }) => day(created_at), isWide: true },
+  ];
+  return (
+    <>
+      <PageHead title="Content library" hint="Your files and those of creators, with their rights.">
+        <Button kind="primary" onPress={() => setUploading(true)}>
+          Upload files
+        </Button>
+      </PageHead>
+      <Filters
+        of={[
+          { name: 'search', label: 'Name', kind: 'text' },
+          { name: 'tag', label: 'Tag', kind: 'text' },
+          { name: 'type', label: 'Type', kind: 'select', options: TYPES.map((type) => [type, words(type)]) },
+          { name: 'rights', label: 'Rights', kind: 'select', options: RIGHTS.map((right) => [right, words(right)]) },
+        ]}
+      />
+      <Table
+        caption="Content library"
+        list={list}
+        columns={columns}
+        empty={<Empty title="No files here">Upload one, or approve what creators send.</Empty>}
+      />
+      <UploadDialog isOpen={isUploading} onClose={() => setUploading(false)} />
+      <Detail asset={shown} onClose={() => setShown(undefined)} />
+    </>
+  );
+}

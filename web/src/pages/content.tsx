@@ -1,0 +1,135 @@
+import { lazy, Suspense, useState } from 'react';
+import type { Row } from '../call/call.ts';
+import { useCall, useChange, useRows } from '../call/use.ts';
+import { Confirm, Dialog } from '../kit/dialog.tsx';
+import { Download } from '../kit/download.tsx';
+import { Filters, useFilters } from '../kit/filters.tsx';
+import { FormDialog } from '../kit/form.tsx';
+import { ago, compact, day, number, percent, words } from '../kit/format.ts';
+import { Badge, Button, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { type Column, Table } from '../kit/table.tsx';
+
+const Chart = lazy(() => import('../kit/chart.tsx'));
+type Post = Row<'list_content'>;
+
+function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }) {
+  const { data, error } = useCall('get_content', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const refresh = useChange('refresh_content', ['list_content', 'get_content']);
+  const remove = useChange('delete_content', ['list_content']);
+  const post = data?.data;
+  return (
+    <Dialog title="Post" hint={post?.url} isOpen={id !== undefined} onClose={onClose} isSide>
+      {error && <Failure error={error} />}
+      {!post && !error && <Loading />}
+      {post && post.id === id && (
+        <>
+          <Facts
+            of={[
+              ['Creator', post.creator_name ?? post.creator_email],
+              ['Platform', words(post.platform)],
+              ['Posted', day(post.posted_at)],
+              ['Views', number(post.metrics.views)],
+              ['Likes', number(post.metrics.likes)],
+              ['Comments', number(post.metrics.comments)],
+              ['Shares', number(post.metrics.shares)],
+              ['Engagement', percent(post.metrics.engagement_rate)],
+              ['Marked as paid', post.paid_partnership === null ? 'Not known' : post.paid_partnership ? 'Yes' : 'No'],
+              ['Read', ago(post.last_refreshed)],
+              ['Last problem', post.refresh_error],
+              ['Caption', post.caption],
+            ]}
+          />
+          {post.metrics_history.length > 1 && (
+            <Suspense fallback={<Loading rows={3} />}>
+              <Chart
+                label="Views"
+                points={post.metrics_history.map(({ date, views }) => ({ date, value: views ?? 0 }))}
+                show={number}
+              />
+            </Suspense>
+          )}
+          {refresh.error && <Failure error={refresh.error} />}
+          <div className="row">
+            <Button isBusy={refresh.isPending} onPress={() => refresh.mutate({ params: { id: post.id }, body: {} })}>
+              Read it again
+            </Button>
+            <Confirm
+              label="Stop following"
+              title="Stop following this post?"
+              action="Stop"
+              onConfirm={async () => {
+                await remove.mutateAsync({ params: { id: post.id } });
+                onClose();
+              }}
+            >
+              <p>Its figures are removed.</p>
+            </Confirm>
+          </div>
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+export function Content() {
+  const { get } = useFilters();
+  const query = { creator_email: get('creator_email') };
+  const list = useRows('list_content', query);
+  const track = useChange('track_content', ['list_content']);
+  const [isAdding, setAdding] = useState(false);
+  const [shown, setShown] = useState<string>();
+  const columns: readonly Column<Post>[] = [
+    {
+      head: 'Post',
+      cell: ({ id, url, creator_name, creator_email }) => (
+        <>
+          <button type="button" className="link" onClick={() => setShown(id)}>
+            {url.replace(/^https?:\/\/(www\.)?/, '')}
+          </button>
+          <span className="second">{creator_name ?? creator_email}</span>
+        </>
+      ),
+    },
+    { head: 'Views', cell: ({ metrics }) => compact(metrics.views), isNumber: true },
+    { head: 'Likes', cell: ({ metrics }) => compact(metrics.likes), isNumber: true, isWide: true },
+    { head: 'Comments', cell: ({ metrics }) => compact(metrics.comments), isNumber: true, isWide: true },
+    {
+      head: 'State',
+      cell: ({ status, refresh_error }) => <Badge state={refresh_error ? 'failing' : status} />,
+      isWide: true,
+    },
+    { head: 'Read', cell: ({ last_refreshed }) => ago(last_refreshed), isWide: true },
+  ];
+  return (
+    <>
+      <PageHead title="Content" hint="Posts that you follow, with their figures day by day.">
+        <Download id="list_content" query={query} name="content.csv" />
+        <Button kind="primary" onPress={() => setAdding(true)}>
+          Follow a post
+        </Button>
+      </PageHead>
+      <Filters of={[{ name: 'creator_email', label: 'Creator’s e-mail', kind: 'text' }]} />
+      <Table
+        caption="Content"
+        list={list}
+        columns={columns}
+        empty={<Empty title="No posts yet">Follow one by its address.</Empty>}
+      />
+      <FormDialog
+        title="Follow a post"
+        isOpen={isAdding}
+        onClose={() => setAdding(false)}
+        action="Follow"
+        fields={[
+          { name: 'url', label: 'Address of the post', kind: 'url', isRequired: true },
+          { name: 'creator_email', label: 'Creator’s e-mail', kind: 'email' },
+        ]}
+        onSubmit={async (values) => {
+          await track.mutateAsync({ body: { url: values.text('url'), creator_email: values.orNull('creator_email') } });
+          setAdding(false);
+        }}
+      />
+      <Detail id={shown} onClose={() => setShown(undefined)} />
+    </>
+  );
+}

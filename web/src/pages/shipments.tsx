@@ -1,0 +1,179 @@
+import { useState } from 'react';
+import type { Row } from '../call/call.ts';
+import { useCall, useChange, useRows } from '../call/use.ts';
+import { Dialog } from '../kit/dialog.tsx';
+import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
+import { Form, FormDialog } from '../kit/form.tsx';
+import { day, time, words } from '../kit/format.ts';
+import { Badge, Button, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { type Column, Table } from '../kit/table.tsx';
+import { useSay } from '../kit/toast.tsx';
+
+const STATES = ['pending', 'shipped', 'delivered', 'returned'] as const;
+type Shipment = Row<'list_shipments'>;
+
+function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }) {
+  const { data, error } = useCall('get_shipment', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const update = useChange('update_shipment', ['list_shipments', 'get_shipment']);
+  const notify = useChange('notify_shipment_creator', ['get_shipment']);
+  const say = useSay();
+  const parcel = data?.data;
+  const tell = () =>
+    notify.mutateAsync({ params: { id: id ?? '' }, body: {} }).then(
+      ({ data: told }) => say(told.mail === 'queued' ? 'The creator is being told.' : words(told.mail)),
+      (thrown: Error) => say(thrown.message),
+    );
+  return (
+    <Dialog
+      title={`Parcel to ${parcel?.creator_name ?? parcel?.creator_email ?? '…'}`}
+      isOpen={id !== undefined}
+      onClose={onClose}
+      isSide
+    >
+      {error && <Failure error={error} />}
+      {!parcel && !error && <Loading />}
+      {parcel && parcel.id === id && (
+        <>
+          <Facts
+            of={[
+              ['State', <Badge key="state" state={parcel.status} />],
+              ['Carrier says', parcel.tracking_status],
+              [
+                'Creator says',
+                parcel.reported_missing_at
+                  ? 'It did not arrive'
+                  : parcel.creator_confirmed_receipt
+                    ? 'It arrived'
+                    : 'Nothing yet',
+              ],
+              [
+                'Content',
+                parcel.product_description ??
+                  parcel.products?.map(({ name, quantity }) => `${quantity} × ${name}`).join('\n'),
+              ],
+              ['Expected', day(parcel.estimated_arrival)],
+              ['Notes', parcel.notes],
+            ]}
+          />
+          <ul className="plain">
+            {parcel.tracking_events.map(({ at, status, message, location }, i) => (
+              <li key={`${at} ${status} ${i}`}>
+                <span className="muted">{time(at)}</span> {message ?? words(status)} {location && `(${location})`}
+              </li>
+            ))}
+          </ul>
+          <Button isBusy={notify.isPending} onPress={() => void tell()}>
+            Mail the creator
+          </Button>
+          <Form
+            key={parcel.updated_at ?? parcel.id}
+            action="Save"
+            fields={[
+              {
+                name: 'status',
+                label: 'State',
+                kind: 'select',
+                value: parcel.status,
+                options: STATES.map((state) => [state, words(state)]),
+              },
+              { name: 'carrier', label: 'Carrier', value: parcel.carrier },
+              { name: 'tracking_number', label: 'Tracking number', value: parcel.tracking_number },
+            ]}
+            onSubmit={async (values) => {
+              const status = values.choice('status', STATES);
+              await update.mutateAsync({
+                params: { id: parcel.id },
+                body: {
+                  ...(status === parcel.status ? {} : { status }),
+                  carrier: values.orNull('carrier'),
+                  tracking_number: values.orNull('tracking_number'),
+                },
+              });
+              onClose();
+            }}
+          />
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+export function Shipments() {
+  const { get } = useFilters();
+  const list = useRows('list_shipments', {
+    status: choiceOf(get('status'), STATES),
+    creator_email: get('creator_email'),
+  });
+  const create = useChange('create_shipment', ['list_shipments']);
+  const [isMaking, setMaking] = useState(false);
+  const [shown, setShown] = useState<string>();
+  const columns: readonly Column<Shipment>[] = [
+    {
+      head: 'To',
+      cell: ({ id, creator_name, creator_email, product_description }) => (
+        <>
+          <button type="button" className="link" onClick={() => setShown(id)}>
+            {creator_name ?? creator_email ?? id}
+          </button>
+          <span className="second">{product_description}</span>
+        </>
+      ),
+    },
+    { head: 'State', cell: ({ status }) => <Badge state={status} /> },
+    {
+      head: 'Carrier',
+      cell: ({ carrier, tracking_number }) => [carrier, tracking_number].filter(Boolean).join(' ') || '–',
+      isWide: true,
+    },
+    { head: 'Expected', cell: ({ estimated_arrival }) => day(estimated_arrival), isWide: true },
+  ];
+  return (
+    <>
+      <PageHead title="Shipments" hint="Products on their way to creators.">
+        <Button kind="primary" onPress={() => setMaking(true)}>
+          Add a shipment
+        </Button>
+      </PageHead>
+      <Filters
+        of={[
+          { name: 'status', label: 'State', kind: 'select', options: STATES.map((state) => [state, words(state)]) },
+          { name: 'creator_email', label: 'Creator’s e-mail', kind: 'text' },
+        ]}
+      />
+      <Table
+        caption="Shipments"
+        list={list}
+        columns={columns}
+        empty={<Empty title="No shipments here">Add one when you send a creator something.</Empty>}
+      />
+      <FormDialog
+        title="Add a shipment"
+        isOpen={isMaking}
+        onClose={() => setMaking(false)}
+        action="Add"
+        fields={[
+          { name: 'creator_email', label: 'Creator’s e-mail', kind: 'email', isRequired: true },
+          { name: 'product_description', label: 'What is in it', kind: 'textarea' },
+          { name: 'carrier', label: 'Carrier' },
+          { name: 'tracking_number', label: 'Tracking number' },
+          { name: 'estimated_arrival', label: 'Expected on', kind: 'date' },
+          { name: 'notify_creator', label: 'Mail the creator', kind: 'checkbox', value: true },
+        ]}
+        onSubmit={async (values) => {
+          await create.mutateAsync({
+            body: {
+              creator_email: values.text('creator_email'),
+              product_description: values.orNull('product_description'),
+              carrier: values.orNull('carrier'),
+              tracking_number: values.orNull('tracking_number'),
+              estimated_arrival: values.orNull('estimated_arrival'),
+              notify_creator: values.isChecked('notify_creator'),
+            },
+          });
+          setMaking(false);
+        }}
+      />
+      <Parcel id={shown} onClose={() => setShown(undefined)} />
+    </>
+  );
+}

@@ -1,0 +1,144 @@
+import { useState } from 'react';
+import type { Row } from '../call/call.ts';
+import { useCall, useChange, useRows } from '../call/use.ts';
+import { Confirm, Dialog } from '../kit/dialog.tsx';
+import { FormDialog } from '../kit/form.tsx';
+import { ago, number, words } from '../kit/format.ts';
+import { Badge, Button, Copy, Empty, PageHead } from '../kit/parts.tsx';
+import { type Column, Table } from '../kit/table.tsx';
+import { useSay } from '../kit/toast.tsx';
+import { Deliveries } from './webhook-deliveries.tsx';
+
+type Webhook = Row<'list_webhooks'>;
+
+export function Webhooks() {
+  const list = useRows('list_webhooks', {});
+  const events = useCall('list_webhook_events').data?.data ?? [];
+  const create = useChange('create_webhook', ['list_webhooks']);
+  const update = useChange('update_webhook', ['list_webhooks']);
+  const remove = useChange('delete_webhook', ['list_webhooks']);
+  const rotate = useChange('rotate_webhook_secret', ['list_webhooks']);
+  const test = useChange('test_webhook', ['list_webhook_deliveries', 'list_webhooks']);
+  const say = useSay();
+  const [isMaking, setMaking] = useState(false);
+  const [shown, setShown] = useState<Webhook>();
+  const [secret, setSecret] = useState<string>();
+  const sendTest = (id: string) =>
+    test.mutateAsync({ params: { id }, body: {} }).then(
+      () => say('A test event is on its way; see the deliveries.'),
+      (error: Error) => say(error.message),
+    );
+  const columns: readonly Column<Webhook>[] = [
+    {
+      head: 'Address',
+      cell: (webhook) => (
+        <>
+          <button type="button" className="link" onClick={() => setShown(webhook)}>
+            {webhook.url}
+          </button>
+          <span className="second">{webhook.description ?? `${number(webhook.events.length)} events`}</span>
+        </>
+      ),
+    },
+    { head: 'State', cell: ({ status }) => <Badge state={status} /> },
+    { head: 'Last answer', cell: ({ last_status_code }) => last_status_code ?? '–', isNumber: true, isWide: true },
+    { head: 'Last sent', cell: ({ last_triggered_at }) => ago(last_triggered_at), isWide: true },
+    {
+      head: 'Actions',
+      isWide: true,
+      cell: ({ id, url, active }) => (
+        <div className="row">
+          <Button onPress={() => void sendTest(id)} label={`Send a test to ${url}`}>
+            Test
+          </Button>
+          {!active && (
+            <Button
+              onPress={() => update.mutate({ params: { id }, body: { active: true } })}
+              label={`Switch ${url} on`}
+            >
+              Switch on
+            </Button>
+          )}
+          <Confirm
+            label="New secret"
+            title="Make a new secret?"
+            action="Make it"
+            isDanger={false}
+            onConfirm={async () => {
+              const { data } = await rotate.mutateAsync({ params: { id }, body: { overlap_hours: 24 } });
+              setSecret(data.secret);
+            }}
+          >
+            <p>For a day deliveries are signed with both, the old one and the new one.</p>
+          </Confirm>
+          <Confirm
+            label="Remove"
+            title={`Remove ${url}?`}
+            action="Remove"
+            onConfirm={() => remove.mutateAsync({ params: { id } })}
+          >
+            <p>Nothing more is sent there.</p>
+          </Confirm>
+        </div>
+      ),
+    },
+  ];
+  return (
+    <>
+      <PageHead title="Webhooks" hint="Where we tell your own systems what happened, and whether they took it.">
+        <Button kind="primary" onPress={() => setMaking(true)}>
+          Add a webhook
+        </Button>
+      </PageHead>
+      <Table
+        caption="Webhooks"
+        list={list}
+        columns={columns}
+        empty={<Empty title="No webhook yet">Add an address of your own that takes events.</Empty>}
+      />
+      <FormDialog
+        title="Add a webhook"
+        isOpen={isMaking}
+        onClose={() => setMaking(false)}
+        action="Add"
+        fields={[
+          { name: 'url', label: 'Address', kind: 'url', isRequired: true, hint: 'https, reachable from the internet.' },
+          { name: 'description', label: 'What it is for' },
+          ...events.map(({ event, when }) => ({
+            name: event,
+            label: words(event.replace('.', ' ')),
+            kind: 'checkbox' as const,
+            value: true,
+            hint: when,
+          })),
+        ]}
+        onSubmit={async (values) => {
+          const { data } = await create.mutateAsync({
+            body: {
+              url: values.text('url'),
+              description: values.orNull('description'),
+              events: events.map(({ event }) => event).filter((event) => values.isChecked(event)),
+            },
+          });
+          setMaking(false);
+          setSecret(data.secret);
+        }}
+      />
+      <Deliveries webhook={shown} onClose={() => setShown(undefined)} />
+      <Dialog
+        title="The signing secret"
+        hint="It is shown now and never again. Your receiver checks signatures with it."
+        isOpen={secret !== undefined}
+        onClose={() => setSecret(undefined)}
+      >
+        <code className="secret">{secret}</code>
+        <div className="popup-foot">
+          <Copy text={secret ?? ''} label="Copy the secret" />
+          <Button kind="primary" onPress={() => setSecret(undefined)}>
+            I have kept it
+          </Button>
+        </div>
+      </Dialog>
+    </>
+  );
+}
