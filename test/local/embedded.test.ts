@@ -151,30 +151,6 @@ describe('a stack', () => {
     await postgres.close();
   });
 
-  it('starts an engine again that ends by itself, and leaves it down the third time within a minute', async () => {
-    const said: string[] = [];
-    const report = (line: string) => void said.push(line);
-    started = await startEmbedded(options(ownDataName('revive'), { only: ['redis'], revives: true, report }));
-    const stack = started;
-    const count = (text: string) => said.filter((line) => line.includes(text)).length;
-    for (const times of [1, 2]) {
-      process.kill(stack.pids.redis ?? 0, 'SIGKILL');
-      await vi.waitFor(() => expect(count('started (')).toBe(times + 1), { timeout: 20_000 });
-    }
-    process.kill(stack.pids.redis ?? 0, 'SIGKILL');
-    await vi.waitFor(() => expect(count('ended 3 times within a minute and stays down')).toBe(1));
-    expect(stack.pids.redis).toBeUndefined();
-  });
-
-  it('gives the URLs of engines that nobody waits for, and says when they are up', async () => {
-    const asked = { only: ['redis', 'postgres'], later: ['postgres'] } as const;
-    started = await startEmbedded(options(ownDataName('later'), asked));
-    const postgres = openPostgres(started.urls.postgres ?? '', { max: 1 });
-    await started.started('postgres');
-    await postgres.ping();
-    await postgres.close();
-  });
-
   it('names the log and the variable to set when an engine cannot start', async () => {
     const dataName = ownDataName('broken');
     const folder = path.join(engineFolder(directory), dataName, 'postgres', 'cluster');
