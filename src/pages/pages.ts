@@ -2,6 +2,7 @@ import { briefPage } from './brief/page.ts';
 import type { CreatorPage } from './declare.ts';
 import { parcelPage } from './parcel/page.ts';
 import { signPage } from './sign/page.ts';
+import { statementPage } from './statement/page.ts';
 import { talkPage } from './talk/page.ts';
 import { unsubscribePage } from './unsubscribe/page.ts';
 import { workPage } from './work/page.ts';
@@ -11,7 +12,8 @@ export const creatorPages: readonly CreatorPage[] = [
   briefPage,
   signPage,
   workPage,
-  talkPage,
   parcelPage,
+  statementPage,
+  talkPage,
   unsubscribePage,
 ];

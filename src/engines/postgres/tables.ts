@@ -3,6 +3,7 @@ import type { AgentTables } from './agent-tables.ts';
 import type { AssetTables } from './asset-tables.ts';
 import type { AttributionTables } from './attribution-tables.ts';
 import type { ContentTables } from './content-tables.ts';
+import type { DisputeTables } from './dispute-tables.ts';
 import type { MailTables } from './mail-tables.ts';
 import type { MessageTables } from './message-tables.ts';
 import type { PeopleTables } from './people-tables.ts';
@@ -129,6 +130,7 @@ export interface Database
     AssetTables,
     AttributionTables,
     ContentTables,
+    DisputeTables,
     MailTables,
     MessageTables,
     PeopleTables,
