@@ -30,9 +30,11 @@ import { openapiRoutes } from '../openapi/routes.ts';
 import type { Operation, Prepared } from '../operation.ts';
 import { operations } from '../operations.ts';
 import { sessionOperations } from '../session-operations.ts';
+import { openBodies } from './bodies.ts';
 import { boundRequests } from './bounded-requests.ts';
 import { isForm, readParts, takeForms } from './form.ts';
 import { healthRoutes } from './health.ts';
+import { limitOpenDoors } from './open-doors.ts';
 import {
   HEAD_WITHIN_MS,
   isUnroutable,
@@ -214,11 +216,15 @@ export async function buildApp(context: Context, { webApp }: { webApp?: string }
     if (context.config.isSandbox) reply.header('x-rollcall-clock', context.clock.now().toISOString());
     done();
   });
+  limitOpenDoors(app, context.clock);
+  const bodies = openBodies();
+  app.addHook('preParsing', (request, _reply, payload, done) =>
+    done(null, bodies.bound(request, bodyOf(request, payload))),
+  );
   app.addHook('onRequest', async (request, reply) => {
     if (!isApi(request.url) || hosts.has(request.host, request.url)) return;
     await door.refuse(requestOf(request, reply), new ApiError('NOT_FOUND', 'This host has no such path; see /docs.'));
   });
-  app.addHook('preParsing', (request, _reply, payload, done) => done(null, bodyOf(request, payload)));
   app.setErrorHandler(answerError);
   app.setNotFoundHandler(async (request, reply) => {
     const refusal = noSuchOperation(all, request.method, request.url);
