@@ -24,7 +24,7 @@ beforeAll(async () => {
   const brand = await makeBrand(app.context);
   keys = await Promise.all(Array.from({ length: 40 }, () => brand.key('brand')));
   const [key = ''] = keys;
-  const hook = { url: 'https://hooks.example/rollcall', events: ['message.received'] };
+  const hook = { url: 'https://receiver.invalid/', events: ['payout.created'] };
   webhook = (await made(`${app.url}/v1/webhooks`, key, hook)).id;
   for (let i = 0; i < ROWS; i += 1) campaign = await makeCampaign(app, key, { name: `=c${i}` });
   for (let i = 0; i < ROWS; i += 1) {
@@ -42,11 +42,8 @@ afterAll(() => app?.close());
 
 const read = (path: string, accept = 'application/json') => {
   turn += 1;
-  return call(
-    `${app.url}${path.replace('{id}', path.startsWith('/v1/webhooks/') ? webhook : campaign)}`,
-    keys[turn % keys.length],
-    { headers: { accept } },
-  );
+  const own = path.replace('webhooks/{id}', `webhooks/${webhook}`).replace('{id}', campaign);
+  return call(`${app.url}${own}`, keys[turn % keys.length], { headers: { accept } });
 };
 
 const isList = ({ response }: (typeof operations)[number]) =>
