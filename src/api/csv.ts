@@ -1,9 +1,34 @@
 import { pipeline, Readable } from 'node:stream';
 import { stringify } from 'csv-stringify';
-import type { z } from 'zod';
+import { z } from 'zod';
 
 function cell(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
+}
+
+/** A column, and where its value lies in the item: `performance.clicks` is a field of a field. */
+type Column = readonly [string, ...string[]];
+
+function objectOf(shape: unknown): z.ZodObject | undefined {
+  let inner = shape;
+  while (inner instanceof z.ZodOptional || inner instanceof z.ZodNullable) inner = inner.unwrap();
+  return inner instanceof z.ZodObject ? inner : undefined;
+}
+
+/** The fields of an object are columns of their own; a list is one, as JSON. */
+function columnsOf(item: z.ZodObject): Column[] {
+  return Object.entries(item.shape).flatMap(([name, shape]): Column[] => {
+    const inner = objectOf(shape);
+    return inner ? columnsOf(inner).map((column): Column => [name, ...column]) : [[name]];
+  });
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+function valueAt(item: unknown, column: Column): unknown {
+  let value: unknown = item;
+  for (const name of column) value = isRecord(value) ? value[name] : null;
+  return value;
 }
 
 /** Rows hold a database connection while they are being read, which others wait for. */
@@ -15,10 +40,12 @@ async function* linesOf(
   rows: AsyncIterable<unknown>,
   giveUp: () => void,
 ): AsyncGenerator<unknown[]> {
+  const columns = columnsOf(item);
   for await (const row of rows) {
     const patience = setTimeout(giveUp, PATIENCE_MS);
     try {
-      yield Object.values(item.parse(row)).map(cell);
+      const parsed = item.parse(row);
+      yield columns.map((column) => cell(valueAt(parsed, column)));
     } finally {
       clearTimeout(patience);
     }
@@ -26,14 +53,14 @@ async function* linesOf(
 }
 
 /**
- * Rows as CSV, streamed: a header of the item's fields, lists and objects as JSON, and no cell that a spreadsheet
+ * Rows as CSV, streamed: a header of the item's fields, those of an object as columns of their own, lists as JSON, and no cell that a spreadsheet
  * would run as a formula. A failure in mid-stream destroys the stream, and so does a reader who takes nothing for long:
  * the answer ends without its last chunk.
  */
 export function csvOf(item: z.ZodObject, rows: AsyncIterable<unknown>): Readable {
   const lines = stringify({
     header: true,
-    columns: Object.keys(item.shape),
+    columns: columnsOf(item).map((column) => column.join('.')),
     escape_formulas: true,
     cast: { boolean: (value) => String(value) },
   });

@@ -1,6 +1,7 @@
 import { autocompleteCreators } from '../directory/autocomplete.ts';
 import { dictionaryOperations } from '../directory/dictionary.ts';
 import { directoryOperations } from '../directory/routes.ts';
+import { journalOperations } from '../ledger/journal-routes.ts';
 import { ledgerOperations } from '../ledger/routes.ts';
 import { agentPolicyOperations } from '../resources/agent-policy/routes.ts';
 import { analyticsOperations } from '../resources/analytics/routes.ts';
@@ -16,17 +17,21 @@ import { contentOperations } from '../resources/content/routes.ts';
 import { contractOperations } from '../resources/contracts/routes.ts';
 import { creatorOperations } from '../resources/creators/routes.ts';
 import { deliverableOperations } from '../resources/deliverables/routes.ts';
+import { disputeOperations } from '../resources/disputes/routes.ts';
 import { eventOperations } from '../resources/events/routes.ts';
 import { integrationOperations } from '../resources/integrations/routes.ts';
 import { bulkCodeOperations } from '../resources/links/bulk/routes.ts';
 import { linkOperations } from '../resources/links/routes.ts';
+import { messageOperations } from '../resources/messages/routes.ts';
 import { orderOperations } from '../resources/orders/routes.ts';
+import { payoutDueOperations } from '../resources/payouts/due-routes.ts';
 import { payoutOperations } from '../resources/payouts/routes.ts';
 import { performanceOperations } from '../resources/performance/routes.ts';
 import { planOperations } from '../resources/plans/routes.ts';
 import { reviewOperations } from '../resources/reviews/routes.ts';
 import { rosterOperations } from '../resources/roster/routes.ts';
 import { shipmentOperations } from '../resources/shipments/routes.ts';
+import { statementOperations } from '../resources/statements/routes.ts';
 import { usageOperations } from '../resources/usage/routes.ts';
 import { webhookDeliveryOperations } from '../resources/webhooks/deliveries/routes.ts';
 import { webhookOperations } from '../resources/webhooks/routes.ts';
@@ -50,15 +55,20 @@ const declared = [
   ...briefOperations,
   ...shipmentOperations,
   ...contentOperations,
+  ...messageOperations,
   ...linkOperations,
   ...bulkCodeOperations,
   ...commissionOperations,
   ...reviewOperations,
   ...payoutOperations,
+  ...payoutDueOperations,
+  ...statementOperations,
+  ...disputeOperations,
   ...integrationOperations,
   ...orderOperations,
   ...performanceOperations,
   ...ledgerOperations,
+  ...journalOperations,
   ...analyticsOperations,
   ...eventOperations,
   ...webhookOperations,

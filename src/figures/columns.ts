@@ -19,6 +19,9 @@ export const IS_ANYTHING = COLUMNS.map((column) => `${column} != 0`).join(' OR '
 const KEYS = 'toDate(at) AS day, link_id, creator_id, currency';
 const GROUP = 'GROUP BY day, link_id, creator_id, currency';
 
+/** Where a commission stands. One that the brand recorded itself has no link, and counts for its creator all the same. */
+const STATES = "('commission_pending', 'commission_approved', 'commission_paid')";
+
 /** Events as `link_daily_v1` sums them, of the rows that `inside` selects; what the views in sql/clickhouse do. */
 export const rawRows = (inside: string) => `(
   SELECT ${KEYS}, count() AS clicks, 0 AS conversions, 0 AS sales, 0 AS refunds, 0 AS pending, 0 AS approved,
@@ -30,4 +33,4 @@ export const rawRows = (inside: string) => `(
     -sumIf(amount_minor, account = 'commission_approved') AS approved,
     -sumIf(amount_minor, account = 'commission_paid') AS paid,
     -sumIf(amount_minor, account = 'refund_adjustment') AS refund_adjustment
-  FROM ledger_v1 WHERE ${inside} AND link_id != '' ${GROUP})`;
+  FROM ledger_v1 WHERE ${inside} AND (link_id != '' OR account IN ${STATES}) ${GROUP})`;

@@ -141,10 +141,12 @@ const IS_AFTER = 'link_id <= {link:String} AND (link_id < {link:String} OR curre
 function performanceRows(brandId: string, { creatorIds, after, ...window }: PerformanceWhere) {
   const { from, params } = sourceOf(brandId, window, isAllTime(window) ? 'link_life_v1' : 'link_daily_v1');
   const conditions = [
+    // What belongs to no link is in no row.
+    "link_id != ''",
     ...(creatorIds === undefined ? [] : ['creator_id IN {creators:Array(String)}']),
     ...(after === undefined ? [] : [IS_AFTER]),
   ];
-  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
+  const where = `WHERE ${conditions.join(' AND ')}`;
   return {
     sql: `SELECT link_id, currency, ${SUMS} FROM ${from} ${where} GROUP BY link_id, currency HAVING ${IS_ANYTHING}`,
     params: {

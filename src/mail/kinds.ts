@@ -10,12 +10,18 @@ import {
   revisionRequested,
   workRequested,
 } from './templates/deliverables.ts';
+import { disputeAnswered } from './templates/dispute-answered.ts';
+import { disputeOpened } from './templates/dispute-opened.ts';
 import { mailTest } from './templates/mail-test.ts';
+import { messageSent } from './templates/message-sent.ts';
 import { parcelOnItsWay } from './templates/parcel-on-its-way.ts';
+import { statementReady } from './templates/statement-ready.ts';
 import { webhookDisabled, webhookFailing } from './templates/webhook-failing.ts';
 
 /** Every kind of mail, a line each. */
 export const TEMPLATES = {
+  dispute_answered: disputeAnswered,
+  dispute_opened: disputeOpened,
   brief_sent: briefSent,
   contract_sent: contractSent,
   contract_signed: contractSigned,
@@ -29,7 +35,9 @@ export const TEMPLATES = {
   work_requested: workRequested,
   asset_rights_ending: assetRightsEnding,
   mail_test: mailTest,
+  message_sent: messageSent,
   parcel_on_its_way: parcelOnItsWay,
+  statement_ready: statementReady,
   webhook_failing: webhookFailing,
   webhook_disabled: webhookDisabled,
 };

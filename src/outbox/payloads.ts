@@ -101,9 +101,14 @@ export const DeliverablePayload = z.object({
 export const MessagePayload = z.object({
   id: z.string(),
   conversation_id: z.string(),
+  creator_email: email,
+  creator_name: name,
+  subject: z.string().nullable(),
   body: z.string(),
   sender: z.enum(['creator', 'brand']),
   sent_at: timestamp,
+  read_at: timestamp.nullable(),
+  email_sent: z.boolean(),
 });
 
 const count = z.number().int();

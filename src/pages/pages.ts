@@ -2,8 +2,18 @@ import { briefPage } from './brief/page.ts';
 import type { CreatorPage } from './declare.ts';
 import { parcelPage } from './parcel/page.ts';
 import { signPage } from './sign/page.ts';
+import { statementPage } from './statement/page.ts';
+import { talkPage } from './talk/page.ts';
 import { unsubscribePage } from './unsubscribe/page.ts';
 import { workPage } from './work/page.ts';
 
 /** Every page that opens by a link alone, a line each. */
-export const creatorPages: readonly CreatorPage[] = [briefPage, signPage, workPage, parcelPage, unsubscribePage];
+export const creatorPages: readonly CreatorPage[] = [
+  briefPage,
+  signPage,
+  workPage,
+  parcelPage,
+  statementPage,
+  talkPage,
+  unsubscribePage,
+];

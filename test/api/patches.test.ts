@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApplicationPatch } from '../../src/resources/applications/schema.ts';
 import { BrandPatch } from '../../src/resources/brands/schema.ts';
 import { CampaignPatch } from '../../src/resources/campaigns/schema.ts';
+import { ContractPatch } from '../../src/resources/contracts/schema.ts';
+import { DeliverablePatch } from '../../src/resources/deliverables/schema.ts';
 import { RosterPatch } from '../../src/resources/roster/schema.ts';
 import { call, made, makeBrand, send, startApp, type TestApp, unique } from '../harness/app.ts';
 import { apply, BEHIND_PROXY, makeCampaign } from '../harness/applying.ts';
@@ -17,11 +19,23 @@ const key = () => {
 beforeAll(async () => {
   app = await startApp({ env: BEHIND_PROXY });
   const brand = await makeBrand(app.context);
-  keys = await Promise.all(Array.from({ length: 10 }, () => brand.key('brand')));
+  keys = await Promise.all(Array.from({ length: 15 }, () => brand.key('brand')));
+  await made(`${app.url}/v1/roster`, key(), { creator_email: OTHER });
+  campaign = await makeCampaign(app, key());
 });
 afterAll(() => app?.close());
 
 const refused = Symbol('refused');
+
+/** On the roster, for a patch to name. */
+const OTHER = `${unique('other')}@mail.example`;
+let campaign: string;
+
+async function onRoster(): Promise<string> {
+  const creator_email = `${unique('ann')}@mail.example`;
+  await made(`${app.url}/v1/roster`, key(), { creator_email });
+  return creator_email;
+}
 
 /** A field of a patch: what to send, where the record then shows what, and what null leaves there. */
 interface Field {
@@ -84,6 +98,56 @@ const RECORDS: Record<string, Patched> = {
       note: text('note'),
       name: text('creator_name'),
       creator_email: { set: `${unique('ann')}@mail.example`, shows: 'creator_email', cleared: refused },
+    },
+  },
+  contract: {
+    shape: ContractPatch.shape,
+    make: async () => {
+      const input = { creator_email: await onRoster(), title: 'x', deliverables: [{ type: 'reel' }] };
+      return `/v1/contracts/${(await made(`${app.url}/v1/contracts`, key(), input)).id}`;
+    },
+    fields: {
+      creator_email: { set: OTHER, shows: 'creator_email', cleared: refused },
+      campaign_id: {
+        get set() {
+          return campaign;
+        },
+        shows: 'campaign_id',
+        cleared: null,
+      },
+      title: { set: 'Second', shows: 'title', cleared: refused },
+      compensation: {
+        set: { type: 'product' },
+        shows: 'compensation',
+        becomes: { type: 'product', amount: null, currency: 'USD' },
+        cleared: null,
+      },
+      deliverables: {
+        set: [{ type: 'story' }],
+        shows: 'deliverables',
+        becomes: [{ type: 'story', platform: null, quantity: 1, due_date: null }],
+        cleared: refused,
+      },
+      usage_rights: text('usage_rights'),
+      terms: {
+        set: { days: 5 },
+        shows: 'terms',
+        becomes: { channels: [], territory: null, days: 5, starts: 'signed', starts_on: null },
+        cleared: null,
+      },
+      expires_at: { set: '2199-01-01T00:00:00.000Z', shows: 'expires_at', cleared: null },
+    },
+  },
+  deliverable: {
+    shape: DeliverablePatch.shape,
+    make: async () => {
+      const input = { creator_email: await onRoster(), type: 'reel' };
+      return `/v1/deliverables/${(await made(`${app.url}/v1/deliverables`, key(), input)).id}`;
+    },
+    fields: {
+      status: { set: 'cancelled', shows: 'status', cleared: refused },
+      feedback: text('feedback'),
+      due_date: { set: '2030-01-31', shows: 'due_date', cleared: null },
     },
   },
   // Last: a campaign's compensation is in the brand's currency when it names none.

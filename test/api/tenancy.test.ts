@@ -72,10 +72,20 @@ beforeAll(async () => {
   const asset = (await upload(app, key, file('secret', 'secret.txt'))).body.data.id;
   const folder = (await send('POST', '/v1/assets/folders', key, { name: 'secret' })).body.data.id;
   Object.assign(ids, { assets: asset, folders: folder });
+  const said = { creator_email: 'secret@example.com', body: 'secret' };
+  const message = (await send('POST', '/v1/messages', key, said)).body.data.conversation_id;
+  Object.assign(ids, { messages: message });
   const shipment = (await send('POST', '/v1/shipments', key, { creator_email: 'secret@example.com' })).body.data.id;
   const content = (await send('POST', '/v1/content', key, { url: 'https://photo.app/p/secret' })).body.data.id;
   const share = (await send('POST', '/api/brand/shipments/share', key, { title: 'secret' })).body.shareId;
   Object.assign(ids, { shipments: shipment, content, shares: share });
+  const period = { creator_email: 'secret@example.com', from: '2026-01-01', to: '2026-01-31' };
+  const statement = (await send('POST', '/v1/statements', key, period)).body.data;
+  const { pathname } = new URL(statement.url);
+  const headers = { 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' };
+  await fetch(app.url + pathname, { method: 'POST', headers, body: 'message=secret', redirect: 'manual' });
+  const [dispute] = (await send('GET', '/v1/disputes', key)).body.data;
+  Object.assign(ids, { statements: statement.id, disputes: dispute.id });
   Object.assign(ids, { commissions: commission, payouts: payout, integrations: source.id, deliverables: deliverable });
   const contract = { creator_email: 'secret@example.com', title: 'secret', send_for_signature: true };
   ids.contracts = (await send('POST', '/v1/contracts', key, contract)).body.data.id;
@@ -99,6 +109,7 @@ const PATCHES: Record<string, object> = {
   applications: { status: 'rejected' },
   commissions: { status: 'rejected' },
   payouts: { status: 'paid' },
+  disputes: { answer: 'no' },
   briefs: { action: 'send' },
   roster: { into: 'rst_nobody' },
   webhooks: { since: '2026-01-01T00:00:00Z' },

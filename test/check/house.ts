@@ -72,6 +72,7 @@ const NOUNS: readonly (readonly string[])[] = [
   ['orders'],
   ['payouts'],
   ['reviews'],
+  ['statements'],
   ['disputes'],
   ['webhooks', 'events', 'performance', 'analytics'],
 ];

@@ -19,7 +19,7 @@ ON_EVERY_ANSWER = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Re
 # Rules that no JSON Schema states: between two fields, or about the text within one.
 RULES = {"contradiction", "invalid", "selector", "ambiguous", "circular", "wrong_host"}
 # And about what the brand has: a body's ids are made up.
-RULES |= {"not_found", "not_on_roster", "not_in_campaign", "not_connected"}
+RULES |= {"past", "fixed", "no_recipient", "not_found", "not_on_roster", "not_in_campaign", "not_connected"}
 
 
 IDEMPOTENCY_KEY = "Idempotency-Key"

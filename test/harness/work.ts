@@ -5,7 +5,8 @@ import type { Answer, TestApp } from './app.ts';
 import { someAddress } from './applying.ts';
 import { mailsOf, pathOf } from './mail.ts';
 
-const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
+export const BROWSER =
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
 
 export interface PageSeen {
   status: number;

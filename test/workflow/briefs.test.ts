@@ -39,7 +39,7 @@ describe('a brief', () => {
     expect(sent.status).toBe('sent');
     expect(await desk.mails()).toMatchObject([{ kind: 'brief_sent', to: desk.creator, state: 'queued' }]);
     const { status, body } = await desk.post('/v1/briefs', { title: 'x', send_notification: true });
-    expect([status, problemsOf({ body })]).toEqual([422, ['creator_email required']]);
+    expect([status, problemsOf({ body })]).toEqual([422, ['creator_email no_recipient']]);
   });
 
   it('keeps what it says, and a patch sets, omits and clears', async () => {
@@ -75,7 +75,7 @@ describe('a brief', () => {
     const desk = await openWorkDesk(app);
     const [ana, ben] = [await desk.onRoster(), await desk.onRoster()];
     const { id } = await written(desk);
-    expect(problemsOf(await send(desk, id))).toEqual(['recipients required']);
+    expect(problemsOf(await send(desk, id))).toEqual(['recipients no_recipient']);
     const first = (await send(desk, id, [ana, ana.toUpperCase()])).body.data;
     expect(first).toMatchObject({ id, status: 'sent', recipients: [{ email: ana, status: 'sent', reason: null }] });
     const second = (await send(desk, id, [ana, ben])).body.data;

@@ -7,6 +7,7 @@ import { Application } from '../../src/resources/applications/schema.ts';
 import { CommissionAnnounced } from '../../src/resources/commissions/schema.ts';
 import { Contract } from '../../src/resources/contracts/schema.ts';
 import { Deliverable } from '../../src/resources/deliverables/schema.ts';
+import { Message } from '../../src/resources/messages/schema.ts';
 import { Payout } from '../../src/resources/payouts/schema.ts';
 import { systemClock } from '../../src/values/clock.ts';
 import { makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
@@ -139,6 +140,7 @@ describe('the names of events', () => {
     ['commission.created', CommissionAnnounced],
     ['payout.created', Payout],
     ['deliverable.approved', Deliverable],
+    ['message.received', Message],
     ['contract.signed', Contract],
   ] as const)('%s carries every field that its noun shows', (event, item) => {
     expect(Object.keys(EVENT_PAYLOADS[event].shape)).toEqual(Object.keys(item.shape));

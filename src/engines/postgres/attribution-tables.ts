@@ -153,7 +153,7 @@ export interface CommissionsTable {
   fraudFlags: Json<unknown>;
   clickId: string | null;
   discountCode: string | null;
-  affiliateCode: string;
+  affiliateCode: string | null;
   occurredAt: Date;
   syncedAt: Date;
   createdAt: CreatedAt;

@@ -3,7 +3,9 @@ import type { AgentTables } from './agent-tables.ts';
 import type { AssetTables } from './asset-tables.ts';
 import type { AttributionTables } from './attribution-tables.ts';
 import type { ContentTables } from './content-tables.ts';
+import type { DisputeTables } from './dispute-tables.ts';
 import type { MailTables } from './mail-tables.ts';
+import type { MessageTables } from './message-tables.ts';
 import type { PeopleTables } from './people-tables.ts';
 import type { SandboxClockTable } from './sandbox-clock.ts';
 import type { ShipmentTables } from './shipment-tables.ts';
@@ -126,7 +128,9 @@ export interface Database
     AssetTables,
     AttributionTables,
     ContentTables,
+    DisputeTables,
     MailTables,
+    MessageTables,
     PeopleTables,
     ShipmentTables,
     WorkTables,

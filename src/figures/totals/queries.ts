@@ -15,9 +15,14 @@ async function sumsWhere(
 
 const OF_BRAND = 'brand_id = {brand:String}';
 
-/** The brand's figures over all time, a row a currency. */
+/** The brand's figures over all time, a row a currency, without commissions that belong to no link. */
 export async function totalsOfBrand(clickhouse: ClickHouse, brandId: string): Promise<CurrencyFigures[]> {
-  return await sumsWhere(clickhouse, 'brand_daily_v1', OF_BRAND, { brand: brandId });
+  const [all, unlinked] = await Promise.all([
+    sumsWhere(clickhouse, 'brand_daily_v1', OF_BRAND, { brand: brandId }),
+    sumsWhere(clickhouse, 'link_life_v1', `${OF_BRAND} AND link_id = ''`, { brand: brandId }),
+  ]);
+  const own = new Map(unlinked.map(({ currency, commissionMinor }) => [currency, commissionMinor]));
+  return all.map((row) => ({ ...row, commissionMinor: row.commissionMinor - (own.get(row.currency) ?? 0) }));
 }
 
 /** Those of its links from the first id to the last, which is included. */

@@ -78,13 +78,16 @@ ${feedback === null ? NOTHING : html`<dt>Their answer</dt><dd class="description
 }
 
 /** What the brand says of its present state. */
-function reviewOf({ status, feedback }: DeliverableFacts): Html {
+function reviewOf({ status, feedback, declinedReason }: DeliverableFacts): Html {
   const said = feedback === null ? NOTHING : html`<blockquote>${feedback}</blockquote>`;
   if (status === 'revision_requested') {
     const without = feedback === null ? ' They wrote nothing to it.' : '';
     return html`<div class="notice"><p>A new version is asked for.${without}</p>${said}</div>`;
   }
   if (status === 'approved') return html`<div class="notice"><p>This is approved. Thank you!</p>${said}</div>`;
+  if (status === 'declined' && declinedReason !== null) {
+    return html`<div class="notice"><p>You declined this, and wrote:</p><blockquote>${declinedReason}</blockquote></div>`;
+  }
   if (status === 'cancelled') return html`<div class="notice"><p>This is no longer wanted.</p>${said}</div>`;
   if (status === 'submitted')
     return html`<p class="notice" role="status">This is handed in, and waits for a review.</p>`;

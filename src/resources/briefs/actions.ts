@@ -39,7 +39,7 @@ export async function createBrief(work: Work, input: BriefCreate): Promise<Brief
   const creatorId = await checkReferences(work, input);
   if (input.send_notification && creatorId === null) {
     const message = 'is required where `send_notification` is true.';
-    throw validationError([{ field: 'creator_email', code: 'required', message }]);
+    throw validationError([{ field: 'creator_email', code: 'no_recipient', message }]);
   }
   const row = await insertBrief(db, {
     ...{ id: newId('brf', now.getTime()), brandId, creatorId, status: 'draft', createdAt: now },
@@ -121,7 +121,7 @@ async function addresseesOf(
   const named = emails ?? (creatorEmail === null ? [] : [creatorEmail]);
   if (named.length === 0) {
     const message = 'is required: the brief has no creator of its own.';
-    throw validationError([{ field: 'recipients', code: 'required', message }]);
+    throw validationError([{ field: 'recipients', code: 'no_recipient', message }]);
   }
   const problems: Problem[] = [];
   const found = new Map<string, Addressee>();

@@ -54,11 +54,24 @@ export async function createPayout(work: Work, input: PayoutCreate): Promise<Pay
   });
   // A wallet's payout is done when it is made.
   if (isWallet) await payOut(work, made, input.commission_ids, now);
-  const { id } = made;
-  const row = await getPayout(db, brandId, id);
+  return await announcePayout(work, made.id);
+}
+
+async function announcePayout(work: Work, id: string): Promise<PayoutFacts> {
+  const row = await getPayout(work.db, work.brandId, id);
   work.audit({ resourceId: id, old: null, new: row });
   work.emit('payout.created', Payout.parse(payoutOf(row)));
   return row;
+}
+
+type Unpaid = Omit<Parameters<typeof insertPayout>[1], 'status' | 'paidAt'>;
+
+/** Records a payout that is paid already, of these commissions; their creator is locked. */
+export async function insertPaidPayout(work: Work, row: Unpaid, ids: string[], paidAt: Date): Promise<PayoutFacts> {
+  const status = row.method === 'wallet' ? ('completed' as const) : ('paid' as const);
+  const made = await insertPayout(work.db, { ...row, status, paidAt });
+  await payOut(work, made, ids, paidAt);
+  return await announcePayout(work, made.id);
 }
 
 function wrongState({ status }: PayoutRow, message: string): ApiError {
@@ -87,7 +100,7 @@ async function holdPayable({ db, brandId }: Work, payout: PayoutRow, ids: string
   return assertPayable(ids, await holdCommissions(db, brandId, ids), payout);
 }
 
-function paidAtOf({ paid_at }: PayoutPatch, now: Date): Date {
+export function paidAtOf({ paid_at }: Pick<PayoutPatch, 'paid_at'>, now: Date): Date {
   if (paid_at === undefined) return now;
   if (paid_at.getTime() <= now.getTime() + AHEAD_MS) return paid_at;
   const message = `is in the future; got ${paid_at.toISOString()}.`;

@@ -69,6 +69,17 @@ export async function getPayout(db: Db, brandId: string, id: string) {
   return row;
 }
 
+/** By its id alone: who has the link has no brand. */
+export async function findPayoutPage(db: Db, id: string): Promise<PayoutFacts | undefined> {
+  return await db
+    .selectFrom('payouts')
+    .innerJoin('creators', 'creators.id', 'payouts.creatorId')
+    .selectAll('payouts')
+    .select(['creators.email as creatorEmail', 'creators.name as creatorName'])
+    .where('payouts.id', '=', id)
+    .executeTakeFirst();
+}
+
 /** What a payout paid, oldest sale first. */
 export async function listAllocated(db: Db, brandId: string, payoutId: string): Promise<string[]> {
   const rows = await db

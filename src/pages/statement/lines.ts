@@ -1,0 +1,127 @@
+import type { z } from 'zod';
+import type { StatementLineRow } from '../../resources/payouts/due-queries.ts';
+import type { PayoutFacts } from '../../resources/payouts/queries.ts';
+import { statementLines } from '../../resources/payouts/statement.ts';
+import type { StatementFacts } from '../../resources/statements/queries.ts';
+import type { CreatorStatementLine, contentOf } from '../../resources/statements/schema.ts';
+import { formatMoney, toMinor } from '../../values/money.ts';
+import { type Html, html } from '../kit/html.ts';
+
+/** A line as a creator reads it. */
+export interface ShownLine {
+  /** What can be asked about; null: nothing. */
+  id: string | null;
+  name: string;
+  date: string;
+  details: string;
+  amount: string;
+}
+
+const NOTHING = html``;
+
+/** `$1,250.50`, of an amount in major units. */
+const shown = (amount: number, currency: string): string => formatMoney(toMinor(amount, currency) ?? 0, currency);
+const dayOf = (at: string | null): string => at?.slice(0, 10) ?? '';
+const joined = (parts: readonly (string | null | undefined)[]): string => parts.filter(Boolean).join(', ');
+
+type Line = z.output<typeof CreatorStatementLine>;
+
+function commissionLine(line: Line): ShownLine {
+  const { currency, commission, taken_back: back } = line;
+  const money = (amount: number) => shown(amount, currency);
+  return {
+    id: line.id,
+    name: line.order_id === null ? 'Commission' : `Order ${line.order_id}`,
+    date: dayOf(line.occurred_at),
+    details: joined([
+      line.customer_email,
+      line.code,
+      line.sale_amount === 0 ? null : `sale ${money(line.sale_amount)}`,
+      line.refunded_amount === 0 ? null : `refunded ${money(line.refunded_amount)}`,
+      back === 0 ? null : `taken back ${money(back)}`,
+      line.status,
+    ]),
+    amount: money(commission - back),
+  };
+}
+
+function payoutLine({ id, currency, occurred_at, reference, paid_out, fee }: Line): ShownLine {
+  return {
+    ...{ id, name: 'Payout', date: dayOf(occurred_at) },
+    details: joined([reference, fee === 0 ? null : `a fee of ${shown(fee, currency)}`]),
+    amount: fee === 0 ? shown(-paid_out, currency) : '',
+  };
+}
+
+export const linesOfStatement = (lines: readonly Line[]): ShownLine[] =>
+  lines.map((line) => (line.type === 'payout' ? payoutLine(line) : commissionLine(line)));
+
+const NAMES: Readonly<Record<string, string>> = {
+  commission: 'Commission',
+  refunds: 'Refunds after an earlier payment',
+  unallocated: 'For commissions to come',
+  fee: 'Fee',
+  not_paid: 'Not paid yet',
+};
+
+export function linesOfPayout(payout: PayoutFacts, rows: readonly StatementLineRow[]): ShownLine[] {
+  const { currency, amountMinor } = payout;
+  const lines = statementLines(payout, rows).map((line) => ({
+    id: line.commission_id,
+    name: line.order_id === null ? (NAMES[line.type] ?? line.type) : `Order ${line.order_id}`,
+    date: dayOf(line.occurred_at ?? line.paid_at),
+    details: joined([
+      line.customer_email,
+      line.code,
+      line.sale_amount === null ? null : `sale ${shown(line.sale_amount, currency)}`,
+      line.refunded_amount ? `refunded ${shown(line.refunded_amount, currency)}` : null,
+    ]),
+    amount: shown(line.amount, currency),
+  }));
+  const total = { id: null, name: 'Total', date: dayOf(payout.paidAt?.toISOString() ?? null) };
+  return [...lines, { ...total, details: payout.reference ?? '', amount: formatMoney(amountMinor, currency) }];
+}
+
+/** The lines as a table, with a question to ask about each. */
+export function tableOf(lines: readonly ShownLine[], action: string): Html {
+  if (lines.length === 0) return html`<p>Nothing happened in this period.</p>`;
+  const rows = lines.map(
+    ({
+      id,
+      name,
+      date,
+      details,
+      amount,
+    }) => html`<tr><td>${date}</td><td>${name}<br><span class="hint">${details}</span></td><td>${amount}</td><td>${
+      id === null ? NOTHING : html`<a href="${action}?ask=${id}">Ask about this line</a>`
+    }</td></tr>
+`,
+  );
+  return html`<div class="scroll"><table>
+<thead><tr><th>Date</th><th>What</th><th>Amount</th><th>Question</th></tr></thead>
+<tbody>
+${rows}</tbody>
+</table></div>`;
+}
+
+export function totalsOf(totals: ReturnType<typeof contentOf>['totals']): Html {
+  const blocks = totals.map(({ currency, opening, commission, taken_back, paid_out, closing }) => {
+    const facts: [string, number][] = [
+      ['Earned before and not paid out', opening],
+      ['Commissions', commission],
+      ['Taken back by refunds', -taken_back],
+      ['Paid out', -paid_out],
+      ['Left at the end', closing],
+    ];
+    return html`<h2>In ${currency}</h2>
+<dl>${facts.map(([name, amount]) => html`<dt>${name}</dt><dd>${shown(amount, currency)}</dd>\n`)}</dl>
+`;
+  });
+  return html`${blocks}`;
+}
+
+/** By what the statement can be proved later. */
+export function proofOf({ ledgerSeq, ledgerHash, createdAt }: StatementFacts): Html {
+  const hash = ledgerHash?.toString('hex') ?? 'none';
+  return html`<p class="hint">Made on ${createdAt.toISOString().slice(0, 16).replace('T', ' ')} UTC from ${ledgerSeq} ledger entries; the last one’s hash is <code>${hash}</code>.</p>`;
+}

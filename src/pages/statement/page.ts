@@ -1,0 +1,118 @@
+import type { Context } from '../../api/context.ts';
+import { openDispute } from '../../resources/disputes/actions.ts';
+import { type DisputeRow, listAsked } from '../../resources/disputes/queries.ts';
+import { Question } from '../../resources/disputes/schema.ts';
+import { listStatementLines } from '../../resources/payouts/due-queries.ts';
+import { findPayoutPage } from '../../resources/payouts/queries.ts';
+import { findStatementPage, sumStatement } from '../../resources/statements/queries.ts';
+import { contentOf } from '../../resources/statements/schema.ts';
+import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
+import { errorSummary, field, postForm, submitButton } from '../kit/controls.ts';
+import { type Html, html } from '../kit/html.ts';
+import { linesOfPayout, linesOfStatement, proofOf, type ShownLine, tableOf, totalsOf } from './lines.ts';
+
+type Shown = Awaited<ReturnType<typeof ofStatement>> | Awaited<ReturnType<typeof ofPayout>>;
+
+const NOTHING = html``;
+
+/** A creator's statement of a period. */
+async function ofStatement({ postgres: { db } }: Context, id: string) {
+  const row = await findStatementPage(db, id);
+  if (!row) return undefined;
+  const { lines, totals } = contentOf(await sumStatement(db, row));
+  return {
+    ...{ brandId: row.brandId, linkVersion: row.linkVersion, creatorId: row.creatorId },
+    on: { statementId: row.id },
+    title: `Statement, ${row.fromText} to ${row.toText}`,
+    lines: linesOfStatement(lines),
+    after: html`${totalsOf(totals)}${proofOf(row)}`,
+    asked: await listAsked(db, row.brandId, { statementId: row.id }),
+  };
+}
+
+/** What one payout is made of. */
+async function ofPayout({ postgres: { db } }: Context, id: string) {
+  const payout = await findPayoutPage(db, id);
+  if (!payout) return undefined;
+  const { brandId, creatorId } = payout;
+  return {
+    ...{ brandId, linkVersion: 0, creatorId, on: { payoutId: id } },
+    title: `Payout ${payout.reference ?? payout.id}`,
+    lines: linesOfPayout(payout, await listStatementLines(db, brandId, id)),
+    after: NOTHING,
+    asked: await listAsked(db, brandId, { payoutId: id }),
+  };
+}
+
+const nameOf = (lines: readonly ShownLine[], id: string | null) =>
+  lines.find((line) => line.id === id)?.name ?? 'the whole statement';
+
+function askedOf(asked: readonly DisputeRow[], lines: readonly ShownLine[]): Html {
+  if (asked.length === 0) return NOTHING;
+  const each = asked.map(
+    ({ lineId, message, answer, status }) => html`<h3>About ${nameOf(lines, lineId)}</h3>
+<blockquote>${message}</blockquote>
+${answer === null ? html`<p class="hint">${status === 'closed' ? 'Closed without an answer.' : 'Not answered yet.'}</p>` : html`<p>Their answer:</p><blockquote>${answer}</blockquote>`}
+`,
+  );
+  return html`<h2>Your questions</h2>
+${each}`;
+}
+
+const notices: Readonly<Record<string, string>> = {
+  asked: 'Your question is on its way. You get a mail when it is answered.',
+  known: 'You have asked about this line already; they have not answered yet.',
+};
+
+function askForm({ row, action }: Visit<NonNullable<Shown>>, lineId: string | null, problem?: string): PageAnswer {
+  const name = nameOf(row.lines, lineId);
+  const question = { name: 'message', label: 'Your question', value: '', rows: 6, required: true, problem };
+  const content = html`<h1>Ask about ${name}</h1>
+${errorSummary(problem ? [question] : [])}
+${postForm(
+  action,
+  html`<input type="hidden" name="line" value="${lineId ?? ''}">
+${field(question)}${submitButton('Ask')}`,
+)}
+<p><a href="${action}">Back to the statement</a></p>`;
+  return { status: problem === undefined ? 200 : 422, title: `Ask about ${name}`, content };
+}
+
+/** The line that is meant; null: the whole. */
+const lineOf = ({ lines }: NonNullable<Shown>, id: string | undefined) =>
+  lines.some((line) => line.id !== null && line.id === id) ? (id ?? null) : null;
+
+function show(visit: Visit<NonNullable<Shown>>): PageAnswer {
+  const { row, action, brand, query } = visit;
+  const { ask } = query;
+  if (ask !== undefined) return askForm(visit, lineOf(row, ask));
+  const notice = notices[query.done ?? ''];
+  return {
+    title: row.title,
+    content: html`<h1>${row.title}</h1>
+${notice === undefined ? NOTHING : html`<p class="notice" role="status">${notice}</p>`}
+<p>From ${brand.name}. Customers are masked.</p>
+${tableOf(row.lines, action)}
+${row.after}
+<p><a href="${action}?ask=all">Ask about the whole statement</a></p>
+${askedOf(row.asked, row.lines)}`,
+  };
+}
+
+/** A creator's statement, or what one payout is made of: to read, to print, and to ask about. */
+export const statementPage = creatorPage<NonNullable<Shown>>({
+  kind: 'statement',
+  find: async (context, { rowId }) =>
+    rowId.startsWith('pay_') ? await ofPayout(context, rowId) : await ofStatement(context, rowId),
+  show,
+  submit: async (visit) => {
+    const { row, form, inWork, action } = visit;
+    const { creatorId, on } = row;
+    const lineId = lineOf(row, form().text('line'));
+    const message = Question.safeParse(form().text('message'));
+    if (!message.success) return askForm(visit, lineId, 'must be between 1 and 2,000 characters');
+    const place = { statementId: null, payoutId: null, ...on };
+    const isNew = await inWork((work) => openDispute(work, { creatorId, ...place, lineId, message: message.data }));
+    return { seeOther: `${action}?done=${isNew ? 'asked' : 'known'}` };
+  },
+});

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
+import { pageOf, paginationOf } from '../../api/page.ts';
+import { eachAs } from '../../values/wire.ts';
+import { patchDispute } from './actions.ts';
+import { eachDispute, listDisputes as findDisputes, getDispute } from './queries.ts';
+import { Dispute, DisputeFilter, DisputeList, DisputePatch, disputeOf } from './schema.ts';
+
+const tag = 'Payouts';
+const byId = z.object({ id: z.string().max(100) });
+const reading = { readOnly: true, idempotent: true, destructive: false };
+
+const listDisputes = operation({
+  id: 'list_disputes',
+  method: 'GET',
+  path: '/v1/disputes',
+  tag,
+  summary: 'What creators ask about their statements',
+  description: 'Newest first. A creator asks on the page of a statement, about one of its lines or the whole.',
+  callers: ['brand'],
+  params: nothing,
+  query: DisputeFilter,
+  body: nothing,
+  response: DisputeList,
+  hints: reading,
+  handler: async ({ postgres: { db } }, { caller, query }) => {
+    const page = pageOf(query);
+    const { rows, total } = await findDisputes(db, caller.brandId, query, page);
+    return { data: rows.map(disputeOf), pagination: paginationOf(page, total) };
+  },
+  csv: {
+    item: Dispute,
+    rows: ({ postgres }, { caller, query }) => eachAs(eachDispute(postgres.exports, caller.brandId, query), disputeOf),
+  },
+});
+
+const getDisputeById = operation({
+  id: 'get_dispute',
+  method: 'GET',
+  path: '/v1/disputes/{id}',
+  tag,
+  summary: 'One question of a creator',
+  description: 'As in the list.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: nothing,
+  response: z.object({ data: Dispute }),
+  errors: ['NOT_FOUND'],
+  hints: reading,
+  handler: async ({ postgres: { db } }, { caller, params }) => ({
+    data: disputeOf(await getDispute(db, caller.brandId, params.id)),
+  }),
+});
+
+const updateDisputeOperation = change({
+  id: 'update_dispute',
+  method: 'PATCH',
+  path: '/v1/disputes/{id}',
+  tag,
+  summary: 'Answer or close a question',
+  description: 'An answer is mailed to the creator, and stands on their page. Given again, nothing changes.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: DisputePatch,
+  response: z.object({ data: Dispute }),
+  errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
+  hints: { readOnly: false, idempotent: true, destructive: false },
+  lookUp: noLookUp,
+  apply: async (work, { params, body }) => {
+    await patchDispute(work, params.id, body);
+    return { data: disputeOf(await getDispute(work.db, work.brandId, params.id)) };
+  },
+});
+
+export const disputeOperations = [listDisputes, getDisputeById, updateDisputeOperation] as const;

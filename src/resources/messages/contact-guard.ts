@@ -1,0 +1,166 @@
+import { findPhoneNumbersInText } from 'libphonenumber-js/min';
+import words from './contact-words.json' with { type: 'json' };
+
+export type ContactKind = 'email' | 'phone';
+
+/** Found in no message that people read: they only break up what a pattern would see. */
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}|\p{Cf}|\u20e3/gu;
+/** The zero of each script's ten digits is the last character before them that is none. */
+const asciiDigit = (digit: string): string => {
+  let zero = digit.codePointAt(0) ?? 0;
+  const value = zero;
+  while (value - zero < 9 && /\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
+  return String(value - zero);
+};
+
+/** The same text as it is read: compatible forms folded, invisible characters gone, digits of every script as 0 to 9. */
+function readable(text: string): string {
+  return text
+    .normalize('NFKC')
+    .replace(INVISIBLE, '')
+    .replace(/[^\P{Nd}0-9]/gu, asciiDigit);
+}
+
+const oneOf = (list: readonly string[]) => `(?:${[...list].sort((a, b) => b.length - a.length).join('|')})`;
+const START = '(?<![\\p{L}\\p{N}])';
+const END = '(?![\\p{L}\\p{N}])';
+const NAME = '[\\p{L}\\p{N}][\\p{L}\\p{N}._%+-]{0,63}';
+const HOST = '[\\p{L}\\p{N}](?:[\\p{L}\\p{N}-]{0,62})';
+const [TLD, PLAIN_TLD] = [oneOf(words.tlds), oneOf(words.plainTlds)];
+const [AT, DOT] = [oneOf(words.at), oneOf(words.dot)];
+const PROVIDER = oneOf(words.providers);
+const OPEN = '[([{<*_|/\\-"\']{1,3}\\s*';
+const CLOSE = '\\s*[)\\]}>*_|/\\-"\']{1,3}';
+/** `(at)`, `[ät]`, `{arroba}`; also a bare sign in brackets. */
+const BRACKETED_AT = `${OPEN}(?:${AT}|@|a)${CLOSE}`;
+const BRACKETED_DOT = `${OPEN}(?:${DOT}|\\.)${CLOSE}`;
+const ANY_DOT = `(?:\\s*\\.\\s*|\\s*${BRACKETED_DOT}\\s*|\\s+${DOT}\\s+)`;
+
+const EMAILS = [
+  `${NAME}@${HOST}(?:\\.${HOST})*\\.\\p{L}{2,24}${END}`,
+  // Spaced out around the sign and the dot.
+  `${START}${NAME}(?:\\s+@\\s+|@\\s+)${HOST}${ANY_DOT}${TLD}${END}`,
+  `${START}${NAME}\\s*@\\s*${HOST}(?:\\s*${BRACKETED_DOT}\\s*|\\s+${DOT}\\s+|\\s+\\.\\s*|\\s*\\.\\s+)${TLD}${END}`,
+  `${START}${NAME}\\s*[@]\\s*${PROVIDER}${END}(?!\\s*\\p{L})`,
+  `@\\s*${PROVIDER}\\s*\\.\\s*${TLD}${END}`,
+  `${START}${NAME}\\s*${BRACKETED_AT}\\s*${HOST}(?:${ANY_DOT}${HOST})*${ANY_DOT}${TLD}${END}`,
+  `${START}${NAME}\\s*${BRACKETED_AT}\\s*${PROVIDER}${END}`,
+  `${START}${NAME}\\s+${AT}\\s+${HOST}(?:\\s+${DOT}\\s+${HOST})*\\s+${DOT}\\s+${PLAIN_TLD}${END}`,
+  `${START}${NAME}\\s+${AT}\\s+${PROVIDER}(?:\\s+${DOT}\\s+|\\s*${BRACKETED_DOT}\\s*|\\s*\\.\\s*)${TLD}${END}`,
+  `${START}${NAME}\\s+${AT}\\s+${oneOf(words.bareProviders)}${END}`,
+].map((pattern) => new RegExp(pattern, 'giu'));
+
+/** Single characters with blanks between them, as one word: `a n n @ m a i l . c o m`. */
+const joined = (text: string): string =>
+  text.replace(/(?<!\S)(?:[\p{L}\p{N}@._-]\s{1,3}){5,}[\p{L}\p{N}@._-](?!\S)/gu, (spelt) => spelt.replace(/\s/g, ''));
+
+const hasEmail = (text: string): boolean => {
+  const together = joined(text);
+  return EMAILS.some((pattern) => text.search(pattern) >= 0 || together.search(pattern) >= 0);
+};
+
+/** Numbers that a link itself calls: no other link is looked into. */
+const CALLING =
+  /(?:tel:|sms:|callto:|wa\.me\/|whatsapp\.com\/send\/?\?phone=|t\.me\/\+|viber:\/\/\S*number=)\s*[+%\d][\d\s%().-]{5,}/i;
+
+const AMOUNT = "\\d{1,9}(?:[.,'’ ]\\d{3})*(?:[.,]\\d{1,2})?";
+const CURRENCY =
+  '(?:[$€£¥₹₽₺₩]|r\\$|zł|kr\\.?|chf|usd|eur|gbp|cad|aud|jpy|sek|nok|dkk|pln|brl|inr|mxn|try|rub|euros?|dollars?|pounds?)';
+const DAY = '(?:0?[1-9]|[12]\\d|3[01])';
+const MONTH = '(?:0?[1-9]|1[0-2])';
+const YEAR = '(?:(?:19|20)\\d{2})';
+const ALONE = '(?<![\\d./:-])';
+const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
+const AND_NO_MORE = '(?![./:-]?\\d)';
+const LABEL =
+  '(?:\\s*(?:(?:numbers?|nummer|num[eé]ro|n[uú]mero|numer|номер|no|nr|code|id|is|ist|est|es)\\b\\.?|n[o°]\\.?)){0,3}';
+
+/** What has many digits and is no telephone number, in the order in which it is taken out. */
+const NUMBERS_OF_OTHER_THINGS = [
+  '(?:https?://|www\\.)\\S+',
+  `${START}(?:[\\p{L}\\p{N}-]{1,63}\\.){1,5}\\p{L}{2,24}/\\S*`,
+  '[@#][\\p{L}\\p{N}._]*\\p{L}[\\p{L}\\p{N}._]*',
+  `${START}[a-z]{3}_[0-9A-Za-z]{20}${END}`,
+  `${START}[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}${END}`,
+  `(?<![\\d.])${OCTET}(?:\\.${OCTET}){3}(?!\\.?\\d)`,
+  `${START}(?:${oneOf(words.context)})${LABEL}\\s*[:#=]?\\s*[#(]?\\p{L}{0,4}-?\\d[\\d-]*(?:\\s\\d{4,})*`,
+  '#\\s?\\d[\\d-]*',
+  `${ALONE}${YEAR}[-/.]${MONTH}[-/.]${DAY}(?:[t ]\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d+)?)?(?:z|[+-]\\d{2}:?\\d{2})?)?${AND_NO_MORE}`,
+  `${ALONE}${DAY}[./-]${MONTH}[./-](?:${YEAR}|\\d{2})${AND_NO_MORE}`,
+  `${ALONE}${MONTH}[./-]${DAY}[./-](?:${YEAR}|\\d{2})${AND_NO_MORE}`,
+  `${ALONE}${YEAR}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\\d|3[01])${AND_NO_MORE}`,
+  '(?<![\\d./:])\\d{1,2}[:h]\\d{2}(?::\\d{2})?(?![./:]?\\d)',
+  `${ALONE}${DAY}[./]${MONTH}\\.?${AND_NO_MORE}`,
+  `(?<![\\d+])${YEAR}(?:\\s*(?:[-–/,&]|to|and|bis|und|y|et|e|a|à)?\\s*${YEAR}){1,9}(?!\\d)`,
+  `${CURRENCY}\\s?${AMOUNT}(?!\\d)(?:\\s?[-–]\\s?${CURRENCY}?\\s?${AMOUNT}(?!\\d))?`,
+  `(?<![\\d+])${AMOUNT}(?:\\s?[-–]\\s?${AMOUNT})?\\s?(?:${CURRENCY}|%)`,
+  `(?<![\\d+])\\d[\\d.,' ]{0,20}\\s?(?:million|mio|k|m)?\\.?\\s?(?:\\p{L}+\\s)?${oneOf(words.units)}${END}`,
+  `(?<![\\d+.,])\\d{1,3}(?:[,'’]\\d{3})+(?:\\.\\d+)?(?![\\d,])`,
+  '(?<![\\d+.,])\\d{1,2}(?:[. ]\\d{3}){2,}(?:,\\d+)?(?![.\\s/-]?\\d)',
+  '(?<![\\d+.])-?\\d{1,3}[.,]\\d{4,}(?!\\d)°?',
+  '(?<!\\d)\\d{1,6}(?:\\s?[x×*]\\s?\\d{1,6}){1,2}(?!\\d)',
+].map((pattern) => new RegExp(pattern, 'giu'));
+
+/** Codes of parcels and products: capitals and digits in one. */
+const CODE = /(?<![\p{L}\p{N}])(?=[A-Z0-9]*[A-Z])(?=(?:[A-Z]*\d){4})[A-Z0-9]{8,}(?![\p{L}\p{N}])/gu;
+
+/** Of letters that stand for digits, in what is mostly digits: `O151 234 S678`. */
+const misspelt = (text: string): string =>
+  text.replace(/(?<![\p{L}\p{N}])[\dOoIlS|]{3,}(?![\p{L}\p{N}])/gu, (run) =>
+    run.replace(/\d/g, '').length * 2 > run.length
+      ? run
+      : run.replace(/[Oo]/g, '0').replace(/[Il|]/g, '1').replace(/S/g, '5'),
+  );
+
+const DIGIT_WORDS = new Map(Object.entries(words.digits));
+const REPEATED: Readonly<Record<string, number>> = { double: 2, triple: 3, doppel: 2, doble: 2, duplo: 2 };
+const MIN_SPELT = 4;
+const MIN_DIGITS = 7;
+const MAX_DIGITS = 15;
+
+/** Numbers that are spelt in words: at least four of them, with digits between them or not, and seven digits in all. */
+function isSpelt(text: string): boolean {
+  let [digits, spelt, times] = ['', 0, 1];
+  for (const [token] of text.toLowerCase().matchAll(/[\p{L}]+|\d+|[^\p{L}\d\s,.\-–/()+]/gu)) {
+    const value = DIGIT_WORDS.get(token) ?? (/^\d{1,4}$/.test(token) ? token : undefined);
+    if (REPEATED[token] !== undefined) times = REPEATED[token];
+    else if (value === undefined) [digits, spelt, times] = ['', 0, 1];
+    else {
+      digits += value.repeat(times);
+      if (!/^\d/.test(token)) spelt += 1;
+      times = 1;
+    }
+    // Somebody who counts is no telephone.
+    if (spelt >= MIN_SPELT && digits.length >= MIN_DIGITS && !'12345678910'.startsWith(digits)) return true;
+  }
+  return false;
+}
+
+/** Digits with what people put between them, next to no letter; or seven in a row wherever they stand. */
+const RUN = /(?<![\p{L}\d])[+(]{0,3}\d(?:[\s.\-–—/():·•_*~|]{0,4}\d)*(?![\p{L}])|\d{7,}/gu;
+
+function hasPhone(text: string): boolean {
+  let rest = text.replace(CODE, ' ~ ');
+  for (const pattern of NUMBERS_OF_OTHER_THINGS) rest = rest.replace(pattern, ' ¤ ');
+  const bare = misspelt(rest);
+  const runs = bare.match(RUN) ?? [];
+  const isCalled = runs.some((run) => {
+    const count = run.replace(/\D/g, '').length;
+    return count >= MIN_DIGITS && count <= MAX_DIGITS;
+  });
+  return isCalled || isSpelt(rest) || findPhoneNumbersInText(bare, 'US').length > 0;
+}
+
+/**
+ * Which ways past the platform a text offers: an e-mail address or a telephone number, also spelt out, spaced or in
+ * other scripts. Prices, dates, order numbers, handles and links are none. A number of seven digits or more is a
+ * telephone number, unless a word right before it or its form says otherwise.
+ */
+export function contactsIn(text: string): ContactKind[] {
+  const read = readable(text);
+  const found: ContactKind[] = [];
+  if (hasEmail(read)) found.push('email');
+  const withoutEmails = EMAILS.reduce((rest, pattern) => rest.replace(pattern, ' ¤ '), read);
+  if (CALLING.test(read) || hasPhone(withoutEmails)) found.push('phone');
+  return found;
+}

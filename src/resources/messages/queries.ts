@@ -1,0 +1,219 @@
+import { type Insertable, type Selectable, sql } from 'kysely';
+import type { Page } from '../../api/page.ts';
+import { inBatches } from '../../engines/postgres/batches.ts';
+import type { ConversationsTable, MessagesTable, Sender } from '../../engines/postgres/message-tables.ts';
+import type { Db, Exports } from '../../engines/postgres/open.ts';
+import { type Cut, cutTo, inOrder, inWindow, type Order } from '../../engines/postgres/window.ts';
+import { notFound } from '../../values/errors.ts';
+import { type ConversationFilter, PREVIEW_CHARACTERS } from './schema.ts';
+
+export type ConversationRow = Selectable<ConversationsTable>;
+export type MessageRow = Selectable<MessagesTable>;
+
+type ConversationWhere = Pick<
+  ConversationFilter,
+  'creator_email' | 'unread' | 'created_after' | 'created_before' | 'sort'
+>;
+
+function matching(db: Db, brandId: string, { creator_email, unread, ...window }: ConversationWhere) {
+  let query = db
+    .selectFrom('conversations')
+    .where('conversations.brandId', '=', brandId)
+    .where(inWindow('conversations.lastMessageAt', window));
+  if (unread !== undefined) query = query.where('conversations.brandUnread', unread ? '>' : '=', 0);
+  if (creator_email === undefined) return query;
+  return query.where(
+    sql<boolean>`conversations.creator_id in
+      (select id from creators where brand_id = ${brandId} and lower(email) = ${creator_email.toLowerCase()})`,
+  );
+}
+
+const orderOf = ({ sort }: ConversationWhere): Order => ({
+  time: 'conversations.lastMessageAt',
+  id: 'conversations.id',
+  sort,
+});
+
+/** PostgreSQL counts characters as people do here: code points, so that no emoji is cut in two. */
+const preview = sql<string>`left(messages.body, ${PREVIEW_CHARACTERS})`;
+
+async function selectConversations(db: Db, brandId: string, where: ConversationWhere, cut: Cut) {
+  const ids = cutTo(matching(db, brandId, where).select('conversations.id'), orderOf(where), cut);
+  const rows = db
+    .selectFrom('conversations')
+    .innerJoin('creators', 'creators.id', 'conversations.creatorId')
+    .innerJoin('messages', (join) =>
+      join
+        .onRef('messages.conversationId', '=', 'conversations.id')
+        .onRef('messages.number', '=', 'conversations.messageCount'),
+    )
+    .select(['conversations.id', 'conversations.lastMessageAt', 'conversations.brandUnread', 'messages.sender'])
+    .select(['conversations.messageCount', 'creators.email', 'creators.name', 'messages.sentAt', preview.as('preview')])
+    .where('conversations.brandId', '=', brandId)
+    .where('conversations.id', 'in', ids);
+  return await inOrder(rows, orderOf(where)).execute();
+}
+
+export type ListedConversation = Awaited<ReturnType<typeof selectConversations>>[number];
+
+export async function listConversations(db: Db, brandId: string, where: ConversationWhere, page: Page) {
+  const { total } = await matching(db, brandId, where)
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  return { rows: await selectConversations(db, brandId, where, page), total };
+}
+
+export function eachConversation(exports: Exports, brandId: string, where: ConversationWhere) {
+  return inBatches<ListedConversation>(exports, brandId, (trx, last, limit) =>
+    selectConversations(trx, brandId, where, { limit, after: last && { at: last.lastMessageAt, id: last.id } }),
+  );
+}
+
+const withCreator = (db: Db) =>
+  db
+    .selectFrom('conversations')
+    .innerJoin('creators', 'creators.id', 'conversations.creatorId')
+    .selectAll('conversations')
+    .select(['creators.email as creatorEmail', 'creators.name as creatorName']);
+
+export async function getConversation(db: Db, brandId: string, id: string) {
+  const row = await withCreator(db)
+    .where('conversations.brandId', '=', brandId)
+    .where('conversations.id', '=', id)
+    .executeTakeFirst();
+  if (!row) throw notFound('conversation');
+  return row;
+}
+
+/** Found by its id alone: whoever has its page's link has no brand. */
+export async function findConversationPage(db: Db, id: string) {
+  return await withCreator(db).where('conversations.id', '=', id).executeTakeFirst();
+}
+
+/** The number of a message of this conversation. */
+export async function getMessageNumber(db: Db, brandId: string, conversationId: string, id: string): Promise<number> {
+  const row = await db
+    .selectFrom('messages')
+    .select('number')
+    .where('brandId', '=', brandId)
+    .where('conversationId', '=', conversationId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (!row) throw notFound('message in this conversation');
+  return row.number;
+}
+
+/** The newest messages before a number, the newest first. */
+export async function listMessages(
+  db: Db,
+  { brandId, id: conversationId }: Pick<ConversationRow, 'brandId' | 'id'>,
+  { limit, before }: { limit: number; before?: number | undefined },
+): Promise<MessageRow[]> {
+  return await db
+    .selectFrom('messages')
+    .selectAll()
+    .where('brandId', '=', brandId)
+    .where('conversationId', '=', conversationId)
+    .$if(before !== undefined, (query) => query.where('number', '<', before ?? 0))
+    .orderBy('number', 'desc')
+    .limit(limit)
+    .execute();
+}
+
+/** Locked until the transaction ends: messages of a conversation get their numbers one after the other. */
+export async function lockConversation(db: Db, brandId: string, id: string): Promise<ConversationRow> {
+  const row = await db
+    .selectFrom('conversations')
+    .selectAll()
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!row) throw notFound('conversation');
+  return row;
+}
+
+/** The conversation with a creator, made when it is the first, with room for one more message of the brand. */
+export async function openConversation(
+  db: Db,
+  { id, brandId, creatorId, now }: { id: string; brandId: string; creatorId: string; now: Date },
+): Promise<ConversationRow> {
+  const row = { id, brandId, creatorId, messageCount: 1, lastMessageAt: now, creatorUnread: 1, createdAt: now };
+  return await db
+    .insertInto('conversations')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict.columns(['brandId', 'creatorId']).doUpdateSet((eb) => ({
+        messageCount: eb('conversations.messageCount', '+', 1),
+        creatorUnread: eb('conversations.creatorUnread', '+', 1),
+        brandUnread: 0,
+        lastMessageAt: sql<Date>`greatest(conversations.last_message_at, ${now})`,
+      })),
+    )
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Room for one more message of the creator, in a conversation that is locked. */
+export async function countReply(db: Db, { brandId, id }: ConversationRow, now: Date): Promise<ConversationRow> {
+  return await db
+    .updateTable('conversations')
+    .set((eb) => ({
+      messageCount: eb('messageCount', '+', 1),
+      brandUnread: eb('brandUnread', '+', 1),
+      creatorUnread: 0,
+      lastMessageAt: sql<Date>`greatest(last_message_at, ${now})`,
+    }))
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+export async function insertMessage(db: Db, row: Insertable<MessagesTable>): Promise<MessageRow> {
+  return await db.insertInto('messages').values(row).returningAll().executeTakeFirstOrThrow();
+}
+
+/** Notes what the other side has read. */
+export async function markRead(
+  db: Db,
+  { brandId, id }: Pick<ConversationRow, 'brandId' | 'id'>,
+  sender: Sender,
+  now: Date,
+): Promise<void> {
+  await db
+    .updateTable('messages')
+    .set({ readAt: now })
+    .where('brandId', '=', brandId)
+    .where('conversationId', '=', id)
+    .where('sender', '=', sender)
+    .where('readAt', 'is', null)
+    .execute();
+}
+
+export async function clearUnread(
+  db: Db,
+  { brandId, id }: Pick<ConversationRow, 'brandId' | 'id'>,
+  side: 'brandUnread' | 'creatorUnread',
+): Promise<void> {
+  await db
+    .updateTable('conversations')
+    .set({ [side]: 0 })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .execute();
+}
+
+/** The creator's messages since a time, the newest first. */
+export async function listRecentReplies(db: Db, { brandId, id }: ConversationRow, since: Date, limit: number) {
+  return await db
+    .selectFrom('messages')
+    .select(['body', 'sentAt'])
+    .where('brandId', '=', brandId)
+    .where('conversationId', '=', id)
+    .where('sender', '=', 'creator')
+    .where('sentAt', '>', since)
+    .orderBy('number', 'desc')
+    .limit(limit)
+    .execute();
+}

@@ -1,0 +1,153 @@
+import { z } from 'zod';
+import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
+import { pageOf, paginationOf } from '../../api/page.ts';
+import type { Db } from '../../engines/postgres/open.ts';
+import { listMailStates } from '../../mail/queries.ts';
+import { eachAs } from '../../values/wire.ts';
+import { messageOf, readConversation, sendMessage } from './actions.ts';
+import { assertNoContacts } from './policy.ts';
+import {
+  eachConversation,
+  listConversations as findConversations,
+  getConversation,
+  getMessageNumber,
+  type ListedConversation,
+  listMessages,
+} from './queries.ts';
+import {
+  Conversation,
+  ConversationFilter,
+  ConversationList,
+  Message,
+  MessageCreate,
+  Thread,
+  ThreadQuery,
+} from './schema.ts';
+
+const tag = 'Messages';
+const byConversation = z.object({ conversationId: z.string().max(100) });
+
+function conversationOf({ id, email, name, preview, sender, sentAt, ...row }: ListedConversation): Conversation {
+  return {
+    ...{ conversation_id: id, creator_email: email, creator_name: name },
+    last_message: { body: preview, sender, sent_at: sentAt.toISOString() },
+    ...{ unread_count: row.brandUnread, message_count: row.messageCount },
+  };
+}
+
+const listConversations = operation({
+  id: 'list_conversations',
+  method: 'GET',
+  path: '/v1/messages',
+  tag,
+  summary: "The brand's conversations with creators",
+  description:
+    'The one with the newest message first; `created_after` and `created_before` mean the time of its last message.',
+  callers: ['brand'],
+  params: nothing,
+  query: ConversationFilter,
+  body: nothing,
+  response: ConversationList,
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async ({ postgres }, { caller, query }) => {
+    const page = pageOf(query);
+    const { rows, total } = await findConversations(postgres.db, caller.brandId, query, page);
+    return { data: rows.map(conversationOf), pagination: paginationOf(page, total) };
+  },
+  csv: {
+    item: Conversation,
+    rows: ({ postgres }, { caller, query }) =>
+      eachAs(eachConversation(postgres.exports, caller.brandId, query), conversationOf),
+  },
+});
+
+/** What became of a conversation's mails: one that could not be sent was not. */
+async function readThread(db: Db, brandId: string, id: string, { limit, before }: ThreadQuery) {
+  const conversation = await getConversation(db, brandId, id);
+  const number = before === undefined ? undefined : await getMessageNumber(db, brandId, id, before);
+  const rows = await listMessages(db, conversation, { limit: limit + 1, before: number });
+  const shown = rows.slice(0, limit).reverse();
+  const mailed = shown.filter(({ emailState }) => emailState === 'queued').map((row) => row.id);
+  const states = await listMailStates(db, brandId, 'message_sent', mailed);
+  const failed = new Set(states.flatMap(({ subjectRow, state }) => (state === 'failed' ? [subjectRow] : [])));
+  const person = { email: conversation.creatorEmail, name: conversation.creatorName };
+  return {
+    ...{ conversation_id: id, creator_email: person.email, creator_name: person.name },
+    ...{ unread_count: conversation.brandUnread, message_count: conversation.messageCount },
+    has_more: rows.length > limit,
+    messages: shown.map((row) => {
+      const message = messageOf(row, person);
+      return { ...message, email_sent: message.email_sent && !failed.has(row.id) };
+    }),
+  };
+}
+
+const getThread = operation({
+  id: 'get_conversation',
+  method: 'GET',
+  path: '/v1/messages/{conversationId}',
+  tag,
+  summary: 'One conversation with its messages',
+  description: 'The newest 500, oldest first; `before` leads to older ones. Reading marks nothing as read.',
+  callers: ['brand'],
+  params: byConversation,
+  query: ThreadQuery,
+  body: nothing,
+  response: z.object({ data: Thread }),
+  errors: ['NOT_FOUND'],
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async ({ postgres }, { caller, params, query }) => ({
+    data: await readThread(postgres.db, caller.brandId, params.conversationId, query),
+  }),
+});
+
+const sendMessageOperation = change({
+  id: 'send_message',
+  method: 'POST',
+  path: '/v1/messages',
+  tag,
+  summary: 'Write to a creator',
+  description:
+    'To somebody on the roster, or who applied to a campaign. A message with an e-mail address or a telephone number is ' +
+    '403 CONTACT_INFO_BLOCKED, with what kind was found in `matched`.',
+  callers: ['brand'],
+  params: nothing,
+  query: nothing,
+  body: MessageCreate,
+  response: z.object({ data: Message }),
+  status: 201,
+  errors: ['CONTACT_INFO_BLOCKED'],
+  hints: { readOnly: false, idempotent: false, destructive: false },
+  lookUp: async (_context, { body }) => assertNoContacts(body),
+  apply: async (work, { body }) => ({ data: await sendMessage(work, body) }),
+});
+
+const ConversationRead = Thread.pick({ conversation_id: true, unread_count: true, message_count: true });
+
+const readConversationOperation = change({
+  id: 'read_conversation',
+  method: 'POST',
+  path: '/v1/messages/{conversationId}/read',
+  tag,
+  summary: 'Mark a conversation as read',
+  description: 'All messages of the creator so far.',
+  callers: ['brand'],
+  params: byConversation,
+  query: nothing,
+  body: nothing,
+  response: z.object({ data: ConversationRead }),
+  errors: ['NOT_FOUND'],
+  hints: { readOnly: false, idempotent: true, destructive: false },
+  lookUp: noLookUp,
+  apply: async (work, { params }) => {
+    const { id, brandUnread, messageCount } = await readConversation(work, params.conversationId);
+    return { data: { conversation_id: id, unread_count: brandUnread, message_count: messageCount } };
+  },
+});
+
+export const messageOperations = [
+  listConversations,
+  sendMessageOperation,
+  getThread,
+  readConversationOperation,
+] as const;

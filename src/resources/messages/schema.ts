@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { booleanParameter, integerParameter, ListQuery, listOf, timestamp } from '../../api/page.ts';
+
+export const PREVIEW_CHARACTERS = 200;
+export const MAX_BODY = 10_000;
+const MAX_THREAD = 500;
+
+const sender = z.enum(['creator', 'brand']);
+const email = z.string().nullable();
+
+export const Conversation = z
+  .object({
+    conversation_id: z.string(),
+    creator_email: email,
+    creator_name: z.string().nullable(),
+    last_message: z.object({
+      body: z.string().describe('Its first 200 characters.'),
+      sender,
+      sent_at: timestamp,
+    }),
+    unread_count: z.number().int().describe("The creator's messages that the brand has not read."),
+    message_count: z.number().int(),
+  })
+  .meta({ id: 'Conversation' });
+export type Conversation = z.infer<typeof Conversation>;
+
+/** A message as it is answered when it is sent, and as `message.received` carries it. */
+export const Message = z
+  .object({
+    id: z.string(),
+    conversation_id: z.string(),
+    creator_email: email,
+    creator_name: z.string().nullable(),
+    subject: z.string().nullable(),
+    body: z.string(),
+    sender,
+    sent_at: timestamp,
+    read_at: timestamp.nullable(),
+    email_sent: z.boolean().describe('Whether it goes out by mail too: false also to an address that wants no mail.'),
+  })
+  .meta({ id: 'Message' });
+export type Message = z.infer<typeof Message>;
+
+export const Thread = z
+  .object({
+    conversation_id: z.string(),
+    creator_email: email,
+    creator_name: z.string().nullable(),
+    unread_count: z.number().int(),
+    message_count: z.number().int(),
+    has_more: z.boolean().describe('Whether there are older messages than these.'),
+    messages: z
+      .array(Message.omit({ conversation_id: true, creator_email: true, creator_name: true }))
+      .describe('Oldest first.'),
+  })
+  .meta({ id: 'Thread' });
+
+export const MessageCreate = z
+  .object({
+    creator_email: z.email().max(254).meta({ example: 'ann@mail.example' }),
+    subject: z.string().trim().min(1).max(200).nullable().optional(),
+    body: z.string().trim().min(1).max(MAX_BODY).meta({ example: 'We love your last reel. Shall we plan another?' }),
+    send_email: z.boolean().default(false).describe('Sends it by mail too, with a link to a page for the reply.'),
+  })
+  .meta({ id: 'MessageCreate' });
+export type MessageCreate = z.output<typeof MessageCreate>;
+
+export const ConversationFilter = z.object({
+  creator_email: z.email().max(254).optional().describe('In any case.'),
+  unread: booleanParameter().optional().describe('`true`: with unread messages of the creator; `false`: without.'),
+  ...ListQuery,
+});
+export type ConversationFilter = z.output<typeof ConversationFilter>;
+
+export const ConversationList = listOf(Conversation);
+
+export const ThreadQuery = z.object({
+  limit: integerParameter({ min: 1 })
+    .transform((limit) => Math.min(limit, MAX_THREAD))
+    .pipe(z.number().int())
+    .default(MAX_THREAD)
+    .describe('The newest so many; larger values are clamped to 500.'),
+  before: z.string().max(100).optional().describe('A message of this conversation: only older ones.'),
+});
+export type ThreadQuery = z.output<typeof ThreadQuery>;

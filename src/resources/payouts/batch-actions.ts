@@ -1,0 +1,107 @@
+import type { Work } from '../../api/work.ts';
+import { newId } from '../../values/ids.ts';
+import { fromMinor } from '../../values/money.ts';
+import { holdCommissions } from '../commissions/queries.ts';
+import { insertPaidPayout, paidAtOf } from './actions.ts';
+import { amountFor, oldestFirst } from './allocation.ts';
+import { listApproved, listStandings, type Standing } from './due-queries.ts';
+import type { PayoutBatch } from './due-schema.ts';
+import {
+  findPayee,
+  listAllocated,
+  listFunds,
+  lockPayees,
+  type Payee,
+  type PayoutFacts,
+  sumOutstanding,
+} from './queries.ts';
+import { payoutOf } from './schema.ts';
+
+const MOST = 500;
+
+/** The creators that are named; those of whom the brand knows nothing are skipped, and said. */
+async function namedCreators({ db, brandId }: Work, emails: readonly string[] | undefined) {
+  if (emails === undefined) return { ids: undefined, unknown: [] };
+  const ids: string[] = [];
+  const unknown: string[] = [];
+  for (const email of new Set(emails)) {
+    const id = await findPayee(db, brandId, email);
+    if (id === undefined) unknown.push(email);
+    else ids.push(id);
+  }
+  return { ids, unknown };
+}
+
+interface Due {
+  payee: Payee;
+  ids: string[];
+  amountMinor: number;
+}
+
+/** What pays everything that is due to the payee, of commissions that are locked. */
+async function lockDue({ db, brandId }: Work, { creatorId, currency }: Standing, cutoff: Date | undefined) {
+  const payee = { brandId, creatorId, currency };
+  const found = (await listApproved(db, payee, cutoff)).map(({ id }) => id);
+  const locked = await holdCommissions(db, brandId, found);
+  const rows = locked.filter(({ status }) => status === 'approved').sort(oldestFirst);
+  const dueMinor = rows.reduce((sum, { commissionMinor }) => sum + commissionMinor, 0);
+  const amountMinor = amountFor(dueMinor, await listFunds(db, payee), await sumOutstanding(db, payee));
+  return { payee, ids: rows.map(({ id }) => id), amountMinor };
+}
+
+async function payOne(work: Work, { payee, ids, amountMinor }: Due, batch: PayoutBatch): Promise<PayoutFacts> {
+  const { now } = work;
+  const row = {
+    ...{ ...payee, id: newId('pay', now.getTime()), amountMinor, method: batch.method },
+    ...{ note: batch.note ?? null, reference: batch.reference ?? null, createdAt: now },
+  };
+  return await insertPaidPayout(work, row, ids, paidAtOf(batch, now));
+}
+
+const skippedOf = ({ creatorEmail, currency }: Standing, reason: 'below_minimum' | 'nothing_due', minor: number) => ({
+  creator_email: creatorEmail,
+  currency,
+  reason,
+  total: fromMinor(minor, currency),
+});
+
+function totalsOf(made: readonly PayoutFacts[]) {
+  return [...Map.groupBy(made, ({ currency }) => currency)].map(([currency, rows]) => ({
+    currency,
+    total: fromMinor(
+      rows.reduce((sum, { amountMinor }) => sum + amountMinor, 0),
+      currency,
+    ),
+    payouts: rows.length,
+  }));
+}
+
+/** Pays everything that is due to each of many creators, a payout a creator and currency, all of them or none. */
+export async function payBatch(work: Work, batch: PayoutBatch) {
+  const { db, now, brandId } = work;
+  const { ids, unknown } = await namedCreators(work, batch.creator_emails);
+  const where = { creatorIds: ids, currency: batch.currency, cutoff: batch.cutoff };
+  const found = (await listStandings(db, brandId, where, now)).filter(({ dueMinor }) => dueMinor > 0);
+  await lockPayees(db, brandId, [...new Set(found.map(({ creatorId }) => creatorId))]);
+  // What another payment did meanwhile is seen now that nobody else can pay them.
+  const standings = (await listStandings(db, brandId, where, now)).filter(({ dueMinor }) => dueMinor > 0);
+  const made: PayoutFacts[] = [];
+  const skipped: (
+    | ReturnType<typeof skippedOf>
+    | { creator_email: string; currency: null; reason: 'not_found'; total: null }
+  )[] = unknown.map((email) => ({ creator_email: email, currency: null, reason: 'not_found', total: null }));
+  let remaining = 0;
+  for (const standing of standings) {
+    const due = await lockDue(work, standing, batch.cutoff);
+    if (due.amountMinor === 0) skipped.push(skippedOf(standing, 'nothing_due', 0));
+    else if (fromMinor(due.amountMinor, standing.currency) < (batch.minimum ?? 0)) {
+      skipped.push(skippedOf(standing, 'below_minimum', due.amountMinor));
+    } else if (made.length === MOST) remaining += 1;
+    else made.push(await payOne(work, due, batch));
+  }
+  const payouts = [];
+  for (const row of made) {
+    payouts.push({ ...payoutOf(row), commission_ids: await listAllocated(db, brandId, row.id) });
+  }
+  return { payouts, skipped, remaining, by_currency: totalsOf(made) };
+}

@@ -1,0 +1,184 @@
+import { z } from 'zod';
+import type { Context } from '../../api/context.ts';
+import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
+import { pageThrough } from '../../api/page.ts';
+import { validationError } from '../../values/errors.ts';
+import { amountProblem, fromMinor, toMinor } from '../../values/money.ts';
+import { getRecord } from '../roster/queries.ts';
+import { payBatch } from './batch-actions.ts';
+import { balanceOf, previewOf, previewRow, totalDueOf } from './due.ts';
+import { listApproved, listStandings, listStatementLines, type Standing } from './due-queries.ts';
+import {
+  CreatorBalance,
+  PayoutBatch,
+  PayoutBatchMade,
+  PayoutStatement,
+  PreviewFilter,
+  PreviewList,
+  PreviewRow,
+  StatementLine,
+} from './due-schema.ts';
+import { getPayout, listAllocated, listFunds } from './queries.ts';
+import { payoutOf } from './schema.ts';
+import { statementLines } from './statement.ts';
+
+const tag = 'Payouts';
+const byId = z.object({ id: z.string().max(100) });
+const reading = { readOnly: true, idempotent: true, destructive: false };
+const PAGE_LIVES_MS = 30 * 24 * 60 * 60 * 1_000;
+
+function assertAmount({ amount }: PreviewFilter, standings: readonly Standing[]): void {
+  if (amount === undefined) return;
+  const [first, second] = standings;
+  if (first && second) {
+    const message = `is needed: something is due in ${standings.map(({ currency }) => currency).join(', ')}.`;
+    throw validationError([{ field: 'currency', code: 'ambiguous', message }]);
+  }
+  if (!first || toMinor(amount, first.currency) !== undefined) return;
+  const message = `${amountProblem(amount, first.currency)}; got ${amount}.`;
+  throw validationError([{ field: 'amount', code: 'invalid', message }]);
+}
+
+/** A row a creator and currency to whom something is due; of one creator with the commissions. */
+async function previewsOf({ postgres: { db }, clock }: Context, brandId: string, query: PreviewFilter) {
+  const { creator_email, amount, cutoff, minimum = 0 } = query;
+  const found = await listStandings(db, brandId, query, clock.now());
+  const standings = found.filter((one) => one.dueCount > 0);
+  assertAmount(query, standings);
+  const wanted = standings.filter((one) => fromMinor(totalDueOf(one), one.currency) >= minimum);
+  if (creator_email === undefined) return wanted.map(previewRow);
+  return await Promise.all(
+    wanted.map(async (standing) => {
+      const payee = { brandId, creatorId: standing.creatorId, currency: standing.currency };
+      const [approved, funds] = await Promise.all([listApproved(db, payee, cutoff), listFunds(db, payee)]);
+      return previewOf({ standing, approved, funds, amount });
+    }),
+  );
+}
+
+type Previews = Awaited<ReturnType<typeof previewsOf>>;
+
+function totalsOf(rows: Previews) {
+  return [...Map.groupBy(rows, ({ currency }) => currency)].map(([currency, own]) => {
+    const minor = own.reduce((sum, { total }) => sum + (toMinor(total, currency) ?? 0), 0);
+    return { currency, total: fromMinor(minor, currency), payees: own.filter(({ total }) => total > 0).length };
+  });
+}
+
+async function* each<T>(rows: readonly T[]): AsyncGenerator<T> {
+  yield* rows;
+}
+
+const previewPayouts = operation({
+  id: 'preview_payouts',
+  method: 'GET',
+  path: '/v1/payouts/preview',
+  tag,
+  summary: 'What payouts would pay now',
+  description:
+    'A row for each creator and currency in which something approved is not paid: what it comes to, what refunds and ' +
+    'earlier payouts take off it, and what to transfer. By the same rules as paying, and nothing is promised or changed.',
+  callers: ['brand'],
+  params: nothing,
+  query: PreviewFilter,
+  body: nothing,
+  response: PreviewList,
+  hints: reading,
+  handler: async (context, { caller, query }) => {
+    const rows = await previewsOf(context, caller.brandId, query);
+    return { ...pageThrough(rows, query), summary: { by_currency: totalsOf(rows) } };
+  },
+  csv: {
+    item: PreviewRow,
+    rows: async (context, { caller, query }) => each(await previewsOf(context, caller.brandId, query)),
+  },
+});
+
+const payPayoutBatch = change({
+  id: 'pay_payout_batch',
+  method: 'POST',
+  path: '/v1/payouts/batch',
+  tag,
+  summary: 'Pay everybody to whom something is due',
+  description:
+    'Records that everything approved was paid: a payout for each creator and currency, of exactly what is due, all in ' +
+    'one transaction. Moves no money: transfer what the preview says, then call this. What is paid is no more due, so ' +
+    'called again it pays nothing twice, also without an `Idempotency-Key`.',
+  callers: ['brand'],
+  params: nothing,
+  query: nothing,
+  body: PayoutBatch,
+  response: z.object({ data: PayoutBatchMade }),
+  status: 201,
+  hints: { readOnly: false, idempotent: true, destructive: false },
+  lookUp: noLookUp,
+  apply: async (work, { body }) => ({ data: await payBatch(work, body) }),
+});
+
+async function statementOf({ postgres: { db }, pageLinks, clock }: Context, brandId: string, id: string) {
+  const payout = await getPayout(db, brandId, id);
+  const lines = statementLines(payout, await listStatementLines(db, brandId, id));
+  const expiresAt = new Date(clock.now().getTime() + PAGE_LIVES_MS);
+  return {
+    payout: { ...payoutOf(payout), commission_ids: await listAllocated(db, brandId, id) },
+    lines,
+    total: fromMinor(
+      lines.reduce((sum, { amount }) => sum + (toMinor(amount, payout.currency) ?? 0), 0),
+      payout.currency,
+    ),
+    page_url: pageLinks.urlOf({ kind: 'statement', rowId: id, version: 0, expiresAt }),
+  };
+}
+
+const getPayoutStatement = operation({
+  id: 'get_payout_statement',
+  method: 'GET',
+  path: '/v1/payouts/{id}/statement',
+  tag,
+  summary: 'What a payout is made of',
+  description:
+    'A line for each commission it paid, with its order and the masked customer, for what refunds took off, and for ' +
+    'what is left. The lines add up to the amount. `page_url` is the same to print.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: nothing,
+  response: z.object({ data: PayoutStatement }),
+  errors: ['NOT_FOUND'],
+  hints: reading,
+  handler: async (context, { caller, params }) => ({ data: await statementOf(context, caller.brandId, params.id) }),
+  csv: {
+    item: StatementLine,
+    rows: async (context, { caller, params }) => each((await statementOf(context, caller.brandId, params.id)).lines),
+  },
+});
+
+const getCreatorBalance = operation({
+  id: 'get_creator_balance',
+  method: 'GET',
+  path: '/v1/roster/{id}/balance',
+  tag,
+  summary: 'What a creator is owed',
+  description: 'By currency: pending, held, approved, owed back, left of payouts, and what to pay now.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: nothing,
+  response: z.object({ data: CreatorBalance }),
+  errors: ['NOT_FOUND'],
+  hints: reading,
+  handler: async ({ postgres: { db }, clock }, { caller: { brandId }, params }) => {
+    const { creatorId, creatorEmail, creatorName } = await getRecord(db, brandId, params.id);
+    const now = clock.now();
+    const standings = await listStandings(db, brandId, { creatorIds: [creatorId] }, now);
+    return {
+      data: {
+        ...{ creator_id: creatorId, creator_email: creatorEmail, creator_name: creatorName },
+        as_of: now.toISOString(),
+        by_currency: standings.map(balanceOf),
+      },
+    };
+  },
+});
+
+export const payoutDueOperations = [previewPayouts, payPayoutBatch, getPayoutStatement, getCreatorBalance] as const;

@@ -1,0 +1,64 @@
+import type { Work } from '../../api/work.ts';
+import { type Problem, validationError } from '../../values/errors.ts';
+import { newId } from '../../values/ids.ts';
+import { amountProblem, toMinor } from '../../values/money.ts';
+import { getBrandCurrency } from '../brands/queries.ts';
+import { announce } from '../commissions/announce-actions.ts';
+import { insertCommission } from '../commissions/order-queries.ts';
+import { entryOf } from '../commissions/posting-actions.ts';
+import { type CommissionFacts, getCommission } from '../commissions/queries.ts';
+import { findPayee, lockPayees } from '../payouts/queries.ts';
+import { reviewOne } from './actions.ts';
+
+export interface ManualCommission {
+  creator_email: string;
+  /** What the creator gets, in major units of the brand's currency. */
+  amount: number;
+  description?: string | null | undefined;
+  status?: 'pending' | 'approved' | undefined;
+}
+
+/** To whom how much; throws everything that is wrong with it. */
+async function factsOf({ db, brandId }: Work, { creator_email, amount }: ManualCommission) {
+  const creatorId = await findPayee(db, brandId, creator_email);
+  const currency = await getBrandCurrency(db, brandId);
+  const commissionMinor = amount > 0 ? toMinor(amount, currency) : undefined;
+  const problems: Problem[] = [];
+  if (creatorId === undefined) {
+    const message = `${creator_email} is not on the roster.`;
+    problems.push({ field: 'creator_email', code: 'not_on_roster', message });
+  }
+  if (commissionMinor === undefined) {
+    const message = amount > 0 ? amountProblem(amount, currency) : 'must be more than 0';
+    problems.push({ field: 'amount', code: 'invalid', message: `${message}; got ${amount}.` });
+  }
+  if (creatorId === undefined || commissionMinor === undefined) throw validationError(problems);
+  return { creatorId, currency, commissionMinor };
+}
+
+/**
+ * A commission that the brand records itself, without an order: it may be approved at once, is paid as any other, and
+ * counts as commission, not as a sale. Approved from the start, what payouts left pays it like any approval.
+ */
+export async function createManualCommission(work: Work, input: ManualCommission): Promise<CommissionFacts> {
+  const { db, now, brandId } = work;
+  const { creatorId, currency, commissionMinor } = await factsOf(work, input);
+  await lockPayees(db, brandId, [creatorId]);
+  const note = input.description ?? null;
+  const row = await insertCommission(db, {
+    ...{ id: newId('com', now.getTime()), brandId, creatorId, currency, commissionMinor, amountMinor: 0 },
+    ...{ orderId: null, linkId: null, source: 'manual', commissionRatePpm: 0, holdDays: 0, fraudFlags: '[]' },
+    ...{ status: 'pending', statusNote: note, paidAt: now, holdEndsAt: now },
+    ...{ occurredAt: now, syncedAt: now, createdAt: now },
+  });
+  work.post(
+    entryOf(row, 'manual', [
+      { account: 'commission_expense', amountMinor: commissionMinor, at: now },
+      { account: 'commission_pending', amountMinor: -commissionMinor, at: now },
+    ]),
+  );
+  work.audit({ resourceId: row.id, old: null, new: row });
+  await announce(work, 'commission.created', [row.id]);
+  if (input.status === 'approved') await reviewOne(work, row.id, { status: 'approved', note });
+  return await getCommission(db, brandId, row.id);
+}

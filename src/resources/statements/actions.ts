@@ -1,0 +1,42 @@
+import type { Work } from '../../api/work.ts';
+import { endOf, startOf } from '../../figures/schema.ts';
+import { findHead } from '../../ledger/queries.ts';
+import { queueMail } from '../../mail/queue.ts';
+import { validationError } from '../../values/errors.ts';
+import { newId } from '../../values/ids.ts';
+import { findPayee } from '../payouts/queries.ts';
+import { getStatement, insertStatement, type StatementFacts } from './queries.ts';
+import type { StatementCreate } from './schema.ts';
+
+const LINK_LIVES_MS = 90 * 24 * 60 * 60 * 1_000;
+
+interface MadeStatement {
+  row: StatementFacts;
+  expiresAt: Date;
+  isMailed: boolean;
+}
+
+/** A statement of the ledger as it stands. */
+export async function createStatement(work: Work, input: StatementCreate): Promise<MadeStatement> {
+  const { db, now, brandId } = work;
+  const { creator_email: email, from, to } = input;
+  const creatorId = await findPayee(db, brandId, email);
+  if (creatorId === undefined) {
+    const message = `${email} is not on the roster.`;
+    throw validationError([{ field: 'creator_email', code: 'not_on_roster', message }]);
+  }
+  const { seq, hash } = await findHead(db, brandId);
+  const id = newId('stm', now.getTime());
+  await insertStatement(db, {
+    ...{ id, brandId, creatorId, fromAt: startOf(from), untilAt: endOf(to), fromText: from, toText: to },
+    ...{ ledgerSeq: seq, ledgerHash: hash, createdAt: now },
+  });
+  const row = await getStatement(db, brandId, id);
+  work.audit({ resourceId: id, old: null, new: { ...row, ledgerHash: hash?.toString('hex') ?? null } });
+  const expiresAt = new Date(now.getTime() + LINK_LIVES_MS);
+  const { linkVersion, creatorEmail } = row;
+  if (!input.send_email || creatorEmail === null) return { row, expiresAt, isMailed: false };
+  const params = { statement_id: id, link_version: linkVersion, from, to, expires_at: expiresAt.toISOString() };
+  const state = await queueMail(work, { kind: 'statement_ready', to: creatorEmail, subjectRow: id, creatorId, params });
+  return { row, expiresAt, isMailed: state === 'queued' };
+}

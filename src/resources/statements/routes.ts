@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import type { Context } from '../../api/context.ts';
+import { change, nothing, operation } from '../../api/operation.ts';
+import { pageOf, paginationOf } from '../../api/page.ts';
+import { eachAs } from '../../values/wire.ts';
+import { createStatement } from './actions.ts';
+import { eachStatement, listStatements as findStatements, getStatement, sumStatement } from './queries.ts';
+import {
+  CreatorStatementLine,
+  contentOf,
+  Statement,
+  StatementCreate,
+  StatementDetail,
+  StatementFilter,
+  StatementList,
+  StatementMade,
+  statementOf,
+} from './schema.ts';
+
+const tag = 'Payouts';
+const byId = z.object({ id: z.string().max(100) });
+const reading = { readOnly: true, idempotent: true, destructive: false };
+
+async function detailOf({ postgres: { db } }: Context, brandId: string, id: string) {
+  const row = await getStatement(db, brandId, id);
+  return { ...statementOf(row), ...contentOf(await sumStatement(db, row)) };
+}
+
+async function* linesOf(context: Context, brandId: string, id: string) {
+  yield* (await detailOf(context, brandId, id)).lines;
+}
+
+const listStatements = operation({
+  id: 'list_statements',
+  method: 'GET',
+  path: '/v1/statements',
+  tag,
+  summary: 'Statements made for creators',
+  description: 'Newest first.',
+  callers: ['brand'],
+  params: nothing,
+  query: StatementFilter,
+  body: nothing,
+  response: StatementList,
+  hints: reading,
+  handler: async ({ postgres: { db } }, { caller, query }) => {
+    const page = pageOf(query);
+    const { rows, total } = await findStatements(db, caller.brandId, query, page);
+    return { data: rows.map(statementOf), pagination: paginationOf(page, total) };
+  },
+  csv: {
+    item: Statement,
+    rows: ({ postgres }, { caller, query }) =>
+      eachAs(eachStatement(postgres.exports, caller.brandId, query), statementOf),
+  },
+});
+
+const getStatementById = operation({
+  id: 'get_statement',
+  method: 'GET',
+  path: '/v1/statements/{id}',
+  tag,
+  summary: 'A statement with its lines',
+  description:
+    'By the ledger as it stood when the statement was made: read again, it says the same. As CSV the lines alone.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: nothing,
+  response: z.object({ data: StatementDetail }),
+  errors: ['NOT_FOUND'],
+  hints: reading,
+  handler: async (context, { caller, params }) => ({ data: await detailOf(context, caller.brandId, params.id) }),
+  csv: {
+    item: CreatorStatementLine,
+    rows: async (context, { caller, params }) => {
+      await getStatement(context.postgres.db, caller.brandId, params.id);
+      return linesOf(context, caller.brandId, params.id);
+    },
+  },
+});
+
+const createStatementOperation = change({
+  id: 'create_statement',
+  method: 'POST',
+  path: '/v1/statements',
+  tag,
+  summary: 'Make a statement for a creator',
+  description:
+    'Of a period, by the ledger as it stands now, with its last hash. The page at `url` is for the creator: orders with ' +
+    'masked customers, commissions, refunds, payouts, and a question to ask about each line.',
+  callers: ['brand'],
+  params: nothing,
+  query: nothing,
+  body: StatementCreate,
+  response: z.object({ data: StatementMade }),
+  status: 201,
+  sealsAnswer: true,
+  hints: { readOnly: false, idempotent: false, destructive: false },
+  lookUp: async ({ pageLinks }) => pageLinks,
+  apply: async (work, { body }, pageLinks) => {
+    const { row, expiresAt, isMailed } = await createStatement(work, body);
+    const url = pageLinks.urlOf({ kind: 'statement', rowId: row.id, version: row.linkVersion, expiresAt });
+    return { data: { ...statementOf(row), url, email_sent: isMailed } };
+  },
+});
+
+export const statementOperations = [listStatements, getStatementById, createStatementOperation] as const;

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { call, send, startApp, type TestApp } from '../harness/app.ts';
+import { mailsOf, pathOf } from '../harness/mail.ts';
+import { approved, codeOf, get, makePayer, type Payer, problemsOf, recorded, settle } from '../harness/paying.ts';
+import { daysAgo, refund } from '../harness/sales.ts';
+
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app?.close());
+
+const post = (owner: Payer, path: string, body: object) => send(`${app.url}${path}`, owner.key, 'POST', body);
+const dayOf = (at: Date) => at.toISOString().slice(0, 10);
+
+/** Ann's story: two sales, one paid, part of it taken back. */
+async function tellStory() {
+  const owner = await makePayer(app);
+  await send(`${app.url}/v1/brand`, owner.key, 'PATCH', { contact_email: `${owner.brand.id}@brand.example` });
+  const early = await approved(owner, { occurredAt: daysAgo(90), customerEmail: 'jane@shop.example' });
+  const late = await approved(owner, { occurredAt: daysAgo(50), amountMinor: 30_000 });
+  const paidAt = daysAgo(20);
+  await settle(owner, (await recorded(owner, { amount: 10 })).id, {
+    paid_at: paidAt.toISOString(),
+    reference: 'SEPA 9',
+  });
+  await refund(app.context, early, 4_000, daysAgo(10));
+  const period = { creator_email: owner.ann.email, from: dayOf(daysAgo(70)), to: dayOf(new Date()) };
+  return { owner, early, late, period };
+}
+
+const formOf = (fields: Record<string, string>) => ({
+  method: 'POST',
+  redirect: 'manual' as const,
+  headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
+  body: new URLSearchParams(fields).toString(),
+});
+
+describe('a creator’s statement', () => {
+  it('is of a period, by the ledger as it stood, with its hash; read later it says the same', async () => {
+    const { owner, early, late, period } = await tellStory();
+    const made = await post(owner, '/v1/statements', period);
+    expect([made.status, made.body.data.email_sent]).toEqual([201, false]);
+    const { id, ledger_hash, ledger_seq } = made.body.data;
+    const entries = await get(owner, '/v1/affiliates/ledger?limit=1');
+    expect(entries.body.data[0]).toMatchObject({ seq: ledger_seq, hash: ledger_hash });
+    const read = async () => (await get(owner, `/v1/statements/${id}`)).body.data;
+    const first = await read();
+    expect(first.lines).toMatchObject([
+      {
+        id: early.id,
+        order_id: early.orderId,
+        customer_email: 'j***@s***.example',
+        refunded_amount: 40,
+        taken_back: 4,
+      },
+      { id: late.id, sale_amount: 300, commission: 30, status: 'approved' },
+      { type: 'payout', reference: 'SEPA 9', paid_out: 10 },
+    ]);
+    expect(first.totals).toEqual([
+      { currency: 'USD', opening: 10, commission: 30, taken_back: 4, paid_out: 10, closing: 26 },
+    ]);
+    const balance = (await get(owner, `/v1/roster/${owner.ann.creatorId}/balance`)).body.data.by_currency[0];
+    expect(balance.payable_now).toBe(26);
+    await approved(owner, { occurredAt: daysAgo(40) });
+    expect(await read()).toEqual(first);
+    const csv = await call(`${app.url}/v1/statements/${id}`, owner.key, { headers: { accept: 'text/csv' } });
+    expect(csv.body.trim().split('\n')).toHaveLength(4);
+    const list = await get(owner, `/v1/statements?creator_email=${owner.ann.email.toUpperCase()}`);
+    expect(list.body.data.map((row: { id: string }) => row.id)).toEqual([id]);
+    expect(codeOf(await get(await makePayer(app), `/v1/statements/${id}`))).toEqual([404, 'NOT_FOUND']);
+  });
+
+  it('is for somebody who is or was on the roster, and of a period that is one', async () => {
+    const { owner, period } = await tellStory();
+    const stranger = await post(owner, '/v1/statements', { ...period, creator_email: 'x@mail.example' });
+    expect(problemsOf(stranger)).toEqual([['creator_email', 'not_on_roster']]);
+    const backwards = await post(owner, '/v1/statements', { ...period, from: '2026-04-01', to: '2026-03-01' });
+    expect(problemsOf(backwards)).toEqual([['from', 'invalid']]);
+  });
+
+  it('has a page where the creator asks about a line; the question and its answer are mailed both ways', async () => {
+    const { owner, late, period } = await tellStory();
+    const { data } = (await post(owner, '/v1/statements', { ...period, send_email: true })).body;
+    expect(data.email_sent).toBe(true);
+    const [mail] = await mailsOf(app.context, owner.brand.id);
+    const path = pathOf(mail?.links[0] ?? '');
+    expect(path).toMatch(/^\/statement\//);
+    const page = await (await fetch(app.url + path)).text();
+    expect(page).toContain(late.orderId);
+    expect(page).toContain(data.ledger_hash);
+    expect(page).not.toContain('jane@');
+    expect(await (await fetch(`${app.url}${path}?ask=${late.id}`)).text()).toContain(`Ask about Order ${late.orderId}`);
+    expect((await fetch(app.url + path, formOf({ line: late.id, message: ' ' }))).status).toBe(422);
+    const asked = await fetch(app.url + path, formOf({ line: late.id, message: 'Where is <b>the rest</b>?' }));
+    expect([asked.status, asked.headers.get('location')]).toEqual([303, `${path}?done=asked`]);
+    const twice = await fetch(app.url + path, formOf({ line: late.id, message: 'And now?' }));
+    expect(twice.headers.get('location')).toBe(`${path}?done=known`);
+    const [dispute, ...others] = (await get(owner, '/v1/disputes?status=open')).body.data;
+    expect(others).toEqual([]);
+    expect(dispute).toMatchObject({
+      ...{ creator_email: owner.ann.email, statement_id: data.id, line_id: late.id, order_id: late.orderId },
+      ...{ message: 'Where is <b>the rest</b>?', status: 'open', answer: null },
+    });
+    const url = `${app.url}/v1/disputes/${dispute.id}`;
+    expect(codeOf(await send(url, owner.key, 'PATCH', { status: 'answered' }))).toEqual([
+      409,
+      'INVALID_STATE_TRANSITION',
+    ]);
+    const answered = await send(url, owner.key, 'PATCH', { answer: 'With the next payout.' });
+    expect(answered.body.data).toMatchObject({ status: 'answered', answered_at: expect.any(String) });
+    expect((await send(url, owner.key, 'PATCH', { answer: 'With the next payout.' })).body).toEqual(answered.body);
+    const mails = (await mailsOf(app.context, owner.brand.id)).map(({ to, subject }) => `${to}: ${subject}`);
+    expect(mails.filter((line) => line.includes('asks about'))).toEqual([
+      `${owner.brand.id}@brand.example: Ann asks about order ${late.orderId}`,
+    ]);
+    expect(mails.filter((line) => line.includes('answered your question'))).toHaveLength(1);
+    const after = await (await fetch(app.url + path)).text();
+    expect(after).toContain('With the next payout.');
+    expect(after).toContain('Where is &lt;b&gt;the rest&lt;/b&gt;?');
+    const audit = JSON.stringify((await get(owner, `/v1/audit-log?resource_id=${dispute.id}`)).body);
+    expect(audit).not.toMatch(/the rest|next payout/);
+    expect(codeOf(await send(url, (await makePayer(app)).key, 'PATCH', { status: 'closed' }))).toEqual([
+      404,
+      'NOT_FOUND',
+    ]);
+    expect((await send(url, owner.key, 'PATCH', { status: 'closed' })).body.data.status).toBe('closed');
+  });
+});
