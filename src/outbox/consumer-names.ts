@@ -1,2 +1,2 @@
 /** Who follows the outbox, each at its own position. */
-export const CONSUMER_NAMES = ['profiles', 'briefs', 'webhooks'] as const;
+export const CONSUMER_NAMES = ['profiles', 'briefs', 'content', 'webhooks'] as const;

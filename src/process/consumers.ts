@@ -1,6 +1,7 @@
 import type { Context } from '../api/context.ts';
 import type { Consumer } from '../outbox/relay.ts';
 import { briefCompletion } from '../resources/briefs/consumer.ts';
+import { approvedTracking } from '../resources/content/consumer.ts';
 import { profileUnknown } from '../resources/creators/jobs.ts';
 import { webhookConsumer } from '../resources/webhooks/fan-out.ts';
 
@@ -17,5 +18,6 @@ function profiles(context: Context): Consumer {
 export const consumersOf = (context: Context): readonly Consumer[] => [
   profiles(context),
   briefCompletion(context),
+  approvedTracking(context),
   webhookConsumer(context.clock),
 ];

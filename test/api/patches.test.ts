@@ -148,6 +148,7 @@ const RECORDS: Record<string, Patched> = {
       status: { set: 'cancelled', shows: 'status', cleared: refused },
       feedback: text('feedback'),
       due_date: { set: '2030-01-31', shows: 'due_date', cleared: null },
+      track: { set: true, shows: 'track', cleared: refused },
     },
   },
   // Last: a campaign's compensation is in the brand's currency when it names none.

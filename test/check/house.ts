@@ -18,6 +18,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'src/api/metrics.ts',
     'src/api/openapi/examples.ts',
     'src/api/openapi/schema.ts',
+    'src/api/openapi/more-words.ts',
     'src/api/openapi/words.ts',
     'src/api/operation.ts',
     'src/api/plans/',

@@ -70,7 +70,8 @@ export async function openWorkDesk(app: TestApp): Promise<WorkDesk> {
     },
     relay: async () => {
       for (const consumer of consumersOf(app.context)) {
-        if (consumer.name === 'briefs') await relayAll(app.context.postgres.db, consumer, app.context.log);
+        if (consumer.name === 'briefs' || consumer.name === 'content')
+          await relayAll(app.context.postgres.db, consumer, app.context.log);
       }
     },
     events: async () => (await desk.get('/v1/events?limit=100')).body.data,

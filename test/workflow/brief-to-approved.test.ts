@@ -74,7 +74,7 @@ it('a brief goes out, a contract is signed from the mail, work is handed in, rev
   expect(page.text).toContain('Brighter, please.');
   expect(page.text).toContain('cut-1.txt');
   expect((await submit(2)).status).toBe(303);
-  expect((await desk.send('PATCH', `/v1/deliverables/${id}`, { status: 'approved' })).status).toBe(200);
+  expect((await desk.send('PATCH', `/v1/deliverables/${id}`, { status: 'approved', track: true })).status).toBe(200);
   const done = await desk.read(`/v1/deliverables/${id}`);
   expect(done).toMatchObject({ status: 'approved', version: 2, content_url: 'https://video.app/v/2' });
 
@@ -96,6 +96,11 @@ it('a brief goes out, a contract is signed from the mail, work is handed in, rev
     status: 'completed',
     completed_at: expect.any(String),
   });
+
+  // The post that was handed in is followed from then on.
+  expect(await desk.read('/v1/content')).toMatchObject([
+    { url: done.content_url, creator_email: desk.creator, campaign_id: desk.campaign },
+  ]);
 
   // The feed and the webhook tell it, each once, in the same bytes.
   const feed = (await desk.events()).filter(({ event }) => event.startsWith('deliverable.'));

@@ -157,6 +157,18 @@ describe('a brief', () => {
     expect((await desk.get(`/v1/briefs/${copy.id}`)).status).toBe(404);
   });
 
+  it('goes on to open by its link when its creator is merged into another record', async () => {
+    const desk = await openWorkDesk(app);
+    const { id } = await written(desk, { creator_email: desk.creator, send_notification: true });
+    const link = await desk.linkTo('brief');
+    const [entry] = await desk.read('/v1/roster');
+    const other = (await desk.post('/v1/roster/add', { ig_handle: `h${Date.now()}` })).body.data;
+    const merged = await desk.post(`/v1/roster/${entry.id}/merge`, { into: other.id });
+    expect(merged.status, JSON.stringify(merged.body)).toBe(200);
+    expect((await desk.open(link)).status).toBe(200);
+    expect(await desk.read(`/v1/briefs/${id}`)).toMatchObject({ status: 'in_progress', creator_email: desk.creator });
+  });
+
   it('is found by campaign, creator and state', async () => {
     const desk = await openWorkDesk(app);
     await written(desk, { campaign_id: desk.campaign });

@@ -43,6 +43,8 @@ describe('a deliverable', () => {
       due_date: '2030-01-31',
     });
     expect(await work.read()).toMatchObject({ status: 'pending', contract_id: null, version: 0, submissions: [] });
+    await desk.open(work.link, { 'user-agent': 'Mozilla/5.0 (compatible; Googlebot/2.1)' });
+    expect((await work.read()).status).toBe('pending');
     const page = await desk.open(work.link);
     expect(page.text).toContain('Show the box.');
     expect((await work.read()).status).toBe('in_progress');

@@ -1,8 +1,8 @@
-/**
- * What a property's name means wherever it stands, and one real value of it: said once, for every operation of the API.
- * A shape that means something narrower describes its own property, which wins.
- */
-export const WORDS: Readonly<Record<string, readonly [meaning: string, example?: unknown]>> = {
+import { MORE_WORDS } from './more-words.ts';
+
+export type Words = Readonly<Record<string, readonly [meaning: string, example?: unknown]>>;
+
+const FIRST_WORDS: Words = {
   account: ['The account of the ledger that is posted to.'],
   active: ['Whether it is in use.', true],
   added_at: ['When the creator was put on the roster.', '2026-03-02T09:30:00.000Z'],
@@ -213,3 +213,9 @@ export const WORDS: Readonly<Record<string, readonly [meaning: string, example?:
   old: ['As it was.'],
   new: ['As it would become.'],
 };
+
+/**
+ * What a property's name means wherever it stands, and one real value of it: said once, for every operation of the API.
+ * A shape that means something narrower describes its own property, which wins.
+ */
+export const WORDS: Words = { ...MORE_WORDS, ...FIRST_WORDS };

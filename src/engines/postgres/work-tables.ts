@@ -73,6 +73,7 @@ export interface DeliverablesTable {
   declinedReason: string | null;
   feedback: string | null;
   version: Generated<number>;
+  track: Generated<boolean>;
   linkVersion: Generated<number>;
   createdAt: CreatedAt;
   updatedAt: Date | null;

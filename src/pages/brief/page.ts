@@ -55,14 +55,14 @@ export const briefPage = creatorPage<BriefOfLink>({
   kind: 'brief',
   find: async ({ postgres }, { rowId, holderId }) =>
     holderId === undefined ? undefined : await findBriefOfLink(postgres.db, rowId, holderId),
-  show: async ({ row, link, action, isPerson, inWork }) => {
+  show: async ({ row, action, isPerson, inWork }) => {
     if (row.viewedAt !== null) return briefText(row, html`<p class="hint">First read ${timeTag(row.viewedAt)}.</p>`);
     if (!isPerson) return briefText(row, postForm(action, submitButton('I have read it')));
-    await inWork((work) => viewBrief(work, row.id, link.holderId ?? ''));
+    await inWork((work) => viewBrief(work, row.id, row.readerId));
     return briefText(row, NOTHING);
   },
-  submit: async ({ row, link, action, inWork }) => {
-    await inWork((work) => viewBrief(work, row.id, link.holderId ?? ''));
+  submit: async ({ row, action, inWork }) => {
+    await inWork((work) => viewBrief(work, row.id, row.readerId));
     return { seeOther: action };
   },
 });

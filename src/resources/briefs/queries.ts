@@ -63,13 +63,22 @@ export async function getBrief(db: Db, brandId: string, id: string) {
 export async function findBriefOfLink(db: Db, id: string, creatorId: string) {
   return await db
     .selectFrom('briefs')
-    .innerJoin('briefRecipients as recipient', (join) =>
-      join.onRef('recipient.briefId', '=', 'briefs.id').on('recipient.creatorId', '=', creatorId),
-    )
+    .innerJoin('briefRecipients as recipient', 'recipient.briefId', 'briefs.id')
     .leftJoin('campaigns', 'campaigns.id', 'briefs.campaignId')
     .selectAll('briefs')
-    .select(['campaigns.title as campaignTitle', 'recipient.viewedAt'])
+    .select(['campaigns.title as campaignTitle', 'recipient.viewedAt', 'recipient.creatorId as readerId'])
     .where('briefs.id', '=', id)
+    // A link that was mailed to a record which is now part of another goes on to open.
+    .where((eb) =>
+      eb(
+        'recipient.creatorId',
+        '=',
+        eb.fn.coalesce(
+          eb.selectFrom('creatorMerges').select('creatorId').where('goneId', '=', creatorId).limit(1),
+          eb.val(creatorId),
+        ),
+      ),
+    )
     .executeTakeFirst();
 }
 export type BriefOfLink = NonNullable<Awaited<ReturnType<typeof findBriefOfLink>>>;

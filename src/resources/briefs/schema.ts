@@ -18,12 +18,12 @@ export const Brief = z
     campaign_id: z.string().nullable(),
     creator_email: z.string().nullable(),
     status: z.enum(STATUSES),
-    content_type: z.string().nullable(),
+    content_type: z.string().nullable().describe('What is to be made.').meta({ example: 'reel' }),
     platform: z.string().nullable(),
     instructions: z.string().nullable(),
-    talking_points: z.array(z.string()),
-    do_not: z.array(z.string()),
-    mood_board_urls: z.array(z.string()),
+    talking_points: z.array(z.string()).describe('What should be said.'),
+    do_not: z.array(z.string()).describe('What must not be said or done.'),
+    mood_board_urls: z.array(z.string()).describe('Shown to the creator as links.'),
     due_date: z.string().nullable().describe('A day, such as 2027-01-31.'),
     created_at: timestamp,
     creator_name: z.string().nullable(),
@@ -34,11 +34,17 @@ export const Brief = z
 export type Brief = z.infer<typeof Brief>;
 
 export const BriefDetail = Brief.extend({
-  first_viewed_at: timestamp.nullable(),
-  completed_at: timestamp.nullable(),
-  recipients: z.array(
-    z.object({ email: z.string(), sent_at: timestamp, viewed_at: timestamp.nullable().describe('First.') }),
-  ),
+  first_viewed_at: timestamp.nullable().describe('When the first of its recipients looked at it.'),
+  completed_at: timestamp.nullable().describe('When nothing more was owed for it, or the brand said so.'),
+  recipients: z
+    .array(
+      z.object({
+        email: z.string(),
+        sent_at: timestamp.describe('When it was mailed to them.'),
+        viewed_at: timestamp.nullable().describe('When they looked at it first.'),
+      }),
+    )
+    .describe('Everybody who was sent it, first first.'),
 }).meta({ id: 'BriefDetail' });
 
 export const BriefSaved = Brief.pick({ id: true, title: true, status: true, creator_email: true, created_at: true });
@@ -48,11 +54,11 @@ const fields = {
   title: z.string().trim().min(1).max(200).meta({ example: 'Two reels for the summer launch' }),
   campaign_id: z.string().max(100).nullable(),
   creator_email: Email.nullable().describe('Of somebody on the roster, or who applied to a campaign.'),
-  content_type: z.string().trim().min(1).max(50).nullable().meta({ example: 'reel' }),
+  content_type: z.string().trim().min(1).max(50).nullable().describe('What is to be made.').meta({ example: 'reel' }),
   platform: Platform.nullable(),
   instructions: z.string().trim().max(20_000).nullable(),
-  talking_points: z.array(text).max(50),
-  do_not: z.array(text).max(50),
+  talking_points: z.array(text).max(50).describe('What should be said.'),
+  do_not: z.array(text).max(50).describe('What must not be said or done.'),
   mood_board_urls: z.array(WebAddress).max(50).describe('Shown to the creator as links.'),
   due_date: DueDate.nullable(),
 };
@@ -94,7 +100,7 @@ export type BriefPatch = z.output<typeof BriefPatch>;
 
 export const BriefAct = z
   .object({
-    action: z.enum(['send', 'duplicate']),
+    action: z.enum(['send', 'duplicate']).describe('What to do with it.'),
     recipients: z
       .array(z.object({ email: Email }))
       .min(1)
@@ -109,19 +115,21 @@ export const BriefSent = z
   .object({
     id: z.string(),
     status: z.enum(STATUSES),
-    sent_at: timestamp.nullable(),
-    recipients: z.array(
-      z.object({
-        email: z.string(),
-        status: z.enum(['sent', 'skipped', 'failed']).describe('`sent` means that the mail is queued.'),
-        reason: z.enum(['already_sent', 'suppressed']).nullable(),
-      }),
-    ),
+    sent_at: timestamp.nullable().describe('When it was sent to anybody first.'),
+    recipients: z
+      .array(
+        z.object({
+          email: z.string(),
+          status: z.enum(['sent', 'skipped', 'failed']).describe('`sent` means that the mail is queued.'),
+          reason: z.enum(['already_sent', 'suppressed']).nullable().describe('Why it was not sent.'),
+        }),
+      )
+      .describe('Of this call, each once.'),
   })
   .meta({ id: 'BriefSent' });
 export type BriefSent = z.infer<typeof BriefSent>;
 
-export const BriefDeleted = z.object({ deleted: z.literal(true), id: z.string() });
+export const BriefDeleted = z.object({ deleted: z.literal(true).describe('It is gone.'), id: z.string() });
 
 export const BriefFilter = z.object({
   campaign_id: z.string().max(100).optional(),

@@ -15,14 +15,14 @@ const MAX_UNITS = 200;
 const Item = z.object({
   type: z.string(),
   platform: z.string().nullable(),
-  quantity: z.number().int(),
+  quantity: z.number().int().describe('How many of them.').meta({ example: 2 }),
   due_date: z.string().nullable().describe('A day, such as 2027-01-31.'),
 });
 
 const ItemInput = z.object({
   type: DeliverableType,
   platform: Platform.nullable().optional(),
-  quantity: z.number().int().min(1).max(100).default(1),
+  quantity: z.number().int().min(1).max(100).default(1).describe('How many of them.').meta({ example: 2 }),
   due_date: DueDate.nullable().optional(),
 });
 export type ItemInput = z.output<typeof ItemInput>;
@@ -46,26 +46,32 @@ export const Contract = z
     title: z.string(),
     status: z.enum(STATUSES),
     compensation: Compensation.extend({ type: z.string() }).nullable(),
-    deliverables: z.array(Item),
-    signed_at: timestamp.nullable(),
+    deliverables: z.array(Item).describe('What the creator is to deliver.'),
+    signed_at: timestamp.nullable().describe('When the creator signed.'),
     expires_at: timestamp.nullable(),
     created_at: timestamp,
-    sent_at: timestamp.nullable(),
-    expired_reason: z.enum(['expired', 'voided']).nullable(),
+    sent_at: timestamp.nullable().describe('When it was sent for signature last.'),
+    expired_reason: z
+      .enum(['expired', 'voided'])
+      .nullable()
+      .describe('Whether its time was over, or the brand took it back.'),
     updated_at: timestamp.nullable(),
   })
   .meta({ id: 'Contract' });
 export type Contract = z.infer<typeof Contract>;
 
 export const ContractDetail = Contract.extend({
-  usage_rights: z.string().nullable(),
+  usage_rights: z.string().nullable().describe('In words, as the creator reads them.'),
   terms: z
     .object({
-      channels: z.array(z.string()),
-      territory: z.string().nullable(),
-      days: z.number().int().nullable(),
-      starts: z.string(),
-      starts_on: z.string().nullable(),
+      channels: z
+        .array(z.string())
+        .describe('Where; empty: anywhere.')
+        .meta({ example: ['ads'] }),
+      territory: z.string().nullable().describe('Null: everywhere.'),
+      days: z.number().int().nullable().describe('How long; null: without an end.'),
+      starts: z.string().describe('From when the days are counted.').meta({ example: 'signed' }),
+      starts_on: z.string().nullable().describe('The day, where `starts` is `fixed`.'),
     })
     .nullable()
     .describe('The usage rights in a form that is reckoned with.'),
@@ -93,8 +99,8 @@ export const ContractDocument = z
     sha256: z.string().describe('Of `document`, as UTF-8, in hex.'),
     document: z.string().describe('Canonical JSON: keys in order, no spaces. What the creator signs.'),
     html: z.string().describe('The same for people, as a whole page.'),
-    signed_at: timestamp.nullable(),
-    signer_name: z.string().nullable(),
+    signed_at: timestamp.nullable().describe('When the creator signed.'),
+    signer_name: z.string().nullable().describe('As typed at signing.'),
   })
   .meta({ id: 'ContractDocument' });
 
@@ -115,7 +121,9 @@ export const ContractCreate = z
     campaign_id: fields.campaign_id.optional(),
     title: fields.title,
     compensation: fields.compensation.optional(),
-    deliverables: fields.deliverables.default([]),
+    deliverables: fields.deliverables
+      .default([])
+      .describe('What the creator is to deliver; one is made for each unit.'),
     usage_rights: fields.usage_rights.optional(),
     terms: fields.terms.optional(),
     expires_at: fields.expires_at.optional(),

@@ -118,12 +118,12 @@ const EVENT_OF = {
 export async function patchDeliverable(work: Work, id: string, patch: DeliverablePatch): Promise<DeliverableFacts> {
   const { db, now, brandId } = work;
   const old = await lockDeliverable(db, brandId, id);
-  const { status, feedback, due_date: dueDate } = patch;
+  const { status, feedback, due_date: dueDate, track } = patch;
   const moved = status !== undefined && status !== old.status ? status : undefined;
   const refusal = moved && refusalOf('brand', old.status, moved);
   if (refusal) throw refusal;
   const row = await updateDeliverable(db, brandId, id, {
-    ...given({ status: moved, dueDate }),
+    ...given({ status: moved, dueDate, track }),
     // A review without a word leaves none of an earlier one standing.
     ...(moved === 'approved' || moved === 'revision_requested' ? { feedback: feedback ?? null } : given({ feedback })),
     ...(moved === 'approved' ? { approvedAt: now } : {}),

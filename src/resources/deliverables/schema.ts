@@ -57,6 +57,7 @@ const Submission = z.object({
 
 export const DeliverableDetail = Deliverable.extend({
   instructions: z.string().nullable().describe('What is asked for; shown to the creator.'),
+  track: z.boolean().describe('Whether the post at `content_url` is followed from its approval on.'),
   submissions: z.array(Submission).describe('Every version, newest first.'),
 }).meta({ id: 'DeliverableDetail' });
 
@@ -85,6 +86,12 @@ export const DeliverablePatch = z
     status: z.enum(['approved', 'revision_requested', 'cancelled']).optional(),
     feedback: z.string().trim().max(5_000).nullable().optional().describe('Shown to the creator.'),
     due_date: DueDate.nullable().optional(),
+    track: z
+      .boolean()
+      .optional()
+      .describe(
+        'Follow the post at `content_url` from its approval on, as `POST /v1/content` does; said before it or with it.',
+      ),
   })
   .meta({ id: 'DeliverablePatch' });
 export type DeliverablePatch = z.output<typeof DeliverablePatch>;

@@ -18,7 +18,8 @@ function readable(text: string): string {
   return text
     .normalize('NFKC')
     .replace(INVISIBLE, '')
-    .replace(/[^\P{Nd}0-9]/gu, asciiDigit);
+    .replace(/[^\P{Nd}0-9]/gu, asciiDigit)
+    .replace(/(?<=[\p{L}\p{N}])。(?=[a-z])/giu, '.');
 }
 
 const oneOf = (list: readonly string[]) => `(?:${[...list].sort((a, b) => b.length - a.length).join('|')})`;
@@ -50,13 +51,16 @@ const EMAILS = [
   `${START}${NAME}\\s+${AT}\\s+${oneOf(words.bareProviders)}${END}`,
 ].map((pattern) => new RegExp(pattern, 'giu'));
 
+/** Capitals set off what is written in one: `annaATexampleDOTcom`. */
+const CAMEL = /[a-z0-9._-]AT[a-z0-9-]+(?:DOT[a-z0-9-]+)*DOT[a-z]{2,}/;
+
 /** Single characters with blanks between them, as one word: `a n n @ m a i l . c o m`. */
 const joined = (text: string): string =>
   text.replace(/(?<!\S)(?:[\p{L}\p{N}@._-]\s{1,3}){5,}[\p{L}\p{N}@._-](?!\S)/gu, (spelt) => spelt.replace(/\s/g, ''));
 
 const hasEmail = (text: string): boolean => {
   const together = joined(text);
-  return EMAILS.some((pattern) => text.search(pattern) >= 0 || together.search(pattern) >= 0);
+  return CAMEL.test(text) || EMAILS.some((pattern) => text.search(pattern) >= 0 || together.search(pattern) >= 0);
 };
 
 /** Numbers that a link itself calls: no other link is looked into. */
@@ -84,7 +88,8 @@ const NUMBERS_OF_OTHER_THINGS = [
   `${START}[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}${END}`,
   `(?<![\\d.])${OCTET}(?:\\.${OCTET}){3}(?!\\.?\\d)`,
   `${START}(?:${oneOf(words.context)})${LABEL}\\s*[:#=]?\\s*[#(]?\\p{L}{0,4}-?\\d[\\d-]*(?:\\s\\d{4,})*`,
-  '#\\s?\\d[\\d-]*',
+  '(?<!\\d)#\\s?\\d[\\d-]*',
+  `${ALONE}${DAY}\\.?\\s?[-–]\\s?${DAY}[./]${MONTH}[./](?:${YEAR}|\\d{2})?${AND_NO_MORE}`,
   `${ALONE}${YEAR}[-/.]${MONTH}[-/.]${DAY}(?:[t ]\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d+)?)?(?:z|[+-]\\d{2}:?\\d{2})?)?${AND_NO_MORE}`,
   `${ALONE}${DAY}[./-]${MONTH}[./-](?:${YEAR}|\\d{2})${AND_NO_MORE}`,
   `${ALONE}${MONTH}[./-]${DAY}[./-](?:${YEAR}|\\d{2})${AND_NO_MORE}`,
@@ -118,10 +123,16 @@ const MIN_SPELT = 4;
 const MIN_DIGITS = 7;
 const MAX_DIGITS = 15;
 
+const GLUED = new RegExp(`^(?:${oneOf([...DIGIT_WORDS.keys()])}){${MIN_SPELT},}$`, 'u');
+const EACH_WORD = new RegExp(oneOf([...DIGIT_WORDS.keys()]), 'gu');
+/** `nullfünfeinszweidrei` as its words. */
+const apart = (text: string): string =>
+  text.replace(/\p{L}{12,80}/gu, (token) => (GLUED.test(token) ? (token.match(EACH_WORD) ?? []).join(' ') : token));
+
 /** Numbers that are spelt in words: at least four of them, with digits between them or not, and seven digits in all. */
 function isSpelt(text: string): boolean {
   let [digits, spelt, times] = ['', 0, 1];
-  for (const [token] of text.toLowerCase().matchAll(/[\p{L}]+|\d+|[^\p{L}\d\s,.\-–/()+]/gu)) {
+  for (const [token] of apart(text.toLowerCase()).matchAll(/[\p{L}]+|\d+|[^\p{L}\d\s,.\-–/()+]/gu)) {
     const value = DIGIT_WORDS.get(token) ?? (/^\d{1,4}$/.test(token) ? token : undefined);
     if (REPEATED[token] !== undefined) times = REPEATED[token];
     else if (value === undefined) [digits, spelt, times] = ['', 0, 1];
@@ -137,7 +148,7 @@ function isSpelt(text: string): boolean {
 }
 
 /** Digits with what people put between them, next to no letter; or seven in a row wherever they stand. */
-const RUN = /(?<![\p{L}\d])[+(]{0,3}\d(?:[\s.\-–—/():·•_*~|]{0,4}\d)*(?![\p{L}])|\d{7,}/gu;
+const RUN = /(?<![\p{L}\d])[+(]{0,3}\d(?:[\s.\-–—/():·•_*~|#]{0,4}\d)*(?![\p{L}])|\d{7,}/gu;
 
 function hasPhone(text: string): boolean {
   let rest = text.replace(CODE, ' ~ ');

@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
+const DOCUMENT = path.resolve('test/check/openapi.json');
+const TYPESCRIPT = path.resolve('clients/typescript');
+const PYTHON = path.resolve('clients/python');
+
+const execute = promisify(execFile);
+const run = (command: string, args: string[], cwd: string) =>
+  execute(command, args, { cwd, maxBuffer: 64 * 1024 * 1024 });
+
+/** What a built package says of the document that it was made from. */
+export async function documentHash(): Promise<string> {
+  return createHash('sha256')
+    .update(await readFile(DOCUMENT))
+    .digest('hex');
+}
+
+/** Python with the generator, a builder and the official MCP client; installed once, again when versions change. */
+export async function installPython(directory: string): Promise<string> {
+  const home = path.resolve(directory, 'clients-venv');
+  const python = path.join(home, 'bin', 'python');
+  const stamp = path.join(home, 'installed.txt');
+  const requirements = path.join(PYTHON, 'requirements.txt');
+  const wanted = await readFile(requirements, 'utf8');
+  if (existsSync(stamp) && (await readFile(stamp, 'utf8')) === wanted) return python;
+  await rm(home, { recursive: true, force: true });
+  // Without its own pip: Debian's Python brings none for new environments.
+  await run('python3', ['-m', 'venv', '--without-pip', home], PYTHON);
+  const install = ['-m', 'pip', '--python', python, 'install', '--quiet', '--no-deps', '-r', requirements];
+  await run('python3', install, PYTHON);
+  await writeFile(stamp, wanted);
+  return python;
+}
+
+async function note(file: string): Promise<void> {
+  await mkdir(path.dirname(file), { recursive: true });
+  await writeFile(file, `${JSON.stringify({ openapi_sha256: await documentHash() })}\n`);
+}
+
+/** Generates, compiles and packs the TypeScript client; answers the package's file. */
+export async function buildTypescript(directory: string): Promise<string> {
+  const bin = path.join(TYPESCRIPT, 'node_modules', '.bin');
+  if (!existsSync(bin)) await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], TYPESCRIPT);
+  await rm(path.join(TYPESCRIPT, 'dist'), { recursive: true, force: true });
+  await run(path.join(bin, 'openapi-ts'), [], TYPESCRIPT);
+  await run(path.join(bin, 'tsc'), ['-p', 'tsconfig.json'], TYPESCRIPT);
+  await note(path.join(TYPESCRIPT, 'dist', 'document.json'));
+  const target = path.resolve(directory);
+  await mkdir(target, { recursive: true });
+  const { stdout } = await run('npm', ['pack', '--pack-destination', target, '--silent'], TYPESCRIPT);
+  return path.join(target, stdout.trim().split('\n').at(-1) ?? '');
+}
+
+/** Generates the Python client and builds its wheel; answers the wheel's file. */
+export async function buildPython(directory: string): Promise<string> {
+  const python = await installPython(directory);
+  const bin = path.dirname(python);
+  const generated = path.join(PYTHON, 'rollcall', 'generated');
+  await rm(generated, { recursive: true, force: true });
+  const args = ['generate', '--path', DOCUMENT, '--meta', 'none', '--output-path', generated];
+  await run(path.join(bin, 'openapi-python-client'), [...args, '--config', 'generator.yml'], PYTHON);
+  await note(path.join(PYTHON, 'rollcall', 'document.json'));
+  const target = path.resolve(directory);
+  const wheel = ['-m', 'build', '--wheel', '--no-isolation', '--outdir', target, '.'];
+  const { stdout } = await run(python, wheel, PYTHON);
+  const file = /(\S+\.whl)/.exec(stdout.split('\n').findLast((line) => line.includes('.whl')) ?? '')?.[1] ?? '';
+  return path.join(target, path.basename(file));
+}
+
+if (import.meta.main) {
+  const directory = '.rollcall/clients';
+  process.stdout.write(`${await buildTypescript(directory)}\n${await buildPython(directory)}\n`);
+}

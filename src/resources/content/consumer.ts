@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import type { Context } from '../../api/context.ts';
+import { inTransaction } from '../../api/work.ts';
+import type { Db } from '../../engines/postgres/open.ts';
+import type { Consumer, OutboxEvent } from '../../outbox/relay.ts';
+import { ApiError } from '../../values/errors.ts';
+import { findDeliverable } from '../deliverables/queries.ts';
+import { trackContent } from './actions.ts';
+
+const Approved = z.object({ id: z.string() });
+
+/** The post is followed; one that cannot be is not, and one that is followed already stays as it is. */
+async function track({ clock, log }: Pick<Context, 'clock' | 'log'>, db: Db, { brandId, data }: OutboxEvent) {
+  const work = await findDeliverable(db, brandId, Approved.parse(data).id);
+  if (!work?.track || work.contentUrl === null) return;
+  const { contentUrl: url, creatorEmail: creator_email, campaignId: campaign_id } = work;
+  const actor = { brandId, keyId: null, operation: 'track_deliverable', requestId: null };
+  try {
+    await inTransaction(db, clock, actor, (inside) => trackContent(inside, { url, creator_email, campaign_id }));
+  } catch (error) {
+    // Refused before anything was written, so the transaction goes on.
+    if (!(error instanceof ApiError) || error.status >= 500) throw error;
+    log.info({ deliverableId: work.id, code: error.code }, 'an approved post is not followed');
+  }
+}
+
+/** Follows the posts of approved deliverables, where the approval asked for it. */
+export const approvedTracking = (context: Pick<Context, 'clock' | 'log'>): Consumer => ({
+  name: 'content',
+  deliver: async (events, db) => {
+    for (const event of events) if (event.event === 'deliverable.approved') await track(context, db, event);
+  },
+});

@@ -1,0 +1,36 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+
+/** In front of an API: what is asked for the first time is done, but its answer is lost, as a 503 in its place. */
+export async function startFlaky(target: string) {
+  const seen = new Set<string>();
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(Buffer.from(chunk));
+    const body = Buffer.concat(chunks);
+    const {
+      authorization = '',
+      'idempotency-key': key = '',
+      'content-type': type = 'application/json',
+    } = request.headers;
+    const sentKey = String(key);
+    const answer = await fetch(`${target}${request.url}`, {
+      method: request.method ?? 'GET',
+      headers: { authorization, 'content-type': type, ...(sentKey ? { 'idempotency-key': sentKey } : {}) },
+      ...(body.length > 0 ? { body } : {}),
+    });
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    const name = `${request.method} ${request.url} ${sentKey}`;
+    if (!seen.has(name)) {
+      seen.add(name);
+      response.writeHead(503, { 'retry-after': '0' }).end('{}');
+      return;
+    }
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(bytes);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  return { url: `http://127.0.0.1:${port}`, close: () => void server.close() };
+}
