@@ -25,7 +25,7 @@ function everyControl(): string {
     html`${errorSummary(controls)}
 <h1>${LONG_WORD}</h1>
 ${postForm(
-  '/work/x',
+  '/sign/x',
   html`${controls.map(field)}${checkbox({ name: 'agree', label: `I agree to ${LONG_WORD}`, isChecked: false, problem, required: true })}
 ${fileField({ name: 'file', label: 'Files', hint: 'Pictures or films.', accept: 'image/*', multiple: true })}
 ${submitButton('Send')}${submitButton('Decline', { name: 'action', value: 'decline', quiet: true })}`,
