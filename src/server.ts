@@ -10,7 +10,7 @@ import { migrate } from './process/migrate.ts';
 import { assertNode } from './process/node-version.ts';
 import { configuredUrls, openContext } from './process/open-context.ts';
 import { openShutdown, tell } from './process/shutdown.ts';
-import { report, step, welcome } from './process/terminal.ts';
+import { listening, report, step, welcome } from './process/terminal.ts';
 import { ensureClient } from './web-app/build.ts';
 
 const STOP_WITHIN_MS = 20_000;
@@ -35,7 +35,11 @@ async function main(): Promise<void> {
   const port = await choosePort(config, options.port);
   const creators = options.creators ?? (await sampleSize(config)) ?? SAMPLE_CREATORS;
   const elasticsearchHeapMb = await heapMbFor(config, creators);
-  const engines = await resolveEngines(config, ENGINES, { reuseRunning: false, elasticsearchHeapMb, report });
+  const engines = await resolveEngines(config, ENGINES, {
+    ...{ reuseRunning: false, elasticsearchHeapMb, report },
+    // Searches are 503 until it is up; everything else is served meanwhile.
+    ...{ later: ['elasticsearch'], revives: true },
+  });
   shutdown.add(() => engines.stop());
   const urls = configuredUrls(engines);
   if (engines.embedded) shutdown.add(await announceRunning(config.directory, { urls }));
@@ -44,9 +48,6 @@ async function main(): Promise<void> {
 
   await step('Migrating', () => migrate(context, report));
   await readClock();
-  if (!config.urls.elasticsearch) await ensureSample(context, creators, options.creators !== undefined);
-  await noteSize(config, context.elastic);
-  shutdown.add(() => noteSize(config, context.elastic));
   const { fastify } = await buildApp(context, await webAppOf(config.directory));
   // Nobody else runs a worker beside embedded engines.
   if (engines.embedded) shutdown.add(startJobs(context, urls.redis).stop);
@@ -55,6 +56,11 @@ async function main(): Promise<void> {
   // One that is being stopped takes its announcement back, and not again.
   if (engines.embedded && !shutdown.isEnding()) await announceRunning(config.directory, { url, urls });
   const demo = config.urls.postgres ? undefined : await ensureDemo(context, url);
+  listening(url);
+  await engines.embedded?.started('elasticsearch');
+  if (!config.urls.elasticsearch) await ensureSample(context, creators, options.creators !== undefined);
+  await noteSize(config, context.elastic);
+  shutdown.add(() => noteSize(config, context.elastic));
   shutdown.started();
   welcome(url, demo);
 }

@@ -43,9 +43,13 @@ export function openProgress(name: string): { update(done: number, phase: string
   };
 }
 
+/** Said as soon as anything is served. */
+export const listening = (url: string): void =>
+  void out.write(`${paint('bold', 'Rollcall')} listens on ${paint('cyan', url)}\n`);
+
 /** What to do next, as commands that work when pasted. */
 export function welcome(url: string, demo: DemoKeys | undefined): void {
-  out.write(`\n${paint('bold', 'Rollcall')} listens on ${paint('cyan', url)}\nDocs: ${paint('cyan', `${url}/docs`)}\n`);
+  out.write(`\nDocs: ${paint('cyan', `${url}/docs`)}\n`);
   if (!demo) return;
   out.write(`Web app, signed in once within 15 minutes: ${paint('cyan', demo.signInUrl)}\n`);
   out.write(`Keys of the brand demo: ${demo.file}\n\nTry:\n`);

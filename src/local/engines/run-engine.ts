@@ -27,6 +27,8 @@ export interface Launchpad {
   folder: string;
   stack: HeldStack;
   report: (line: string) => void;
+  /** Is told of an engine that ended and was not asked to. */
+  ended?: (name: EngineName, running: Running) => void;
 }
 
 function failedToStart(engine: Engine, process: RunningProcess): Error {
@@ -66,7 +68,9 @@ export async function startEngine(name: EngineName, engine: Engine, seat: Seat, 
   const running: Running = { engine, seat, process, startMs: performance.now() - start, isExpectedToEnd: false };
   pad.report(`${engine.title} started (${secondsSince(start)})`);
   void process.whenEnded.then((how) => {
-    if (!running.isExpectedToEnd) pad.report(`${engine.title} ended by itself (${how}); its log: ${process.log}`);
+    if (running.isExpectedToEnd) return;
+    pad.report(`${engine.title} ended by itself (${how}); its log: ${process.log}`);
+    pad.ended?.(name, running);
   });
   return running;
 }

@@ -75,6 +75,8 @@ export async function resolveEngines(
     /** Default: true. False for what must not touch a running server's data. */
     reuseRunning?: boolean;
     elasticsearchHeapMb?: number;
+    later?: readonly EngineName[];
+    revives?: boolean;
     report: (line: string) => void;
   },
 ): Promise<ResolvedEngines> {
@@ -90,6 +92,8 @@ export async function resolveEngines(
           only,
           elasticsearchHeapMb: options.elasticsearchHeapMb ?? 512,
           java: config.java,
+          later: options.later ?? [],
+          revives: options.revives ?? false,
           report: options.report,
         });
   const known = (name: EngineName) => urlOf(name) ?? embedded?.urls[name];

@@ -1,8 +1,9 @@
 import path from 'node:path';
 import type { Config } from '../../config.ts';
+import { ignoreFailure } from '../../values/errors.ts';
 import { clickhouse } from './clickhouse.ts';
 import { elasticsearch } from './elasticsearch.ts';
-import { ENGINE_NAMES, type Engine, type EngineName } from './engine.ts';
+import { ENGINE_NAMES, type Engine, type EngineName, type Seat } from './engine.ts';
 import { engineFolder, makeOpenFolder } from './folder.ts';
 import { install, isInstalled } from './install.ts';
 import { type Java, USUAL_JDK_FOLDERS } from './java.ts';
@@ -10,6 +11,7 @@ import { findFreePort } from './port.ts';
 import { postgres } from './postgres.ts';
 import { checkPrerequisites } from './prerequisites.ts';
 import { memoryMbOf, treeOf } from './process.ts';
+import { openReviver } from './revive.ts';
 import { type Launchpad, type Running, secondsSince, startEngine, stopEngine } from './run-engine.ts';
 import { type HeldStack, holdStack } from './stack.ts';
 import { valkey } from './valkey.ts';
@@ -25,6 +27,10 @@ export interface EmbeddedOptions {
   only?: readonly EngineName[];
   elasticsearchHeapMb: number;
   java: Config['java'];
+  /** Engines that are not waited for: `started` says when they are up. */
+  later?: readonly EngineName[];
+  /** Starts an engine again that ends by itself; three times within a minute it stays down. */
+  revives?: boolean;
   /** Where JDKs are usually installed on this system. */
   javaFolders?: readonly string[];
   /** Is given a line when a long step begins, when a step is done (with its time), and when an engine ends by itself. */
@@ -35,7 +41,9 @@ export interface EmbeddedEngines {
   urls: Partial<Record<EngineName, string>>;
   /** The process to kill or stop when one means the engine; of Elasticsearch, the server behind its launcher. */
   readonly pids: Partial<Record<EngineName, number>>;
-  startMs: Partial<Record<EngineName, number>>;
+  readonly startMs: Partial<Record<EngineName, number>>;
+  /** Resolves when the engine is up, at once where it was waited for; rejects when it did not start. */
+  started(name: EngineName): Promise<void>;
   /** Memory of each engine, shared pages counted once (PSS). Empty where the system does not tell. */
   memoryMb(): Partial<Record<EngineName, number>>;
   /** Starts the engine again on the same port and data, after ending what is left of it. */
@@ -92,15 +100,27 @@ function mainPid(name: EngineName, running: Running): number | undefined {
   return name === 'elasticsearch' ? (treeOf(running.process.pid)[1] ?? running.process.pid) : running.process.pid;
 }
 
-function handle(stack: Stack, pad: Launchpad): EmbeddedEngines {
+/** A stack as it is being started and run. */
+interface Launched {
+  stack: Stack;
+  pad: Launchpad;
+  seats: ReadonlyMap<EngineName, Seat>;
+  starting: ReadonlyMap<EngineName, Promise<void>>;
+  ending: AbortController;
+}
+
+function handle({ stack, pad, seats, starting, ending }: Launched): EmbeddedEngines {
   let stopped: Promise<void> | undefined;
   return {
-    urls: byName(stack, ({ engine, seat }) => engine.url(seat.port)),
+    urls: Object.fromEntries([...seats].map(([name, { port }]) => [name, ENGINES[name].url(port)])),
+    started: async (name) => await starting.get(name),
     get pids() {
       const entries = [...stack].map(([name, running]) => [name, mainPid(name, running)] as const);
       return Object.fromEntries(entries.filter(([, pid]) => pid !== undefined));
     },
-    startMs: byName(stack, ({ startMs }) => Math.round(startMs)),
+    get startMs() {
+      return byName(stack, ({ startMs }) => Math.round(startMs));
+    },
     memoryMb: () => byName(stack, ({ process }) => (process.ended() ? undefined : memoryMbOf(process.pid))),
     restart: async (name) => {
       const running = stack.get(name);
@@ -109,6 +129,7 @@ function handle(stack: Stack, pad: Launchpad): EmbeddedEngines {
       stack.set(name, await startEngine(name, running.engine, running.seat, pad));
     },
     stop: () => {
+      ending.abort();
       stopped ??= stopStack(stack, pad.stack);
       return stopped;
     },
@@ -134,16 +155,31 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedE
   const pad: Launchpad = { folder, stack: await holdStack(folder, options.directory, report), report };
   makeOpenFolder(path.join(folder, 'log'));
   const stack: Stack = new Map();
-  const startOne = async (name: EngineName) => {
-    const port = await findFreePort();
-    const seat = { home: homeOf(name), data: path.join(folder, name), port, heapMb: elasticsearchHeapMb, java };
-    stack.set(name, await startEngine(name, ENGINES[name], seat, pad));
+  const ending = new AbortController();
+  /** One that is up only after the stack was stopped is stopped, too. */
+  const startOne = async (name: EngineName, seat: Seat) => {
+    const running = await startEngine(name, ENGINES[name], seat, pad);
+    if (ending.signal.aborted) await stopEngine(running);
+    else stack.set(name, running);
   };
+  if (options.revives) {
+    pad.ended = openReviver(async (name, { seat }) => {
+      if (!ending.signal.aborted) await startOne(name, seat);
+    }, report);
+  }
+  const seats = new Map<EngineName, Seat>();
+  for (const name of names) {
+    const port = await findFreePort();
+    seats.set(name, { home: homeOf(name), data: path.join(folder, name), port, heapMb: elasticsearchHeapMb, java });
+  }
+  const starting = new Map([...seats].map(([name, seat]) => [name, startOne(name, seat)] as const));
+  for (const start of starting.values()) start.catch(ignoreFailure('whoever waits for it is told'));
   try {
-    await allOrFirstError(names.map(startOne));
+    await allOrFirstError([...starting].flatMap(([name, start]) => (options.later?.includes(name) ? [] : [start])));
   } catch (error) {
+    ending.abort();
     await stopStack(stack, pad.stack);
     throw error;
   }
-  return handle(stack, pad);
+  return handle({ stack, pad, seats, starting, ending });
 }
