@@ -14,6 +14,7 @@ import { giveUpUploads, markExpiringRights, purgeDeleted, startThumbnails } from
 import { startContentRefreshes } from '../resources/content/jobs.ts';
 import { expireDue } from '../resources/contracts/jobs.ts';
 import { profileUnknown } from '../resources/creators/jobs.ts';
+import { postEarlierPayouts } from '../resources/payouts/jobs.ts';
 import { deleteOldPlans } from '../resources/plans/queries.ts';
 import { approveDue } from '../resources/reviews/jobs.ts';
 import { trackDue } from '../resources/shipments/jobs.ts';
@@ -74,6 +75,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
     }),
     every(PROFILE_EVERY_MS, 'reading profiles', () => profileUnknown(context)),
     every(APPROVE_EVERY_MS, 'approving commissions', () => approveDue(context)),
+    every(APPROVE_EVERY_MS, 'posting earlier payouts', () => postEarlierPayouts(context)),
     every(APPROVE_EVERY_MS, 'expiring contracts', () => expireDue(context)),
     every(MAIL_EVERY_MS, 'sending mails', () => sendDueMails(context, stopping.signal)),
     every(SHIP_EVERY_MS, 'shipping the ledger', async () => {
