@@ -11,6 +11,7 @@ import {
 import { CommissionFilter } from '../resources/commissions/schema.ts';
 import { AffiliateList, LinkCreate, LinkPatch } from '../resources/links/schema.ts';
 import { Shipment, ShipmentCreate, ShipmentPatch } from '../resources/shipments/schema.ts';
+import { OlderWebhook } from '../resources/webhooks/schema.ts';
 import type { Difference } from './declare.ts';
 import { legacyCampaign, legacyCommission, legacyLink, legacyShipment } from './items.ts';
 import { readCampaign, readCommissionWindow, readLink, readShipment } from './read.ts';
@@ -114,6 +115,17 @@ const shipments: Record<string, Difference> = {
   },
 };
 
+const WEBHOOKS =
+  'Items have `status` (`active`, `failing`, `disabled`) and `last_triggered` in place of `active` and ' +
+  '`last_triggered_at`. Webhooks of both interfaces are listed.';
+
+const webhooks: Record<string, Difference> = {
+  list_webhooks: { response: pageOf(OlderWebhook, 'OlderWebhookList'), says: WEBHOOKS },
+  create_webhook: {
+    says: `Takes a \`secret\` and the older names of events; see [webhooks](webhooks.md#the-older-interface). ${WEBHOOKS}`,
+  },
+};
+
 /** What is marked as different in the older interface, by operation. */
 export const differences = (now: () => Date): Readonly<Record<string, Difference>> => ({
   ...campaigns,
@@ -127,6 +139,7 @@ export const differences = (now: () => Date): Readonly<Record<string, Difference
   list_commissions: listed,
   list_affiliate_commissions: listed,
   ...shipments,
+  ...webhooks,
   refresh_content: {
     path: '/api/v1/content/{id}',
     says: 'The path is `POST /api/v1/content/{id}`, without `/refresh`.',

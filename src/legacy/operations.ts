@@ -1,6 +1,7 @@
 import type { Operation } from '../api/operation.ts';
 import { operations } from '../api/operations.ts';
 import { searchCreatorsPlainly } from '../directory/routes.ts';
+import { createOlderWebhook } from '../resources/webhooks/routes.ts';
 import { inOlderShape } from './declare.ts';
 import { differences } from './differences.ts';
 
@@ -32,7 +33,10 @@ export const SERVED: ReadonlySet<string> = new Set([
 ]);
 
 /** Where the older interface does another thing than the operation of its name, and not only in another shape. */
-const INSTEAD: Readonly<Record<string, Operation>> = { search_creators: searchCreatorsPlainly };
+const INSTEAD: Readonly<Record<string, Operation>> = {
+  search_creators: searchCreatorsPlainly,
+  create_webhook: createOlderWebhook,
+};
 
 /** Every operation under /api/v1. `now` decides what has expired. */
 export function legacyOperations(now: () => Date): readonly Operation[] {
