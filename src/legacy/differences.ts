@@ -12,7 +12,7 @@ import { CommissionFilter } from '../resources/commissions/schema.ts';
 import { AffiliateList, LinkCreate, LinkPatch } from '../resources/links/schema.ts';
 import { Shipment, ShipmentCreate, ShipmentPatch } from '../resources/shipments/schema.ts';
 import type { Difference } from './declare.ts';
-import { legacyCampaign, legacyCommission, legacyLink, legacyShipment } from './items.ts';
+import { LegacyWebhookShape, legacyCampaign, legacyCommission, legacyLink, legacyShipment } from './items.ts';
 import { readCampaign, readCommissionWindow, readLink, readShipment } from './read.ts';
 
 const oneOf = <T extends z.ZodType>(item: T) => z.object({ data: item });
@@ -127,6 +127,16 @@ export const differences = (now: () => Date): Readonly<Record<string, Difference
   list_commissions: listed,
   list_affiliate_commissions: listed,
   ...shipments,
+  list_webhooks: {
+    response: pageOf(LegacyWebhookShape, 'LegacyWebhookList'),
+    says: 'Items have `status` (`active`, `failing`, `disabled`) and `last_triggered` in place of `active` and `last_triggered_at`.',
+  },
+  create_webhook: {
+    says: 'Its own 17 event names; `secret` may be given; deliveries have the older body, the bare digest and five retries.',
+  },
+  review_commissions: {
+    says: 'Also records a commission by hand: `creator_email`, `amount`, `description`, `status` (`pending`, `approved`) → 201.',
+  },
   refresh_content: {
     path: '/api/v1/content/{id}',
     says: 'The path is `POST /api/v1/content/{id}`, without `/refresh`.',

@@ -1,4 +1,5 @@
 import type { Context } from '../api/context.ts';
+import { olderItem } from '../legacy/items.ts';
 import type { Consumer } from '../outbox/relay.ts';
 import { briefCompletion } from '../resources/briefs/consumer.ts';
 import { approvedTracking } from '../resources/content/consumer.ts';
@@ -19,5 +20,5 @@ export const consumersOf = (context: Context): readonly Consumer[] => [
   profiles(context),
   briefCompletion(context),
   approvedTracking(context),
-  webhookConsumer(context.clock),
+  webhookConsumer(context.clock, olderItem),
 ];

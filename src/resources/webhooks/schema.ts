@@ -33,6 +33,23 @@ const events = z
   .describe(`One or more of ${EVENT_NAMES.current.join(', ')}. Repeats count once.`);
 const description = z.string().trim().max(200).nullable();
 
+/** The older interface also takes a secret of the caller's. */
+export const LegacyWebhookCreate = z
+  .object({
+    url,
+    events: z
+      .array(z.string().max(100))
+      .min(1)
+      .max(100)
+      .describe(`One or more of ${EVENT_NAMES.legacy.join(', ')}. Repeats count once.`),
+    secret: z
+      .string()
+      .regex(/^[\x21-\x7e]{8,256}$/, 'must be 8 to 256 visible ASCII characters')
+      .optional()
+      .describe('Signs the deliveries; made for you when omitted.'),
+  })
+  .meta({ id: 'LegacyWebhookCreate' });
+
 export const WebhookCreate = z
   .object({ url, events, description: description.optional() })
   .meta({ id: 'WebhookCreate' });
