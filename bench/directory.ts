@@ -49,7 +49,7 @@ const QUICK: Scale = {
 };
 
 const options = benchCommand(
-  'bench:directory',
+  'bench directory',
   'Measures the directory beside Elasticsearch, PostgreSQL and a bare proxy, on engines and data of its own that are ' +
     'removed at the end. Prints a table and, as the last line, JSON. Exits with 1 when a floor is missed.',
 )

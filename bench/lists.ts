@@ -24,7 +24,7 @@ const ORDER_OF_TIME = 10;
 const NOWHERE = 'http://127.0.0.1:9';
 
 benchCommand(
-  'bench:lists',
+  'bench lists',
   `Measures page ${LAST_PAGE} beside page 1 of the brand's lists with ${ROWS.toLocaleString('en')} rows each.`,
 ).parse();
 

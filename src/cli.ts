@@ -9,6 +9,7 @@ import { mailCommands } from './process/commands/mails.ts';
 import { openProgram } from './process/commands/program.ts';
 import { secretCommands } from './process/commands/secrets.ts';
 import { signInCommands } from './process/commands/sign-in.ts';
+import { webhookCommands } from './process/commands/webhooks.ts';
 
 const program = openProgram(
   'rollcall',
@@ -23,6 +24,7 @@ ledgerCommands(program);
 integrationCommands(program);
 importCommands(program);
 mailCommands(program);
+webhookCommands(program);
 clockCommands(program);
 secretCommands(program);
 

@@ -68,6 +68,8 @@ const Environment = z.object({
   SMTP_URL: url(['smtp:', 'smtps:']),
   MAIL_FROM: z.email('must be an address alone, such as mail@example.com').optional(),
   UNKNOWN_LINK_URL: url(['http:', 'https:']),
+  ROLLCALL_URL: url(['http:', 'https:']),
+  ROLLCALL_BRAND_KEY: z.string().optional(),
   API_URL: url(['http:', 'https:']),
   LEGACY_URL: url(['http:', 'https:']),
   OUTBOUND_ALLOW: networks,
@@ -134,6 +136,8 @@ export interface Config {
   legacyUrl: string | undefined;
   /** Where a visitor of an unknown or inactive link is sent; undefined: a page of our own. */
   unknownLinkUrl: string | undefined;
+  /** The server and the brand's key that commands which call by REST use. */
+  rest: { url: string | undefined; brandKey: string | undefined };
   /** Addresses or networks that calls to a brand's own hosts may reach although they are private. */
   outboundAllow: string[];
   /** The S3-compatible storage of assets; undefined: a folder of this machine. */
@@ -206,6 +210,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     apiUrl: env.API_URL?.replace(/\/$/, ''),
     legacyUrl: env.LEGACY_URL,
     unknownLinkUrl: env.UNKNOWN_LINK_URL,
+    rest: { url: env.ROLLCALL_URL, brandKey: env.ROLLCALL_BRAND_KEY },
     outboundAllow: env.OUTBOUND_ALLOW,
     assetsUrl: env.ASSETS_URL,
     maxAssetBytes: env.MAX_ASSET_MB * 1024 * 1024,

@@ -13,6 +13,7 @@ const KINDS = {
   statement: 's',
   files: 'f',
   unsubscribe: 'u',
+  enter: 'e',
 } as const;
 
 export type PageKind = keyof typeof KINDS;

@@ -10,7 +10,7 @@ import type { Caller } from '../access/keys/queries.ts';
 import { refuseClassOrPlan, refuseForeignPage } from '../access/keys/rules.ts';
 import { type AddressLimit, openAddressLimit } from '../access/rate/address.ts';
 import { rateHeaders, rateLimited } from '../access/rate/headers.ts';
-import { type ApiError, ignoreFailure, toApiError, unavailable } from '../values/errors.ts';
+import { ApiError, ignoreFailure, toApiError, unavailable } from '../values/errors.ts';
 import type { Context } from './context.ts';
 import type { Metrics } from './metrics.ts';
 import type { Answer, Operation, Prepared, SetHeader } from './operation.ts';
@@ -58,6 +58,8 @@ export function openDoor(context: Context, metrics: Metrics): Door {
   const refund = openRefund(engines, log);
   const meter = openMetering(openMeter(engines, refund), identity, metrics, clock);
   const room = openRoom();
+  /** Until when a caller is over its rate: what it sends is not read meanwhile. */
+  const overUntil = new WeakMap<Caller, number>();
   const stopping = new AbortController();
 
   /**
@@ -80,14 +82,18 @@ export function openDoor(context: Context, metrics: Metrics): Door {
     let countedAs: number | undefined;
     for (let reading = 0; reading < MAX_READINGS; reading += 1) {
       const { caller } = identified;
-      const decision = decide(caller);
+      const isOver = countedAs === undefined && (overUntil.get(caller) ?? 0) > clock.now().getTime();
+      const decision = isOver ? unread : decide(caller);
       const price = 'refusal' in decision ? 0 : decision.price;
       const ahead = countedAs === undefined ? beginAhead(request, caller, decision) : undefined;
       room.forget(caller);
       const metered = await meter(request, identified, { credits: price, countedAs, by: ahead?.answer });
       room.note(caller, metered);
-      if (metered.state === 'ok') return { caller, decision, metered, ahead };
+      const isAllowed = metered.calls <= rateLimitOf(caller);
+      if (!isAllowed) overUntil.set(caller, metered.windowEndMs);
+      if (metered.state === 'ok' && !(isOver && isAllowed)) return { caller, decision, metered, ahead };
       countedAs = metered.calls;
+      if (metered.state === 'ok') continue;
       identified = await identity.identifyAgain(request, identified.key, 0, true);
     }
     throw unavailable('The subscription', new Error('It kept changing while it was called.'), 1);
@@ -135,6 +141,9 @@ export function openDoor(context: Context, metrics: Metrics): Door {
 
   return { run, refuse, keys, addresses, stop, close: () => keys.close() };
 }
+
+/** Of a caller over its rate, who is told that and nothing else. */
+const unread: Decision = { refusal: new ApiError('RATE_LIMITED', 'Too many calls; try again shortly.') };
 
 /** Class, plan and shape, in this order; the price of what passed. */
 function decide(

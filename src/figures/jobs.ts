@@ -1,4 +1,5 @@
 import type { Context } from '../api/context.ts';
+import type { Due } from '../values/due.ts';
 import { insertPostings } from './shipping/actions.ts';
 import {
   type Batch,
@@ -7,6 +8,7 @@ import {
   holdOldestUnsent,
   insertBatch,
   insertPositions,
+  isAnythingToShip,
   listEntries,
   markSent,
   type Range,
@@ -31,9 +33,9 @@ function cut(behind: Awaited<ReturnType<typeof holdBehind>>): Range[] {
 }
 
 /** Puts the next entries of all brands into a batch; false when there were none. */
-async function claim({ postgres, clock }: Engines): Promise<boolean> {
+async function claim({ postgres, clock }: Engines, after: Date | undefined): Promise<boolean> {
   return await postgres.db.transaction().execute(async (trx) => {
-    const ranges = cut(await holdBehind(trx, MAX_BRANDS));
+    const ranges = cut(await holdBehind(trx, MAX_BRANDS, after));
     if (ranges.length > 0) await insertBatch(trx, clock.now(), ranges);
     return ranges.length > 0;
   });
@@ -60,10 +62,18 @@ async function sendOldest({ postgres, clickhouse, clock }: Engines): Promise<boo
  * Brings the ledgers' new entries into ClickHouse, each exactly once. What a batch holds is committed before it is sent,
  * so whoever sends it again after a crash sends the same rows under the same token, which ClickHouse drops.
  */
-export async function shipLedger(engines: Engines): Promise<void> {
-  await insertPositions(engines.postgres.db);
-  while (await claim(engines));
+export async function shipLedger(engines: Engines, after?: Date): Promise<void> {
+  await insertPositions(engines.postgres.db, after);
+  while (await claim(engines, after));
   while (await sendOldest(engines));
+}
+
+/** Passes that ask first, in one statement, whether any brand moved of late. */
+export function openShipping(engines: Engines, due: Due): () => Promise<void> {
+  return async () =>
+    await due.ask(async (after) => {
+      if (await isAnythingToShip(engines.postgres.db, after)) await shipLedger(engines, after);
+    });
 }
 
 export async function forgetSentBatches({ postgres, clock }: Engines): Promise<void> {

@@ -11,8 +11,9 @@ import {
 import { CommissionFilter } from '../resources/commissions/schema.ts';
 import { AffiliateList, LinkCreate, LinkPatch } from '../resources/links/schema.ts';
 import { Shipment, ShipmentCreate, ShipmentPatch } from '../resources/shipments/schema.ts';
+import { OlderWebhook } from '../resources/webhooks/schema.ts';
 import type { Difference } from './declare.ts';
-import { LegacyWebhookShape, legacyCampaign, legacyCommission, legacyLink, legacyShipment } from './items.ts';
+import { legacyCampaign, legacyCommission, legacyLink, legacyShipment } from './items.ts';
 import { readCampaign, readCommissionWindow, readLink, readShipment } from './read.ts';
 
 const oneOf = <T extends z.ZodType>(item: T) => z.object({ data: item });
@@ -114,6 +115,17 @@ const shipments: Record<string, Difference> = {
   },
 };
 
+const WEBHOOKS =
+  'Items have `status` (`active`, `failing`, `disabled`) and `last_triggered` in place of `active` and ' +
+  '`last_triggered_at`. Webhooks of both interfaces are listed.';
+
+const webhooks: Record<string, Difference> = {
+  list_webhooks: { response: pageOf(OlderWebhook, 'OlderWebhookList'), says: WEBHOOKS },
+  create_webhook: {
+    says: `Takes a \`secret\` and the older names of events; see [webhooks](webhooks.md#the-older-interface). ${WEBHOOKS}`,
+  },
+};
+
 /** What is marked as different in the older interface, by operation. */
 export const differences = (now: () => Date): Readonly<Record<string, Difference>> => ({
   ...campaigns,
@@ -127,13 +139,7 @@ export const differences = (now: () => Date): Readonly<Record<string, Difference
   list_commissions: listed,
   list_affiliate_commissions: listed,
   ...shipments,
-  list_webhooks: {
-    response: pageOf(LegacyWebhookShape, 'LegacyWebhookList'),
-    says: 'Items have `status` (`active`, `failing`, `disabled`) and `last_triggered` in place of `active` and `last_triggered_at`.',
-  },
-  create_webhook: {
-    says: 'Its own 17 event names; `secret` may be given; deliveries have the older body, the bare digest and five retries.',
-  },
+  ...webhooks,
   review_commissions: {
     says: 'Also records a commission by hand: `creator_email`, `amount`, `description`, `status` (`pending`, `approved`) → 201.',
   },

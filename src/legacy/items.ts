@@ -104,30 +104,3 @@ export function legacyShipment<R extends z.ZodObject>(shape: R) {
     address: Address.catch({ city: null, state: null, country: null }).parse(item.shipping_address),
   }));
 }
-
-export const LegacyWebhookShape = z
-  .object({
-    id: z.string(),
-    url: z.string(),
-    events: z.array(z.string()),
-    secret: z.string().describe('In full on creation, and in part ever after.'),
-    status: z.enum(['active', 'failing', 'disabled']).describe('`disabled` also when the brand switched it off.'),
-    created_at: timestamp,
-    last_triggered: wireTime.describe('When the newest attempt began.'),
-    last_status_code: z.number().int().nullable().describe("The newest attempt's; null when it was not answered."),
-  })
-  .meta({ id: 'LegacyWebhook' });
-
-/** What a fact's `data` is to a webhook of the older interface: the older item of its noun. */
-export function olderItem(fact: string, data: unknown): unknown {
-  const [noun] = fact.split('.', 1);
-  const shape = {
-    campaign: legacyEventCampaign,
-    commission: legacyCommission,
-    shipment: legacyShipment(z.looseObject({})),
-  };
-  if (noun === 'campaign' || noun === 'commission' || noun === 'shipment') return shape[noun].parse(data);
-  return data;
-}
-
-const legacyEventCampaign = legacyCampaign(z.looseObject({}));

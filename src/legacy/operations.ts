@@ -1,10 +1,10 @@
 import type { Operation } from '../api/operation.ts';
 import { operations } from '../api/operations.ts';
 import { searchCreatorsPlainly } from '../directory/routes.ts';
+import { createOlderWebhook } from '../resources/webhooks/routes.ts';
 import { reviewOrRecord } from './commissions.ts';
 import { inOlderShape } from './declare.ts';
 import { differences } from './differences.ts';
-import { createLegacyWebhook } from './webhooks.ts';
 
 /** The operations of the specification, which the older interface has as well; what we added since is not there. */
 export const SERVED: ReadonlySet<string> = new Set([
@@ -36,7 +36,7 @@ export const SERVED: ReadonlySet<string> = new Set([
 /** Where the older interface does another thing than the operation of its name, and not only in another shape. */
 const INSTEAD: Readonly<Record<string, Operation>> = {
   search_creators: searchCreatorsPlainly,
-  create_webhook: createLegacyWebhook,
+  create_webhook: createOlderWebhook,
 };
 
 /** Every operation under /api/v1. `now` decides what has expired. */

@@ -17,6 +17,8 @@ const READ_WITHIN_MS = 2_000;
 /** For so long after a read that took too long no other is waited for where a link is known. */
 const HANGS_MS = 5_000;
 const KNOWN_SLUGS = 50_000;
+/** Apart, so that invented ones push none out that leads somewhere. */
+const UNKNOWN_SLUGS = 10_000;
 const MAX_REFRESHED = 1_000;
 const SLUG = /^[\w.~-]{1,200}$/;
 
@@ -93,11 +95,18 @@ export interface Destinations {
 export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Destinations {
   /** Clicked since they were read. */
   const used = new Set<string>();
-  const known = new LRUCache<string, Known>({
-    max: KNOWN_SLUGS,
-    // Read again, by whichever way, or forgotten.
-    dispose: (_entry, slug) => used.delete(slug),
-  });
+  // Read again, by whichever way, or forgotten.
+  const dispose = (_entry: Known, slug: string) => void used.delete(slug);
+  const leading = new LRUCache<string, Known>({ max: KNOWN_SLUGS, dispose });
+  const missing = new LRUCache<string, Known>({ max: UNKNOWN_SLUGS, dispose });
+  const find = (slug: string) => leading.get(slug) ?? missing.get(slug);
+
+  function keep(entry: Known): void {
+    const [into, outOf] = entry.version === null ? [missing, leading] : [leading, missing];
+    into.set(entry.slug, entry);
+    outOf.delete(entry.slug);
+  }
+
   const reading = new Map<string, Promise<Known>>();
   let gathered: Gathered | undefined;
   let isRefreshing = false;
@@ -106,7 +115,7 @@ export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Desti
 
   async function readAll(slugs: readonly string[]): Promise<Map<string, Known>> {
     const readAtMs = performance.now();
-    const before = new Map(slugs.map((slug) => [slug, known.peek(slug) ?? UNKNOWN]));
+    const before = new Map(slugs.map((slug) => [slug, leading.peek(slug) ?? missing.peek(slug) ?? UNKNOWN]));
     const changed = await Promise.race([listChangedLinks(postgres.db, before), tooLate(READ_WITHIN_MS)]);
     if (!changed) throw unavailable('PostgreSQL', new Error(`Links were not read within ${READ_WITHIN_MS} ms.`));
     hangsUntilMs = 0;
@@ -116,7 +125,7 @@ export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Desti
       const now = link ? { destination: destinationOf(link), version: link.version } : { destination, version };
       entries.set(slug, { slug, ...now, readAtMs, isUsed: false });
     }
-    for (const [slug, entry] of entries) known.set(slug, entry);
+    for (const entry of entries.values()) keep(entry);
     return entries;
   }
 
@@ -185,11 +194,11 @@ export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Desti
   return {
     find: (asked) => {
       // As links are written; whoever changes the case finds them all the same.
-      const asWritten = known.get(asked);
+      const asWritten = find(asked);
       if (asWritten) return serve(asWritten);
       if (!SLUG.test(asked)) return undefined;
       const slug = whole(asked.toLowerCase());
-      const found = known.get(slug);
+      const found = find(slug);
       return found ? serve(found) : readFirst(slug);
     },
   };

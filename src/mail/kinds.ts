@@ -15,6 +15,7 @@ import { disputeOpened } from './templates/dispute-opened.ts';
 import { mailTest } from './templates/mail-test.ts';
 import { messageSent } from './templates/message-sent.ts';
 import { parcelOnItsWay } from './templates/parcel-on-its-way.ts';
+import { signIn } from './templates/sign-in.ts';
 import { statementReady } from './templates/statement-ready.ts';
 import { webhookDisabled, webhookFailing } from './templates/webhook-failing.ts';
 
@@ -37,6 +38,7 @@ export const TEMPLATES = {
   mail_test: mailTest,
   message_sent: messageSent,
   parcel_on_its_way: parcelOnItsWay,
+  sign_in: signIn,
   statement_ready: statementReady,
   webhook_failing: webhookFailing,
   webhook_disabled: webhookDisabled,

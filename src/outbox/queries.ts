@@ -16,14 +16,20 @@ export interface NewEvent {
 }
 
 /** Takes the brand's next numbers, and with them the head's row until the commit. Answers where they begin. */
-async function takeNumbers(db: Db, brandId: string, { entries, events }: { entries: number; events: number }) {
+async function takeNumbers(
+  db: Db,
+  brandId: string,
+  { entries, events }: { entries: number; events: number },
+  movedAt: Date,
+) {
   const head = await db
     .insertInto('outboxHeads')
-    .values({ brandId, seq: events, ledgerSeq: entries })
+    .values({ brandId, seq: events, ledgerSeq: entries, movedAt })
     .onConflict((conflict) =>
       conflict.column('brandId').doUpdateSet((eb) => ({
         seq: eb('outboxHeads.seq', '+', events),
         ledgerSeq: eb('outboxHeads.ledgerSeq', '+', entries),
+        movedAt,
       })),
     )
     .returning(['seq', 'ledgerSeq', 'ledgerHash'])
@@ -59,7 +65,7 @@ export async function insertNumbered(
   events: readonly NewEvent[],
 ): Promise<void> {
   if (entries.length === 0 && events.length === 0) return;
-  const head = await takeNumbers(db, brandId, { entries: entries.length, events: events.length });
+  const head = await takeNumbers(db, brandId, { entries: entries.length, events: events.length }, clock.now());
   const recordedAt = entries.length === 0 ? now : await recordingTime(db, brandId, head.ledgerSeq, clock);
   const rows = chained(head, brandId, recordedAt, entries);
   const entriesOf = <V>(value: (row: (typeof rows)[number]) => V) => rows.map(value);
@@ -92,10 +98,15 @@ export async function awaitHead(db: Db, brandId: string): Promise<void> {
   await db.selectFrom('outboxHeads').select('brandId').where('brandId', '=', brandId).forShare().execute();
 }
 
+/** Of brands that moved after a time; without one, of all. */
+export const movedSince = (after: Date | undefined) =>
+  after === undefined ? sql<boolean>`true` : sql<boolean>`head.moved_at > ${after}`;
+
 /** Brands with events that the consumer has not been given yet, and from where. */
 export async function listBehind(
   db: Db,
   consumer: string,
+  after?: Date,
 ): Promise<{ brandId: string; position: number; head: number }[]> {
   return await db
     .selectFrom('outboxHeads as head')
@@ -103,6 +114,7 @@ export async function listBehind(
       join.onRef('position.brandId', '=', 'head.brandId').on('position.consumer', '=', consumer),
     )
     .select(['head.brandId', 'head.seq as head', (eb) => eb.fn.coalesce('position.seq', sql<number>`0`).as('position')])
+    .where(movedSince(after))
     .where((eb) => eb('head.seq', '>', eb.fn.coalesce('position.seq', sql<number>`0`)))
     .execute();
 }

@@ -1,5 +1,5 @@
 import type { Context } from '../api/context.ts';
-import { olderItem } from '../legacy/items.ts';
+import { olderItem } from '../legacy/events.ts';
 import type { Consumer } from '../outbox/relay.ts';
 import { briefCompletion } from '../resources/briefs/consumer.ts';
 import { approvedTracking } from '../resources/content/consumer.ts';

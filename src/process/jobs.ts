@@ -5,24 +5,29 @@ import { deleteOldKeys } from '../api/idempotency/queries.ts';
 import { KEPT_MS } from '../api/idempotency/run-once.ts';
 import { startImportWorker } from '../directory/import/jobs.ts';
 import { ensureMigrated } from '../engines/clickhouse/migrate.ts';
-import { forgetSentBatches, shipLedger } from '../figures/jobs.ts';
+import { forgetSentBatches, openShipping } from '../figures/jobs.ts';
 import { mendFigures, refoldUnfolded } from '../ledger/jobs.ts';
 import { drainClicks } from '../links-host/jobs.ts';
 import { sendDueMails } from '../mail/sender.ts';
-import { pruneOutbox, relayAll } from '../outbox/relay.ts';
+import { openRelay, pruneOutbox } from '../outbox/relay.ts';
 import { giveUpUploads, markExpiringRights, purgeDeleted, startThumbnails } from '../resources/assets/jobs.ts';
 import { startContentRefreshes } from '../resources/content/jobs.ts';
 import { expireDue } from '../resources/contracts/jobs.ts';
 import { profileUnknown } from '../resources/creators/jobs.ts';
+import { postEarlierPayouts } from '../resources/payouts/jobs.ts';
 import { deleteOldPlans } from '../resources/plans/queries.ts';
 import { approveDue } from '../resources/reviews/jobs.ts';
 import { trackDue } from '../resources/shipments/jobs.ts';
 import { startDelivering } from '../resources/webhooks/sending/loop.ts';
 import { forgetDeliveries } from '../resources/webhooks/sending/record.ts';
+import { openDue } from '../values/due.ts';
 import { ignoreFailure } from '../values/errors.ts';
 import { consumersOf } from './consumers.ts';
+import { openRepeatedFailures } from './repeated-failures.ts';
 
 const SETTLE_EVERY_MS = 500;
+/** Charges of a process that was killed before it said which keys were used. */
+const SETTLE_ALL_EVERY_MS = 600_000;
 const PROFILE_EVERY_MS = 5_000;
 const RELAY_EVERY_MS = 500;
 const APPROVE_EVERY_MS = 5_000;
@@ -42,9 +47,14 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
   const engines = { db: context.postgres.db, redis: context.redis, clock: context.clock };
   const stopping = new AbortController();
 
+  const failures = openRepeatedFailures(context.log, context.clock);
+
   async function every(periodMs: number, what: string, work: () => Promise<unknown>): Promise<void> {
     while (!stopping.signal.aborted) {
-      await work().catch((error: unknown) => context.log.warn({ err: error }, `not done yet: ${what}`));
+      await work().then(
+        () => failures.succeeded(what),
+        (error: unknown) => failures.failed(what, error),
+      );
       await sleep(periodMs, undefined, { signal: stopping.signal }).catch(ignoreFailure('woken up to stop'));
     }
   }
@@ -52,21 +62,25 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
   const webhooks = startDelivering(context);
   const refreshes = startContentRefreshes(context, redisUrl);
   const thumbnails = startThumbnails(context, redisUrl);
+  const settlements = openDue(context.clock, SETTLE_ALL_EVERY_MS);
+  const ship = openShipping(context, openDue(context.clock));
   const loops = [
-    every(SETTLE_EVERY_MS, 'settling charges', () => settleAll(engines)),
-    ...consumersOf(context).map((consumer) =>
-      every(RELAY_EVERY_MS, `events to ${consumer.name}`, async () => {
-        await relayAll(engines.db, consumer, context.log);
+    every(SETTLE_EVERY_MS, 'settling charges', () => settlements.ask((after) => settleAll(engines, after))),
+    ...consumersOf(context).map((consumer) => {
+      const relay = openRelay(engines.db, consumer, context.log, openDue(context.clock));
+      return every(RELAY_EVERY_MS, `events to ${consumer.name}`, async () => {
+        await relay();
         if (consumer.name === 'webhooks') webhooks.wake();
-      }),
-    ),
+      });
+    }),
     every(PROFILE_EVERY_MS, 'reading profiles', () => profileUnknown(context)),
     every(APPROVE_EVERY_MS, 'approving commissions', () => approveDue(context)),
+    every(APPROVE_EVERY_MS, 'posting earlier payouts', () => postEarlierPayouts(context)),
     every(APPROVE_EVERY_MS, 'expiring contracts', () => expireDue(context)),
     every(MAIL_EVERY_MS, 'sending mails', () => sendDueMails(context, stopping.signal)),
     every(SHIP_EVERY_MS, 'shipping the ledger', async () => {
       await ensureMigrated(context.clickhouse);
-      await shipLedger(context);
+      await ship();
     }),
     every(DRAIN_EVERY_MS, 'draining clicks', async () => {
       await ensureMigrated(context.clickhouse);

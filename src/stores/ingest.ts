@@ -1,6 +1,8 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { openAddressLimit } from '../access/rate/address.ts';
+import { openFew } from '../access/rate/few.ts';
 import type { Context } from '../api/context.ts';
 import { unreadable } from '../api/http/request.ts';
 import type { Metrics } from '../api/metrics.ts';
@@ -26,6 +28,12 @@ const REFUSALS_PER_MINUTE = 60;
 /** Where deliveries go; no answer below it carries rate headers. */
 export const INGEST = '/ingest/';
 const DELIVERIES = `${INGEST}:provider/:integration`;
+
+const KNOWN_STORES = 10_000;
+const KNOWN_MS = 600_000;
+/** Stores that this process does not know, for addresses that are over their limit. */
+const LOOKED_UP_AT_ONCE = 10;
+const LOOKED_UP_EVERY_MS = 200;
 
 const tooLarge = new ApiError('PAYLOAD_TOO_LARGE', 'The delivery is larger than 4 MB.');
 
@@ -64,6 +72,10 @@ export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Me
   const allowance = { name: 'ingest', limit: REFUSALS_PER_MINUTE };
   const addresses = openAddressLimit(context.redis, clock, metrics, allowance);
 
+  /** Stores that were asked for lately, to tell their deliveries by without a look-up; what they say is checked anew. */
+  const seen = new LRUCache<string, Receiver>({ max: KNOWN_STORES, ttl: KNOWN_MS });
+  const mayLookUp = openFew(LOOKED_UP_AT_ONCE, LOOKED_UP_EVERY_MS);
+
   const noteFailure = (receiver: Receiver) =>
     countFailure(postgres.db, receiver.id, clock.now()).catch(ignoreFailure('the answer says it; health is a hint'));
 
@@ -83,9 +95,23 @@ export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Me
     return refusal;
   }
 
+  /** Of an address that is over its limit only what a known store has signed is looked at, and now and then another. */
+  async function assertMayAsk(params: Params, address: string, delivery: RawDelivery): Promise<void> {
+    const known = seen.get(`${params.provider} ${params.integration}`);
+    const isRight = known && (await isAuthentic(context, params.provider, known, delivery).catch(() => false));
+    if (!isRight && (known || !mayLookUp())) throw await refuse(known, address, unsigned);
+  }
+
+  async function find(params: Params, address: string, delivery: RawDelivery): Promise<Receiver | undefined> {
+    if (addresses.isOver(address)) await assertMayAsk(params, address, delivery);
+    const receiver = await findReceiver(postgres.db, params.provider, params.integration);
+    if (receiver) seen.set(`${params.provider} ${params.integration}`, receiver);
+    return receiver;
+  }
+
   async function take(params: Params, request: FastifyRequest): Promise<void> {
     const delivery = deliveryOf(request);
-    const receiver = await findReceiver(postgres.db, params.provider, params.integration);
+    const receiver = await find(params, request.ip, delivery);
     if (receiver && isPing(params.provider, delivery)) return;
     const authentic = await isAuthentic(context, params.provider, receiver, delivery).catch(noted(receiver));
     if (!receiver || !authentic) throw await refuse(receiver, request.ip, unsigned);
@@ -94,7 +120,7 @@ export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Me
 
   async function answerOf(error: FastifyError, request: FastifyRequest): Promise<ApiError> {
     if (error.code !== 'FST_ERR_CTP_BODY_TOO_LARGE') return toApiError(unreadable(error));
-    const { data } = Params.safeParse(request.params);
+    const { data } = addresses.isOver(request.ip) ? { data: undefined } : Params.safeParse(request.params);
     const receiver = data && (await findReceiver(postgres.db, data.provider, data.integration));
     return await refuse(receiver, request.ip, tooLarge);
   }

@@ -1,5 +1,16 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import type { Config } from '../config.ts';
 
@@ -95,14 +106,23 @@ export function readSecret(config: Config): Buffer {
   }
   const file = fileOf(config);
   if (!existsSync(file)) makeSecret(file);
-  return Buffer.from(readFileSync(file, 'utf8'), 'hex');
+  return wholeSecret(readFileSync(file, 'utf8'), file);
+}
+
+/** An empty or cut file would be a key that everybody can guess, and would open nothing that was sealed before. */
+function wholeSecret(text: string, file: string): Buffer {
+  if (/^[0-9a-f]{64}\s*$/i.test(text)) return Buffer.from(text.trim(), 'hex');
+  throw new Error(
+    `The secret in ${file} is not whole: it must be 64 hex digits, and has ${text.trim().length} characters. ` +
+      'Restore the file from a backup; what was sealed under it cannot be opened otherwise.',
+  );
 }
 
 /** `ROLLCALL_PREVIOUS_SECRET`, or the one that the embedded folder had before; undefined when it was never changed. */
 export function readPreviousSecret(config: Config): Buffer | undefined {
   if (config.secret || config.urls.postgres) return config.previousSecret;
   const file = previousFileOf(config);
-  return existsSync(file) ? Buffer.from(readFileSync(file, 'utf8'), 'hex') : undefined;
+  return existsSync(file) ? wholeSecret(readFileSync(file, 'utf8'), file) : undefined;
 }
 
 /** The installation's keys, with those of the secret before where it is still known. */
@@ -113,10 +133,11 @@ export function replaceSecretFile(config: Config): void {
   readSecret(config);
   // A link, so that at no moment there is none: a start in between makes its own, and nothing opens any more.
   const draft = `${fileOf(config)}.${process.pid}`;
-  writeFileSync(draft, randomBytes(32).toString('hex'), { mode: 0o600 });
+  writeFileSync(draft, randomBytes(32).toString('hex'), { mode: 0o600, flush: true });
   rmSync(previousFileOf(config), { force: true });
   linkSync(fileOf(config), previousFileOf(config));
   renameSync(draft, fileOf(config));
+  syncFolder(config.directory);
 }
 
 /** From here on nothing opens that only the previous secret sealed or signed. */
@@ -128,12 +149,23 @@ export function forgetPreviousSecretFile(config: Config): void {
 function makeSecret(file: string): void {
   mkdirSync(path.dirname(file), { recursive: true });
   const draft = `${file}.${process.pid}`;
-  writeFileSync(draft, randomBytes(32).toString('hex'), { mode: 0o600 });
+  writeFileSync(draft, randomBytes(32).toString('hex'), { mode: 0o600, flush: true });
   try {
     linkSync(draft, file);
+    syncFolder(path.dirname(file));
   } catch (error) {
     if (!existsSync(file)) throw error;
   } finally {
     rmSync(draft);
+  }
+}
+
+/** A name that is not on the disk is lost with the power, whatever the file holds. */
+function syncFolder(folder: string): void {
+  const descriptor = openSync(folder, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
   }
 }

@@ -31,6 +31,8 @@ async function buildInto(folder: string): Promise<void> {
   const script = path.join(import.meta.dirname, 'build-client.ts');
   const child = spawn(process.execPath, ['--max-old-space-size=768', script, folder], {
     cwd: ROOT,
+    // And nothing else of this process: whatever it was started for, the client is built for production.
+    env: { NODE_ENV: 'production' },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let said = '';

@@ -12,13 +12,17 @@ import type { Metrics } from '../api/metrics.ts';
 import { problemsOf } from '../api/problems.ts';
 import { beginPasskeySignIn, signInByPasskey } from '../resources/passkeys/actions.ts';
 import { Assertion } from '../resources/passkeys/schema.ts';
+import { mailSignInLinks } from '../resources/people/actions.ts';
 import { ApiError, validationError } from '../values/errors.ts';
 import { deviceOf } from './device.ts';
 
-const SIGN_INS_PER_MINUTE = 20;
+/** A token cannot be guessed: this only bounds the work that somebody makes for us. */
+const SIGN_INS_PER_MINUTE = 100;
 const BODY_LIMIT_BYTES = 64 * 1024;
 
-const Token = z.object({ token: z.string().max(100) });
+const Token = z.object({ token: z.string().max(300) });
+const Address = z.object({ email: z.email().max(254) });
+const Entrance = z.object({ token: z.string().regex(/^\w{1,300}$/) });
 const Origin = z.url({ protocol: /^https?$/ });
 
 function assertOwnPage({ headers }: FastifyRequest): void {
@@ -69,7 +73,20 @@ export function webAppRoutes(app: FastifyInstance, context: Context, metrics: Me
   app.post('/app/session', options, async (request, reply) => {
     await assertAllowed(request, reply);
     const { token } = readBody(Token, request);
-    return signedIn(request, reply, await signInByLink(db, clock, token, deviceIn(request)));
+    return signedIn(request, reply, await signInByLink(db, clock, context.pageLinks, token, deviceIn(request)));
+  });
+
+  /** Whoever asks learns nothing: the answer is the same for an address that nobody has. */
+  app.post('/app/session/mail', options, async (request, reply) => {
+    await assertAllowed(request, reply);
+    await mailSignInLinks(context, readBody(Address, request).email, request.id);
+    return reply.code(202).send({ data: { mailed: true } });
+  });
+
+  /** A mail's link: the token goes behind the `#`, and is used up by the page's button alone. */
+  app.get('/enter/:token', async (request, reply) => {
+    const { data } = Entrance.safeParse(request.params);
+    return reply.redirect(`${context.config.apiUrl ?? ''}/app/sign-in${data ? `#${data.token}` : ''}`, 303);
   });
 
   app.post('/app/session/passkey/challenge', options, async (request, reply) => {

@@ -10,6 +10,7 @@ const alias = unique('lists');
 let app: TestApp;
 let keys: string[];
 let campaign: string;
+let webhook: string;
 let turn = 0;
 
 const ROWS = 5;
@@ -23,6 +24,8 @@ beforeAll(async () => {
   const brand = await makeBrand(app.context);
   keys = await Promise.all(Array.from({ length: 40 }, () => brand.key('brand')));
   const [key = ''] = keys;
+  const hook = { url: 'https://receiver.invalid/', events: ['payout.created'] };
+  webhook = (await made(`${app.url}/v1/webhooks`, key, hook)).id;
   for (let i = 0; i < ROWS; i += 1) campaign = await makeCampaign(app, key, { name: `=c${i}` });
   for (let i = 0; i < ROWS; i += 1) {
     await apply(app, campaign, { email: `p${i}@mail.example`, name: `@p${i}`, message: '+1, "quoted"\nline' });
@@ -39,7 +42,8 @@ afterAll(() => app?.close());
 
 const read = (path: string, accept = 'application/json') => {
   turn += 1;
-  return call(`${app.url}${path.replace('{id}', campaign)}`, keys[turn % keys.length], { headers: { accept } });
+  const own = path.replace('webhooks/{id}', `webhooks/${webhook}`).replace('{id}', campaign);
+  return call(`${app.url}${own}`, keys[turn % keys.length], { headers: { accept } });
 };
 
 const isList = ({ response }: (typeof operations)[number]) =>

@@ -111,7 +111,7 @@ describe('key rotate', () => {
   it('makes a new key of the same name, and the old one works for the overlap alone', async () => {
     const old = (await cli('key', 'create', '--brand', brand.id, '--type', 'brand', '--name', 'job')).out.trim();
     expect(await usage(old)).toBe(200);
-    const { out, said } = await cli('key', 'rotate', old, '--overlap', '2h');
+    const { out, said } = await runCli(['key', 'rotate', '-', '--overlap', '2h'], {}, old);
     expect(out).toMatch(/^svk_\w{40}\n$/);
     expect(said).toContain('works for 2h more');
     expect([await usage(old), await usage(out.trim())]).toEqual([200, 200]);
@@ -124,9 +124,9 @@ describe('key rotate', () => {
     const ends = jobs.map((row: { expires_at: string | null }) => row.expires_at).find(Boolean);
     expect(Math.abs(Date.parse(ends) - Date.now() - 2 * 3_600_000)).toBeLessThan(60_000);
 
-    await cli('key', 'rotate', out.trim(), '--overlap', '0');
+    await runCli(['key', 'rotate', '-', '--overlap', '0'], {}, out);
     await until('the key without an overlap is refused', async () => (await usage(out.trim())) === 401, 2_000);
-    const again = await runCli(['key', 'rotate', out.trim()]);
+    const again = await runCli(['key', 'rotate', '-'], {}, out);
     expect([again.status, again.said]).toEqual([1, expect.stringContaining('works no more')]);
   });
 });

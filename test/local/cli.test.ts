@@ -65,7 +65,10 @@ describe('brands and keys', () => {
     expect(list).not.toContain(byKey.slice(10, 30));
     const idOf = (key: string) => lines.find((line) => line.includes(key.slice(-4)))?.split('\t')[0] ?? '';
 
-    expect(await cli('key', 'revoke', byKey)).toBe(`${idOf(byKey)}\n`);
+    const asArgument = await runCli(['key', 'revoke', byKey]);
+    expect([asArgument.status, asArgument.out, await usage(app.url, byKey)]).toEqual([1, '', 200]);
+    expect(asArgument.said).not.toContain(byKey);
+    expect(await runCli(['key', 'revoke', '-'], {}, `${byKey}\n`)).toMatchObject({ out: `${idOf(byKey)}\n` });
     await until('the revoked key is refused', async () => (await usage(app.url, byKey)) === 401, 1_000);
     expect(await usage(app.url, byId)).toBe(200);
     expect(await cli('key', 'revoke', idOf(byId))).toBe(`${idOf(byId)}\n`);
@@ -123,8 +126,8 @@ const COMMANDS: readonly [script: string, command: string, needs: string][] = [
   ['src/cli.ts', 'plan set', '--brand'],
   ['src/cli.ts', 'key create', '--brand'],
   ['src/cli.ts', 'key list', '--brand'],
-  ['src/cli.ts', 'key revoke', '<key-or-id>'],
-  ['src/cli.ts', 'key rotate', '<key-or-id>'],
+  ['src/cli.ts', 'key revoke', '<id>'],
+  ['src/cli.ts', 'key rotate', '<id>'],
   ['src/cli.ts', 'brand show', '<id or name>'],
   ['src/cli.ts', 'credits show', '--brand'],
   ['src/cli.ts', 'mail show', '<id>'],

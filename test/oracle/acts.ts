@@ -4,7 +4,7 @@ import { orderBody, refundBody } from './door.ts';
 import type { Act, Change, ClickRef, CodeRef } from './history.ts';
 import { DAY_MS } from './history.ts';
 import { hearOrder, hearRefunds, keyOf, type OracleLink, type Told } from './model.ts';
-import { advanceNow, payNow } from './payouts.ts';
+import { advanceNow, payNow, recordNow } from './payouts.ts';
 import { reviewNow } from './reviews.ts';
 import { pick, type StoredOrder, type World } from './world.ts';
 
@@ -180,6 +180,7 @@ export async function perform(world: World, act: Act, now: number): Promise<void
   else if (act.act === 'rate') await rateNow(world, act);
   else if (act.act === 'switch') await switchNow(world, act, now);
   else if (act.act === 'review') await reviewNow(world, act, now);
+  else if (act.act === 'record') await recordNow(world, act, now);
   else if (act.act === 'pay') await payNow(world, act, now);
   else await advanceNow(world, act, now);
 }

@@ -31,9 +31,11 @@ export function happenings(oracle: Oracle): Happening[] {
     const { commission, currency, status, occurredAt, baseMinor, dueMinor, counted, losses, paidAt } = one;
     if (paidAt === null) return [];
     const { link } = commission;
+    const owed = status === 'rejected' ? [] : [{ link, currency, at: occurredAt, [status]: dueMinor }];
+    if (commission.manualMinor !== null) return owed;
     return [
       { link, currency, at: occurredAt, conversions: 1, revenue: baseMinor },
-      ...(status === 'rejected' ? [] : [{ link, currency, at: occurredAt, [status]: dueMinor }]),
+      ...owed,
       ...counted.map(({ minor, at }) => ({ link, currency, at, revenue: -minor })),
       ...losses.map(({ minor, at }) => ({ link, currency, at, adjustment: -minor })),
     ];

@@ -65,6 +65,8 @@ export type Act =
       how: 'patch' | 'post' | 'bulk';
     }
   | { act: 'pay'; payee: Index; percent: number; isListed: boolean; isTwice: boolean; isWallet: boolean }
+  /** A commission without an order. */
+  | { act: 'record'; creator: Index; amountMinor: number; isApproved: boolean }
   /** Before anything is approved, or for something else. */
   | { act: 'advance'; creator: Index; currency: Currency; amountMinor: number; isWallet: boolean; isFee: boolean };
 
@@ -180,6 +182,12 @@ const pay: fc.Arbitrary<Act> = fc.record({
   isTwice: fc.boolean(),
   isWallet: fc.boolean(),
 });
+const record: fc.Arbitrary<Act> = fc.record({
+  act: fc.constant('record' as const),
+  creator: index,
+  amountMinor: fc.integer({ min: 1, max: 100_000 }),
+  isApproved: fc.boolean(),
+});
 const advance: fc.Arbitrary<Act> = fc.record({
   act: fc.constant('advance' as const),
   creator: index,
@@ -213,6 +221,7 @@ const step = fc.oneof(
   steps(7, late, review),
   steps(5, late, pay),
   steps(2, slot, advance),
+  steps(2, slot, record),
   steps(1, slot, rate),
   steps(1, slot, switched),
 );

@@ -61,6 +61,8 @@ export interface OracleCommission {
   review: 'pending' | 'approved' | 'rejected' | 'paid';
   /** Fixed by its payment. */
   paidMinor: number;
+  /** What the brand recorded without an order; null where an order decides. */
+  manualMinor: number | null;
 }
 
 export interface OracleOrder {
@@ -130,7 +132,7 @@ export function hearOrder(oracle: Oracle, told: Told): void {
   const won = attribute(oracle, told);
   order.commission = won && {
     ...won,
-    ...{ ratePpm: won.link.ratePpm, holdDays: won.link.holdDays, review: 'pending', paidMinor: 0 },
+    ...{ ratePpm: won.link.ratePpm, holdDays: won.link.holdDays, review: 'pending', paidMinor: 0, manualMinor: null },
   };
 }
 
@@ -187,8 +189,8 @@ export function standingOf(order: OracleOrder, commission: OracleCommission) {
   return {
     ...facts,
     status: !isPaid && isTakenBack(facts) ? ('rejected' as const) : review,
-    dueMinor: isPaid ? paidMinor : shareOf(facts.leftMinor, ratePpm),
-    losses: isPaid ? lossesOf(facts, commission) : [],
+    dueMinor: isPaid ? paidMinor : (commission.manualMinor ?? shareOf(facts.leftMinor, ratePpm)),
+    losses: isPaid && commission.manualMinor === null ? lossesOf(facts, commission) : [],
     approvableAt: facts.paidAt === null ? null : facts.paidAt + holdDays * DAY_MS,
   };
 }

@@ -1,7 +1,7 @@
 import { decimal, major } from './door.ts';
 import type { Act } from './history.ts';
-import { type OraclePayout, standings } from './model.ts';
-import { owedBack, payable, payOut } from './paying.ts';
+import { type OracleOrder, type OraclePayout, standings } from './model.ts';
+import { owedBack, payable, payOut, useLeft } from './paying.ts';
 import { assertSame, idsOf, orderIdOf } from './reviews.ts';
 import { pick, type World } from './world.ts';
 
@@ -57,6 +57,32 @@ export async function payNow(world: World, act: Of<'pay'>, now: number): Promise
   if (!act.isTwice || isWallet) return;
   const again = await door.send('PATCH', `/v1/payouts/${id}`, { status: 'paid', ...(ids && { commission_ids: ids }) });
   assertSame('a payout paid twice', again.status, 200);
+}
+
+/** A commission that the brand records itself. At a moment that an order has none is: of two one is always the older. */
+export async function recordNow(world: World, act: Of<'record'>, now: number): Promise<void> {
+  const { oracle, emails, usedTimes } = world;
+  const { currency } = oracle;
+  if (usedTimes.has(now)) return;
+  usedTimes.add(now);
+  const creator = act.creator % emails.length;
+  const status = act.isApproved ? ('approved' as const) : ('pending' as const);
+  const amount = Number(decimal(act.amountMinor, currency));
+  const id = await world.record({ creator_email: emails[creator] ?? '', amount, status });
+  const told = { store: 0, orderId: id, currency, baseMinor: 0, occurredAt: now, paidAt: now, cancelledAt: null };
+  const none = { updatedAt: now, customer: null, codes: [], tokens: [], refunds: [] };
+  const terms = { ratePpm: 0, holdDays: 0 };
+  const link = { id: '', creator, type: 'discount_code' as const, value: '', currency, store: null, states: [] };
+  const order: OracleOrder = {
+    told: [{ ...told, ...none }],
+    refunds: [],
+    commission: {
+      ...{ ...terms, link: { ...link, ...terms, attributionDays: 0 }, clickId: null, code: null },
+      ...{ review: status, paidMinor: 0, manualMinor: act.amountMinor },
+    },
+  };
+  oracle.orders.set(`manual ${id}`, order);
+  if (act.isApproved) useLeft(oracle, [order]);
 }
 
 /** Money that goes out whatever is approved: for commissions to come, or a fee. */

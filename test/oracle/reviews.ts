@@ -7,13 +7,13 @@ import { pick, type World } from './world.ts';
 type Of<Name extends Act['act']> = Extract<Act, { act: Name }>;
 
 const Commissions = z.object({
-  data: z.array(z.object({ id: z.string(), order_id: z.string(), link_id: z.string() })),
+  data: z.array(z.object({ id: z.string(), order_id: z.string().nullable() })),
 });
 
 /** Ids by order: the one thing the oracle cannot know. Order ids are the history's own, over all its stores. */
 export async function idsOf({ door }: World): Promise<Map<string, string>> {
   const { data } = Commissions.parse(await door.ask('GET', '/v1/commissions?limit=100'));
-  return new Map(data.map(({ id, order_id }) => [order_id, id]));
+  return new Map(data.map(({ id, order_id }) => [order_id ?? id, id]));
 }
 
 export const orderIdOf = (order: OracleOrder) => order.told[0]?.orderId ?? '';

@@ -1,4 +1,6 @@
+import { createManualCommission, type ManualCommission } from '../../src/resources/reviews/manual-actions.ts';
 import { type TestApp, unique } from '../harness/app.ts';
+import { asTest } from '../harness/sales.ts';
 import type { TestStore } from '../harness/store.ts';
 import { type Door, openDoor } from './door.ts';
 import { type History, type LinkSpec, START_MS } from './history.ts';
@@ -27,6 +29,8 @@ export interface World {
   /** A click of another brand's. */
   foreign: string;
   counter: number;
+  /** Records a commission without an order; answers its id. */
+  record(input: ManualCommission): Promise<string>;
 }
 
 /** Of currencies, by turns: stores outside the app, shared by all worlds. */
@@ -65,6 +69,7 @@ export async function openWorld(app: TestApp, history: History, shops: Shops, fo
     opened.push(shop);
     ids.push(await door.connect(shop));
   }
+  const brand: { id: string } = (await door.ask('GET', '/v1/brand')).data;
   const oracle: Oracle = { currency, isAutomatic, links: [], clicks: [], orders: new Map(), payouts: [] };
   const world: World = {
     ...{
@@ -78,6 +83,7 @@ export async function openWorld(app: TestApp, history: History, shops: Shops, fo
       usedTimes: new Set(),
     },
     ...{ foreign, counter: 0 },
+    record: (input) => asTest(app.context, brand, async (work) => (await createManualCommission(work, input)).id),
   };
   for (const spec of history.links) {
     const creator = spec.creator % emails.length;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../src/api/operations.ts';
 import { sessionOperations } from '../../src/api/session-operations.ts';
+import { renderMail } from '../../src/mail/render.ts';
 import { call, makeBrand, send, startApp, type TestApp, type TestBrand, until } from '../harness/app.ts';
 import { openSession, type SignedIn, signIn, signInToken } from '../harness/session.ts';
 
@@ -39,6 +40,38 @@ describe('a sign-in link', () => {
     expect(answers.find(({ status }) => status === 401)?.body.code).toBe('LINK_USED');
     const cookie = answers.find(({ status }) => status === 201)?.headers.get('set-cookie') ?? '';
     expect(cookie).toMatch(/^rollcall=svs_\w{40}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=2592000$/);
+  });
+});
+
+describe('a link by mail', () => {
+  it('comes with an invitation, and when an address asks; it is used once, and says nothing of who is known', async () => {
+    const email = 'mailed@brand.example';
+    await owner.send('POST', '/v1/people', { email, role: 'viewer', name: 'Mia' });
+    const mails = () =>
+      app.context.postgres.db
+        .selectFrom('mails')
+        .selectAll()
+        .where('toEmail', '=', email)
+        .orderBy('createdAt')
+        .execute();
+    const [invitation] = await mails();
+    if (!invitation) throw new Error('No mail was written.');
+    const mail = renderMail({ ...invitation, brandName: 'Brand' }, app.context.pageLinks);
+    const token = /\/enter\/(\w+)/.exec(String(mail.text))?.[1] ?? '';
+    const redirect = await fetch(`${app.url}/enter/${token}`, { redirect: 'manual' });
+    expect([redirect.status, redirect.headers.get('location')]).toEqual([303, `/app/sign-in#${token}`]);
+    const mia = await openSession(app.url, token);
+    expect((await mia.get('/v1/session')).body.data.person).toMatchObject({ email, role: 'viewer' });
+    await expect(openSession(app.url, token)).rejects.toThrow('LINK_USED');
+
+    const ask = (address: string) =>
+      call(`${app.url}/app/session/mail`, undefined, {
+        method: 'POST',
+        body: JSON.stringify({ email: address }),
+        headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' },
+      });
+    const [known, unknown] = [await ask(email), await ask('nobody@brand.example')];
+    expect([known.status, known.body]).toEqual([unknown.status, unknown.body]);
   });
 });
 
@@ -144,6 +177,6 @@ describe('a key made in the web app', () => {
     await until('it is refused', async () => (await call(`${app.url}/v1/brand`, next.key)).status === 401, 1_000);
     const { data } = (await owner.get(`/v1/audit-log?resource_id=${next.id}`)).body;
     const { person } = (await owner.get('/v1/session')).body.data;
-    expect(data[0]).toMatchObject({ operation: 'revoke_key', person_id: person.id, person_name: person.email });
+    expect(data[0]).toMatchObject({ operation: 'revoke_key', person_id: person.id, person_name: person.name });
   });
 });

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { inWork } from '../../src/api/work.ts';
-import { createSubscription } from '../../src/resources/webhooks/actions.ts';
 import { renderBody, renderHeaders } from '../../src/resources/webhooks/signature.ts';
-import { call, makeBrand, send, type TestApp, type TestBrand, unique, until } from '../harness/app.ts';
+import { call, made, makeBrand, send, type TestApp, type TestBrand, unique, until } from '../harness/app.ts';
 import { mailsOf } from '../harness/mail.ts';
 import { type Receiver, startReceiver } from '../harness/receiver.ts';
 import {
@@ -83,18 +81,9 @@ async function subscribeOlder(events: string[], status: number): Promise<Older> 
   await send(`${app.url}/v1/brand`, key, 'PATCH', { contact_email: 'desk@brand.example' });
   const path = `/${unique('older')}`;
   paths.set(path, status);
-  const actor = { brandId: brand.id, keyId: null, operation: 'test', requestId: null };
-  const input = {
-    variant: 'legacy' as const,
-    url: `${receiver.url}${path}`,
-    events,
-    description: null,
-    secret: SECRET,
-  };
-  const { row } = await inWork(app.context.postgres.db, clock, actor, (work) =>
-    createSubscription(work, app.context.secrets, input),
-  );
-  return { brand, key, id: row.id, path, requests: () => receiver.at(path) };
+  const input = { url: `${receiver.url}${path}`, events, secret: SECRET };
+  const { id } = await made(`${app.url}/api/v1/webhooks`, key, input);
+  return { brand, key, id, path, requests: () => receiver.at(path) };
 }
 
 const MINUTE = 60_000;
@@ -172,6 +161,30 @@ describe('a webhook of the older interface', () => {
     await until('two', () => older.requests().length === 2);
     const types = older.requests().map(({ body }) => JSON.parse(body).type);
     expect(types).toEqual(['campaign.created', 'campaign.updated']);
-    await expect(subscribeOlder(['application.approved'], 200)).rejects.toThrow('unknown');
+    await expect(subscribeOlder(['application.approved'], 200)).rejects.toThrow('unknown_event');
+    const [created] = older.requests().map(({ body }) => JSON.parse(body).data);
+    expect(created).toMatchObject({ id, status: 'live' });
+  });
+
+  it('is listed on both interfaces, each with its own fields; its own secret is shown once', async () => {
+    const brand = await makeBrand(app.context);
+    const key = await brand.key('brand');
+    const input = { url: 'https://receiver.invalid/', events: ['commission.paid'], secret: 'short-secret' };
+    const { status, body } = await send(`${app.url}/api/v1/webhooks`, key, 'POST', input);
+    expect([status, body.data]).toEqual([
+      201,
+      {
+        ...{ id: expect.stringMatching(/^whk_/), url: input.url, events: input.events, secret: 'short-secret' },
+        ...{ status: 'active', created_at: expect.stringMatching(/Z$/), last_status_code: null, last_triggered: null },
+      },
+    ]);
+    const [older] = (await call(`${app.url}/api/v1/webhooks`, key)).body.data;
+    expect(older).toEqual({ ...body.data, secret: '…et' });
+    const [current] = (await call(`${app.url}/v1/webhooks`, key)).body.data;
+    expect(current).toMatchObject({ id: older.id, variant: 'legacy', active: true, secret: '…et' });
+    expect((await send(`${app.url}/api/v1/webhooks/${older.id}`, key, 'DELETE')).body).toEqual({
+      deleted: true,
+      id: older.id,
+    });
   });
 });

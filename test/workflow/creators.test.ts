@@ -38,6 +38,7 @@ describe('GET /v1/creators', () => {
       id: expect.stringMatching(/^crt_/),
       name: 'Ana',
       email: null,
+      ...{ note: null, on_roster: true, roster_id: expect.stringMatching(/^rst_/) },
       photo_app: ig,
       video_app: null,
       followers: null,

@@ -12,6 +12,7 @@ import { Payout } from '../../src/resources/payouts/schema.ts';
 import { systemClock } from '../../src/values/clock.ts';
 import { makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 import { rosterEvent } from '../harness/events.ts';
+import { startAlone } from '../harness/webhooks.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -156,20 +157,25 @@ describe('what the outbox keeps', () => {
   });
 
   it('is forgotten when it is old and every consumer has passed it, never before', async () => {
-    const brand = await makeBrand(app.context);
-    const [first, second] = [unique('consumer'), unique('consumer')];
-    for (let n = 0; n < 3; n += 1) await emit(brand, n);
-    const left = async () => (await listEventsAfter(db(), brand.id, 0, 10)).length;
+    // What is forgotten is any brand's: on a database of its own.
+    const alone = await startAlone(systemClock);
+    const { db: own } = alone.context.postgres;
+    const brand = await makeBrand(alone.context);
+    for (let n = 0; n < 3; n += 1) {
+      await inWork(own, systemClock, actorOf(brand), async (work) => work.emit('roster.creator_added', numbered(n)));
+    }
+    const left = async () => (await listEventsAfter(own, brand.id, 0, 10)).length;
     const soon = new Date(Date.now() + 60_000);
-    const prune = () => deleteOldEvents(db(), [first, second], soon, 1_000);
-    const pass = (name: string) => relay({ name, deliver: async () => {} });
-    await pass(first);
+    const prune = () => deleteOldEvents(own, ['first', 'second'], soon, 1_000);
+    const pass = (name: string) => relayAll(own, { name, deliver: async () => {} }, alone.context.log);
+    await pass('first');
     await prune();
     expect(await left()).toBe(3);
-    await pass(second);
-    await deleteOldEvents(db(), [first, second], new Date(0), 1_000);
+    await pass('second');
+    await deleteOldEvents(own, ['first', 'second'], new Date(0), 1_000);
     expect(await left()).toBe(3);
     await prune();
     expect(await left()).toBe(0);
+    await alone.close();
   });
 });

@@ -19,6 +19,8 @@ export const NAVIGATION = [
   {
     title: 'Work',
     links: [
+      { to: '/briefs', label: 'Briefs' },
+      { to: '/contracts', label: 'Contracts' },
       { to: '/deliverables', label: 'Deliverables' },
       { to: '/shipments', label: 'Shipments' },
       { to: '/content', label: 'Content' },
@@ -39,6 +41,7 @@ export const NAVIGATION = [
       { to: '/stores', label: 'Stores' },
       { to: '/webhooks', label: 'Webhooks' },
       { to: '/keys', label: 'API keys' },
+      { to: '/agents', label: 'Agents' },
       { to: '/people', label: 'People' },
       { to: '/audit', label: 'Audit log' },
       { to: '/settings', label: 'Settings' },

@@ -20,6 +20,18 @@ const lazy = lazyRouteComponent;
 
 const pages = [
   at(
+    '/briefs',
+    lazy(() => import('./pages/briefs.tsx'), 'Briefs'),
+  ),
+  at(
+    '/contracts',
+    lazy(() => import('./pages/contracts.tsx'), 'Contracts'),
+  ),
+  at(
+    '/agents',
+    lazy(() => import('./pages/agents.tsx'), 'Agents'),
+  ),
+  at(
     '/',
     lazy(() => import('./pages/home.tsx'), 'Home'),
   ),

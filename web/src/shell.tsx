@@ -1,13 +1,15 @@
-import { Link, Outlet, useRouterState } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { Link, Outlet } from '@tanstack/react-router';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { callApp } from './call/call.ts';
 import { useCall } from './call/use.ts';
 import icon from './icon.svg';
-import { Dialog } from './kit/dialog.tsx';
 import { words } from './kit/format.ts';
 import { Button, Failure, Loading } from './kit/parts.tsx';
 import { NAVIGATION } from './navigation.ts';
 import { applyTheme, currentTheme, nextTheme } from './theme.ts';
+
+/** Apart, so that what dialogs need is not waited for. */
+const PhoneTop = lazy(() => import('./phone-top.tsx'));
 
 function ThemeButton() {
   const [theme, setTheme] = useState(currentTheme);
@@ -68,27 +70,6 @@ function Side() {
   );
 }
 
-/** On a phone the navigation is behind a button, and gone when a page was chosen. */
-function PhoneTop() {
-  const [isOpen, setOpen] = useState(false);
-  const path = useRouterState({ select: ({ location }) => location.pathname });
-  useEffect(() => setOpen(false), [path]);
-  return (
-    <header className="top">
-      <p className="brand-name">
-        <img src={icon} alt="" />
-        <span>Rollcall</span>
-      </p>
-      <Button onPress={() => setOpen(true)}>Menu</Button>
-      <Dialog title="Menu" isOpen={isOpen} onClose={() => setOpen(false)} isSide>
-        <div className="drawer">
-          <Side />
-        </div>
-      </Dialog>
-    </header>
-  );
-}
-
 export function Shell() {
   const { error, isPending } = useCall('get_session');
   const isSignedOut = error !== null && 'status' in error && error.status === 401;
@@ -104,7 +85,11 @@ export function Shell() {
         To the content
       </a>
       <Side />
-      <PhoneTop />
+      <Suspense>
+        <PhoneTop>
+          <Side />
+        </PhoneTop>
+      </Suspense>
       <main className="main" id="main" ref={main} tabIndex={-1}>
         <Outlet />
       </main>

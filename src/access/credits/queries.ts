@@ -116,7 +116,7 @@ export async function lockSubscription(db: Db, subscriptionId: string): Promise<
 export async function bumpVersion(db: Db, subscriptionId: string): Promise<void> {
   await db
     .updateTable('subscriptions')
-    .set((eb) => ({ version: eb('version', '+', 1) }))
+    .set((eb) => ({ version: eb('version', '+', 1), inRedis: false }))
     .where('id', '=', subscriptionId)
     .execute();
 }

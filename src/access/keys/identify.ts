@@ -1,6 +1,8 @@
 import type { SetHeader } from '../../api/operation.ts';
 import type { Clock } from '../../values/clock.ts';
+import { ApiError } from '../../values/errors.ts';
 import type { AddressLimit } from '../rate/address.ts';
+import { openFew } from '../rate/few.ts';
 import type { Keys } from './keys.ts';
 import type { Caller } from './queries.ts';
 import { assertValid, readKey } from './rules.ts';
@@ -38,7 +40,18 @@ export interface Identity {
   identifyAgain(request: Request, key: string, maxAgeMs: number, must?: boolean): Promise<Identified>;
 }
 
+/** Keys that this process does not know, for addresses that are over their limit: somebody there may have a valid one. */
+const LOOKED_UP_AT_ONCE = 10;
+const LOOKED_UP_EVERY_MS = 200;
+
+/** Nobody sees it: whoever is refused is counted, and told so with the window that it counts in. */
+const overLimit = new ApiError('RATE_LIMITED', 'Too many calls without a valid key; try again shortly.', {
+  headers: { 'retry-after': '1' },
+});
+
 export function openIdentity(keys: Keys, addresses: AddressLimit, clock: Clock): Identity {
+  const mayLookUp = openFew(LOOKED_UP_AT_ONCE, LOOKED_UP_EVERY_MS);
+
   /** Whoever has no valid key is counted by address, and limited before being told so. */
   async function orRefuse(request: Request, identified: () => Promise<Identified>): Promise<Identified> {
     try {
@@ -54,7 +67,9 @@ export function openIdentity(keys: Keys, addresses: AddressLimit, clock: Clock):
 
   async function identify(request: Request): Promise<Identified> {
     const key = readKey(request);
-    const caller = await keys.find(key);
+    const caller = await keys.find(key, () =>
+      addresses.isOver(request.address) && !mayLookUp() ? overLimit : undefined,
+    );
     try {
       return { key, caller: assertValid(caller, clock.now()) };
     } catch (error) {

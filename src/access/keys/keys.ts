@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { Clock } from '../../values/clock.ts';
-import { ignoreFailure } from '../../values/errors.ts';
+import { type ApiError, ignoreFailure, unavailable } from '../../values/errors.ts';
 import { hashKey, isWellFormedKey } from './key-form.ts';
 import { type Caller, findCaller, updateLastUsed } from './queries.ts';
 
@@ -11,7 +11,13 @@ const REFRESH_AFTER_MS = 30_000;
 const MAX_AGE_MS = 60_000;
 /** Bounds look-ups of one unknown key; a key made meanwhile works after this long at the latest. */
 const UNKNOWN_AGE_MS = 1_000;
-const LAST_USED_EVERY_MS = 5_000;
+/** Charges are settled where a key was used of late, so this is also how long usage may lag. */
+const LAST_USED_EVERY_MS = 1_000;
+/** Whoever waits for a key to be read waits no longer than this, whatever PostgreSQL does. */
+const READ_WITHIN_MS = 2_000;
+const KNOWN_KEYS = 100_000;
+/** Apart, so that invented keys push none out that somebody has. */
+const UNKNOWN_KEYS = 10_000;
 
 interface Entry {
   caller: Caller | undefined;
@@ -19,8 +25,11 @@ interface Entry {
 }
 
 export interface Keys {
-  /** The key's caller, or undefined for a key that does not exist. 503 when Postgres is needed and down. */
-  find(key: string): Promise<Caller | undefined>;
+  /**
+   * The key's caller, or undefined for a key that does not exist. 503 when Postgres is needed and down. `refuse` may
+   * answer before a key that is not known is looked up.
+   */
+  find(key: string, refuse?: () => ApiError | undefined): Promise<Caller | undefined>;
   /**
    * Reads the key again unless it was read within `maxAgeMs`. With Postgres down a caller read within a minute
    * stands, unless `must` says that it is known to be outdated.
@@ -31,9 +40,20 @@ export interface Keys {
   close(): Promise<void>;
 }
 
+/** A read that takes too long may still end; nobody waits for it. */
+function inTime<T>(read: Promise<T>): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const late = () => reject(unavailable('PostgreSQL', new Error(`A key was not read within ${READ_WITHIN_MS} ms.`)));
+  const timer = setTimeout(late, READ_WITHIN_MS);
+  read.then(resolve, reject).finally(() => clearTimeout(timer));
+  return promise;
+}
+
 /** Callers by key, cached: no request of a known key waits for Postgres. The digest is the cache key; keys are not kept. */
 export function openKeys(db: Db, clock: Clock): Keys {
-  const cache = new LRUCache<string, Entry>({ max: 100_000 });
+  const cache = new LRUCache<string, Entry>({ max: KNOWN_KEYS });
+  const unknown = new LRUCache<string, Entry>({ max: UNKNOWN_KEYS });
+  const entryOf = (digest: string) => cache.get(digest) ?? unknown.get(digest);
   const reads = new Map<string, Promise<Caller | undefined>>();
   let used = new Map<string, Date>();
 
@@ -42,9 +62,11 @@ export function openKeys(db: Db, clock: Clock): Keys {
   function read(key: string, digest: string): Promise<Caller | undefined> {
     const running = reads.get(digest);
     if (running) return running;
-    const reading = findCaller(db, hashKey(key))
+    const reading = inTime(findCaller(db, hashKey(key)))
       .then((caller) => {
-        cache.set(digest, { caller, readAtMs: clock.now().getTime() });
+        const [into, outOf] = caller ? [cache, unknown] : [unknown, cache];
+        into.set(digest, { caller, readAtMs: clock.now().getTime() });
+        outOf.delete(digest);
         return caller;
       })
       .finally(() => reads.delete(digest));
@@ -66,13 +88,17 @@ export function openKeys(db: Db, clock: Clock): Keys {
   timer.unref();
 
   return {
-    find: async (key) => {
+    find: async (key, refuse = () => undefined) => {
       if (!isWellFormedKey(key)) return undefined;
       const digest = hash('sha256', key, 'base64');
-      const entry = cache.get(digest);
-      if (!entry) return noteUse(await read(key, digest));
-      const ageMs = age(entry);
-      if (!entry.caller) return ageMs < UNKNOWN_AGE_MS ? undefined : noteUse(await read(key, digest));
+      const entry = entryOf(digest);
+      const ageMs = entry ? age(entry) : Number.POSITIVE_INFINITY;
+      if (!entry?.caller) {
+        if (ageMs < UNKNOWN_AGE_MS) return undefined;
+        const refusal = refuse();
+        if (refusal) throw refusal;
+        return noteUse(await read(key, digest));
+      }
       if (ageMs >= MAX_AGE_MS) return noteUse(await read(key, digest));
       if (ageMs >= REFRESH_AFTER_MS) {
         read(key, digest).catch(ignoreFailure('the cached caller stands for up to a minute; then the read is awaited'));
@@ -81,7 +107,7 @@ export function openKeys(db: Db, clock: Clock): Keys {
     },
     verify: async (key, maxAgeMs, must = false) => {
       const digest = hash('sha256', key, 'base64');
-      const entry = cache.get(digest);
+      const entry = entryOf(digest);
       if (entry && !must && age(entry) < maxAgeMs) return entry.caller;
       try {
         return await read(key, digest);

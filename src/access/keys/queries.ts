@@ -99,8 +99,32 @@ export async function updateLastUsed(db: Db, used: ReadonlyMap<string, Date>): P
   `.execute(db);
 }
 
-export async function listSubscriptionVersions(db: Db): Promise<{ id: string; version: number }[]> {
-  return await db.selectFrom('subscriptions').select(['id', 'version']).execute();
+/** Those that charges may be on their way of, for a data key of theirs was used after a time, or that Redis may not know. */
+export async function listSubscriptionVersions(
+  db: Db,
+  usedAfter?: Date,
+): Promise<{ id: string; version: number; inRedis: boolean }[]> {
+  const all = db.selectFrom('subscriptions').select(['id', 'version', 'inRedis']);
+  if (usedAfter === undefined) return await all.execute();
+  const used = db
+    .selectFrom('apiKeys')
+    .select('subscriptionId')
+    .where('kind', '=', 'data')
+    .where('lastUsedAt', '>', usedAfter);
+  return await all
+    .where('inRedis', '=', sql<boolean>`false`)
+    .union(all.where('id', 'in', used))
+    .execute();
+}
+
+/** Redis has these versions, or nothing, of the subscriptions. One that was changed meanwhile is left as it is. */
+export async function markInRedis(db: Db, subscriptions: readonly { id: string; version: number }[]): Promise<void> {
+  if (subscriptions.length === 0) return;
+  const [ids, versions] = [subscriptions.map(({ id }) => id), subscriptions.map(({ version }) => version)];
+  await sql`
+    update subscriptions set in_redis = true
+    from unnest(${ids}::text[], ${versions}::bigint[]) as known (id, version)
+    where subscriptions.id = known.id and subscriptions.version = known.version and not in_redis`.execute(db);
 }
 
 export interface NewKey {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Metrics } from '../../api/metrics.ts';
 import type { SetHeader } from '../../api/operation.ts';
@@ -8,6 +9,7 @@ import type { ApiError } from '../../values/errors.ts';
 import { RATE_LIMIT, RATE_WINDOW_MS } from '../credits/meter.ts';
 import { rateHeaders, rateLimited } from './headers.ts';
 import { openLocalWindows, type Window } from './local.ts';
+import { subscriberOf } from './subscriber.ts';
 
 const WINDOW = readFileSync(new URL('./window.lua', import.meta.url), 'utf8');
 const Reply = z.tuple([z.number(), z.number()]);
@@ -15,6 +17,8 @@ const Reply = z.tuple([z.number(), z.number()]);
 export interface AddressLimit {
   /** Counts a call of an address, sets the rate headers, and returns RATE_LIMITED when it is over. */
   count(address: string, setHeader: SetHeader): Promise<ApiError | undefined>;
+  /** Whether the address is known to be over, without counting anything: then nothing is looked up for it. */
+  isOver(address: string): boolean;
 }
 
 /** Calls an address may make in a window; each name is counted by itself. */
@@ -32,23 +36,28 @@ export function openAddressLimit(
 ): AddressLimit {
   const run = redis.script(WINDOW);
   const localWindow = openLocalWindows(RATE_WINDOW_MS);
+  /** Until when each is over. */
+  const over = new LRUCache<string, number>({ max: 100_000 });
 
-  async function windowOf(address: string): Promise<Window> {
+  async function windowOf(subscriber: string): Promise<Window> {
     try {
-      const [calls, windowEndMs] = Reply.parse(await run([`${name}:{${address}}`], [RATE_WINDOW_MS]));
+      const [calls, windowEndMs] = Reply.parse(await run([`${name}:{${subscriber}}`], [RATE_WINDOW_MS]));
       return { calls, windowEndMs };
     } catch {
       metrics.localLimits.inc();
-      return localWindow(address, clock.now().getTime());
+      return localWindow(subscriber, clock.now().getTime());
     }
   }
 
   return {
     count: async (address, setHeader) => {
-      const window = await windowOf(address);
+      const subscriber = subscriberOf(address);
+      const window = await windowOf(subscriber);
       for (const [header, value] of Object.entries(rateHeaders(window, limit))) setHeader(header, value);
       if (window.calls <= limit) return undefined;
+      over.set(subscriber, window.windowEndMs);
       return rateLimited(window, limit, clock.now().getTime());
     },
+    isOver: (address) => (over.get(subscriberOf(address)) ?? 0) > clock.now().getTime(),
   };
 }

@@ -4,6 +4,7 @@ import { ApiError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { hashKey, newApiKey } from '../keys/key-form.ts';
 import { insertKey } from '../keys/queries.ts';
+import type { PageLinks } from '../page-tokens.ts';
 import { getBrandSubscriptionId, insertSignInLink, takeSignInLink } from './queries.ts';
 
 const MINUTE_MS = 60_000;
@@ -22,15 +23,22 @@ interface Who {
  * scanner uses it up: the page sends it by POST when its button is pressed.
  */
 export async function createSignInPath(db: Db, now: Date, who: Who, lifeMs = LINK_LIFE_MS): Promise<string> {
+  return (await createSignInLink(db, now, who, lifeMs)).path;
+}
+
+/** The same with its id, by which a mail makes a token of its own when it is sent: none lies in a row. */
+export async function createSignInLink(db: Db, now: Date, who: Who, lifeMs: number) {
+  const id = newId('sil', now.getTime());
+  const expiresAt = new Date(now.getTime() + lifeMs);
   const token = newApiKey('svs_').slice(4);
   await insertSignInLink(db, {
     ...who,
-    id: newId('sil', now.getTime()),
+    id,
     hash: hashKey(token),
     createdAt: now,
-    expiresAt: new Date(now.getTime() + lifeMs),
+    expiresAt,
   });
-  return `/app/sign-in#${token}`;
+  return { id, expiresAt, path: `/app/sign-in#${token}` };
 }
 
 /** Makes a session. Its secret is in the answer, then in one browser's cookie, and nowhere else. */
@@ -54,8 +62,11 @@ export async function createSession(db: Db, clock: Clock, { brandId, personId }:
   return { id, secret };
 }
 
-export async function signInByLink(db: Db, clock: Clock, token: string, device: string) {
-  const who = await takeSignInLink(db, hashKey(token), clock.now());
+/** By the token that was shown, or by the one that a mail carries. */
+export async function signInByLink(db: Db, clock: Clock, pageLinks: PageLinks, token: string, device: string) {
+  const now = clock.now();
+  const mailed = pageLinks.read('enter', token, now);
+  const who = await takeSignInLink(db, mailed ? { id: mailed.rowId } : { hash: hashKey(token) }, now);
   if (!who) throw new ApiError('LINK_USED', 'This link was used or has ended; ask for a new one.');
   return await createSession(db, clock, who, device);
 }

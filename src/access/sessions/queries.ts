@@ -21,14 +21,15 @@ export async function insertSignInLink(
 }
 
 /** Uses the link up: of any number of callers one is given whose it was. */
-export async function takeSignInLink(db: Db, hash: Buffer, now: Date) {
+export async function takeSignInLink(db: Db, link: { hash: Buffer } | { id: string }, now: Date) {
   return await db
     .updateTable('signInLinks')
     .from('people')
     .set({ usedAt: now })
     .whereRef('people.id', '=', 'signInLinks.personId')
     .where('people.removedAt', 'is', null)
-    .where('signInLinks.hash', '=', hash)
+    .$if('hash' in link, (query) => query.where('signInLinks.hash', '=', 'hash' in link ? link.hash : Buffer.alloc(0)))
+    .$if('id' in link, (query) => query.where('signInLinks.id', '=', 'id' in link ? link.id : ''))
     .where('signInLinks.usedAt', 'is', null)
     .where('signInLinks.expiresAt', '>', now)
     .returning(['signInLinks.personId', 'signInLinks.brandId'])
@@ -43,4 +44,17 @@ export async function revokeSessionsOf(db: Db, brandId: string, personId: string
     .where('personId', '=', personId)
     .where('revokedAt', 'is', null)
     .execute();
+}
+
+/** Whether a link was made for this person after `since`: a mailbox is not filled by whoever knows its address. */
+export async function hasLinkSince(db: Db, brandId: string, personId: string, since: Date): Promise<boolean> {
+  const row = await db
+    .selectFrom('signInLinks')
+    .select('id')
+    .where('brandId', '=', brandId)
+    .where('personId', '=', personId)
+    .where('createdAt', '>', since)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
 }

@@ -17,6 +17,7 @@ import { applyRoutes } from '../../pages/apply/routes.ts';
 import { fileRoutes } from '../../pages/files/routes.ts';
 import { pageRoutes } from '../../pages/serve.ts';
 import { shareRoutes } from '../../pages/share/routes.ts';
+import { readWebhookFigures } from '../../resources/webhooks/sending/figures-queries.ts';
 import { INGEST, ingestRoutes } from '../../stores/ingest.ts';
 import { ApiError, errorBody, toApiError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
@@ -30,9 +31,12 @@ import { openapiRoutes } from '../openapi/routes.ts';
 import type { Operation, Prepared } from '../operation.ts';
 import { operations } from '../operations.ts';
 import { sessionOperations } from '../session-operations.ts';
+import { meterWebhooks } from '../webhook-metrics.ts';
+import { openBodies } from './bodies.ts';
 import { boundRequests } from './bounded-requests.ts';
 import { isForm, readParts, takeForms } from './form.ts';
 import { healthRoutes } from './health.ts';
+import { limitOpenDoors } from './open-doors.ts';
 import {
   HEAD_WITHIN_MS,
   isUnroutable,
@@ -152,6 +156,12 @@ export async function buildApp(context: Context, { webApp }: { webApp?: string }
   meterOutbox(metrics, CONSUMER_NAMES, (consumer) => lagOf(context.postgres.db, consumer));
   meterLedger(metrics, () => countUnshipped(context.postgres.db));
   meterClicks(metrics, () => backlogOf(context.redis, context.clock.now()));
+  const recently = () => new Date(context.clock.now().getTime() - 300_000);
+  meterWebhooks(
+    metrics,
+    () => readWebhookFigures(context.postgres.db, context.clock.now(), recently()),
+    context.clock.now,
+  );
   meterMails(metrics, () => countMails(context.postgres.db), context.clock.now);
   const door = openDoor(context, metrics);
   const { trustedProxies } = context.config;
@@ -214,11 +224,15 @@ export async function buildApp(context: Context, { webApp }: { webApp?: string }
     if (context.config.isSandbox) reply.header('x-rollcall-clock', context.clock.now().toISOString());
     done();
   });
+  limitOpenDoors(app, context.clock);
+  const bodies = openBodies();
+  app.addHook('preParsing', (request, _reply, payload, done) =>
+    done(null, bodies.bound(request, bodyOf(request, payload))),
+  );
   app.addHook('onRequest', async (request, reply) => {
     if (!isApi(request.url) || hosts.has(request.host, request.url)) return;
     await door.refuse(requestOf(request, reply), new ApiError('NOT_FOUND', 'This host has no such path; see /docs.'));
   });
-  app.addHook('preParsing', (request, _reply, payload, done) => done(null, bodyOf(request, payload)));
   app.setErrorHandler(answerError);
   app.setNotFoundHandler(async (request, reply) => {
     const refusal = noSuchOperation(all, request.method, request.url);

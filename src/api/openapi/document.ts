@@ -5,6 +5,7 @@ import { type Operation, PLANNED_STATUS } from '../operation.ts';
 import { Planned } from '../plans/schema.ts';
 import { exampleOf, idExample } from './examples.ts';
 import { type Json, jsonSchemaOf, meaningOf } from './schema.ts';
+import { webhooksOf } from './webhooks.ts';
 
 /** Codes that every operation can answer. */
 const COMMON: readonly ErrorCode[] = [
@@ -257,6 +258,7 @@ export function openapiDocument(operations: readonly Operation[], info = CURRENT
     servers: [{ url: '/' }],
     tags: [...new Set(operations.map((operation) => operation.tag))].map((name) => ({ name })),
     paths,
+    webhooks: webhooksOf((shape) => schemaOf(shape, 'output', { schemas })),
     components: {
       schemas,
       responses,

@@ -22,7 +22,7 @@ export interface BulkStream {
   drain(): Promise<void>;
 }
 
-// Of 1,000 to 10,000 documents in a body, runs of `bench:directory` differ on the fastest; 8 bodies in flight beat 4, and
+// Of 1,000 to 10,000 documents in a body, runs of `npm run bench -- directory` differ on the fastest; 8 bodies in flight beat 4, and
 // small ones take the least memory.
 const BODY_DOCUMENTS = 2_500;
 const BODY_BYTES = 2 << 20;

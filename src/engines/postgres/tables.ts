@@ -49,6 +49,8 @@ export interface SubscriptionsTable {
   version: Generated<number>;
   createdAt: CreatedAt;
   updatedAt: Date | null;
+  /** Whether Redis is known to have this version. */
+  inRedis: Generated<boolean>;
 }
 
 export interface ApiKeysTable {

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../engines/postgres/open.ts';
 import { StoredPostings } from '../../ledger/entry.ts';
+import { movedSince } from '../../outbox/queries.ts';
 
 /** Entries of one brand, both ends included. */
 export const Range = z.object({ brand_id: z.string(), from: z.number().int(), to: z.number().int() });
@@ -15,7 +16,7 @@ export interface Behind {
 }
 
 /** Gives every brand with a ledger a position, from which it can be held. */
-export async function insertPositions(db: Db): Promise<void> {
+export async function insertPositions(db: Db, after?: Date): Promise<void> {
   await db
     .insertInto('ledgerPositions')
     .columns(['brandId', 'seq'])
@@ -24,6 +25,7 @@ export async function insertPositions(db: Db): Promise<void> {
         .selectFrom('outboxHeads as head')
         .leftJoin('ledgerPositions as position', 'position.brandId', 'head.brandId')
         .select(['head.brandId', sql<number>`0`.as('seq')])
+        .where(movedSince(after))
         .where('head.ledgerSeq', '>', 0)
         .where('position.seq', 'is', null),
     )
@@ -32,17 +34,27 @@ export async function insertPositions(db: Db): Promise<void> {
 }
 
 /** Brands with entries in no batch yet, held until the transaction ends; those that another worker holds are left out. */
-export async function holdBehind(db: Db, limit: number): Promise<Behind[]> {
+export async function holdBehind(db: Db, limit: number, after?: Date): Promise<Behind[]> {
   return await db
     .selectFrom('ledgerPositions as position')
     .innerJoin('outboxHeads as head', 'head.brandId', 'position.brandId')
     .select(['position.brandId', 'position.seq as position', 'head.ledgerSeq as head'])
+    .where(movedSince(after))
     .whereRef('head.ledgerSeq', '>', 'position.seq')
     .orderBy('position.brandId')
     .limit(limit)
     .forUpdate('position')
     .skipLocked()
     .execute();
+}
+
+/** Whether anything is to be brought to ClickHouse, in one statement. */
+export async function isAnythingToShip(db: Db, after?: Date): Promise<boolean> {
+  const { rows } = await sql<{ due: boolean }>`
+    select exists (select from ledger_batches where sent_at is null) or exists (
+      select from outbox_heads as head left join ledger_positions as position on position.brand_id = head.brand_id
+      where ${movedSince(after)} and head.ledger_seq > coalesce(position.seq, 0)) as due`.execute(db);
+  return rows[0]?.due ?? false;
 }
 
 /** Fixes what the batch is, and that none of it will be in another. */

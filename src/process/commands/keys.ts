@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { refreshAccess } from '../../access/credits/refresh.ts';
 import { createKey, revokeKey } from '../../access/keys/actions.ts';
@@ -50,6 +51,12 @@ async function rotate(engines: CommandEngines, keyOrId: string, overlapMs: numbe
   process.stderr.write(`${made.id}: keep the key, it is not shown again. ${old.id} ${ends}.\n`);
 }
 
+/** A key is never an argument: every process of the machine can read those, and shells keep them. */
+async function idOrKey(asked: string): Promise<string> {
+  if (/^sv[ks]_/.test(asked)) throw new Error('Give the id of the key, or - and the key itself on stdin.');
+  return asked === '-' ? (await text(process.stdin)).trim() : asked;
+}
+
 export function keyCommands(program: Command): void {
   const key = program.command('key').description('API keys');
   key
@@ -94,22 +101,22 @@ export function keyCommands(program: Command): void {
   key
     .command('rotate')
     .description('replace a key: a new one of the same brand, type and name; prints it, this once')
-    .argument('<key-or-id>', 'the old key itself (svk_…) or its id, as lists show it', filled)
+    .argument('<id>', "the old key's id, as lists show it, or - to read the id or the key itself from stdin", filled)
     .addOption(
       new Option('--overlap <duration>', `how long the old key still works, ${DURATION_FORM}`)
         .argParser(overlap)
         .default(DAY_MS, '24h'),
     )
-    .action((keyOrId: string, options: { overlap: number }) =>
-      withEngines((engines) => rotate(engines, keyOrId, options.overlap)),
+    .action((asked: string, options: { overlap: number }) =>
+      withEngines(async (engines) => rotate(engines, await idOrKey(asked), options.overlap)),
     );
   key
     .command('revoke')
     .description('revoke a key; it stops within a second on every process; prints its id')
-    .argument('<key-or-id>', 'the key itself (svk_…) or its id, as lists show it', filled)
-    .action((keyOrId: string) =>
+    .argument('<id>', "the key's id, as lists show it, or - to read the id or the key itself from stdin", filled)
+    .action((asked: string) =>
       withEngines(async (engines) => {
-        process.stdout.write(`${await revokeKey(engines, keyOrId)}\n`);
+        process.stdout.write(`${await revokeKey(engines, await idOrKey(asked))}\n`);
       }),
     );
 }

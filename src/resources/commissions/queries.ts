@@ -11,6 +11,9 @@ export type CommissionRow = Selectable<CommissionsTable>;
 export interface CommissionWhere extends ListWindow {
   status?: CommissionStatus | undefined;
   creator_email?: string | undefined;
+  campaign_id?: string | undefined;
+  link_id?: string | undefined;
+  type?: 'sale' | 'manual' | undefined;
 }
 
 /** With what the wire shows of its order, its store and its creator: the link's own name for them, else theirs. */
@@ -35,12 +38,15 @@ const withFacts = (db: Db, brandId: string) =>
 export type CommissionFacts = Awaited<ReturnType<typeof getCommission>>;
 
 function matching(db: Db, brandId: string, where: CommissionWhere) {
-  const { status, creator_email } = where;
+  const { status, creator_email, campaign_id, link_id, type } = where;
   let query = db
     .selectFrom('commissions')
     .where('commissions.brandId', '=', brandId)
     .where(inWindow('commissions.createdAt', where));
   if (status !== undefined) query = query.where('commissions.status', '=', status);
+  if (campaign_id !== undefined) query = query.where('commissions.campaignId', '=', campaign_id);
+  if (link_id !== undefined) query = query.where('commissions.linkId', '=', link_id);
+  if (type !== undefined) query = query.where('commissions.orderId', type === 'manual' ? 'is' : 'is not', null);
   if (creator_email === undefined) return query;
   const creators = db
     .selectFrom('creators')

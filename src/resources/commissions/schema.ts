@@ -118,6 +118,9 @@ export const AffiliateCommission = CommissionEvent.extend({
 export const CommissionFilter = z.object({
   status: CommissionStatus.optional(),
   creator_email: z.email().max(254).optional().describe('In any case.'),
+  campaign_id: z.string().max(100).optional(),
+  link_id: z.string().max(100).optional(),
+  type: CommissionEvent.shape.type.optional(),
   ...ListQuery,
 });
 

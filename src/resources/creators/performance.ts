@@ -54,6 +54,8 @@ export async function creatorsOf(
     ...toWire(row),
     photo_app: igHandle,
     video_app: ttHandle,
+    on_roster: row.rosterStatus !== 'removed',
+    roster_id: row.entryId,
     performance: performanceOf(figures.get(row.id) ?? [], currency),
   }));
 }

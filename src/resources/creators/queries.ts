@@ -4,6 +4,7 @@ import { inBatches } from '../../engines/postgres/batches.ts';
 import type { Db, Exports } from '../../engines/postgres/open.ts';
 import { type Cut, cutTo, inWindow } from '../../engines/postgres/window.ts';
 import type { CreatorsTable } from '../../engines/postgres/workflow-tables.ts';
+import { isPerson, type PersonWhere } from './filter-queries.ts';
 import type { HandlePlatform } from './profiles.ts';
 
 export type CreatorRow = Selectable<CreatorsTable>;
@@ -86,8 +87,7 @@ export async function updateCreator(
     .executeTakeFirst();
 }
 
-export interface CreatorWhere extends ListWindow {
-  search?: string | undefined;
+export interface CreatorWhere extends ListWindow, PersonWhere {
   platform?: HandlePlatform | 'stream_app' | undefined;
   min_followers?: number | undefined;
 }
@@ -100,19 +100,14 @@ const largestFollowing = sql<number | null>`greatest(creators.ig_followers, crea
 
 /** Who is on the brand's roster or was: somebody who only applied is not the brand's creator. */
 function matchingCreators(db: Db, brandId: string, where: CreatorWhere) {
-  const { search, platform, min_followers } = where;
+  const { platform, min_followers } = where;
   let matching = db
     .selectFrom('rosterEntries as entry')
     .innerJoin('creators', 'creators.id', 'entry.creatorId')
     .where('entry.brandId', '=', brandId)
     .where('creators.brandId', '=', brandId)
-    .where(inWindow('entry.addedAt', where));
-  if (search !== undefined) {
-    const pattern = `%${search.replace(/[\\%_]/g, '\\$&')}%`;
-    matching = matching.where((eb) =>
-      eb.or([eb('creators.name', 'ilike', pattern), eb('creators.email', 'ilike', pattern)]),
-    );
-  }
+    .where(inWindow('entry.addedAt', where))
+    .where(isPerson(where));
   // No handle of the stream app is kept, so nobody is known to be there.
   if (platform === 'stream_app') return matching.where(sql<boolean>`false`);
   if (platform !== undefined) matching = matching.where(HANDLE[platform], 'is not', null);
@@ -123,7 +118,8 @@ function matchingCreators(db: Db, brandId: string, where: CreatorWhere) {
 async function selectCreators(db: Db, brandId: string, where: CreatorWhere, cut: Cut) {
   const rows = matchingCreators(db, brandId, where)
     .selectAll('creators')
-    .select(['entry.id as entryId', 'entry.addedAt as joinedAt', largestFollowing.as('followers')]);
+    .select(['entry.id as entryId', 'entry.addedAt as joinedAt', 'entry.note', 'entry.status as rosterStatus'])
+    .select(largestFollowing.as('followers'));
   return await cutTo(rows, { time: 'entry.addedAt', id: 'entry.id', sort: where.sort }, cut).execute();
 }
 

@@ -17,6 +17,20 @@ export const CreatorName = z.string().trim().min(1).max(200);
 export const MAX_TAGS = 50;
 export const Tags = z.array(z.string().trim().min(1).max(50)).max(MAX_TAGS);
 
+/** What a list of people can be asked for. */
+export const PersonFilter = {
+  search: z
+    .string()
+    .trim()
+    .min(1)
+    .max(200)
+    .describe('Part of a name, an e-mail address or a handle, in any case.')
+    .optional(),
+  creator_email: Email.describe('The whole address, in any case.').optional(),
+  handle: Handle.describe('On either platform, in any case, with or without `@`.').optional(),
+  tag: z.string().trim().min(1).max(50).describe('One of the tags, in any case.').optional(),
+};
+
 /** One of the brand's own creators, with what they brought. */
 export const Creator = z
   .object({
@@ -36,12 +50,15 @@ export const Creator = z
     }),
     tags: z.array(z.string()),
     joined_at: timestamp.describe('When they were put on the roster.'),
+    note: z.string().nullable().describe("The brand's own, of the roster."),
+    on_roster: z.boolean().describe('False of one who was removed.'),
+    roster_id: z.string().describe('The same person in `/v1/roster`.'),
   })
   .meta({ id: 'Creator' });
 export type Creator = z.infer<typeof Creator>;
 
 export const CreatorFilter = z.object({
-  search: z.string().trim().min(1).max(200).describe('Part of a name or e-mail address, in any case.').optional(),
+  ...PersonFilter,
   platform: z.enum(['photo_app', 'video_app', 'stream_app']).describe('With a handle there.').optional(),
   min_followers: integerParameter({ min: 0 })
     .describe('On `platform` where one is given, else on the platform with the most.')

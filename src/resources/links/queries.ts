@@ -1,10 +1,11 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { ListWindow, Page } from '../../api/page.ts';
-import type { LinkPastCodesTable, LinksTable } from '../../engines/postgres/attribution-tables.ts';
+import type { LinkPastCodesTable, LinksTable, LinkType } from '../../engines/postgres/attribution-tables.ts';
 import { inBatches } from '../../engines/postgres/batches.ts';
 import type { Db, Exports } from '../../engines/postgres/open.ts';
 import { type Cut, cutTo, inOrder, inWindow } from '../../engines/postgres/window.ts';
 import { notFound } from '../../values/errors.ts';
+import { patternOf } from '../creators/filter-queries.ts';
 
 export type LinkRow = Selectable<LinksTable>;
 
@@ -24,17 +25,29 @@ export type ListedLink = Awaited<ReturnType<typeof getLink>>;
 
 export interface LinkWhere extends ListWindow {
   creator_email?: string | undefined;
+  campaign_id?: string | undefined;
+  type?: LinkType | undefined;
+  active?: boolean | undefined;
+  search?: string | undefined;
 }
 
 /** The filter as a condition on a link. */
-function matches(db: Db, brandId: string, { creator_email: email, ...window }: LinkWhere) {
-  if (email === undefined) return inWindow('links.createdAt', window);
-  const creator = db
-    .selectFrom('creators')
-    .select('creators.id')
-    .where('creators.brandId', '=', brandId)
-    .where(sql`lower(creators.email)`, '=', sql`lower(${email})`);
-  return sql<boolean>`${inWindow('links.createdAt', window)} and links.creator_id in (${creator})`;
+function matches(db: Db, brandId: string, where: LinkWhere) {
+  const { creator_email: email, campaign_id, type, active, search, ...window } = where;
+  const conditions = [inWindow('links.createdAt', window)];
+  if (campaign_id !== undefined) conditions.push(sql<boolean>`links.campaign_id = ${campaign_id}`);
+  if (type !== undefined) conditions.push(sql<boolean>`links.type = ${type}`);
+  if (active !== undefined) conditions.push(sql<boolean>`links.active = ${active}`);
+  if (search !== undefined) conditions.push(sql<boolean>`links.value ilike ${patternOf(search)}`);
+  if (email !== undefined) {
+    const creator = db
+      .selectFrom('creators')
+      .select('creators.id')
+      .where('creators.brandId', '=', brandId)
+      .where(sql`lower(creators.email)`, '=', sql`lower(${email})`);
+    conditions.push(sql<boolean>`links.creator_id in (${creator})`);
+  }
+  return sql<boolean>`(${sql.join(conditions, sql` and `)})`;
 }
 
 /** The page is found by ids alone, so that creators of rows before it are never read. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ListQuery, listOf, Pagination, timestamp } from '../../api/page.ts';
+import { booleanParameter, ListQuery, listOf, Pagination, timestamp } from '../../api/page.ts';
 import { besideOthers, type Unchecked } from '../../api/problems.ts';
 import type { CurrencyFigures, LinkFigures } from '../../figures/schema.ts';
 import { Currency, fromMinor, fromPpm, toPpm } from '../../values/money.ts';
@@ -77,7 +77,14 @@ export const LinkDeactivated = z.object({
   deactivated: z.literal(true),
 });
 
-export const LinkFilter = z.object({ creator_email: Email.describe('In any case.').optional(), ...ListQuery });
+export const LinkFilter = z.object({
+  creator_email: Email.describe('In any case.').optional(),
+  campaign_id: z.string().max(100).optional(),
+  type: type.optional(),
+  active: booleanParameter().optional(),
+  search: z.string().trim().min(1).max(200).describe('Part of the code or name, in any case.').optional(),
+  ...ListQuery,
+});
 export type LinkFilter = z.output<typeof LinkFilter>;
 
 export const Destination = WebAddress.meta({ example: 'https://shop.example/summer' });

@@ -1,8 +1,11 @@
 import type { AccessEngines } from '../../access/credits/access.ts';
 import { bumpVersion } from '../../access/credits/queries.ts';
-import { revokeSessionsOf } from '../../access/sessions/queries.ts';
+import { createSignInLink, INVITATION_LIFE_MS, LINK_LIFE_MS } from '../../access/sessions/actions.ts';
+import { hasLinkSince, revokeSessionsOf } from '../../access/sessions/queries.ts';
+import type { Context } from '../../api/context.ts';
 import { given } from '../../api/patch.ts';
 import { inWork, type Work } from '../../api/work.ts';
+import { queueMail } from '../../mail/queue.ts';
 import { ApiError, notFound } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { findBrand, holdBrand } from '../brands/queries.ts';
@@ -11,6 +14,7 @@ import {
   findPerson,
   findPersonToSignIn,
   insertPerson,
+  listPeopleByEmail,
   type PersonRow,
   updatePerson as setPerson,
 } from './queries.ts';
@@ -21,6 +25,33 @@ export async function createPerson(work: Work, { email, name = null, role }: Per
   const row = await insertPerson(db, { id: newId('per', now.getTime()), brandId, email, name, role, createdAt: now });
   work.audit({ resourceId: row.id, old: null, new: row });
   return row;
+}
+
+/** With a link of three days, mailed, and shown to the owner who invites. */
+export async function invitePerson(work: Work, create: PersonCreate, invitedBy: string) {
+  const row = await createPerson(work, create);
+  const who = { brandId: work.brandId, personId: row.id };
+  const { id, expiresAt, path } = await createSignInLink(work.db, work.now, who, INVITATION_LIFE_MS);
+  const params = { link_id: id, invited_by: invitedBy, expires_at: expiresAt.toISOString() };
+  await queueMail(work, { kind: 'sign_in', to: row.email, subjectRow: id, params });
+  return { row, path };
+}
+
+const MAILS_APART_MS = 60_000;
+
+/** Mails a link to whoever has this address, for each brand of theirs; says nothing of whether anybody has it. */
+export async function mailSignInLinks({ postgres, clock }: Context, email: string, requestId: string): Promise<void> {
+  for (const person of await listPeopleByEmail(postgres.db, email)) {
+    const { brandId, id: personId } = person;
+    const actor = { brandId, keyId: null, operation: 'request_sign_in', requestId };
+    await inWork(postgres.db, clock, actor, async (work) => {
+      const since = new Date(work.now.getTime() - MAILS_APART_MS);
+      if (await hasLinkSince(work.db, brandId, personId, since)) return;
+      const { id, expiresAt } = await createSignInLink(work.db, work.now, { brandId, personId }, LINK_LIFE_MS);
+      const params = { link_id: id, invited_by: null, expires_at: expiresAt.toISOString() };
+      await queueMail(work, { kind: 'sign_in', to: person.email, subjectRow: id, params });
+    });
+  }
 }
 
 /** Under the brand's lock, so that of two owners who remove each other one stays. */

@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import { refreshAccess } from '../../access/credits/refresh.ts';
-import { createSignInPath, INVITATION_LIFE_MS } from '../../access/sessions/actions.ts';
+import { personOf } from '../../access/keys/rules.ts';
 import type { Context } from '../../api/context.ts';
 import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
 import { pageOf, paginationOf } from '../../api/page.ts';
 import { notFound } from '../../values/errors.ts';
 import { toWire } from '../../values/wire.ts';
-import { createPerson, patchPerson, removePerson } from './actions.ts';
+import { invitePerson as inviteByMail, patchPerson, removePerson } from './actions.ts';
 import { findPerson, type PersonRow, listPeople as selectPeople } from './queries.ts';
 import { Person, PersonAnswer, PersonCreate, PersonFilter, PersonInvited, PersonList, PersonPatch } from './schema.ts';
 
 const tag = 'People';
 const Id = z.object({ id: z.string().max(100) });
-const personOf = (row: PersonRow) => Person.parse(toWire(row));
+const toPerson = (row: PersonRow) => Person.parse(toWire(row));
 
 export const accessEngines = ({ postgres, redis, clock }: Context) => ({ db: postgres.db, redis, clock });
 
@@ -32,7 +32,7 @@ const listPeople = operation({
   handler: async ({ postgres }, { caller, query }) => {
     const page = pageOf(query);
     const { rows, total } = await selectPeople(postgres.db, caller.brandId, query, page);
-    return { data: rows.map(personOf), pagination: paginationOf(page, total) };
+    return { data: rows.map(toPerson), pagination: paginationOf(page, total) };
   },
 });
 
@@ -53,7 +53,7 @@ const getPerson = operation({
   handler: async ({ postgres }, { caller, params }) => {
     const row = await findPerson(postgres.db, caller.brandId, params.id);
     if (!row) throw notFound('person');
-    return { data: personOf(row) };
+    return { data: toPerson(row) };
   },
 });
 
@@ -63,7 +63,7 @@ const invitePerson = change({
   path: '/v1/people',
   tag,
   summary: 'Invite a person',
-  description: 'Makes the person and a link that signs in once, good for three days.',
+  description: 'Makes the person and mails a link that signs in once, good for three days; it is also in the answer.',
   callers: ['session'],
   ownersOnly: true,
   params: nothing,
@@ -75,12 +75,10 @@ const invitePerson = change({
   sealsAnswer: true,
   hints: { readOnly: false, idempotent: false, destructive: false },
   lookUp: noLookUp,
-  apply: async (work, { body }) => {
-    const row = await createPerson(work, body);
-    const who = { brandId: work.brandId, personId: row.id };
-    return {
-      data: { ...personOf(row), sign_in_path: await createSignInPath(work.db, work.now, who, INVITATION_LIFE_MS) },
-    };
+  apply: async (work, { body, caller }) => {
+    const { name, email } = personOf(caller);
+    const { row, path } = await inviteByMail(work, body, name ?? email);
+    return { data: { ...toPerson(row), sign_in_path: path } };
   },
 });
 
@@ -101,7 +99,7 @@ const updatePerson = change({
   hints: { readOnly: false, idempotent: true, destructive: false },
   lookUp: noLookUp,
   apply: async (work, { params, body, caller }) => ({
-    data: personOf(await patchPerson(work, caller.subscription.id, params.id, body)),
+    data: toPerson(await patchPerson(work, caller.subscription.id, params.id, body)),
   }),
   afterwards: (context, { caller }) => refreshAccess(accessEngines(context), [caller.subscription.id]),
 });
@@ -123,7 +121,7 @@ const removePersonOperation = change({
   hints: { readOnly: false, idempotent: false, destructive: true },
   lookUp: noLookUp,
   apply: async (work, { params, caller }) => ({
-    data: personOf(await removePerson(work, caller.subscription.id, params.id)),
+    data: toPerson(await removePerson(work, caller.subscription.id, params.id)),
   }),
   afterwards: (context, { caller }) => refreshAccess(accessEngines(context), [caller.subscription.id]),
 });

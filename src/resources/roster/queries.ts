@@ -6,6 +6,7 @@ import { type Cut, cutTo, inOrder, inWindow } from '../../engines/postgres/windo
 import type { RosterEntriesTable, RosterStatus } from '../../engines/postgres/workflow-tables.ts';
 import { notFound } from '../../values/errors.ts';
 import { fromMinor } from '../../values/money.ts';
+import { isAsked, isPerson, type PersonWhere } from '../creators/filter-queries.ts';
 
 export type RosterRow = Selectable<RosterEntriesTable>;
 
@@ -82,14 +83,18 @@ const INCLUDED: Record<'active' | 'paused' | 'removed', RosterStatus[]> = {
 };
 const ALL: RosterStatus[] = ['active', 'hired', 'paused', 'removed'];
 
-export interface RosterWhere extends ListWindow {
+export interface RosterWhere extends ListWindow, PersonWhere {
   status?: keyof typeof INCLUDED | undefined;
 }
 
-const matchingEntries = (db: Db, brandId: string, { status, ...window }: RosterWhere) =>
-  entriesOf(db, brandId)
+function matchingEntries(db: Db, brandId: string, { status, ...where }: RosterWhere) {
+  const entries = entriesOf(db, brandId)
     .where('status', 'in', status === undefined ? ALL : INCLUDED[status])
-    .where(inWindow('addedAt', window));
+    .where(inWindow('addedAt', where));
+  if (!isAsked(where)) return entries;
+  const people = db.selectFrom('creators').select('creators.id').where('creators.brandId', '=', brandId);
+  return entries.where('creatorId', 'in', people.where(isPerson(where)));
+}
 
 /** Entries are cut to what is wanted before anything is looked up of them. */
 async function selectRecords(db: Db, brandId: string, where: RosterWhere, cut: Cut) {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ListQuery, listOf, timestamp } from '../../api/page.ts';
 import { besideOthers, type Unchecked } from '../../api/problems.ts';
-import { CreatorName, Email, Handle, Tags } from '../creators/schema.ts';
+import { CreatorName, Email, Handle, PersonFilter, Tags } from '../creators/schema.ts';
 
 const status = z.enum(['active', 'hired', 'paused', 'removed']).describe('`hired`: active, and added by handle.');
 const settableStatus = z.enum(['active', 'paused', 'removed']);
@@ -23,20 +23,20 @@ export const RosterEntry = z
     by_currency: z
       .array(z.object({ currency: z.string(), total_earned: z.number() }))
       .describe('The same in other currencies.'),
+    ig_handle: z.string().nullable(),
+    tt_handle: z.string().nullable(),
+    tags: z.array(z.string()),
+    note: z.string().nullable(),
   })
   .meta({ id: 'RosterEntry' });
 
 /** Everything the brand holds of one creator of its roster. */
 export const RosterRecord = RosterEntry.extend({
   creator_id: z.string().describe('The same person in `/v1/creators`.'),
-  ig_handle: z.string().nullable(),
-  tt_handle: z.string().nullable(),
   pfp_url: z.string().nullable(),
   ig_followers: count,
   tt_followers: count,
   engagement_rate: z.number().nullable().describe('Percent: 3.5 means 3.5 %.'),
-  tags: z.array(z.string()),
-  note: z.string().nullable(),
   updated_at: timestamp.nullable(),
 }).meta({ id: 'RosterRecord' });
 
@@ -57,6 +57,7 @@ export const RosterRemoved = z.object({ id: z.string(), status: z.literal('remov
 
 export const RosterFilter = z.object({
   status: settableStatus.describe('`active` also finds the hired.').optional(),
+  ...PersonFilter,
   ...ListQuery,
 });
 export type RosterFilter = z.output<typeof RosterFilter>;

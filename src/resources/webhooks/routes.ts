@@ -6,6 +6,8 @@ import { assertPublic, createSubscription, deleteSubscription, patchSubscription
 import { eachSubscription, getListed, listSubscriptions } from './queries.ts';
 import {
   knownEvents,
+  OlderWebhook,
+  OlderWebhookCreate,
   Webhook,
   WebhookCreate,
   WebhookCreated,
@@ -88,6 +90,35 @@ const createWebhook = change({
   },
   apply: async (work, { body: { url, events, description = null } }, secrets) => {
     const { row, secret } = await createSubscription(work, secrets, { variant: 'current', url, events, description });
+    return { data: { ...webhookOf(row), secret } };
+  },
+});
+
+/** What the older interface does at its `POST /api/v1/webhooks`: the webhook has its names, its form and its retries. */
+export const createOlderWebhook = change({
+  id: 'create_webhook',
+  method: 'POST',
+  path: '/v1/webhooks',
+  tag,
+  summary: 'Subscribe to events',
+  description: 'The secret is in this answer in full, and never again. A brand has at most ten webhooks.',
+  callers: ['brand'],
+  params: nothing,
+  query: nothing,
+  body: OlderWebhookCreate,
+  response: z.object({ data: OlderWebhook }),
+  sealsAnswer: true,
+  status: 201,
+  errors: ['WEBHOOK_LIMIT_REACHED'],
+  hints: { readOnly: false, idempotent: false, destructive: false },
+  lookUp: async ({ config, secrets }, { body }) => {
+    knownEvents('legacy', body.events);
+    await assertPublic(body.url, config.outboundAllow);
+    return secrets;
+  },
+  apply: async (work, { body: { url, events, secret: own, description = null } }, secrets) => {
+    const input = { variant: 'legacy' as const, url, events, description, secret: own };
+    const { row, secret } = await createSubscription(work, secrets, input);
     return { data: { ...webhookOf(row), secret } };
   },
 });

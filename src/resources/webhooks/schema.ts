@@ -33,26 +33,19 @@ const events = z
   .describe(`One or more of ${EVENT_NAMES.current.join(', ')}. Repeats count once.`);
 const description = z.string().trim().max(200).nullable();
 
-/** The older interface also takes a secret of the caller's. */
-export const LegacyWebhookCreate = z
-  .object({
-    url,
-    events: z
-      .array(z.string().max(100))
-      .min(1)
-      .max(100)
-      .describe(`One or more of ${EVENT_NAMES.legacy.join(', ')}. Repeats count once.`),
-    secret: z
-      .string()
-      .regex(/^[\x21-\x7e]{8,256}$/, 'must be 8 to 256 visible ASCII characters')
-      .optional()
-      .describe('Signs the deliveries; made for you when omitted.'),
-  })
-  .meta({ id: 'LegacyWebhookCreate' });
-
 export const WebhookCreate = z
   .object({ url, events, description: description.optional() })
   .meta({ id: 'WebhookCreate' });
+
+/** As the older interface takes it: with a secret of the caller's, where they have one. */
+export const OlderWebhookCreate = WebhookCreate.extend({
+  events: events.describe(`One or more of ${EVENT_NAMES.legacy.join(', ')}. Repeats count once.`),
+  secret: z
+    .string()
+    .regex(/^[\x21-\x7e]{8,256}$/, 'must be 8 to 256 visible ASCII characters')
+    .optional()
+    .describe('Signs the deliveries; one is made when omitted.'),
+}).meta({ id: 'OlderWebhookCreate' });
 
 export const WebhookPatch = z
   .object({
@@ -113,6 +106,19 @@ export const WebhookDeleted = z.object({ deleted: z.literal(true), id: z.string(
 
 export const WebhookFilter = z.object({ ...ListQuery });
 export const WebhookList = listOf(Webhook);
+
+/** A webhook as the older interface shows it. */
+export const OlderWebhook = Webhook.pick({
+  id: true,
+  url: true,
+  events: true,
+  secret: true,
+  status: true,
+  created_at: true,
+  last_status_code: true,
+})
+  .extend({ last_triggered: timestamp.nullable().describe('When the newest attempt began.') })
+  .meta({ id: 'OlderWebhook' });
 
 /** Throws VALIDATION_ERROR with a detail for each name that the variant does not know. Repeats are folded. */
 export function knownEvents(variant: Variant, names: readonly string[]): string[] {

@@ -1,6 +1,7 @@
 import { startAuthentication } from '@simplewebauthn/browser';
 import { useState } from 'react';
 import { callApp } from '../call/call.ts';
+import { Form } from '../kit/form.tsx';
 import { Button } from '../kit/parts.tsx';
 
 type Options = Parameters<typeof startAuthentication>[0]['optionsJSON'];
@@ -17,6 +18,24 @@ async function withPasskey(): Promise<void> {
   );
   const response = await startAuthentication({ optionsJSON: data.options });
   await callApp('POST', 'session/passkey', { challenge_id: data.challenge_id, response });
+}
+
+/** The answer is the same whether somebody has the address or not. */
+function MailForm() {
+  const [isSent, setSent] = useState(false);
+  if (isSent) {
+    return <p className="note-box">If this address belongs to one of a brand’s people, a link is on its way to it.</p>;
+  }
+  return (
+    <Form
+      action="Mail me a link"
+      fields={[{ name: 'email', label: 'E-mail', kind: 'email', isRequired: true }]}
+      onSubmit={async (values) => {
+        await callApp('POST', 'session/mail', { email: values.text('email') });
+        setSent(true);
+      }}
+    />
+  );
 }
 
 /** A link's token stands behind the `#`: it is used when the button is pressed, and by nothing that only looks. */
@@ -52,10 +71,7 @@ export function SignIn() {
             </Button>
           </>
         ) : (
-          <p className="hint">
-            Use a passkey, or open a sign-in link. An owner of your brand can send you one; whoever runs the server
-            prints one with <code>npm run cli -- sign-in --brand NAME</code>.
-          </p>
+          <MailForm />
         )}
         <p>
           <Button isBusy={isBusy} onPress={() => void signIn(withPasskey)}>

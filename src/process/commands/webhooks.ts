@@ -1,0 +1,132 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { z } from 'zod';
+import { readConfig } from '../../config.ts';
+import { sampleData } from '../../resources/webhooks/catalogue.ts';
+import { newId } from '../../values/ids.ts';
+import { forward } from '../listening/forward.ts';
+import { beforeLast, type Listening, listen } from '../listening/listen.ts';
+import { findListening, listenSecret, noteListening } from '../listening/state.ts';
+import { filled, wholeNumber } from './arguments.ts';
+import { openRest } from './rest.ts';
+import { jsonOption, printList } from './table.ts';
+
+const print = (line: string) => void process.stdout.write(`${line}\n`);
+const say = (line: string) => void process.stderr.write(`${line}\n`);
+
+function address(value: string): string {
+  if (URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)) return value;
+  throw new InvalidArgumentError('must be an address that begins with http:// or https://.');
+}
+
+interface ListenOptions {
+  forwardTo?: string;
+  events?: string;
+  since?: string;
+  last?: number;
+  legacy?: true;
+}
+
+async function runListen({ forwardTo, events, since, last, legacy }: ListenOptions): Promise<void> {
+  const { directory } = readConfig();
+  const stopping = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
+  const listening: Listening = {
+    ...{ rest: openRest(), secret: listenSecret(directory), target: forwardTo, after: since ?? 'latest' },
+    ...{ variant: legacy ? 'legacy' : 'current', types: events?.split(',') ?? [], signal: stopping.signal, print, say },
+  };
+  const after = last === undefined ? listening.after : await beforeLast(listening, last);
+  if (forwardTo !== undefined) {
+    noteListening(directory, forwardTo);
+    say(`Forwarding to ${forwardTo}. The signing secret is ${listening.secret} and stays the same.`);
+  }
+  say(`Listening to ${listening.rest.url}; Ctrl-C ends it.`);
+  try {
+    await listen({ ...listening, after });
+  } finally {
+    if (forwardTo !== undefined) noteListening(directory, undefined);
+  }
+}
+
+const Webhooks = z.object({
+  data: z.array(
+    z.object({
+      ...{ id: z.string(), url: z.string(), events: z.array(z.string()), status: z.string() },
+      ...{ active: z.boolean(), last_status_code: z.number().nullable() },
+    }),
+  ),
+});
+const Deliveries = z.object({
+  data: z.array(
+    z.object({
+      ...{ id: z.string(), event: z.string(), state: z.string(), attempts: z.number(), event_id: z.string() },
+      ...{ last_status_code: z.number().nullable(), created_at: z.string() },
+    }),
+  ),
+});
+const Made = z.object({ data: z.object({ id: z.string() }) });
+
+/** A sample to the `listen` that runs, else to the brand's newest active webhook. */
+async function runTrigger(event: string): Promise<void> {
+  const listening = findListening(readConfig().directory);
+  if (listening) {
+    const data = sampleData('current', event);
+    if (data === undefined) throw new Error(`${event} is no event; see \`GET /v1/webhooks/events\`.`);
+    const eventId = newId('evt_test', Date.now());
+    const sample = { variant: 'current' as const, eventId, event, createdAt: new Date(), data, isTest: true };
+    return await forward(listening.target, listening.secret, sample, print);
+  }
+  const rest = openRest();
+  const { data } = Webhooks.parse(await rest.send('GET', '/v1/webhooks?limit=100'));
+  const target = data.find(({ active }) => active);
+  if (!target) throw new Error('No `listen --forward-to` runs, and the brand has no active webhook to send it to.');
+  const made = Made.parse(await rest.send('POST', `/v1/webhooks/${target.id}/test`, { event }));
+  print(made.data.id);
+}
+
+/** Whoever builds a receiver: everything by REST, with a brand's key. */
+export function webhookCommands(program: Command): void {
+  program
+    .command('listen')
+    .description("prints a brand's events as they come, or sends them, signed, to a receiver on this machine")
+    .option('--forward-to <address>', 'where to send them, such as http://127.0.0.1:3000/hook', address)
+    .option('--events <names>', 'only these, with commas between them', filled)
+    .option('--since <event id>', 'begin after this event, not with the next one', filled)
+    .option('--last <count>', 'begin with the newest so many', wholeNumber(1, 10_000))
+    .option('--legacy', 'in the form of the older interface')
+    .action(runListen);
+  program
+    .command('trigger')
+    .description('sends a sample to the `listen` that runs, else to the newest active webhook')
+    .argument('<event>', 'such as commission.approved', filled)
+    .action(runTrigger);
+  const webhook = program.command('webhook').description("a brand's webhooks, by REST");
+  webhook
+    .command('list')
+    .description('newest first')
+    .addOption(jsonOption())
+    .action(async ({ json }: { json?: boolean }) => {
+      const { data } = Webhooks.parse(await openRest().send('GET', '/v1/webhooks?limit=100'));
+      const rows = data.map(({ active: _active, events, ...one }) => ({ ...one, events: events.join(',') }));
+      printList(['id', 'status', 'last_status_code', 'url', 'events'], rows, json);
+    });
+  webhook
+    .command('deliveries')
+    .description('newest first, the last hundred')
+    .argument('<webhook>', 'its id', filled)
+    .addOption(jsonOption())
+    .action(async (id: string, { json }: { json?: boolean }) => {
+      const where = `/v1/webhooks/${encodeURIComponent(id)}/deliveries?limit=100`;
+      const { data } = Deliveries.parse(await openRest().send('GET', where));
+      printList(['id', 'created_at', 'state', 'attempts', 'last_status_code', 'event', 'event_id'], data, json);
+    });
+  webhook
+    .command('resend')
+    .description('sends an event again; prints the new delivery')
+    .argument('<delivery>', 'its id', filled)
+    .action(async (id: string) => {
+      const made = Made.parse(
+        await openRest().send('POST', `/v1/webhooks/deliveries/${encodeURIComponent(id)}/resend`, {}),
+      );
+      print(made.data.id);
+    });
+}

@@ -1,0 +1,58 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { z } from 'zod';
+import { newWebhookSecret } from '../../resources/webhooks/signature.ts';
+
+const State = z.object({
+  secret: z.string(),
+  /** Of the `listen` that runs: its process, and where it forwards to. */
+  pid: z.number().optional(),
+  forward_to: z.string().optional(),
+});
+type State = z.infer<typeof State>;
+
+const fileOf = (directory: string) => path.join(directory, 'listen.json');
+
+function read(directory: string): State | undefined {
+  const file = fileOf(directory);
+  return existsSync(file) ? State.parse(JSON.parse(readFileSync(file, 'utf8'))) : undefined;
+}
+
+/** Written whole before it has its name, readable by its owner alone. */
+function write(directory: string, state: State): void {
+  mkdirSync(directory, { recursive: true });
+  const draft = `${fileOf(directory)}.${process.pid}`;
+  writeFileSync(draft, JSON.stringify(state), { mode: 0o600 });
+  renameSync(draft, fileOf(directory));
+}
+
+/** The secret that `listen` signs with: made once, the same after every restart. */
+export function listenSecret(directory: string): string {
+  const kept = read(directory);
+  if (kept) return kept.secret;
+  const secret = newWebhookSecret();
+  write(directory, { secret });
+  return secret;
+}
+
+/** Says that this process forwards to `target`; undefined: it no longer does. */
+export function noteListening(directory: string, target: string | undefined): void {
+  const secret = listenSecret(directory);
+  write(directory, target === undefined ? { secret } : { secret, pid: process.pid, forward_to: target });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Where a `listen` that runs forwards to, and its secret. */
+export function findListening(directory: string): { secret: string; target: string } | undefined {
+  const state = read(directory);
+  if (state?.pid === undefined || state.forward_to === undefined || !isAlive(state.pid)) return undefined;
+  return { secret: state.secret, target: state.forward_to };
+}

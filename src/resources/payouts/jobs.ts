@@ -1,0 +1,18 @@
+import type { Context } from '../../api/context.ts';
+import { inWork } from '../../api/work.ts';
+import { postEarlierPayout } from './earlier-actions.ts';
+import { listUnposted } from './queries.ts';
+
+const AT_ONCE = 100;
+
+/** Posts payouts of an installation that was updated, once. One that fails holds up no other. */
+export async function postEarlierPayouts({ postgres, clock, log }: Context): Promise<void> {
+  for (const { id, brandId } of await listUnposted(postgres.db, AT_ONCE)) {
+    const actor = { brandId, keyId: null, operation: 'post_earlier_payouts', requestId: null };
+    try {
+      await inWork(postgres.db, clock, actor, (work) => postEarlierPayout(work, id));
+    } catch (error) {
+      log.warn({ err: error, brandId, payout: id }, 'an earlier payout is not posted yet');
+    }
+  }
+}

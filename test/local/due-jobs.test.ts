@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { settleAll } from '../../src/access/credits/settle.ts';
+import { changeAccess } from '../../src/access/keys/actions.ts';
+import { listSubscriptionVersions } from '../../src/access/keys/queries.ts';
+import { isAnythingToShip } from '../../src/figures/shipping/queries.ts';
+import { listBehind } from '../../src/outbox/queries.ts';
+import { openRelay } from '../../src/outbox/relay.ts';
+import { openRepeatedFailures } from '../../src/process/repeated-failures.ts';
+import { openDue } from '../../src/values/due.ts';
+import { call, ledgerOf, made, makeBrand, startApp, type TestApp, unique, until } from '../harness/app.ts';
+import { creator, putDirectory } from '../harness/directory.ts';
+import { makeSale } from '../harness/sales.ts';
+
+const alias = unique('due');
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp({ alias });
+  await putDirectory(app.context.elastic, alias, [creator(1)]);
+});
+afterAll(() => app?.close());
+
+const ago = (ms: number) => new Date(Date.now() - ms);
+const engines = () => ({ db: app.context.postgres.db, redis: app.context.redis, clock: app.context.clock });
+
+describe('a job asks for what is due', () => {
+  it('for all at first, for what moved of late then, and for all again after a failure and in time', async () => {
+    let nowMs = Date.parse('2026-11-22T10:00:00Z');
+    const due = openDue({ now: () => new Date(nowMs) });
+    const asked: (string | undefined)[] = [];
+    const pass = () => due.ask(async (after) => void asked.push(after?.toISOString()));
+    await pass();
+    await pass();
+    await expect(due.ask(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    await pass();
+    nowMs += 30_000;
+    await pass();
+    nowMs += 31_000;
+    await pass();
+    expect(asked).toEqual([undefined, '2026-11-22T09:59:30.000Z', undefined, '2026-11-22T10:00:00.000Z', undefined]);
+  });
+
+  it('finds a brand that just wrote events and ledger entries, and none that has been idle', async () => {
+    const { db } = app.context.postgres;
+    const [busy, idle] = [await makeBrand(app.context), await makeBrand(app.context)];
+    for (const brand of [busy, idle]) await makeSale(app.context, brand);
+    await db
+      .updateTable('outboxHeads')
+      .set({ movedAt: ago(120_000) })
+      .where('brandId', '=', idle.id)
+      .execute();
+    const name = unique('consumer');
+    const behind = (await listBehind(db, name, ago(30_000))).map(({ brandId }) => brandId);
+    expect([behind.includes(busy.id), behind.includes(idle.id)]).toEqual([true, false]);
+    expect((await listBehind(db, name)).map(({ brandId }) => brandId)).toContain(idle.id);
+    expect(await isAnythingToShip(db, ago(30_000))).toBe(true);
+  });
+
+  it('a relay gives each event once, and tries a brand that failed again although it moved no more', async () => {
+    const { db } = app.context.postgres;
+    const brand = await makeBrand(app.context);
+    await made(`${app.url}/v1/roster`, await brand.key('brand'), { creator_email: 'ana@mail.example' });
+    const given: string[] = [];
+    let failures = 1;
+    const consumer = {
+      name: unique('consumer'),
+      deliver: async (events: readonly { brandId: string; event: string }[]) => {
+        const own = events.filter(({ brandId }) => brandId === brand.id);
+        if (own.length > 0 && failures-- > 0) throw new Error('not now');
+        given.push(...own.map(({ event }) => event));
+      },
+    };
+    const pass = openRelay(db, consumer, app.context.log, openDue(app.context.clock));
+    await pass();
+    expect(given).toEqual([]);
+    await db
+      .updateTable('outboxHeads')
+      .set({ movedAt: ago(120_000) })
+      .where('brandId', '=', brand.id)
+      .execute();
+    await pass();
+    await pass();
+    expect(given).toEqual(['roster.creator_added']);
+  });
+
+  it('charges are settled where a key was used of late', async () => {
+    const brand = await makeBrand(app.context);
+    const key = await brand.key('data');
+    expect((await call(`${app.url}/v1/creators/search?q=x`, key)).status).toBe(200);
+    const isDue = async () =>
+      (await listSubscriptionVersions(engines().db, ago(60_000))).some(({ id }) => id === brand.subscriptionIds.data);
+    await until('the note of its use', isDue);
+    await settleAll(engines(), ago(60_000));
+    const { charged } = await engines()
+      .db.selectFrom('creditEntries')
+      .select(({ fn }) => fn.countAll<number>().as('charged'))
+      .where('subscriptionId', '=', brand.subscriptionIds.data)
+      .where('kind', '=', 'charge')
+      .executeTakeFirstOrThrow();
+    expect(charged).toBe(1);
+    expect((await ledgerOf(app.context, brand)).charged).toBe(10);
+  });
+
+  it('a subscription that changed is due until Redis is known to have it, and idle ones are not asked for', async () => {
+    const brand = await makeBrand(app.context);
+    const { data } = brand.subscriptionIds;
+    const isDue = async () => (await listSubscriptionVersions(engines().db, new Date())).some(({ id }) => id === data);
+    await settleAll(engines(), new Date());
+    expect(await isDue()).toBe(false);
+    await changeAccess(engines(), data, async () => undefined);
+    expect(await isDue()).toBe(true);
+    await settleAll(engines(), new Date());
+    expect(await isDue()).toBe(false);
+  });
+});
+
+it('what fails again and again is logged once, then once a minute with a count, and when it works again', () => {
+  let nowMs = 0;
+  const said: unknown[] = [];
+  const log = {
+    warn: (facts: { times?: number }, text: string) => void said.push([text, facts.times]),
+    info: (_facts: object, text: string) => void said.push(text),
+  };
+  const failures = openRepeatedFailures(log, { now: () => new Date(nowMs) });
+  for (let second = 0; second < 130; second += 1) {
+    nowMs = second * 1_000;
+    failures.failed('a job', new Error('no'));
+  }
+  failures.succeeded('another job');
+  failures.succeeded('a job');
+  failures.succeeded('a job');
+  expect(said).toEqual([
+    ['not done yet: a job', undefined],
+    ['not done yet: a job', 60],
+    ['not done yet: a job', 60],
+    'done again: a job',
+  ]);
+});

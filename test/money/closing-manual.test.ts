@@ -1,0 +1,35 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../harness/app.ts';
+import { approved, makePayer } from '../harness/paying.ts';
+import { makeAssignment } from '../harness/sales.ts';
+
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app?.close());
+
+const run = promisify(execFile);
+
+/** The page's commands; where the demo's keys are read, the test gives its own. */
+function commandsOf(page: string): string {
+  const [, block = ''] = /```sh\n([\s\S]*?)```/.exec(page) ?? [];
+  return block.replace('. .rollcall/demo.env\n', '');
+}
+
+it('the commands of docs/money.md close a month as they are written', async () => {
+  const owner = await makePayer(app);
+  const ana = await makeAssignment(app.context, owner.brand, { email: 'ana@example.com', name: 'Ana' });
+  await approved(owner, { assignment: ana, amountMinor: 40_000, occurredAt: new Date('2026-08-05T10:00:00Z') });
+  const script = `set -e\ncurl() { command curl -sS --fail-with-body "$@"; echo; }\n${commandsOf(readFileSync('docs/money.md', 'utf8'))}`;
+  const env = { PATH: '/usr/bin:/bin', ROLLCALL_URL: app.url, ROLLCALL_BRAND_KEY: owner.key };
+  const { stdout } = await run('bash', ['-c', script], { env });
+  expect(stdout).toContain('ana@example.com,Ana,USD,1,40,0,0,40,0,');
+  expect(stdout).toMatch(/"payouts":\[\{"id":"pay_\w+","creator_email":"ana@example.com"/);
+  expect(stdout).toContain('date,entry,kind,account');
+  expect(stdout).toMatch(/"url":"https:\/\/go\.example\/statement\//);
+});

@@ -1,0 +1,167 @@
+import { readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { insertAudit } from '../../src/outbox/queries.ts';
+import { newId } from '../../src/values/ids.ts';
+import { call, makeBrand, startApp, type TestApp } from '../harness/app.ts';
+import { hasBrowser, openBrowser } from '../harness/browser.ts';
+import { axe, builtClient, openWebApp, shoot } from '../harness/web-app.ts';
+
+const MANY = 10_000;
+const FIRST_LOAD_BYTES = 150_000;
+
+describe.skipIf(!hasBrowser('The states of the web app'))('the web app in a real Chromium', () => {
+  let app: TestApp;
+  let client: string;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    client = await builtClient();
+    app = await startApp({ webApp: client });
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await app?.close();
+  });
+
+  it('loads at most 150 kB at first, compressed, under a policy without inline code', async () => {
+    const page = readFileSync(path.join(client, 'index.html'), 'utf8');
+    const files = [...page.matchAll(/(?:src|href)="\/app\/(assets\/[^"]+\.(?:js|css))"/g)].map(([, file = '']) => file);
+    expect(files.length).toBeGreaterThan(1);
+    const bytes = files
+      .map((file) => statSync(path.join(client, `${file}.br`)).size)
+      .reduce((sum, size) => sum + size, 0);
+    expect(bytes).toBeLessThanOrEqual(FIRST_LOAD_BYTES);
+    const { headers } = await call(`${app.url}/app`);
+    expect(headers.get('content-security-policy')).toContain("script-src 'self'; style-src 'self';");
+    expect(headers.get('content-security-policy')).not.toContain('unsafe');
+    const asset = await fetch(`${app.url}/app/${files[0]}`, { headers: { 'accept-encoding': 'br' } });
+    expect([asset.headers.get('content-encoding'), asset.headers.get('cache-control')]).toEqual([
+      'br',
+      'public, max-age=31536000, immutable',
+    ]);
+  });
+
+  it('says of an empty brand that there is nothing yet, on each page that lists', async () => {
+    const brand = await makeBrand(app.context);
+    const { page, go, context } = await openWebApp(browser, app, brand.id);
+    await page.getByText('Nothing waits for you').waitFor();
+    for (const [to, text] of [
+      ['/roster', 'Nobody here yet'],
+      ['/campaigns', 'No campaigns here'],
+      ['/commissions', 'No commissions here'],
+      ['/payouts', 'No payouts here'],
+      ['/links', 'No links yet'],
+      ['/webhooks', 'No webhook yet'],
+      ['/keys', 'No key yet'],
+    ] as const) {
+      await go(to);
+      await page.getByText(text).waitFor();
+    }
+    await context.close();
+  });
+
+  it('holds only the rows in sight of ten thousand, and reads on while somebody scrolls', async () => {
+    const brand = await makeBrand(app.context);
+    const now = Date.now();
+    const rows = Array.from({ length: MANY }, (_, i) => ({
+      ...{ id: newId('aud', now - i), brandId: brand.id, keyId: null, operation: `change_${i}`, requestId: null },
+      ...{ resourceId: `thing_${i}`, oldValues: null, newValues: '{}', at: new Date(now - i * 1_000) },
+    }));
+    for (let from = 0; from < MANY; from += 1_000) {
+      await insertAudit(app.context.postgres.db, rows.slice(from, from + 1_000));
+    }
+    const { page, go, complaints, context } = await openWebApp(browser, app, brand.id);
+    await go('/audit');
+    await page.getByText('Change 5', { exact: true }).waitFor();
+    const rowsThere = () => page.locator('tbody tr').count();
+    expect(await rowsThere()).toBeLessThan(80);
+    // Each turn reads on; how far depends on how soon the pages come.
+    for (let turn = 0; turn < 40 && (await page.getByText('Change 500', { exact: true }).count()) === 0; turn += 1) {
+      await page.mouse.wheel(0, 2_000);
+      await page.waitForLoadState('networkidle');
+    }
+    await page.getByText('Change 500', { exact: true }).waitFor();
+    expect(await rowsThere()).toBeLessThan(80);
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it('says what is wrong when an engine is away, and tries again when asked', async () => {
+    const broken = await startApp({ webApp: client, urls: { clickhouse: 'http://127.0.0.1:9' } });
+    const brand = await makeBrand(broken.context);
+    const { page, go, context } = await openWebApp(browser, broken, brand.id);
+    await go('/figures');
+    await page.getByRole('alert').first().waitFor();
+    await page.getByRole('button', { name: 'Try again' }).first().waitFor();
+    await shoot(page, 'state-error');
+    expect(await axe(page)).toEqual([]);
+    await context.close();
+    await broken.close();
+  });
+
+  it('is used with the keyboard alone: skip, open, be kept inside, leave to where one was', async () => {
+    const brand = await makeBrand(app.context);
+    const { page, go, complaints, context } = await openWebApp(browser, app, brand.id);
+    await go('/keys');
+    const focused = () => page.evaluate('document.activeElement.textContent');
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('To the content');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('Make a key');
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Make a key' });
+    await dialog.waitFor();
+    for (let i = 0; i < 12; i += 1) {
+      await page.keyboard.press('Tab');
+      const isInside: boolean = await page.evaluate(
+        'document.activeElement.closest("[role=dialog]") !== null || document.activeElement.hasAttribute("data-base-ui-focus-guard")',
+      );
+      expect(isInside).toBe(true);
+    }
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    expect(await focused()).toBe('Make a key');
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it('shows what an import of creators will do with each line, then does it', async () => {
+    const brand = await makeBrand(app.context);
+    const { page, go, complaints, context } = await openWebApp(browser, app, brand.id);
+    await go('/roster');
+    await page.getByRole('button', { name: 'Import CSV' }).click();
+    const csv =
+      'name;email;note\nAnn;ann@mail.example;"one; two"\nBob;bob@mail.example;\nAnn;ANN@mail.example;\nNo;nothing;\n';
+    await page.getByLabel('File').setInputFiles({ name: 'c.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) });
+    await page.getByText('2 to add, 0 added, 0 already there, 1 twice in the file, 1 without an address').waitFor();
+    await shoot(page, 'state-import');
+    expect(await axe(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Add 2 creators' }).click();
+    await page.getByText('0 to add, 2 added').waitFor();
+    await page.getByRole('button', { name: 'Close' }).first().click();
+    await page.getByRole('button', { name: 'bob@mail.example' }).waitFor();
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it('keeps the colours that somebody chose, whatever the system has', async () => {
+    const brand = await makeBrand(app.context);
+    const { page, context } = await openWebApp(browser, app, brand.id, { colorScheme: 'light' });
+    const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
+    const light = await background();
+    await page.getByRole('button', { name: 'Colours: system' }).click();
+    await page.getByRole('button', { name: 'Colours: light' }).click();
+    await page.getByRole('button', { name: 'Colours: dark' }).waitFor();
+    expect(await background()).not.toBe(light);
+    await page.reload();
+    await page.getByRole('button', { name: 'Colours: dark' }).waitFor();
+    expect(await background()).not.toBe(light);
+    await shoot(page, 'state-dark');
+    expect(await axe(page)).toEqual([]);
+    await context.close();
+  });
+});

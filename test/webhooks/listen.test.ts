@@ -1,0 +1,94 @@
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { call, makeBrand, startApp, type TestApp, until } from '../harness/app.ts';
+import { type Run, run as runChild } from '../harness/child.ts';
+import { APPLICATION, emit } from '../harness/webhooks.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app?.close());
+
+const folder = mkdtempSync(path.join(tmpdir(), 'rollcall-listen-'));
+const manual = readFileSync('docs/webhooks.md', 'utf8');
+const running: Run[] = [];
+function run(command: readonly string[], env: NodeJS.ProcessEnv): Run {
+  const started = runChild(command, env);
+  running.push(started);
+  return started;
+}
+afterEach(() => {
+  for (const { child } of running.splice(0)) child.kill('SIGKILL');
+});
+
+/** A receiver as the manual has it, in a file of its own. */
+function receiverOf(language: 'ts' | 'python'): string[] {
+  const code = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(manual)?.[1] ?? '';
+  const file = path.join(folder, language === 'ts' ? 'receiver.mts' : 'receiver.py');
+  writeFileSync(file, code);
+  return language === 'ts' ? [process.execPath, file] : ['python3', file];
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  return typeof address === 'object' && address ? address.port : 0;
+}
+
+const isUp = (port: number) =>
+  fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' }).then(
+    ({ status }) => status === 401,
+    () => false,
+  );
+
+describe('cli listen', () => {
+  it.each(['ts', 'python'] as const)(
+    'sends events, signed, to the %s receiver of the manual, which verifies them; its secret stays the same',
+    async (language) => {
+      const brand = await makeBrand(app.context);
+      const key = await brand.key('brand');
+      const port = await freePort();
+      const env = { ROLLCALL_URL: app.url, ROLLCALL_BRAND_KEY: key, ROLLCALL_DIR: folder };
+      const target = `http://127.0.0.1:${port}/hook`;
+      const cli = (...args: string[]) => run([process.execPath, 'src/cli.ts', ...args], env);
+      const listening = cli('listen', '--forward-to', target);
+      await until('listen', () => listening.said().includes('Listening'));
+      const secret = /whsec_\S+/.exec(listening.said())?.[0] ?? '';
+      const receiver = run(receiverOf(language), { PORT: String(port), WEBHOOK_SECRET: secret });
+      await until('the receiver', () => isUp(port));
+      await emit(app, brand, 'application.received', APPLICATION);
+      await until('the event', () => receiver.out().includes('verified application.received app_example'));
+      expect(listening.out()).toMatch(/^→ application\.received evt_\w+ 204 \(\d+ ms\)$/m);
+      const trigger = cli('trigger', 'payout.created');
+      await until('the sample', () => receiver.out().includes('verified payout.created'));
+      if (trigger.child.exitCode === null) await once(trigger.child, 'exit');
+      listening.child.kill('SIGINT');
+      await once(listening.child, 'exit');
+      expect(listening.child.exitCode).toBe(0);
+      const again = cli('listen', '--forward-to', target);
+      await until('listen again', () => again.said().includes('Listening'));
+      expect(again.said()).toContain(secret);
+      expect((await call(`${app.url}/v1/webhooks`, key)).body.data).toEqual([]);
+    },
+  );
+
+  it('without a receiver prints a line of JSON for each event, from the last ones on when asked', async () => {
+    const brand = await makeBrand(app.context);
+    const key = await brand.key('brand');
+    for (const id of ['app_1', 'app_2', 'app_3']) {
+      await emit(app, brand, 'application.received', { ...APPLICATION, id });
+    }
+    const env = { ROLLCALL_URL: app.url, ROLLCALL_BRAND_KEY: key, ROLLCALL_DIR: folder };
+    const listening = run([process.execPath, 'src/cli.ts', 'listen', '--last', '2'], env);
+    await until('two lines', () => listening.out().split('\n').length > 2);
+    const lines = listening.out().trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line).data.id)).toEqual(['app_2', 'app_3']);
+  });
+});

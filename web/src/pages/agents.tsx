@@ -1,0 +1,149 @@
+import { useState } from 'react';
+import type { Row } from '../call/call.ts';
+import { useCall, useChange, useRows } from '../call/use.ts';
+import { Dialog } from '../kit/dialog.tsx';
+import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
+import { Form } from '../kit/form.tsx';
+import { ago, number, time, words } from '../kit/format.ts';
+import { Badge, Button, Card, Empty, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { type Column, PlainTable, Table } from '../kit/table.tsx';
+import { useSay } from '../kit/toast.tsx';
+
+const STATES = ['open', 'applied', 'expired'] as const;
+type Plan = Row<'list_plans'>;
+
+function Policy() {
+  const { data, error } = useCall('get_agent_policy');
+  const update = useChange('update_agent_policy', ['get_agent_policy']);
+  const say = useSay();
+  const policy = data?.data;
+  if (error) return <Failure error={error} />;
+  if (!policy) return <Loading />;
+  return (
+    <Form
+      key={policy.updated_at ?? 'new'}
+      action="Save"
+      fields={[
+        { name: 'money_out', label: 'Agents may pay creators', kind: 'checkbox', value: policy.money_out },
+        {
+          name: 'payouts_per_day',
+          label: `Payouts a day, at most, in ${policy.currency}`,
+          kind: 'number',
+          value: policy.payouts_per_day,
+        },
+        { name: 'highest_rate', label: 'Highest commission, in percent', kind: 'number', value: policy.highest_rate },
+        {
+          name: 'person_above',
+          label: `A person applies what is above, in ${policy.currency}`,
+          kind: 'number',
+          value: policy.person_above,
+        },
+        {
+          name: 'allowed_tools',
+          label: 'Tools they may use',
+          kind: 'textarea',
+          value: policy.allowed_tools?.join('\n') ?? '',
+          hint: 'One a line; blank: all.',
+        },
+      ]}
+      onSubmit={async (values) => {
+        const tools = values.list('allowed_tools');
+        await update.mutateAsync({
+          body: {
+            money_out: values.isChecked('money_out'),
+            payouts_per_day: values.someNumber('payouts_per_day') ?? null,
+            highest_rate: values.someNumber('highest_rate') ?? null,
+            person_above: values.someNumber('person_above') ?? null,
+            allowed_tools: tools.length > 0 ? tools : null,
+          },
+        });
+        say('Saved.');
+      }}
+    />
+  );
+}
+
+const shown = (value: unknown) =>
+  value === undefined || value === null ? '–' : typeof value === 'string' ? value : JSON.stringify(value);
+
+/** What a plan would change, field by field, before a person applies it. */
+function PlanDialog({ plan, onClose }: { plan: Plan | undefined; onClose: () => void }) {
+  const apply = useChange('apply_plan', ['list_plans']);
+  const applyIt = () => apply.mutateAsync({ params: { id: plan?.id ?? '' }, body: {} }).then(onClose, () => undefined);
+  const rows = (plan?.changes ?? []).flatMap(({ resource_id, old, new: next }) =>
+    [...new Set([...Object.keys(old ?? {}), ...Object.keys(next ?? {})])].map((name) => ({
+      ...{ id: `${resource_id} ${name}`, resource: resource_id, name },
+      ...{ old: shown(old?.[name]), next: shown(next?.[name]) },
+    })),
+  );
+  return (
+    <Dialog
+      title={words(plan?.operation)}
+      hint="What it would change."
+      isOpen={plan !== undefined}
+      onClose={onClose}
+      isSide
+    >
+      <PlainTable
+        caption="What would change"
+        rows={rows.filter(({ old, next }) => old !== next)}
+        keyOf={({ id }) => id}
+        columns={[
+          { head: 'Of', cell: ({ resource }) => <span className="small muted">{resource}</span>, isWide: true },
+          { head: 'Field', cell: ({ name }) => words(name) },
+          { head: 'Now', cell: ({ old }) => old },
+          { head: 'Then', cell: ({ next }) => next },
+        ]}
+      />
+      {apply.error && <Failure error={apply.error} />}
+      {plan?.status === 'open' && (
+        <div className="popup-foot">
+          <Button kind="primary" isBusy={apply.isPending} onPress={() => void applyIt()}>
+            Apply it
+          </Button>
+        </div>
+      )}
+    </Dialog>
+  );
+}
+
+export function Agents() {
+  const { get } = useFilters();
+  const list = useRows('list_plans', { status: choiceOf(get('status'), STATES) });
+  const [plan, setPlan] = useState<Plan>();
+  const columns: readonly Column<Plan>[] = [
+    {
+      head: 'Plan',
+      cell: (row) => (
+        <>
+          <button type="button" className="link" onClick={() => setPlan(row)}>
+            {words(row.operation)}
+          </button>
+          <span className="second">{number(row.changes.length)} changes</span>
+        </>
+      ),
+    },
+    { head: 'By', cell: ({ by_agent }) => (by_agent ? 'An agent' : 'A program or person'), isWide: true },
+    { head: 'State', cell: ({ status }) => <Badge state={status} /> },
+    { head: 'Made', cell: ({ created_at }) => ago(created_at), isWide: true },
+    { head: 'Ends', cell: ({ expires_at }) => time(expires_at), isWide: true },
+  ];
+  return (
+    <>
+      <PageHead title="Agents" hint="What agents may do with your keys, and what they planned for you to apply." />
+      <Filters
+        of={[{ name: 'status', label: 'State', kind: 'select', options: STATES.map((state) => [state, words(state)]) }]}
+      />
+      <Table
+        caption="Plans"
+        list={list}
+        columns={columns}
+        empty={<Empty title="No plans here">An agent makes one by asking what a change would do.</Empty>}
+      />
+      <Card title="What agents may do">
+        <Policy />
+      </Card>
+      <PlanDialog plan={plan} onClose={() => setPlan(undefined)} />
+    </>
+  );
+}

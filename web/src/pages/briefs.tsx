@@ -1,0 +1,161 @@
+import { useState } from 'react';
+import type { Row } from '../call/call.ts';
+import { useCall, useChange, useRows } from '../call/use.ts';
+import { Confirm, Dialog } from '../kit/dialog.tsx';
+import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
+import { FormDialog } from '../kit/form.tsx';
+import { day, time, words } from '../kit/format.ts';
+import { Badge, Button, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { type Column, PlainTable, Table } from '../kit/table.tsx';
+import { useSay } from '../kit/toast.tsx';
+
+const STATES = ['draft', 'sent', 'in_progress', 'completed'] as const;
+type Brief = Row<'list_briefs'>;
+
+function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }) {
+  const { data, error } = useCall('get_brief', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const send = useChange('send_brief', ['list_briefs', 'get_brief']);
+  const remove = useChange('delete_brief', ['list_briefs']);
+  const say = useSay();
+  const brief = data?.data;
+  const sendIt = () =>
+    send.mutateAsync({ params: { id: id ?? '' }, body: { action: 'send' } }).then(
+      () => say('The brief is on its way.'),
+      () => undefined,
+    );
+  return (
+    <Dialog title={brief?.title ?? 'Brief'} isOpen={id !== undefined} onClose={onClose} isSide>
+      {error && <Failure error={error} />}
+      {!brief && !error && <Loading />}
+      {brief && brief.id === id && (
+        <>
+          <Facts
+            of={[
+              ['State', <Badge key="state" state={brief.status} />],
+              ['Creator', brief.creator_name ?? brief.creator_email],
+              ['Content', words(brief.content_type)],
+              ['Platform', words(brief.platform)],
+              ['Due', day(brief.due_date)],
+              ['Instructions', brief.instructions],
+              ['To say', brief.talking_points.join('\n')],
+              ['Not to do', brief.do_not.join('\n')],
+            ]}
+          />
+          {brief.recipients.length > 0 && (
+            <PlainTable
+              caption="Who was sent it"
+              rows={brief.recipients}
+              keyOf={({ email }) => email}
+              columns={[
+                { head: 'Sent to', cell: ({ email }) => email },
+                { head: 'Seen', cell: ({ viewed_at }) => (viewed_at ? time(viewed_at) : 'Not yet') },
+              ]}
+            />
+          )}
+          {send.error && <Failure error={send.error} />}
+          <div className="row">
+            {brief.status !== 'completed' && (
+              <Button kind="primary" isBusy={send.isPending} onPress={() => void sendIt()}>
+                Send
+              </Button>
+            )}
+            <Confirm
+              label="Delete"
+              title={`Delete ${brief.title}?`}
+              action="Delete"
+              onConfirm={async () => {
+                await remove.mutateAsync({ params: { id: brief.id } });
+                onClose();
+              }}
+            >
+              <p>Its page stops working.</p>
+            </Confirm>
+          </div>
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+export function Briefs() {
+  const { get } = useFilters();
+  const list = useRows('list_briefs', { status: choiceOf(get('status'), STATES), creator_email: get('creator_email') });
+  const create = useChange('create_brief', ['list_briefs']);
+  const [isMaking, setMaking] = useState(false);
+  const [shown, setShown] = useState<string>();
+  const columns: readonly Column<Brief>[] = [
+    {
+      head: 'Brief',
+      cell: ({ id, title, creator_name, creator_email }) => (
+        <>
+          <button type="button" className="link" onClick={() => setShown(id)}>
+            {title}
+          </button>
+          <span className="second">{creator_name ?? creator_email}</span>
+        </>
+      ),
+    },
+    { head: 'State', cell: ({ status }) => <Badge state={status} /> },
+    { head: 'Due', cell: ({ due_date }) => day(due_date), isWide: true },
+    { head: 'Sent', cell: ({ sent_at }) => day(sent_at), isWide: true },
+  ];
+  return (
+    <>
+      <PageHead title="Briefs" hint="What a creator should make, on a page of its own.">
+        <Button kind="primary" onPress={() => setMaking(true)}>
+          Write a brief
+        </Button>
+      </PageHead>
+      <Filters
+        of={[
+          { name: 'status', label: 'State', kind: 'select', options: STATES.map((state) => [state, words(state)]) },
+          { name: 'creator_email', label: 'Creator’s e-mail', kind: 'text' },
+        ]}
+      />
+      <Table
+        caption="Briefs"
+        list={list}
+        columns={columns}
+        empty={<Empty title="No briefs here">Write one, and send it to a creator.</Empty>}
+      />
+      <FormDialog
+        title="Write a brief"
+        isOpen={isMaking}
+        onClose={() => setMaking(false)}
+        action="Keep it"
+        fields={[
+          { name: 'title', label: 'Title', isRequired: true },
+          { name: 'creator_email', label: 'Creator’s e-mail', kind: 'email' },
+          { name: 'content_type', label: 'What is made', hint: 'Such as “reel”.' },
+          { name: 'instructions', label: 'Instructions', kind: 'textarea' },
+          { name: 'talking_points', label: 'To say', kind: 'textarea', hint: 'One a line.' },
+          { name: 'do_not', label: 'Not to do', kind: 'textarea', hint: 'One a line.' },
+          { name: 'due_date', label: 'Due on', kind: 'date' },
+          { name: 'send_notification', label: 'Mail it to the creator now', kind: 'checkbox' },
+        ]}
+        onSubmit={async (values) => {
+          const lines = (name: string) =>
+            values
+              .text(name)
+              .split('\n')
+              .map((line) => line.trim())
+              .filter(Boolean);
+          await create.mutateAsync({
+            body: {
+              title: values.text('title'),
+              creator_email: values.orNull('creator_email'),
+              content_type: values.orNull('content_type'),
+              instructions: values.orNull('instructions'),
+              talking_points: lines('talking_points'),
+              do_not: lines('do_not'),
+              due_date: values.orNull('due_date'),
+              send_notification: values.isChecked('send_notification'),
+            },
+          });
+          setMaking(false);
+        }}
+      />
+      <Detail id={shown} onClose={() => setShown(undefined)} />
+    </>
+  );
+}

@@ -1,0 +1,188 @@
+import { useState } from 'react';
+import type { Row } from '../call/call.ts';
+import { useCall, useChange, useRows } from '../call/use.ts';
+import { Confirm, Dialog } from '../kit/dialog.tsx';
+import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
+import { FormDialog } from '../kit/form.tsx';
+import { day, money, words } from '../kit/format.ts';
+import { Badge, Button, Copy, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { type Column, Table } from '../kit/table.tsx';
+
+const STATES = ['draft', 'sent', 'signed', 'expired'] as const;
+const KINDS = ['fixed', 'commission', 'product'] as const;
+type Contract = Row<'list_contracts'>;
+
+function pay({ compensation }: Pick<Contract, 'compensation'>): string {
+  if (!compensation) return '–';
+  const { type, amount, currency } = compensation;
+  if (amount === null) return words(type);
+  return currency ? money(amount, currency) : `${amount} %`;
+}
+
+function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }) {
+  const { data, error } = useCall('get_contract', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const send = useChange('send_contract', ['list_contracts', 'get_contract', 'list_deliverables']);
+  const end = useChange('void_contract', ['list_contracts', 'get_contract']);
+  const [link, setLink] = useState<string | null>(null);
+  const contract = data?.data;
+  const sendIt = async () => {
+    const { data: sent } = await send.mutateAsync({ params: { id: id ?? '' }, body: {} });
+    setLink(sent.signature_url);
+  };
+  return (
+    <Dialog title={contract?.title ?? 'Contract'} isOpen={id !== undefined} onClose={onClose} isSide>
+      {error && <Failure error={error} />}
+      {!contract && !error && <Loading />}
+      {contract && contract.id === id && (
+        <>
+          <Facts
+            of={[
+              ['State', <Badge key="state" state={contract.expired_reason ?? contract.status} />],
+              ['Creator', contract.creator_name ?? contract.creator_email],
+              ['Pay', pay(contract)],
+              [
+                'Deliverables',
+                contract.deliverables
+                  .map(
+                    ({ quantity, type, due_date }) =>
+                      `${quantity} × ${words(type)}${due_date ? `, due ${day(due_date)}` : ''}`,
+                  )
+                  .join('\n'),
+              ],
+              ['Rights', contract.usage_rights],
+              ['Ends', day(contract.expires_at)],
+              ['Sent', day(contract.sent_at)],
+              [
+                'Signed',
+                contract.signed_at && `${day(contract.signed_at)} by ${contract.signer_name ?? 'the creator'}`,
+              ],
+            ]}
+          />
+          {send.error && <Failure error={send.error} />}
+          {link && (
+            <div className="note-box row">
+              <span>The creator was mailed. The page to sign:</span>{' '}
+              <Copy text={link} label="Copy the address of the page to sign" />
+            </div>
+          )}
+          <div className="row">
+            {['draft', 'sent'].includes(contract.status) && (
+              <Button kind="primary" isBusy={send.isPending} onPress={() => void sendIt().catch(() => undefined)}>
+                {contract.status === 'draft' ? 'Send for signature' : 'Send again'}
+              </Button>
+            )}
+            {['draft', 'sent'].includes(contract.status) && (
+              <Confirm
+                label="Void"
+                title="Void this contract?"
+                action="Void"
+                onConfirm={() => end.mutateAsync({ params: { id: contract.id }, body: {} })}
+              >
+                <p>Nobody can sign it any more.</p>
+              </Confirm>
+            )}
+          </div>
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+export function Contracts() {
+  const { get } = useFilters();
+  const list = useRows('list_contracts', {
+    status: choiceOf(get('status'), STATES),
+    creator_email: get('creator_email'),
+  });
+  const create = useChange('create_contract', ['list_contracts', 'list_deliverables']);
+  const [isMaking, setMaking] = useState(false);
+  const [shown, setShown] = useState<string>();
+  const columns: readonly Column<Contract>[] = [
+    {
+      head: 'Contract',
+      cell: ({ id, title, creator_name, creator_email }) => (
+        <>
+          <button type="button" className="link" onClick={() => setShown(id)}>
+            {title}
+          </button>
+          <span className="second">{creator_name ?? creator_email}</span>
+        </>
+      ),
+    },
+    { head: 'State', cell: ({ status, expired_reason }) => <Badge state={expired_reason ?? status} /> },
+    { head: 'Pay', cell: pay, isNumber: true, isWide: true },
+    { head: 'Signed', cell: ({ signed_at }) => day(signed_at), isWide: true },
+  ];
+  return (
+    <>
+      <PageHead
+        title="Contracts"
+        hint="Creators sign on a page of their own; a signed contract makes its deliverables."
+      >
+        <Button kind="primary" onPress={() => setMaking(true)}>
+          Draft a contract
+        </Button>
+      </PageHead>
+      <Filters
+        of={[
+          { name: 'status', label: 'State', kind: 'select', options: STATES.map((state) => [state, words(state)]) },
+          { name: 'creator_email', label: 'Creator’s e-mail', kind: 'text' },
+        ]}
+      />
+      <Table
+        caption="Contracts"
+        list={list}
+        columns={columns}
+        empty={<Empty title="No contracts here">Draft one for a creator on your roster.</Empty>}
+      />
+      <FormDialog
+        title="Draft a contract"
+        isOpen={isMaking}
+        onClose={() => setMaking(false)}
+        action="Draft it"
+        fields={[
+          { name: 'creator_email', label: 'Creator’s e-mail', kind: 'email', isRequired: true },
+          { name: 'title', label: 'Title', isRequired: true },
+          {
+            name: 'kind',
+            label: 'Pay',
+            kind: 'select',
+            isRequired: true,
+            options: KINDS.map((kind) => [kind, words(kind)]),
+          },
+          { name: 'amount', label: 'Amount or percent', kind: 'number' },
+          { name: 'currency', label: 'Currency', hint: 'Of a fixed amount; three letters.' },
+          { name: 'type', label: 'What is made', hint: 'Such as “reel”.' },
+          { name: 'quantity', label: 'How many', kind: 'number', value: 1, step: '1' },
+          { name: 'due_date', label: 'Due on', kind: 'date' },
+          { name: 'usage_rights', label: 'Rights', kind: 'textarea' },
+        ]}
+        onSubmit={async (values) => {
+          const type = values.choice('kind', KINDS);
+          const made = values.some('type');
+          await create.mutateAsync({
+            body: {
+              creator_email: values.text('creator_email'),
+              title: values.text('title'),
+              compensation: {
+                type,
+                amount: values.someNumber('amount') ?? null,
+                ...(type === 'fixed' ? { currency: values.some('currency')?.toUpperCase() ?? null } : {}),
+              },
+              ...(made
+                ? {
+                    deliverables: [
+                      { type: made, quantity: values.someNumber('quantity') ?? 1, due_date: values.orNull('due_date') },
+                    ],
+                  }
+                : {}),
+              usage_rights: values.orNull('usage_rights'),
+            },
+          });
+          setMaking(false);
+        }}
+      />
+      <Detail id={shown} onClose={() => setShown(undefined)} />
+    </>
+  );
+}
