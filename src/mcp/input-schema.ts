@@ -10,15 +10,21 @@ export function toolSchemaOf(shape: z.ZodType, io: 'input' | 'output'): Json {
   return compactObject(schema, named, io);
 }
 
-/** What an answer's schema need not say: nobody fills it in. */
-const OF_INPUTS = new Set(['minLength', 'maxLength', 'minimum', 'maximum', 'exclusiveMinimum', 'minItems', 'maxItems']);
+/**
+ * What the list of all tools leaves out: an agent reads it whole in every session. Limits and forms are seldom met, and
+ * who passes one is told so by the door, with what would be right.
+ */
+const LEFT_OUT = new Set([
+  ...['id', '$ref', 'example', 'examples', 'additionalProperties', 'pattern'],
+  ...['minLength', 'maxLength', 'minimum', 'maximum', 'exclusiveMinimum', 'minItems', 'maxItems'],
+]);
 
-function isKept(schema: Json, name: string, io: 'input' | 'output'): boolean {
-  if (['id', '$ref', 'example', 'additionalProperties'].includes(name)) return false;
-  // A date's pattern has up to 330 characters, in every tool again; the format says the same.
-  if (name === 'pattern' && 'format' in schema) return false;
-  return io === 'input' || !(OF_INPUTS.has(name) || name === 'pattern' || name === 'format');
-}
+const isKept = (name: string, io: 'input' | 'output'): boolean =>
+  !(LEFT_OUT.has(name) || (io === 'output' && ['format', 'default'].includes(name)));
+
+/** Null or an empty list is what a field is anyway. */
+const isEmptyDefault = (name: string, value: unknown) =>
+  name === 'default' && (value === null || value === false || (Array.isArray(value) && value.length === 0));
 
 function compact(value: unknown, named: Json, io: 'input' | 'output'): unknown {
   if (Array.isArray(value)) return value.map((one) => compact(one, named, io));
@@ -29,9 +35,16 @@ function compactObject(schema: Json, named: Json, io: 'input' | 'output'): Json 
   const target = typeof schema.$ref === 'string' ? named[schema.$ref.slice(REFS.length)] : undefined;
   const found = isRecord(target) ? compactObject(target, named, io) : {};
   const own = Object.entries(schema)
-    .filter(([name]) => isKept(schema, name, io))
+    .filter(([name, inner]) => isKept(name, io) && !isEmptyDefault(name, inner))
     .map(([name, inner]) => [name, name === 'properties' ? properties(inner, named, io) : compact(inner, named, io)]);
-  return { ...found, ...shortened(Object.fromEntries(own)) };
+  return withoutRepeats({ ...found, ...shortened(Object.fromEntries(own)) });
+}
+
+/** The values of an enum say their type themselves. */
+function withoutRepeats(schema: Json): Json {
+  if (!Array.isArray(schema.enum) || schema.type === undefined) return schema;
+  const { type: _type, ...rest } = schema;
+  return rest;
 }
 
 function properties(value: unknown, named: Json, io: 'input' | 'output'): Json {
@@ -39,17 +52,13 @@ function properties(value: unknown, named: Json, io: 'input' | 'output'): Json {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, compact(inner, named, io)]));
 }
 
-/** `anyOf: [X, null]` as `type: [x, null]`, and a union of texts as one text. */
+/** `anyOf: [X, null]` as X, for the instructions say what null does, and a union of texts as one text. */
 function shortened(schema: Json): Json {
   const { anyOf, ...rest } = schema;
   if (!Array.isArray(anyOf)) return schema;
   const branches = anyOf.filter(isRecord);
   const [first, ...others] = branches.filter(({ type }) => type !== 'null');
   if (!first || others.some(({ type }) => type !== 'string' || first.type !== 'string')) return schema;
-  const isNullable = branches.some(({ type }) => type === 'null');
-  if (others.length > 0) return { type: isNullable ? ['string', 'null'] : 'string', format: 'date-time', ...rest };
-  if (!isNullable) return { ...first, ...rest };
-  if (typeof first.type !== 'string') return schema;
-  const values = Array.isArray(first.enum) ? { enum: [...first.enum, null] } : {};
-  return { ...first, ...values, type: [first.type, 'null'], ...rest };
+  if (others.length > 0) return { type: 'string', format: 'date-time', ...rest };
+  return { ...first, ...rest };
 }

@@ -6,6 +6,7 @@ export const INSTRUCTIONS = `Rollcall is a brand's work with content creators: f
 - Sales: create_affiliate_link, bulk_create_affiliate_codes for discount codes, list_affiliate_performance and get_analytics for figures, explain_attribution for one order.
 - Money: list_affiliate_commissions, review_*; create_payout records that somebody was paid. Agents may pay only where the brand's policy allows it: see get_agent_policy.
 - Lists answer {data, pagination}; page and limit (at most 100) walk them, sort is newest or oldest, created_after and created_before take a date or ISO 8601 time.
+- In an update what is omitted stays, and null clears a field that may be empty.
 - Every change takes mode: "plan", which changes nothing and answers what would change with a plan_id that a person applies; use it when a sum or many rows are at stake, or when a call was refused with POLICY_REFUSED.
 - Every change takes idempotency_key: choose one per intent and send it again when no answer came; nothing is done twice.
 - Arguments that a tool does not know are refused. Errors are JSON: code says what happened, details name the field and what would be right. RATE_LIMITED and SERVICE_UNAVAILABLE may be tried again after a moment; others need another call.

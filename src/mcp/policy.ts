@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Context } from '../api/context.ts';
 import type { Json } from '../api/openapi/schema.ts';
@@ -64,9 +65,22 @@ async function assertSum(policy: PolicyRow, { db, brandId, now }: Work, args: Js
   throw refused('payouts_per_day', `at most ${limit} a day, of which ${already} are paid; plan it (mode "plan").`);
 }
 
-/** Before the transaction, so that nothing outside is asked for what may not be done. */
-export async function assertMayCall({ postgres }: Context, brandId: string, operation: Operation): Promise<void> {
+/** For reads a policy is believed this long, as a key is; changes read it anew, and again within their transaction. */
+const BELIEVED_MS = 900;
+const MAX_BELIEVED = 10_000;
+const believed = new LRUCache<string, PolicyRow>({ max: MAX_BELIEVED, ttl: BELIEVED_MS });
+
+async function policyFor({ postgres }: Context, brandId: string, isRead: boolean): Promise<PolicyRow> {
+  const known = isRead ? believed.get(brandId) : undefined;
+  if (known) return known;
   const policy = await getPolicy(postgres.db, brandId);
+  believed.set(brandId, policy);
+  return policy;
+}
+
+/** Before the transaction, so that nothing outside is asked for what may not be done. */
+export async function assertMayCall(context: Context, brandId: string, operation: Operation): Promise<void> {
+  const policy = await policyFor(context, brandId, operation.hints.readOnly);
   assertTool(policy, operation);
   if (operation.hints.moneyOut && !policy.moneyOut) {
     throw refused('money_out', 'agents may not pay anybody; a person allows it with PATCH /v1/agent-policy.');

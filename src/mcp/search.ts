@@ -11,12 +11,11 @@ const hints = (readOnlyHint: boolean) => ({
   openWorldHint: false,
 });
 
-function tool(name: string, title: string, description: string, properties: Tool['inputSchema']['properties']): Tool {
+function tool(name: string, description: string, properties: Tool['inputSchema']['properties']): Tool {
   return {
     name,
-    title,
     description,
-    inputSchema: { type: 'object', properties, required: Object.keys(properties), additionalProperties: false },
+    inputSchema: { type: 'object', properties, required: Object.keys(properties) },
     annotations: hints(name !== 'write'),
   };
 }
@@ -27,25 +26,21 @@ const operation = { type: 'string', description: 'The name of an operation, as s
 export const SEARCH_TOOLS: readonly Tool[] = [
   tool(
     'search_operations',
-    'Find operations',
     'Finds the operations for a piece of work, best first. Use it first. Free. Example: {"query":"discount codes"}',
     { query: { type: 'string', minLength: 1, maxLength: 200, description: 'A few words.' } },
   ),
   tool(
     'describe_operation',
-    'Describe an operation',
     'What an operation does, costs and takes, as JSON Schema. Use it before read or write. Free. Example: {"operation":"create_campaign"}',
     { operation },
   ),
   tool(
     'read',
-    'Read',
     'Calls an operation that changes nothing. Costs what the operation costs. Example: {"operation":"list_campaigns","arguments":{"limit":5}}',
     { operation, arguments: anything },
   ),
   tool(
     'write',
-    'Write',
     'Calls an operation that changes something; arguments may have mode: "plan" and idempotency_key. Free. Example: {"operation":"create_campaign","arguments":{"name":"Summer launch"}}',
     { operation, arguments: anything },
   ),

@@ -10,9 +10,8 @@ import { toolSchemaOf } from './input-schema.ts';
 
 export interface Tool {
   name: string;
-  title: string;
   description: string;
-  inputSchema: { type: 'object'; properties: Record<string, Json>; required?: string[]; additionalProperties: false };
+  inputSchema: { type: 'object'; properties: Record<string, Json>; required?: string[] };
   outputSchema?: { type: 'object'; [key: string]: unknown };
   annotations: {
     readOnlyHint: boolean;
@@ -34,13 +33,23 @@ export interface Bound {
 type Place = 'params' | 'query' | 'body';
 
 /** Said once, in the instructions, for every list and every change. */
-const PAGING = ['page', 'limit', 'sort', 'created_after', 'created_before'];
+const PAGING = ['page', 'limit'];
+/** Taken by every list, too; what says it once need not say it in each tool. */
+const UNLISTED = ['created_after', 'created_before', 'offset'];
 const OF_EVERY_CHANGE = {
-  mode: { type: 'string', enum: ['apply', 'plan'] },
-  idempotency_key: { type: 'string', maxLength: 255 },
+  mode: { enum: ['apply', 'plan'] },
+  idempotency_key: { type: 'string' },
 } as const;
 
 const isChange = ({ method }: Operation) => method !== 'GET';
+
+const isUnlisted = (name: string, schema: Json) =>
+  UNLISTED.includes(name) || (name === 'sort' && JSON.stringify(schema.enum) === '["newest","oldest"]');
+
+/** What a field of an update means is said where it is made. */
+function unsaid({ description: _description, default: _default, ...schema }: Json): Json {
+  return schema;
+}
 
 interface Inputs {
   places: Map<string, Place>;
@@ -53,6 +62,7 @@ function inputsOf(operation: Operation): Inputs {
   const add = (place: Place, name: string, schema: Json, isRequired: boolean) => {
     if (inputs.places.has(name)) throw new Error(`${operation.id} has two inputs named ${name}.`);
     inputs.places.set(name, place);
+    if (place === 'query' && isUnlisted(name, schema)) return;
     inputs.properties[name] = schema;
     if (isRequired) inputs.required.push(name);
   };
@@ -61,9 +71,9 @@ function inputsOf(operation: Operation): Inputs {
     if (!(shape instanceof z.ZodObject)) continue;
     for (const [name, field] of Object.entries(shape.shape)) {
       const own = z.instanceof(z.ZodType).parse(field);
-      if (place === 'query' && name === 'offset') continue;
       const { description, ...schema } = toolSchemaOf(own, 'output');
-      const said = PAGING.includes(name) || description === undefined ? schema : { ...schema, description };
+      const { default: _default, ...bare } = schema;
+      const said = PAGING.includes(name) ? bare : description === undefined ? schema : { ...schema, description };
       add(place, name, said, place === 'params' || !own.safeParse(undefined).success);
     }
   }
@@ -72,7 +82,8 @@ function inputsOf(operation: Operation): Inputs {
   const fields = isRecord(body.properties) ? body.properties : {};
   const required = Array.isArray(body.required) ? body.required : [];
   for (const [name, schema] of Object.entries(fields)) {
-    if (isRecord(schema)) add('body', name, schema, required.includes(name));
+    if (isRecord(schema))
+      add('body', name, operation.method === 'PATCH' ? unsaid(schema) : schema, required.includes(name));
   }
   Object.assign(inputs.properties, OF_EVERY_CHANGE);
   return inputs;
@@ -102,13 +113,11 @@ export function bind(operation: Operation): Bound {
     outputSchema: { ...output, type: 'object' },
     tool: {
       name: operation.id,
-      title: operation.summary,
       description: `${sentence(operation.summary)} ${sentence(operation.description)}${cost} Example: ${example}`,
       inputSchema: {
         type: 'object',
         properties: inputs.properties,
         ...(inputs.required.length > 0 ? { required: inputs.required } : {}),
-        additionalProperties: false,
       },
       annotations: {
         readOnlyHint: readOnly,
@@ -146,10 +155,11 @@ function readArguments(operation: Operation, { places, properties }: Inputs, arg
     if (place === 'body') body[name] = value;
     else if (isChange(operation) && name === 'idempotency_key') continue;
     else if (isChange(operation) && name === 'mode') raw.query.mode = String(value);
-    else if (place === undefined) problems.push(unknown(name, Object.keys(properties)));
+    else if (place === undefined) problems.push(unknown(name, [...places.keys()]));
     else if (value !== null) {
-      const text = textOf(value, properties[name] ?? {});
-      if (text === undefined) problems.push(notText(name, value, properties[name] ?? {}));
+      const schema = properties[name] ?? (name === 'offset' ? { type: 'integer' } : {});
+      const text = textOf(value, schema);
+      if (text === undefined) problems.push(notText(name, value, schema));
       else raw[place][name] = text;
     }
   }

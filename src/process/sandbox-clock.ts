@@ -1,6 +1,6 @@
 import type { Db } from '../engines/postgres/open.ts';
 import { readClockOffset } from '../engines/postgres/sandbox-clock.ts';
-import type { Clock } from '../values/clock.ts';
+import { type Clock, noteAhead } from '../values/clock.ts';
 import { ignoreFailure } from '../values/errors.ts';
 
 const READ_EVERY_MS = 1_000;
@@ -20,6 +20,7 @@ export function openSandboxClock(db: Db): SandboxClock {
   const refresh = async () => {
     // It only ever goes ahead: an answer that is late must not put it back.
     offsetMs = Math.max(offsetMs, await readClockOffset(db));
+    noteAhead(offsetMs);
   };
   const timer = setInterval(
     () => void refresh().catch(ignoreFailure('the next reading is in a second')),

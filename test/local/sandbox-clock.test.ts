@@ -5,6 +5,7 @@ import { durationText, readDuration } from '../../src/values/duration.ts';
 import { call, makeBrand, startApp, startServer, type TestApp, unique, until } from '../harness/app.ts';
 import { runCli } from '../harness/cli.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
+import { openShop } from '../harness/shop.ts';
 
 const DAY_MS = 86_400_000;
 let database: TestDatabase;
@@ -47,6 +48,13 @@ describe('the clock of a sandbox', () => {
     expect(new Date(made.body.data.created_at).getTime() - Date.now()).toBeGreaterThan(30 * DAY_MS);
     expect((await clock('advance', '12h')).said).toBe('31d12h ahead.\n');
     expect((await clock('show')).said).toBe('31d12h ahead.\n');
+    await until('the last half day', async () => (await aheadOf(app.url)) > 31.4 * DAY_MS, 5_000);
+    const shop = await openShop(app, 'generic');
+    const at = app.context.clock.now().toISOString();
+    const order = { order_id: unique('o'), currency: 'USD', amount: 100, codes: [shop.assignment.code] };
+    const told = await shop.tell('order.paid', { ...order, placed_at: at, paid_at: at, updated_at: at });
+    expect([told.status, told.body]).toEqual([200, { received: true }]);
+    await shop.store.close();
     await server.stop();
     const next = await startServer(unique('none'), { DATABASE_URL: database.url, ROLLCALL_SANDBOX: 'really' });
     expect(await aheadOf(next.url)).toBeGreaterThan(31.4 * DAY_MS);

@@ -144,6 +144,7 @@ it('every column of bytes is known: sealed, and sealed anew with the secret, or 
     'orders.customer_hash',
     'outbox_heads.ledger_hash',
     'passkeys.public_key',
+    'statements.ledger_hash',
     'sign_in_links.hash',
     'assets.sha256',
   ];

@@ -1,14 +1,21 @@
 import type { Readable } from 'node:stream';
-import sharp from 'sharp';
+import { unavailable } from '../../values/errors.ts';
 
 const WIDTH = 480;
 /** A small file may unpack to an image that fills the memory. */
 const MAX_PIXELS = 50_000_000;
 const MAX_BYTES = 256 * 1024 * 1024;
 
-// One image at a time, on one thread: whoever waits for a redirect on this machine goes first.
-sharp.concurrency(1);
-sharp.cache(false);
+/** Loaded by the first picture: a process without pictures starts without it, also where it is not installed. */
+async function loadSharp() {
+  const { default: sharp } = await import('sharp').catch((error: unknown) => {
+    throw unavailable('The image library', error);
+  });
+  // On one thread: whoever waits for a redirect on this machine goes first.
+  sharp.concurrency(1);
+  sharp.cache(false);
+  return sharp;
+}
 
 export interface Thumbnail {
   webp: Buffer;
@@ -30,6 +37,7 @@ async function readAll(bytes: Readable): Promise<Buffer> {
 
 /** At most 480 pixels wide, turned upright, without what a camera noted. Throws for what is no image that sharp reads. */
 export async function thumbnailOf(bytes: Readable): Promise<Thumbnail> {
+  const sharp = await loadSharp();
   const image = sharp(await readAll(bytes), { limitInputPixels: MAX_PIXELS, failOn: 'error' });
   const { autoOrient } = await image.metadata();
   const webp = await image

@@ -22,6 +22,7 @@ export const SEALED: readonly SealedColumn[] = [
   ofId('integrations', 'secrets'),
   ofId('webhook_subscriptions', 'secret'),
   ofId('webhook_subscriptions', 'previous_secret'),
+  ofId('plans', 'request'),
   ofId('contracts', 'signer_ip_sealed', sql<string>`'contract ' || id`),
   ofId('contracts', 'signer_agent_sealed', sql<string>`'contract ' || id`),
   {

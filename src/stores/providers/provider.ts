@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { problemsOf } from '../../api/problems.ts';
 import { callOutside } from '../../engines/http/outside.ts';
 import type { OrderFacts, RefundOfOrder } from '../../resources/integrations/schema.ts';
-import { systemClock } from '../../values/clock.ts';
+import { latestNow } from '../../values/clock.ts';
 import { ApiError, unavailable } from '../../values/errors.ts';
 import { WebAddress } from '../../values/web-address.ts';
 
@@ -93,7 +93,7 @@ const AHEAD_MS = 24 * 60 * 60 * 1_000;
 export const Happened = z
   .date()
   .refine(
-    (at) => at.getTime() >= FIRST_MS && at.getTime() <= systemClock.now().getTime() + AHEAD_MS,
+    (at) => at.getTime() >= FIRST_MS && at.getTime() <= latestNow().getTime() + AHEAD_MS,
     'must be a time since 1970, at most a day from now',
   );
 

@@ -1,0 +1,117 @@
+import { inspect } from 'node:util';
+import { createKey } from '../src/access/keys/actions.ts';
+import type { Context } from '../src/api/context.ts';
+import { buildApp } from '../src/api/http/app.ts';
+import { type Config, readConfig } from '../src/config.ts';
+import { migrateClickHouse } from '../src/engines/clickhouse/migrate.ts';
+import { migratePostgres } from '../src/engines/postgres/migrate.ts';
+import { startEmbedded } from '../src/local/engines/start.ts';
+import { assertNode } from '../src/process/node-version.ts';
+import { openContext } from '../src/process/open-context.ts';
+import { createBrand } from '../src/resources/brands/actions.ts';
+import { listSubscriptions } from '../src/resources/brands/queries.ts';
+import { benchCommand } from './command.ts';
+import { alternate, latencyMs, median, openTarget, type Shot } from './load.ts';
+import { withOwnData } from './own-data.ts';
+import { progress, type Ratio, report, round } from './report.ts';
+
+const CAMPAIGNS = 100;
+const ROUNDS = 300;
+/** Calls of one key before the next; it may make a hundred a minute. */
+const PER_KEY = 40;
+const AT_MOST = 1.3;
+const NOWHERE = 'http://127.0.0.1:9';
+
+benchCommand('bench:mcp', 'Measures tools/call beside the same REST call, one after the other.').parse();
+
+const toolCall = (name: string, args: object): Shot => ({
+  method: 'POST',
+  path: '/mcp',
+  body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }),
+});
+
+const CALLS: readonly { name: string; rest: Shot; tool: Shot }[] = [
+  { name: 'get_brand', rest: { method: 'GET', path: '/v1/brand' }, tool: toolCall('get_brand', {}) },
+  {
+    name: 'list_campaigns',
+    rest: { method: 'GET', path: '/v1/campaigns?limit=20' },
+    tool: toolCall('list_campaigns', { limit: 20 }),
+  },
+];
+
+async function measureCall(url: string, keys: readonly string[], { name, rest, tool }: (typeof CALLS)[number]) {
+  let calls = 0;
+  const headers = () => ({
+    authorization: `Bearer ${keys[Math.floor(calls++ / PER_KEY) % keys.length]}`,
+    accept: 'application/json, text/event-stream',
+    'content-type': 'application/json',
+  });
+  const target = openTarget(url, headers);
+  const [byRest, byTool] = await alternate(ROUNDS, [() => latencyMs(target, rest), () => latencyMs(target, tool)]);
+  const ratio: Ratio = {
+    name: `mcp_beside_rest_${name}`,
+    value: median(byTool ?? []) / median(byRest ?? []),
+    floor: AT_MOST,
+    bound: 'at most',
+    measured: `REST ${round(median(byRest ?? []))} ms, tools/call ${round(median(byTool ?? []))} ms`,
+    warm: "PostgreSQL's buffers",
+  };
+  return ratio;
+}
+
+async function measure(context: Context): Promise<Ratio[]> {
+  const { db } = context.postgres;
+  await migratePostgres(db);
+  await migrateClickHouse(context.clickhouse);
+  const brandId = await createBrand(db, context.clock, {
+    name: `mcp ${Date.now()}`,
+    plan: 'enterprise',
+    status: 'active',
+  });
+  const subscriptionId = (await listSubscriptions(db, brandId)).find(({ kind }) => kind === 'brand')?.id ?? '';
+  const request = { brandId, subscriptionId, kind: 'brand', name: 'bench' } as const;
+  const keys: string[] = [];
+  while (keys.length < 60) keys.push((await createKey(db, context.clock, request)).key);
+  const { fastify } = await buildApp(context);
+  const url = await fastify.listen({ host: '127.0.0.1', port: 0 });
+  for (let i = 0; i < CAMPAIGNS; i += 1) {
+    const headers = { authorization: `Bearer ${keys[i % keys.length]}`, 'content-type': 'application/json' };
+    await fetch(`${url}/v1/campaigns`, { method: 'POST', headers, body: JSON.stringify({ name: `Campaign ${i}` }) });
+  }
+  const ratios: Ratio[] = [];
+  for (const call of CALLS) ratios.push(await measureCall(url, keys, call));
+  await fastify.close();
+  return ratios;
+}
+
+/** On the engines of the environment, or on embedded ones of its own. */
+async function run(config: Config, dataName: string): Promise<boolean> {
+  const { directory, java, urls } = config;
+  const only = ['postgres', 'redis', 'clickhouse'] as const;
+  const isGiven = urls.postgres !== undefined;
+  const engines = isGiven
+    ? { urls, stop: async () => undefined }
+    : await startEmbedded({ directory, dataName, only, elasticsearchHeapMb: 512, java, report: progress });
+  try {
+    const { postgres = '', redis = '', clickhouse = '' } = engines.urls;
+    const { context, close } = openContext(config, { postgres, redis, elasticsearch: NOWHERE, clickhouse });
+    await context.redis.ready();
+    const isReached = report(await measure(context));
+    await close();
+    return isReached;
+  } finally {
+    await engines.stop();
+  }
+}
+
+async function main(): Promise<void> {
+  assertNode();
+  const config = { ...readConfig(), logLevel: 'silent' } as const;
+  process.exitCode = (await withOwnData(config, (dataName) => run(config, dataName))) ? 0 : 1;
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${inspect(error)}\n`);
+  // Connections of the failed measurement would keep the process.
+  process.exit(1);
+});
