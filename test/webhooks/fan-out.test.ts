@@ -86,3 +86,14 @@ describe('a webhook', () => {
     expect((await call(`${app.url}/v1/webhooks`, key)).body.data.at(-1).backlog).toBe(false);
   });
 });
+
+describe('the metrics', () => {
+  it('say what waits, what is subscribed and what attempts came to', async () => {
+    const { body } = await call(`${app.url}/metrics`);
+    expect(body).toMatch(/^rollcall_webhook_subscriptions\{state="active"\} \d+$/m);
+    expect(body).toMatch(/^rollcall_webhook_pending\{pool="(?:fast|slow)"\} \d+$/m);
+    expect(body).toMatch(/^rollcall_webhook_oldest_due_seconds \d/m);
+    expect(body).toMatch(/^rollcall_webhook_attempts_5m\{variant="current",outcome="answered"\} \d+$/m);
+    expect(body).toMatch(/^rollcall_webhook_attempt_p99_seconds_5m\{variant="current",outcome="answered"\} \d/m);
+  });
+});
