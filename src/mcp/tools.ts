@@ -51,6 +51,19 @@ function unsaid({ description: _description, default: _default, ...schema }: Jso
   return schema;
 }
 
+/** Fields of fields go by their names alone. */
+function namesBelow(schema: Json): Json {
+  const { items, properties } = schema;
+  const below = (inner: unknown): unknown => (isRecord(inner) ? unsaid(namesBelow(inner)) : inner);
+  return {
+    ...schema,
+    ...(items === undefined ? {} : { items: below(items) }),
+    ...(isRecord(properties)
+      ? { properties: Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, below(inner)])) }
+      : {}),
+  };
+}
+
 interface Inputs {
   places: Map<string, Place>;
   properties: Record<string, Json>;
@@ -83,7 +96,12 @@ function inputsOf(operation: Operation): Inputs {
   const required = Array.isArray(body.required) ? body.required : [];
   for (const [name, schema] of Object.entries(fields)) {
     if (isRecord(schema))
-      add('body', name, operation.method === 'PATCH' ? unsaid(schema) : schema, required.includes(name));
+      add(
+        'body',
+        name,
+        operation.method === 'PATCH' ? unsaid(namesBelow(schema)) : namesBelow(schema),
+        required.includes(name),
+      );
   }
   Object.assign(inputs.properties, OF_EVERY_CHANGE);
   return inputs;

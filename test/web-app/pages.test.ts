@@ -13,6 +13,8 @@ const PAGES = [
   '/roster',
   '/campaigns',
   '/applications',
+  '/conversations',
+  '/disputes',
   '/briefs',
   '/contracts',
   '/deliverables',

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../src/api/operations.ts';
 import { sessionOperations } from '../../src/api/session-operations.ts';
 import { renderMail } from '../../src/mail/render.ts';
-import { call, makeBrand, send, startApp, type TestApp, type TestBrand, until } from '../harness/app.ts';
+import { call, makeBrand, send, startApp, type TestApp, type TestBrand, unique, until } from '../harness/app.ts';
 import { openSession, type SignedIn, signIn, signInToken } from '../harness/session.ts';
 
 let app: TestApp;
@@ -45,7 +45,7 @@ describe('a sign-in link', () => {
 
 describe('a link by mail', () => {
   it('comes with an invitation, and when an address asks; it is used once, and says nothing of who is known', async () => {
-    const email = 'mailed@brand.example';
+    const email = `${unique('mailed')}@brand.example`;
     await owner.send('POST', '/v1/people', { email, role: 'viewer', name: 'Mia' });
     const mails = () =>
       app.context.postgres.db

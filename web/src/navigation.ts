@@ -19,6 +19,7 @@ export const NAVIGATION = [
   {
     title: 'Work',
     links: [
+      { to: '/conversations', label: 'Conversations' },
       { to: '/briefs', label: 'Briefs' },
       { to: '/contracts', label: 'Contracts' },
       { to: '/deliverables', label: 'Deliverables' },
@@ -32,6 +33,7 @@ export const NAVIGATION = [
     links: [
       { to: '/commissions', label: 'Commissions' },
       { to: '/payouts', label: 'Payouts' },
+      { to: '/disputes', label: 'Disputes' },
       { to: '/links', label: 'Links and codes' },
     ],
   },

@@ -20,6 +20,14 @@ const lazy = lazyRouteComponent;
 
 const pages = [
   at(
+    '/conversations',
+    lazy(() => import('./pages/conversations.tsx'), 'Conversations'),
+  ),
+  at(
+    '/disputes',
+    lazy(() => import('./pages/disputes.tsx'), 'Disputes'),
+  ),
+  at(
     '/briefs',
     lazy(() => import('./pages/briefs.tsx'), 'Briefs'),
   ),

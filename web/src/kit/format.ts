@@ -55,3 +55,6 @@ export function words(value: string | null | undefined): string {
   const text = value.replaceAll('_', ' ');
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
+
+/** The API's own words, with the times in them as this browser shows times. */
+export const withLocalTimes = (text: string) => text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (at) => time(at));

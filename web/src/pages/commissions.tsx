@@ -4,7 +4,7 @@ import { useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
 import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
-import { day, money, number, words } from '../kit/format.ts';
+import { day, money, number, withLocalTimes, words } from '../kit/format.ts';
 import { Badge, Button, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
@@ -28,7 +28,7 @@ function refusalsOf(error: unknown, ids: readonly string[], rows: readonly Commi
     const id = ids[Number(field.split('.').at(-1))];
     if (id === undefined) return [];
     const order = rows.find((row) => row.id === id)?.order_id ?? id;
-    return [{ id, order, reason: message.replace(`${id}: `, '') }];
+    return [{ id, order, reason: withLocalTimes(message.replace(`${id}: `, '')) }];
   });
 }
 

@@ -39,6 +39,8 @@ export function Home() {
   const applications = useCall('list_applications', { query: { status: 'pending', limit: 1 } }, REFETCH);
   const deliverables = useCall('list_deliverables', { query: { status: 'submitted', limit: 1 } }, REFETCH);
   const payouts = useCall('list_payouts', { query: { limit: 100 } }, REFETCH);
+  const messages = useCall('list_conversations', { query: { unread: true, limit: 1 } }, REFETCH);
+  const disputes = useCall('list_disputes', { query: { status: 'open', limit: 1 } }, REFETCH);
   const stores = useCall('list_affiliate_stores', { query: { limit: 100 } }, REFETCH);
   const figures = useCall('get_analytics', {});
   const broken = stores.data?.data.filter(
@@ -75,6 +77,24 @@ export function Home() {
               text: 'deliverables to look at',
               link: (content) => (
                 <Link to="/deliverables" search={{ status: 'submitted' }}>
+                  {content}
+                </Link>
+              ),
+            },
+            {
+              count: messages.data?.pagination.total,
+              text: 'conversations to read',
+              link: (content) => (
+                <Link to="/conversations" search={{ unread: 'true' }}>
+                  {content}
+                </Link>
+              ),
+            },
+            {
+              count: disputes.data?.pagination.total,
+              text: 'disputes to answer',
+              link: (content) => (
+                <Link to="/disputes" search={{ status: 'open' }}>
                   {content}
                 </Link>
               ),

@@ -8,6 +8,7 @@ import { FormDialog } from '../kit/form.tsx';
 import { day, money, number, words } from '../kit/format.ts';
 import { Badge, Button, Empty, Facts, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
+import { BatchDialog } from './payout-batch.tsx';
 
 const METHODS = ['manual', 'bank_transfer', 'wallet'] as const;
 type Payout = Row<'list_payouts'>;
@@ -52,6 +53,7 @@ export function Payouts() {
   const create = useChange('create_payout', ['list_payouts']);
   const settle = useChange('settle_payout', ['list_payouts', 'get_payout', 'list_commissions']);
   const [isMaking, setMaking] = useState(false);
+  const [isPaying, setPaying] = useState(false);
   const [settling, setSettling] = useState<Payout>();
   const [shown, setShown] = useState<string>();
   const columns: readonly Column<Payout>[] = [
@@ -79,6 +81,7 @@ export function Payouts() {
     <>
       <PageHead title="Payouts" hint="What you paid creators. Settling a payout marks the commissions that it paid.">
         <Download id="list_payouts" query={query} name="payouts.csv" />
+        <Button onPress={() => setPaying(true)}>Pay what is due</Button>
         <Button kind="primary" onPress={() => setMaking(true)}>
           Record a payout
         </Button>
@@ -156,6 +159,7 @@ export function Payouts() {
           setSettling(undefined);
         }}
       />
+      <BatchDialog isOpen={isPaying} onClose={() => setPaying(false)} />
       <Statement id={shown} onClose={() => setShown(undefined)} />
     </>
   );

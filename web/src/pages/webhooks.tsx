@@ -36,7 +36,7 @@ export function Webhooks() {
           <button type="button" className="link" onClick={() => setShown(webhook)}>
             {webhook.url}
           </button>
-          <span className="second">{webhook.description ?? `${number(webhook.events.length)} events`}</span>
+          <span className="second">{webhook.description ?? `Events: ${number(webhook.events.length)}`}</span>
         </>
       ),
     },

@@ -1,0 +1,116 @@
+import { useState } from 'react';
+import type { Row } from '../call/call.ts';
+import { useChange, useRows } from '../call/use.ts';
+import { Confirm, Dialog } from '../kit/dialog.tsx';
+import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
+import { Form } from '../kit/form.tsx';
+import { day, time, words } from '../kit/format.ts';
+import { Badge, Empty, Facts, PageHead } from '../kit/parts.tsx';
+import { type Column, Table } from '../kit/table.tsx';
+
+const STATES = ['open', 'answered', 'closed'] as const;
+type Dispute = Row<'list_disputes'>;
+
+function Detail({ dispute, onClose }: { dispute: Dispute | undefined; onClose: () => void }) {
+  const update = useChange('update_dispute', ['list_disputes']);
+  return (
+    <Dialog
+      title={dispute?.creator_name ?? dispute?.creator_email ?? 'Dispute'}
+      isOpen={dispute !== undefined}
+      onClose={onClose}
+      isSide
+    >
+      {dispute && (
+        <>
+          <Facts
+            of={[
+              ['State', <Badge key="state" state={dispute.status} />],
+              ['They say', dispute.message],
+              ['Order', dispute.order_id],
+              ['Line', dispute.line_id],
+              ['Since', time(dispute.created_at)],
+              ['You answered', dispute.answer],
+            ]}
+          />
+          {dispute.status !== 'closed' && (
+            <>
+              <Form
+                action="Answer"
+                fields={[
+                  {
+                    name: 'answer',
+                    label: 'Your answer',
+                    kind: 'textarea',
+                    isRequired: true,
+                    hint: 'The creator is mailed.',
+                  },
+                ]}
+                onSubmit={async (values) => {
+                  await update.mutateAsync({
+                    params: { id: dispute.id },
+                    body: { answer: values.text('answer'), status: 'answered' },
+                  });
+                  onClose();
+                }}
+              />
+              <Confirm
+                label="Close"
+                title="Close this dispute?"
+                action="Close it"
+                isDanger={false}
+                onConfirm={async () => {
+                  await update.mutateAsync({ params: { id: dispute.id }, body: { status: 'closed' } });
+                  onClose();
+                }}
+              >
+                <p>It is settled between you.</p>
+              </Confirm>
+            </>
+          )}
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+export function Disputes() {
+  const { get } = useFilters();
+  const list = useRows('list_disputes', {
+    status: choiceOf(get('status'), STATES),
+    creator_email: get('creator_email'),
+  });
+  const [shown, setShown] = useState<Dispute>();
+  const columns: readonly Column<Dispute>[] = [
+    {
+      head: 'Creator',
+      cell: (row) => (
+        <>
+          <button type="button" className="link" onClick={() => setShown(row)}>
+            {row.creator_name ?? row.creator_email ?? 'A creator'}
+          </button>
+          <span className="second">{row.message}</span>
+        </>
+      ),
+    },
+    { head: 'State', cell: ({ status }) => <Badge state={status} /> },
+    { head: 'Since', cell: ({ created_at }) => day(created_at), isWide: true },
+  ];
+  return (
+    <>
+      <PageHead title="Disputes" hint="Lines of statements that creators say are wrong." />
+      <Filters
+        of={[
+          { name: 'status', label: 'State', kind: 'select', options: STATES.map((state) => [state, words(state)]) },
+          { name: 'creator_email', label: 'Creator’s e-mail', kind: 'text' },
+        ]}
+      />
+      <Table
+        caption="Disputes"
+        list={list}
+        columns={columns}
+        empty={<Empty title="No disputes">Creators open one from their statement.</Empty>}
+      />
+      <Detail dispute={shown} onClose={() => setShown(undefined)} />
+    </>
+  );
+}
