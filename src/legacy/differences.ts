@@ -140,6 +140,9 @@ export const differences = (now: () => Date): Readonly<Record<string, Difference
   list_affiliate_commissions: listed,
   ...shipments,
   ...webhooks,
+  review_commissions: {
+    says: 'Also records a commission by hand: `creator_email`, `amount`, `description`, `status` (`pending`, `approved`) → 201.',
+  },
   refresh_content: {
     path: '/api/v1/content/{id}',
     says: 'The path is `POST /api/v1/content/{id}`, without `/refresh`.',

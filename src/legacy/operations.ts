@@ -2,6 +2,7 @@ import type { Operation } from '../api/operation.ts';
 import { operations } from '../api/operations.ts';
 import { searchCreatorsPlainly } from '../directory/routes.ts';
 import { createOlderWebhook } from '../resources/webhooks/routes.ts';
+import { reviewOrRecord } from './commissions.ts';
 import { inOlderShape } from './declare.ts';
 import { differences } from './differences.ts';
 
@@ -15,7 +16,7 @@ export const SERVED: ReadonlySet<string> = new Set([
   ...['list_briefs', 'create_brief', 'send_brief'],
   ...['list_contracts', 'create_contract'],
   ...['list_deliverables', 'update_deliverable'],
-  ...['list_messages', 'get_message_thread', 'send_message'],
+  ...['list_conversations', 'get_conversation', 'send_message'],
   ...['list_payouts', 'create_payout', 'settle_payout', 'settle_payout_by_body'],
   ...['list_content', 'get_content', 'track_content', 'refresh_content', 'delete_content'],
   ...['list_affiliates', 'list_affiliate_links', 'create_affiliate_link', 'update_affiliate_link'],
@@ -43,5 +44,6 @@ export function legacyOperations(now: () => Date): readonly Operation[] {
   const marked = differences(now);
   return operations
     .filter(({ id }) => SERVED.has(id))
-    .map((operation) => inOlderShape(INSTEAD[operation.id] ?? operation, marked[operation.id]));
+    .map((operation) => inOlderShape(INSTEAD[operation.id] ?? operation, marked[operation.id]))
+    .map((operation) => (operation.id === 'review_commissions' ? reviewOrRecord(operation) : operation));
 }

@@ -26,6 +26,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'src/api/upload.ts',
     'src/api/work.ts',
     'src/ledger/entry.ts',
+    'src/legacy/items.ts',
     'src/links-host/token.ts',
     'src/pages/kit/',
   ],

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { change, noLookUp, nothing, type Operation } from '../api/operation.ts';
+import { commissionOf } from '../resources/commissions/schema.ts';
+import { Email } from '../resources/creators/schema.ts';
+import { createManualCommission } from '../resources/reviews/manual-actions.ts';
+import { validationError } from '../values/errors.ts';
+import { legacyCommission } from './items.ts';
+
+const ManualCommission = z
+  .object({
+    creator_email: Email.describe('Of somebody who is or was on the roster.'),
+    amount: z.number().positive().describe("What the creator gets, in the brand's currency."),
+    description: z.string().trim().max(5_000).nullable().optional().describe('Kept as `status_note`.'),
+    status: z.enum(['pending', 'approved']).default('pending'),
+  })
+  .meta({ id: 'ManualCommission' });
+
+/** A commission without an order: approvable at once, paid by payouts, no conversion and no revenue. */
+const createManual: Operation = change({
+  id: 'create_manual_commission',
+  method: 'POST',
+  path: '/api/v1/commissions',
+  tag: 'Commissions',
+  summary: 'Record a commission by hand',
+  description: 'Without an order and a review period. It counts as commission, not as a conversion or revenue.',
+  callers: ['brand'],
+  params: nothing,
+  query: nothing,
+  body: ManualCommission,
+  response: z.object({ data: legacyCommission }),
+  status: 201,
+  hints: { readOnly: false, idempotent: false, destructive: false },
+  lookUp: noLookUp,
+  apply: async (work, { body }) => ({ data: commissionOf(await createManualCommission(work, body)) }),
+});
+
+const Sent = z.looseObject({});
+
+/** `POST /api/v1/commissions` reviews where events are named, and records one by hand where a creator is. */
+export function reviewOrRecord(review: Operation): Operation {
+  return {
+    ...review,
+    summary: 'Review commissions, or record one by hand',
+    description: `${review.description} With \`creator_email\` and \`amount\` it records a commission by hand and answers 201.`,
+    body: z.union([review.body, ManualCommission]),
+    prepare: (raw) => {
+      const { data: sent = {} } = Sent.safeParse(raw.body);
+      if (!('creator_email' in sent)) return review.prepare(raw);
+      if ('event_id' in sent || 'event_ids' in sent) {
+        const message = 'records a commission by hand; give it without `event_id` and `event_ids`.';
+        throw validationError([{ field: 'creator_email', code: 'ambiguous', message }]);
+      }
+      return { ...createManual.prepare(raw), status: createManual.status };
+    },
+  };
+}
