@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operations } from '../../src/api/operations.ts';
+import { EVENT_NAMES } from '../../src/outbox/events.ts';
 import { makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
@@ -33,7 +34,8 @@ describe.skipIf(!hasBrowser('The docs page'))('the docs page in a real Chromium'
     await page.goto(`${app.url}/docs`);
     await page.getByText('Search the creator directory').waitFor();
     await expect(page.title()).resolves.toBe('Rollcall API');
-    await expect(page.locator('.opblock').count()).resolves.toBe(operations.length);
+    const shown = operations.length + EVENT_NAMES.current.length;
+    await expect(page.locator('.opblock').count()).resolves.toBe(shown);
     expect(complaints).toEqual([]);
   });
 
