@@ -25,7 +25,10 @@ async function makeOwner() {
     log: async () => (await call(`${app.url}/v1/audit-log?resource_id=${id}`, key)).body.data,
     links: async () => {
       const mails = (await mailsOf(app.context, brand.id)).filter(({ kind }) => kind === 'application_changed');
-      return mails.map(({ links, to }) => ({ to, path: links.map(pathOf).find((path) => path.startsWith('/confirm/')) }));
+      return mails.map(({ links, to }) => ({
+        to,
+        path: links.map(pathOf).find((path) => path.startsWith('/confirm/')),
+      }));
     },
   };
 }

@@ -1,7 +1,14 @@
 import type { Work } from '../../api/work.ts';
 import { queueMail } from '../../mail/queue.ts';
 import { newId } from '../../values/ids.ts';
-import { type ApplicationChangeRow, confirmOnce, countChanges, deleteOldChanges, holdPending, insertChange } from './change-queries.ts';
+import {
+  type ApplicationChangeRow,
+  confirmOnce,
+  countChanges,
+  deleteOldChanges,
+  holdPending,
+  insertChange,
+} from './change-queries.ts';
 import { type ApplicationRow, holdApplication, updateApplication } from './queries.ts';
 
 const DAY_MS = 86_400_000;
@@ -10,13 +17,16 @@ const CHANGES_PER_DAY = 5;
 /** As long as the links of mails live. */
 const KEPT_MS = 30 * DAY_MS;
 
-type Claims = Pick<
-  ApplicationRow,
-  'creatorName' | 'creatorPhotoApp' | 'creatorVideoApp' | 'message' | 'portfolioUrls'
->;
+type Claims = Pick<ApplicationRow, 'creatorName' | 'creatorPhotoApp' | 'creatorVideoApp' | 'message' | 'portfolioUrls'>;
 
 /** What an application says, of all that its row holds. */
-export const claimsOf = ({ creatorName, creatorPhotoApp, creatorVideoApp, message, portfolioUrls }: Claims): Claims => ({
+export const claimsOf = ({
+  creatorName,
+  creatorPhotoApp,
+  creatorVideoApp,
+  message,
+  portfolioUrls,
+}: Claims): Claims => ({
   ...{ creatorName, creatorPhotoApp, creatorVideoApp, message, portfolioUrls },
 });
 
@@ -49,4 +59,3 @@ export async function confirmChange(work: Work, change: ApplicationChangeRow): P
   work.audit({ resourceId: old.id, old, new: row });
   return 'changed';
 }
-
