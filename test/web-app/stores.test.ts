@@ -64,7 +64,10 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
   }
 
   it('says in words how a store does, and how another is connected', async () => {
-    for (const [name, where] of [['desktop', open], ['phone', phone]] as const) {
+    for (const [name, where] of [
+      ['desktop', open],
+      ['phone', phone],
+    ] as const) {
       const { page } = where;
       await where.go('/stores');
       await page.getByText('It has not told us of an order yet').waitFor();
@@ -73,7 +76,9 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
       const dialog = page.getByRole('dialog', { name: 'Connect a store' });
       for (const provider of ['Another', 'WooCommerce', 'Shopify']) {
         await dialog.getByText(provider, { exact: true }).click();
-        await dialog.getByText(`--brand ${brand.id} --provider ${provider === 'Another' ? 'generic' : provider.toLowerCase()}`).waitFor();
+        await dialog
+          .getByText(`--brand ${brand.id} --provider ${provider === 'Another' ? 'generic' : provider.toLowerCase()}`)
+          .waitFor();
         await clean(`stores-connect-${provider}-${name}`, where);
       }
       await page.keyboard.press('Escape');

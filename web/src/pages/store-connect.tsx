@@ -24,8 +24,8 @@ export function Snippet({ provider }: { provider: Provider }) {
       <p>{where}</p>
       {snippet && <Code text={snippet} label="The snippet for the theme" />}
       <p className="hint">
-        It keeps a tracked link’s click for 30 days in a cookie of your shop. Ask your visitors for consent where your law
-        asks for it. Discount codes need none of this.
+        It keeps a tracked link’s click for 30 days in a cookie of your shop. Ask your visitors for consent where your
+        law asks for it. Discount codes need none of this.
       </p>
     </>
   );
