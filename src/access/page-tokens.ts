@@ -14,6 +14,7 @@ const KINDS = {
   files: 'f',
   unsubscribe: 'u',
   enter: 'e',
+  confirm: 'a',
 } as const;
 
 export type PageKind = keyof typeof KINDS;

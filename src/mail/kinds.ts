@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { applicationChanged } from './templates/application-changed.ts';
 import { assetRightsEnding } from './templates/asset-rights-ending.ts';
 import { briefSent } from './templates/brief-sent.ts';
 import { contractSent, contractSigned, contractSignedBrand, contractVoided } from './templates/contracts.ts';
@@ -21,6 +22,7 @@ import { webhookDisabled, webhookFailing } from './templates/webhook-failing.ts'
 
 /** Every kind of mail, a line each. */
 export const TEMPLATES = {
+  application_changed: applicationChanged,
   dispute_answered: disputeAnswered,
   dispute_opened: disputeOpened,
   brief_sent: briefSent,

@@ -1,4 +1,5 @@
 import { briefPage } from './brief/page.ts';
+import { confirmPage } from './confirm/page.ts';
 import type { CreatorPage } from './declare.ts';
 import { parcelPage } from './parcel/page.ts';
 import { signPage } from './sign/page.ts';
@@ -10,6 +11,7 @@ import { workPage } from './work/page.ts';
 /** Every page that opens by a link alone, a line each. */
 export const creatorPages: readonly CreatorPage[] = [
   briefPage,
+  confirmPage,
   signPage,
   workPage,
   parcelPage,

@@ -11,7 +11,17 @@ const character = fc.constantFrom(...ALPHABET);
 const id = fc
   .tuple(fc.constantFrom('brf', 'ctr', 'cnv', 'mai'), fc.array(character, { minLength: 20, maxLength: 20 }))
   .map(([prefix, rest]) => `${prefix}_${rest.join('')}`);
-const kind = fc.constantFrom<PageKind>('brief', 'sign', 'work', 'talk', 'parcel', 'statement', 'files', 'unsubscribe');
+const kind = fc.constantFrom<PageKind>(
+  'brief',
+  'sign',
+  'work',
+  'talk',
+  'parcel',
+  'statement',
+  'files',
+  'unsubscribe',
+  'confirm',
+);
 const link: fc.Arbitrary<PageLink> = fc.record({
   kind,
   rowId: id,

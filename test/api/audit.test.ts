@@ -25,6 +25,7 @@ describe('the audit log', () => {
     expect(data).toEqual([
       {
         person_id: null,
+        by_agent: false,
         person_name: null,
         id: expect.stringMatching(/^aud_/),
         key_id: expect.stringMatching(/^key_/),

@@ -54,6 +54,7 @@ beforeAll(async () => {
   const { id: commission, source } = await makeSale(app.context, owner, { email: 'secret@example.com' });
   const input = { creator_email: 'secret@example.com', amount: 5, method: 'manual' };
   const payout = (await send('POST', '/v1/payouts', key, input)).body.data.id;
+  const plan = (await send('POST', '/v1/campaigns?mode=plan', key, { name: 'secret' })).body.plan_id;
   const code = { creator_email: 'secret@example.com', value: 'secret' };
   const link = (await send('POST', '/v1/affiliates/links', key, code)).body.data.id;
   const hook = { url: 'https://receiver.invalid/secret', events: ['payout.created'] };
@@ -86,7 +87,13 @@ beforeAll(async () => {
   await fetch(app.url + pathname, { method: 'POST', headers, body: 'message=secret', redirect: 'manual' });
   const [dispute] = (await send('GET', '/v1/disputes', key)).body.data;
   Object.assign(ids, { statements: statement.id, disputes: dispute.id });
-  Object.assign(ids, { commissions: commission, payouts: payout, integrations: source.id, deliverables: deliverable });
+  Object.assign(ids, {
+    commissions: commission,
+    payouts: payout,
+    plans: plan,
+    integrations: source.id,
+    deliverables: deliverable,
+  });
   const contract = { creator_email: 'secret@example.com', title: 'secret', send_for_signature: true };
   ids.contracts = (await send('POST', '/v1/contracts', key, contract)).body.data.id;
   ids.briefs = (await send('POST', '/v1/briefs', key, { title: 'secret' })).body.data.id;

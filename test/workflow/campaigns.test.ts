@@ -210,7 +210,7 @@ describe('Accept: text/csv', () => {
   });
 
   it('is 406 where there is no CSV', async () => {
-    const { status, body } = await call(`${app.url}/v1/usage`, key, { headers: { accept: 'text/csv' } });
+    const { status, body } = await call(`${app.url}/v1/brand`, key, { headers: { accept: 'text/csv' } });
     expect([status, body.code]).toEqual([406, 'NOT_ACCEPTABLE']);
   });
 

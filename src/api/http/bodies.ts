@@ -81,6 +81,10 @@ export function openBodies(limits: BodyLimits = LIMITS): Bodies {
         clearTimeout(timer);
         release(bytes);
       });
+      // A request may be answered without a look at its body: nobody listens then, and what came is let go.
+      counted.on('error', ignoreFailure('whoever reads the body is told'));
+      request.raw.once('close', () => counted.destroy());
+      payload.once('end', () => clearTimeout(timer));
       pipeline(payload, counted, ignoreFailure('whoever reads the body is told'));
       return counted;
     },

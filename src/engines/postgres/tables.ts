@@ -1,5 +1,6 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { AgentTables } from './agent-tables.ts';
+import type { ApplicationTables } from './application-tables.ts';
 import type { AssetTables } from './asset-tables.ts';
 import type { AttributionTables } from './attribution-tables.ts';
 import type { ContentTables } from './content-tables.ts';
@@ -127,6 +128,7 @@ export interface DirectoryWritersTable {
 export interface Database
   extends AgentTables,
     WorkflowTables,
+    ApplicationTables,
     AssetTables,
     AttributionTables,
     ContentTables,

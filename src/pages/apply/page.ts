@@ -65,7 +65,7 @@ export function thanksPage({ title, brandName }: PublicCampaign): string {
     html`<p class="brand">${brandName}: ${title}</p>
 <h1>Thank you</h1>
 <p>Your application has been received.</p>
-<p class="hint">If this address had applied to this campaign before, its first application stands.</p>`,
+<p class="hint">If this address had applied to this campaign before, its first application stands until you confirm this one: we have sent a link to the address for that.</p>`,
   );
 }
 

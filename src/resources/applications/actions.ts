@@ -3,6 +3,7 @@ import type { Work } from '../../api/work.ts';
 import { newId } from '../../values/ids.ts';
 import { holdCircle } from '../creators/queries.ts';
 import { putOnRoster } from '../roster/actions.ts';
+import { askForProof } from './change-actions.ts';
 import { personOf } from './person-actions.ts';
 import { type ApplicationRow, holdApplication, holdOpen, insertApplication, updateApplication } from './queries.ts';
 import { type ApplicationPatch, applicationOf } from './schema.ts';
@@ -50,15 +51,16 @@ export interface Applying {
 export type Reception = 'received' | 'closed';
 
 /**
- * One application per campaign and e-mail address: the first stands, for whoever sends another has not shown that the
- * address is theirs.
+ * One application per campaign and e-mail address: the first stands until the address has confirmed another, for whoever
+ * sends that has not shown that the address is theirs.
  */
 export async function receiveApplication(work: Work, campaignId: string, applying: Applying): Promise<Reception> {
   const { db, now, brandId } = work;
   if (!(await holdOpen(db, brandId, campaignId))) return 'closed';
   const { email, name, photoApp, videoApp, message, portfolioUrls } = applying;
+  const claims = { creatorName: name, creatorPhotoApp: photoApp, creatorVideoApp: videoApp, message, portfolioUrls };
   const row = await insertApplication(db, {
-    ...{ creatorName: name, creatorPhotoApp: photoApp, creatorVideoApp: videoApp, message, portfolioUrls },
+    ...claims,
     id: newId('app', now.getTime()),
     brandId,
     campaignId,
@@ -69,7 +71,10 @@ export async function receiveApplication(work: Work, campaignId: string, applyin
     appliedAt: now,
     updatedAt: null,
   });
-  if (!row) return 'received';
+  if (!row) {
+    await askForProof(work, campaignId, email, claims);
+    return 'received';
+  }
   work.audit({ resourceId: row.id, old: null, new: row });
   work.emit('application.received', applicationOf(row));
   return 'received';

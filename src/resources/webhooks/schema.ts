@@ -27,7 +27,12 @@ const url = z
   })
   .describe('`https://` only, of a public host.');
 const events = z
-  .array(z.string().max(100))
+  .array(
+    z
+      .string()
+      .max(100)
+      .meta({ enum: [...EVENT_NAMES.current] }),
+  )
   .min(1)
   .max(100)
   .describe(`One or more of ${EVENT_NAMES.current.join(', ')}. Repeats count once.`);

@@ -1,0 +1,54 @@
+import { type Confirmation, confirmChange } from '../../resources/applications/change-actions.ts';
+import { findChange } from '../../resources/applications/change-queries.ts';
+import { creatorPage } from '../declare.ts';
+import { postForm, submitButton } from '../kit/controls.ts';
+import { html } from '../kit/html.ts';
+
+function answered(confirmation: Confirmation, title: string) {
+  if (confirmation === 'changed') {
+    return {
+      title: 'Application changed',
+      content: html`<h1>Application changed</h1>
+<p>Your application to ${title} says from now on what you confirmed.</p>`,
+    };
+  }
+  return {
+    title: 'Already decided',
+    content: html`<h1>Already decided</h1>
+<p>Your application to ${title} has been decided, and cannot be changed any more.</p>`,
+  };
+}
+
+/**
+ * Where whoever reads an address's mail confirms a second application of it. The page only shows it, for mail scanners open
+ * every link; the button puts it in the place of the first.
+ */
+export const confirmPage = creatorPage({
+  kind: 'confirm',
+  find: async ({ postgres }, { rowId }) => {
+    const change = await findChange(postgres.db, rowId);
+    return change && { ...change, linkVersion: 0 };
+  },
+  show: ({ row, brand, action }) => {
+    if (row.confirmedAt !== null) return answered('changed', row.title);
+    if (row.status !== 'pending') return answered('decided', row.title);
+    const said: readonly (readonly [string, string | null])[] = [
+      ['E-mail', row.creatorEmail],
+      ['Name', row.creatorName],
+      ['Photo app handle', row.creatorPhotoApp],
+      ['Video app handle', row.creatorVideoApp],
+      ['Message', row.message],
+      ['Links', row.portfolioUrls.join('\n') || null],
+    ];
+    return {
+      title: 'Confirm your application',
+      content: html`<h1>Confirm your application to ${row.title}</h1>
+<p>${brand.name} then sees this instead of what was sent first:</p>
+<dl>
+${said.map(([name, value]) => html`<dt>${name}</dt><dd class="description">${value ?? '–'}</dd>\n`)}</dl>
+${postForm(action, submitButton('Replace my application'))}
+<p class="hint">If you did not send this, close this page: nothing is changed.</p>`,
+    };
+  },
+  submit: async ({ row, inWork }) => answered(await inWork((work) => confirmChange(work, row)), row.title),
+});

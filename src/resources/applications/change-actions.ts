@@ -1,0 +1,61 @@
+import type { Work } from '../../api/work.ts';
+import { queueMail } from '../../mail/queue.ts';
+import { newId } from '../../values/ids.ts';
+import {
+  type ApplicationChangeRow,
+  confirmOnce,
+  countChanges,
+  deleteOldChanges,
+  holdPending,
+  insertChange,
+} from './change-queries.ts';
+import { type ApplicationRow, holdApplication, updateApplication } from './queries.ts';
+
+const DAY_MS = 86_400_000;
+/** A stranger must not fill somebody's mailbox through us. */
+const CHANGES_PER_DAY = 5;
+/** As long as the links of mails live. */
+const KEPT_MS = 30 * DAY_MS;
+
+type Claims = Pick<ApplicationRow, 'creatorName' | 'creatorPhotoApp' | 'creatorVideoApp' | 'message' | 'portfolioUrls'>;
+
+/** What an application says, of all that its row holds. */
+export const claimsOf = ({
+  creatorName,
+  creatorPhotoApp,
+  creatorVideoApp,
+  message,
+  portfolioUrls,
+}: Claims): Claims => ({
+  ...{ creatorName, creatorPhotoApp, creatorVideoApp, message, portfolioUrls },
+});
+
+/**
+ * Somebody applies again with an address: what they give waits until the address itself has confirmed it, by the link in
+ * a mail. An application that was decided is not changed any more.
+ */
+export async function askForProof(work: Work, campaignId: string, email: string, claims: Claims): Promise<void> {
+  const { db, now, brandId } = work;
+  const application = await holdPending(db, brandId, campaignId, email);
+  if (!application || JSON.stringify(claimsOf(application)) === JSON.stringify(claims)) return;
+  const before = (ms: number) => new Date(now.getTime() - ms);
+  if ((await countChanges(db, brandId, application.id, before(DAY_MS))) >= CHANGES_PER_DAY) return;
+  await deleteOldChanges(db, brandId, application.id, before(KEPT_MS));
+  const id = newId('apc', now.getTime());
+  await insertChange(db, { ...claims, id, brandId, applicationId: application.id, confirmedAt: null, createdAt: now });
+  const params = { change_id: id, campaign_id: campaignId };
+  await queueMail(work, { kind: 'application_changed', to: application.creatorEmail, subjectRow: id, params });
+}
+
+export type Confirmation = 'changed' | 'decided';
+
+/** The address has confirmed it: the application says this from now on, once. */
+export async function confirmChange(work: Work, change: ApplicationChangeRow): Promise<Confirmation> {
+  const { db, now, brandId } = work;
+  const old = await holdApplication(db, brandId, change.applicationId);
+  if (old.status !== 'pending') return 'decided';
+  if (!(await confirmOnce(db, brandId, change.id, now))) return 'changed';
+  const row = await updateApplication(db, brandId, old.id, { ...claimsOf(change), updatedAt: now });
+  work.audit({ resourceId: old.id, old, new: row });
+  return 'changed';
+}
