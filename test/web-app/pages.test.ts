@@ -25,6 +25,7 @@ const PAGES = [
   '/agents',
   '/commissions',
   '/payouts',
+  '/statements',
   '/links',
   '/stores',
   '/keys',

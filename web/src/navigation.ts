@@ -33,6 +33,7 @@ export const NAVIGATION = [
     links: [
       { to: '/commissions', label: 'Commissions' },
       { to: '/payouts', label: 'Payouts' },
+      { to: '/statements', label: 'Statements' },
       { to: '/disputes', label: 'Disputes' },
       { to: '/links', label: 'Links and codes' },
     ],

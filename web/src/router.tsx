@@ -92,6 +92,10 @@ const pages = [
     lazy(() => import('./pages/payouts.tsx'), 'Payouts'),
   ),
   at(
+    '/statements',
+    lazy(() => import('./pages/statements.tsx'), 'Statements'),
+  ),
+  at(
     '/links',
     lazy(() => import('./pages/links.tsx'), 'Links'),
   ),

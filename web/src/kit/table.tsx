@@ -153,8 +153,10 @@ export function PlainTable<Row>(props: {
   rows: readonly Row[];
   columns: readonly Column<Row>[];
   keyOf: (row: Row) => string;
+  /** A last line, such as the sum: a cell for each column. */
+  foot?: readonly ReactNode[];
 }) {
-  const { caption, rows, columns, keyOf } = props;
+  const { caption, rows, columns, keyOf, foot } = props;
   if (rows.length === 0) return <Empty title="Nothing yet" />;
   return (
     <div className="table-frame">
@@ -180,6 +182,17 @@ export function PlainTable<Row>(props: {
             </tr>
           ))}
         </tbody>
+        {foot && (
+          <tfoot>
+            <tr>
+              {columns.map(({ head, isNumber, isWide }, i) => (
+                <td key={head} className={classOf(isNumber, isWide)}>
+                  {foot[i]}
+                </td>
+              ))}
+            </tr>
+          </tfoot>
+        )}
       </table>
     </div>
   );

@@ -1,4 +1,5 @@
-import { useState } from 'react';
+import { useId, useState } from 'react';
+import type { Answer } from '../call/call.ts';
 import { useCall, useChange } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Form } from '../kit/form.tsx';
@@ -7,96 +8,164 @@ import { Button, Empty, Failure, Loading } from '../kit/parts.tsx';
 import { PlainTable } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
 
-const METHODS = ['manual', 'bank_transfer', 'wallet'] as const;
+const METHODS = ['bank_transfer', 'manual', 'wallet'] as const;
+const PAGE = 500;
+
+/** What limits whom is paid: the preview and the batch are told the same. */
+interface Limits {
+  minimum?: number;
+  cutoff?: string;
+}
+
+interface LimitsProps {
+  onChange: (change: (was: Limits) => Limits) => void;
+}
+
+function LimitFields({ onChange }: LimitsProps) {
+  const id = useId();
+  return (
+    <div className="filters">
+      <div className="filter">
+        <label htmlFor={`${id}minimum`}>Not below</label>
+        <input
+          id={`${id}minimum`}
+          type="number"
+          min="0"
+          step="0.01"
+          onChange={({ target: { value } }) =>
+            onChange(({ minimum: _, ...was }) => (Number(value) > 0 ? { ...was, minimum: Number(value) } : was))
+          }
+        />
+      </div>
+      <div className="filter">
+        <label htmlFor={`${id}cutoff`}>Orders until</label>
+        <input
+          id={`${id}cutoff`}
+          type="date"
+          onChange={({ target: { value } }) =>
+            onChange(({ cutoff: _, ...was }) => (value ? { ...was, cutoff: value } : was))
+          }
+        />
+      </div>
+    </div>
+  );
+}
+
+function Due({ preview }: { preview: Answer<'preview_payouts'> }) {
+  const due = preview.data.filter(({ total }) => total > 0);
+  const others = preview.pagination.total - preview.data.length;
+  if (due.length === 0)
+    return <Empty title="Nothing is due">Approve commissions first, or pay smaller sums too.</Empty>;
+  return (
+    <>
+      <PlainTable
+        caption="What is due"
+        rows={due}
+        keyOf={({ creator_id, currency }) => `${creator_id} ${currency}`}
+        columns={[
+          {
+            head: 'Creator',
+            cell: ({ creator_name, creator_email, commission_count, recorded, currency }) => (
+              <>
+                {creator_name ?? creator_email}
+                <span className="second">
+                  {number(commission_count)} {commission_count === 1 ? 'commission' : 'commissions'}
+                  {recorded > 0 && `; ${money(recorded, currency)} recorded and not settled`}
+                </span>
+              </>
+            ),
+          },
+          {
+            head: 'Approved',
+            cell: (one) => money(one.commissions_amount, one.currency),
+            isNumber: true,
+            isWide: true,
+          },
+          {
+            head: 'Taken off',
+            cell: ({ netted_amount, unallocated_used, currency }) =>
+              netted_amount + unallocated_used === 0 ? '–' : money(netted_amount + unallocated_used, currency),
+            isNumber: true,
+            isWide: true,
+          },
+          { head: 'Due', cell: ({ total, currency }) => money(total, currency), isNumber: true },
+        ]}
+      />
+      {others > 0 && <p className="hint">And {number(others)} more.</p>}
+      {preview.summary.by_currency.map(({ currency, total, payees }) => (
+        <p key={currency}>
+          <strong>{money(total, currency)}</strong> to {number(payees)} {payees === 1 ? 'creator' : 'creators'}
+        </p>
+      ))}
+    </>
+  );
+}
+
+function Batch({ onClose }: { onClose: () => void }) {
+  const [limits, setLimits] = useState<Limits>({});
+  const [isPaying, setPaying] = useState(false);
+  const { data, error, refetch } = useCall('preview_payouts', { query: { ...limits, limit: PAGE } });
+  const pay = useChange('pay_payout_batch', [
+    'list_payouts',
+    'preview_payouts',
+    'list_commissions',
+    'get_payout_statement',
+  ]);
+  const say = useSay();
+  const isAnybody = data?.data.some(({ total }) => total > 0) ?? false;
+  return (
+    <>
+      <LimitFields onChange={setLimits} />
+      {error && <Failure error={error} again={() => void refetch()} />}
+      {!data && !error && <Loading />}
+      {data && !error && <Due preview={data} />}
+      {isAnybody && !error && !isPaying && (
+        <Button kind="primary" onPress={() => setPaying(true)}>
+          Pay them
+        </Button>
+      )}
+      {isAnybody && !error && isPaying && (
+        <Form
+          action="Record that they are paid"
+          onCancel={() => setPaying(false)}
+          fields={[
+            {
+              ...{ name: 'method', label: 'Method', kind: 'select', isRequired: true },
+              options: METHODS.map((method) => [method, words(method)]),
+            },
+            { name: 'reference', label: 'Reference', hint: 'On each of them.' },
+          ]}
+          onSubmit={async (values) => {
+            const { data: paid } = await pay.mutateAsync({
+              body: {
+                ...limits,
+                method: values.choice('method', METHODS),
+                reference: values.orNull('reference'),
+              },
+            });
+            const left = paid.remaining > 0 ? ` ${number(paid.remaining)} wait: pay once more.` : '';
+            say(`${number(paid.payouts.length)} payouts, ${number(paid.skipped.length)} left out.${left}`);
+            onClose();
+          }}
+        >
+          <p className="note-box">No money moves by this: transfer it as shown above, then record it here.</p>
+        </Form>
+      )}
+    </>
+  );
+}
 
 /** What is due to whom, before anything is paid; then one payout each. */
 export function BatchDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
-  const { data, error } = useCall('preview_payouts', { query: { limit: 100 } }, { enabled: isOpen });
-  const pay = useChange('pay_payout_batch', ['list_payouts', 'preview_payouts', 'list_commissions']);
-  const say = useSay();
-  const [isPaying, setPaying] = useState(false);
-  const due = data?.data.filter(({ total }) => total > 0) ?? [];
-  const close = () => {
-    setPaying(false);
-    onClose();
-  };
   return (
     <Dialog
       title="Pay what is due"
-      hint="Approved commissions, less what refunds took back."
+      hint="Approved commissions, less what refunds and earlier payouts take off."
       isOpen={isOpen}
-      onClose={close}
+      onClose={onClose}
       isSide
     >
-      {error && <Failure error={error} />}
-      {!data && !error && <Loading />}
-      {data && due.length === 0 && <Empty title="Nothing is due">Approve commissions first.</Empty>}
-      {due.length > 0 && (
-        <>
-          <PlainTable
-            caption="What is due"
-            rows={due}
-            keyOf={({ creator_id, currency }) => `${creator_id} ${currency}`}
-            columns={[
-              {
-                head: 'Creator',
-                cell: ({ creator_name, creator_email, commission_count }) => (
-                  <>
-                    {creator_name ?? creator_email}
-                    <span className="second">{number(commission_count)} commissions</span>
-                  </>
-                ),
-              },
-              {
-                head: 'Taken back',
-                cell: ({ netted_amount, currency }) => money(netted_amount, currency),
-                isNumber: true,
-                isWide: true,
-              },
-              { head: 'Due', cell: ({ total, currency }) => money(total, currency), isNumber: true },
-            ]}
-          />
-          {data?.summary.by_currency.map(({ currency, total, payees }) => (
-            <p key={currency}>
-              <strong>{money(total, currency)}</strong> to {number(payees)} creators
-            </p>
-          ))}
-          {!isPaying && (
-            <Button kind="primary" onPress={() => setPaying(true)}>
-              Pay them
-            </Button>
-          )}
-          {isPaying && (
-            <Form
-              action="Record that they are paid"
-              onCancel={() => setPaying(false)}
-              fields={[
-                {
-                  name: 'method',
-                  label: 'Method',
-                  kind: 'select',
-                  isRequired: true,
-                  options: METHODS.map((method) => [method, words(method)]),
-                },
-                { name: 'reference', label: 'Reference' },
-                { name: 'minimum', label: 'Not below', kind: 'number', hint: 'Smaller sums wait for the next time.' },
-              ]}
-              onSubmit={async (values) => {
-                const minimum = values.someNumber('minimum');
-                const { data: paid } = await pay.mutateAsync({
-                  body: {
-                    method: values.choice('method', METHODS),
-                    reference: values.orNull('reference'),
-                    ...(minimum === undefined ? {} : { minimum }),
-                  },
-                });
-                say(`${number(paid.payouts.length)} payouts, ${number(paid.skipped.length)} left out.`);
-                close();
-              }}
-            />
-          )}
-        </>
-      )}
+      {isOpen && <Batch onClose={onClose} />}
     </Dialog>
   );
 }

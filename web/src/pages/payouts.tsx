@@ -1,45 +1,18 @@
 import { useState } from 'react';
 import type { Row } from '../call/call.ts';
-import { useCall, useChange, useRows } from '../call/use.ts';
-import { Dialog } from '../kit/dialog.tsx';
+import { useChange, useRows } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
 import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
 import { FormDialog } from '../kit/form.tsx';
-import { day, money, number, words } from '../kit/format.ts';
-import { Badge, Button, Empty, Facts, Loading, PageHead } from '../kit/parts.tsx';
+import { day, money, words } from '../kit/format.ts';
+import { Badge, Button, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { BatchDialog } from './payout-batch.tsx';
+import { SettleDialog } from './payout-settle.tsx';
+import { PayoutDialog } from './payout-statement.tsx';
 
 const METHODS = ['manual', 'bank_transfer', 'wallet'] as const;
 type Payout = Row<'list_payouts'>;
-
-function Statement({ id, onClose }: { id: string | undefined; onClose: () => void }) {
-  const { data } = useCall('get_payout', { params: { id: id ?? '' } }, { enabled: id !== undefined });
-  const payout = data?.data;
-  return (
-    <Dialog title="Payout" isOpen={id !== undefined} onClose={onClose} isSide>
-      {!payout && <Loading />}
-      {payout && (
-        <Facts
-          of={[
-            ['Creator', payout.creator_name ?? payout.creator_email],
-            ['Amount', money(payout.amount, payout.currency)],
-            ['State', <Badge key="state" state={payout.status} />],
-            ['Method', words(payout.method)],
-            ['Reference', payout.reference],
-            ['Note', payout.note],
-            ['Recorded', day(payout.created_at)],
-            ['Settled', day(payout.paid_at)],
-            ['Paid commissions', money(payout.allocated_amount, payout.currency)],
-            ['Taken back by refunds', money(payout.netted_amount, payout.currency)],
-            ['Left for later commissions', money(payout.unallocated_amount, payout.currency)],
-            ['Commissions in it', number(payout.commission_ids.length)],
-          ]}
-        />
-      )}
-    </Dialog>
-  );
-}
 
 export function Payouts() {
   const { get } = useFilters();
@@ -51,7 +24,6 @@ export function Payouts() {
   };
   const list = useRows('list_payouts', query);
   const create = useChange('create_payout', ['list_payouts']);
-  const settle = useChange('settle_payout', ['list_payouts', 'get_payout', 'list_commissions']);
   const [isMaking, setMaking] = useState(false);
   const [isPaying, setPaying] = useState(false);
   const [settling, setSettling] = useState<Payout>();
@@ -140,27 +112,9 @@ export function Payouts() {
           setMaking(false);
         }}
       />
-      <FormDialog
-        title={`Settle ${settling ? money(settling.amount, settling.currency) : ''}`}
-        hint="The money has left. Approved commissions of this creator are marked as paid, the oldest first."
-        isOpen={settling !== undefined}
-        onClose={() => setSettling(undefined)}
-        action="Settle the payout"
-        fields={[
-          { name: 'reference', label: 'Reference', hint: 'Your bank’s or wallet’s own.' },
-          { name: 'paid_at', label: 'Paid on', kind: 'date' },
-        ]}
-        onSubmit={async (values) => {
-          const paidAt = values.some('paid_at');
-          await settle.mutateAsync({
-            params: { id: settling?.id ?? '' },
-            body: { status: 'paid', reference: values.orNull('reference'), ...(paidAt ? { paid_at: paidAt } : {}) },
-          });
-          setSettling(undefined);
-        }}
-      />
+      <SettleDialog payout={settling} onClose={() => setSettling(undefined)} />
       <BatchDialog isOpen={isPaying} onClose={() => setPaying(false)} />
-      <Statement id={shown} onClose={() => setShown(undefined)} />
+      <PayoutDialog id={shown} onClose={() => setShown(undefined)} />
     </>
   );
 }

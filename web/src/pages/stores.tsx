@@ -1,24 +1,54 @@
+import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useChange, useRows } from '../call/use.ts';
-import { Confirm } from '../kit/dialog.tsx';
+import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { ago, day, number, words } from '../kit/format.ts';
-import { Badge, Card, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { Badge, Button, Card, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { ConnectDialog, Snippet } from './store-connect.tsx';
 
 type Store = Row<'list_affiliate_stores'>;
 
-function StoreCard({ store, onDisconnect }: { store: Store; onDisconnect: () => Promise<unknown> }) {
+/** How it goes, and what to do about it. */
+function healthOf({ status, webhook_health: health }: Store): string {
+  const last = ago(health.last_received_at);
+  if (status === 'disconnected') return 'It is disconnected: its orders are not taken.';
+  if (status === 'reauth_required') return 'The store refuses our token. Connect it again with a new one.';
+  if (status === 'error') return 'The store does not answer as it should. Connect it again to see why.';
+  if (health.status === 'failing')
+    return `We refused the last order it sent, and ${number(health.failures_24h)} in a day: they are not what the store’s kind sends. Its log of webhooks has our answers.`;
+  if (health.last_received_at === null)
+    return 'It has not told us of an order yet. Switch its webhooks on; “Connect a store” says which.';
+  if (health.status === 'silent')
+    return `No order came for a week; the last ${last}. If you sold something, look whether its webhooks are still on.`;
+  return `Orders arrive, the last ${last}.`;
+}
+
+/** Who sends without the secret. */
+const forgedIn = ({ webhook_health: { forged_24h: forged } }: Store) =>
+  forged > 0 &&
+  `${number(forged)} deliveries in a day were not signed with its webhook secret: another secret in the store, or somebody else.`;
+
+interface CardProps {
+  store: Store;
+  onSnippet: () => void;
+  onDisconnect: () => Promise<unknown>;
+}
+
+function StoreCard({ store, onSnippet, onDisconnect }: CardProps) {
   const { name, provider, status, webhook_health: health, referral_tracking: tracking } = store;
+  const forged = forgedIn(store);
   return (
     <Card title={name} action={<Badge state={status} />}>
+      <p className={health.status === 'ok' && status === 'connected' ? 'note-box' : 'problem summary'}>
+        {healthOf(store)}
+      </p>
+      {forged && <p>{forged}</p>}
       <Facts
         of={[
           ['Shop', words(provider)],
           ['Address', store.storefront_url],
           ['Currency', store.currency],
-          ['Orders arrive', <Badge key="health" state={health.status} />],
-          ['Last heard', ago(health.last_received_at)],
-          ['Refused in a day', number(health.failures_24h)],
-          ['Referral tracking', tracking.ready ? 'Ready' : `Missing: ${tracking.missing.map(words).join(', ')}`],
+          ['Referrals', tracking.ready ? 'Tracked' : `Missing: ${tracking.missing.map(words).join(', ')}`],
           [
             'Codes',
             store.capabilities.discounts.create ? 'Made in the store for you' : 'Make them in the store yourself',
@@ -26,11 +56,16 @@ function StoreCard({ store, onDisconnect }: { store: Store; onDisconnect: () => 
           ['Connected', day(store.connected_at)],
         ]}
       />
-      {status !== 'disconnected' && (
-        <Confirm label="Disconnect" title={`Disconnect ${name}?`} action="Disconnect" onConfirm={onDisconnect}>
-          <p>Its orders are no longer taken. Commissions that were earned stay.</p>
-        </Confirm>
-      )}
+      <div className="actions">
+        <Button onPress={onSnippet} label={`Snippet for the theme of ${name}`}>
+          Snippet for the theme
+        </Button>
+        {status !== 'disconnected' && (
+          <Confirm label="Disconnect" title={`Disconnect ${name}?`} action="Disconnect" onConfirm={onDisconnect}>
+            <p>Its orders are no longer taken. Commissions that were earned stay.</p>
+          </Confirm>
+        )}
+      </div>
     </Card>
   );
 }
@@ -38,25 +73,40 @@ function StoreCard({ store, onDisconnect }: { store: Store; onDisconnect: () => 
 export function Stores() {
   const list = useRows('list_affiliate_stores', {});
   const disconnect = useChange('disconnect_affiliate_store', ['list_affiliate_stores']);
+  const [isConnecting, setConnecting] = useState(false);
+  const [snippetOf, setSnippetOf] = useState<Store>();
   return (
     <>
-      <PageHead title="Stores" hint="Where your orders come from, and whether they arrive." />
+      <PageHead title="Stores" hint="Where your orders come from, and whether they arrive.">
+        <Button kind="primary" onPress={() => setConnecting(true)}>
+          Connect a store
+        </Button>
+      </PageHead>
       {list.error && <Failure error={list.error} again={list.again} />}
       {list.isLoading && <Loading rows={3} />}
       {!list.isLoading && !list.error && list.rows.length === 0 && (
-        <Empty title="No store is connected">
-          Whoever runs the server connects one: <code>npm run cli -- integration connect --help</code>
-        </Empty>
+        <Empty title="No store is connected">“Connect a store” says how, for Shopify, WooCommerce and others.</Empty>
       )}
       <div className="grid">
         {list.rows.map((store) => (
           <StoreCard
             key={store.id}
             store={store}
+            onSnippet={() => setSnippetOf(store)}
             onDisconnect={() => disconnect.mutateAsync({ params: { id: store.id } })}
           />
         ))}
       </div>
+      <ConnectDialog isOpen={isConnecting} onClose={() => setConnecting(false)} />
+      <Dialog
+        title="The click of a tracked link"
+        hint={snippetOf && `For ${snippetOf.name}: which creator’s link led a customer there.`}
+        isOpen={snippetOf !== undefined}
+        onClose={() => setSnippetOf(undefined)}
+        isSide
+      >
+        {snippetOf && <Snippet provider={snippetOf.provider} />}
+      </Dialog>
     </>
   );
 }

@@ -1,0 +1,123 @@
+import { useState } from 'react';
+import type { Row } from '../call/call.ts';
+import { useChange, useRows } from '../call/use.ts';
+import { Dialog } from '../kit/dialog.tsx';
+import { Form } from '../kit/form.tsx';
+import { day, money, number } from '../kit/format.ts';
+import { Failure, Loading } from '../kit/parts.tsx';
+
+type Payout = Row<'list_payouts'>;
+const HOW = ['oldest', 'chosen', 'none'] as const;
+type How = (typeof HOW)[number];
+
+const SAYS: Readonly<Record<How, string>> = {
+  oldest: 'The oldest first, as far as the amount goes',
+  chosen: 'Those that I choose',
+  none: 'None: it is a fee',
+};
+
+interface ChoiceProps {
+  payout: Payout;
+  chosen: ReadonlySet<string>;
+  onChoose: (chosen: ReadonlySet<string>) => void;
+}
+
+/** The approved commissions of whom is paid, to tick. */
+function Choice({ payout, chosen, onChoose }: ChoiceProps) {
+  const list = useRows('list_commissions', { status: 'approved', creator_email: payout.creator_email ?? '' });
+  const rows = list.rows.filter(({ currency }) => currency === payout.currency);
+  if (list.error) return <Failure error={list.error} again={list.again} />;
+  if (list.isLoading) return <Loading rows={2} />;
+  if (rows.length === 0) return <p className="hint">No commission of this creator is approved and not paid.</p>;
+  const toggle = (id: string) => {
+    const next = new Set(chosen);
+    if (!next.delete(id)) next.add(id);
+    onChoose(next);
+  };
+  const sum = rows.filter(({ id }) => chosen.has(id)).reduce((total, { commission }) => total + commission, 0);
+  return (
+    <>
+      <ul className="picks scroll">
+        {rows.map(({ id, order_id, commission, currency, occurred_at }) => (
+          <li key={id}>
+            <label className="pick">
+              <input type="checkbox" checked={chosen.has(id)} onChange={() => toggle(id)} />
+              <span>
+                {order_id ?? id} <span className="hint">{day(occurred_at)}</span>
+              </span>
+              <span className="figure">{money(commission, currency)}</span>
+            </label>
+          </li>
+        ))}
+      </ul>
+      {list.hasMore && (
+        <button type="button" className="link" onClick={list.more}>
+          Show more
+        </button>
+      )}
+      <p role="status">
+        {number(chosen.size)} chosen, {money(sum, payout.currency)} of {money(payout.amount, payout.currency)}
+      </p>
+    </>
+  );
+}
+
+/** The money has left: which commissions it paid. */
+function Settle({ payout, onClose }: { payout: Payout; onClose: () => void }) {
+  const settle = useChange('settle_payout', [
+    'list_payouts',
+    'get_payout_statement',
+    'list_commissions',
+    'preview_payouts',
+  ]);
+  const [how, setHow] = useState<How>('oldest');
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const ids = how === 'oldest' ? undefined : how === 'none' ? [] : [...chosen];
+  return (
+    <Form
+      action="Settle the payout"
+      onCancel={onClose}
+      fields={[
+        { name: 'reference', label: 'Reference', hint: 'Your bank’s or wallet’s own.' },
+        { name: 'paid_at', label: 'Paid on', kind: 'date' },
+      ]}
+      onSubmit={async (values) => {
+        const paidAt = values.some('paid_at');
+        if (how === 'chosen' && chosen.size === 0) throw new Error('Choose at least one commission.');
+        await settle.mutateAsync({
+          params: { id: payout.id },
+          body: {
+            ...{ status: 'paid', reference: values.orNull('reference') },
+            ...(paidAt ? { paid_at: paidAt } : {}),
+            ...(ids ? { commission_ids: ids } : {}),
+          },
+        });
+        onClose();
+      }}
+    >
+      <fieldset className="field">
+        <legend>Commissions that it pays</legend>
+        {HOW.map((one) => (
+          <label key={one} className="option">
+            <input type="radio" name="how" checked={how === one} onChange={() => setHow(one)} />
+            {SAYS[one]}
+          </label>
+        ))}
+      </fieldset>
+      {how === 'chosen' && <Choice payout={payout} chosen={chosen} onChoose={setChosen} />}
+    </Form>
+  );
+}
+
+export function SettleDialog({ payout, onClose }: { payout: Payout | undefined; onClose: () => void }) {
+  return (
+    <Dialog
+      title={`Settle ${payout ? money(payout.amount, payout.currency) : ''}`}
+      hint="The money has left. Approved commissions of this creator are marked as paid."
+      isOpen={payout !== undefined}
+      onClose={onClose}
+    >
+      {payout && <Settle payout={payout} onClose={onClose} />}
+    </Dialog>
+  );
+}

@@ -1,0 +1,74 @@
+import type { Answer } from '../call/call.ts';
+import { useCall } from '../call/use.ts';
+import { Dialog } from '../kit/dialog.tsx';
+import { day, money, words } from '../kit/format.ts';
+import { Badge, Facts, Failure, Loading } from '../kit/parts.tsx';
+import { PlainTable } from '../kit/table.tsx';
+
+type Line = Answer<'get_payout_statement'>['data']['lines'][number];
+
+const NAMES: Readonly<Record<string, string>> = {
+  refunds: 'Taken back by refunds',
+  unallocated: 'Left for later commissions',
+  not_paid: 'Not settled yet',
+  fee: 'A fee',
+};
+
+/** What a payout is made of: lines that add up to it. */
+export function PayoutDialog({ id, onClose }: { id: string | undefined; onClose: () => void }) {
+  const found = useCall('get_payout_statement', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const statement = found.data?.data;
+  return (
+    <Dialog title="Payout" isOpen={id !== undefined} onClose={onClose} isSide>
+      {found.error && <Failure error={found.error} again={() => void found.refetch()} />}
+      {!found.error && statement?.payout.id !== id && <Loading />}
+      {statement && statement.payout.id === id && <Statement of={statement} />}
+    </Dialog>
+  );
+}
+
+function Statement({ of: { payout, lines, page_url } }: { of: Answer<'get_payout_statement'>['data'] }) {
+  const { currency } = payout;
+  const named = (line: Line) => line.order_id ?? NAMES[line.type] ?? words(line.type);
+  return (
+    <>
+      <Facts
+        of={[
+          ['Creator', payout.creator_name ?? payout.creator_email],
+          ['Amount', money(payout.amount, currency)],
+          ['State', <Badge key="state" state={payout.status} />],
+          ['Method', words(payout.method)],
+          ['Reference', payout.reference],
+          ['Note', payout.note],
+          ['Recorded', day(payout.created_at)],
+          ['Settled', day(payout.paid_at)],
+        ]}
+      />
+      <h3>What it is made of</h3>
+      <PlainTable
+        caption="What the payout is made of"
+        rows={lines}
+        keyOf={({ type, commission_id }) => commission_id ?? type}
+        columns={[
+          {
+            head: 'Order',
+            cell: (line) => (
+              <>
+                {named(line)}
+                <span className="second">{[line.customer_email, line.code].filter(Boolean).join(', ')}</span>
+              </>
+            ),
+          },
+          { head: 'Ordered', cell: ({ occurred_at }) => day(occurred_at), isWide: true },
+          { head: 'Sale', cell: ({ sale_amount }) => money(sale_amount, currency), isNumber: true, isWide: true },
+          { head: 'Of this payout', cell: ({ amount }) => money(amount, currency), isNumber: true },
+        ]}
+        foot={['Together', '', '', money(payout.amount, currency)]}
+      />
+      <a className="button plain" href={page_url} target="_blank" rel="noreferrer">
+        Open it to print
+      </a>
+      <p className="hint">Whoever has the address of that page can read it, for 30 days: send it to the creator.</p>
+    </>
+  );
+}

@@ -1,0 +1,176 @@
+import { useState } from 'react';
+import type { Answer, Row } from '../call/call.ts';
+import { useCall, useChange, useRows } from '../call/use.ts';
+import { Dialog } from '../kit/dialog.tsx';
+import { Download } from '../kit/download.tsx';
+import { Filters, useFilters } from '../kit/filters.tsx';
+import { Form } from '../kit/form.tsx';
+import { day, money, words } from '../kit/format.ts';
+import { Button, Copy, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { type Column, PlainTable, Table } from '../kit/table.tsx';
+
+type Statement = Row<'list_statements'>;
+type Made = Answer<'create_statement'>['data'];
+const period = ({ from, to }: { from: string; to: string }) => `${day(from)} to ${day(to)}`;
+
+/** The last month that is over, in UTC days. */
+function lastMonth(): { from: string; to: string } {
+  const now = new Date();
+  const dayAt = (month: number, date: number) =>
+    new Date(Date.UTC(now.getUTCFullYear(), month, date)).toISOString().slice(0, 10);
+  return { from: dayAt(now.getUTCMonth() - 1, 1), to: dayAt(now.getUTCMonth(), 0) };
+}
+
+function Lines({ id, onClose }: { id: string | undefined; onClose: () => void }) {
+  const found = useCall('get_statement', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const one = found.data?.data;
+  return (
+    <Dialog
+      title={one?.id === id && one ? `Statement for ${one.creator_name ?? one.creator_email}` : 'Statement'}
+      isOpen={id !== undefined}
+      onClose={onClose}
+      isSide
+    >
+      {found.error && <Failure error={found.error} again={() => void found.refetch()} />}
+      {!found.error && one?.id !== id && <Loading />}
+      {one && one.id === id && (
+        <>
+          <p className="hint">
+            {period(one)}, by the books as they stood on {day(one.created_at)}.
+          </p>
+          {one.totals.map(({ currency, opening, commission, taken_back, paid_out, closing }) => (
+            <Facts
+              key={currency}
+              of={[
+                ['Owed before', money(opening, currency)],
+                ['Earned', money(commission, currency)],
+                ['Taken back by refunds', money(taken_back, currency)],
+                ['Paid out', money(paid_out, currency)],
+                ['Owed after', <strong key="closing">{money(closing, currency)}</strong>],
+              ]}
+            />
+          ))}
+          <PlainTable
+            caption="Lines of the statement"
+            rows={one.lines}
+            keyOf={(line) => `${line.id} ${line.currency}`}
+            columns={[
+              {
+                head: 'Order or payout',
+                cell: ({ type, order_id, reference, customer_email, status }) => (
+                  <>
+                    {type === 'payout' ? `Payout ${reference ?? ''}` : (order_id ?? 'Commission')}
+                    <span className="second">
+                      {[status && words(status), customer_email].filter(Boolean).join(', ')}
+                    </span>
+                  </>
+                ),
+              },
+              { head: 'On', cell: ({ occurred_at }) => day(occurred_at), isWide: true },
+              {
+                head: 'Earned',
+                cell: (line) => money(line.commission - line.taken_back, line.currency),
+                isNumber: true,
+              },
+              { head: 'Paid out', cell: (line) => money(line.paid_out + line.fee, line.currency), isNumber: true },
+            ]}
+          />
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+function Making({ onMade, onClose }: { onMade: (made: Made) => void; onClose: () => void }) {
+  const make = useChange('create_statement', ['list_statements']);
+  const { from, to } = lastMonth();
+  return (
+    <Form
+      action="Make the statement"
+      onCancel={onClose}
+      fields={[
+        { name: 'creator_email', label: 'Creator’s e-mail', kind: 'email', isRequired: true },
+        { name: 'from', label: 'From', kind: 'date', isRequired: true, value: from },
+        { name: 'to', label: 'To', kind: 'date', isRequired: true, value: to, hint: 'That day is included.' },
+        { name: 'send_email', label: 'Mail the creator the link', kind: 'checkbox' },
+      ]}
+      onSubmit={async (values) => {
+        const { data } = await make.mutateAsync({
+          body: {
+            creator_email: values.text('creator_email'),
+            from: values.text('from'),
+            to: values.text('to'),
+            send_email: values.isChecked('send_email'),
+          },
+        });
+        onMade(data);
+      }}
+    />
+  );
+}
+
+export function Statements() {
+  const { get } = useFilters();
+  const query = { creator_email: get('creator_email') };
+  const list = useRows('list_statements', query);
+  const [shown, setShown] = useState<string>();
+  const [isMaking, setMaking] = useState(false);
+  const [made, setMade] = useState<Made>();
+  const columns: readonly Column<Statement>[] = [
+    {
+      head: 'Creator',
+      cell: ({ id, creator_name, creator_email }) => (
+        <>
+          <button type="button" className="link" onClick={() => setShown(id)}>
+            {creator_name ?? creator_email ?? id}
+          </button>
+          <span className="second">{creator_name ? creator_email : ''}</span>
+        </>
+      ),
+    },
+    { head: 'Period', cell: period },
+    { head: 'Made', cell: ({ created_at }) => day(created_at), isWide: true },
+  ];
+  return (
+    <>
+      <PageHead title="Statements" hint="What a creator earned and was paid in a period, with a page for the creator.">
+        <Download id="list_statements" query={query} name="statements.csv" />
+        <Button kind="primary" onPress={() => setMaking(true)}>
+          Make a statement
+        </Button>
+      </PageHead>
+      <Filters of={[{ name: 'creator_email', label: 'Creator’s e-mail', kind: 'text' }]} />
+      <Table
+        caption="Statements"
+        list={list}
+        columns={columns}
+        empty={<Empty title="No statements here">Make one when a creator asks what came of a month.</Empty>}
+      />
+      <Dialog title="Make a statement" isOpen={isMaking} onClose={() => setMaking(false)}>
+        <Making
+          onClose={() => setMaking(false)}
+          onMade={(one) => {
+            setMaking(false);
+            setMade(one);
+          }}
+        />
+      </Dialog>
+      <Dialog
+        title="The statement is made"
+        hint="Its page opens for 90 days, for whoever has the address. It is shown once."
+        isOpen={made !== undefined}
+        onClose={() => setMade(undefined)}
+      >
+        <code className="secret">{made?.url}</code>
+        {made?.email_sent && <p>A mail with it is on its way.</p>}
+        <div className="popup-foot">
+          <Copy text={made?.url ?? ''} label="Copy the address" />
+          <a className="button plain" href={made?.url} target="_blank" rel="noreferrer">
+            Open it
+          </a>
+        </div>
+      </Dialog>
+      <Lines id={shown} onClose={() => setShown(undefined)} />
+    </>
+  );
+}
