@@ -29,8 +29,11 @@ answers that break what the document says. Exits 1 when it finds one.`;
 
 const options = readFlags(USAGE, {
   seed: { type: 'string', default: '1' },
-  'max-examples': { type: 'string', default: '40' },
+  'max-examples': { type: 'string', default: '20' },
 });
+
+/** A data key is refused everywhere else, which a test holds for each operation. */
+const ONLY = { brand: [], data: ['--include-path-regex', '^/v1/creators/(search|\\{pk\\})$'] } as const;
 
 const report = (line: string) => void process.stderr.write(`${line}\n`);
 
@@ -51,12 +54,12 @@ function sample() {
 }
 
 /** One run of Schemathesis with keys of one kind; true when it found nothing. */
-async function fuzz(program: string, url: string, keys: readonly string[]): Promise<boolean> {
+async function fuzz(program: string, url: string, keys: readonly string[], only: readonly string[]): Promise<boolean> {
   const folder = await mkdtemp(path.join(tmpdir(), 'rollcall-fuzz-'));
   await writeFile(path.join(folder, 'keys.txt'), keys.join('\n'));
   for (const file of ['schemathesis.toml', 'hooks.py']) await copyFile(`test/fuzz/${file}`, path.join(folder, file));
   const limits = ['--seed', options.seed, '--max-examples', options['max-examples']];
-  const child = spawn(program, ['--no-color', 'run', `${url}/openapi.json`, ...limits], {
+  const child = spawn(program, ['--no-color', 'run', `${url}/openapi.json`, ...limits, ...only], {
     cwd: folder,
     stdio: ['ignore', 'inherit', 'inherit'],
   });
@@ -76,7 +79,7 @@ async function fuzzApp(context: Context, program: string): Promise<string[]> {
   for (const kind of ['brand', 'data'] as const) {
     report(`\nSchemathesis with ${kind} keys:`);
     const keys = await Promise.all(Array.from({ length: KEYS }, () => brand.key(kind)));
-    if (!(await fuzz(program, url, keys))) failed.push(`${kind} keys`);
+    if (!(await fuzz(program, url, keys, ONLY[kind]))) failed.push(`${kind} keys`);
   }
   await fastify.close();
   await context.elastic.client.indices.delete({ index });
