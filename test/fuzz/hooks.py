@@ -20,6 +20,9 @@ ON_EVERY_ANSWER = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Re
 RULES = {"contradiction", "invalid", "selector", "ambiguous", "circular", "wrong_host"}
 # And about what the brand has: a body's ids are made up.
 RULES |= {"past", "fixed", "no_recipient", "not_found", "not_on_roster", "not_in_campaign", "not_connected"}
+# About what an address leads to, and the names of events in one text.
+RULES |= {"invalid_url", "invalid_scheme", "private_address", "unknown_event"}
+RULES |= {"not_an_address", "unsupported_platform", "not_a_post"}
 
 
 IDEMPOTENCY_KEY = "Idempotency-Key"
@@ -91,6 +94,8 @@ def is_beyond_schema(detail, query):
         # An address may be longer than a code.
         or (not values and detail["code"] == "too_big" and detail["field"] == "value")
         or detail["code"] in RULES
+        # No bound is written where it is what JSON's numbers hold exactly.
+        or (detail["code"] == "too_big" and str(2**53 - 1) in detail["message"])
         or (detail["code"] == "required" and is_blank(values))
         # A number is a JSON number to the schema; in a URL it is written out, never 1e-7.
         or (detail["code"] == "invalid_format" and any("e" in value for value in values))

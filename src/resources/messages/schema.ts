@@ -77,6 +77,7 @@ export const ConversationList = listOf(Conversation);
 export const ThreadQuery = z.object({
   limit: integerParameter({ min: 1 })
     .transform((limit) => Math.min(limit, MAX_THREAD))
+    .pipe(z.number().int().min(1).max(MAX_THREAD))
     .pipe(z.number().int())
     .default(MAX_THREAD)
     .describe('The newest so many; larger values are clamped to 500.'),
