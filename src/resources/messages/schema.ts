@@ -78,7 +78,6 @@ export const ThreadQuery = z.object({
   limit: integerParameter({ min: 1 })
     .transform((limit) => Math.min(limit, MAX_THREAD))
     .pipe(z.number().int().min(1).max(MAX_THREAD))
-    .pipe(z.number().int())
     .default(MAX_THREAD)
     .describe('The newest so many; larger values are clamped to 500.'),
   before: z.string().max(100).optional().describe('A message of this conversation: only older ones.'),
