@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
 const DOCUMENT = path.resolve('test/check/openapi.json');
+const OLDER_DOCUMENT = path.resolve('test/check/openapi-legacy.json');
 const TYPESCRIPT = path.resolve('clients/typescript');
 const PYTHON = path.resolve('clients/python');
 
@@ -42,10 +43,31 @@ async function note(file: string): Promise<void> {
   await writeFile(file, `${JSON.stringify({ openapi_sha256: await documentHash() })}\n`);
 }
 
-/** Generates, compiles and packs the TypeScript client; answers the package's file. */
-export async function buildTypescript(directory: string): Promise<string> {
+/** Where the TypeScript generator and compiler are; installed once. */
+async function typescriptTools(): Promise<string> {
   const bin = path.join(TYPESCRIPT, 'node_modules', '.bin');
   if (!existsSync(bin)) await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], TYPESCRIPT);
+  return bin;
+}
+
+/**
+ * Generates a client of the older interface into a user's folder, as they would, and compiles their programs beside it;
+ * answers where the programs are.
+ */
+export async function buildOlder(home: string): Promise<string> {
+  const bin = await typescriptTools();
+  const plugins = ['@hey-api/client-fetch', '@hey-api/typescript', '@hey-api/sdk'];
+  const generated = path.join(home, 'src', 'generated');
+  await run(path.join(bin, 'openapi-ts'), ['-i', OLDER_DOCUMENT, '-o', generated, '-p', ...plugins], TYPESCRIPT);
+  await copyFile(path.join(TYPESCRIPT, 'tsconfig.json'), path.join(home, 'tsconfig.json'));
+  await writeFile(path.join(home, 'package.json'), '{"private":true,"type":"module"}');
+  await run(path.join(bin, 'tsc'), ['-p', 'tsconfig.json'], home);
+  return path.join(home, 'dist');
+}
+
+/** Generates, compiles and packs the TypeScript client; answers the package's file. */
+export async function buildTypescript(directory: string): Promise<string> {
+  const bin = await typescriptTools();
   await rm(path.join(TYPESCRIPT, 'dist'), { recursive: true, force: true });
   await run(path.join(bin, 'openapi-ts'), [], TYPESCRIPT);
   await run(path.join(bin, 'tsc'), ['-p', 'tsconfig.json'], TYPESCRIPT);

@@ -8,6 +8,27 @@ export interface Metrics {
   localLimits: Counter;
   /** Clicks of visitors who were redirected without Redis having answered. */
   lostClicks: Counter;
+  /** Visitors of short links by what they were answered: counted here, for a redirect has no time to spare. */
+  redirects: Record<RedirectOutcome, number>;
+  /** What was answered with an error, by its code. */
+  refusals: Counter<'door' | 'code'>;
+}
+
+export type RedirectOutcome = 'sent_on' | 'unknown' | 'not_allowed' | 'unavailable';
+
+function meterRedirects(registry: Registry): Metrics['redirects'] {
+  const redirects = { sent_on: 0, unknown: 0, not_allowed: 0, unavailable: 0 };
+  new Counter({
+    name: 'rollcall_redirects_total',
+    help: 'Visitors of short links, by what this process answered them.',
+    labelNames: ['outcome'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [outcome, count] of Object.entries(redirects)) this.inc({ outcome }, count);
+    },
+  });
+  return redirects;
 }
 
 export function openMetrics(): Metrics {
@@ -36,6 +57,13 @@ export function openMetrics(): Metrics {
     lostClicks: new Counter({
       name: 'rollcall_clicks_lost_total',
       help: 'Visitors redirected by this process without their click being known to be recorded.',
+      registers: [registry],
+    }),
+    redirects: meterRedirects(registry),
+    refusals: new Counter({
+      name: 'rollcall_refusals_total',
+      help: 'Errors that this process answered, by door and code.',
+      labelNames: ['door', 'code'],
       registers: [registry],
     }),
   };

@@ -1,4 +1,5 @@
-import type { z } from 'zod';
+import { z } from 'zod';
+import { EVENT_PAYLOADS } from '../outbox/events.ts';
 import { CampaignPayload, ShipmentPayload } from '../outbox/payloads.ts';
 import type { OlderItem } from '../resources/webhooks/fan-out.ts';
 import { legacyCampaign, legacyCommission, legacyShipment } from './items.ts';
@@ -10,10 +11,17 @@ const FORMS: Readonly<Record<string, z.ZodType>> = {
   shipment: legacyShipment(ShipmentPayload),
 };
 
+function formOf(fact: string): z.ZodType | undefined {
+  const noun = fact.split('.')[0] ?? '';
+  return Object.hasOwn(FORMS, noun) ? FORMS[noun] : undefined;
+}
+
+/** The shape of an event's data in the older interface. */
+export const olderShape = (fact: string): z.ZodType =>
+  formOf(fact) ?? Object.entries(EVENT_PAYLOADS).find(([name]) => name === fact)?.[1] ?? z.unknown();
+
 /** An event's data as the older interface shows its item. One that was emitted before its shape was what it is stays. */
 export const olderItem: OlderItem = (fact, data) => {
-  const noun = fact.split('.')[0] ?? '';
-  const form = Object.hasOwn(FORMS, noun) ? FORMS[noun] : undefined;
-  const shown = form?.safeParse(data);
+  const shown = formOf(fact)?.safeParse(data);
   return shown?.success ? shown.data : data;
 };

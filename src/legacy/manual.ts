@@ -7,7 +7,8 @@ const INTRODUCTION = `# The older interface
 
 \`/api/v1\` serves clients that were written before \`/v1\`: the same keys, limits, credits and Idempotency-Keys, the same
 operations and errors, with the differences below. Every answer, errors too, carries \`Deprecation\` and
-\`Link: </v1/...>; rel="successor-version"\`. The whole interface is described by \`/openapi-legacy.json\`.
+\`Link: </v1/...>; rel="successor-version"\`. The whole interface is described by
+\`/openapi-legacy.json\`, from which generators make clients, and can be tried at \`/docs/legacy\`.
 
 It is on every host, beside \`/v1\`; with \`LEGACY_URL\` it has that host to itself. \`API_URL\` is then the address that
 \`Link\` names. Lists have no CSV here.

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Context } from '../api/context.ts';
 import type { Metrics } from '../api/metrics.ts';
 import { contentPolicy } from '../pages/kit/page.ts';
+import { openRepeatedFailures } from '../values/repeated-failures.ts';
 import { type Destination, openDestinations } from './destinations.ts';
 import { openRecorder } from './recorder.ts';
 import { rowOf } from './row.ts';
@@ -55,21 +56,25 @@ function sendTo(send: Send, url: string, cookie: string | undefined, isRecorded:
 /** Links of creators: the visitor is sent on as soon as the click is durable, or after a second without Redis. */
 export function openRedirect(context: Context, metrics: Metrics): Redirect {
   const { clock, config, secrets, redis, log } = context;
+  const failures = openRepeatedFailures(log, clock);
   const clickKey = secrets.key('click');
   const destinations = openDestinations(context);
   const visitOf = openVisits(secrets.key('visitor'), config.linksUrl.startsWith('https:'));
+  const { redirects } = metrics;
   const recorder = openRecorder(redis, (clicks) => metrics.lostClicks.inc(clicks));
 
   // Written anew by URL, so that it is plain ASCII in one line.
   const elsewhere = config.unknownLinkUrl && new URL(config.unknownLinkUrl).href;
 
   function sendUnknown(send: Send): void {
+    redirects.unknown += 1;
     if (elsewhere === undefined) sendPage(send, 404, unknownLinkPage());
     else send(302, `Location: ${elsewhere}\r\n${EMPTY}`);
   }
 
   function sendOn(send: Send, asked: Asked, { linkId, mark, fields, before, after }: Destination): void {
     const { atMs } = asked;
+    redirects.sent_on += 1;
     const visit = visitOf(asked);
     const { id, token } = mint(clickKey, { linkId, atMs });
     recorder.record({
@@ -80,7 +85,10 @@ export function openRedirect(context: Context, metrics: Metrics): Redirect {
   }
 
   return ({ method, url = '', headers }, { address, isTrusted }, send) => {
-    if (!isRead(method)) return sendPage(send, 405, unknownLinkPage(), 'Allow: GET, HEAD');
+    if (!isRead(method)) {
+      redirects.not_allowed += 1;
+      return sendPage(send, 405, unknownLinkPage(), 'Allow: GET, HEAD');
+    }
     const answer = (destination: Destination | undefined) => {
       if (!destination) sendUnknown(send);
       else sendOn(send, { atMs: clock.now().getTime(), method, headers, address, isTrusted }, destination);
@@ -88,7 +96,8 @@ export function openRedirect(context: Context, metrics: Metrics): Redirect {
     const found = destinations.find(slugOf(url));
     if (!(found instanceof Promise)) return answer(found);
     found.then(answer, (error: unknown) => {
-      log.warn({ err: error }, 'a link cannot be looked up');
+      redirects.unavailable += 1;
+      failures.failed('looking up links', error);
       sendPage(send, 503, laterPage(), 'Retry-After: 2');
     });
   };

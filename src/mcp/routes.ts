@@ -107,7 +107,10 @@ export function mcpRoutes(
         headers: { allow: 'POST' },
       });
     }
-    const failed = (error: ApiError) => logFailure(context.log, error, request.id);
+    const failed = (error: ApiError) => {
+      logFailure(context.log, error, request.id);
+      metrics.refusals.inc({ door: 'mcp', code: error.code });
+    };
     const asking = new Asking({ asked, selection, kind, isSearch, failed });
     const authInfo = { token: '', clientId: 'key', scopes: [], extra: { asking } };
     const response = await handler.fetch(webRequest(request), { authInfo });

@@ -1,6 +1,7 @@
 import type { Db } from '../engines/postgres/open.ts';
+import { systemClock } from '../values/clock.ts';
 import type { Due } from '../values/due.ts';
-import type { Log } from '../values/log.ts';
+import { openRepeatedFailures, type RepeatedFailures, type Said } from '../values/repeated-failures.ts';
 import { CONSUMER_NAMES } from './consumer-names.ts';
 import { deleteOldEvents, listBehind, listEventsAfter, tryHoldPosition, updatePosition } from './queries.ts';
 
@@ -38,40 +39,50 @@ async function relayBrand(db: Db, consumer: Consumer, brandId: string): Promise<
   });
 }
 
+const whatOf = ({ name }: Consumer) => `events to ${name} of a brand`;
+
 /** Gives each of the brands its next events; answers those that failed, which hold up no other. */
-async function relayEach(db: Db, consumer: Consumer, log: Log, brandIds: readonly string[]): Promise<string[]> {
+async function relayEach(
+  db: Db,
+  consumer: Consumer,
+  failures: RepeatedFailures,
+  brandIds: readonly string[],
+): Promise<string[]> {
   const failed: string[] = [];
   for (const brandId of brandIds) {
     try {
       while (await relayBrand(db, consumer, brandId));
     } catch (error) {
       failed.push(brandId);
-      log.warn({ err: error, consumer: consumer.name, brandId }, 'events not delivered yet');
+      failures.failed(whatOf(consumer), error, { brandId });
     }
   }
+  if (failed.length === 0) failures.succeeded(whatOf(consumer));
   return failed;
 }
 
 /** One pass of a consumer over every brand. Returns how many events wait still. */
-export async function relayAll(db: Db, consumer: Consumer, log: Log): Promise<number> {
+export async function relayAll(db: Db, consumer: Consumer, log: Said): Promise<number> {
+  const failures = openRepeatedFailures(log, systemClock);
   const behind = await listBehind(db, consumer.name);
   await relayEach(
     db,
     consumer,
-    log,
+    failures,
     behind.map(({ brandId }) => brandId),
   );
   return await lagOf(db, consumer.name);
 }
 
 /** Passes that ask for the brands that moved of late, and those that failed; now and then for all of them. */
-export function openRelay(db: Db, consumer: Consumer, log: Log, due: Due): () => Promise<void> {
+export function openRelay(db: Db, consumer: Consumer, log: Said, due: Due): () => Promise<void> {
   const failed = new Set<string>();
+  const failures = openRepeatedFailures(log, systemClock);
   return async () => {
     const behind = await due.ask((after) => listBehind(db, consumer.name, after));
     const brandIds = new Set([...failed, ...behind.map(({ brandId }) => brandId)]);
     failed.clear();
-    for (const brandId of await relayEach(db, consumer, log, [...brandIds])) failed.add(brandId);
+    for (const brandId of await relayEach(db, consumer, failures, [...brandIds])) failed.add(brandId);
   };
 }
 

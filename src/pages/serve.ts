@@ -128,6 +128,7 @@ function register(app: FastifyInstance, { context, metrics, addresses }: Serving
     errorHandler: async (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
       const refusal = toApiError(unreadable(error));
       logFailure(context.log, refusal, request.id);
+      metrics.refusals.inc({ door: `page_${kind.kind}`, code: refusal.code });
       await send(reply.headers(refusal.headers), refusal.status, failure(refusal));
     },
     onResponse: (_request: FastifyRequest, reply: FastifyReply, done: () => void) => {

@@ -3,6 +3,7 @@ import { settleAll } from '../access/credits/settle.ts';
 import type { Context } from '../api/context.ts';
 import { deleteOldKeys } from '../api/idempotency/queries.ts';
 import { KEPT_MS } from '../api/idempotency/run-once.ts';
+import { openJobRecorder } from '../api/job-metrics.ts';
 import { startImportWorker } from '../directory/import/jobs.ts';
 import { ensureMigrated } from '../engines/clickhouse/migrate.ts';
 import { forgetSentBatches, openShipping } from '../figures/jobs.ts';
@@ -22,8 +23,8 @@ import { startDelivering } from '../resources/webhooks/sending/loop.ts';
 import { forgetDeliveries } from '../resources/webhooks/sending/record.ts';
 import { openDue } from '../values/due.ts';
 import { ignoreFailure } from '../values/errors.ts';
+import { openRepeatedFailures } from '../values/repeated-failures.ts';
 import { consumersOf } from './consumers.ts';
-import { openRepeatedFailures } from './repeated-failures.ts';
 
 const SETTLE_EVERY_MS = 500;
 /** Charges of a process that was killed before it said which keys were used. */
@@ -40,6 +41,7 @@ const MAIL_EVERY_MS = 1_000;
 const THUMBNAILS_EVERY_MS = 1_000;
 const TIDY_FILES_EVERY_MS = 10_000;
 const RIGHTS_EVERY_MS = 10_000;
+const TELL_EVERY_MS = 5_000;
 const FORGET_EVERY_MS = 3_600_000;
 
 /** Work that no caller waits for. Several workers may run. */
@@ -48,13 +50,22 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
   const stopping = new AbortController();
 
   const failures = openRepeatedFailures(context.log, context.clock);
+  const recorder = openJobRecorder(context.redis, context.clock);
 
   async function every(periodMs: number, what: string, work: () => Promise<unknown>): Promise<void> {
     while (!stopping.signal.aborted) {
-      await work().then(
-        () => failures.succeeded(what),
-        (error: unknown) => failures.failed(what, error),
+      const from = performance.now();
+      const isDone = await work().then(
+        () => {
+          failures.succeeded(what);
+          return true;
+        },
+        (error: unknown) => {
+          failures.failed(what, error);
+          return false;
+        },
       );
+      recorder.ran(what, isDone, (performance.now() - from) / 1_000);
       await sleep(periodMs, undefined, { signal: stopping.signal }).catch(ignoreFailure('woken up to stop'));
     }
   }
@@ -99,6 +110,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
       await giveUpUploads(context);
     }),
     every(RIGHTS_EVERY_MS, 'telling of rights that end', () => markExpiringRights(context)),
+    every(TELL_EVERY_MS, 'telling what jobs did', () => recorder.tell()),
     every(FORGET_EVERY_MS, 'forgetting sent batches', () => forgetSentBatches(context)),
     every(FORGET_EVERY_MS, 'forgetting old plans', () => deleteOldPlans(engines.db, engines.clock.now())),
     every(FORGET_EVERY_MS, 'forgetting old events', () => pruneOutbox(engines.db, engines.clock.now())),

@@ -128,6 +128,7 @@ export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Me
   async function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const answer = await answerOf(error, request).catch(toApiError);
     logFailure(log, answer, request.id);
+    metrics.refusals.inc({ door: 'ingest', code: answer.code });
     reply.code(answer.status).headers(answer.headers).type('application/json; charset=utf-8');
     await reply.send(Buffer.from(JSON.stringify(errorBody(answer, request.id))));
   }

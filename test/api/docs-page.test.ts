@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operations } from '../../src/api/operations.ts';
+import { SERVED } from '../../src/legacy/operations.ts';
 import { EVENT_NAMES } from '../../src/outbox/events.ts';
 import { makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
@@ -30,12 +31,11 @@ describe.skipIf(!hasBrowser('The docs page'))('the docs page in a real Chromium'
     await app?.close();
   });
 
-  test('shows every operation, without an error in the console', async () => {
+  test('shows every operation and every event, without an error in the console', async () => {
     await page.goto(`${app.url}/docs`);
     await page.getByText('Search the creator directory').waitFor();
     await expect(page.title()).resolves.toBe('Rollcall API');
-    const shown = operations.length + EVENT_NAMES.current.length;
-    await expect(page.locator('.opblock').count()).resolves.toBe(shown);
+    await expect(page.locator('.opblock').count()).resolves.toBe(operations.length + EVENT_NAMES.current.length);
     expect(complaints).toEqual([]);
   });
 
@@ -62,6 +62,25 @@ describe.skipIf(!hasBrowser('The docs page'))('the docs page in a real Chromium'
     await expect.poll(() => answer.textContent(), { timeout: 10_000 }).toContain('"username": "gordongram"');
     await expect(answer.textContent()).resolves.toContain('"total": 1');
     await expect(answer.textContent()).resolves.toContain('x-ratelimit-remaining');
+    expect(complaints).toEqual([]);
+  });
+
+  test('has a page of its own for the older interface, where its operations are tried', async () => {
+    await page.goto(`${app.url}/docs/legacy`);
+    await page.locator('#operations-Brand-get_brand').waitFor();
+    await expect(page.title()).resolves.toBe('Rollcall API, older interface');
+    await expect(page.locator('.opblock').count()).resolves.toBe(SERVED.size + EVENT_NAMES.legacy.length);
+    await page.getByRole('button', { name: 'Authorize' }).first().click();
+    await page.getByLabel('auth-bearer-value').fill(key);
+    await page.getByRole('button', { name: 'Apply credentials' }).click();
+    await page.getByRole('button', { name: 'Close', exact: true }).click();
+
+    const brand = page.locator('#operations-Brand-get_brand');
+    await brand.locator('.opblock-summary-control').click();
+    await brand.getByRole('button', { name: 'Execute' }).click();
+    const answer = brand.locator('.live-responses-table');
+    await expect.poll(() => answer.textContent(), { timeout: 10_000 }).toContain('successor-version');
+    await expect(answer.textContent()).resolves.toContain('"subscription_status"');
     expect(complaints).toEqual([]);
   });
 });

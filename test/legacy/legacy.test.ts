@@ -1,7 +1,10 @@
+import { once } from 'node:events';
+import { get as httpGet } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { operations } from '../../src/api/operations.ts';
 import { differences } from '../../src/legacy/differences.ts';
 import { legacyOperations, SERVED } from '../../src/legacy/operations.ts';
+import { EVENT_NAMES } from '../../src/outbox/events.ts';
 import { call, made, makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 import { email } from '../harness/people.ts';
@@ -69,6 +72,8 @@ describe('the older interface', () => {
     const { body } = await call(`${app.url}/openapi-legacy.json`);
     expect(Object.keys(body.paths).every((path) => path.startsWith('/api/v1/'))).toBe(true);
     expect(body.paths['/api/v1/content/{id}'].post.operationId).toBe('refresh_content');
+    expect(Object.keys(body.webhooks)).toEqual(EVENT_NAMES.legacy);
+    expect(JSON.stringify(body.paths)).not.toContain('components/parameters/Mode');
   });
 });
 
@@ -83,6 +88,18 @@ describe('a host of its own', () => {
       const older = await ask('ignored', '/api/v1/brand');
       expect([older.status, older.body.code]).toEqual([404, 'NOT_FOUND']);
       expect(older.headers.get('link')).toBe('<https://api.example/v1/brand>; rel="successor-version"');
+      const asked = async (path: string) => {
+        const request = httpGet(`${own.url}${path}`, {
+          headers: { host: 'old.example', authorization: `Bearer ${key}` },
+        });
+        const [response] = await once(request, 'response');
+        response.resume();
+        return response.statusCode;
+      };
+      expect(await asked('/api/v1/brand')).toBe(200);
+      expect(await asked('/v1/brand')).toBe(404);
+      for (const path of ['/openapi-legacy.json', '/docs/legacy']) expect(await asked(path), path).toBe(200);
+      expect((await ask('ignored', '/openapi-legacy.json')).status).toBe(200);
     } finally {
       await own.close();
     }

@@ -5,8 +5,8 @@ import { listSubscriptionVersions } from '../../src/access/keys/queries.ts';
 import { isAnythingToShip } from '../../src/figures/shipping/queries.ts';
 import { listBehind } from '../../src/outbox/queries.ts';
 import { openRelay } from '../../src/outbox/relay.ts';
-import { openRepeatedFailures } from '../../src/process/repeated-failures.ts';
 import { openDue } from '../../src/values/due.ts';
+import { openRepeatedFailures } from '../../src/values/repeated-failures.ts';
 import { call, ledgerOf, made, makeBrand, startApp, type TestApp, unique, until } from '../harness/app.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 import { makeSale } from '../harness/sales.ts';
@@ -80,6 +80,27 @@ describe('a job asks for what is due', () => {
     await pass();
     await pass();
     expect(given).toEqual(['roster.creator_added']);
+  });
+
+  it('a relay whose brand fails again and again says so once, with the brand, and once more when it works', async () => {
+    const { db } = app.context.postgres;
+    const brand = await makeBrand(app.context);
+    await made(`${app.url}/v1/roster`, await brand.key('brand'), { creator_email: 'ana@mail.example' });
+    let isDown = true;
+    const deliver = async (events: readonly { brandId: string }[]) => {
+      if (isDown && events.some(({ brandId }) => brandId === brand.id)) throw new Error('not now');
+    };
+    const said: unknown[] = [];
+    const log = {
+      warn: (facts: { brandId?: string }) => void said.push(facts.brandId),
+      info: (_facts: object, text: string) => void said.push(text),
+    };
+    const name = unique('consumer');
+    const pass = openRelay(db, { name, deliver }, log, openDue(app.context.clock));
+    for (let i = 0; i < 5; i += 1) await pass();
+    isDown = false;
+    await pass();
+    expect(said).toEqual([brand.id, `done again: events to ${name} of a brand`]);
   });
 
   it('charges are settled where a key was used of late', async () => {

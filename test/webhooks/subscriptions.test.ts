@@ -142,6 +142,29 @@ describe('PATCH /v1/webhooks/{id}', () => {
   });
 });
 
+describe('a PATCH that changes nothing', () => {
+  it('leaves the row and the audit log as they were', async () => {
+    const key = await newKey();
+    const { id, url, events } = (await create(key, { description: 'ours' })).body.data;
+    const told = async () =>
+      (await call(`${app.url}/v1/audit-log?resource_id=${id}&operation=update_webhook`, key)).body.pagination.total;
+    const patch = (change: object) => send(`${hooks()}/${id}`, key, 'PATCH', change);
+    for (const same of [{}, { url, events, description: 'ours', active: true }]) {
+      expect((await patch(same)).status).toBe(200);
+    }
+    expect(await told()).toBe(0);
+    const { updatedAt } = await app.context.postgres.db
+      .selectFrom('webhookSubscriptions')
+      .select('updatedAt')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    expect(updatedAt).toBeNull();
+    await patch({ active: false });
+    await patch({ active: false });
+    expect(await told()).toBe(1);
+  });
+});
+
 describe('the secret', () => {
   it('is rotated once within an overlap, unless that is finished or forced', async () => {
     const key = await newKey();

@@ -26,14 +26,17 @@ import { clientRoutes } from '../../web-app/client.ts';
 import { webAppRoutes } from '../../web-app/routes.ts';
 import type { Context } from '../context.ts';
 import { type Door, openDoor } from '../gate.ts';
+import { meterJobs } from '../job-metrics.ts';
 import { type Metrics, meterClicks, meterLedger, meterMails, meterOutbox, openMetrics } from '../metrics.ts';
 import { openapiRoutes } from '../openapi/routes.ts';
 import type { Operation, Prepared } from '../operation.ts';
 import { operations } from '../operations.ts';
 import { sessionOperations } from '../session-operations.ts';
+import { meterDirectory, meterPayouts } from '../stock-metrics.ts';
 import { meterWebhooks } from '../webhook-metrics.ts';
 import { openBodies } from './bodies.ts';
 import { boundRequests } from './bounded-requests.ts';
+import { doorOf, meterDoors } from './doors.ts';
 import { isForm, readParts, takeForms } from './form.ts';
 import { healthRoutes } from './health.ts';
 import { limitOpenDoors } from './open-doors.ts';
@@ -163,6 +166,9 @@ export async function buildApp(context: Context, { webApp }: { webApp?: string }
     context.clock.now,
   );
   meterMails(metrics, () => countMails(context.postgres.db), context.clock.now);
+  meterJobs(metrics, context.redis);
+  meterDirectory(metrics, context);
+  meterPayouts(metrics, context);
   const door = openDoor(context, metrics);
   const { trustedProxies } = context.config;
   const requestIdOf = ({ headers }: IncomingMessage) => {
@@ -211,6 +217,7 @@ export async function buildApp(context: Context, { webApp }: { webApp?: string }
       answer = (await door.addresses.count(asked.address, asked.setHeader)) ?? answer;
     }
     logFailure(log, answer, request.id);
+    metrics.refusals.inc({ door: doorOf(request.url), code: answer.code });
     reply.code(answer.status).headers(answer.headers).type('application/json; charset=utf-8');
     await reply.send(Buffer.from(JSON.stringify(errorBody(answer, request.id))));
   }
@@ -224,6 +231,7 @@ export async function buildApp(context: Context, { webApp }: { webApp?: string }
     if (context.config.isSandbox) reply.header('x-rollcall-clock', context.clock.now().toISOString());
     done();
   });
+  meterDoors(app, metrics);
   limitOpenDoors(app, context.clock);
   const bodies = openBodies();
   app.addHook('preParsing', (request, _reply, payload, done) =>
@@ -248,7 +256,7 @@ export async function buildApp(context: Context, { webApp }: { webApp?: string }
   });
   healthRoutes(app, context, door, metrics);
   applyRoutes(app, context, metrics);
-  fileRoutes(app, context);
+  fileRoutes(app, context, metrics);
   await pageRoutes(app, context, metrics);
   shareRoutes(app, context);
   ingestRoutes(app, context, metrics);

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { isLegacy } from '../../legacy/hosts.ts';
+import type { Variant } from '../../outbox/events.ts';
 import { GENERIC_STORE_SHAPES } from '../../stores/providers/generic-schema.ts';
 import { ERROR_CODES, type ErrorCode, STATUS } from '../../values/errors.ts';
 import { type Operation, PLANNED_STATUS } from '../operation.ts';
@@ -100,7 +102,8 @@ const EVERY_HEADER = Object.fromEntries(Object.keys(HEADERS).map((name) => [name
 
 const isChange = ({ method }: Operation) => method !== 'GET';
 
-const canBePlanned = (operation: Operation) => isChange(operation) && !operation.takesFile;
+/** The older interface knows no plans: its clients expect one answer of a change. */
+const canBePlanned = (operation: Operation) => isChange(operation) && !operation.takesFile && !isLegacy(operation.path);
 
 const MODE = {
   name: 'mode',
@@ -225,24 +228,25 @@ function describe(operation: Operation, schemas: Json): Json {
   };
 }
 
-/** What a document says of itself. */
-const CURRENT = {
-  title: 'Rollcall',
-  version: '1',
-  description: "The API behind a brand's work with content creators. Authorize with an API key, then try a call here.",
-};
-
-/** The older interface's document. */
-export const OLDER = {
-  title: 'Rollcall, older interface',
-  version: '0',
-  description:
-    'The same service under `/api/v1`, for clients that were written before `/v1`. Every answer names its successor; ' +
-    'docs/legacy.md has the differences.',
+/** What each interface's document says of itself. */
+const INFO: Readonly<Record<Variant, Json>> = {
+  current: {
+    title: 'Rollcall',
+    version: '1',
+    description:
+      "The API behind a brand's work with content creators. Authorize with an API key, then try a call here.",
+  },
+  legacy: {
+    title: 'Rollcall, older interface',
+    version: '0',
+    description:
+      'The same service under `/api/v1`, for clients that were written before `/v1`. Every answer names its successor; ' +
+      'docs/legacy.md has the differences, [/docs](/docs) the current interface.',
+  },
 };
 
 /** The OpenAPI 3.1 document of the operations, and of nothing else. */
-export function openapiDocument(operations: readonly Operation[], info = CURRENT): Json {
+export function openapiDocument(operations: readonly Operation[], variant: Variant = 'current'): Json {
   const schemas: Json = {};
   const responses = { Planned: plannedResponse(schemas), ...refusalResponses(schemas) };
   const paths: Record<string, Json> = {};
@@ -254,11 +258,11 @@ export function openapiDocument(operations: readonly Operation[], info = CURRENT
   for (const shape of GENERIC_STORE_SHAPES) schemaOf(shape, 'input', { schemas });
   return {
     openapi: '3.1.0',
-    info,
+    info: INFO[variant],
     servers: [{ url: '/' }],
     tags: [...new Set(operations.map((operation) => operation.tag))].map((name) => ({ name })),
     paths,
-    webhooks: webhooksOf((shape) => schemaOf(shape, 'output', { schemas })),
+    webhooks: webhooksOf(variant, (shape) => schemaOf(shape, 'output', { schemas })),
     components: {
       schemas,
       responses,

@@ -1,9 +1,10 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
+import type { Variant } from '../../outbox/events.ts';
 import type { Operation } from '../operation.ts';
-import { OLDER, openapiDocument } from './document.ts';
-import { prebuild } from './prebuilt.ts';
+import { openapiDocument } from './document.ts';
+import { prebuild, type SendPrebuilt } from './prebuilt.ts';
 
 /** Only our own scripts run; Swagger UI sets styles inline. */
 const CONTENT_SECURITY_POLICY = [
@@ -19,18 +20,21 @@ const FAVICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">
   <text x="8" y="14" text-anchor="middle" font-family="sans-serif" font-weight="bold" font-size="16" fill="#3b4151">R</text>
 </svg>`;
 
-/** `/openapi.json`, and `/docs` where every operation can be tried with a key. */
-export async function openapiRoutes(
-  app: FastifyInstance,
-  operations: readonly Operation[],
-  older: readonly Operation[],
-): Promise<void> {
-  const document = openapiDocument(operations);
+interface DocsPage {
+  prefix: string;
+  title: string;
+  operations: readonly Operation[];
+  variant: Variant;
+}
+
+/** A page where every operation of a document can be tried with a key; answers how the document itself is sent. */
+async function docsPage(app: FastifyInstance, { prefix, title, operations, variant }: DocsPage): Promise<SendPrebuilt> {
+  const document = openapiDocument(operations, variant);
   const send = prebuild(document);
   // A copy: the plugin may change what it is given.
   await app.register(swagger, { mode: 'static', specification: { document: JSON.parse(JSON.stringify(document)) } });
   await app.register(swaggerUi, {
-    routePrefix: '/docs',
+    routePrefix: prefix,
     staticCSP: CONTENT_SECURITY_POLICY,
     uiConfig: {
       layout: 'BaseLayout',
@@ -39,16 +43,34 @@ export async function openapiRoutes(
       displayRequestDuration: true,
     },
     theme: {
-      title: 'Rollcall API',
+      title,
       favicon: [{ filename: 'favicon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any', content: FAVICON }],
     },
     // The plugin would write it anew for everybody who asks.
     uiHooks: {
-      onRequest: (request, reply, done) => (/^\/docs\/(?:json|yaml)/.test(request.url) ? send(request, reply) : done()),
+      onRequest: (request, reply, done) => {
+        const isDocument = ['/json', '/yaml'].some((end) => request.url.startsWith(`${prefix}${end}`));
+        return isDocument ? send(request, reply) : done();
+      },
     },
     // Without one the plugin sends Fastify's.
     logo: { type: 'image/svg+xml', content: '' },
   });
-  app.get('/openapi.json', send);
-  app.get('/openapi-legacy.json', prebuild(openapiDocument(older, OLDER)));
+  return send;
+}
+
+/** `/openapi.json` with `/docs`, and the older interface's document and page beside them. */
+export async function openapiRoutes(
+  app: FastifyInstance,
+  operations: readonly Operation[],
+  older: readonly Operation[],
+): Promise<void> {
+  const page = { prefix: '/docs', title: 'Rollcall API', operations, variant: 'current' } as const;
+  app.get('/openapi.json', await docsPage(app, page));
+  // In a scope of its own: the plugins hold one document each.
+  await app.register(async (scope) => {
+    const title = 'Rollcall API, older interface';
+    const send = await docsPage(scope, { prefix: '/docs/legacy', title, operations: older, variant: 'legacy' });
+    scope.get('/openapi-legacy.json', send);
+  });
 }

@@ -72,6 +72,7 @@ export function applyRoutes(app: FastifyInstance, context: Context, metrics: Met
   async function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const answer = toApiError(unreadable(error));
     logFailure(context.log, answer, request.id);
+    metrics.refusals.inc({ door: 'page_apply', code: answer.code });
     await send(reply.headers(answer.headers), answer.status, failurePage(explain(answer)));
   }
 

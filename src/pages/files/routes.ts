@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Context } from '../../api/context.ts';
+import type { Metrics } from '../../api/metrics.ts';
 import type { FileHeaders } from '../../engines/files/store.ts';
 import { isShown } from '../../resources/assets/content-type.ts';
 import { readFileToken } from '../../resources/assets/file-keys.ts';
@@ -83,10 +84,11 @@ async function sendFile(context: Context, file: ServedFile, request: FastifyRequ
 }
 
 /** Signed addresses of assets' files. No part of the API: no key, for whoever was given the address. */
-export function fileRoutes(app: FastifyInstance, context: Context): void {
+export function fileRoutes(app: FastifyInstance, context: Context, metrics: Metrics): void {
   async function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const answer = toApiError(error);
     logFailure(context.log, answer, request.id);
+    metrics.refusals.inc({ door: 'files', code: answer.code });
     reply.code(answer.status).headers({ ...answer.headers, 'cache-control': 'no-store' });
     await reply.type('application/json; charset=utf-8').send(JSON.stringify(errorBody(answer, request.id)));
   }

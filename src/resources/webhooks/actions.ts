@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { given } from '../../api/patch.ts';
 import type { Work } from '../../api/work.ts';
 import { leadsToPrivate } from '../../engines/http/outside.ts';
@@ -91,11 +92,12 @@ export async function patchSubscription(work: Work, id: string, patch: WebhookPa
   const { db, now, brandId } = work;
   const old = await lockSubscription(db, brandId, id);
   const events = patch.events && knownEvents(old.variant, patch.events);
-  const row = await updateSubscription(db, brandId, id, {
+  const change = {
     ...given({ url: patch.url, events, description: patch.description }),
     ...(await activityColumns(work, old, patch.active)),
-    updatedAt: now,
-  });
+  };
+  if (isDeepStrictEqual({ ...old, ...change }, old)) return old;
+  const row = await updateSubscription(db, brandId, id, { ...change, updatedAt: now });
   work.audit({ resourceId: id, old: audited(old, old), new: audited(row, old) });
   return row;
 }

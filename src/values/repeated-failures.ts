@@ -1,4 +1,4 @@
-import type { Clock } from '../values/clock.ts';
+import type { Clock } from './clock.ts';
 
 const AGAIN_AFTER_MS = 60_000;
 
@@ -14,7 +14,8 @@ interface Failing {
 }
 
 export interface RepeatedFailures {
-  failed(what: string, error: unknown): void;
+  /** `facts`: further ones of the failure that is logged. */
+  failed(what: string, error: unknown, facts?: object): void;
   succeeded(what: string): void;
 }
 
@@ -22,7 +23,7 @@ export interface RepeatedFailures {
 export function openRepeatedFailures(log: Said, clock: Clock): RepeatedFailures {
   const failing = new Map<string, Failing>();
   return {
-    failed: (what, error) => {
+    failed: (what, error, facts) => {
       const nowMs = clock.now().getTime();
       const known = failing.get(what);
       if (known && nowMs - known.saidAtMs < AGAIN_AFTER_MS) {
@@ -31,7 +32,7 @@ export function openRepeatedFailures(log: Said, clock: Clock): RepeatedFailures 
       }
       const times = (known?.unsaid ?? 0) + 1;
       failing.set(what, { saidAtMs: nowMs, unsaid: 0 });
-      log.warn({ err: error, ...(known ? { times } : {}) }, `not done yet: ${what}`);
+      log.warn({ err: error, ...facts, ...(known ? { times } : {}) }, `not done yet: ${what}`);
     },
     succeeded: (what) => {
       if (failing.delete(what)) log.info({}, `done again: ${what}`);

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import type { Redis } from '../engines/redis/open.ts';
+import type { Clock } from '../values/clock.ts';
+import type { Metrics } from './metrics.ts';
+import { openScraped } from './scraped.ts';
+
+/** Workers have no port of their own: what their jobs did is added up here, for any API process to be scraped. */
+const FIGURES = 'job-figures';
+const ADD = `
+for i = 1, #ARGV, 5 do
+  local job = ARGV[i]
+  redis.call('HINCRBY', KEYS[1], job .. '|done', ARGV[i + 1])
+  redis.call('HINCRBY', KEYS[1], job .. '|failed', ARGV[i + 2])
+  redis.call('HINCRBYFLOAT', KEYS[1], job .. '|seconds', ARGV[i + 3])
+  if ARGV[i + 4] ~= '' then redis.call('HSET', KEYS[1], job .. '|last', ARGV[i + 4]) end
+end`;
+
+interface JobFigures {
+  done: number;
+  failed: number;
+  seconds: number;
+  lastDoneAtMs: number | undefined;
+}
+
+export interface JobRecorder {
+  /** One pass of a job. */
+  ran(job: string, isDone: boolean, seconds: number): void;
+  /** Adds what was recorded since to everybody's figures: one command, whatever ran. */
+  tell(): Promise<void>;
+}
+
+export function openJobRecorder(redis: Redis, clock: Clock): JobRecorder {
+  const add = redis.script(ADD);
+  let untold = new Map<string, JobFigures>();
+  return {
+    ran: (job, isDone, seconds) => {
+      const figures = untold.get(job) ?? { done: 0, failed: 0, seconds: 0, lastDoneAtMs: undefined };
+      untold.set(job, figures);
+      figures[isDone ? 'done' : 'failed'] += 1;
+      figures.seconds += seconds;
+      if (isDone) figures.lastDoneAtMs = clock.now().getTime();
+    },
+    tell: async () => {
+      if (untold.size === 0) return;
+      const told = untold;
+      untold = new Map();
+      const lines = [...told].flatMap(([job, { done, failed, seconds, lastDoneAtMs }]) => [
+        ...[job, done, failed, seconds.toFixed(6), lastDoneAtMs === undefined ? '' : lastDoneAtMs / 1_000],
+      ]);
+      await add([FIGURES], lines);
+    },
+  };
+}
+
+const Figures = z.record(z.string(), z.coerce.number());
+
+/** What the jobs of all workers did. */
+export function meterJobs(metrics: Metrics, redis: Redis): void {
+  const gauge = openScraped(metrics, async () => {
+    const all = Figures.parse(await redis.use((client) => client.hgetall(FIGURES)));
+    return Object.entries(all).map(([name, value]) => {
+      const [job = '', what = ''] = name.split('|');
+      return { job, what, value };
+    });
+  });
+  gauge('rollcall_job_runs_total', 'Passes of a job over all workers.', ['job', 'outcome'], (one, figures) => {
+    for (const { job, what, value } of figures) {
+      if (what === 'done' || what === 'failed') one.set({ job, outcome: what }, value);
+    }
+  });
+  gauge('rollcall_job_seconds_total', 'Time that its passes took.', ['job'], (one, figures) => {
+    for (const { job, what, value } of figures) if (what === 'seconds') one.set({ job }, value);
+  });
+  gauge('rollcall_job_last_done_timestamp_seconds', 'When a pass of it was last done.', ['job'], (one, figures) => {
+    for (const { job, what, value } of figures) if (what === 'last') one.set({ job }, value);
+  });
+}

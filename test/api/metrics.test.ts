@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openJobRecorder } from '../../src/api/job-metrics.ts';
+import { call, startApp, type TestApp, unique } from '../harness/app.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app?.close());
+
+const scrape = async () => await (await fetch(`${app.url}/metrics`)).text();
+
+it('every metric of ours is in the operating manual, and every one that stands there is scraped', async () => {
+  const manual = readFileSync('docs/operating.md', 'utf8').match(/\brollcall_[a-z0-9_]+/g) ?? [];
+  const scraped = [...(await scrape()).matchAll(/^# TYPE (rollcall_\w+) /gm)].map(([, name]) => name);
+  expect([...new Set(manual)].sort()).toEqual(scraped.sort());
+});
+
+it('each door counts its requests, and each refusal its code', async () => {
+  await fetch(`${app.url}/r/${unique('nobody')}`);
+  await fetch(`${app.url}/r/${unique('nobody')}`, { method: 'POST' });
+  await fetch(`${app.url}/ingest/shopify/int_missing`, { method: 'POST', body: '{}' });
+  await fetch(`${app.url}/apply/cmp_missing`);
+  await fetch(`${app.url}/s/missing`);
+  await fetch(`${app.url}/files/missing`);
+  await call(`${app.url}/v1/campaigns`);
+  const text = await scrape();
+  expect(text).toContain('rollcall_redirects_total{outcome="unknown"} 1');
+  expect(text).toContain('rollcall_redirects_total{outcome="not_allowed"} 1');
+  expect(text).toMatch(/^rollcall_request_duration_seconds_count\{operation="ingest",status="40\d"\} 1$/m);
+  expect(text).toContain('rollcall_request_duration_seconds_count{operation="page_apply",status="404"} 1');
+  expect(text).toContain('rollcall_request_duration_seconds_count{operation="page_share",status="404"} 1');
+  expect(text).toContain('rollcall_request_duration_seconds_count{operation="files",status="404"} 1');
+  expect(text).toContain('rollcall_refusals_total{door="files",code="NOT_FOUND"} 1');
+  expect(text).toContain('rollcall_refusals_total{door="api",code="AUTH_REQUIRED"} 1');
+  expect(text).toMatch(/^rollcall_refusals_total\{door="ingest",code="\w+"\} 1$/m);
+});
+
+it('what jobs of several workers did is added up, and told by the API', async () => {
+  const job = unique('a job');
+  for (const [isDone, seconds] of [
+    [true, 0.5],
+    [true, 0.25],
+    [false, 1],
+  ] as const) {
+    const recorder = openJobRecorder(app.context.redis, { now: () => new Date(60_000) });
+    recorder.ran(job, isDone, seconds);
+    await recorder.tell();
+    await recorder.tell();
+  }
+  const text = await scrape();
+  expect(text).toContain(`rollcall_job_runs_total{job="${job}",outcome="done"} 2`);
+  expect(text).toContain(`rollcall_job_runs_total{job="${job}",outcome="failed"} 1`);
+  expect(text).toContain(`rollcall_job_seconds_total{job="${job}"} 1.75`);
+  expect(text).toContain(`rollcall_job_last_done_timestamp_seconds{job="${job}"} 60`);
+});
