@@ -10,12 +10,24 @@ const ENCODINGS = [
 
 export type SendPrebuilt = (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 
-/** A document as the same bytes for everybody, made and compressed once; 304 for whoever has them. */
-export function prebuild(document: object): SendPrebuilt {
+interface Prebuilt {
+  plain: Buffer;
+  zipped: Buffer;
+  etag: string;
+}
+
+function built(document: object): Prebuilt {
   const plain = Buffer.from(JSON.stringify(document));
-  const zipped = gzipSync(plain, { level: 9 });
   const etag = `W/"${hash('sha256', plain, 'hex').slice(0, 32)}"`;
+  return { plain, zipped: gzipSync(plain, { level: 9 }), etag };
+}
+
+/** A document as the same bytes for everybody, made and compressed once, for whoever asks first; 304 for whoever has them. */
+export function prebuild(document: () => object): SendPrebuilt {
+  let kept: Prebuilt | undefined;
   return ({ headers }, reply) => {
+    kept ??= built(document());
+    const { plain, zipped, etag } = kept;
     reply.headers({ etag, vary: 'accept-encoding', 'cache-control': 'no-cache' });
     if (headers['if-none-match']?.split(',').some((one) => one.trim() === etag)) return reply.code(304).send();
     reply.type('application/json; charset=utf-8');

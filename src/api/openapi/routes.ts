@@ -29,10 +29,10 @@ interface DocsPage {
 
 /** A page where every operation of a document can be tried with a key; answers how the document itself is sent. */
 async function docsPage(app: FastifyInstance, { prefix, title, operations, variant }: DocsPage): Promise<SendPrebuilt> {
-  const document = openapiDocument(operations, variant);
-  const send = prebuild(document);
-  // A copy: the plugin may change what it is given.
-  await app.register(swagger, { mode: 'static', specification: { document: JSON.parse(JSON.stringify(document)) } });
+  const send = prebuild(() => openapiDocument(operations, variant));
+  // The page asks for the document itself, which is sent by us; the plugin only wants to have one.
+  const none = { openapi: '3.1.0' as const, info: { title, version: '1' }, paths: {} };
+  await app.register(swagger, { mode: 'static', specification: { document: none } });
   await app.register(swaggerUi, {
     routePrefix: prefix,
     staticCSP: CONTENT_SECURITY_POLICY,

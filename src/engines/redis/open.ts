@@ -76,10 +76,13 @@ export function openRedis(url: string, options: RedisOptions = {}): Redis {
       return (keys, args, by) => use(() => (by ? gathering.join(() => send(keys, args), by) : send(keys, args)));
     },
     ready: async (waitMs = 5_000) => {
-      if (client.status === 'ready') return;
-      await once(client, 'ready', { signal: AbortSignal.timeout(waitMs) }).catch((error: unknown) => {
-        throw unavailable('Redis', error);
-      });
+      const deadline = AbortSignal.timeout(waitMs);
+      // A connection that fails meanwhile is tried again.
+      while (client.status !== 'ready') {
+        await once(client, 'ready', { signal: deadline }).catch((error: unknown) => {
+          if (deadline.aborted) throw unavailable('Redis', error);
+        });
+      }
     },
     ping: async () => void (await client.ping()),
     close: async () => {
