@@ -24,8 +24,8 @@ function victimsOf(value: string): Victim[] {
 
 const options = new Command('chaos')
   .description(
-    'Kills the API, the worker, Redis, PostgreSQL and ClickHouse in turn with kill -9, under clicks and orders, on engines ' +
-      'of its own. Exits 1 unless everything that was acknowledged is counted exactly once.',
+    'Kills the API, the worker, Redis, PostgreSQL and ClickHouse in turn with kill -9, under clicks, orders and webhooks, ' +
+      'on engines of its own. Exits 1 unless everything that was acknowledged is counted exactly once, and its events told.',
   )
   .option('--rounds <number>', 'kills', wholeNumber, 20)
   .option('--seed <number>', 'who is killed when; a new one each time unless set', wholeNumber)
@@ -57,7 +57,7 @@ function table({ rounds }: Outcome): string {
   return lines.map((line) => line.map((cell) => cell.padStart(10)).join('  ')).join('\n');
 }
 
-function summary({ clicks, orders, foundClicks, foundOrders, settledMs }: Outcome): string {
+function summary({ clicks, orders, foundClicks, foundOrders, foundHooks, settledMs }: Outcome): string {
   const { acknowledged, unsaid, broken } = clicks;
   const { stored, unacknowledged } = foundClicks;
   const pairs = [
@@ -67,6 +67,7 @@ function summary({ clicks, orders, foundClicks, foundOrders, settledMs }: Outcom
     ['orders told to their end', `${orders.taken.length}`],
     ['deliveries', `${orders.acknowledged} acknowledged, ${orders.sentAgain} sent again`],
     ['in PostgreSQL', `${foundOrders.orders} orders, ${foundOrders.commissions} commissions`],
+    ['events told', `${foundHooks.events}, in ${foundHooks.requests} requests`],
     ['ledger entries', `${foundOrders.entries}`],
     ['settled after', `${(settledMs / 1000).toFixed(1)} s`],
   ];
@@ -82,7 +83,7 @@ async function main(): Promise<void> {
   const { differences } = outcome;
   const verdict =
     differences.length === 0
-      ? 'Everything that was acknowledged is counted exactly once.'
+      ? 'Everything that was acknowledged is counted exactly once, and its receivers were told of it.'
       : `${differences.length} differences:\n${differences.map((one) => `  ${one}`).join('\n')}`;
   process.stdout.write(`\n${table(outcome)}\n\n${summary(outcome)}\n\n${verdict}\n`);
   process.exitCode = differences.length === 0 ? 0 : 1;

@@ -7,6 +7,7 @@ import { until } from '../harness/app.ts';
 import { type ClicksFound, checkClicks } from './check-clicks.ts';
 import { checkOrders, type OrdersFound } from './check-orders.ts';
 import { type ClickLoad, startClicks } from './clicks.ts';
+import { checkHooks, type Hooks, type HooksFound, isDelivered, openHooks } from './hooks.ts';
 import { type OrderLoad, startOrders } from './orders.ts';
 import { randomOf } from './random.ts';
 import { openStage, type Stage, VICTIMS, type Victim } from './stage.ts';
@@ -40,10 +41,11 @@ export interface Outcome {
   rounds: Round[];
   clicks: ClickLoad;
   orders: OrderLoad;
-  /** After the load, until everything was in ClickHouse. */
+  /** After the load, until everything was in ClickHouse and with the webhooks. */
   settledMs: number;
   foundClicks: ClicksFound;
   foundOrders: OrdersFound;
+  foundHooks: HooksFound;
   /** Whatever is not as it should be; empty when all is well. */
   differences: string[];
 }
@@ -113,14 +115,15 @@ async function strike(
   };
 }
 
-/** Nothing waits any more, neither clicks in Redis nor ledger entries in PostgreSQL, and figures are mended. */
-async function isSettled({ redis, postgres, clickhouse }: Context, { brands }: World): Promise<boolean> {
+/** Nothing waits any more, neither clicks in Redis nor ledger entries nor deliveries in PostgreSQL, and figures are mended. */
+async function isSettled(context: Context, { brands }: World): Promise<boolean> {
+  const { redis, postgres, clickhouse } = context;
   if ((await oldestClickAt(redis)) !== undefined) return false;
   for (const { id } of brands) if (await findOldestUnshipped(postgres.db, id)) return false;
-  return (await findMending(clickhouse))?.step === 'done';
+  return (await isDelivered(postgres.db)) && (await findMending(clickhouse))?.step === 'done';
 }
 
-async function live(stage: Stage, world: World, plan: Plan): Promise<Outcome> {
+async function live(stage: Stage, world: World, hooks: Hooks, plan: Plan): Promise<Outcome> {
   const { report } = plan;
   const clicks = startClicks(stage.url, world, randomOf(plan.seed + 1));
   const orders = startOrders(stage.url, world, randomOf(plan.seed + 2), clicks.recent);
@@ -138,7 +141,7 @@ async function live(stage: Stage, world: World, plan: Plan): Promise<Outcome> {
   } finally {
     await Promise.all([clicks.stop(), orders.stop()]);
   }
-  report('Waiting until all of it is in ClickHouse');
+  report('Waiting until all of it is in ClickHouse and with the webhooks');
   const stoppedAt = performance.now();
   await until('everything to settle', () => isSettled(stage.context, world), SETTLED_WITHIN_MS).catch(
     (error: Error) => void differences.push(error.message),
@@ -146,23 +149,20 @@ async function live(stage: Stage, world: World, plan: Plan): Promise<Outcome> {
   const settledMs = performance.now() - stoppedAt;
   const foundClicks = await checkClicks(stage.context, clicks);
   const foundOrders = await checkOrders(stage.context, world, orders, foundClicks.counted);
-  differences.push(...foundClicks.differences, ...foundOrders.differences);
+  const foundHooks = checkHooks(hooks, orders);
+  differences.push(...foundClicks.differences, ...foundOrders.differences, ...foundHooks.differences);
   differences.push(...clicks.faults, ...orders.faults, ...stage.falls());
-  return { rounds, clicks, orders, settledMs, foundClicks, foundOrders, differences };
+  return { rounds, clicks, orders, settledMs, foundClicks, foundOrders, foundHooks, differences };
 }
 
 /** Kills each of the processes in turn under load, and compares what is left with what was acknowledged. */
 export async function runChaos(plan: Plan): Promise<Outcome> {
   plan.report('Starting PostgreSQL, Redis, ClickHouse, the API and a worker');
-  const stage = await openStage(plan.dataName);
-  try {
-    const world = await openWorld(stage);
-    try {
-      return await live(stage, world, plan);
-    } finally {
-      await world.close();
-    }
-  } finally {
-    await stage.close();
-  }
+  await using closing = new AsyncDisposableStack();
+  const hooks = closing.adopt(await openHooks(), ({ close }) => close());
+  const { dataName } = plan;
+  const stage = closing.adopt(await openStage({ dataName, cert: hooks.cert }), ({ close }) => close());
+  const world = closing.adopt(await openWorld(stage), ({ close }) => close());
+  for (const brand of world.brands) await hooks.subscribe(stage, brand);
+  return await live(stage, world, hooks, plan);
 }

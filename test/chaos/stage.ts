@@ -48,14 +48,14 @@ function killerOf(engines: EmbeddedEngines, ours: { api: Supervised; worker: Sup
 function reviverOf(engines: EmbeddedEngines, url: string) {
   return async (victim: Victim, downMs: number): Promise<void> => {
     if (victim === 'worker') return;
-    if (victim === 'api') return await until('the API to be back', () => isUp(url), 30_000);
+    if (victim === 'api') return await until('the API to be back', () => isUp(url), 60_000);
     await pause(downMs);
     await engines.restart(victim);
   };
 }
 
-/** `dataName`: the folder of the engines' data, removed at the end. */
-export async function openStage(dataName: string): Promise<Stage> {
+/** `dataName`: the folder of the engines' data, removed at the end. `cert`: a file of what the worker trusts, too. */
+export async function openStage({ dataName, cert }: { dataName: string; cert: string }): Promise<Stage> {
   const { directory, java } = readConfig();
   const url = `http://127.0.0.1:${await findFreePort()}`;
   const report = () => undefined;
@@ -75,7 +75,10 @@ export async function openStage(dataName: string): Promise<Stage> {
     ...{ PATH: java.searchPath, ROLLCALL_DIR: directory, ...settings, PORT: new URL(url).port },
     ...{ DATABASE_URL: postgres, REDIS_URL: redis, CLICKHOUSE_URL: clickhouse, ELASTICSEARCH_URL: NOWHERE },
   };
-  const ours = { api: supervise('src/server.ts', env), worker: supervise('src/worker.ts', env) };
+  const ours = {
+    api: supervise('src/server.ts', env),
+    worker: supervise('src/worker.ts', { ...env, NODE_EXTRA_CA_CERTS: cert }),
+  };
   const stop = async () => {
     await Promise.all([ours.api.stop(), ours.worker.stop()]);
     await close();

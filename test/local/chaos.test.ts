@@ -3,11 +3,12 @@ import { runChaos } from '../chaos/run.ts';
 
 const seed = Date.now() % 1_000_000;
 
-it(`counts what was acknowledged exactly once, whatever is killed: 3 of ${'`npm run chaos`'}'s rounds, seed ${seed}`, async () => {
+it(`counts what was acknowledged exactly once and tells its webhooks, whatever is killed: 3 of ${'`npm run chaos`'}'s rounds, seed ${seed}`, async () => {
   const said: string[] = [];
   const report = (line: string) => void said.push(line);
   const outcome = await runChaos({ rounds: 3, seed, dataName: `test-${process.pid}-chaos`, report });
   expect(outcome.differences, said.join('\n')).toEqual([]);
   expect(outcome.clicks.acknowledged.size).toBeGreaterThan(200);
   expect(outcome.orders.taken.length).toBeGreaterThan(20);
-}, 120_000);
+  expect(outcome.foundHooks.events).toBeGreaterThan(20);
+}, 240_000);

@@ -4,6 +4,8 @@ import { compact, shortDay } from './format.ts';
 export interface Point {
   date: string;
   value: number;
+  /** Of the period before. */
+  was?: number | undefined;
 }
 
 /** SVG, walked with the arrow keys; the same figures stand in a table below it. */
@@ -31,15 +33,24 @@ export default function Chart({
           />
           <YAxis width={48} tickFormatter={compact} fontSize={12} tickLine={false} axisLine={false} />
           <Tooltip
-            formatter={(value) => [show(Number(value)), label]}
+            formatter={(value, name) => [show(Number(value)), name]}
             labelFormatter={(date) => shortDay(String(date))}
+          />
+          <Area
+            dataKey="was"
+            name="Period before"
+            className="chart-before"
+            strokeWidth={2}
+            strokeDasharray="4 4"
+            isAnimationActive={false}
           />
           <Area dataKey="value" name={label} className="chart-area" strokeWidth={2} isAnimationActive={false} />
         </AreaChart>
       </ResponsiveContainer>
       <details>
         <summary>As a table</summary>
-        <section className="chart-table" aria-label={`${label} by date`}>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with the keyboard */}
+        <section className="chart-table" aria-label={`${label} by date`} tabIndex={0}>
           <table>
             <thead>
               <tr>
@@ -47,13 +58,17 @@ export default function Chart({
                 <th scope="col" className="number">
                   {label}
                 </th>
+                <th scope="col" className="number">
+                  Period before
+                </th>
               </tr>
             </thead>
             <tbody>
-              {points.map(({ date, value }) => (
+              {points.map(({ date, value, was }) => (
                 <tr key={date}>
                   <td>{shortDay(date)}</td>
                   <td className="number">{show(value)}</td>
+                  <td className="number">{was === undefined ? '–' : show(was)}</td>
                 </tr>
               ))}
             </tbody>

@@ -10,14 +10,16 @@ interface DialogProps {
   children: ReactNode;
   /** At the side, for reading one thing beside its list. */
   isSide?: boolean;
+  /** At the side, with two things beside each other. */
+  isBroad?: boolean;
 }
 
-export function Dialog({ title, hint, isOpen, onClose, children, isSide }: DialogProps) {
+export function Dialog({ title, hint, isOpen, onClose, children, isSide, isBroad }: DialogProps) {
   return (
     <Base.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
       <Base.Portal>
         <Base.Backdrop className="backdrop" />
-        <Base.Popup className={isSide ? 'popup side' : 'popup'}>
+        <Base.Popup className={['popup', isSide && 'side', isBroad && 'broad'].filter(Boolean).join(' ')}>
           <div className="popup-head">
             <Base.Title className="popup-title">{title}</Base.Title>
             <Base.Close className="button quiet" aria-label="Close">

@@ -147,6 +147,28 @@ function Choice<Row extends { id: string }>(props: { row: Row; selection: Select
   );
 }
 
+/** Where it is too narrow for its table, it is scrolled with the keyboard, too. */
+function Frame({ caption, children }: { caption: string; children: ReactNode }) {
+  const frame = useRef<HTMLElement>(null);
+  const [isWider, setWider] = useState(false);
+  useLayoutEffect(() => {
+    const { current } = frame;
+    if (!current) return;
+    const watch = new ResizeObserver(() => setWider(current.scrollWidth > current.clientWidth));
+    watch.observe(current);
+    return () => watch.disconnect();
+  }, []);
+  return (
+    <section
+      ref={frame}
+      className="table-frame"
+      {...(isWider ? { tabIndex: 0, 'aria-label': `${caption}, to scroll sideways` } : {})}
+    >
+      {children}
+    </section>
+  );
+}
+
 /** A short table of what is at hand, without scrolling tricks. */
 export function PlainTable<Row>(props: {
   caption: string;
@@ -159,7 +181,7 @@ export function PlainTable<Row>(props: {
   const { caption, rows, columns, keyOf, foot } = props;
   if (rows.length === 0) return <Empty title="Nothing yet" />;
   return (
-    <div className="table-frame">
+    <Frame caption={caption}>
       <table>
         <caption className="sr-only">{caption}</caption>
         <thead>
@@ -194,6 +216,6 @@ export function PlainTable<Row>(props: {
           </tfoot>
         )}
       </table>
-    </div>
+    </Frame>
   );
 }

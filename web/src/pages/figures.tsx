@@ -4,6 +4,7 @@ import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
 import { day, money, number, percent } from '../kit/format.ts';
 import { Card, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { PlainTable } from '../kit/table.tsx';
+import { ByCampaign, ByLink } from './figures-by.tsx';
 
 const Chart = lazy(() => import('../kit/chart.tsx'));
 const GRANULARITIES = ['day', 'week', 'month'] as const;
@@ -24,43 +25,6 @@ function versus(now: number, was: number | undefined): string | undefined {
   return `${change > 0 ? '+' : ''}${number(change)} % on the period before`;
 }
 
-function ByLink({ from, to }: { from: string; to: string }) {
-  const { data } = useCall('list_affiliate_performance', { query: { date_from: from, date_to: to, limit: 50 } });
-  if (!data) return <Loading rows={4} />;
-  return (
-    <PlainTable
-      caption="Figures by link and code"
-      rows={data.data}
-      keyOf={({ link_id, currency }) => `${link_id} ${currency}`}
-      columns={[
-        {
-          head: 'Link or code',
-          cell: ({ value, creator_name, creator_email }) => (
-            <>
-              {value}
-              <span className="second">{creator_name ?? creator_email}</span>
-            </>
-          ),
-        },
-        { head: 'Clicks', cell: ({ clicks }) => number(clicks), isNumber: true, isWide: true },
-        { head: 'Orders', cell: ({ conversions }) => number(conversions), isNumber: true },
-        {
-          head: 'Sales',
-          cell: ({ revenue_minor, currency }) => money(major(revenue_minor, currency), currency),
-          isNumber: true,
-        },
-      ]}
-    />
-  );
-}
-
-/** Minor units as the currency counts them: yen have none. */
-function major(minor: number, currency: string): number {
-  const digits =
-    new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
-  return minor / 10 ** digits;
-}
-
 export function Figures() {
   const { get, set } = useFilters();
   const granularity = choiceOf(get('by'), GRANULARITIES) ?? 'day';
@@ -70,10 +34,13 @@ export function Figures() {
   const was = useCall('get_analytics', { query: { ...before(from, to), granularity } });
   const currency = useCall('get_session').data?.data.brand.currency ?? 'USD';
   const summary = now.data?.summary;
-  const old = was.data?.summary;
+  const old = was.data;
   return (
     <>
-      <PageHead title="Figures" hint={`${day(from)} to ${day(to)}, in UTC days.`}>
+      <PageHead
+        title="Figures"
+        hint={`${day(from)} to ${day(to)}, in UTC days, beside ${day(before(from, to).from)} to ${day(before(from, to).to)}.`}
+      >
         <fieldset className="tabs">
           <legend className="sr-only">A figure for each</legend>
           {GRANULARITIES.map((one) => (
@@ -104,38 +71,50 @@ export function Figures() {
             <Stat
               label="Sales"
               value={money(summary.total_revenue, currency)}
-              note={versus(summary.total_revenue, old?.total_revenue)}
+              note={versus(summary.total_revenue, old?.summary.total_revenue)}
             />
             <Stat
               label="Commissions"
               value={money(summary.total_commissions, currency)}
-              note={versus(summary.total_commissions, old?.total_commissions)}
+              note={versus(summary.total_commissions, old?.summary.total_commissions)}
             />
             <Stat
               label="Clicks"
               value={number(summary.total_clicks)}
-              note={versus(summary.total_clicks, old?.total_clicks)}
+              note={versus(summary.total_clicks, old?.summary.total_clicks)}
             />
             <Stat
               label="Orders"
               value={number(summary.total_conversions)}
-              note={versus(summary.total_conversions, old?.total_conversions)}
+              note={versus(summary.total_conversions, old?.summary.total_conversions)}
             />
-            <Stat label="Orders per 100 clicks" value={percent(summary.conversion_rate)} />
+            <Stat
+              label="Orders by a click, per click"
+              value={percent(summary.conversion_rate)}
+              note={old && `${percent(old.summary.conversion_rate)} before`}
+            />
           </Stats>
           <Suspense fallback={<Loading rows={4} />}>
             <div className="grid">
               <Card title="Sales">
                 <Chart
                   label="Sales"
-                  points={now.data.trends.map(({ date, revenue }) => ({ date, value: revenue }))}
+                  points={now.data.trends.map(({ date, revenue }, i) => ({
+                    date,
+                    value: revenue,
+                    was: old?.trends[i]?.revenue,
+                  }))}
                   show={(value) => money(value, currency)}
                 />
               </Card>
               <Card title="Clicks">
                 <Chart
                   label="Clicks"
-                  points={now.data.trends.map(({ date, clicks }) => ({ date, value: clicks }))}
+                  points={now.data.trends.map(({ date, clicks }, i) => ({
+                    date,
+                    value: clicks,
+                    was: old?.trends[i]?.clicks,
+                  }))}
                   show={number}
                 />
               </Card>
@@ -151,13 +130,22 @@ export function Figures() {
                   { head: 'Creator', cell: ({ name, id }) => name ?? id },
                   { head: 'Orders', cell: ({ conversions }) => number(conversions), isNumber: true },
                   { head: 'Sales', cell: ({ revenue }) => money(revenue, currency), isNumber: true },
+                  {
+                    head: 'Before',
+                    cell: ({ id }) => money(old?.top_creators.find((one) => one.id === id)?.revenue, currency),
+                    isNumber: true,
+                    isWide: true,
+                  },
                 ]}
               />
             </Card>
-            <Card title="Links and codes">
-              <ByLink from={from} to={to} />
+            <Card title="Campaigns">
+              <ByCampaign from={from} to={to} before={before(from, to)} />
             </Card>
           </div>
+          <Card title="Links and codes">
+            <ByLink from={from} to={to} before={before(from, to)} />
+          </Card>
         </>
       )}
     </>

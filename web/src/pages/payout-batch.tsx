@@ -9,7 +9,7 @@ import { PlainTable } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
 
 const METHODS = ['bank_transfer', 'manual', 'wallet'] as const;
-const PAGE = 500;
+const PAGE = 100;
 
 /** What limits whom is paid: the preview and the batch are told the same. */
 interface Limits {

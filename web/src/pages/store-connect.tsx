@@ -7,7 +7,7 @@ import { commandOf, HOW, PROVIDERS, type Provider } from './store-snippets.ts';
 /** Text to copy, that may be wider than its place. */
 function Code({ text, label }: { text: string; label: string }) {
   return (
-    <div className="code">
+    <div className={text.includes('\n') ? 'code' : 'code short'}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with the keyboard */}
       <section className="code-text" aria-label={label} tabIndex={0}>
         <pre>{text}</pre>

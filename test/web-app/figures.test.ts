@@ -1,0 +1,79 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeBrand, send, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
+import { hasBrowser, openBrowser } from '../harness/browser.ts';
+import { postAndShip, putAssignment, putClicks, sale } from '../harness/figures.ts';
+import { daysAgo } from '../harness/sales.ts';
+import { axe, builtClient, expectToFit, openWebApp, shoot } from '../harness/web-app.ts';
+
+describe.skipIf(!hasBrowser('Figures in the web app'))('the figures page', () => {
+  let app: TestApp;
+  let brand: TestBrand;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    app = await startApp({ webApp: await builtClient() });
+    brand = await makeBrand(app.context);
+    await fillFigures(app, brand);
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await app?.close();
+  });
+
+  it.each([
+    ['desktop', { viewport: { width: 1280, height: 1400 } }],
+    ['desktop-dark', { viewport: { width: 1280, height: 1400 }, colorScheme: 'dark' as const }],
+    ['phone', { viewport: { width: 390, height: 844 }, hasTouch: true }],
+  ] as const)(
+    'shows a period beside the one before, by day, creator, campaign and link, on a %s',
+    async (kind, options) => {
+      const { page, go, complaints, context } = await openWebApp(browser, app, brand.id, options);
+      await go('/figures');
+      const campaigns = page.getByRole('table', { name: 'Figures by campaign' });
+      await campaigns.getByRole('cell', { name: 'Spring launch' }).waitFor();
+      await campaigns.getByRole('cell', { name: 'Of no campaign' }).waitFor();
+      // Thirty days of 50 dollars each before.
+      if (kind === 'desktop') {
+        const row = campaigns.getByRole('row', { name: /Spring launch/ });
+        await row.getByRole('cell', { name: 'US$1,500.00' }).waitFor();
+        await page.getByText('% on the period before').first().waitFor();
+      }
+      await page.locator('.chart-area').first().waitFor();
+      await page.locator('.chart-before').first().waitFor();
+      await shoot(page, `figures-${kind}`);
+      await expectToFit(page);
+      await page.getByText('As a table').first().click();
+      await shoot(page, `figures-${kind}-table`);
+      expect(await axe(page)).toEqual([]);
+      await page.getByText('week', { exact: true }).click();
+      await page.waitForLoadState('networkidle');
+      expect(await axe(page)).toEqual([]);
+      expect(complaints).toEqual([]);
+      await context.close();
+    },
+  );
+});
+
+/** Sixty days of sales and clicks that grow, of a campaign and of none. */
+async function fillFigures(app: TestApp, brand: TestBrand): Promise<void> {
+  const key = await brand.key('brand');
+  const campaign = await send(`${app.url}/v1/campaigns`, key, 'POST', { name: 'Spring launch' });
+  const [inside, outside] = [await putAssignment(app, brand.id), await putAssignment(app, brand.id)];
+  const { db } = app.context.postgres;
+  await db.updateTable('links').set({ campaignId: campaign.body.data.id }).where('id', '=', inside.linkId).execute();
+  const entries = Array.from({ length: 60 }, (_, days) => {
+    const isOld = days >= 30;
+    const amount = isOld ? 5_000 : 10_000 + 300 * (29 - days) + ((days * 7) % 5) * 2_500;
+    return [
+      sale(inside, daysAgo(days), isOld ? 5_000 : amount, amount / 10),
+      ...(days % 3 === 0 ? [sale(outside, daysAgo(days), 4_000, 400)] : []),
+    ];
+  }).flat();
+  await postAndShip(app, brand.id, entries);
+  const clicks = Array.from({ length: 60 }, (_, days) =>
+    Array.from({ length: 3 + ((days * 11) % 7) + (days < 30 ? 6 : 0) }, () => daysAgo(days)),
+  ).flat();
+  await putClicks(app, inside, clicks);
+}

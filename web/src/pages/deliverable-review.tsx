@@ -1,0 +1,199 @@
+import type { Answer } from '../call/call.ts';
+import { useCall, useChange, useRows } from '../call/use.ts';
+import { Dialog } from '../kit/dialog.tsx';
+import { Form } from '../kit/form.tsx';
+import { day, money, time, words } from '../kit/format.ts';
+import { Badge, Button, Facts, Failure, Loading } from '../kit/parts.tsx';
+
+type Deliverable = Answer<'get_deliverable'>['data'];
+type Submission = Deliverable['submissions'][number];
+type Contract = Answer<'get_contract'>['data'];
+
+function payOf({ compensation }: Contract): string {
+  if (!compensation) return '–';
+  const { type, amount, currency } = compensation;
+  if (amount === null) return words(type);
+  return currency ? money(amount, currency) : `${amount} %`;
+}
+
+function rightsOf({ usage_rights, terms }: Contract): string {
+  if (!terms) return usage_rights ?? '–';
+  const where = terms.channels.length > 0 ? terms.channels.map(words).join(', ') : 'Anywhere';
+  const long = terms.days === null ? 'without an end' : `for ${terms.days} days`;
+  return [usage_rights, `${where}, ${long}${terms.territory ? `, in ${terms.territory}` : ''}`]
+    .filter(Boolean)
+    .join('\n');
+}
+
+function OfContract({ id }: { id: string }) {
+  const { data, error } = useCall('get_contract', { params: { id } });
+  if (error) return <Failure error={error} />;
+  if (!data) return <Loading rows={2} />;
+  const { data: contract } = data;
+  return (
+    <section className="card" aria-label="Contract">
+      <h4>{contract.title}</h4>
+      <Facts
+        of={[
+          ['Contract', <Badge key="state" state={contract.expired_reason ?? contract.status} />],
+          ['Signed', contract.signed_at && `${day(contract.signed_at)} by ${contract.signer_name ?? 'the creator'}`],
+          ['Pay', payOf(contract)],
+          ['Rights', rightsOf(contract)],
+        ]}
+      />
+    </section>
+  );
+}
+
+const asList = (lines: readonly string[]) =>
+  lines.length > 0 && (
+    <ul className="points">
+      {lines.map((line) => (
+        <li key={line}>{line}</li>
+      ))}
+    </ul>
+  );
+
+/** The briefs that the creator had for the same campaign, the newest first. */
+function OfBriefs({ of: { creator_email, campaign_id } }: { of: Deliverable }) {
+  const list = useRows('list_briefs', {
+    creator_email: creator_email ?? '',
+    ...(campaign_id === null ? {} : { campaign_id }),
+  });
+  if (list.error) return <Failure error={list.error} again={list.again} />;
+  return list.rows
+    .filter((brief) => brief.status !== 'draft' && brief.campaign_id === campaign_id)
+    .slice(0, 3)
+    .map((brief) => (
+      <section key={brief.id} className="card" aria-label="Brief">
+        <h4>{brief.title}</h4>
+        <Facts
+          of={[
+            ['Instructions', brief.instructions],
+            ['To say', asList(brief.talking_points)],
+            ['Not to do', asList(brief.do_not)],
+            ['Due', day(brief.due_date)],
+          ]}
+        />
+      </section>
+    ));
+}
+
+function File({ id }: { id: string }) {
+  const { data, error } = useCall('get_asset', { params: { id } });
+  if (error) return <Failure error={error} />;
+  if (!data) return <Loading rows={1} />;
+  const { data: file } = data;
+  return (
+    <figure>
+      {file.thumbnail_url && <img className="preview" src={file.thumbnail_url} alt={file.name} />}
+      {/* biome-ignore lint/a11y/useMediaCaption: a creator's cut has none yet */}
+      {file.type === 'video' && <video className="preview" src={file.url} controls preload="metadata" />}
+      <figcaption>
+        <a href={file.url} target="_blank" rel="noreferrer">
+          {file.name}
+        </a>
+      </figcaption>
+    </figure>
+  );
+}
+
+function Version({
+  of: { version, content_url, caption, submitted_at, is_late, feedback, asset_ids },
+}: {
+  of: Submission;
+}) {
+  return (
+    <section className="card" aria-label={`Version ${version}`}>
+      <h4>
+        Version {version} {is_late && <span className="badge wait">Late</span>}
+      </h4>
+      {asset_ids.map((id) => (
+        <File key={id} id={id} />
+      ))}
+      <Facts
+        of={[
+          ['Came', time(submitted_at)],
+          [
+            'Post',
+            content_url && (
+              <a key="content" href={content_url} target="_blank" rel="noreferrer">
+                {content_url}
+              </a>
+            ),
+          ],
+          ['Caption', caption],
+          ['Your feedback', feedback],
+        ]}
+      />
+    </section>
+  );
+}
+
+function Decide({ of: one, onClose }: { of: Deliverable; onClose: () => void }) {
+  const update = useChange('update_deliverable', ['list_deliverables', 'get_deliverable']);
+  const approve = () =>
+    update.mutateAsync({ params: { id: one.id }, body: { status: 'approved' } }).then(onClose, () => undefined);
+  return (
+    <section className="card" aria-label="Your decision">
+      {update.error && <Failure error={update.error} />}
+      <Button kind="primary" isBusy={update.isPending} onPress={() => void approve()}>
+        Approve version {one.version}
+      </Button>
+      <Form
+        action="Ask for another version"
+        fields={[{ name: 'feedback', label: 'What should change', kind: 'textarea', isRequired: true }]}
+        onSubmit={async (values) => {
+          await update.mutateAsync({
+            params: { id: one.id },
+            body: { status: 'revision_requested', feedback: values.text('feedback') },
+          });
+          onClose();
+        }}
+      />
+    </section>
+  );
+}
+
+/** What was asked for beside what came, the newest first. */
+export function Review({ id, onClose }: { id: string | undefined; onClose: () => void }) {
+  const { data, error } = useCall('get_deliverable', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const one = data?.data.id === id ? data?.data : undefined;
+  return (
+    <Dialog
+      title={one ? `${words(one.type)} by ${one.creator_name ?? one.creator_email}` : 'Deliverable'}
+      isOpen={id !== undefined}
+      onClose={onClose}
+      isSide
+      isBroad
+    >
+      {error && <Failure error={error} />}
+      {!one && !error && <Loading />}
+      {one && (
+        <div className="beside">
+          <div className="stack">
+            <h3>What was asked for</h3>
+            <Facts
+              of={[
+                ['State', <Badge key="state" state={one.status} />],
+                ['What', [words(one.type), one.platform && words(one.platform)].filter(Boolean).join(', ')],
+                ['Instructions', one.instructions],
+                ['Due', day(one.due_date)],
+              ]}
+            />
+            <OfBriefs of={one} />
+            {one.contract_id && <OfContract id={one.contract_id} />}
+          </div>
+          <div className="stack">
+            <h3>What came</h3>
+            {one.status === 'submitted' && <Decide of={one} onClose={onClose} />}
+            {one.submissions.length === 0 && <p className="hint">Nothing yet.</p>}
+            {one.submissions.map((submission) => (
+              <Version key={submission.version} of={submission} />
+            ))}
+          </div>
+        </div>
+      )}
+    </Dialog>
+  );
+}
