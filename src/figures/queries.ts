@@ -7,7 +7,7 @@ import { integer, MAX_IDS, queryInTime } from '../engines/clickhouse/query.ts';
 import { tsvTime } from '../engines/clickhouse/tsv.ts';
 import { ApiError, unavailable } from '../values/errors.ts';
 import { IS_ANYTHING, rawRows, SUMS } from './columns.ts';
-import { findMending } from './rollups/queries.ts';
+import { isMended, wasMended } from './mended.ts';
 import { type CurrencyFigures, figuresOf, isDayEdge, type LinkFigures, Sums, type Window } from './schema.ts';
 import { findStanding, isFoldedAgain } from './shipping/queries.ts';
 import { oldestWaitingClick } from './waiting/queries.ts';
@@ -204,30 +204,6 @@ export async function listCreatorSums(clickhouse: ClickHouse, brandId: string, w
 }
 
 type Engines = Pick<Context, 'postgres' | 'redis' | 'clickhouse' | 'clock'>;
-
-/** Shorter than mending takes: between two of its passes lies more. */
-const MENDED_KNOWN_MS = 1_000;
-/** When each ClickHouse was last asked, and was mended. */
-const mendedAt = new WeakMap<ClickHouse, number>();
-
-/** A ClickHouse that was just started may lack what it had, until mending has compared it; see ledger/jobs.ts. */
-async function isMended(clickhouse: ClickHouse): Promise<boolean> {
-  if (clickhouse.cluster !== undefined) return true;
-  const askedAt = performance.now();
-  const isDone = (await findMending(clickhouse))?.step === 'done';
-  if (isDone) mendedAt.set(clickhouse, askedAt);
-  else mendedAt.delete(clickhouse);
-  return isDone;
-}
-
-/**
- * Before figures are read: what was said a moment ago will do, for afterwards it is asked in any case. One that was mended
- * then and is now was not started in between.
- */
-async function wasMended(clickhouse: ClickHouse): Promise<boolean> {
-  const known = mendedAt.get(clickhouse);
-  return (known !== undefined && performance.now() - known < MENDED_KNOWN_MS) || (await isMended(clickhouse));
-}
 
 /** Whether figures show all that was brought into them. */
 async function areWhole({ postgres, clickhouse }: Engines, brandId: string): Promise<boolean> {
