@@ -48,7 +48,7 @@ function killerOf(engines: EmbeddedEngines, ours: { api: Supervised; worker: Sup
 function reviverOf(engines: EmbeddedEngines, url: string) {
   return async (victim: Victim, downMs: number): Promise<void> => {
     if (victim === 'worker') return;
-    if (victim === 'api') return await until('the API to be back', () => isUp(url), 30_000);
+    if (victim === 'api') return await until('the API to be back', () => isUp(url), 60_000);
     await pause(downMs);
     await engines.restart(victim);
   };

@@ -11,4 +11,4 @@ it(`counts what was acknowledged exactly once and tells its webhooks, whatever i
   expect(outcome.clicks.acknowledged.size).toBeGreaterThan(200);
   expect(outcome.orders.taken.length).toBeGreaterThan(20);
   expect(outcome.foundHooks.events).toBeGreaterThan(20);
-}, 120_000);
+}, 240_000);
