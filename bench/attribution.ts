@@ -13,7 +13,7 @@ import { type FiguresScale, measureFigures } from './figures.ts';
 import { measureIngest } from './ingest.ts';
 import { withOwnData } from './own-data.ts';
 import { type ClickSitting, measureRedirects, prepareClicks } from './redirects.ts';
-import { progress, type Ratio, report } from './report.ts';
+import { measurePart, progress, type Ratio, report } from './report.ts';
 
 const EVENTS = 10_000_000;
 const QUICK_EVENTS = 1_000_000;
@@ -67,7 +67,11 @@ async function measureStreams(config: Config, urls: EngineUrls): Promise<Ratio[]
     await context.redis.ready();
     const sitting: ClickSitting = { env, context, api, ...effort };
     await prepareClicks(sitting);
-    return [...(await measureRedirects(sitting)), ...(await measureDrain(sitting)), ...(await measureIngest(sitting))];
+    return [
+      ...(await measurePart('redirects', () => measureRedirects(sitting))),
+      ...(await measurePart('drain', () => measureDrain(sitting))),
+      ...(await measurePart('ingest', () => measureIngest(sitting))),
+    ];
   } finally {
     await api.stop();
     await close();
@@ -84,7 +88,7 @@ async function measureAll(config: Config, dataName: string): Promise<Ratio[]> {
       measureStreams(config, { postgres, redis, elasticsearch: NOWHERE, clickhouse }),
   );
   const figures = await withEngines(config, path.join(dataName, 'figures'), ['clickhouse'], ({ clickhouse = '' }) =>
-    measureFigures(config, clickhouse, dataName, scale),
+    measurePart('figures', () => measureFigures(config, clickhouse, dataName, scale)),
   );
   return [...streamed, ...figures];
 }

@@ -14,7 +14,7 @@ import { withOwnData } from './own-data.ts';
 import { measurePages } from './pages.ts';
 import { measurePostgres } from './postgres.ts';
 import { makeKinds, shuffled } from './queries.ts';
-import { progress, type Ratio, report } from './report.ts';
+import { measurePart, progress, type Ratio, report } from './report.ts';
 import { assertSameAnswers, prepareSearches } from './searches.ts';
 import { type Scale, type Sitting, someOfEach, targetApi, targetElastic } from './sitting.ts';
 import { measureStart, type Started } from './start.ts';
@@ -79,12 +79,12 @@ async function measureSearches(sitting: Sitting, dataName: string): Promise<Rati
   const checked = someOfEach(sitting.searches, CHECK_EVERY);
   await assertSameAnswers(targetApi(sitting, sitting.api), targetElastic(sitting), checked);
   return [
-    ...(await measureMix(sitting)),
-    ...(await measureCached(sitting)),
-    ...(await measureNaive(sitting)),
-    ...(await measurePages(sitting)),
-    ...(await measurePostgres(sitting, dataName)),
-    ...(await measureUpdates(sitting)),
+    ...(await measurePart('mix', () => measureMix(sitting))),
+    ...(await measurePart('cached', () => measureCached(sitting))),
+    ...(await measurePart('naive', () => measureNaive(sitting))),
+    ...(await measurePart('pages', () => measurePages(sitting))),
+    ...(await measurePart('postgres', () => measurePostgres(sitting, dataName))),
+    ...(await measurePart('updates', () => measureUpdates(sitting))),
   ];
 }
 

@@ -3,6 +3,7 @@ const BENCHES: Readonly<Record<string, () => Promise<unknown>>> = {
   directory: () => import('./directory.ts'),
   attribution: () => import('./attribution.ts'),
   webhooks: () => import('./webhooks.ts'),
+  tenants: () => import('./tenants.ts'),
 };
 
 const [name = ''] = process.argv.splice(2, 1);

@@ -10,9 +10,12 @@ export interface Ratio {
   measured: string;
   /** Which caches are warm. */
   warm: string;
+  /** Could not be measured; `measured` says why. */
+  isFailed?: true;
 }
 
-export function passes({ value, floor, bound }: Ratio): boolean {
+export function passes({ value, floor, bound, isFailed }: Ratio): boolean {
+  if (isFailed) return false;
   if (floor === null) return true;
   return bound === 'at least' ? value >= floor : value <= floor;
 }
@@ -26,8 +29,8 @@ export function progress(line: string): void {
 
 function row(ratio: Ratio): string[] {
   const floor = ratio.floor === null ? '-' : `${ratio.bound === 'at least' ? '>=' : '<='} ${ratio.floor}`;
-  const verdict = ratio.floor === null ? '' : passes(ratio) ? 'ok' : 'MISSED';
-  return [ratio.name, String(round(ratio.value)), floor, verdict, ratio.measured, ratio.warm];
+  const verdict = ratio.isFailed ? 'FAILED' : ratio.floor === null ? '' : passes(ratio) ? 'ok' : 'MISSED';
+  return [ratio.name, ratio.isFailed ? '-' : String(round(ratio.value)), floor, verdict, ratio.measured, ratio.warm];
 }
 
 function table(rows: readonly string[][]): string {
@@ -42,13 +45,29 @@ function table(rows: readonly string[][]): string {
     .join('\n');
 }
 
+/**
+ * Measures one part and says each of its ratios at once. A part that cannot be measured is a failed line, and the others go
+ * on: what took minutes before it is not lost.
+ */
+export async function measurePart(name: string, measure: () => Promise<Ratio | Ratio[]>): Promise<Ratio[]> {
+  const ratios = await Promise.resolve()
+    .then(measure)
+    .catch((error: unknown): Ratio => {
+      const why = (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ').slice(0, 200);
+      return { name, value: Number.NaN, floor: null, bound: 'at least', measured: why, warm: '-', isFailed: true };
+    });
+  const all = [ratios].flat();
+  for (const ratio of all) progress(row(ratio).join('  ').trimEnd());
+  return all;
+}
+
 /** Prints the table and, as the last line of stdout, the JSON. Returns whether every floor was reached. */
 export function report(ratios: readonly Ratio[]): boolean {
   const head = ['ratio', 'value', 'floor', '', 'measured', 'warm caches'];
   process.stdout.write(`\n${table([head, ...ratios.map(row)])}\n\n`);
   const facts = ratios.map((ratio) => {
-    const { name, value, floor } = ratio;
-    return { name, value: round(value), floor, pass: passes(ratio) };
+    const { name, value, floor, isFailed } = ratio;
+    return { name, value: isFailed ? null : round(value), floor, pass: passes(ratio) };
   });
   process.stdout.write(`${JSON.stringify({ ratios: facts })}\n`);
   return ratios.every(passes);

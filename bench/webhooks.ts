@@ -19,7 +19,7 @@ import { startDelivering } from '../src/resources/webhooks/sending/loop.ts';
 import { SECRET, startNode, stopNode } from './children.ts';
 import { benchCommand } from './command.ts';
 import { withOwnData } from './own-data.ts';
-import { progress, type Ratio, report } from './report.ts';
+import { measurePart, progress, type Ratio, report } from './report.ts';
 
 const NOWHERE = 'http://127.0.0.1:9';
 const DEAD_BRANDS = 5;
@@ -206,7 +206,11 @@ async function measureAll(config: Config, urls: { postgres: string; redis: strin
     }
   })();
   try {
-    return report([await measureRate(context, receiver), await measureIsolation(context, receiver), event]);
+    return report([
+      ...(await measurePart('rate', () => measureRate(context, receiver))),
+      ...(await measurePart('isolation', () => measureIsolation(context, receiver))),
+      event,
+    ]);
   } finally {
     stopping.abort();
     await relaying;

@@ -7,9 +7,9 @@ import { integer, MAX_IDS, queryInTime } from '../engines/clickhouse/query.ts';
 import { tsvTime } from '../engines/clickhouse/tsv.ts';
 import { ApiError, unavailable } from '../values/errors.ts';
 import { IS_ANYTHING, rawRows, SUMS } from './columns.ts';
-import { findMending } from './rollups/queries.ts';
+import { isMended, wasMended } from './mended.ts';
 import { type CurrencyFigures, figuresOf, isDayEdge, type LinkFigures, Sums, type Window } from './schema.ts';
-import { findOldestUnshipped, isFoldedAgain } from './shipping/queries.ts';
+import { findStanding, isFoldedAgain } from './shipping/queries.ts';
 import { oldestWaitingClick } from './waiting/queries.ts';
 
 const LinkSums = Sums.extend({ link_id: z.string() });
@@ -205,16 +205,6 @@ export async function listCreatorSums(clickhouse: ClickHouse, brandId: string, w
 
 type Engines = Pick<Context, 'postgres' | 'redis' | 'clickhouse' | 'clock'>;
 
-async function oldestWaiting({ postgres, redis }: Engines, brandId: string): Promise<number> {
-  const [entry, clickedAt] = await Promise.all([findOldestUnshipped(postgres.db, brandId), oldestWaitingClick(redis)]);
-  return Math.min(entry?.getTime() ?? Number.POSITIVE_INFINITY, clickedAt);
-}
-
-/** A ClickHouse that was just started may lack what it had, until mending has compared it; see ledger/jobs.ts. */
-async function isMended(clickhouse: ClickHouse): Promise<boolean> {
-  return clickhouse.cluster !== undefined || (await findMending(clickhouse))?.step === 'done';
-}
-
 /** Whether figures show all that was brought into them. */
 async function areWhole({ postgres, clickhouse }: Engines, brandId: string): Promise<boolean> {
   const [isMissing, isSound] = await Promise.all([isFoldedAgain(postgres.db, brandId), isMended(clickhouse)]);
@@ -238,8 +228,14 @@ async function ifAnswered<T>(read: () => Promise<T>): Promise<T | undefined> {
 export async function asOf(context: Engines, brandId: string): Promise<Date | undefined> {
   const now = context.clock.now().getTime();
   return await ifAnswered(async () => {
-    const [waitingSince, isWhole] = await Promise.all([oldestWaiting(context, brandId), areWhole(context, brandId)]);
-    return isWhole ? new Date(Math.min(now, waitingSince - 1)) : undefined;
+    const { postgres, redis, clickhouse } = context;
+    const [{ oldestUnshipped, isWhole }, clickedAt, isSound] = await Promise.all([
+      findStanding(postgres.db, brandId),
+      oldestWaitingClick(redis),
+      wasMended(clickhouse),
+    ]);
+    const waitingSince = Math.min(oldestUnshipped?.getTime() ?? Number.POSITIVE_INFINITY, clickedAt);
+    return isWhole && isSound ? new Date(Math.min(now, waitingSince - 1)) : undefined;
   });
 }
 

@@ -74,8 +74,11 @@ export async function relayAll(db: Db, consumer: Consumer, log: Said): Promise<n
   return await lagOf(db, consumer.name);
 }
 
-/** Passes that ask for the brands that moved of late, and those that failed; now and then for all of them. */
-export function openRelay(db: Db, consumer: Consumer, log: Said, due: Due): () => Promise<void> {
+/**
+ * Passes that ask for the brands that moved of late, and those that failed; now and then for all of them. Each says whether
+ * it had anything to give.
+ */
+export function openRelay(db: Db, consumer: Consumer, log: Said, due: Due): () => Promise<boolean> {
   const failed = new Set<string>();
   const failures = openRepeatedFailures(log, systemClock);
   return async () => {
@@ -83,6 +86,7 @@ export function openRelay(db: Db, consumer: Consumer, log: Said, due: Due): () =
     const brandIds = new Set([...failed, ...behind.map(({ brandId }) => brandId)]);
     failed.clear();
     for (const brandId of await relayEach(db, consumer, failures, [...brandIds])) failed.add(brandId);
+    return brandIds.size > failed.size;
   };
 }
 

@@ -36,7 +36,7 @@ const SHIP_EVERY_MS = 500;
 const DRAIN_EVERY_MS = 500;
 const MEND_EVERY_MS = 2_000;
 const TRACK_EVERY_MS = 5_000;
-const REFRESH_EVERY_MS = 1_000;
+const REFRESH_EVERY_MS = 2_000;
 const MAIL_EVERY_MS = 1_000;
 const THUMBNAILS_EVERY_MS = 1_000;
 const TIDY_FILES_EVERY_MS = 10_000;
@@ -80,8 +80,8 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
     ...consumersOf(context).map((consumer) => {
       const relay = openRelay(engines.db, consumer, context.log, openDue(context.clock));
       return every(RELAY_EVERY_MS, `events to ${consumer.name}`, async () => {
-        await relay();
-        if (consumer.name === 'webhooks') webhooks.wake();
+        const isAnythingGiven = await relay();
+        if (isAnythingGiven && consumer.name === 'webhooks') webhooks.wake();
       });
     }),
     every(PROFILE_EVERY_MS, 'reading profiles', () => profileUnknown(context)),

@@ -1,10 +1,15 @@
-import { sql } from 'kysely';
+import { type KyselyPlugin, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { integer, query } from '../../src/engines/clickhouse/query.ts';
 import { shipLedger } from '../../src/figures/jobs.ts';
-import { asOf } from '../../src/figures/queries.ts';
-import { findOldestUnshipped, holdOldestUnsent } from '../../src/figures/shipping/queries.ts';
+import { asOf, fresh } from '../../src/figures/queries.ts';
+import {
+  deleteUnfolded,
+  findOldestUnshipped,
+  holdOldestUnsent,
+  insertUnfolded,
+} from '../../src/figures/shipping/queries.ts';
 import { ignoreFailure } from '../../src/values/errors.ts';
 import { makeBrand, startApp, startWorkerProcess, type TestApp, unique, until } from '../harness/app.ts';
 import { type Assignment, post, putAssignment, sale, ship } from '../harness/figures.ts';
@@ -141,6 +146,52 @@ describe('X-Data-As-Of', () => {
     await ship(app, link.brandId);
     const now = Date.now();
     expect((await asOf(app.context, link.brandId))?.getTime()).toBeGreaterThanOrEqual(now);
+  });
+
+  it('is asked for in one statement an engine: of PostgreSQL and Redis before a read, of PostgreSQL and ClickHouse after it', async () => {
+    const { postgres, redis, clickhouse } = app.context;
+    const asked: string[] = [];
+    const note = <T extends object>(engine: string, target: T, method: string): T =>
+      new Proxy(target, {
+        get: (_, name) => {
+          if (name === method) asked.push(engine);
+          return Reflect.get(target, name, target);
+        },
+      });
+    const counting: KyselyPlugin = {
+      transformQuery: ({ node }) => {
+        asked.push('PostgreSQL');
+        return node;
+      },
+      transformResult: async ({ result }) => result,
+    };
+    const context = {
+      ...app.context,
+      postgres: { ...postgres, db: postgres.db.withPlugin(counting) },
+      redis: note('Redis', redis, 'use'),
+      clickhouse: { ...clickhouse, client: note('ClickHouse', clickhouse.client, 'query') },
+    };
+    const call = { caller: { brandId: (await makeLink()).brandId }, setHeader: () => undefined };
+    const read = () => fresh(context, call, async () => void asked.push('read'));
+    await read();
+    asked.length = 0;
+    await read();
+    const at = asked.indexOf('read');
+    expect([asked.slice(0, at).sort(), asked.slice(at + 1).sort()]).toEqual([
+      ['PostgreSQL', 'Redis'],
+      ['ClickHouse', 'PostgreSQL'],
+    ]);
+  });
+
+  it('is left out of an answer that a rebuild began within', async () => {
+    const { brandId } = await makeLink();
+    const said: string[] = [];
+    const call = { caller: { brandId }, setHeader: (name: string) => void said.push(name) };
+    await fresh(app.context, call, async () => insertUnfolded(app.context.postgres.db, brandId));
+    await fresh(app.context, call, async () => deleteUnfolded(app.context.postgres.db, brandId));
+    expect(said).toEqual([]);
+    await fresh(app.context, call, async () => undefined);
+    expect(said).toEqual(['x-data-as-of']);
   });
 
   it('is unknown, and not said, when Redis does not answer', async () => {

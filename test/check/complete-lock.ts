@@ -5,6 +5,7 @@
  *   node test/check/complete-lock.ts [file]            adds what is missing
  *   node test/check/complete-lock.ts --check [file]    exits 1 when something is missing or a host is named
  */
+import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
 
@@ -89,10 +90,36 @@ function findHosts(value: unknown, place: string): string[] {
     ]);
 }
 
+/** Packages that whoever installs them takes unseen. */
+function findUnproven(packages: Packages): string[] {
+  return Object.entries(packages)
+    .filter(([place, { integrity, link }]) => place !== '' && integrity === undefined && link !== true)
+    .map(([place]) => place);
+}
+
+/** The lock with each integrity that the registry in use tells, and the places where it tells none. */
+function proveLock(text: string): { text: string; unproven: string[] } {
+  const lock = Lock.parse(JSON.parse(text));
+  const unproven = findUnproven(lock.packages).filter((place) => {
+    const one = lock.packages[place];
+    const name = place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
+    const asked = spawnSync('npm', ['view', `${name}@${one?.version}`, 'dist.integrity'], { encoding: 'utf8' });
+    const integrity = asked.status === 0 ? asked.stdout.trim() : '';
+    if (!one || !/^sha\d+-/.test(integrity)) return true;
+    one.integrity = integrity;
+    return false;
+  });
+  return { text: `${JSON.stringify(lock, null, 2)}\n`, unproven };
+}
+
 /** What keeps the lock from working with any registry; empty when it is good. */
 export function problemsOfLock(text: string): string[] {
   const { packages } = Lock.parse(JSON.parse(text));
   return [
+    ...findUnproven(packages)
+      // Of another platform: a registry that does not serve it has nothing to prove it by.
+      .filter((place) => packages[place]?.os === undefined)
+      .map((place) => `${place} has no integrity; run npm run lock`),
     ...findMissing(packages).map(({ name, version }) => `${name}@${version} is missing; run npm run lock`),
     ...findHosts(packages, 'packages'),
   ];
@@ -107,7 +134,8 @@ function main(args: string[]): void {
     process.exitCode = problems.length > 0 ? 1 : 0;
     return;
   }
-  const { text: complete, added } = completeLock(text);
+  const { text: complete, added, unproven } = ((whole) => ({ ...whole, ...proveLock(whole.text) }))(completeLock(text));
+  if (unproven.length > 0) process.stdout.write(`The registry tells no integrity of: ${unproven.join(', ')}\n`);
   if (complete !== text) writeFileSync(file, complete);
   process.stdout.write(added.length > 0 ? `Added to ${file}: ${added.join(', ')}\n` : `${file} is complete.\n`);
 }

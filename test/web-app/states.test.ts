@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { insertAudit } from '../../src/outbox/queries.ts';
 import { newId } from '../../src/values/ids.ts';
-import { call, makeBrand, startApp, type TestApp } from '../harness/app.ts';
+import { call, makeBrand, startApp, type TestApp, until } from '../harness/app.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
 import { axe, builtClient, openWebApp, shoot } from '../harness/web-app.ts';
 
@@ -78,11 +78,17 @@ describe.skipIf(!hasBrowser('The states of the web app'))('the web app in a real
     await page.getByText('Change 5', { exact: true }).waitFor();
     const rowsThere = () => page.locator('tbody tr').count();
     expect(await rowsThere()).toBeLessThan(80);
-    // Each turn reads on; how far depends on how soon the pages come.
-    for (let turn = 0; turn < 40 && (await page.getByText('Change 500', { exact: true }).count()) === 0; turn += 1) {
-      await page.mouse.wheel(0, 2_000);
-      await page.waitForLoadState('networkidle');
-    }
+    // A screen at a time, each drawn before the next, so that no row is passed over unseen.
+    const scroll =
+      'scrollBy(0, 800), new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))';
+    await until(
+      'row 500 to be in sight',
+      async () => {
+        await page.evaluate(`(async () => { await (${scroll}); })()`);
+        return (await page.getByText('Change 500', { exact: true }).count()) > 0;
+      },
+      60_000,
+    );
     await page.getByText('Change 500', { exact: true }).waitFor();
     expect(await rowsThere()).toBeLessThan(80);
     expect(complaints).toEqual([]);

@@ -132,18 +132,30 @@ export async function listUnsentRanges(db: Db, brandId: string): Promise<Range[]
   return rows.flatMap(({ ranges }) => Ranges.parse(ranges)).filter((range) => range.brand_id === brandId);
 }
 
+export interface Standing {
+  /** When the oldest entry that figures lack was recorded; null when they lack none. */
+  oldestUnshipped: Date | null;
+  /** Whether the brand's figures are neither being folded again nor were left so. */
+  isWhole: boolean;
+}
+
+/** What PostgreSQL knows of how fresh a brand's figures are: one statement, and so of one moment. */
+export async function findStanding(db: Db, brandId: string): Promise<Standing> {
+  const { rows } = await sql<Standing>`
+    select pg_try_advisory_xact_lock_shared(${foldingOf(brandId)})
+        and not exists (select from unfolded_brands where brand_id = ${brandId}) as is_whole,
+      (select min(recorded_at) from ledger_entries where brand_id = ${brandId} and seq >= least(
+        coalesce((select seq from ledger_positions where brand_id = ${brandId}), 0) + 1,
+        (select min((range ->> 'from')::bigint) from ledger_batches, jsonb_array_elements(ranges) range
+          where sent_at is null and range ->> 'brand_id' = ${brandId}))) as oldest_unshipped`.execute(db);
+  const [standing] = rows;
+  if (!standing) throw new Error('A statement that gives one row gave none.');
+  return standing;
+}
+
 /** When the oldest entry that figures lack was recorded; undefined when they lack none. */
 export async function findOldestUnshipped(db: Db, brandId: string): Promise<Date | undefined> {
-  // In this order: entries that are put into a batch meanwhile are found one way or the other.
-  const position = await findPosition(db, brandId);
-  const unsent = (await listUnsentRanges(db, brandId)).map(({ from }) => from);
-  const row = await db
-    .selectFrom('ledgerEntries')
-    .select(({ fn }) => fn.min('recordedAt').as('at'))
-    .where('brandId', '=', brandId)
-    .where('seq', '>=', Math.min(position + 1, ...unsent))
-    .executeTakeFirst();
-  return row?.at ?? undefined;
+  return (await findStanding(db, brandId)).oldestUnshipped ?? undefined;
 }
 
 /** The last entry of the brand that is in a batch. */

@@ -102,6 +102,15 @@ export async function claimDue(db: Db, { now, slots, slow, stalled }: ClaimReque
   });
 }
 
+/** Whether a claim would find anything: asked first, for a claim is four statements under a lock that workers share. */
+export async function isAnythingDue(db: Db, now: Date): Promise<boolean> {
+  const { rows } = await sql<{ due: boolean }>`
+    select exists (select from webhook_deliveries where state = 'pending' and next_attempt_at <= ${now}) as due`.execute(
+    db,
+  );
+  return rows[0]?.due === true;
+}
+
 /** Gives up what this process is attempting still: whoever claims it next cannot know how far it came. */
 export async function releaseClaims(db: Db, ids: readonly string[], now: Date): Promise<void> {
   if (ids.length === 0) return;

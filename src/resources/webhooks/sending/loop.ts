@@ -2,13 +2,13 @@ import type { Context } from '../../../api/context.ts';
 import { openKeptConnections } from '../../../engines/http/kept-connections.ts';
 import { ignoreFailure } from '../../../values/errors.ts';
 import { attemptDelivery } from './attempt.ts';
-import { type Claimed, claimDue, releaseClaims } from './claim-queries.ts';
+import { type Claimed, claimDue, isAnythingDue, releaseClaims } from './claim-queries.ts';
 import { recordAttempts } from './record.ts';
 import type { AttemptResult } from './record-queries.ts';
 
 /** Attempts at a time: of subscriptions that answer, and, apart from them, of those that do not. */
 const SLOTS = { fast: 128, slow: 64 } as const;
-const CLAIM_EVERY_MS = 250;
+const CLAIM_EVERY_MS = 500;
 /** An attempt that is unanswered for so long no longer takes a slot of those that answer. */
 const STALLED_AFTER_MS = 1_000;
 const STOP_WITHIN_MS = 6_000;
@@ -89,6 +89,7 @@ export function startDelivering(context: Context): DeliveryLoop {
   }
 
   async function claimAll(): Promise<void> {
+    if (!(await isAnythingDue(postgres.db, clock.now()))) return;
     for (const pool of ['fast', 'slow'] as const) {
       const slots = freeSlots(pool);
       if (slots <= 0 || isStopping) continue;

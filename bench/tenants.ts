@@ -1,0 +1,140 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { sql } from 'kysely';
+import pg from 'pg';
+import { type Config, readConfig } from '../src/config.ts';
+import { migratePostgres } from '../src/engines/postgres/migrate.ts';
+import { type Db, openPostgres } from '../src/engines/postgres/open.ts';
+import { startEmbedded } from '../src/local/engines/start.ts';
+import { assertNode } from '../src/process/node-version.ts';
+import type { EngineUrls } from '../src/process/open-context.ts';
+import { environmentOf, lastWords, startNode, stopNode } from './children.ts';
+import { benchCommand } from './command.ts';
+import { countStatements } from './counting-proxy.ts';
+import { cpuSecondsOf } from './load.ts';
+import { withOwnData } from './own-data.ts';
+import { measurePart, progress, type Ratio, report } from './report.ts';
+
+const FEW = 100;
+const MANY = 100_000;
+const MOST_CORE_SHARE = 0.03;
+const MOST_STATEMENTS = 20;
+/** Nobody searches here. */
+const NOWHERE = 'http://127.0.0.1:9';
+
+const options = benchCommand(
+  'bench tenants',
+  'Measures what a worker costs while nobody does anything: beside 100 idle brands, then beside 100,000. On the engines of ' +
+    'DATABASE_URL, REDIS_URL and CLICKHOUSE_URL, in a database of its own, or on engines of its own. Exits with 1 when a ' +
+    'floor is missed.',
+)
+  .option('--quick', 'measures for 10 s each instead of 60')
+  .parse()
+  .opts<{ quick?: true }>();
+
+const SETTLED_MS = options.quick ? 8_000 : 20_000;
+const MEASURED_MS = options.quick ? 10_000 : 60_000;
+
+/** Brands that once did something: each has its subscriptions, an event that everybody was given, and a ledger. */
+async function addIdleBrands(db: Db, from: number, until: number): Promise<void> {
+  const longAgo = new Date('2026-01-01T00:00:00Z');
+  const id = sql`lpad(n::text, 20, '0')`;
+  const numbers = sql`generate_series(${from}::int, ${until - 1}::int) n`;
+  await sql`insert into brands (id, name, created_at) select 'brd_' || ${id}, 'Idle ' || n, ${longAgo}::timestamptz from ${numbers}`.execute(
+    db,
+  );
+  await sql`insert into subscriptions (id, brand_id, kind, plan, status, anchor_at, created_at, in_redis)
+    select substr(kind, 1, 1) || 'su_' || ${id}, 'brd_' || ${id}, kind, 'growth', 'active', ${longAgo}::timestamptz,
+      ${longAgo}::timestamptz, true
+    from ${numbers}, unnest(array['brand', 'data']) kind`.execute(db);
+  await sql`insert into outbox_heads (brand_id, seq, moved_at) select 'brd_' || ${id}, 1, ${longAgo}::timestamptz from ${numbers}`.execute(
+    db,
+  );
+  await sql`insert into outbox_positions (consumer, brand_id, seq) select consumer, 'brd_' || ${id}, 1
+    from ${numbers}, unnest(array['profiles', 'webhooks', 'briefs', 'content']) consumer`.execute(db);
+  await sql`vacuum analyze`.execute(db);
+}
+
+interface Idle {
+  coreShare: number;
+  statementsPerSecond: number;
+}
+
+async function measureWorker(config: Config, urls: EngineUrls): Promise<Idle> {
+  const proxy = await countStatements(urls.postgres);
+  const worker = startNode(['src/worker.ts'], environmentOf(config, { ...urls, postgres: proxy.url }));
+  const said = lastWords(worker);
+  try {
+    await pause(SETTLED_MS);
+    const [cpu, statements, from] = [cpuSecondsOf(worker.pid ?? 0), proxy.statements(), performance.now()];
+    await pause(MEASURED_MS);
+    if (worker.exitCode !== null) throw new Error(`The worker ended:\n${said()}`);
+    const seconds = (performance.now() - from) / 1_000;
+    return {
+      coreShare: (cpuSecondsOf(worker.pid ?? 0) - cpu) / seconds,
+      statementsPerSecond: (proxy.statements() - statements) / seconds,
+    };
+  } finally {
+    await stopNode(worker);
+    proxy.close();
+  }
+}
+
+function ratiosOf(brands: number, { coreShare, statementsPerSecond }: Idle): Ratio[] {
+  const shared = {
+    bound: 'at most',
+    warm: '-',
+    measured: `beside ${brands.toLocaleString('en')} idle brands`,
+  } as const;
+  return [
+    { ...shared, name: `worker_core_share_${brands}`, value: coreShare, floor: MOST_CORE_SHARE },
+    { ...shared, name: `worker_statements_per_second_${brands}`, value: statementsPerSecond, floor: MOST_STATEMENTS },
+  ];
+}
+
+async function measureAll(config: Config, urls: EngineUrls): Promise<boolean> {
+  const name = `bench_tenants_${process.pid}`;
+  const admin = new pg.Client(urls.postgres);
+  await admin.connect();
+  await admin.query(`create database ${name}`);
+  const own = new URL(urls.postgres);
+  own.pathname = name;
+  const postgres = openPostgres(own.href);
+  try {
+    await migratePostgres(postgres.db);
+    const ratios: Ratio[] = [];
+    let made = 0;
+    for (const brands of [FEW, MANY]) {
+      progress(`${brands.toLocaleString('en')} idle brands`);
+      await addIdleBrands(postgres.db, made, brands);
+      made = brands;
+      const measure = async () => ratiosOf(brands, await measureWorker(config, { ...urls, postgres: own.href }));
+      ratios.push(...(await measurePart(`worker_${brands}`, measure)));
+    }
+    return report(ratios);
+  } finally {
+    await postgres.close();
+    await admin.query(`drop database ${name} with (force)`);
+    await admin.end();
+  }
+}
+
+assertNode();
+const config = readConfig();
+const { postgres, redis, clickhouse } = config.urls;
+const isGood =
+  postgres && redis && clickhouse
+    ? await measureAll(config, { postgres, redis, clickhouse, elasticsearch: NOWHERE })
+    : await withOwnData(config, async (dataName) => {
+        const { directory, java } = config;
+        const only = ['postgres', 'redis', 'clickhouse'] as const;
+        const started = { directory, dataName, only, elasticsearchHeapMb: 0, java, report: progress };
+        const engines = await startEmbedded(started);
+        try {
+          const { postgres: ownPostgres = '', redis: ownRedis = '', clickhouse: ownClickhouse = '' } = engines.urls;
+          const urls = { postgres: ownPostgres, redis: ownRedis, clickhouse: ownClickhouse };
+          return await measureAll(config, { ...urls, elasticsearch: NOWHERE });
+        } finally {
+          await engines.stop();
+        }
+      });
+process.exit(isGood ? 0 : 1);
