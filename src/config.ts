@@ -47,6 +47,7 @@ const Environment = z.object({
     .string()
     .regex(/^[a-z][a-z0-9-]{0,60}$/)
     .default('creators'),
+  WORKER_SWEEP_EVERY_MS: z.coerce.number().int().min(100).max(3_600_000).default(60_000),
   WORKER_LOST_AFTER_MS: z.coerce.number().int().min(1_000).max(600_000).default(10_000),
   PROFILE_PROVIDER_URL: url(['http:', 'https:']),
   PROFILE_PROVIDER_TOKEN: z.string().optional(),
@@ -105,6 +106,8 @@ export interface Config {
   directoryAlias: string;
   /** A worker that is silent for so long counts as dead, and another goes on with its import. */
   workerLostAfterMs: number;
+  /** Workers ask for what moved of late, and as often as this for all, whatever the hosts' clocks say. */
+  workerSweepEveryMs: number;
   /** Who knows the public profile of a handle that the directory lacks. The operator's own, so it may be private. */
   profileProviderUrl: string | undefined;
   profileProviderToken: string | undefined;
@@ -194,6 +197,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     creatorLookupCredits: env.CREATOR_LOOKUP_CREDITS,
     directoryAlias: env.DIRECTORY_ALIAS,
     workerLostAfterMs: env.WORKER_LOST_AFTER_MS,
+    workerSweepEveryMs: env.WORKER_SWEEP_EVERY_MS,
     profileProviderUrl: env.PROFILE_PROVIDER_URL,
     profileProviderToken: env.PROFILE_PROVIDER_TOKEN,
     trackingProviderUrl: env.TRACKING_PROVIDER_URL,

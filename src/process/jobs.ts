@@ -74,11 +74,16 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
   const refreshes = startContentRefreshes(context, redisUrl);
   const thumbnails = startThumbnails(context, redisUrl);
   const settlements = openDue(context.clock, SETTLE_ALL_EVERY_MS);
-  const ship = openShipping(context, openDue(context.clock));
+  const ship = openShipping(context, openDue(context.clock, context.config.workerSweepEveryMs));
   const loops = [
     every(SETTLE_EVERY_MS, 'settling charges', () => settlements.ask((after) => settleAll(engines, after))),
     ...consumersOf(context).map((consumer) => {
-      const relay = openRelay(engines.db, consumer, context.log, openDue(context.clock));
+      const relay = openRelay(
+        engines.db,
+        consumer,
+        context.log,
+        openDue(context.clock, context.config.workerSweepEveryMs),
+      );
       return every(RELAY_EVERY_MS, `events to ${consumer.name}`, async () => {
         const isAnythingGiven = await relay();
         if (isAnythingGiven && consumer.name === 'webhooks') webhooks.wake();

@@ -35,7 +35,9 @@ beforeAll(async () => {
   store = await startStore('shopify');
   app = await startApp({ clock: { now: () => now }, urls: { postgres: database.url, redis } });
   await migratePostgres(app.context.postgres.db);
-  worker = await startWorkerProcess(unique('none'), { DATABASE_URL: database.url, REDIS_URL: redis });
+  // The app's clock is months behind the worker's.
+  const env = { DATABASE_URL: database.url, REDIS_URL: redis, WORKER_SWEEP_EVERY_MS: '200' };
+  worker = await startWorkerProcess(unique('none'), env);
   const desk = await openDesk(app);
   day = {
     desk,

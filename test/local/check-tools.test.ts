@@ -106,7 +106,7 @@ describe('the compose file', () => {
     const { api, worker } = await services();
     expect(worker?.networks).toEqual(expect.arrayContaining(['inner', 'outer']));
     expect(worker?.volumes).toEqual(api?.volumes);
-    expect(worker?.volumes).toEqual(['imports:/imports']);
+    expect(worker?.volumes).toEqual(['rollcall:/app/.rollcall', 'imports:/imports']);
   });
 });
 

@@ -176,14 +176,17 @@ describe('a store', () => {
 describe('a coupon', () => {
   const verify = (id: string, code: string) => verifyCoupon(app.context, brand.id, id, code);
 
-  it.each(PROVIDERS)('of %s that is an active percentage gives the store’s currency and host, and what it takes off', async (provider) => {
-    const { store, id } = await connected(provider);
-    store.coupons.set('ana10', { kind: 'percentage', amount: 10, active: true });
-    expect(await verify(id, 'ANA10')).toMatchObject({
-      ...{ currency: 'USD', storefrontHost: store.host },
-      coupon: { percentage: 10, endsAt: null },
-    });
-  });
+  it.each(PROVIDERS)(
+    'of %s that is an active percentage gives the store’s currency and host, and what it takes off',
+    async (provider) => {
+      const { store, id } = await connected(provider);
+      store.coupons.set('ana10', { kind: 'percentage', amount: 10, active: true });
+      expect(await verify(id, 'ANA10')).toMatchObject({
+        ...{ currency: 'USD', storefrontHost: store.host },
+        coupon: { percentage: 10, endsAt: null },
+      });
+    },
+  );
 
   it('that is missing, inactive or no percentage is 422 on the value', async () => {
     const { store, id } = await connected();

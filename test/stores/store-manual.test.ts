@@ -91,7 +91,7 @@ describe('the store of the manual', () => {
       expect.arrayContaining(['order_id', 'amount', 'codes', 'click_ids', 'refunds']),
     );
     expect(Object.keys(schemas.GenericStoreInfo.properties)).toEqual(['name', 'currency', 'storefront_url']);
-    expect(Object.keys(schemas.GenericStoreCoupon.properties)).toEqual(['code', 'percentage', 'active']);
+    expect(Object.keys(schemas.GenericStoreCoupon.properties)).toEqual(['code', 'percentage', 'active', 'ends_at']);
     expect(schemas.GenericStoreDelivery.properties.event.enum).toHaveLength(5);
   });
 });

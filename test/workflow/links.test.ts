@@ -29,6 +29,8 @@ describe('an assignment', () => {
     expect(data).toEqual({
       id: expect.stringMatching(/^lnk_/),
       creator_email,
+      discount_percent: null,
+      expires_at: null,
       creator_name: null,
       campaign_id: null,
       type: 'discount_code',
