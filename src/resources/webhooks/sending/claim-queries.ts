@@ -3,7 +3,7 @@ import type { Db } from '../../../engines/postgres/open.ts';
 import type { WebhookVariant } from '../../../engines/postgres/webhook-tables.ts';
 import { TERMS } from '../policy.ts';
 
-/** At most so many attempts of one subscription at a time, by all workers together. */
+/** At most so many attempts of one subscription at a time, by all workers together; until the first has ended, one. */
 const IN_FLIGHT = 8;
 /** What a claim outlives the longest attempt by. */
 const GRACE_MS = 10_000;
@@ -68,7 +68,9 @@ export async function claimDue(db: Db, { now, slots, slow, stalled }: ClaimReque
           from (select id, next_attempt_at, seq from webhook_deliveries delivery
             where delivery.subscription_id = webhook.id and delivery.state = 'pending'
               and delivery.next_attempt_at <= ${now}
-            order by next_attempt_at, seq limit greatest(${IN_FLIGHT} - flying.count, 0)) first) due
+            order by next_attempt_at, seq
+            limit greatest(case when webhook.last_triggered_at is null then 1 else ${IN_FLIGHT}::int end - flying.count, 0)
+          ) first) due
         where (webhook.is_slow or webhook.id = any(${stalled}::text[])) = ${slow}
         order by due.turn, due.next_attempt_at limit ${slots}
       ), locked as (
