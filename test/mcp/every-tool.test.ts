@@ -23,24 +23,31 @@ async function makeKey(): Promise<string> {
 
 /** A tool's own example is well formed: it may find nothing, and it never fails on our side. */
 function assertAnswered(seen: Record<string, string>): void {
-  const wrong = Object.entries(seen).filter(([, answer]) => ['INTERNAL_ERROR', 'BAD_REQUEST'].includes(answer));
+  const wrong = Object.entries(seen).filter(([, answer]) =>
+    ['INTERNAL_ERROR', 'BAD_REQUEST', 'RATE_LIMITED'].includes(answer),
+  );
   expect(wrong).toEqual([]);
   expect(Object.values(seen).filter((answer) => answer === 'ok').length).toBeGreaterThan(20);
 }
+
+/** A key has 100 calls a minute, and there are more tools. */
+const PARTS = [0, 60, 120, 180].map((start) => [start, start + 60] as const);
 
 const exampleOf = (description = ''): Record<string, unknown> => JSON.parse(description.split('Example: ')[1] ?? '{}');
 
 test.each<Protocol>(['2025-11-25', '2026-07-28'])(
   'The official TypeScript client calls every tool by its own example at protocol %s',
   async (protocol) => {
-    const client = await connectAgent(app.url, await makeKey(), '/mcp', protocol);
     const seen: Record<string, string> = {};
-    for (const { name, description } of (await client.listTools()).tools) {
-      const result = await client.callTool({ name, arguments: exampleOf(description) });
-      seen[name] = result.isError ? errorOf(result).code : 'ok';
+    for (const part of PARTS) {
+      const client = await connectAgent(app.url, await makeKey(), '/mcp', protocol);
+      for (const { name, description } of (await client.listTools()).tools.slice(...part)) {
+        const result = await client.callTool({ name, arguments: exampleOf(description) });
+        seen[name] = result.isError ? errorOf(result).code : 'ok';
+      }
+      await client.close();
     }
     assertAnswered(seen);
-    await client.close();
   },
   LONG_MS,
 );
@@ -49,8 +56,13 @@ test(
   'The official Python client calls every tool by its own example',
   async () => {
     const python = await installPython('.rollcall/clients');
-    const { stdout } = await run(python, ['test/mcp/every-tool.py', `${app.url}/mcp`, await makeKey()]);
-    assertAnswered(JSON.parse(stdout));
+    const seen: Record<string, string> = {};
+    for (const [start, end] of PARTS) {
+      const args = [`${app.url}/mcp`, await makeKey(), String(start), String(end)];
+      const { stdout } = await run(python, ['test/mcp/every-tool.py', ...args]);
+      Object.assign(seen, JSON.parse(stdout));
+    }
+    assertAnswered(seen);
   },
   LONG_MS,
 );
