@@ -88,9 +88,12 @@ export function readInput<P extends z.ZodType, Q extends z.ZodObject, B extends 
   const { values, ignored, problems } = readQuery(declared.query, raw.query);
   const params = declared.params.safeParse(raw.params, { reportInput: true });
   const query = declared.query.safeParse(values, { reportInput: true });
-  const body = declared.body.safeParse(takesNoBody(declared.body) ? (raw.body ?? {}) : raw.body, {
-    reportInput: true,
-  });
+  const body = declared.body.safeParse(
+    takesNoBody(declared.body) ? (raw.body === undefined ? {} : raw.body) : raw.body,
+    {
+      reportInput: true,
+    },
+  );
   problems.push(...problemsOf(params), ...problemsOf(query), ...problemsOf(body), ...unstorable(raw));
   if (!params.success || !query.success || !body.success || problems.length > 0) throw validationError(problems);
   for (const name of unknownFields(declared.body, raw.body, 'body')) {
