@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 const DOCUMENT = path.resolve('test/check/openapi.json');
@@ -14,6 +15,28 @@ const execute = promisify(execFile);
 const run = (command: string, args: string[], cwd: string) =>
   execute(command, args, { cwd, maxBuffer: 64 * 1024 * 1024 });
 
+const LOCK_ENDS_AFTER_MS = 180_000;
+
+/** Runs `work` while no other process does: tests of several files install the same tools at once. */
+async function alone<T>(lock: string, work: () => Promise<T>): Promise<T> {
+  await mkdir(path.dirname(lock), { recursive: true });
+  const end = performance.now() + LOCK_ENDS_AFTER_MS;
+  for (;;) {
+    const isOurs = await mkdir(lock).then(
+      () => true,
+      () => false,
+    );
+    // One that stands for so long was left by a process that was killed.
+    if (isOurs || performance.now() > end) break;
+    await pause(200);
+  }
+  try {
+    return await work();
+  } finally {
+    await rm(lock, { recursive: true, force: true });
+  }
+}
+
 /** What a built package says of the document that it was made from. */
 export async function documentHash(): Promise<string> {
   return createHash('sha256')
@@ -24,6 +47,10 @@ export async function documentHash(): Promise<string> {
 /** Python with the generator, a builder and the official MCP client; installed once, again when versions change. */
 export async function installPython(directory: string): Promise<string> {
   const home = path.resolve(directory, 'clients-venv');
+  return await alone(`${home}.lock`, () => installedPython(home));
+}
+
+async function installedPython(home: string): Promise<string> {
   const python = path.join(home, 'bin', 'python');
   const stamp = path.join(home, 'installed.txt');
   const requirements = path.join(PYTHON, 'requirements.txt');
@@ -46,7 +73,9 @@ async function note(file: string): Promise<void> {
 /** Where the TypeScript generator and compiler are; installed once. */
 async function typescriptTools(): Promise<string> {
   const bin = path.join(TYPESCRIPT, 'node_modules', '.bin');
-  if (!existsSync(bin)) await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], TYPESCRIPT);
+  await alone(path.resolve('.rollcall/clients-typescript.lock'), async () => {
+    if (!existsSync(bin)) await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], TYPESCRIPT);
+  });
   return bin;
 }
 
