@@ -26,16 +26,18 @@ const url = z
     if (problem) context.addIssue({ code: 'custom', params: { code: problem[0] }, message: problem[1], input: text });
   })
   .describe('`https://` only, of a public host.');
-const events = z
-  .array(
-    z
-      .string()
-      .max(100)
-      .meta({ enum: [...EVENT_NAMES.current] }),
-  )
-  .min(1)
-  .max(100)
-  .describe(`One or more of ${EVENT_NAMES.current.join(', ')}. Repeats count once.`);
+const eventsOf = (names: readonly string[]) =>
+  z
+    .array(
+      z
+        .string()
+        .max(100)
+        .meta({ enum: [...names] }),
+    )
+    .min(1)
+    .max(100)
+    .describe(`One or more of ${names.join(', ')}. Repeats count once.`);
+const events = eventsOf(EVENT_NAMES.current);
 const description = z.string().trim().max(200).nullable();
 
 export const WebhookCreate = z
@@ -44,7 +46,7 @@ export const WebhookCreate = z
 
 /** As the older interface takes it: with a secret of the caller's, where they have one. */
 export const OlderWebhookCreate = WebhookCreate.extend({
-  events: events.describe(`One or more of ${EVENT_NAMES.legacy.join(', ')}. Repeats count once.`),
+  events: eventsOf(EVENT_NAMES.legacy),
   secret: z
     .string()
     .regex(/^[\x21-\x7e]{8,256}$/, 'must be 8 to 256 visible ASCII characters')
