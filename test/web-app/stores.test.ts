@@ -98,7 +98,7 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
     await phone.go('/stores');
     await page.getByRole('button', { name: 'Connect a store' }).click();
     await page.getByText('WooCommerce', { exact: true }).click();
-    await page.getByLabel('Address').fill(store.url);
+    await page.getByRole('textbox', { name: 'Address' }).fill(store.url);
     await page.getByLabel('Access token').fill('ck_wrong:cs_wrong');
     await page.getByLabel('Webhook secret').fill('a secret of the shop');
     await page.getByRole('button', { name: 'Connect', exact: true }).click();
