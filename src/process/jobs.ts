@@ -78,16 +78,10 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
   const loops = [
     every(SETTLE_EVERY_MS, 'settling charges', () => settlements.ask((after) => settleAll(engines, after))),
     ...consumersOf(context).map((consumer) => {
-      const relay = openRelay(
-        engines.db,
-        consumer,
-        context.log,
-        openDue(context.clock, context.config.workerSweepEveryMs),
-      );
-      return every(RELAY_EVERY_MS, `events to ${consumer.name}`, async () => {
-        const isAnythingGiven = await relay();
-        if (isAnythingGiven && consumer.name === 'webhooks') webhooks.wake();
-      });
+      const due = openDue(context.clock, context.config.workerSweepEveryMs);
+      const given = consumer.name === 'webhooks' ? webhooks.wake : undefined;
+      const relay = openRelay({ db: engines.db, consumer, log: context.log, due, given });
+      return every(RELAY_EVERY_MS, `events to ${consumer.name}`, () => relay(stopping.signal));
     }),
     every(PROFILE_EVERY_MS, 'reading profiles', () => profileUnknown(context)),
     every(APPROVE_EVERY_MS, 'approving commissions', () => approveDue(context)),

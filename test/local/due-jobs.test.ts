@@ -75,7 +75,7 @@ describe('a job asks for what is due', () => {
         given.push(...own.map(({ event }) => event));
       },
     };
-    const pass = openRelay(db, consumer, app.context.log, openDue(app.context.clock));
+    const pass = openRelay({ db, consumer, log: app.context.log, due: openDue(app.context.clock) });
     await pass();
     expect(given).toEqual([]);
     await db
@@ -102,7 +102,7 @@ describe('a job asks for what is due', () => {
       info: (_facts: object, text: string) => void said.push(text),
     };
     const name = unique('consumer');
-    const pass = openRelay(db, { name, deliver }, log, openDue(app.context.clock));
+    const pass = openRelay({ db, consumer: { name, deliver }, log, due: openDue(app.context.clock) });
     for (let i = 0; i < 5; i += 1) await pass();
     isDown = false;
     await pass();

@@ -148,6 +148,24 @@ describe('the names of events', () => {
   });
 });
 
+describe('a brand with much to give', () => {
+  it('waits for its next batch until the others have had one', async () => {
+    const [busy, calm] = [await makeBrand(app.context), await makeBrand(app.context)];
+    await inWork(db(), systemClock, actorOf(busy), async (work) => {
+      for (let n = 0; n < 450; n += 1) work.emit('roster.creator_added', numbered(n));
+    });
+    await emit(calm, 1);
+    const turns: [string, number][] = [];
+    const deliver = async (events: readonly OutboxEvent[]) => {
+      const brandId = events[0]?.brandId;
+      if (brandId === busy.id || brandId === calm.id) turns.push([brandId, events.length]);
+    };
+    await relay({ name: unique('consumer'), deliver });
+    expect(turns.filter(([id]) => id === busy.id).map(([, count]) => count)).toEqual([200, 200, 50]);
+    expect(turns.findIndex(([id]) => id === calm.id)).toBeLessThan(2);
+  });
+});
+
 describe('what the outbox keeps', () => {
   it('is the text that was emitted, its keys in their order', async () => {
     const brand = await makeBrand(app.context);
