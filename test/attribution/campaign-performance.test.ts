@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, made, makeBrand, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
-import { lateRefund, postAndShip, putAssignment, putClicks, putCreator, sale } from '../harness/figures.ts';
+import { lateRefund, postAndSync, putAssignment, putClicks, putCreator, sale } from '../harness/figures.ts';
 import { putManyLinks } from '../harness/many-links.ts';
 
 /** More than one statement's batch of links. */
@@ -55,7 +55,7 @@ describe('the performance of campaigns', () => {
     const [one, two, alone] = links;
     if (!one || !two || !alone) throw new Error('Three links were made.');
     await put(spring, [one.linkId, two.linkId]);
-    await postAndShip(app, brand.id, [
+    await postAndSync(app, brand.id, [
       sale(one, at('2026-03-01'), 5_000, 500),
       sale(two, at('2026-03-02'), 3_000, 300),
       sale(alone, at('2026-03-03'), 1_000, 100),
@@ -113,7 +113,7 @@ describe('the performance of links', () => {
       await putAssignment(app, own.id),
     ];
     const amounts = [2_000, 9_000, 4_000];
-    await postAndShip(
+    await postAndSync(
       app,
       own.id,
       links.map((link, i) => sale(link, at('2026-03-01'), amounts[i] ?? 0, 100)),

@@ -69,15 +69,15 @@ describe('a store that is connected in the web app', () => {
     }
   });
 
-  it('is asked once by a call that is sent twice under one Idempotency-Key', async () => {
+  it('is called once by a call that is sent twice under one Idempotency-Key', async () => {
     const store = await newStore('generic');
     const sent = bodyOf(store);
     const once = { 'idempotency-key': unique('key') };
     const first = await owner.send('POST', PATH, sent, once);
-    const asked = store.requests.length;
+    const before = store.requests.length;
     const second = await owner.send('POST', PATH, sent, once);
     expect([second.status, second.body, second.headers.get('idempotency-replayed')]).toEqual([201, first.body, 'true']);
-    expect(store.requests).toHaveLength(asked);
+    expect(store.requests).toHaveLength(before);
   });
 
   it('keeps its id when it is connected again, also after it was disconnected; of ten calls at once one makes it', async () => {
@@ -103,16 +103,16 @@ describe('a store that is connected in the web app', () => {
 describe('a store that cannot be connected', () => {
   const refusalOf = async (body: object) => {
     const answer = await owner.send('POST', PATH, body);
-    return { ...answer, told: answer.body.details?.map(({ field, code }: Record<string, string>) => [field, code]) };
+    return { ...answer, problems: answer.body.details?.map(({ field, code }: Record<string, string>) => [field, code]) };
   };
 
   it('leaves nothing behind, and says that its token is refused', async () => {
     const store = await newStore('shopify');
     const before = (await owner.get(PATH)).body.pagination.total;
     const refused = await refusalOf({ ...bodyOf(store), token: 'another-token' });
-    expect([refused.status, refused.told]).toEqual([422, [['token', 'refused']]]);
+    expect([refused.status, refused.problems]).toEqual([422, [['token', 'refused']]]);
     store.denyWith = 'ACCESS_DENIED';
-    expect((await refusalOf(bodyOf(store))).told).toEqual([['token', 'refused']]);
+    expect((await refusalOf(bodyOf(store))).problems).toEqual([['token', 'refused']]);
     expect((await owner.get(PATH)).body.pagination.total).toBe(before);
   });
 
@@ -125,17 +125,17 @@ describe('a store that cannot be connected', () => {
       ['https://10.1.2.3', /leads to a private or reserved address/],
       ['http://192.0.2.1', /private or reserved address/],
     ] as const) {
-      const { status, told, body } = await refusalOf({ ...sent, url });
-      expect([status, told], url).toEqual([422, [['url', 'no_store']]]);
+      const { status, problems, body } = await refusalOf({ ...sent, url });
+      expect([status, problems], url).toEqual([422, [['url', 'no_store']]]);
       expect(body.details[0].message).toMatch(why);
     }
     store.failWith = 500;
     expect((await refusalOf(sent)).body.details[0].message).toContain('It answered 500.');
   });
 
-  it('is refused by shape before it is asked, with every field at once and no secret repeated', async () => {
+  it('is refused by shape before it is called, with every field at once and no secret repeated', async () => {
     const none = await refusalOf({});
-    expect(none.told).toEqual(['provider', 'url', 'token', 'webhook_secret'].map((field) => [field, 'required']));
+    expect(none.problems).toEqual(['provider', 'url', 'token', 'webhook_secret'].map((field) => [field, 'required']));
     const secret = 'a-secret-without-a-colon';
     const bad = await refusalOf({ provider: 'woocommerce', url: 'shop', token: secret, webhook_secret: 12_345_678 });
     expect(bad.status).toBe(422);
@@ -144,7 +144,7 @@ describe('a store that cannot be connected', () => {
     );
     expect(JSON.stringify(bad.body)).not.toMatch(/a-secret|12345678/);
     const long = await refusalOf({ ...bodyOf(await newStore('generic')), token: 'x'.repeat(5_000) });
-    expect([long.told, JSON.stringify(long.body)]).toEqual([
+    expect([long.problems, JSON.stringify(long.body)]).toEqual([
       [['token', 'too_big']],
       expect.not.stringContaining('xxx'),
     ]);
