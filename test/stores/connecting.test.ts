@@ -103,7 +103,10 @@ describe('a store that is connected in the web app', () => {
 describe('a store that cannot be connected', () => {
   const refusalOf = async (body: object) => {
     const answer = await owner.send('POST', PATH, body);
-    return { ...answer, problems: answer.body.details?.map(({ field, code }: Record<string, string>) => [field, code]) };
+    return {
+      ...answer,
+      problems: answer.body.details?.map(({ field, code }: Record<string, string>) => [field, code]),
+    };
   };
 
   it('leaves nothing behind, and says that its token is refused', async () => {
