@@ -4,7 +4,6 @@ import { InvalidArgumentError } from 'commander';
 import { type Config, readConfig } from '../src/config.ts';
 import type { EngineName } from '../src/local/engines/engine.ts';
 import { type EmbeddedEngines, startEmbedded } from '../src/local/engines/start.ts';
-import { assertNode } from '../src/process/node-version.ts';
 import { type EngineUrls, openContext } from '../src/process/open-context.ts';
 import { environmentOf, SECRET, startServer } from './children.ts';
 import { benchCommand } from './command.ts';
@@ -94,7 +93,6 @@ async function measureAll(config: Config, dataName: string): Promise<Ratio[]> {
 }
 
 async function main(): Promise<void> {
-  assertNode();
   const config: Config = { ...readConfig(), logLevel: 'silent', secret: Buffer.from(SECRET, 'hex') };
   const from = performance.now();
   const ratios = await withOwnData(config, (dataName) => measureAll(config, dataName));

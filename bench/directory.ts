@@ -2,7 +2,6 @@ import path from 'node:path';
 import { inspect } from 'node:util';
 import { type Config, readConfig } from '../src/config.ts';
 import { engineFolder } from '../src/local/engines/folder.ts';
-import { assertNode } from '../src/process/node-version.ts';
 import { openContext } from '../src/process/open-context.ts';
 import { lastWords, startNode, stopNode } from './children.ts';
 import { benchCommand } from './command.ts';
@@ -106,7 +105,6 @@ async function measureAll(config: Config, scale: Scale, dataName: string): Promi
 }
 
 async function main(): Promise<void> {
-  assertNode();
   const config = { ...readConfig(), directoryAlias: 'creators' };
   const from = performance.now();
   const ratios = await withOwnData(config, (dataName) => measureAll(config, options.quick ? QUICK : FULL, dataName));

@@ -6,7 +6,6 @@ import { type Config, readConfig } from '../src/config.ts';
 import { migrateClickHouse } from '../src/engines/clickhouse/migrate.ts';
 import { migratePostgres } from '../src/engines/postgres/migrate.ts';
 import { startEmbedded } from '../src/local/engines/start.ts';
-import { assertNode } from '../src/process/node-version.ts';
 import { openContext } from '../src/process/open-context.ts';
 import { createBrand } from '../src/resources/brands/actions.ts';
 import { listSubscriptions } from '../src/resources/brands/queries.ts';
@@ -105,7 +104,6 @@ async function run(config: Config, dataName: string): Promise<boolean> {
 }
 
 async function main(): Promise<void> {
-  assertNode();
   const config = { ...readConfig(), logLevel: 'silent' } as const;
   process.exitCode = (await withOwnData(config, (dataName) => run(config, dataName))) ? 0 : 1;
 }

@@ -5,7 +5,6 @@ import { type Config, readConfig } from '../src/config.ts';
 import { migratePostgres } from '../src/engines/postgres/migrate.ts';
 import { type Db, openPostgres } from '../src/engines/postgres/open.ts';
 import { startEmbedded } from '../src/local/engines/start.ts';
-import { assertNode } from '../src/process/node-version.ts';
 import type { EngineUrls } from '../src/process/open-context.ts';
 import { environmentOf, lastWords, startNode, stopNode } from './children.ts';
 import { benchCommand } from './command.ts';
@@ -118,7 +117,6 @@ async function measureAll(config: Config, urls: EngineUrls): Promise<boolean> {
   }
 }
 
-assertNode();
 const config = readConfig();
 const { postgres, redis, clickhouse } = config.urls;
 const isGood =

@@ -10,7 +10,6 @@ import { type Config, readConfig } from '../src/config.ts';
 import { migratePostgres } from '../src/engines/postgres/migrate.ts';
 import { startEmbedded } from '../src/local/engines/start.ts';
 import { relayAll } from '../src/outbox/relay.ts';
-import { assertNode } from '../src/process/node-version.ts';
 import { openContext } from '../src/process/open-context.ts';
 import { createBrand } from '../src/resources/brands/actions.ts';
 import { createSubscription } from '../src/resources/webhooks/actions.ts';
@@ -220,7 +219,6 @@ async function measureAll(config: Config, urls: { postgres: string; redis: strin
   }
 }
 
-assertNode();
 const config = readConfig();
 const { postgres, redis } = config.urls;
 const passed =

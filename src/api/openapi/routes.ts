@@ -2,8 +2,10 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import type { Variant } from '../../outbox/events.ts';
+import { preferred } from '../http/accepted.ts';
 import type { Operation } from '../operation.ts';
 import { openapiDocument } from './document.ts';
+import { llmsText } from './llms.ts';
 import { prebuild, type SendPrebuilt } from './prebuilt.ts';
 
 /** Only our own scripts run; Swagger UI sets styles inline. */
@@ -29,7 +31,7 @@ interface DocsPage {
 
 /** A page where every operation of a document can be tried with a key; answers how the document itself is sent. */
 async function docsPage(app: FastifyInstance, { prefix, title, operations, variant }: DocsPage): Promise<SendPrebuilt> {
-  const send = prebuild(() => openapiDocument(operations, variant));
+  const send = prebuild('application/json', () => JSON.stringify(openapiDocument(operations, variant)));
   // The page asks for the document itself, which is sent by us; the plugin only wants to have one.
   const none = { openapi: '3.1.0' as const, info: { title, version: '1' }, paths: {} };
   await app.register(swagger, { mode: 'static', specification: { document: none } });
@@ -59,7 +61,14 @@ async function docsPage(app: FastifyInstance, { prefix, title, operations, varia
   return send;
 }
 
-/** `/openapi.json` with `/docs`, and the older interface's document and page beside them. */
+const FORMS = [
+  { form: 'json', names: ['application/json', 'application/*', '*/*'] },
+  { form: 'page', names: ['text/html', 'text/*', '*/*'] },
+] as const;
+
+const wantsPage = (accept: string | undefined) => accept !== undefined && preferred(accept, FORMS) === 'page';
+
+/** `/openapi.json` with `/docs`, `/llms.txt`, and the older interface's document and page beside them. */
 export async function openapiRoutes(
   app: FastifyInstance,
   operations: readonly Operation[],
@@ -67,6 +76,14 @@ export async function openapiRoutes(
 ): Promise<void> {
   const page = { prefix: '/docs', title: 'Rollcall API', operations, variant: 'current' } as const;
   app.get('/openapi.json', await docsPage(app, page));
+  app.get(
+    '/llms.txt',
+    prebuild('text/plain', () => llmsText(operations)),
+  );
+  // A browser that was given the bare address is led to the reference; programs are told that there is nothing.
+  app.get('/', (request, reply) =>
+    wantsPage(request.headers.accept) ? reply.redirect('/docs') : reply.callNotFound(),
+  );
   // In a scope of its own: the plugins hold one document each.
   await app.register(async (scope) => {
     const title = 'Rollcall API, older interface';
