@@ -87,7 +87,7 @@ async function doSomethingOfEach(): Promise<void> {
   const email = 'ana@mail.example';
   await made(`${app.url}/v1/roster`, key, { creator_email: email });
   await made(`${app.url}/v1/messages`, key, { creator_email: email, body: 'Hello', send_email: true });
-  await made(`${app.url}/v1/payouts`, key, { creator_email: email, amount: 1, method: 'manual', commission_ids: [] });
+  await made(`${app.url}/v1/payouts`, key, { creator_email: email, amount: 1, method: 'manual' });
   await importThatFailed(postgres.db, clock.now());
   const webhook = await made(`${app.url}/v1/webhooks`, key, {
     url: 'https://example.com/hook',
