@@ -83,7 +83,7 @@ async function doSomethingOfEach(): Promise<void> {
   const recorder = openJobRecorder(redis, clock);
   recorder.ran('a job', false, 1);
   recorder.ran('a job', true, 1);
-  await recorder.tell();
+  await recorder.report();
   const email = 'ana@mail.example';
   await made(`${app.url}/v1/roster`, key, { creator_email: email });
   await made(`${app.url}/v1/messages`, key, { creator_email: email, body: 'Hello', send_email: true });

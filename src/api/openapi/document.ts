@@ -239,8 +239,9 @@ const FIRST_STEPS = `The API behind a brand's work with content creators.
 
 1. **Take a key.** \`npm start\` made two for the brand \`demo\`: they are in \`.rollcall/demo.env\`. Elsewhere they are made in the
    [web app](/app) under *API keys*, or by the operator: \`npm run cli -- key create --brand NAME --type data\`.
-2. **Press Authorize** and paste it. A *data* key searches the directory, for credits; a *brand* key calls everything.
-3. **Open [Search the creator directory](#/Directory/search_creators) and press Execute**: what is filled in finds creators.
+2. **Paste it under Authentication** on this page. A *data* key searches the directory, for credits; a *brand* key calls everything.
+3. **Open [Search the creator directory](#tag/directory/GET/v1/creators/search)**, press *Test Request*, then *Send*: what is filled
+   in finds creators.
 
 The same as a document: [/openapi.json](/openapi.json), for agents [/llms.txt](/llms.txt) and tools at \`/mcp\`. Each key has 100 calls
 a minute. Errors are \`{error, code, details?, request_id}\`: branch on \`code\`.`;

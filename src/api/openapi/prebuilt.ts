@@ -8,6 +8,11 @@ const ENCODINGS = [
   { form: 'identity', names: ['identity', '*'] },
 ] as const;
 
+export function acceptsGzip({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
+  const encoding = headers['accept-encoding'];
+  return typeof encoding === 'string' && preferred(encoding, ENCODINGS) === 'gzip';
+}
+
 export type SendPrebuilt = (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 
 interface Prebuilt {
@@ -31,8 +36,6 @@ export function prebuild(type: string, textOf: () => string): SendPrebuilt {
     reply.headers({ etag, vary: 'accept-encoding', 'cache-control': 'no-cache' });
     if (headers['if-none-match']?.split(',').some((one) => one.trim() === etag)) return reply.code(304).send();
     reply.type(`${type}; charset=utf-8`);
-    const encoding = headers['accept-encoding'];
-    const isZipped = typeof encoding === 'string' && preferred(encoding, ENCODINGS) === 'gzip';
-    return isZipped ? reply.header('content-encoding', 'gzip').send(zipped) : reply.send(plain);
+    return acceptsGzip({ headers }) ? reply.header('content-encoding', 'gzip').send(zipped) : reply.send(plain);
   };
 }
