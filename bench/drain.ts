@@ -20,7 +20,7 @@ async function countRows({ context }: ClickSitting): Promise<number> {
 }
 
 async function clickAndDrain(sitting: ClickSitting): Promise<Drained> {
-  const { perSecond } = await clickOn(sitting, sitting.api, CONNECTIONS, sitting.clickMs);
+  const { perSecond } = await clickOn(sitting, sitting.api.links, CONNECTIONS, sitting.clickMs);
   const before = await countRows(sitting);
   const from = performance.now();
   await drainClicks(sitting.context);
