@@ -6,7 +6,7 @@ import { makeLinks } from './make-links.ts';
 import { progress, type Ratio, round } from './report.ts';
 
 /** What the measurements of clicks need: engines, and the API as one process on them. No worker beside it. */
-export interface ClickSitting {
+export interface ClickSession {
   env: Record<string, string>;
   context: Context;
   api: Server;
@@ -19,7 +19,7 @@ const LINKS = 200;
 /** The links host's clicks become faster for about as long; a bare redirect is compiled sooner. */
 const WARM_UP_MS = 5_000;
 /** Of processes that click: one would be the limit itself. */
-const CLICKERS = 2;
+const GENERATORS = 2;
 const FLOORS = [
   { connections: 256, floor: 0.8 },
   { connections: 64, floor: 0.7 },
@@ -38,29 +38,29 @@ interface Said {
 }
 
 /** What one process that clicks has seen. */
-async function clicker(env: Record<string, string>, args: readonly number[]): Promise<Said> {
-  const child = startNode(['bench/clicker.ts', ...args.map(String)], env);
+async function generator(env: Record<string, string>, args: readonly number[]): Promise<Said> {
+  const child = startNode(['bench/load-generator.ts', ...args.map(String)], env);
   let said = '';
   child.stdout?.on('data', (chunk: Buffer) => {
     said += chunk;
   });
   child.stderr?.pipe(process.stderr);
   const code = await exitOf(child);
-  if (code !== 0) throw new Error(`The clicker ended with ${code}.`);
+  if (code !== 0) throw new Error(`The load generator ended with ${code}.`);
   return JSON.parse(said);
 }
 
 /** Clicks on the links at this address from so many connections. Every answer must be a redirect. */
 export async function clickOn(
-  { env }: Pick<ClickSitting, 'env'>,
+  { env }: Pick<ClickSession, 'env'>,
   url: string,
   connections: number,
   forMs: number,
 ): Promise<Clicked> {
   const port = Number(new URL(url).port);
-  const each = connections / CLICKERS;
+  const each = connections / GENERATORS;
   const said = await Promise.all(
-    Array.from({ length: CLICKERS }, (_, number) => clicker(env, [port, each, forMs, LINKS, number])),
+    Array.from({ length: GENERATORS }, (_, number) => generator(env, [port, each, forMs, LINKS, number])),
   );
   const refused = said.reduce((sum, one) => sum + one.refused, 0);
   if (refused > 0) throw new Error(`${refused} clicks were not redirected.`);
@@ -75,8 +75,8 @@ async function lostClicks(server: Server): Promise<number> {
   return Number(/^rollcall_clicks_lost_total (\d+)$/m.exec(text)?.[1]);
 }
 
-/** Links that can be clicked on the API; once per sitting. */
-export async function prepareClicks({ context }: ClickSitting): Promise<void> {
+/** Links that can be clicked on the API; once per session. */
+export async function prepareClicks({ context }: ClickSession): Promise<void> {
   await makeLinks(context, LINKS);
 }
 
@@ -101,8 +101,8 @@ function ratioOf(connections: number, floor: number, ours: Clicked[], bare: Clic
 }
 
 /** Redirects/s of the links host beside those of a Fastify that only redirects; each click is durable before its answer. */
-export async function measureRedirects(sitting: ClickSitting): Promise<Ratio[]> {
-  const { env, context, api, rounds, clickMs } = sitting;
+export async function measureRedirects(session: ClickSession): Promise<Ratio[]> {
+  const { env, context, api, rounds, clickMs } = session;
   const bare = await startServer((port) => ['bench/bare-redirect.ts', String(LINKS), String(port)], env);
   const ratios: Ratio[] = [];
   try {
@@ -111,7 +111,7 @@ export async function measureRedirects(sitting: ClickSitting): Promise<Ratio[]> 
       const side = (url: string, forMs: number) => async () => {
         // Redis is not to be slowed by what it holds for nobody: a worker would have drained it.
         await drainClicks(context);
-        return await clickOn(sitting, url, connections, forMs);
+        return await clickOn(session, url, connections, forMs);
       };
       const sides = (forMs: number) => [api.links, bare.url].map((url) => side(url, forMs));
       await alternate(1, sides(WARM_UP_MS));

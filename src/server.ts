@@ -9,7 +9,7 @@ import { choosePorts, listen, onPorts } from './process/listen.ts';
 import { migrate } from './process/migrate.ts';
 import { assertNode } from './process/node-version.ts';
 import { configuredUrls, openContext } from './process/open-context.ts';
-import { openShutdown, tell } from './process/shutdown.ts';
+import { openShutdown, reportFailure } from './process/shutdown.ts';
 import { listening, report, step, welcome } from './process/terminal.ts';
 import { ensureClient } from './web-app/build.ts';
 
@@ -24,15 +24,15 @@ async function webAppOf(directory: string): Promise<{ webApp?: string }> {
   try {
     return { webApp: await step('Web app', () => ensureClient(directory)) };
   } catch (error) {
-    tell(error);
+    reportFailure(error);
     return {};
   }
 }
 
 async function main(): Promise<void> {
   assertNode();
-  const asked = readConfig();
-  const config = onPorts(asked, await choosePorts(asked, options.port));
+  const configured = readConfig();
+  const config = onPorts(configured, await choosePorts(configured, options.port));
   const creators = options.creators ?? (await sampleSize(config)) ?? SAMPLE_CREATORS;
   const elasticsearchHeapMb = await heapMbFor(config, creators);
   const engines = await resolveEngines(config, ENGINES, {
@@ -68,7 +68,7 @@ async function main(): Promise<void> {
 main().catch(async (error: unknown) => {
   // What fails because it is being stopped is no news.
   if (shutdown.isEnding()) return;
-  tell(error);
+  reportFailure(error);
   await shutdown.end();
   process.exit(1);
 });

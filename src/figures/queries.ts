@@ -7,9 +7,9 @@ import { integer, MAX_IDS, queryInTime } from '../engines/clickhouse/query.ts';
 import { tsvTime } from '../engines/clickhouse/tsv.ts';
 import { ApiError, unavailable } from '../values/errors.ts';
 import { IS_ANYTHING, rawRows, SUMS } from './columns.ts';
-import { isMended, wasMended } from './mended.ts';
+import { isReconciled, wasReconciled } from './reconciled.ts';
 import { type CurrencyFigures, figuresOf, isDayEdge, type LinkFigures, Sums, type Window } from './schema.ts';
-import { findStanding, isFoldedAgain } from './shipping/queries.ts';
+import { findStanding, isBeingRebuilt } from './sync/queries.ts';
 import { oldestWaitingClick } from './waiting/queries.ts';
 
 const LinkSums = Sums.extend({ link_id: z.string() });
@@ -207,7 +207,7 @@ type Engines = Pick<Context, 'postgres' | 'redis' | 'clickhouse' | 'clock'>;
 
 /** Whether figures show all that was brought into them. */
 async function areWhole({ postgres, clickhouse }: Engines, brandId: string): Promise<boolean> {
-  const [isMissing, isSound] = await Promise.all([isFoldedAgain(postgres.db, brandId), isMended(clickhouse)]);
+  const [isMissing, isSound] = await Promise.all([isBeingRebuilt(postgres.db, brandId), isReconciled(clickhouse)]);
   return isSound && !isMissing;
 }
 
@@ -229,17 +229,17 @@ export async function asOf(context: Engines, brandId: string): Promise<Date | un
   const now = context.clock.now().getTime();
   return await ifAnswered(async () => {
     const { postgres, redis, clickhouse } = context;
-    const [{ oldestUnshipped, isWhole }, clickedAt, isSound] = await Promise.all([
+    const [{ oldestUnsynced, isWhole }, clickedAt, isSound] = await Promise.all([
       findStanding(postgres.db, brandId),
       oldestWaitingClick(redis),
-      wasMended(clickhouse),
+      wasReconciled(clickhouse),
     ]);
-    const waitingSince = Math.min(oldestUnshipped?.getTime() ?? Number.POSITIVE_INFINITY, clickedAt);
+    const waitingSince = Math.min(oldestUnsynced?.getTime() ?? Number.POSITIVE_INFINITY, clickedAt);
     return isWhole && isSound ? new Date(Math.min(now, waitingSince - 1)) : undefined;
   });
 }
 
-interface Asked {
+interface Requested {
   caller: { brandId: string };
   setHeader: SetHeader;
 }
@@ -250,7 +250,7 @@ interface Asked {
  */
 export async function fresh<T>(
   context: Engines,
-  { caller: { brandId }, setHeader }: Asked,
+  { caller: { brandId }, setHeader }: Requested,
   read: () => Promise<T>,
 ): Promise<T> {
   const at = await asOf(context, brandId);
@@ -263,13 +263,13 @@ export async function fresh<T>(
 async function* stillWhole<T>(context: Engines, brandId: string, rows: AsyncIterable<T>): AsyncGenerator<T> {
   yield* rows;
   if (await areWhole(context, brandId)) return;
-  throw unavailable('What figures are folded from', new Error('They were folded again meanwhile.'));
+  throw unavailable('What figures are folded from', new Error('They were rebuilt meanwhile.'));
 }
 
 /** As `fresh`, of rows that are sent as they are read, after the header. */
 export async function freshRows<T>(
   context: Engines,
-  { caller: { brandId }, setHeader }: Asked,
+  { caller: { brandId }, setHeader }: Requested,
   rows: AsyncIterable<T>,
 ): Promise<AsyncIterable<T>> {
   const at = await asOf(context, brandId);

@@ -63,10 +63,10 @@ async function choose(
 }
 
 /** The ports to listen on, known before anything that names them is opened. The links host's default is the one after. */
-export async function choosePorts(config: Config, asked: number | undefined): Promise<Ports> {
+export async function choosePorts(config: Config, requested: number | undefined): Promise<Ports> {
   const { host, portIsSet, linksPortIsSet } = config;
-  const first = asked ?? config.port;
-  const port = await choose(host, API, { first, isFixed: asked !== undefined || portIsSet });
+  const first = requested ?? config.port;
+  const port = await choose(host, API, { first, isFixed: requested !== undefined || portIsSet });
   const next = first === 0 ? 0 : port + 1;
   const firstOfLinks = linksPortIsSet ? config.linksPort : next;
   const linksPort = await choose(host, LINKS, { first: firstOfLinks, isFixed: linksPortIsSet, besides: port });

@@ -3,7 +3,7 @@ import { meterJobs } from '../api/job-metrics.ts';
 import { type Metrics, meterClicks, meterLedger, meterMails, meterOutbox, openMetrics } from '../api/metrics.ts';
 import { meterDirectory, meterPayouts } from '../api/stock-metrics.ts';
 import { meterWebhooks } from '../api/webhook-metrics.ts';
-import { countUnshipped } from '../figures/shipping/queries.ts';
+import { countUnsynced } from '../figures/sync/queries.ts';
 import { backlogOf } from '../links-host/queries.ts';
 import { countMails } from '../mail/queries.ts';
 import { CONSUMER_NAMES } from '../outbox/consumer-names.ts';
@@ -17,7 +17,7 @@ export function openProcessMetrics(context: Context): Metrics {
   const { postgres, redis, clock } = context;
   const metrics = openMetrics();
   meterOutbox(metrics, CONSUMER_NAMES, (consumer) => lagOf(postgres.db, consumer));
-  meterLedger(metrics, () => countUnshipped(postgres.db));
+  meterLedger(metrics, () => countUnsynced(postgres.db));
   meterClicks(metrics, () => backlogOf(redis, clock.now()));
   const recently = () => new Date(clock.now().getTime() - RECENTLY_MS);
   meterWebhooks(metrics, () => readWebhookFigures(postgres.db, clock.now(), recently()), clock.now);

@@ -119,10 +119,10 @@ export async function buildApi(
   const hosts = legacyHosts(config);
 
   /** What the HTTP layer refuses never came to the door: under /v1 it is told only to whoever may ask at all. */
-  async function refusalOf(error: unknown, { method, url }: FastifyRequest, asked: Request): Promise<ApiError> {
+  async function refusalOf(error: unknown, { method, url }: FastifyRequest, requested: Request): Promise<ApiError> {
     const refusal = isUnroutable(error) ? noSuchOperation(all, method, url) : unreadable(error);
     const answer = toApiError(refusal);
-    return refusal === error || !isApi(url) ? answer : await door.refuse(asked, answer).catch(toApiError);
+    return refusal === error || !isApi(url) ? answer : await door.refuse(requested, answer).catch(toApiError);
   }
 
   const app = openBase(context, { metrics, addresses: door.addresses, refusalOf });

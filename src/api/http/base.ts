@@ -56,7 +56,7 @@ export interface BaseOptions {
   metrics: Metrics;
   addresses: AddressLimit;
   /** What is answered to a request that failed, or that no route takes. */
-  refusalOf(error: unknown, request: FastifyRequest, asked: Request): Promise<ApiError>;
+  refusalOf(error: unknown, request: FastifyRequest, requested: Request): Promise<ApiError>;
 }
 
 /** Bounds, timeouts and forms of a server, with no route yet. */
@@ -92,10 +92,10 @@ export function openBase(context: Context, { metrics, addresses, refusalOf }: Ba
 
   async function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     // Where no route was found Fastify does not look behind a proxy.
-    const asked = { ...requestOf(request, reply), address: senderOf(request.raw).address };
-    let answer = await refusalOf(error, request, asked);
+    const requested = { ...requestOf(request, reply), address: senderOf(request.raw).address };
+    let answer = await refusalOf(error, request, requested);
     if (!reply.hasHeader('x-ratelimit-limit') && !request.url.startsWith(INGEST)) {
-      answer = (await addresses.count(asked.address, asked.setHeader)) ?? answer;
+      answer = (await addresses.count(requested.address, requested.setHeader)) ?? answer;
     }
     logFailure(log, answer, request.id);
     metrics.refusals.inc({ door: doorOf(request.url), code: answer.code });
