@@ -12,7 +12,7 @@ import { measureDrain } from './drain.ts';
 import { type FiguresScale, measureFigures } from './figures.ts';
 import { measureIngest } from './ingest.ts';
 import { withOwnData } from './own-data.ts';
-import { type ClickSitting, measureRedirects, prepareClicks } from './redirects.ts';
+import { type ClickSession, measureRedirects, prepareClicks } from './redirects.ts';
 import { measurePart, progress, type Ratio, report } from './report.ts';
 
 const EVENTS = 10_000_000;
@@ -29,7 +29,7 @@ function eventCount(value: string): number {
 
 const options = benchCommand(
   'bench attribution',
-  'Measures clicks, orders and figures beside a bare redirect, a bare INSERT, the raw events and PostgreSQL, on engines ' +
+  'Measures clicks, orders and figures beside a bare redirect that is durable, a bare INSERT, the raw events and PostgreSQL, on engines ' +
     'and data of its own that are removed at the end. Prints a table and, as the last line, JSON. Exits with 1 when a ' +
     'floor is missed.',
 )
@@ -65,12 +65,12 @@ async function measureStreams(config: Config, urls: EngineUrls): Promise<Ratio[]
   const { context, close } = openContext(config, urls);
   try {
     await context.redis.ready();
-    const sitting: ClickSitting = { env, context, api, ...effort };
-    await prepareClicks(sitting);
+    const session: ClickSession = { env, context, api, ...effort };
+    await prepareClicks(session);
     return [
-      ...(await measurePart('redirects', () => measureRedirects(sitting))),
-      ...(await measurePart('drain', () => measureDrain(sitting))),
-      ...(await measurePart('ingest', () => measureIngest(sitting))),
+      ...(await measurePart('redirects', () => measureRedirects(session))),
+      ...(await measurePart('drain', () => measureDrain(session))),
+      ...(await measurePart('ingest', () => measureIngest(session))),
     ];
   } finally {
     await api.stop();

@@ -16,7 +16,7 @@ import { measurePostgres } from './postgres.ts';
 import { makeKinds, shuffled } from './queries.ts';
 import { measurePart, progress, type Ratio, report } from './report.ts';
 import { assertSameAnswers, prepareSearches } from './searches.ts';
-import { type Scale, type Sitting, someOfEach, targetApi, targetElastic } from './sitting.ts';
+import { type Scale, type Session, someOfEach, targetApi, targetElastic } from './session.ts';
 import { measureStart, type Started } from './start.ts';
 import { measureUpdates } from './updates.ts';
 
@@ -57,7 +57,7 @@ const options = benchCommand(
   .parse()
   .opts<{ quick?: true }>();
 
-async function openSitting(config: Config, scale: Scale, started: Started) {
+async function openSession(config: Config, scale: Scale, started: Started) {
   const { urls, env, api } = started;
   const { context, close } = openContext(config, urls);
   await context.redis.ready();
@@ -70,21 +70,21 @@ async function openSitting(config: Config, scale: Scale, started: Started) {
   progress('Preparing queries');
   const searches = shuffled(await prepareSearches(context, kinds), SEED);
   const asCaller = () => ({ authorization: `Bearer ${nextKey()}` });
-  const sitting: Sitting = { scale, config, urls, env, context, index, searches, api, nextKey, asCaller };
-  return { sitting, close };
+  const session: Session = { scale, config, urls, env, context, index, searches, api, nextKey, asCaller };
+  return { session, close };
 }
 
-async function measureSearches(sitting: Sitting, dataName: string): Promise<Ratio[]> {
+async function measureSearches(session: Session, dataName: string): Promise<Ratio[]> {
   progress('Comparing answers');
-  const checked = someOfEach(sitting.searches, CHECK_EVERY);
-  await assertSameAnswers(targetApi(sitting, sitting.api), targetElastic(sitting), checked);
+  const checked = someOfEach(session.searches, CHECK_EVERY);
+  await assertSameAnswers(targetApi(session, session.api), targetElastic(session), checked);
   return [
-    ...(await measurePart('mix', () => measureMix(sitting))),
-    ...(await measurePart('cached', () => measureCached(sitting))),
-    ...(await measurePart('naive', () => measureNaive(sitting))),
-    ...(await measurePart('pages', () => measurePages(sitting))),
-    ...(await measurePart('postgres', () => measurePostgres(sitting, dataName))),
-    ...(await measurePart('updates', () => measureUpdates(sitting))),
+    ...(await measurePart('mix', () => measureMix(session))),
+    ...(await measurePart('cached', () => measureCached(session))),
+    ...(await measurePart('naive', () => measureNaive(session))),
+    ...(await measurePart('pages', () => measurePages(session))),
+    ...(await measurePart('postgres', () => measurePostgres(session, dataName))),
+    ...(await measurePart('updates', () => measureUpdates(session))),
   ];
 }
 
@@ -95,8 +95,8 @@ async function measureAll(config: Config, scale: Scale, dataName: string): Promi
   try {
     const folder = path.join(engineFolder(config.directory), dataName);
     ratios.push(...(await measureImport(scale, folder, started.urls.elasticsearch, started.env)));
-    const { sitting, close } = await openSitting(config, scale, started);
-    ratios.push(...(await measureSearches(sitting, dataName)));
+    const { session, close } = await openSession(config, scale, started);
+    ratios.push(...(await measureSearches(session, dataName)));
     await close();
   } finally {
     await stopNode(worker);

@@ -7,9 +7,9 @@ import { integer, MAX_IDS, queryInTime } from '../engines/clickhouse/query.ts';
 import { tsvTime } from '../engines/clickhouse/tsv.ts';
 import { ApiError, unavailable } from '../values/errors.ts';
 import { IS_ANYTHING, rawRows, SUMS } from './columns.ts';
-import { isMended, wasMended } from './mended.ts';
+import { isReconciled, wasReconciled } from './reconciled.ts';
 import { type CurrencyFigures, figuresOf, isDayEdge, type LinkFigures, Sums, type Window } from './schema.ts';
-import { findStanding, isFoldedAgain } from './shipping/queries.ts';
+import { findStanding, isBeingRebuilt } from './sync/queries.ts';
 import { oldestWaitingClick } from './waiting/queries.ts';
 
 const LinkSums = Sums.extend({ link_id: z.string() });
@@ -131,6 +131,7 @@ export type PerformanceSums = z.output<typeof PerformanceSums>;
 export interface PerformanceWhere extends Window {
   /** Of one creator, by each id that they ever had. */
   creatorIds?: readonly string[] | undefined;
+  linkIds?: readonly string[] | undefined;
   /** The row that the list goes on after, by its key: others may come and go meanwhile. */
   after?: Pick<PerformanceSums, 'link_id' | 'currency'> | undefined;
 }
@@ -138,12 +139,13 @@ export interface PerformanceWhere extends Window {
 const IS_AFTER = 'link_id <= {link:String} AND (link_id < {link:String} OR currency > {currency:String})';
 
 /** A row a link and currency. */
-function performanceRows(brandId: string, { creatorIds, after, ...window }: PerformanceWhere) {
+function performanceRows(brandId: string, { creatorIds, linkIds, after, ...window }: PerformanceWhere) {
   const { from, params } = sourceOf(brandId, window, isAllTime(window) ? 'link_life_v1' : 'link_daily_v1');
   const conditions = [
     // What belongs to no link is in no row.
     "link_id != ''",
     ...(creatorIds === undefined ? [] : ['creator_id IN {creators:Array(String)}']),
+    ...(linkIds === undefined ? [] : ['link_id IN {links:Array(String)}']),
     ...(after === undefined ? [] : [IS_AFTER]),
   ];
   const where = `WHERE ${conditions.join(' AND ')}`;
@@ -152,20 +154,24 @@ function performanceRows(brandId: string, { creatorIds, after, ...window }: Perf
     params: {
       ...params,
       ...(creatorIds === undefined ? {} : { creators: [...creatorIds] }),
+      ...(linkIds === undefined ? {} : { links: [...linkIds] }),
       ...(after === undefined ? {} : { link: after.link_id, currency: after.currency }),
     },
   };
 }
 
-/** Sums per link and currency, newest link first. */
+const NEWEST = 'link_id DESC, currency';
+const ORDERS = { newest: NEWEST, revenue: `sales - refunds DESC, conversions DESC, clicks DESC, ${NEWEST}` } as const;
+
+/** Sums per link and currency, newest link first unless told. */
 export async function listPerformance(
   clickhouse: ClickHouse,
   brandId: string,
   where: PerformanceWhere,
-  { offset, limit }: Pick<Page, 'offset' | 'limit'>,
+  { offset, limit, sort = 'newest' }: Pick<Page, 'offset' | 'limit'> & { sort?: keyof typeof ORDERS },
 ): Promise<PerformanceSums[]> {
   const rows = performanceRows(brandId, where);
-  const sql = `${rows.sql} ORDER BY link_id DESC, currency LIMIT {limit:UInt64} OFFSET {offset:UInt64}`;
+  const sql = `${rows.sql} ORDER BY ${ORDERS[sort]} LIMIT {limit:UInt64} OFFSET {offset:UInt64}`;
   return await queryInTime(clickhouse, PerformanceSums, sql, { ...rows.params, limit, offset });
 }
 
@@ -207,7 +213,7 @@ type Engines = Pick<Context, 'postgres' | 'redis' | 'clickhouse' | 'clock'>;
 
 /** Whether figures show all that was brought into them. */
 async function areWhole({ postgres, clickhouse }: Engines, brandId: string): Promise<boolean> {
-  const [isMissing, isSound] = await Promise.all([isFoldedAgain(postgres.db, brandId), isMended(clickhouse)]);
+  const [isMissing, isSound] = await Promise.all([isBeingRebuilt(postgres.db, brandId), isReconciled(clickhouse)]);
   return isSound && !isMissing;
 }
 
@@ -229,17 +235,17 @@ export async function asOf(context: Engines, brandId: string): Promise<Date | un
   const now = context.clock.now().getTime();
   return await ifAnswered(async () => {
     const { postgres, redis, clickhouse } = context;
-    const [{ oldestUnshipped, isWhole }, clickedAt, isSound] = await Promise.all([
+    const [{ oldestUnsynced, isWhole }, clickedAt, isSound] = await Promise.all([
       findStanding(postgres.db, brandId),
       oldestWaitingClick(redis),
-      wasMended(clickhouse),
+      wasReconciled(clickhouse),
     ]);
-    const waitingSince = Math.min(oldestUnshipped?.getTime() ?? Number.POSITIVE_INFINITY, clickedAt);
+    const waitingSince = Math.min(oldestUnsynced?.getTime() ?? Number.POSITIVE_INFINITY, clickedAt);
     return isWhole && isSound ? new Date(Math.min(now, waitingSince - 1)) : undefined;
   });
 }
 
-interface Asked {
+interface Requested {
   caller: { brandId: string };
   setHeader: SetHeader;
 }
@@ -250,7 +256,7 @@ interface Asked {
  */
 export async function fresh<T>(
   context: Engines,
-  { caller: { brandId }, setHeader }: Asked,
+  { caller: { brandId }, setHeader }: Requested,
   read: () => Promise<T>,
 ): Promise<T> {
   const at = await asOf(context, brandId);
@@ -263,13 +269,13 @@ export async function fresh<T>(
 async function* stillWhole<T>(context: Engines, brandId: string, rows: AsyncIterable<T>): AsyncGenerator<T> {
   yield* rows;
   if (await areWhole(context, brandId)) return;
-  throw unavailable('What figures are folded from', new Error('They were folded again meanwhile.'));
+  throw unavailable('What figures are folded from', new Error('They were rebuilt meanwhile.'));
 }
 
 /** As `fresh`, of rows that are sent as they are read, after the header. */
 export async function freshRows<T>(
   context: Engines,
-  { caller: { brandId }, setHeader }: Asked,
+  { caller: { brandId }, setHeader }: Requested,
   rows: AsyncIterable<T>,
 ): Promise<AsyncIterable<T>> {
   const at = await asOf(context, brandId);

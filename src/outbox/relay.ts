@@ -3,7 +3,7 @@ import { systemClock } from '../values/clock.ts';
 import type { Due } from '../values/due.ts';
 import { openRepeatedFailures, type RepeatedFailures, type Said } from '../values/repeated-failures.ts';
 import { CONSUMER_NAMES } from './consumer-names.ts';
-import { deleteOldEvents, listBehind, listEventsAfter, tryHoldPosition, updatePosition } from './queries.ts';
+import { deleteOldEvents, listBehind, listEventsAfter, tryLockPosition, updatePosition } from './queries.ts';
 
 const BATCH = 200;
 
@@ -28,7 +28,7 @@ export interface Consumer {
 /** Gives one brand's next events to a consumer; false when that was all, or another relay is at it. */
 async function relayBrand(db: Db, consumer: Consumer, brandId: string): Promise<boolean> {
   return await db.transaction().execute(async (trx) => {
-    const position = await tryHoldPosition(trx, consumer.name, brandId);
+    const position = await tryLockPosition(trx, consumer.name, brandId);
     if (position === undefined) return false;
     const events = await listEventsAfter(trx, brandId, position, BATCH);
     const last = events.at(-1);
@@ -42,7 +42,7 @@ async function relayBrand(db: Db, consumer: Consumer, brandId: string): Promise<
 const whatOf = ({ name }: Consumer) => `events to ${name} of a brand`;
 
 interface Round {
-  /** Brands that failed; they hold up no other. */
+  /** Brands that failed; they delay no other. */
   failed: string[];
   /** Brands that have more events than one turn gives. */
   unfinished: string[];

@@ -73,6 +73,7 @@ describe('the list of stores', () => {
         ...{ id, provider: 'shopify', name: 'A store', storefront_url: `https://${store.host}`, currency: 'USD' },
         status: 'connected',
         capabilities: { discounts: { read: true, create: false }, orders: { read: true, refunds: true } },
+        webhook_url: `https://go.example/ingest/shopify/${id}`,
         webhook_health: { status: 'silent', last_received_at: null, failures_24h: 0, forged_24h: 0 },
         referral_tracking: { ready: false, missing: ['order_webhook'] },
         ...{ connected_at: expect.stringMatching(/Z$/), last_sync_at: null },
@@ -285,10 +286,10 @@ it('a change that fails leaves no store behind', async () => {
   const owner = await makeBrand(app.context);
   const { postgres, secrets, clock } = app.context;
   const actor = { brandId: owner.id, keyId: null, operation: 'test', requestId: null };
-  const asked = { provider: 'generic' as const, baseUrl: store.url, token: 't', webhookSecret: 's' };
+  const requested = { provider: 'generic' as const, baseUrl: store.url, token: 't', webhookSecret: 's' };
   const facts = { name: 'x', currency: 'USD', storefrontUrl: 'https://x.example' };
   const failing = inWork(postgres.db, clock, actor, async (work) => {
-    await connectStore(work, secrets, asked, facts);
+    await connectStore(work, secrets, requested, facts);
     throw new Error('after');
   });
   await expect(failing).rejects.toThrow('after');

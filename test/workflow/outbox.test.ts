@@ -95,7 +95,7 @@ describe('the outbox', () => {
 });
 
 describe('the relay', () => {
-  it('gives the same events again after a failure, and holds up no other consumer', async () => {
+  it('gives the same events again after a failure, and delays no other consumer', async () => {
     const brand = await makeBrand(app.context);
     for (let n = 0; n < 5; n += 1) await emit(brand, n);
     let isDown = true;

@@ -31,7 +31,7 @@ async function refundInLedger({ db, clock }: AccessEngines, charge: Charge): Pro
 
 /**
  * Gives a charge back, once: through Redis, else straight into the ledger, else both are tried again for
- * five minutes while the caller already has its answer. A refund is told from its twin by the charge's id.
+ * five minutes while the caller already has its answer. A refund is distinguished from its twin by the charge's id.
  */
 export function openRefund(engines: AccessEngines, log: Log): (charge: Charge) => Promise<void> {
   const run = engines.redis.script(REFUND);
@@ -54,7 +54,7 @@ export function openRefund(engines: AccessEngines, log: Log): (charge: Charge) =
         if (attempt % 30 === 0) log.warn({ err: error, charge: charge.id }, 'refund not written yet');
       }
     }
-    log.error({ charge }, 'refund given up; `cli credits refund` with the request id mends it');
+    log.error({ charge }, 'refund given up; `cli credits refund` with the request id repairs it');
   }
 
   return async (charge) => {

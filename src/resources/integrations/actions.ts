@@ -4,17 +4,17 @@ import type { Provider } from '../../engines/postgres/attribution-tables.ts';
 import { clientOf } from '../../stores/providers/clients.ts';
 import { type Coupon, isToReconnect, type StoreFacts } from '../../stores/providers/provider.ts';
 import { openStoreSecrets, type StoreSecrets, sealStoreSecrets } from '../../stores/providers/store-secrets.ts';
-import { validationError } from '../../values/errors.ts';
+import { ApiError, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import type { Secrets } from '../../values/secrets.ts';
-import { holdBrand } from '../brands/queries.ts';
+import { lockBrand } from '../brands/queries.ts';
 import {
   getConnectedIntegration,
   getSealedSecrets,
-  holdIntegration,
-  holdIntegrationOfStore,
   type IntegrationRow,
   insertIntegration,
+  lockIntegration,
+  lockIntegrationOfStore,
   markStatus,
   updateIntegration,
 } from './queries.ts';
@@ -69,6 +69,25 @@ export async function askWhoItIs(
   return await clientOf(provider).connect({ baseUrl, token, allow });
 }
 
+const WHY_LENGTH = 300;
+
+/** Why a store could not be met, on one line: the other side has a part in its words. */
+function whyOf({ cause }: ApiError): string {
+  const text = cause instanceof Error ? cause.message.replace(/[\p{Cc}\s]+/gu, ' ').trim() : '';
+  return text.slice(0, WHY_LENGTH) || 'It does not answer.';
+}
+
+/** As `askWhoItIs`, for whoever has just typed where the store is: which field is wrong, and why. */
+export async function meetStore(store: NewStore, allow: readonly string[]): Promise<StoreFacts> {
+  return await askWhoItIs(store, allow).catch((error: unknown) => {
+    if (!(error instanceof ApiError)) throw error;
+    const refusal = isToReconnect(error)
+      ? { field: 'token', code: 'refused', message: `is refused by the store, or may not read enough. ${whyOf(error)}` }
+      : { field: 'url', code: 'no_store', message: `leads to no ${store.provider} store. ${whyOf(error)}` };
+    throw validationError([refusal]);
+  });
+}
+
 /** Connects a store, or connects it again under the id it had: its orders are then known, and its links lead on. */
 export async function connectStore(
   work: Work,
@@ -79,8 +98,8 @@ export async function connectStore(
   const { db, now, brandId } = work;
   const storefrontHost = new URL(storefrontUrl).host;
   // Of two calls that connect one store the second finds what the first has made.
-  await holdBrand(db, brandId);
-  const old = await holdIntegrationOfStore(db, brandId, { provider, baseUrl, storefrontUrl });
+  await lockBrand(db, brandId);
+  const old = await lockIntegrationOfStore(db, brandId, { provider, baseUrl, storefrontUrl });
   const id = old?.id ?? newId('int', now.getTime());
   const facts = {
     ...{ name, currency, storefrontUrl, storefrontHost, baseUrl, connectedAt: now, disconnectedAt: null },
@@ -95,10 +114,10 @@ export async function connectStore(
   return row;
 }
 
-/** Ends a connection and forgets its secrets. What its store told stays; again changes nothing. */
+/** Ends a connection and forgets its secrets. What its store reported stays; again changes nothing. */
 export async function disconnectStore(work: Work, id: string): Promise<IntegrationRow> {
   const { db, now, brandId } = work;
-  const old = await holdIntegration(db, brandId, id);
+  const old = await lockIntegration(db, brandId, id);
   if (old.status === 'disconnected') return old;
   const row = await updateIntegration(db, brandId, id, {
     status: 'disconnected',
