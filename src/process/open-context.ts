@@ -11,6 +11,7 @@ import { openFiles } from '../engines/files/open.ts';
 import { openMailer } from '../engines/mail/open.ts';
 import { openPostgres } from '../engines/postgres/open.ts';
 import { openRedis } from '../engines/redis/open.ts';
+import { olderItem } from '../legacy/events.ts';
 import { type Clock, systemClock } from '../values/clock.ts';
 import type { Log } from '../values/log.ts';
 import { readSecrets } from '../values/secrets.ts';
@@ -80,7 +81,7 @@ export function openContext(
   return {
     context: {
       ...{ config, log, clock: clock ?? sandbox?.clock ?? systemClock },
-      ...{ postgres, redis, elastic, directory, clickhouse, secrets, files, mailer, pageLinks },
+      ...{ postgres, redis, elastic, directory, clickhouse, secrets, files, mailer, pageLinks, olderItem },
       stopping: new AbortController(),
     },
     readClock: async () => await sandbox?.refresh(),
