@@ -149,12 +149,12 @@ it('the dashboard and the alerts ask for nothing that is not scraped, by no labe
 });
 
 it('every metric of ours is on the dashboard', () => {
-  const asked = questions.flatMap(({ expr }) =>
+  const requested = questions.flatMap(({ expr }) =>
     selected(expr).map(({ name }) => name.replace(/_(?:bucket|count|sum)$/, '')),
   );
   const ours = [...series.keys()].filter((name) => name.startsWith('rollcall_'));
   const missing = new Set(
-    ours.map((name) => name.replace(/_(?:bucket|count|sum)$/, '')).filter((name) => !asked.includes(name)),
+    ours.map((name) => name.replace(/_(?:bucket|count|sum)$/, '')).filter((name) => !requested.includes(name)),
   );
   expect([...missing]).toEqual([]);
 });
