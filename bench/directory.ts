@@ -14,7 +14,7 @@ import { withOwnData } from './own-data.ts';
 import { measurePages } from './pages.ts';
 import { measurePostgres } from './postgres.ts';
 import { makeKinds, shuffled } from './queries.ts';
-import { measurePart, progress, type Ratio, report } from './report.ts';
+import { openResults, progress, type Results } from './report.ts';
 import { assertSameAnswers, prepareSearches } from './searches.ts';
 import { type Scale, type Sitting, someOfEach, targetApi, targetElastic } from './sitting.ts';
 import { measureStart, type Started } from './start.ts';
@@ -74,44 +74,48 @@ async function openSitting(config: Config, scale: Scale, started: Started) {
   return { sitting, close };
 }
 
-async function measureSearches(sitting: Sitting, dataName: string): Promise<Ratio[]> {
+async function measureSearches(results: Results, sitting: Sitting, dataName: string): Promise<void> {
   progress('Comparing answers');
   const checked = someOfEach(sitting.searches, CHECK_EVERY);
   await assertSameAnswers(targetApi(sitting, sitting.api), targetElastic(sitting), checked);
-  return [
-    ...(await measurePart('mix', () => measureMix(sitting))),
-    ...(await measurePart('cached', () => measureCached(sitting))),
-    ...(await measurePart('naive', () => measureNaive(sitting))),
-    ...(await measurePart('pages', () => measurePages(sitting))),
-    ...(await measurePart('postgres', () => measurePostgres(sitting, dataName))),
-    ...(await measurePart('updates', () => measureUpdates(sitting))),
-  ];
+  await results.part('mix', (add) => measureMix(sitting, add));
+  await results.part('cached', (add) => measureCached(sitting, add));
+  await results.part('naive', (add) => measureNaive(sitting, add));
+  await results.part('pages', (add) => measurePages(sitting, add));
+  await results.part('postgres', (add) => measurePostgres(sitting, dataName, add));
+  await results.part('updates', (add) => measureUpdates(sitting, add));
 }
 
-async function measureAll(config: Config, scale: Scale, dataName: string): Promise<Ratio[]> {
-  const { started, ratios } = await measureStart(config, dataName);
+async function measureAll(results: Results, config: Config, scale: Scale, dataName: string): Promise<void> {
+  const started = await results.part('start', (add) => measureStart(config, dataName, add));
+  if (!started) return;
   const worker = startNode(['src/worker.ts'], started.env);
   lastWords(worker);
   try {
     const folder = path.join(engineFolder(config.directory), dataName);
-    ratios.push(...(await measureImport(scale, folder, started.urls.elasticsearch, started.env)));
-    const { sitting, close } = await openSitting(config, scale, started);
-    ratios.push(...(await measureSearches(sitting, dataName)));
-    await close();
+    await results.part('import', (add) => measureImport(scale, folder, started.urls.elasticsearch, started.env, add));
+    await results.part('searches', async () => {
+      const { sitting, close } = await openSitting(config, scale, started);
+      try {
+        await measureSearches(results, sitting, dataName);
+      } finally {
+        await close();
+      }
+    });
   } finally {
     await stopNode(worker);
     await started.stop();
   }
-  return ratios;
 }
 
 async function main(): Promise<void> {
   assertNode();
   const config = { ...readConfig(), directoryAlias: 'creators' };
   const from = performance.now();
-  const ratios = await withOwnData(config, (dataName) => measureAll(config, options.quick ? QUICK : FULL, dataName));
+  const results = openResults();
+  await withOwnData(config, (dataName) => measureAll(results, config, options.quick ? QUICK : FULL, dataName));
   progress(`Measured in ${Math.round((performance.now() - from) / 1000)} s`);
-  process.exitCode = report(ratios) ? 0 : 1;
+  process.exitCode = results.report() ? 0 : 1;
 }
 
 main().catch((error: unknown) => {

@@ -3,7 +3,7 @@ import { drainClicks } from '../src/links-host/jobs.ts';
 import { exitOf, type Server, startNode, startServer } from './children.ts';
 import { alternate, median, medianRatio, percentile } from './load.ts';
 import { makeLinks } from './make-links.ts';
-import { progress, type Ratio, round } from './report.ts';
+import { type Add, progress, type Ratio, round } from './report.ts';
 
 /** What the measurements of clicks need: engines, and the API as one process on them. No worker beside it. */
 export interface ClickSitting {
@@ -112,13 +112,12 @@ function besideOf(name: string, measured: string, side: Clicked[], other: Clicke
 }
 
 /** Redirects/s of the API, each click durable in Redis before its answer, beside a Fastify that only redirects. */
-export async function measureRedirects(sitting: ClickSitting): Promise<Ratio[]> {
+export async function measureRedirects(sitting: ClickSitting, add: Add): Promise<void> {
   const { env, context, api, rounds, clickMs } = sitting;
   const startBeside = (script: string, ...more: string[]) =>
     startServer((port) => [script, String(LINKS), String(port), ...more], env);
   const bare = await startBeside('bench/bare-redirect.ts');
   const durable = await startBeside('bench/bare-redirect.ts', 'durable');
-  const ratios: Ratio[] = [];
   try {
     for (const { connections, floor } of FLOORS) {
       progress(`Clicking over ${connections} connections`);
@@ -130,7 +129,7 @@ export async function measureRedirects(sitting: ClickSitting): Promise<Ratio[]> 
       const sides = (forMs: number) => [api, bare, durable].map((server) => side(server, forMs));
       await alternate(1, sides(WARM_UP_MS));
       const [ours = [], theirs = [], kept = []] = await alternate(rounds, sides(clickMs));
-      ratios.push(
+      add(
         ratioOf(connections, floor, ours, theirs),
         besideOf(`redirects_durable_to_bare_${connections}`, 'a bare Fastify, durable, and without', kept, theirs),
         besideOf(`redirects_to_durable_bare_${connections}`, 'the API and a bare Fastify, both durable', ours, kept),
@@ -141,5 +140,4 @@ export async function measureRedirects(sitting: ClickSitting): Promise<Ratio[]> 
   } finally {
     for (const server of [bare, durable]) await server.stop();
   }
-  return ratios;
 }
