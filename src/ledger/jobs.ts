@@ -6,7 +6,7 @@ import { listBrandIds } from './queries.ts';
 import { rebuildFigures } from './rebuild.ts';
 import { compareFigures } from './verify.ts';
 
-type Engines = Pick<Context, 'postgres' | 'redis' | 'clickhouse' | 'log'>;
+type Engines = Pick<Context, 'postgres' | 'redis' | 'clickhouse' | 'log' | 'failures'>;
 
 /** A rebuild fails also when clicks went on meanwhile. */
 const TRIES = 3;
@@ -27,7 +27,7 @@ async function mend(engines: Engines, brandId: string): Promise<void> {
 
 /** Mends each of the brands, and answers those where that failed for a reason of their own. */
 async function mendEach(engines: Engines, brandIds: readonly string[]): Promise<string[]> {
-  const { postgres, redis, clickhouse, log } = engines;
+  const { postgres, redis, clickhouse, failures } = engines;
   const failed: string[] = [];
   for (const brandId of brandIds) {
     try {
@@ -35,7 +35,7 @@ async function mendEach(engines: Engines, brandIds: readonly string[]): Promise<
     } catch (error) {
       // With an engine away every brand would fail: all are mended once it is back.
       await Promise.all([postgres.ping(), redis.ping(), clickhouse.ping()]);
-      log.error({ err: error, brandId }, 'figures of a brand are not mended; other brands go on');
+      failures.failed('reconciling the figures of a brand', error, { brandId });
       failed.push(brandId);
     }
   }

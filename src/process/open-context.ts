@@ -13,6 +13,7 @@ import { openPostgres } from '../engines/postgres/open.ts';
 import { openRedis } from '../engines/redis/open.ts';
 import { type Clock, systemClock } from '../values/clock.ts';
 import type { Log } from '../values/log.ts';
+import { openRepeatedFailures } from '../values/repeated-failures.ts';
 import { readSecrets } from '../values/secrets.ts';
 import { openSandboxClock } from './sandbox-clock.ts';
 
@@ -79,7 +80,8 @@ export function openContext(
   const pageLinks = openPageLinks(config, secrets);
   return {
     context: {
-      ...{ config, log, clock: clock ?? sandbox?.clock ?? systemClock },
+      ...{ config, log, failures: openRepeatedFailures(log, systemClock) },
+      clock: clock ?? sandbox?.clock ?? systemClock,
       ...{ postgres, redis, elastic, directory, clickhouse, secrets, files, mailer, pageLinks },
       stopping: new AbortController(),
     },
