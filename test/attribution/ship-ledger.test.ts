@@ -212,10 +212,10 @@ describe('X-Data-As-Of', () => {
     await ship(app, link.brandId);
     let rebuilds = 0;
     const rebuilding = (async () => {
-      for (; rebuilds < 3; rebuilds += 1) await rebuildFigures(app.context, link.brandId);
+      for (; rebuilds < 2; rebuilds += 1) await rebuildFigures(app.context, link.brandId);
     })();
     let [said, unsaid] = [0, 0];
-    while (rebuilds < 3) {
+    while (rebuilds < 2) {
       let counts: unknown;
       const at = await asOf(app.context, link.brandId, async () => {
         counts = await countsOf(link);
