@@ -12,7 +12,7 @@ import { measureDrain } from './drain.ts';
 import { type FiguresScale, measureFigures } from './figures.ts';
 import { measureIngest } from './ingest.ts';
 import { withOwnData } from './own-data.ts';
-import { type ClickSitting, measureRedirects, prepareClicks } from './redirects.ts';
+import { type ClickSession, measureRedirects, prepareClicks } from './redirects.ts';
 import { openResults, progress, type Results } from './report.ts';
 
 const EVENTS = 10_000_000;
@@ -65,11 +65,11 @@ async function measureStreams(results: Results, config: Config, urls: EngineUrls
   const { context, close } = openContext(config, urls);
   try {
     await context.redis.ready();
-    const sitting: ClickSitting = { env, context, api, ...effort };
-    await prepareClicks(sitting);
-    await results.part('redirects', (add) => measureRedirects(sitting, add));
-    await results.part('drain', (add) => measureDrain(sitting, add));
-    await results.part('ingest', (add) => measureIngest(sitting, add));
+    const session: ClickSession = { env, context, api, ...effort };
+    await prepareClicks(session);
+    await results.part('redirects', (add) => measureRedirects(session, add));
+    await results.part('drain', (add) => measureDrain(session, add));
+    await results.part('ingest', (add) => measureIngest(session, add));
   } finally {
     await api.stop();
     await close();

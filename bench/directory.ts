@@ -16,7 +16,7 @@ import { measurePostgres } from './postgres.ts';
 import { makeKinds, shuffled } from './queries.ts';
 import { openResults, progress, type Results } from './report.ts';
 import { assertSameAnswers, prepareSearches } from './searches.ts';
-import { type Scale, type Sitting, someOfEach, targetApi, targetElastic } from './sitting.ts';
+import { type Scale, type Session, someOfEach, targetApi, targetElastic } from './session.ts';
 import { measureStart, type Started } from './start.ts';
 import { measureUpdates } from './updates.ts';
 
@@ -57,7 +57,7 @@ const options = benchCommand(
   .parse()
   .opts<{ quick?: true }>();
 
-async function openSitting(config: Config, scale: Scale, started: Started) {
+async function openSession(config: Config, scale: Scale, started: Started) {
   const { urls, env, api } = started;
   const { context, close } = openContext(config, urls);
   await context.redis.ready();
@@ -70,20 +70,20 @@ async function openSitting(config: Config, scale: Scale, started: Started) {
   progress('Preparing queries');
   const searches = shuffled(await prepareSearches(context, kinds), SEED);
   const asCaller = () => ({ authorization: `Bearer ${nextKey()}` });
-  const sitting: Sitting = { scale, config, urls, env, context, index, searches, api, nextKey, asCaller };
-  return { sitting, close };
+  const session: Session = { scale, config, urls, env, context, index, searches, api, nextKey, asCaller };
+  return { session, close };
 }
 
-async function measureSearches(results: Results, sitting: Sitting, dataName: string): Promise<void> {
+async function measureSearches(results: Results, session: Session, dataName: string): Promise<void> {
   progress('Comparing answers');
-  const checked = someOfEach(sitting.searches, CHECK_EVERY);
-  await assertSameAnswers(targetApi(sitting, sitting.api), targetElastic(sitting), checked);
-  await results.part('mix', (add) => measureMix(sitting, add));
-  await results.part('cached', (add) => measureCached(sitting, add));
-  await results.part('naive', (add) => measureNaive(sitting, add));
-  await results.part('pages', (add) => measurePages(sitting, add));
-  await results.part('postgres', (add) => measurePostgres(sitting, dataName, add));
-  await results.part('updates', (add) => measureUpdates(sitting, add));
+  const checked = someOfEach(session.searches, CHECK_EVERY);
+  await assertSameAnswers(targetApi(session, session.api), targetElastic(session), checked);
+  await results.part('mix', (add) => measureMix(session, add));
+  await results.part('cached', (add) => measureCached(session, add));
+  await results.part('naive', (add) => measureNaive(session, add));
+  await results.part('pages', (add) => measurePages(session, add));
+  await results.part('postgres', (add) => measurePostgres(session, dataName, add));
+  await results.part('updates', (add) => measureUpdates(session, add));
 }
 
 async function measureAll(results: Results, config: Config, scale: Scale, dataName: string): Promise<void> {
@@ -95,9 +95,9 @@ async function measureAll(results: Results, config: Config, scale: Scale, dataNa
     const folder = path.join(engineFolder(config.directory), dataName);
     await results.part('import', (add) => measureImport(scale, folder, started.urls.elasticsearch, started.env, add));
     await results.part('searches', async () => {
-      const { sitting, close } = await openSitting(config, scale, started);
+      const { session, close } = await openSession(config, scale, started);
       try {
-        await measureSearches(results, sitting, dataName);
+        await measureSearches(results, session, dataName);
       } finally {
         await close();
       }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { integer, query } from '../src/engines/clickhouse/query.ts';
 import { drainClicks } from '../src/links-host/jobs.ts';
 import { alternate, median } from './load.ts';
-import { type ClickSitting, clickOn } from './redirects.ts';
+import { type ClickSession, clickOn } from './redirects.ts';
 import { type Add, progress, round } from './report.ts';
 
 const CONNECTIONS = 256;
@@ -14,26 +14,26 @@ interface Drained {
   rows: number;
 }
 
-async function countRows({ context }: ClickSitting): Promise<number> {
+async function countRows({ context }: ClickSession): Promise<number> {
   const [row] = await query(context.clickhouse, z.object({ rows: integer }), 'SELECT count() AS rows FROM clicks_v1');
   return row?.rows ?? 0;
 }
 
-async function clickAndDrain(sitting: ClickSitting): Promise<Drained> {
-  const { perSecond } = await clickOn(sitting, sitting.api, CONNECTIONS, sitting.clickMs);
-  const before = await countRows(sitting);
+async function clickAndDrain(session: ClickSession): Promise<Drained> {
+  const { perSecond } = await clickOn(session, session.api, CONNECTIONS, session.clickMs);
+  const before = await countRows(session);
   const from = performance.now();
-  await drainClicks(sitting.context);
+  await drainClicks(session.context);
   const seconds = (performance.now() - from) / 1000;
-  const rows = (await countRows(sitting)) - before;
+  const rows = (await countRows(session)) - before;
   return { clicked: perSecond, drained: rows / seconds, rows };
 }
 
 /** How fast a drain is beside how fast one process can be clicked: it must catch up with several of them. */
-export async function measureDrain(sitting: ClickSitting, add: Add): Promise<void> {
+export async function measureDrain(session: ClickSession, add: Add): Promise<void> {
   progress('Clicking and draining');
-  await drainClicks(sitting.context);
-  const [results = []] = await alternate(sitting.rounds, [() => clickAndDrain(sitting)]);
+  await drainClicks(session.context);
+  const [results = []] = await alternate(session.rounds, [() => clickAndDrain(session)]);
   const rows = results.reduce((sum, result) => sum + result.rows, 0);
   add({
     name: 'drain_to_redirects',

@@ -8,7 +8,7 @@ import { exitOf, startNode } from './children.ts';
 import { writeCreators } from './directory-file.ts';
 import { alternate, median, medianRatio } from './load.ts';
 import { type Add, progress, round } from './report.ts';
-import type { Scale } from './sitting.ts';
+import type { Scale } from './session.ts';
 
 const Imported = z.object({
   documents: z.number(),

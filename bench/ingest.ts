@@ -4,7 +4,7 @@ import { Pool } from 'undici';
 import type { Context } from '../src/api/context.ts';
 import { alternate, median, medianRatio, percentile } from './load.ts';
 import { type Delivery, deliveryOf, makeShop, type Shop } from './make-stores.ts';
-import type { ClickSitting } from './redirects.ts';
+import type { ClickSession } from './redirects.ts';
 import { type Add, progress, type Ratio, round } from './report.ts';
 
 /** A brand's ledger is one chain: orders of one brand follow one another, those of several do not. */
@@ -35,7 +35,7 @@ async function each<T>(things: readonly T[], send: (thing: T) => Promise<void>):
   return { perSecond: (things.length * 1000) / (performance.now() - begun), latenciesMs };
 }
 
-async function tell(pool: Pool, { path, headers, body }: Delivery): Promise<void> {
+async function report(pool: Pool, { path, headers, body }: Delivery): Promise<void> {
   const answer = await pool.request({ method: 'POST', path, headers, body });
   const text = await answer.body.text();
   if (answer.statusCode !== 200) throw new Error(`${path} answered ${answer.statusCode}: ${text}`);
@@ -115,8 +115,8 @@ function ratiosOf(several: Ingested[], one: Ingested[], bare: Ingested[]): Ratio
 }
 
 /** Orders/s and their latency through the stores' door, beside bare rows in the same PostgreSQL. */
-export async function measureIngest(sitting: ClickSitting, add: Add): Promise<void> {
-  const { context, api, env, rounds } = sitting;
+export async function measureIngest(session: ClickSession, add: Add): Promise<void> {
+  const { context, api, env, rounds } = session;
   progress('Ingesting orders');
   const shops = await Promise.all(Array.from({ length: BRANDS }, (_, i) => makeShop(context, `bench store ${i}`)));
   const door = new Pool(api.url, { connections: CONNECTIONS });
@@ -130,9 +130,9 @@ export async function measureIngest(sitting: ClickSitting, add: Add): Promise<vo
       return deliveryOf(context, shop, Math.floor(i / of.length));
     });
   const ingest = async (count: number, of: readonly Shop[]) => {
-    const told = await each(deliveries(count, of), (delivery) => tell(door, delivery));
+    const reported = await each(deliveries(count, of), (delivery) => report(door, delivery));
     acknowledged += count;
-    return told;
+    return reported;
   };
   try {
     await ingest(WARM_UP_ORDERS, shops);

@@ -3,7 +3,7 @@ import { hashKey } from '../src/access/keys/key-form.ts';
 import { type Caller, findCaller } from '../src/access/keys/queries.ts';
 import { SEARCH_CREDITS } from '../src/directory/routes.ts';
 import type { Redis } from '../src/engines/redis/open.ts';
-import type { Sitting } from './sitting.ts';
+import type { Session } from './session.ts';
 import { answerInProcess } from './unmetered.ts';
 
 const CALLS = 6_000;
@@ -12,7 +12,7 @@ const WARM_UPS = 3;
 const IN_GROUP = 8;
 
 /** So many calls of the keys whose turn it is. */
-async function callsInTurn({ context, nextKey }: Sitting): Promise<MeterCall[]> {
+async function callsInTurn({ context, nextKey }: Session): Promise<MeterCall[]> {
   const callers = new Map<string, Caller | undefined>();
   const calls: MeterCall[] = [];
   while (calls.length < CALLS) {
@@ -25,10 +25,10 @@ async function callsInTurn({ context, nextKey }: Sitting): Promise<MeterCall[]> 
   return calls;
 }
 
-async function microsPerCall(sitting: Sitting, redis: Redis): Promise<number> {
-  const { postgres, clock } = sitting.context;
+async function microsPerCall(session: Session, redis: Redis): Promise<number> {
+  const { postgres, clock } = session.context;
   const meter = openMeter({ db: postgres.db, redis, clock }, async () => {});
-  const left = (await callsInTurn(sitting)).values();
+  const left = (await callsInTurn(session)).values();
   const work = async () => {
     // As in the API: a debit may wait for those of searches that run beside it.
     for (const call of left) await meter({ ...call, by: new Promise((resolve) => setImmediate(resolve)) });
@@ -50,12 +50,12 @@ export interface MeteringCost {
  * Microseconds of CPU that metering takes for one call. Alone it is cheaper than what the API saves without it: there
  * each answer of Redis also wakes the process once more.
  */
-export async function measureMeter(sitting: Sitting): Promise<MeteringCost> {
-  const { redis } = sitting.context;
+export async function measureMeter(session: Session): Promise<MeteringCost> {
+  const { redis } = session.context;
   const inProcess = answerInProcess(redis);
   for (let i = 0; i < WARM_UPS; i += 1) {
-    await microsPerCall(sitting, inProcess);
-    await microsPerCall(sitting, redis);
+    await microsPerCall(session, inProcess);
+    await microsPerCall(session, redis);
   }
-  return { inProcess: await microsPerCall(sitting, inProcess), alone: await microsPerCall(sitting, redis) };
+  return { inProcess: await microsPerCall(session, inProcess), alone: await microsPerCall(session, redis) };
 }

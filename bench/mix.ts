@@ -7,13 +7,13 @@ import {
   flawless,
   type Measured,
   repeated,
-  type Sitting,
+  type Session,
   shallowMix,
   someOfEach,
   targetApi,
   targetElastic,
   targetProxy,
-} from './sitting.ts';
+} from './session.ts';
 
 /** Longer than a running API takes to learn that the index was refreshed. */
 const REFRESH_SEEN_MS = 1_500;
@@ -37,18 +37,18 @@ async function withServers<T>(
   }
 }
 
-const altered = (sitting: Sitting, ...changes: string[]) =>
-  startServer(() => ['bench/altered-api.ts', ...changes], sitting.env);
+const altered = (session: Session, ...changes: string[]) =>
+  startServer(() => ['bench/altered-api.ts', ...changes], session.env);
 
-/** The API beside raw Elasticsearch, a bare proxy, and itself without metering, all in one sitting. */
-export async function measureMix(sitting: Sitting, add: Add): Promise<void> {
-  const { scale, api, urls } = sitting;
-  const mix = shallowMix(sitting);
+/** The API beside raw Elasticsearch, a bare proxy, and itself without metering, all in one session. */
+export async function measureMix(session: Session, add: Add): Promise<void> {
+  const { scale, api, urls } = session;
+  const mix = shallowMix(session);
   const shots = (side: 'api' | 'raw' | 'same') => mix.map((search) => search[side]);
-  const proxy = startServer((port) => ['bench/proxy.ts', urls.elasticsearch, String(port)], sitting.env);
-  await withServers([proxy, altered(sitting, 'unmetered')], async ([bare, unmetered]) => {
+  const proxy = startServer((port) => ['bench/proxy.ts', urls.elasticsearch, String(port)], session.env);
+  await withServers([proxy, altered(session, 'unmetered')], async ([bare, unmetered]) => {
     if (!bare || !unmetered) throw new Error('A side of the mix did not start.');
-    const [ours, raw, free] = [targetApi(sitting, api), targetElastic(sitting), targetApi(sitting, unmetered)];
+    const [ours, raw, free] = [targetApi(session, api), targetElastic(session), targetApi(session, unmetered)];
     const through = targetProxy(bare);
     const sides = [
       (times: number) => flawless('API', ours, repeated(shots('api'), times), api),
@@ -81,19 +81,19 @@ export async function measureMix(sitting: Sitting, add: Add): Promise<void> {
         warm: "the API's counts and keys",
       },
     );
-    await addMetering(sitting, costs(apiRuns), costs(freeRuns), add);
+    await addMetering(session, costs(apiRuns), costs(freeRuns), add);
   });
-  await measureCold(sitting, add);
+  await measureCold(session, add);
 }
 
 /** What metering takes of a search's CPU, given what one costs with it and without. */
 async function addMetering(
-  sitting: Sitting,
+  session: Session,
   metered: readonly number[],
   unmetered: readonly number[],
   add: Add,
 ): Promise<void> {
-  const meter = await measureMeter(sitting);
+  const meter = await measureMeter(session);
   const metering = metered.map((cost, i) => Math.max(0, cost - (unmetered[i] ?? Number.NaN)) + meter.inProcess);
   add(
     {
@@ -118,10 +118,10 @@ async function addMetering(
 }
 
 /** The same comparison with no count known, neither to the API nor to Elasticsearch's request cache. */
-async function measureCold(sitting: Sitting, add: Add): Promise<void> {
-  const { scale, context, index, api } = sitting;
-  const mix = shallowMix(sitting);
-  const [ours, raw] = [targetApi(sitting, api), targetElastic(sitting)];
+async function measureCold(session: Session, add: Add): Promise<void> {
+  const { scale, context, index, api } = session;
+  const mix = shallowMix(session);
+  const [ours, raw] = [targetApi(session, api), targetElastic(session)];
   async function forget(): Promise<void> {
     await context.elastic.client.indices.refresh({ index });
     await context.elastic.client.indices.clearCache({ index, request: true });
@@ -154,18 +154,18 @@ async function measureCold(sitting: Sitting, add: Add): Promise<void> {
 }
 
 /** Byte for byte what the API sends, with Elasticsearch's request cache on and warm: what the API itself costs. */
-export async function measureCached(sitting: Sitting, add: Add): Promise<void> {
-  const { scale, urls } = sitting;
-  const mix = shallowMix(sitting);
+export async function measureCached(session: Session, add: Add): Promise<void> {
+  const { scale, urls } = session;
+  const mix = shallowMix(session);
   const servers = [
-    altered(sitting, 'request-cache'),
-    altered(sitting, 'request-cache', 'unmetered'),
-    startServer((port) => ['bench/proxy.ts', urls.elasticsearch, String(port)], sitting.env),
+    altered(session, 'request-cache'),
+    altered(session, 'request-cache', 'unmetered'),
+    startServer((port) => ['bench/proxy.ts', urls.elasticsearch, String(port)], session.env),
   ];
   await withServers(servers, async ([server, unmetered, proxy]) => {
     if (!server || !unmetered || !proxy) throw new Error('A side with the request cache did not start.');
-    const [ours, raw] = [targetApi(sitting, server), targetElastic(sitting)];
-    const [free, through] = [targetApi(sitting, unmetered), targetProxy(proxy)];
+    const [ours, raw] = [targetApi(session, server), targetElastic(session)];
+    const [free, through] = [targetApi(session, unmetered), targetProxy(proxy)];
     const apiShots = mix.map((search) => search.api);
     const rawShots = mix.map(({ same }) => ({ ...same, path: `${same.path}&request_cache=true` }));
     const run = (times: number) => [
@@ -211,17 +211,17 @@ export async function measureCached(sitting: Sitting, add: Add): Promise<void> {
 }
 
 /** All kinds, deep pages included, beside what a caller without the API would do: from, size and an exact total. */
-export async function measureNaive(sitting: Sitting, add: Add): Promise<void> {
-  const { scale, api } = sitting;
-  const some = someOfEach(sitting.searches, scale.slowStep);
-  const [ours, raw] = [targetApi(sitting, api), targetElastic(sitting)];
+export async function measureNaive(session: Session, add: Add): Promise<void> {
+  const { scale, api } = session;
+  const some = someOfEach(session.searches, scale.slowStep);
+  const [ours, raw] = [targetApi(session, api), targetElastic(session)];
   progress('API and naive Elasticsearch, all kinds');
   const run = () =>
     flawless(
       'API',
       ours,
       repeated(
-        sitting.searches.map((search) => search.api),
+        session.searches.map((search) => search.api),
         scale.repeats,
       ),
     );

@@ -2,7 +2,7 @@ import type { Sort } from '../src/directory/query.ts';
 import { latencyMs, median, percentile, type Shot } from './load.ts';
 import { shuffled } from './queries.ts';
 import { type Add, progress, round } from './report.ts';
-import { type Sitting, targetApi } from './sitting.ts';
+import { type Session, targetApi } from './session.ts';
 
 const LIMIT = 100;
 /** So many different last pages: none is asked often enough to be an answer that some cache holds. */
@@ -16,9 +16,9 @@ const shot = (sort: Sort, page: number): Shot => ({
 });
 
 /** The last page of the whole directory beside its first, one request at a time, in turn. */
-export async function measurePages(sitting: Sitting, add: Add): Promise<void> {
-  const { scale, api } = sitting;
-  const target = targetApi(sitting, api);
+export async function measurePages(session: Session, add: Add): Promise<void> {
+  const { scale, api } = session;
+  const target = targetApi(session, api);
   for (const sort of ['followers', 'engagement'] as const) {
     progress(`Page ${scale.lastPage} and page 1 by ${sort}`);
     const lasts = shuffled(

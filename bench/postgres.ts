@@ -8,7 +8,7 @@ import { INDEXES, lineOf, type SqlSearch, sqlOf, TABLE } from './postgres-querie
 import { startPostgres } from './postgres-server.ts';
 import { type Add, progress, round } from './report.ts';
 import type { Search } from './searches.ts';
-import { flawless, repeated, type Sitting, shallowMix, someOfEach, targetApi } from './sitting.ts';
+import { flawless, repeated, type Session, shallowMix, someOfEach, targetApi } from './session.ts';
 
 const CHECK_EVERY = 15;
 
@@ -43,8 +43,8 @@ async function searchesPerSecond(pool: Pool, statements: readonly SqlSearch[]): 
 }
 
 /** PostgreSQL must have understood the queries as the API does. */
-async function assertSameTotals(sitting: Sitting, pool: Pool, searches: readonly Search[]): Promise<void> {
-  const api = targetApi(sitting, sitting.api);
+async function assertSameTotals(session: Session, pool: Pool, searches: readonly Search[]): Promise<void> {
+  const api = targetApi(session, session.api);
   for (const { api: shot, parameters } of searches) {
     const answer = JSON.stringify(await readJson(api, shot));
     const { rows } = await pool.query(sqlOf(parameters).count);
@@ -56,13 +56,13 @@ async function assertSameTotals(sitting: Sitting, pool: Pool, searches: readonly
 }
 
 /** The first ten kinds on PostgreSQL with the indexes that help it, exact totals on both sides. */
-export async function measurePostgres(sitting: Sitting, dataName: string, add: Add): Promise<void> {
-  const { scale, api, config } = sitting;
+export async function measurePostgres(session: Session, dataName: string, add: Add): Promise<void> {
+  const { scale, api, config } = session;
   const server = await startPostgres(config, dataName, CONNECTIONS);
   try {
     await fill(server.pool, server.folder, scale.creators);
-    const mix = shallowMix(sitting);
-    await assertSameTotals(sitting, server.pool, someOfEach(mix, CHECK_EVERY));
+    const mix = shallowMix(session);
+    await assertSameTotals(session, server.pool, someOfEach(mix, CHECK_EVERY));
     const some = someOfEach(mix, scale.slowStep).map(({ parameters }) => sqlOf(parameters));
     progress('API and PostgreSQL');
     await searchesPerSecond(server.pool, some);
@@ -71,7 +71,7 @@ export async function measurePostgres(sitting: Sitting, dataName: string, add: A
       scale.repeats,
     );
     const [ours = [], theirs = []] = await alternate(scale.slowRounds, [
-      async () => (await flawless('API', targetApi(sitting, api), shots)).perSecond,
+      async () => (await flawless('API', targetApi(session, api), shots)).perSecond,
       () => searchesPerSecond(server.pool, some),
     ]);
     add({

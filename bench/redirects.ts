@@ -6,7 +6,7 @@ import { makeLinks } from './make-links.ts';
 import { type Add, progress, type Ratio, round } from './report.ts';
 
 /** What the measurements of clicks need: engines, and the API as one process on them. No worker beside it. */
-export interface ClickSitting {
+export interface ClickSession {
   env: Record<string, string>;
   context: Context;
   api: Server;
@@ -19,7 +19,7 @@ const LINKS = 200;
 /** The API's clicks become faster for about as long; a bare redirect is compiled sooner. */
 const WARM_UP_MS = 5_000;
 /** Of processes that click: one would be the limit itself. */
-const CLICKERS = 2;
+const GENERATORS = 2;
 const FLOORS = [
   { connections: 256, floor: 0.8 },
   { connections: 64, floor: 0.65 },
@@ -38,29 +38,29 @@ interface Said {
 }
 
 /** What one process that clicks has seen. */
-async function clicker(env: Record<string, string>, args: readonly number[]): Promise<Said> {
-  const child = startNode(['bench/clicker.ts', ...args.map(String)], env);
+async function generator(env: Record<string, string>, args: readonly number[]): Promise<Said> {
+  const child = startNode(['bench/load-generator.ts', ...args.map(String)], env);
   let said = '';
   child.stdout?.on('data', (chunk: Buffer) => {
     said += chunk;
   });
   child.stderr?.pipe(process.stderr);
   const code = await exitOf(child);
-  if (code !== 0) throw new Error(`The clicker ended with ${code}.`);
+  if (code !== 0) throw new Error(`The load generator ended with ${code}.`);
   return JSON.parse(said);
 }
 
 /** Clicks on a server's links from so many connections. Every answer must be a redirect. */
 export async function clickOn(
-  { env }: Pick<ClickSitting, 'env'>,
+  { env }: Pick<ClickSession, 'env'>,
   server: Server,
   connections: number,
   forMs: number,
 ): Promise<Clicked> {
   const port = Number(new URL(server.url).port);
-  const each = connections / CLICKERS;
+  const each = connections / GENERATORS;
   const said = await Promise.all(
-    Array.from({ length: CLICKERS }, (_, number) => clicker(env, [port, each, forMs, LINKS, number])),
+    Array.from({ length: GENERATORS }, (_, number) => generator(env, [port, each, forMs, LINKS, number])),
   );
   const refused = said.reduce((sum, one) => sum + one.refused, 0);
   if (refused > 0) throw new Error(`${refused} clicks were not redirected.`);
@@ -75,8 +75,8 @@ async function lostClicks(server: Server): Promise<number> {
   return Number(/^rollcall_clicks_lost_total (\d+)$/m.exec(text)?.[1]);
 }
 
-/** Links that can be clicked on the API; once per sitting. */
-export async function prepareClicks({ context }: ClickSitting): Promise<void> {
+/** Links that can be clicked on the API; once per session. */
+export async function prepareClicks({ context }: ClickSession): Promise<void> {
   await makeLinks(context, LINKS);
 }
 
@@ -112,8 +112,8 @@ function besideOf(name: string, measured: string, side: Clicked[], other: Clicke
 }
 
 /** Redirects/s of the API, each click durable in Redis before its answer, beside a Fastify that only redirects. */
-export async function measureRedirects(sitting: ClickSitting, add: Add): Promise<void> {
-  const { env, context, api, rounds, clickMs } = sitting;
+export async function measureRedirects(session: ClickSession, add: Add): Promise<void> {
+  const { env, context, api, rounds, clickMs } = session;
   const startBeside = (script: string, ...more: string[]) =>
     startServer((port) => [script, String(LINKS), String(port), ...more], env);
   const bare = await startBeside('bench/bare-redirect.ts');
@@ -124,7 +124,7 @@ export async function measureRedirects(sitting: ClickSitting, add: Add): Promise
       const side = (server: Server, forMs: number) => async () => {
         // Redis is not to be slowed by what it holds for nobody: a worker would have drained it.
         await drainClicks(context);
-        return await clickOn(sitting, server, connections, forMs);
+        return await clickOn(session, server, connections, forMs);
       };
       const sides = (forMs: number) => [api, bare, durable].map((server) => side(server, forMs));
       await alternate(1, sides(WARM_UP_MS));

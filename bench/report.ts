@@ -29,8 +29,8 @@ export function progress(line: string): void {
 
 function row(ratio: Ratio): string[] {
   const floor = ratio.floor === null ? '-' : `${ratio.bound === 'at least' ? '>=' : '<='} ${ratio.floor}`;
-  const verdict = ratio.isFailed ? 'FAILED' : ratio.floor === null ? '' : passes(ratio) ? 'ok' : 'MISSED';
-  return [ratio.name, ratio.isFailed ? '-' : String(round(ratio.value)), floor, verdict, ratio.measured, ratio.warm];
+  const result = ratio.isFailed ? 'FAILED' : ratio.floor === null ? '' : passes(ratio) ? 'ok' : 'MISSED';
+  return [ratio.name, ratio.isFailed ? '-' : String(round(ratio.value)), floor, result, ratio.measured, ratio.warm];
 }
 
 function table(rows: readonly string[][]): string {

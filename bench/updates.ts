@@ -3,7 +3,7 @@ import { documentOf } from '../src/directory/document.ts';
 import { sampleCreators } from './directory-file.ts';
 import { alternate, median, medianRatio } from './load.ts';
 import { type Add, progress, round } from './report.ts';
-import { flawless, type Sitting, shallowMix, targetApi } from './sitting.ts';
+import { flawless, type Session, shallowMix, targetApi } from './session.ts';
 
 const UPDATES_PER_SECOND = 1_000;
 const UPDATES_AT_ONCE = 100;
@@ -20,14 +20,14 @@ function prepareUpdates(creators: number): string[] {
 }
 
 /** Sends updates at a steady rate until `isOver`; fails when Elasticsearch cannot keep up. */
-async function keepUpdating(sitting: Sitting, bodies: readonly string[], isOver: () => boolean): Promise<void> {
-  const { elastic } = sitting.context;
+async function keepUpdating(session: Session, bodies: readonly string[], isOver: () => boolean): Promise<void> {
+  const { elastic } = session.context;
   const everyMs = (UPDATES_AT_ONCE * 1000) / UPDATES_PER_SECOND;
   const from = performance.now();
   let sent = 0;
   for (; !isOver(); sent += 1) {
     const body = bodies[sent % bodies.length] ?? '';
-    const path = `/${sitting.index}/_bulk?filter_path=errors`;
+    const path = `/${session.index}/_bulk?filter_path=errors`;
     const answer = await elastic.post(path, body, { contentType: 'application/x-ndjson' });
     if (answer.toString() !== '{"errors":false}') throw new Error('An update was refused.');
     await pause(Math.max(0, from + (sent + 1) * everyMs - performance.now()));
@@ -37,10 +37,10 @@ async function keepUpdating(sitting: Sitting, bodies: readonly string[], isOver:
 }
 
 /** Searches while the live index is written to, beside searches while it is not. */
-export async function measureUpdates(sitting: Sitting, add: Add): Promise<void> {
-  const { scale, api, context, index } = sitting;
-  const shots = shallowMix(sitting).map((search) => search.api);
-  const target = targetApi(sitting, api);
+export async function measureUpdates(session: Session, add: Add): Promise<void> {
+  const { scale, api, context, index } = session;
+  const shots = shallowMix(session).map((search) => search.api);
+  const target = targetApi(session, api);
   const bodies = prepareUpdates(scale.creators);
   const search = async () => (await flawless('API', target, shots, { pid: api.pid, forMs: scale.updateMs })).perSecond;
 
@@ -59,7 +59,7 @@ export async function measureUpdates(sitting: Sitting, add: Add): Promise<void> 
     async () => {
       await settle();
       let isOver = false;
-      const updating = keepUpdating(sitting, bodies, () => isOver);
+      const updating = keepUpdating(session, bodies, () => isOver);
       const result = await search();
       isOver = true;
       await updating;

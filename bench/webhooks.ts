@@ -9,13 +9,14 @@ import { inWork } from '../src/api/work.ts';
 import { type Config, readConfig } from '../src/config.ts';
 import { migratePostgres } from '../src/engines/postgres/migrate.ts';
 import { startEmbedded } from '../src/local/engines/start.ts';
-import { relayAll } from '../src/outbox/relay.ts';
+import { openRelay } from '../src/outbox/relay.ts';
 import { assertNode } from '../src/process/node-version.ts';
 import { openContext } from '../src/process/open-context.ts';
 import { createBrand } from '../src/resources/brands/actions.ts';
 import { createSubscription } from '../src/resources/webhooks/actions.ts';
 import { webhookConsumer } from '../src/resources/webhooks/fan-out.ts';
 import { startDelivering } from '../src/resources/webhooks/sending/loop.ts';
+import { openDue } from '../src/values/due.ts';
 import { SECRET, startNode, stopNode } from './children.ts';
 import { benchCommand } from './command.ts';
 import { withOwnData } from './own-data.ts';
@@ -196,12 +197,17 @@ async function measureAll(results: Results, config: Config, urls: { postgres: st
   const receiver = await startReceiver(config);
   await results.part('event', async (add) => add(await measureEvent(context)));
   const loop = startDelivering(context);
-  const consumer = webhookConsumer(context.clock);
   const stopping = new AbortController();
+  const relay = openRelay({
+    db: context.postgres.db,
+    consumer: webhookConsumer(context.clock),
+    log: context.log,
+    due: openDue(context.clock),
+    given: loop.wake,
+  });
   const relaying = (async () => {
     while (!stopping.signal.aborted) {
-      await relayAll(context.postgres.db, consumer, context.log);
-      loop.wake();
+      await relay(stopping.signal);
       await pause(500);
     }
   })();

@@ -9,7 +9,7 @@ import { choosePort, listen, withLinksOn } from './process/listen.ts';
 import { migrate } from './process/migrate.ts';
 import { assertNode } from './process/node-version.ts';
 import { configuredUrls, openContext } from './process/open-context.ts';
-import { openShutdown, tell } from './process/shutdown.ts';
+import { openShutdown, reportFailure } from './process/shutdown.ts';
 import { listening, report, step, welcome } from './process/terminal.ts';
 import { ensureClient } from './web-app/build.ts';
 
@@ -24,7 +24,7 @@ async function webAppOf(directory: string): Promise<{ webApp?: string }> {
   try {
     return { webApp: await step('Web app', () => ensureClient(directory)) };
   } catch (error) {
-    tell(error);
+    reportFailure(error);
     return {};
   }
 }
@@ -68,7 +68,7 @@ async function main(): Promise<void> {
 main().catch(async (error: unknown) => {
   // What fails because it is being stopped is no news.
   if (shutdown.isEnding()) return;
-  tell(error);
+  reportFailure(error);
   await shutdown.end();
   process.exit(1);
 });

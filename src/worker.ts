@@ -3,7 +3,7 @@ import { openProgram } from './process/commands/program.ts';
 import { startJobs } from './process/jobs.ts';
 import { assertNode } from './process/node-version.ts';
 import { configuredUrls, openContext } from './process/open-context.ts';
-import { openShutdown, tell } from './process/shutdown.ts';
+import { openShutdown, reportFailure } from './process/shutdown.ts';
 import { report } from './process/terminal.ts';
 import { ignoreFailure } from './values/errors.ts';
 
@@ -26,6 +26,6 @@ try {
   shutdown.started();
   report('worker started');
 } catch (error) {
-  tell(error);
+  reportFailure(error);
   process.exit();
 }

@@ -1,9 +1,9 @@
 import { addAbortSignal } from 'node:stream';
 import { creditHeaders, creditsExhausted } from '../access/credits/headers.ts';
+import { openHeadroom } from '../access/credits/headroom.ts';
 import { type Metered, openMeter, rateLimitOf } from '../access/credits/meter.ts';
 import { openMetering } from '../access/credits/metering.ts';
 import { openRefund } from '../access/credits/refund.ts';
-import { openRoom } from '../access/credits/room.ts';
 import { type Identified, openIdentity, type Request } from '../access/keys/identify.ts';
 import { type Keys, openKeys } from '../access/keys/keys.ts';
 import type { Caller } from '../access/keys/queries.ts';
@@ -57,7 +57,7 @@ export function openDoor(context: Context, metrics: Metrics): Door {
   const identity = openIdentity(keys, addresses, clock);
   const refund = openRefund(engines, context);
   const meter = openMetering(openMeter(engines, refund), identity, metrics, clock);
-  const room = openRoom();
+  const headroom = openHeadroom();
   /** Until when a caller is over its rate: what it sends is not read meanwhile. */
   const overUntil = new WeakMap<Caller, number>();
   const stopping = new AbortController();
@@ -68,7 +68,7 @@ export function openDoor(context: Context, metrics: Metrics): Door {
    */
   function beginAhead(request: Request, caller: Caller, decision: Decision): Ahead | undefined {
     if ('refusal' in decision || decision.price === 0) return undefined;
-    if (!room.isWide(caller, decision.price, clock.now().getTime())) return undefined;
+    if (!headroom.isAmple(caller, decision.price, clock.now().getTime())) return undefined;
     const headers: Ahead['headers'] = [];
     const setHeader: SetHeader = (name, value) => void headers.push([name, value]);
     const answer = decision.prepared.run(context, caller, { ...request, setHeader });
@@ -86,9 +86,9 @@ export function openDoor(context: Context, metrics: Metrics): Door {
       const decision = isOver ? unread : decide(caller);
       const price = 'refusal' in decision ? 0 : decision.price;
       const ahead = countedAs === undefined ? beginAhead(request, caller, decision) : undefined;
-      room.forget(caller);
+      headroom.forget(caller);
       const metered = await meter(request, identified, { credits: price, countedAs, by: ahead?.answer });
-      room.note(caller, metered);
+      headroom.note(caller, metered);
       const isAllowed = metered.calls <= rateLimitOf(caller);
       if (!isAllowed) overUntil.set(caller, metered.windowEndMs);
       if (metered.state === 'ok' && !(isOver && isAllowed)) return { caller, decision, metered, ahead };

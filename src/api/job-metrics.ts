@@ -26,25 +26,25 @@ export interface JobRecorder {
   /** One pass of a job. */
   ran(job: string, isDone: boolean, seconds: number): void;
   /** Adds what was recorded since to everybody's figures: one command, whatever ran. */
-  tell(): Promise<void>;
+  report(): Promise<void>;
 }
 
 export function openJobRecorder(redis: Redis, clock: Clock): JobRecorder {
   const add = redis.script(ADD);
-  let untold = new Map<string, JobFigures>();
+  let unreported = new Map<string, JobFigures>();
   return {
     ran: (job, isDone, seconds) => {
-      const figures = untold.get(job) ?? { done: 0, failed: 0, seconds: 0, lastDoneAtMs: undefined };
-      untold.set(job, figures);
+      const figures = unreported.get(job) ?? { done: 0, failed: 0, seconds: 0, lastDoneAtMs: undefined };
+      unreported.set(job, figures);
       figures[isDone ? 'done' : 'failed'] += 1;
       figures.seconds += seconds;
       if (isDone) figures.lastDoneAtMs = clock.now().getTime();
     },
-    tell: async () => {
-      if (untold.size === 0) return;
-      const told = untold;
-      untold = new Map();
-      const lines = [...told].flatMap(([job, { done, failed, seconds, lastDoneAtMs }]) => [
+    report: async () => {
+      if (unreported.size === 0) return;
+      const reported = unreported;
+      unreported = new Map();
+      const lines = [...reported].flatMap(([job, { done, failed, seconds, lastDoneAtMs }]) => [
         ...[job, done, failed, seconds.toFixed(6), lastDoneAtMs === undefined ? '' : lastDoneAtMs / 1_000],
       ]);
       await add([FIGURES], lines);

@@ -98,15 +98,15 @@ interface Backlog {
 
 /** What is clicked and not in ClickHouse yet, asked of `backlogOf` at each scrape. */
 export function meterClicks({ registry }: Metrics, backlogOf: () => Promise<Backlog>): void {
-  let asked: Promise<Backlog | undefined> | undefined;
+  let requested: Promise<Backlog | undefined> | undefined;
   // Both gauges of a scrape say the same moment, whichever is collected first.
   const backlog = () => {
-    asked ??= backlogOf()
+    requested ??= backlogOf()
       .catch(() => undefined)
       .finally(() => {
-        asked = undefined;
+        requested = undefined;
       });
-    return asked;
+    return requested;
   };
   // Without Redis neither is known, and a scraper takes NaN for that.
   new Gauge({
@@ -159,15 +159,15 @@ export function meterMails({ registry }: Metrics, countMails: () => Promise<Mail
   });
 }
 
-/** Ledger entries that figures lack, asked of `countUnshipped` at each scrape. */
-export function meterLedger({ registry }: Metrics, countUnshipped: () => Promise<number>): void {
+/** Ledger entries that figures lack, asked of `countUnsynced` at each scrape. */
+export function meterLedger({ registry }: Metrics, countUnsynced: () => Promise<number>): void {
   new Gauge({
     name: 'rollcall_ledger_lag_entries',
     help: 'Entries of the ledger that are not in ClickHouse yet.',
     registers: [registry],
     async collect() {
       // Without PostgreSQL it is not known, and a scraper takes NaN for that.
-      this.set(await countUnshipped().catch(() => Number.NaN));
+      this.set(await countUnsynced().catch(() => Number.NaN));
     },
   });
 }

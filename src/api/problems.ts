@@ -11,7 +11,7 @@ export function isDeclared(shape: z.ZodObject, name: string): boolean {
 /** What a rule between fields looks at: a field that is missing, or that its own shape refused, may be anything. */
 export type Unchecked<Field extends string> = Partial<Record<Field, unknown>>;
 
-/** Of a rule between fields: it also runs beside a field that is wrong by itself, for every problem is told at once. */
+/** Of a rule between fields: it also runs beside a field that is wrong by itself, for every problem is reported at once. */
 export const besideOthers = {
   when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null && !Array.isArray(value),
 };

@@ -3,14 +3,14 @@ import { within } from '../values/within.ts';
 import type { Metrics } from './metrics.ts';
 
 /** An engine that hangs must not keep the other figures from being scraped. */
-const ASKED_WITHIN_MS = 1_000;
+const ANSWERED_WITHIN_MS = 1_000;
 
-/** Declares one gauge; its values are told by `tell`, from what was read for this scrape. */
+/** Declares one gauge; its values are set by `report`, from what was read for this scrape. */
 export type Declare<Facts> = <Label extends string>(
   name: string,
   help: string,
   labelNames: Label[],
-  tell: (gauge: Gauge<Label>, facts: Facts) => void,
+  report: (gauge: Gauge<Label>, facts: Facts) => void,
 ) => void;
 
 /**
@@ -18,29 +18,29 @@ export type Declare<Facts> = <Label extends string>(
  * What an engine does not tell is absent.
  */
 export function openScraped<Facts>({ registry }: Metrics, read: () => Promise<Facts>, keptMs = 0): Declare<Facts> {
-  let asked: Promise<Facts | undefined> | undefined;
-  let askedAtMs = Number.NEGATIVE_INFINITY;
+  let requested: Promise<Facts | undefined> | undefined;
+  let requestedAtMs = Number.NEGATIVE_INFINITY;
   let isAnswered = false;
   const facts = () => {
     const nowMs = performance.now();
-    if (asked && !(isAnswered && nowMs - askedAtMs >= keptMs)) return asked;
-    askedAtMs = nowMs;
+    if (requested && !(isAnswered && nowMs - requestedAtMs >= keptMs)) return requested;
+    requestedAtMs = nowMs;
     isAnswered = false;
-    asked = within(ASKED_WITHIN_MS, read())
+    requested = within(ANSWERED_WITHIN_MS, read())
       .catch(() => undefined)
       .finally(() => {
         isAnswered = true;
       });
-    return asked;
+    return requested;
   };
-  return (name, help, labelNames, tell) => {
+  return (name, help, labelNames, report) => {
     new Gauge({
       ...{ name, help, labelNames, registers: [registry] },
       async collect() {
         const known = await facts();
         this.reset();
         // Without labels a reset gauge is 0, which is not what is meant.
-        if (known) tell(this, known);
+        if (known) report(this, known);
         else if (labelNames.length === 0) this.set(Number.NaN);
       },
     });

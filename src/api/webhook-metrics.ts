@@ -4,15 +4,15 @@ import type { Metrics } from './metrics.ts';
 
 /** Deliveries and what becomes of them, asked of `read` at each scrape: workers have no port of their own. */
 export function meterWebhooks({ registry }: Metrics, read: () => Promise<WebhookFigures>, now: () => Date): void {
-  let asked: Promise<WebhookFigures | undefined> | undefined;
+  let requested: Promise<WebhookFigures | undefined> | undefined;
   // All gauges of a scrape say the same moment; without PostgreSQL none is known.
   const figures = () => {
-    asked ??= read()
+    requested ??= read()
       .catch(() => undefined)
       .finally(() => {
-        asked = undefined;
+        requested = undefined;
       });
-    return asked;
+    return requested;
   };
   const gauge = <Label extends string>(
     name: string,

@@ -52,10 +52,10 @@ export async function fetchPage(
 ): Promise<FoundPage> {
   const body = { track_total_hits: false, _source: true, sort: sortOf(sort), size: page.limit };
   if (page.offset + page.limit <= SHALLOW && !needsRegion(filter, sort)) {
-    const asked = { ...body, from: page.offset, query: queryOf(filter, sort) };
+    const requested = { ...body, from: page.offset, query: queryOf(filter, sort) };
     const known = counts.known(snapshot, filter);
-    if (known !== undefined) return { cards: await fetchCards(elastic, snapshot.index, asked), total: known };
-    const found = await fetchCounted(elastic, snapshot.index, asked);
+    if (known !== undefined) return { cards: await fetchCards(elastic, snapshot.index, requested), total: known };
+    const found = await fetchCounted(elastic, snapshot.index, requested);
     counts.keep(snapshot, filter, found.total);
     return found;
   }

@@ -1,19 +1,19 @@
 import type { Context } from '../api/context.ts';
 import type { Due } from '../values/due.ts';
-import { insertPostings } from './shipping/actions.ts';
+import { insertPostings } from './sync/actions.ts';
 import {
   type Batch,
   deleteSentBatches,
-  holdBehind,
-  holdOldestUnsent,
   insertBatch,
   insertPositions,
-  isAnythingToShip,
+  isAnythingToSync,
   listEntries,
+  lockBehind,
+  lockOldestUnsent,
   markSent,
   type Range,
-  tryHoldSending,
-} from './shipping/queries.ts';
+  tryLockSending,
+} from './sync/queries.ts';
 
 type Engines = Pick<Context, 'postgres' | 'clickhouse' | 'clock'>;
 
@@ -23,7 +23,7 @@ const MAX_BRANDS = 500;
 const SENT_KEPT_MS = 7 * 86_400_000;
 
 /** Cuts the brands' new entries to one batch. */
-function cut(behind: Awaited<ReturnType<typeof holdBehind>>): Range[] {
+function cut(behind: Awaited<ReturnType<typeof lockBehind>>): Range[] {
   let room = MAX_ENTRIES;
   return behind.flatMap(({ brandId, position, head }) => {
     const to = Math.min(head, position + room);
@@ -35,7 +35,7 @@ function cut(behind: Awaited<ReturnType<typeof holdBehind>>): Range[] {
 /** Puts the next entries of all brands into a batch; false when there were none. */
 async function claim({ postgres, clock }: Engines, after: Date | undefined): Promise<boolean> {
   return await postgres.db.transaction().execute(async (trx) => {
-    const ranges = cut(await holdBehind(trx, MAX_BRANDS, after));
+    const ranges = cut(await lockBehind(trx, MAX_BRANDS, after));
     if (ranges.length > 0) await insertBatch(trx, clock.now(), ranges);
     return ranges.length > 0;
   });
@@ -47,8 +47,8 @@ const tokenOf = ({ id, createdAt }: Batch) => `ledger:${id}:${createdAt.getTime(
 /** Sends the oldest batch; false when there was none to send, or it is another worker's. */
 async function sendOldest({ postgres, clickhouse, clock }: Engines): Promise<boolean> {
   return await postgres.db.transaction().execute(async (trx) => {
-    if (!(await tryHoldSending(trx))) return false;
-    const batch = await holdOldestUnsent(trx);
+    if (!(await tryLockSending(trx))) return false;
+    const batch = await lockOldestUnsent(trx);
     if (!batch) return false;
     const entries = [];
     for (const range of batch.ranges) entries.push(...(await listEntries(trx, range)));
@@ -62,17 +62,17 @@ async function sendOldest({ postgres, clickhouse, clock }: Engines): Promise<boo
  * Brings the ledgers' new entries into ClickHouse, each exactly once. What a batch holds is committed before it is sent,
  * so whoever sends it again after a crash sends the same rows under the same token, which ClickHouse drops.
  */
-export async function shipLedger(engines: Engines, after?: Date): Promise<void> {
+export async function syncLedger(engines: Engines, after?: Date): Promise<void> {
   await insertPositions(engines.postgres.db, after);
   while (await claim(engines, after));
   while (await sendOldest(engines));
 }
 
 /** Passes that ask first, in one statement, whether any brand moved of late. */
-export function openShipping(engines: Engines, due: Due): () => Promise<void> {
+export function openLedgerSync(engines: Engines, due: Due): () => Promise<void> {
   return async () =>
     await due.ask(async (after) => {
-      if (await isAnythingToShip(engines.postgres.db, after)) await shipLedger(engines, after);
+      if (await isAnythingToSync(engines.postgres.db, after)) await syncLedger(engines, after);
     });
 }
 

@@ -7,7 +7,7 @@ import { integer, MAX_IDS, queryInTime } from '../engines/clickhouse/query.ts';
 import { tsvTime } from '../engines/clickhouse/tsv.ts';
 import { ApiError, unavailable } from '../values/errors.ts';
 import { IS_ANYTHING, rawRows, SUMS } from './columns.ts';
-import { isMended, wasMended } from './mended.ts';
+import { isReconciled, wasReconciled } from './reconciled.ts';
 import {
   type CurrencyFigures,
   figuresOf,
@@ -17,7 +17,7 @@ import {
   Sums,
   type Window,
 } from './schema.ts';
-import { findStanding, isFoldedAgain } from './shipping/queries.ts';
+import { findStanding, isBeingRebuilt } from './sync/queries.ts';
 import { oldestWaitingClick } from './waiting/queries.ts';
 
 const LinkSums = Sums.extend({ link_id: z.string() });
@@ -236,28 +236,28 @@ async function standingOf(
   brandId: string,
 ): Promise<Standing | undefined> {
   const now = clock.now().getTime();
-  const askedAt = performance.now();
-  const [{ oldestUnshipped, isWhole }, clickedAt, wasSound] = await Promise.all([
+  const requestedAt = performance.now();
+  const [{ oldestUnsynced, isWhole }, clickedAt, wasSound] = await Promise.all([
     findStanding(postgres.db, brandId),
     oldestWaitingClick(redis),
-    wasMended(clickhouse),
+    wasReconciled(clickhouse),
   ]);
   if (!isWhole || !wasSound) return undefined;
-  const waitingSince = Math.min(oldestUnshipped?.getTime() ?? Number.POSITIVE_INFINITY, clickedAt);
+  const waitingSince = Math.min(oldestUnsynced?.getTime() ?? Number.POSITIVE_INFINITY, clickedAt);
   return {
     at: new Date(Math.min(now, waitingSince - 1)),
     isStillWhole: async () => {
-      const isInNotice = performance.now() - askedAt < REBUILD_NOTICE_MS;
+      const isWithinNotice = performance.now() - requestedAt < REBUILD_NOTICE_MS;
       const [isSound, isMissing] = await Promise.all([
-        isMended(clickhouse),
-        isInNotice ? false : isFoldedAgain(postgres.db, brandId),
+        isReconciled(clickhouse),
+        isWithinNotice ? false : isBeingRebuilt(postgres.db, brandId),
       ]);
       return isSound && !isMissing;
     },
   };
 }
 
-interface Asked {
+interface Requested {
   caller: { brandId: string };
   setHeader: SetHeader;
 }
@@ -265,7 +265,7 @@ interface Asked {
 /** Reads figures and says how fresh they are. The time is taken first: what arrives meanwhile is news, not promised. */
 export async function fresh<T>(
   context: Engines,
-  { caller: { brandId }, setHeader }: Asked,
+  { caller: { brandId }, setHeader }: Requested,
   read: () => Promise<T>,
 ): Promise<T> {
   const standing = await ifAnswered(() => standingOf(context, brandId));
@@ -278,13 +278,13 @@ export async function fresh<T>(
 async function* stillWhole<T>({ isStillWhole }: Standing, rows: AsyncIterable<T>): AsyncGenerator<T> {
   yield* rows;
   if (await isStillWhole()) return;
-  throw unavailable('What figures are folded from', new Error('They were folded again meanwhile.'));
+  throw unavailable('What figures are folded from', new Error('They were rebuilt meanwhile.'));
 }
 
 /** As `fresh`, of rows that are sent as they are read, after the header. */
 export async function freshRows<T>(
   context: Engines,
-  { caller: { brandId }, setHeader }: Asked,
+  { caller: { brandId }, setHeader }: Requested,
   rows: AsyncIterable<T>,
 ): Promise<AsyncIterable<T>> {
   const standing = await ifAnswered(() => standingOf(context, brandId));

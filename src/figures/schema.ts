@@ -6,7 +6,7 @@ import { isDay, TimeText } from '../values/time.ts';
 export const CLICK_STREAM = 'clicks:{clicks}';
 /** The batch of clicks that is being inserted. */
 export const CLICK_CLAIM = 'claim:{clicks}';
-/** While it stands no new batch of clicks is begun: a rebuild is refolding them. */
+/** While it stands no new batch of clicks is begun: a rebuild reads them again. */
 export const CLICKS_PAUSED = 'paused:{clicks}';
 
 /**
@@ -73,7 +73,7 @@ const DAY_MS = 86_400_000;
 
 /** What an operation with figures says of its header. */
 export const FRESHNESS =
-  '`X-Data-As-Of` says until when every event is in the figures. It is left out while that is not known, as when figures are being folded again.';
+  '`X-Data-As-Of` says until when every event is in the figures. It is left out while that is not known, as when figures are being rebuilt.';
 
 /** A whole UTC day, or a time to the millisecond. */
 export const Boundary = TimeText.meta({ example: '2026-03-31' });

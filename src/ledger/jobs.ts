@@ -1,7 +1,7 @@
 import type { Context } from '../api/context.ts';
-import { findMending, finishMending, insertMending } from '../figures/rollups/queries.ts';
+import { findReconciliation, finishReconciliation, insertReconciliation } from '../figures/rollups/queries.ts';
 import { CLICK_CLAIM } from '../figures/schema.ts';
-import { insertUnfolded, listUnfolded, oldestUnsentId } from '../figures/shipping/queries.ts';
+import { insertUnfolded, listUnfolded, oldestUnsentId } from '../figures/sync/queries.ts';
 import { listBrandIds } from './queries.ts';
 import { rebuildFigures } from './rebuild.ts';
 import { compareFigures } from './verify.ts';
@@ -17,23 +17,23 @@ async function underWay({ postgres, redis }: Engines): Promise<{ claim: string; 
   return { claim: claim ?? '', batch: await oldestUnsentId(postgres.db) };
 }
 
-async function mend(engines: Engines, brandId: string): Promise<void> {
+async function reconcile(engines: Engines, brandId: string): Promise<void> {
   const { postgres, clickhouse, log } = engines;
   const problems = await compareFigures({ db: postgres.db, clickhouse }, brandId);
   if (problems.length === 0) return;
-  log.warn({ brandId, problems }, 'figures that ClickHouse lost as it was killed are folded again');
+  log.warn({ brandId, problems }, 'figures that ClickHouse lost as it was killed are rebuilt');
   await rebuildFigures(engines, brandId);
 }
 
-/** Mends each of the brands, and answers those where that failed for a reason of their own. */
-async function mendEach(engines: Engines, brandIds: readonly string[]): Promise<string[]> {
+/** Reconciles each of the brands, and answers those where that failed for a reason of their own. */
+async function reconcileEach(engines: Engines, brandIds: readonly string[]): Promise<string[]> {
   const { postgres, redis, clickhouse, failures } = engines;
   const failed: string[] = [];
   for (const brandId of brandIds) {
     try {
-      await mend(engines, brandId);
+      await reconcile(engines, brandId);
     } catch (error) {
-      // With an engine away every brand would fail: all are mended once it is back.
+      // With an engine away every brand would fail: all are reconciled once it is back.
       await Promise.all([postgres.ping(), redis.ping(), clickhouse.ping()]);
       failures.failed('reconciling the figures of a brand', error, { brandId });
       failed.push(brandId);
@@ -42,34 +42,35 @@ async function mendEach(engines: Engines, brandIds: readonly string[]): Promise<
   return failed;
 }
 
-/** A brand that fails again and again is left to `refoldUnfolded`: the others are not compared for its sake forever. */
-async function mendAll(engines: Engines): Promise<void> {
+/** A brand that fails again and again is left to `rebuildUnfinished`: the others are not compared for its sake forever. */
+async function reconcileAll(engines: Engines): Promise<void> {
   const { db } = engines.postgres;
   let left = await listBrandIds(db);
-  for (let tries = 1; tries <= TRIES && left.length > 0; tries += 1) left = await mendEach(engines, left);
+  for (let tries = 1; tries <= TRIES && left.length > 0; tries += 1) left = await reconcileEach(engines, left);
   for (const brandId of left) await insertUnfolded(db, brandId);
 }
 
 /**
  * Once after each start of ClickHouse. One that is killed within an insert may lack the batch in a table and take it for
  * a duplicate when it is sent again (clicks/missing.ts): so once that was sent again, every brand's figures are compared
- * with what they are folded from, and folded again where they differ. With replicas that cannot happen.
+ * with what they are folded from, and rebuilt where they differ. With replicas that cannot happen.
  */
-export async function mendFigures(engines: Engines): Promise<void> {
+export async function reconcileFigures(engines: Engines): Promise<void> {
   const { clickhouse } = engines;
   if (clickhouse.cluster !== undefined) return;
-  const mending = await findMending(clickhouse);
-  if (mending?.step === 'done') return;
+  const reconciliation = await findReconciliation(clickhouse);
+  if (reconciliation?.step === 'done') return;
   const now = await underWay(engines);
-  if (!mending) return await insertMending(clickhouse, now);
+  if (!reconciliation) return await insertReconciliation(clickhouse, now);
   const isStillUnderWay =
-    (mending.claim !== '' && mending.claim === now.claim) || (mending.batch !== 0 && mending.batch === now.batch);
+    (reconciliation.claim !== '' && reconciliation.claim === now.claim) ||
+    (reconciliation.batch !== 0 && reconciliation.batch === now.batch);
   if (isStillUnderWay) return;
-  await mendAll(engines);
-  await finishMending(clickhouse);
+  await reconcileAll(engines);
+  await finishReconciliation(clickhouse);
 }
 
-/** Folds the figures again of brands where that was not done to the end: who did it was killed, or it failed. */
-export async function refoldUnfolded(engines: Engines): Promise<void> {
+/** Rebuilds the figures of brands where a rebuild did not come to its end: its process was killed, or it failed. */
+export async function rebuildUnfinished(engines: Engines): Promise<void> {
   for (const brandId of await listUnfolded(engines.postgres.db)) await rebuildFigures(engines, brandId);
 }

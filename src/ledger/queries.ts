@@ -70,7 +70,7 @@ export async function listBalances(db: Db, brandId: string, where: LedgerWhere) 
   return Balances.parse(rows);
 }
 
-/** The first and the last time that ClickHouse is told of, whatever the posting's. */
+/** The first and the last time that ClickHouse can hold, whatever the posting's. */
 const [FIRST, LAST] = [-8.64e15, 8.64e15].map((ms) => tsvTime(new Date(ms)));
 
 /** Every fact of a posting that figures are folded from, as one text; figures/rollups/queries.ts writes the same. */

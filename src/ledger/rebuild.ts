@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Context } from '../api/context.ts';
 import type { Redis } from '../engines/redis/open.ts';
-import { deleteFolded, refoldClicks } from '../figures/rollups/queries.ts';
+import { deleteFolded, rebuildClicks } from '../figures/rollups/queries.ts';
 import { CLICK_CLAIM, CLICKS_PAUSED, REBUILD_NOTICE_MS } from '../figures/schema.ts';
-import { insertPostings } from '../figures/shipping/actions.ts';
+import { insertPostings } from '../figures/sync/actions.ts';
 import {
   deleteUnfolded,
-  holdPosition,
-  holdRebuilding,
   insertUnfolded,
   leaveUnsent,
   listEntries,
-} from '../figures/shipping/queries.ts';
+  lockPosition,
+  lockRebuilding,
+} from '../figures/sync/queries.ts';
 
 const BATCH = 5_000;
 const PAUSE_MS = 30_000;
@@ -31,25 +31,25 @@ async function untilDrained(redis: Redis): Promise<void> {
 /** Runs `work` while no click goes into ClickHouse; they wait in Redis meanwhile. */
 async function withoutClicks(redis: Redis, work: () => Promise<void>): Promise<void> {
   const owner = randomUUID();
-  const hold = () => redis.use((client) => client.set(CLICKS_PAUSED, owner, 'PX', PAUSE_MS));
-  let isHeld = true;
-  const assertHeld = async () => {
-    isHeld &&= (await redis.use((client) => client.get(CLICKS_PAUSED))) === owner;
-    if (!isHeld) throw new Error('Clicks went on during the rebuild; run it again.');
+  const keepPaused = () => redis.use((client) => client.set(CLICKS_PAUSED, owner, 'PX', PAUSE_MS));
+  let isPaused = true;
+  const assertPaused = async () => {
+    isPaused &&= (await redis.use((client) => client.get(CLICKS_PAUSED))) === owner;
+    if (!isPaused) throw new Error('Clicks went on during the rebuild; run it again.');
   };
-  await hold();
+  await keepPaused();
   const renewal = setInterval(() => {
     // Renewing what has run out would hide that clicks went on.
-    assertHeld()
-      .then(hold)
+    assertPaused()
+      .then(keepPaused)
       .catch(() => {
-        isHeld = false;
+        isPaused = false;
       });
   }, RENEW_EVERY_MS);
   try {
     await untilDrained(redis);
     await work();
-    await assertHeld();
+    await assertPaused();
   } finally {
     clearInterval(renewal);
     await redis.use((client) => client.del(CLICKS_PAUSED));
@@ -57,7 +57,7 @@ async function withoutClicks(redis: Redis, work: () => Promise<void>): Promise<v
 }
 
 /**
- * Folds a brand's figures again: postings from PostgreSQL, clicks from `clicks_v1`. Meanwhile nothing else of figures is
+ * Rebuilds a brand's figures: postings from PostgreSQL, clicks from `clicks_v1`. Meanwhile nothing else of figures is
  * written, and the brand's own are incomplete for as long as it takes; what is sold and clicked waits. One that is
  * interrupted is run again by the worker. Returns how many entries it folded.
  */
@@ -68,10 +68,10 @@ export async function rebuildFigures(
   const run = randomUUID();
   let entries = 0;
   return await postgres.db.transaction().execute(async (trx) => {
-    await holdRebuilding(trx);
+    await lockRebuilding(trx);
     await insertUnfolded(postgres.db, brandId);
     await pause(REBUILD_NOTICE_MS);
-    const position = await holdPosition(trx, brandId);
+    const position = await lockPosition(trx, brandId);
     await leaveUnsent(trx, brandId);
     await withoutClicks(redis, async () => {
       await deleteFolded(clickhouse, brandId);
@@ -81,7 +81,7 @@ export async function rebuildFigures(
         await insertPostings(clickhouse, found, `rebuild:${run}:${from}`);
         entries += found.length;
       }
-      await refoldClicks(clickhouse, brandId);
+      await rebuildClicks(clickhouse, brandId);
     });
     await deleteUnfolded(trx, brandId);
     return entries;

@@ -3,7 +3,7 @@ import type { Context } from '../api/context.ts';
 import type { ClickHouse } from '../engines/clickhouse/open.ts';
 import type { Db } from '../engines/postgres/open.ts';
 import { type AccountSum, listAccountSums as foldedSums, listBrokenRollups } from '../figures/rollups/queries.ts';
-import { findPosition, listUnsentRanges } from '../figures/shipping/queries.ts';
+import { findPosition, listUnsentRanges } from '../figures/sync/queries.ts';
 import { hashOf } from './entry.ts';
 import { type ChainHead, findHead, inSnapshot, listAccountSums, listChain } from './queries.ts';
 import { listWrongCommissions, listWrongPayouts } from './row-queries.ts';
@@ -13,7 +13,7 @@ const BATCH = 1_000;
 const TRIES = 3;
 const BETWEEN_TRIES_MS = 1_000;
 
-export interface Verdict {
+export interface Verification {
   /** Entries of the chain. */
   entries: number;
   /** Of the last; worth keeping elsewhere: who could rewrite the whole chain could not rewrite that. */
@@ -109,12 +109,12 @@ export async function compareFigures(engines: { db: Db; clickhouse: ClickHouse }
 export async function verifyLedger(
   { postgres, clickhouse }: Pick<Context, 'postgres' | 'clickhouse'>,
   brandId: string,
-): Promise<Verdict> {
+): Promise<Verification> {
   const { head, problems, wrong } = await inSnapshot(postgres.db, async (trx) => ({
     ...(await verifyChain(trx, brandId)),
     wrong: await verifyRows(trx, brandId),
   }));
-  // A ledger that was edited may be beyond comparing, and is told of all the same.
+  // A ledger that was edited may be beyond comparing, and is reported all the same.
   const differing = await compareFigures({ db: postgres.db, clickhouse }, brandId).catch((error: unknown) => [
     `not compared with ClickHouse: ${error instanceof Error ? error.message : error}`,
   ]);

@@ -32,8 +32,8 @@ export function inOlderShape(operation: Operation, difference: Difference | unde
   const unknown = difference?.unknown ?? [];
   const whole = response && operation.answeredAs?.(response);
   const source = whole ?? operation;
-  const shown = async (prepared: Prepared, ...asked: Parameters<Prepared['run']>) => {
-    const answer = await prepared.run(...asked);
+  const shown = async (prepared: Prepared, ...requested: Parameters<Prepared['run']>) => {
+    const answer = await prepared.run(...requested);
     if (whole || response === undefined || !Buffer.isBuffer(answer)) return answer;
     return Buffer.from(JSON.stringify(response.parse(Json.parse(answer.toString('utf8')))));
   };
@@ -51,7 +51,7 @@ export function inOlderShape(operation: Operation, difference: Difference | unde
       const kept = Object.fromEntries(Object.entries(raw.query).filter(([name]) => !dropped.includes(name)));
       const prepared = source.prepare(read({ ...raw, query: kept }));
       const ignored = [...prepared.ignored, ...dropped];
-      return { ...prepared, ignored, run: (...asked) => shown(prepared, ...asked) };
+      return { ...prepared, ignored, run: (...requested) => shown(prepared, ...requested) };
     },
   };
 }

@@ -42,7 +42,7 @@ export const LegacyLinkShape = z
       .describe("Of the store's coupon when it was verified; null for links and for codes that no store knows."),
     url: text.describe('The tracked short URL of a link; null of a code.'),
     status: z.enum(['active', 'expired', 'disabled']),
-    expires_at: wireTime.describe("The coupon's end, as the store told it; null when unknown."),
+    expires_at: wireTime.describe("The coupon's end, as the store reported it; null when unknown."),
     clicks: z.number().int(),
     conversions: z.number().int(),
     revenue: z.number(),

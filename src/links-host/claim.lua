@@ -13,7 +13,7 @@ if claim then
   for _, entry in ipairs(redis.call('XRANGE', KEYS[1], from, to)) do append(batch, entry) end
   return batch
 end
--- A rebuild is refolding clicks: what was begun is ended, and nothing new is begun.
+-- A rebuild is folding clicks again: what was begun is ended, and nothing new is begun.
 if redis.call('EXISTS', KEYS[3]) == 1 then return {} end
 local batch = { '', '' }
 local from = '-'

@@ -24,7 +24,7 @@ async function missingRows(clickhouse: ClickHouse, rows: readonly string[]): Pro
 /**
  * For a batch that was sent again. A ClickHouse without replicas writes down a token just before the part that it stands
  * for: killed in between, it takes the second sending for a duplicate of rows that it does not have (measured: one in
- * seventy kills within an insert). The rollups may then count them twice, which `mendFigures` puts right.
+ * seventy kills within an insert). The rollups may then count them twice, which `reconcileFigures` puts right.
  */
 export async function insertMissing(clickhouse: ClickHouse, batch: { token: string; rows: string }): Promise<void> {
   // With replicas the token and the part are one step, and another replica may be behind.

@@ -62,10 +62,10 @@ export async function noteSize(
 }
 
 /** Imports the sample directory, unless there is one already and no other size was asked for. */
-export async function ensureSample(context: Context, creators: number, isAsked: boolean): Promise<void> {
+export async function ensureSample(context: Context, creators: number, isRequested: boolean): Promise<void> {
   const { config, elastic, clock, directory, postgres } = context;
   const { index } = await directory.live();
-  if (index !== undefined && (!isAsked || (await sampleSize(config)) === creators)) return;
+  if (index !== undefined && (!isRequested || (await sampleSize(config)) === creators)) return;
   const source = sampleSource(creators, SEED);
   const progress = openProgress(`Importing ${source.files[0]}`);
   const engines = { elastic, db: postgres.db, clock, alias: config.directoryAlias };

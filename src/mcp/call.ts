@@ -1,4 +1,4 @@
-import type { Request as Asked } from '../access/keys/identify.ts';
+import type { Request as Requested } from '../access/keys/identify.ts';
 import type { Door } from '../api/gate.ts';
 import type { Prepared } from '../api/operation.ts';
 import { validationError } from '../values/errors.ts';
@@ -28,8 +28,8 @@ function underPolicy(prepared: Prepared, { operation }: Bound, args: Arguments):
 }
 
 /** Calls an operation as an agent does: key, rate, credits, shapes and transaction are the door's own. */
-export async function callTool(door: Door, asked: Asked, bound: Bound, args: Arguments) {
-  const answer = await door.run(bound.operation, asked, () => underPolicy(bound.prepare(args), bound, args));
+export async function callTool(door: Door, requested: Requested, bound: Bound, args: Arguments) {
+  const answer = await door.run(bound.operation, requested, () => underPolicy(bound.prepare(args), bound, args));
   if (!Buffer.isBuffer(answer)) throw new Error(`${bound.operation.id} answered a stream to an agent.`);
   const parsed: unknown = JSON.parse(answer.toString());
   return parsed;

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Request as Asked } from '../access/keys/identify.ts';
+import type { Request as Requested } from '../access/keys/identify.ts';
 import type { Context } from '../api/context.ts';
 import type { Door } from '../api/gate.ts';
 import type { Metrics } from '../api/metrics.ts';
@@ -34,7 +34,7 @@ const whoAsks = operation({
   handler: async (_context, { caller }) => Kind.parse(caller.kind),
 });
 
-function askedOf(request: FastifyRequest, reply: FastifyReply): Asked {
+function requestOf(request: FastifyRequest, reply: FastifyReply): Requested {
   return {
     authorization: request.headers.authorization,
     address: request.ip,
@@ -86,21 +86,21 @@ export function mcpRoutes(
   const handler = openMcpHandler(door, catalog);
   app.addHook('onClose', () => handler.close());
 
-  async function kindOf(asked: Asked): Promise<CallerKind> {
+  async function kindOf(requested: Requested): Promise<CallerKind> {
     const prepared = whoAsks.prepare({ params: {}, query: {}, body: undefined, answer: 'json' });
-    const answer = await door.run(whoAsks, asked, () => prepared);
+    const answer = await door.run(whoAsks, requested, () => prepared);
     return Kind.parse(JSON.parse(String(answer)));
   }
 
   async function serve(request: FastifyRequest, reply: FastifyReply, isSearch: boolean): Promise<FastifyReply> {
     assertKnownHost(request.headers.host, request.headers.origin, context.config.mcpHosts);
-    const asked = askedOf(request, reply);
+    const requested = requestOf(request, reply);
     const message = readMessage(request);
     const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '');
     const tool = methodOf(message) === 'tools/call' ? toolOf(message) : undefined;
     // A call of a tool is met by the door itself; whatever else is asked must come with a key all the same.
     const isCall = tool !== undefined && !isSearch && catalog.find(tool) !== undefined;
-    const kind = isCall ? undefined : await kindOf(asked);
+    const kind = isCall ? undefined : await kindOf(requested);
     const selection = catalog.select(query);
     if (methodOf(message) === 'subscriptions/listen') {
       throw new ApiError('METHOD_NOT_ALLOWED', 'The list of tools does not change while a server runs.', {
@@ -111,7 +111,7 @@ export function mcpRoutes(
       logFailure(context.log, error, request.id);
       metrics.refusals.inc({ door: 'mcp', code: error.code });
     };
-    const asking = new Asking({ asked, selection, kind, isSearch, failed });
+    const asking = new Asking({ requested, selection, kind, isSearch, failed });
     const authInfo = { token: '', clientId: 'key', scopes: [], extra: { asking } };
     const response = await handler.fetch(webRequest(request), { authInfo });
     const bytes = Buffer.from(await response.arrayBuffer());

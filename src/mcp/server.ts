@@ -6,7 +6,7 @@ import {
   Server,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { Request as Asked } from '../access/keys/identify.ts';
+import type { Request as Requested } from '../access/keys/identify.ts';
 import type { Door } from '../api/gate.ts';
 import type { CallerKind } from '../engines/postgres/tables.ts';
 import { ApiError, errorBody, toApiError } from '../values/errors.ts';
@@ -20,7 +20,7 @@ import type { Bound, Tool } from './tools.ts';
 
 /** One POST of an agent's. */
 export class Asking {
-  readonly asked: Asked;
+  readonly requested: Requested;
   readonly selection: Selection;
   /** Who asks, where no operation is called that would find it out. */
   readonly kind: CallerKind | undefined;
@@ -30,8 +30,8 @@ export class Asking {
   refusal: ApiError | undefined;
   readonly failed: (error: ApiError) => void;
 
-  constructor(given: Pick<Asking, 'asked' | 'selection' | 'kind' | 'isSearch' | 'failed'>) {
-    this.asked = given.asked;
+  constructor(given: Pick<Asking, 'requested' | 'selection' | 'kind' | 'isSearch' | 'failed'>) {
+    this.requested = given.requested;
     this.selection = given.selection;
     this.kind = given.kind;
     this.isSearch = given.isSearch;
@@ -53,7 +53,7 @@ function errorResult(asking: Asking, error: unknown): CallToolResult {
   if (refusal.status === 401) asking.refusal = refusal;
   asking.failed(refusal);
   return {
-    content: [{ type: 'text', text: JSON.stringify(errorBody(refusal, asking.asked.requestId)) }],
+    content: [{ type: 'text', text: JSON.stringify(errorBody(refusal, asking.requested.requestId)) }],
     isError: true,
   };
 }
@@ -67,7 +67,7 @@ export function openMcpHandler(door: Door, catalog: Catalog): McpHttpHandler {
     if (name === 'search_operations') return { data: searchOperations(args.query, tools) };
     const { bound, own: its } = readCall(name, args, (id) => own(asking, id));
     if (name === 'describe_operation') return { data: bound.tool };
-    return await callTool(door, asking.asked, bound, its);
+    return await callTool(door, asking.requested, bound, its);
   }
 
   async function call(asking: Asking, name: string, args: Record<string, unknown>): Promise<CallToolResult> {
@@ -77,7 +77,7 @@ export function openMcpHandler(door: Door, catalog: Catalog): McpHttpHandler {
       }
       const bound = asking.isSearch ? undefined : own(asking, name);
       if (!bound) throw new ApiError('NOT_FOUND', `There is no tool ${JSON.stringify(name.slice(0, 100))} here.`);
-      return resultOf(await callTool(door, asking.asked, bound, args));
+      return resultOf(await callTool(door, asking.requested, bound, args));
     } catch (error) {
       return errorResult(asking, error);
     }

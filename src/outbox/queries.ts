@@ -39,7 +39,7 @@ async function takeNumbers(
 
 /**
  * When entries are recorded that follow the ledger's `lastSeq`: never before the last one, so that times are in the
- * chain's order also where clocks differ. To be asked with the head held: not before is the clock past every answer that
+ * chain's order also where clocks differ. To be asked with the head locked: not before is the clock past every answer that
  * was given without these entries, nor would a statement that waits for the head see what is committed meanwhile.
  */
 async function recordingTime(db: Db, brandId: string, lastSeq: number, clock: Clock): Promise<Date> {
@@ -91,7 +91,7 @@ export async function insertNumbered(
 }
 
 /**
- * Waits for whoever holds the brand's head. Whoever takes it afterwards records at a later time, so what the next statement
+ * Waits for whoever has locked the brand's head. Whoever takes it afterwards records at a later time, so what the next statement
  * finds recorded by now is all that ever will be. A brand has a head since its first creator came, before any entry.
  */
 export async function awaitHead(db: Db, brandId: string): Promise<void> {
@@ -130,8 +130,8 @@ export async function listEventsAfter(db: Db, brandId: string, seq: number, limi
     .execute();
 }
 
-/** Holds a consumer's position of one brand until the transaction ends; undefined when another relay holds it. */
-export async function tryHoldPosition(db: Db, consumer: string, brandId: string): Promise<number | undefined> {
+/** Locks a consumer's position of one brand until the transaction ends; undefined when another relay has it locked. */
+export async function tryLockPosition(db: Db, consumer: string, brandId: string): Promise<number | undefined> {
   await db
     .insertInto('outboxPositions')
     .values({ consumer, brandId, seq: 0 })

@@ -3,7 +3,7 @@ import { systemClock } from '../values/clock.ts';
 import type { Due } from '../values/due.ts';
 import { openRepeatedFailures, type RepeatedFailures, type Said } from '../values/repeated-failures.ts';
 import { CONSUMER_NAMES } from './consumer-names.ts';
-import { deleteOldEvents, listBehind, listEventsAfter, tryHoldPosition, updatePosition } from './queries.ts';
+import { deleteOldEvents, listBehind, listEventsAfter, tryLockPosition, updatePosition } from './queries.ts';
 
 const BATCH = 200;
 
@@ -25,10 +25,10 @@ export interface Consumer {
   deliver(events: readonly OutboxEvent[], db: Db): Promise<void>;
 }
 
-/** Gives one brand's next events to a consumer; false when there are none or another relay is at it. */
+/** Gives one brand's next events to a consumer; false when that was all, or another relay is at it. */
 async function relayBrand(db: Db, consumer: Consumer, brandId: string): Promise<boolean> {
   return await db.transaction().execute(async (trx) => {
-    const position = await tryHoldPosition(trx, consumer.name, brandId);
+    const position = await tryLockPosition(trx, consumer.name, brandId);
     if (position === undefined) return false;
     const events = await listEventsAfter(trx, brandId, position, BATCH);
     const last = events.at(-1);
@@ -41,52 +41,71 @@ async function relayBrand(db: Db, consumer: Consumer, brandId: string): Promise<
 
 const whatOf = ({ name }: Consumer) => `events to ${name} of a brand`;
 
-/** Gives each of the brands its next events; answers those that failed, which hold up no other. */
-async function relayEach(
+interface Round {
+  /** Brands that failed; they delay no other. */
+  failed: string[];
+  /** Brands that have more events than one turn gives. */
+  unfinished: string[];
+}
+
+/** Gives each of the brands its next events, one batch, so that no brand waits for all that another has. */
+async function relayRound(
   db: Db,
   consumer: Consumer,
   failures: RepeatedFailures,
-  brandIds: readonly string[],
-): Promise<string[]> {
-  const failed: string[] = [];
+  brandIds: Iterable<string>,
+): Promise<Round> {
+  const round: Round = { failed: [], unfinished: [] };
   for (const brandId of brandIds) {
     try {
-      while (await relayBrand(db, consumer, brandId));
+      if (await relayBrand(db, consumer, brandId)) round.unfinished.push(brandId);
     } catch (error) {
-      failed.push(brandId);
+      round.failed.push(brandId);
       failures.failed(whatOf(consumer), error, { brandId });
     }
   }
-  if (failed.length === 0) failures.succeeded(whatOf(consumer));
-  return failed;
+  return round;
 }
 
 /** One pass of a consumer over every brand. Returns how many events wait still. */
 export async function relayAll(db: Db, consumer: Consumer, log: Said): Promise<number> {
   const failures = openRepeatedFailures(log, systemClock);
-  const behind = await listBehind(db, consumer.name);
-  await relayEach(
-    db,
-    consumer,
-    failures,
-    behind.map(({ brandId }) => brandId),
-  );
+  let brandIds = (await listBehind(db, consumer.name)).map(({ brandId }) => brandId);
+  while (brandIds.length > 0) brandIds = (await relayRound(db, consumer, failures, brandIds)).unfinished;
   return await lagOf(db, consumer.name);
 }
 
+export interface Relay {
+  db: Db;
+  consumer: Consumer;
+  log: Said;
+  due: Due;
+  /** Called after each round that gave something. */
+  given?: (() => void) | undefined;
+}
+
 /**
- * Passes that ask for the brands that moved of late, and those that failed; now and then for all of them. Each says whether
- * it had anything to give.
+ * Passes of rounds, until no brand has more than a batch: each round asks for the brands that moved of late, and now and
+ * then for all of them, and takes along those that failed in the pass before.
  */
-export function openRelay(db: Db, consumer: Consumer, log: Said, due: Due): () => Promise<boolean> {
-  const failed = new Set<string>();
+export function openRelay({ db, consumer, log, due, given }: Relay): (stopping?: AbortSignal) => Promise<void> {
+  let failed: string[] = [];
   const failures = openRepeatedFailures(log, systemClock);
-  return async () => {
-    const behind = await due.ask((after) => listBehind(db, consumer.name, after));
-    const brandIds = new Set([...failed, ...behind.map(({ brandId }) => brandId)]);
-    failed.clear();
-    for (const brandId of await relayEach(db, consumer, failures, [...brandIds])) failed.add(brandId);
-    return brandIds.size > failed.size;
+  return async (stopping) => {
+    let waiting = failed;
+    failed = [];
+    do {
+      const behind = await due.ask((after) => listBehind(db, consumer.name, after));
+      const brandIds = new Set(
+        [...waiting, ...behind.map(({ brandId }) => brandId)].filter((id) => !failed.includes(id)),
+      );
+      const round = await relayRound(db, consumer, failures, brandIds);
+      failed.push(...round.failed);
+      waiting = round.unfinished;
+      if (brandIds.size > round.failed.length) given?.();
+    } while (waiting.length > 0 && !stopping?.aborted);
+    if (failed.length === 0) failures.succeeded(whatOf(consumer));
+    failed.push(...waiting);
   };
 }
 

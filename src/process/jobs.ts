@@ -6,8 +6,8 @@ import { KEPT_MS } from '../api/idempotency/run-once.ts';
 import { openJobRecorder } from '../api/job-metrics.ts';
 import { startImportWorker } from '../directory/import/jobs.ts';
 import { ensureMigrated } from '../engines/clickhouse/migrate.ts';
-import { forgetSentBatches, openShipping } from '../figures/jobs.ts';
-import { mendFigures, refoldUnfolded } from '../ledger/jobs.ts';
+import { forgetSentBatches, openLedgerSync } from '../figures/jobs.ts';
+import { rebuildUnfinished, reconcileFigures } from '../ledger/jobs.ts';
 import { drainClicks } from '../links-host/jobs.ts';
 import { sendDueMails } from '../mail/sender.ts';
 import { openRelay, pruneOutbox } from '../outbox/relay.ts';
@@ -31,16 +31,16 @@ const SETTLE_ALL_EVERY_MS = 600_000;
 const PROFILE_EVERY_MS = 5_000;
 const RELAY_EVERY_MS = 500;
 const APPROVE_EVERY_MS = 5_000;
-const SHIP_EVERY_MS = 500;
+const SYNC_EVERY_MS = 500;
 const DRAIN_EVERY_MS = 500;
-const MEND_EVERY_MS = 2_000;
+const RECONCILE_EVERY_MS = 2_000;
 const TRACK_EVERY_MS = 5_000;
 const REFRESH_EVERY_MS = 2_000;
 const MAIL_EVERY_MS = 1_000;
 const THUMBNAILS_EVERY_MS = 1_000;
 const TIDY_FILES_EVERY_MS = 10_000;
 const RIGHTS_EVERY_MS = 10_000;
-const TELL_EVERY_MS = 5_000;
+const REPORT_EVERY_MS = 5_000;
 const FORGET_EVERY_MS = 3_600_000;
 
 /** Work that no caller waits for. Several workers may run. */
@@ -72,38 +72,32 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
   const refreshes = startContentRefreshes(context, redisUrl);
   const thumbnails = startThumbnails(context, redisUrl);
   const settlements = openDue(context.clock, SETTLE_ALL_EVERY_MS);
-  const ship = openShipping(context, openDue(context.clock, context.config.workerSweepEveryMs));
+  const syncLedger = openLedgerSync(context, openDue(context.clock, context.config.workerSweepEveryMs));
   const loops = [
     every(SETTLE_EVERY_MS, 'settling charges', () => settlements.ask((after) => settleAll(engines, after))),
     ...consumersOf(context).map((consumer) => {
-      const relay = openRelay(
-        engines.db,
-        consumer,
-        context.log,
-        openDue(context.clock, context.config.workerSweepEveryMs),
-      );
-      return every(RELAY_EVERY_MS, `events to ${consumer.name}`, async () => {
-        const isAnythingGiven = await relay();
-        if (isAnythingGiven && consumer.name === 'webhooks') webhooks.wake();
-      });
+      const due = openDue(context.clock, context.config.workerSweepEveryMs);
+      const given = consumer.name === 'webhooks' ? webhooks.wake : undefined;
+      const relay = openRelay({ db: engines.db, consumer, log: context.log, due, given });
+      return every(RELAY_EVERY_MS, `events to ${consumer.name}`, () => relay(stopping.signal));
     }),
     every(PROFILE_EVERY_MS, 'reading profiles', () => profileUnknown(context)),
     every(APPROVE_EVERY_MS, 'approving commissions', () => approveDue(context)),
     every(APPROVE_EVERY_MS, 'posting earlier payouts', () => postEarlierPayouts(context)),
     every(APPROVE_EVERY_MS, 'expiring contracts', () => expireDue(context)),
     every(MAIL_EVERY_MS, 'sending mails', () => sendDueMails(context, stopping.signal)),
-    every(SHIP_EVERY_MS, 'shipping the ledger', async () => {
+    every(SYNC_EVERY_MS, 'shipping the ledger', async () => {
       await ensureMigrated(context.clickhouse);
-      await ship();
+      await syncLedger();
     }),
     every(DRAIN_EVERY_MS, 'draining clicks', async () => {
       await ensureMigrated(context.clickhouse);
       await drainClicks(context, stopping.signal);
     }),
-    every(MEND_EVERY_MS, 'mending figures', async () => {
+    every(RECONCILE_EVERY_MS, 'mending figures', async () => {
       await ensureMigrated(context.clickhouse);
-      await mendFigures(context);
-      await refoldUnfolded(context);
+      await reconcileFigures(context);
+      await rebuildUnfinished(context);
     }),
     every(TRACK_EVERY_MS, 'tracking parcels', () => trackDue(context)),
     every(REFRESH_EVERY_MS, 'refreshing content', () => refreshes.sweep()),
@@ -113,7 +107,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
       await giveUpUploads(context);
     }),
     every(RIGHTS_EVERY_MS, 'telling of rights that end', () => markExpiringRights(context)),
-    every(TELL_EVERY_MS, 'telling what jobs did', () => recorder.tell()),
+    every(REPORT_EVERY_MS, 'telling what jobs did', () => recorder.report()),
     every(FORGET_EVERY_MS, 'forgetting sent batches', () => forgetSentBatches(context)),
     every(FORGET_EVERY_MS, 'forgetting old plans', () => deleteOldPlans(engines.db, engines.clock.now())),
     every(FORGET_EVERY_MS, 'forgetting old events', () => pruneOutbox(engines.db, engines.clock.now())),

@@ -29,10 +29,10 @@ async function isFree(host: string, port: number): Promise<boolean> {
  * The port to listen on, known before anything that names it is opened. One that was asked for and is taken is an error;
  * the default moves on to the next free one, said aloud.
  */
-export async function choosePort(config: Config, asked: number | undefined): Promise<number> {
+export async function choosePort(config: Config, requested: number | undefined): Promise<number> {
   const { host } = config;
-  const first = asked ?? config.port;
-  const isFixed = asked !== undefined || config.portIsSet;
+  const first = requested ?? config.port;
+  const isFixed = requested !== undefined || config.portIsSet;
   for (let port = first; port < first + NEXT_PORTS; port += 1) {
     if (port === 0 || (await isFree(host, port))) {
       if (port !== first) process.stderr.write(`Port ${first} is taken; listening on ${port}.\n`);

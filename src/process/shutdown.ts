@@ -6,7 +6,7 @@ const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
 export interface Shutdown {
   /** What ends something that was started; the newest is ended first. */
   add(end: () => Promise<unknown>): void;
-  /** Ends everything, once. What cannot be ended is told, and does not keep the rest from it. */
+  /** Ends everything, once. What cannot be ended is reported, and does not keep the rest from it. */
   end(): Promise<void>;
   isEnding(): boolean;
   /** From here on there is nothing more to start. Until then a process that is stopped has failed. */
@@ -14,7 +14,7 @@ export interface Shutdown {
 }
 
 /** Says why something failed; the process then exits with 1. */
-export function tell(error: unknown): void {
+export function reportFailure(error: unknown): void {
   report(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;
 }
@@ -27,7 +27,7 @@ export function openShutdown(withinMs: number): Shutdown {
 
   async function endAll(): Promise<void> {
     setTimeout(() => process.exit(1), withinMs).unref();
-    for (const end of ends.splice(0).reverse()) await end().catch(tell);
+    for (const end of ends.splice(0).reverse()) await end().catch(reportFailure);
   }
   function end(): Promise<void> {
     ending ??= endAll();

@@ -1,11 +1,11 @@
 /** What was asked, or an error after so long: it may still come, and then nobody waits for it. */
-export async function within<T>(ms: number, asked: Promise<T>): Promise<T> {
+export async function within<T>(ms: number, requested: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`No answer within ${ms} ms.`)), ms);
   });
   try {
-    return await Promise.race([asked, late]);
+    return await Promise.race([requested, late]);
   } finally {
     clearTimeout(timer);
   }

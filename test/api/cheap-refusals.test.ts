@@ -62,17 +62,19 @@ describe('while PostgreSQL hangs', () => {
   it('an address over its limit of refused deliveries costs next to no look-up of a store', async () => {
     const address = someAddress();
     const wrong = signedDelivery('generic', 'wrong', 'order.paid', {});
-    const tell = (id: string) =>
+    const report = (id: string) =>
       deliver(app.url, 'generic', id, { ...wrong, headers: { ...wrong.headers, ...from(address).headers } });
-    for (let i = 0; i < 80; i += 1) await tell('int_none');
-    const askedLast = await tell('int_none');
+    for (let i = 0; i < 80; i += 1) await report('int_none');
+    const requestedLast = await report('int_none');
     proxy.freeze();
-    const told = Array.from({ length: 20 }, async () => (await tell(unique('int'))).status);
-    const quick = Array.from(told, (one) => Promise.race([one, new Promise((resolve) => setTimeout(resolve, 1_500))]));
+    const reported = Array.from({ length: 20 }, async () => (await report(unique('int'))).status);
+    const quick = Array.from(reported, (one) =>
+      Promise.race([one, new Promise((resolve) => setTimeout(resolve, 1_500))]),
+    );
     const statuses = await Promise.all(quick);
     await proxy.restore();
-    await Promise.all(told);
-    expect(askedLast.status).toBe(429);
+    await Promise.all(reported);
+    expect(requestedLast.status).toBe(429);
     expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(15);
   });
 });
@@ -90,13 +92,13 @@ it('right deliveries of a known store are taken from an address that is over its
   const address = from(someAddress()).headers;
   const at = new Date().toISOString();
   const order = { order_id: unique('o'), currency: 'USD', amount: 1, placed_at: at, paid_at: at };
-  const tell = (secret: string) => {
+  const report = (secret: string) => {
     const { headers, body } = signedDelivery('generic', secret, 'order.paid', order);
     return deliver(app.url, 'generic', shop.id, { body, headers: { ...headers, ...address } });
   };
-  for (let i = 0; i < 65; i += 1) await tell('wrong');
-  expect((await tell('wrong')).status).toBe(429);
-  expect((await tell(WEBHOOK_SECRET)).status).toBe(200);
+  for (let i = 0; i < 65; i += 1) await report('wrong');
+  expect((await report('wrong')).status).toBe(429);
+  expect((await report(WEBHOOK_SECRET)).status).toBe(200);
   await shop.store.close();
 });
 
@@ -168,7 +170,7 @@ describe('bodies that nobody has checked', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(200 * MB);
     for (const socket of sockets) socket.destroy();
     const shop = await openShop(app, 'generic');
-    await until('room for a right one', async () => (await shop.tell('order.updated', {})).status === 422);
+    await until('room for a right one', async () => (await shop.report('order.updated', {})).status === 422);
     await shop.store.close();
   });
 });

@@ -63,7 +63,7 @@ async function ask(method: string, path: string, body: object, status = 200): Pr
   return answer.body.data ?? answer.body;
 }
 
-async function tell(topic: string, data: object): Promise<void> {
+async function report(topic: string, data: object): Promise<void> {
   const delivery = signedDelivery('shopify', WEBHOOK_SECRET, topic, data);
   expect((await deliver(app.url, 'shopify', integration, delivery)).status).toBe(200);
 }
@@ -134,15 +134,15 @@ async function sell(landingSite: string, code: string, visited: Expected): Promi
   at('2026-03-03T08:00:00Z');
   const lines = [{ price: '50.00', quantity: 2, discounts: ['20.00'], taxes: ['8.00'] }];
   const first: ShopifyOrder = { id: FIRST, at: now, landingSite, email: 'c1@shop.example', lines };
-  await tell('orders/create', shopifyOrder({ ...first, status: 'pending' }));
+  await report('orders/create', shopifyOrder({ ...first, status: 'pending' }));
   const pending = { status: 'pending', amount: 8_000, commission: 800 };
   await expectDay({ ...visited, commissions: { [FIRST]: pending } });
   expect((await approve(FIRST)).body.details[0].code).toBe('order_not_paid');
   at('2026-03-03T09:00:00Z');
   const second: ShopifyOrder = { id: SECOND, at: now, codes: [code.toLowerCase()], email: 'c2@shop.example' };
   for (let time = 0; time < 2; time += 1) {
-    await tell('orders/paid', shopifyOrder({ ...first, updatedAt: now }));
-    await tell('orders/paid', shopifyOrder({ ...second, lines: [{ price: '33.32' }] }));
+    await report('orders/paid', shopifyOrder({ ...first, updatedAt: now }));
+    await report('orders/paid', shopifyOrder({ ...second, lines: [{ price: '33.32' }] }));
   }
   return {
     links: {
@@ -174,8 +174,8 @@ async function expectReasons(): Promise<void> {
 async function takeBack(sold: Expected): Promise<Expected> {
   at('2026-03-08T23:59:59.999Z');
   const refund = shopifyRefund({ orderId: FIRST, lines: [{ subtotal: '20.00' }], at: now });
-  await tell('refunds/create', refund);
-  await tell('refunds/create', refund);
+  await report('refunds/create', refund);
+  await report('refunds/create', refund);
   expect((await approve(FIRST)).body.details[0].code).toBe('review_period_active');
   return {
     ...sold,
@@ -232,7 +232,7 @@ async function payAnn(approved: Expected): Promise<Expected> {
 /** More comes back after the payment. */
 async function takeBackMore(paid: Expected): Promise<Expected> {
   at('2026-04-04T12:00:00Z');
-  await tell('refunds/create', shopifyRefund({ orderId: FIRST, lines: [{ subtotal: '10.00' }], at: now }));
+  await report('refunds/create', shopifyRefund({ orderId: FIRST, lines: [{ subtotal: '10.00' }], at: now }));
   expect(await explain(FIRST)).toMatchObject({
     commission: { status: 'paid', commission: 6, adjustments: [{ amount: 1, at: '2026-04-04T12:00:00.000Z' }] },
     refunds: [
@@ -256,7 +256,7 @@ async function takeBackMore(paid: Expected): Promise<Expected> {
 /** The next payout nets what came back. */
 async function payNext(code: string, owing: Expected): Promise<Expected> {
   at('2026-04-06T00:00:00.000Z');
-  await tell('orders/paid', shopifyOrder({ id: THIRD, at: now, codes: [code], lines: [{ price: '50.00' }] }));
+  await report('orders/paid', shopifyOrder({ id: THIRD, at: now, codes: [code], lines: [{ price: '50.00' }] }));
   at('2026-05-06T00:00:00.000Z');
   expect((await approve(THIRD)).body.data).toEqual({ updated: 1 });
   const payout = await pay('ann@mail.example', 5.25);

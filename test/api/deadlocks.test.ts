@@ -6,7 +6,7 @@ import { type Answer, send, startApp, type TestApp, unique, until } from '../har
 import { listEvents } from '../harness/applying.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { approvalsOf, codeOf } from '../harness/paying.ts';
-import { balancesOf, makeAssignment, makeSale, orderFacts, tell } from '../harness/sales.ts';
+import { balancesOf, makeAssignment, makeSale, orderFacts, report } from '../harness/sales.ts';
 
 /** These tests lock whole tables. */
 let database: TestDatabase;
@@ -46,7 +46,7 @@ const auditsOf = async (operation: string): Promise<number> => {
 };
 
 /** Updates of links wait for an advisory lock when their row is written and the index of values is not yet. */
-async function holdBeforeValue(): Promise<void> {
+async function waitBeforeValue(): Promise<void> {
   const { rows } = await session.query("select indexdef from pg_indexes where indexname = 'links_value'");
   await session.query(`drop index links_value;
     create function hold(value text) returns text language plpgsql immutable as $$ begin
@@ -86,7 +86,7 @@ describe('a deadlock', () => {
     const link = () => desk.made({ type: 'link', value: unique('swap'), destination_url: 'https://shop.example' });
     const [one, two] = [await link(), await link()];
     const rename = (id: string, value: string) => desk.send('PATCH', `${LINKS}/${id}`, { value });
-    await holdBeforeValue();
+    await waitBeforeValue();
     for (let round = 0; round < 3; round += 1) {
       await session.query('select pg_advisory_lock(1)');
       const swapping = [rename(one.id, two.value), rename(two.id, one.value)];
@@ -112,7 +112,7 @@ async function fail(table: string, code: string, times: number): Promise<void> {
     end $$;
     create trigger fail before insert or update on ${table} for each row execute function fail()`);
 }
-async function mend(): Promise<number> {
+async function repair(): Promise<number> {
   const { rows } = await session.query('select last_value::int as tries from tried');
   await session.query('drop function fail cascade; drop sequence tried');
   return rows[0].tries;
@@ -129,7 +129,7 @@ describe.each(['40P01', '40001'])('a transaction that is ended with %s', (code) 
     const make = () => send(`${app.url}/v1/campaigns`, key, 'POST', { name: 'x' }, { 'idempotency-key': code });
     await fail('campaigns', code, 100);
     expectUnavailable(await make());
-    expect(await mend()).toBe(4);
+    expect(await repair()).toBe(4);
     const again = await make();
     expect([again.status, again.headers.has('idempotency-replayed')]).toEqual([201, false]);
   });
@@ -138,8 +138,8 @@ describe.each(['40P01', '40001'])('a transaction that is ended with %s', (code) 
     const assignment = await makeAssignment(app.context, desk.brand);
     const before = (await listEvents(app, desk.brand.id)).length;
     await fail('commissions', code, 3);
-    await tell(app.context, assignment, orderFacts(new Date(), { codes: [assignment.code] }));
-    expect(await mend()).toBe(4);
+    await report(app.context, assignment, orderFacts(new Date(), { codes: [assignment.code] }));
+    expect(await repair()).toBe(4);
     const events = (await listEvents(app, desk.brand.id)).slice(before);
     expect(events.map(({ event }) => event)).toEqual(['commission.created']);
   });

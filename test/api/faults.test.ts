@@ -108,8 +108,8 @@ describe('ClickHouse', () => {
       const read = (path: string, accept = 'application/json') => call(app.url + path, key, { headers: { accept } });
       expect((await read(FIGURES[0] ?? '')).status).toBe(200);
       await proxy[fault]();
-      const asked = Array.from({ length: 6 }, () => FIGURES.map((path) => read(path))).flat();
-      for (const answer of await Promise.all(asked)) expectUnavailable(answer);
+      const requested = Array.from({ length: 6 }, () => FIGURES.map((path) => read(path))).flat();
+      for (const answer of await Promise.all(requested)) expectUnavailable(answer);
       expectUnavailable(await read(FIGURES[0] ?? '', 'text/csv'));
       expect((await read('/v1/campaigns')).status).toBe(200);
       await proxy.restore();

@@ -104,12 +104,12 @@ describe('a body that is none', () => {
     async (method) => {
       const path = method === 'POST' ? '/v1/campaigns' : '/v1/campaigns/cmp_none';
       const headers = [`authorization: Bearer ${key}`, 'content-type: application/json'];
-      const [told, untold] = [
+      const [reported, unreported] = [
         await write(path, [...headers, 'content-length: 0'], '', { method }),
         await write(path, headers, '', { method }),
       ];
-      expect(statusOf(untold)).toBe(statusOf(told));
-      expect(errorOf(untold)).toEqual(errorOf(told));
+      expect(statusOf(unreported)).toBe(statusOf(reported));
+      expect(errorOf(unreported)).toEqual(errorOf(reported));
     },
   );
 

@@ -46,8 +46,8 @@ it('what jobs of several workers did is added up, and told by the API', async ()
   ] as const) {
     const recorder = openJobRecorder(app.context.redis, { now: () => new Date(60_000) });
     recorder.ran(job, isDone, seconds);
-    await recorder.tell();
-    await recorder.tell();
+    await recorder.report();
+    await recorder.report();
   }
   const text = await scrape();
   expect(text).toContain(`rollcall_job_runs_total{job="${job}",outcome="done"} 2`);

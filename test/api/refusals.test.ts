@@ -39,15 +39,15 @@ describe('what the HTTP layer refuses under /v1, /api/v1 and /api/brand', () => 
     async (_what, path, init, status, code) => {
       const from = { ...init, headers: { ...init.headers, 'x-forwarded-for': someAddress() } };
       const kinds = [undefined, await brand.key('data'), await brand.key('brand')];
-      const told: unknown[] = [];
+      const reported: unknown[] = [];
       for (const key of kinds) {
         const answer = await call(app.url + path, key, from);
-        told.push([answer.status, answer.body.code]);
+        reported.push([answer.status, answer.body.code]);
         expectBase(answer);
         expect(answer.headers.get('x-ratelimit-remaining')).toBe('99');
         expect((await call(app.url + path, key, from)).headers.get('x-ratelimit-remaining')).toBe('98');
       }
-      expect(told).toEqual([
+      expect(reported).toEqual([
         [401, 'AUTH_REQUIRED'],
         [403, 'BRAND_KEY_REQUIRED'],
         [status, code],

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { holdCircle } from '../../src/resources/creators/queries.ts';
+import { lockBrandRoster } from '../../src/resources/creators/queries.ts';
 import { call, makeBrand, startApp, startServer, type TestApp, type TestBrand, unique, until } from '../harness/app.ts';
 
 let app: TestApp;
@@ -19,11 +19,11 @@ afterAll(async () => {
 });
 
 /** Who is on the brand's roster can be changed by nobody else until `release`. */
-async function holdRoster() {
+async function lockRoster() {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const { promise: held, resolve: hold } = Promise.withResolvers<void>();
   const done = app.context.postgres.db.transaction().execute(async (db) => {
-    await holdCircle(db, brand.id);
+    await lockBrandRoster(db, brand.id);
     hold();
     await released;
   });
@@ -71,13 +71,13 @@ describe('a server that is stopped', () => {
     const key = await brand.key('brand');
     const server = await startServer(unique('none'));
     const ended = once(server.child, 'exit');
-    const release = await holdRoster();
+    const release = await lockRoster();
     const creator_email = `${unique('ana')}@example.com`;
     const underWay = await open(server.url, post(key, JSON.stringify({ creator_email })));
     await until('it to wait for the roster', isAwaited);
-    const unasked = await open(server.url, 'GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n');
-    await until('its answer', () => unasked.said().includes(' 200 '));
-    const unfinished = [unasked, await open(server.url, 'G'), await open(server.url, post(key, '{', 9))];
+    const unrequested = await open(server.url, 'GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n');
+    await until('its answer', () => unrequested.said().includes(' 200 '));
+    const unfinished = [unrequested, await open(server.url, 'G'), await open(server.url, post(key, '{', 9))];
     server.child.kill('SIGTERM');
     await until('it to take no more', () =>
       fetch(`${server.url}/healthz`).then(

@@ -68,8 +68,8 @@ beforeAll(async () => {
     roster: entry,
     applications: await makeApplication(campaign),
   };
-  const asked = { creator_email: 'secret@example.com', type: 'reel' };
-  const deliverable = (await send('POST', '/v1/deliverables', key, asked)).body.data.id;
+  const requested = { creator_email: 'secret@example.com', type: 'reel' };
+  const deliverable = (await send('POST', '/v1/deliverables', key, requested)).body.data.id;
   const asset = (await upload(app, key, file('secret', 'secret.txt'))).body.data.id;
   const folder = (await send('POST', '/v1/assets/folders', key, { name: 'secret' })).body.data.id;
   Object.assign(ids, { assets: asset, folders: folder });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, makeBrand, startApp, type TestApp } from '../harness/app.ts';
-import { lateRefund, postAndShip, putAssignment, putClicks, putCreator, sale } from '../harness/figures.ts';
+import { lateRefund, postAndSync, putAssignment, putClicks, putCreator, sale } from '../harness/figures.ts';
 
 let app: TestApp;
 const NOW = new Date('2026-03-18T15:00:00Z');
@@ -55,7 +55,7 @@ describe('GET /v1/analytics', () => {
     const dollars = await putAssignment(app, brand.id, { creator: ana });
     const dinars = await putAssignment(app, brand.id, { creator: bob, currency: 'KWD' });
     const idle = await putAssignment(app, brand.id, { creator: eve });
-    await postAndShip(app, brand.id, [
+    await postAndSync(app, brand.id, [
       sale(dollars, at('2026-03-02'), 10_050, 1_005),
       sale(dollars, at('2026-03-08T23:59:59.999'), 100, 10),
       lateRefund(dollars, at('2026-03-09T00:00:00'), 50, 5),
@@ -103,7 +103,7 @@ describe('GET /v1/analytics', () => {
     const brand = await makeBrand(app.context);
     const link = await putAssignment(app, brand.id);
     const noon = at('2026-03-02');
-    await postAndShip(app, brand.id, [sale(link, noon, 1_000, 100)]);
+    await postAndSync(app, brand.id, [sale(link, noon, 1_000, 100)]);
     await putClicks(app, link, [noon]);
     const key = await brand.key('brand');
     const clicksOf = async (query: string) => (await read(key, query)).body.summary;
@@ -173,7 +173,7 @@ describe('GET /v1/analytics', () => {
         const link = await putAssignment(app, brand.id);
         const timeOf = ({ day, ms }: { day: number; ms: number }) => new Date(first + day * DAY + ms);
         const money = events.filter(({ kind }) => kind !== 'click');
-        await postAndShip(
+        await postAndSync(
           app,
           brand.id,
           money.map((one) =>

@@ -4,7 +4,7 @@ import {
   type Assignment,
   lateRefund,
   move,
-  postAndShip,
+  postAndSync,
   putAssignment,
   putClicks,
   putCreator,
@@ -34,19 +34,19 @@ interface Story {
 }
 
 /** March: two sales of one code, one approved and paid, its refund in April; another code in yen. */
-async function tellStory(): Promise<Story> {
+async function makeStory(): Promise<Story> {
   const brand = await makeBrand(app.context);
   const one = await putAssignment(app, brand.id);
   const two = await putAssignment(app, brand.id, { currency: 'JPY' });
   const march = day('2026-03-10T12:00:00');
   const later = day('2026-03-11T00:00:00');
-  await postAndShip(app, brand.id, [
+  await postAndSync(app, brand.id, [
     sale(one, march, 10_000, 1_000),
     sale(one, later, 5_000, 500),
     move(one, march, 1_000, 'commission_pending', 'commission_approved'),
     sale(two, march, 7_000, 700),
   ]);
-  await postAndShip(app, brand.id, [
+  await postAndSync(app, brand.id, [
     move(one, march, 1_000, 'commission_approved', 'commission_paid'),
     lateRefund(one, day('2026-04-02T00:00:00'), 4_000, 400),
   ]);
@@ -72,7 +72,7 @@ const balances = (currency: string, clicks: number, conversions: number, money: 
 
 describe('GET /v1/affiliates/performance', () => {
   it('gives fixed events back as exact figures, per assignment and currency', async () => {
-    const { key, one, two } = await tellStory();
+    const { key, one, two } = await makeStory();
     const { status, headers, body } = await read(key);
     expect(status).toBe(200);
     expect(Date.parse(headers.get('x-data-as-of') ?? '')).toBeGreaterThan(Date.now() - 10_000);
@@ -97,7 +97,7 @@ describe('GET /v1/affiliates/performance', () => {
     ['?date_from=2026-03-10T12:00:00.001Z&date_to=2026-03-11T01:00:00%2B01:00', 2, 1, [5_000, 500, 0, 0, 0]],
     ['?date_from=2026-03-10T12:00:00Z&date_to=2026-03-10', 1, 1, [10_000, 0, 0, 1_000, 0]],
   ])('selects events by their own time: %s', async (query, clicks, conversions, money) => {
-    const { key, one } = await tellStory();
+    const { key, one } = await makeStory();
     const { body } = await read(key, `${query}&creator_email=${one.email.toUpperCase()}`);
     expect(body.data).toHaveLength(1);
     expect(body.data[0]).toMatchObject(balances('USD', clicks, conversions, money));
@@ -110,7 +110,7 @@ describe('GET /v1/affiliates/performance', () => {
     const links = [];
     for (let i = 0; i < 7; i++) links.push(await putAssignment(app, brand.id, { creator }));
     const at = day('2026-03-10T12:00:00');
-    await postAndShip(
+    await postAndSync(
       app,
       brand.id,
       links.map((link, i) => sale(link, at, 100 + i, 10)),
@@ -132,7 +132,7 @@ describe('GET /v1/affiliates/performance', () => {
   });
 
   it('is also CSV', async () => {
-    const { key, one } = await tellStory();
+    const { key, one } = await makeStory();
     const { body } = await call(`${app.url}${PATH}?creator_email=${one.email}`, key, {
       headers: { accept: 'text/csv' },
     });
@@ -140,7 +140,7 @@ describe('GET /v1/affiliates/performance', () => {
   });
 
   it('is empty for an unknown creator, and refuses a bad shape', async () => {
-    const { key } = await tellStory();
+    const { key } = await makeStory();
     const { body } = await read(key, '?creator_email=nobody@example.com');
     expect(body).toMatchObject({ data: [], pagination: { total: 0 }, summary: { by_currency: [] } });
     for (const query of ['?date_from=yesterday', '?creator_email=x', '?date_from=2026-03-02&date_to=2026-03-01']) {
@@ -150,7 +150,7 @@ describe('GET /v1/affiliates/performance', () => {
   });
 
   it('is 503 without ClickHouse', async () => {
-    const { brand } = await tellStory();
+    const { brand } = await makeStory();
     const { status, body } = await call(`${closed.url}${PATH}`, await brand.key('brand'));
     expect([status, body.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
   });
@@ -158,7 +158,7 @@ describe('GET /v1/affiliates/performance', () => {
 
 describe('performance of creators', () => {
   it('is in major units of the brand’s currency, with others beside it', async () => {
-    const { key, one, two } = await tellStory();
+    const { key, one, two } = await makeStory();
     const { body, headers } = await call(`${app.url}/v1/creators`, key);
     expect(headers.get('x-data-as-of')).not.toBeNull();
     const of = (email: string) => body.data.find((row: { email: string }) => row.email === email).performance;

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrateClickHouse } from '../../src/engines/clickhouse/migrate.ts';
 import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import { fresh, freshRows } from '../../src/figures/queries.ts';
-import { finishMending, insertMending } from '../../src/figures/rollups/queries.ts';
+import { finishReconciliation, insertReconciliation } from '../../src/figures/rollups/queries.ts';
 import { CLICK_CLAIM, REBUILD_NOTICE_MS } from '../../src/figures/schema.ts';
-import { isFoldedAgain } from '../../src/figures/shipping/queries.ts';
-import { mendFigures } from '../../src/ledger/jobs.ts';
+import { isBeingRebuilt } from '../../src/figures/sync/queries.ts';
+import { reconcileFigures } from '../../src/ledger/jobs.ts';
 import { rebuildFigures } from '../../src/ledger/rebuild.ts';
 import { drainClicks } from '../../src/links-host/jobs.ts';
 import { readClick } from '../../src/links-host/token.ts';
@@ -15,7 +15,7 @@ import { type Desk, openDesk, SHOP } from '../harness/affiliates.ts';
 import { startApp, startWorkerProcess, type TestApp, unique, until } from '../harness/app.ts';
 import { type Click, click, makeLink, type TrackedLink } from '../harness/clicks.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
-import { ship } from '../harness/figures.ts';
+import { sync } from '../harness/figures.ts';
 import { removeEngineData, startOwnEngines } from '../harness/own-engines.ts';
 import {
   connectTestStore,
@@ -46,8 +46,8 @@ beforeAll(async () => {
   await app.context.redis.ready();
   await migratePostgres(app.context.postgres.db);
   await migrateClickHouse(app.context.clickhouse);
-  await insertMending(app.context.clickhouse, { claim: '', batch: 0 });
-  await finishMending(app.context.clickhouse);
+  await insertReconciliation(app.context.clickhouse, { claim: '', batch: 0 });
+  await finishReconciliation(app.context.clickhouse);
   [desk, other] = [await openDesk(app), await openDesk(app)];
   store = await startStore('generic');
   integration = await connectTestStore(app.context, desk.brand.id, store);
@@ -62,7 +62,7 @@ afterAll(async () => {
   await removeEngineData(dataName);
 });
 
-async function tell(event: string, data: object): Promise<void> {
+async function report(event: string, data: object): Promise<void> {
   const delivery = signedDelivery('generic', WEBHOOK_SECRET, event, data);
   expect((await deliver(app.url, 'generic', integration, delivery)).status).toBe(200);
 }
@@ -71,7 +71,14 @@ async function tell(event: string, data: object): Promise<void> {
 async function sell(): Promise<string> {
   const order_id = unique('order');
   const at = new Date().toISOString();
-  await tell('order.paid', { order_id, currency: 'USD', amount: '100.00', placed_at: at, paid_at: at, codes: [CODE] });
+  await report('order.paid', {
+    order_id,
+    currency: 'USD',
+    amount: '100.00',
+    placed_at: at,
+    paid_at: at,
+    codes: [CODE],
+  });
   return order_id;
 }
 
@@ -103,7 +110,7 @@ async function csvHeaders(): Promise<(string | null)[]> {
 
 async function moveAll(): Promise<void> {
   await drainClicks(app.context);
-  await ship(app, desk.brand.id);
+  await sync(app, desk.brand.id);
 }
 
 const revenueOf = async () => (await desk.get('/v1/analytics')).body.summary.total_revenue;
@@ -155,13 +162,13 @@ describe('X-Data-As-Of, wherever the API shows figures,', () => {
     for (const said of await headersOf(desk)) expect(said).toBeGreaterThanOrEqual(now);
   });
 
-  it('is left out while the brand’s figures are folded again, and for no other brand', async () => {
+  it('is left out while the brand’s figures are rebuilt, and for no other brand', async () => {
     await sell();
     await moveAll();
     const { redis, postgres } = app.context;
     await redis.client.set(CLICK_CLAIM, '1-1:1-1', 'NX');
     const rebuilt = rebuildFigures(app.context, desk.brand.id);
-    await until('the rebuild', () => isFoldedAgain(postgres.db, desk.brand.id));
+    await until('the rebuild', () => isBeingRebuilt(postgres.db, desk.brand.id));
     expect(new Set(await headersOf(desk))).toEqual(new Set([null]));
     expect(await headersOf(other)).not.toContain(null);
     await redis.client.del(CLICK_CLAIM);
@@ -178,7 +185,7 @@ describe('X-Data-As-Of, wherever the API shows figures,', () => {
       await redis.client.set(CLICK_CLAIM, '1-1:1-1', 'NX');
       const from = performance.now();
       rebuilt = rebuildFigures(app.context, desk.brand.id);
-      await until('the rebuild', () => isFoldedAgain(postgres.db, desk.brand.id));
+      await until('the rebuild', () => isBeingRebuilt(postgres.db, desk.brand.id));
       await until('its notice to be over', () => performance.now() - from > REBUILD_NOTICE_MS);
     });
     expect(said).toEqual([]);
@@ -199,7 +206,7 @@ describe('X-Data-As-Of, wherever the API shows figures,', () => {
     const from = performance.now();
     await redis.client.set(CLICK_CLAIM, '1-1:1-1', 'NX');
     const rebuilt = rebuildFigures(app.context, desk.brand.id);
-    await until('the rebuild', () => isFoldedAgain(postgres.db, desk.brand.id));
+    await until('the rebuild', () => isBeingRebuilt(postgres.db, desk.brand.id));
     await until('its notice to be over', () => performance.now() - from > REBUILD_NOTICE_MS);
     await expect(rows[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     expect(await csvHeaders()).toEqual([null, null, null, null]);
@@ -207,15 +214,15 @@ describe('X-Data-As-Of, wherever the API shows figures,', () => {
     await rebuilt;
   });
 
-  it('is left out from the moment ClickHouse was killed until its figures are mended', async () => {
+  it('is left out from the moment ClickHouse was killed until its figures are reconciled', async () => {
     await moveAll();
     const revenue = await revenueOf();
     process.kill(engines.pids.clickhouse ?? Number.NaN, 'SIGKILL');
     await engines.restart('clickhouse');
     expect(new Set(await headersOf(desk))).toEqual(new Set([null]));
-    await mendFigures(app.context);
+    await reconcileFigures(app.context);
     expect(new Set(await headersOf(desk))).toEqual(new Set([null]));
-    await mendFigures(app.context);
+    await reconcileFigures(app.context);
     expect(await headersOf(desk)).not.toContain(null);
     expect(await revenueOf()).toBe(revenue);
   });
@@ -254,7 +261,7 @@ describe('with a worker as it is started by default', () => {
     const agent = { 'user-agent': `Mozilla/5.0 (iPhone) Mobile ${unique('a')}` };
     await expectWithin('a click', () => click(app, link.slug, agent), 1, 0);
     await expectWithin('a sale', sold, 0, 100);
-    const refunded = () => tell('order.refunded', { order_id: order, currency: 'USD', refunds });
+    const refunded = () => report('order.refunded', { order_id: order, currency: 'USD', refunds });
     await expectWithin('a refund', refunded, 0, -40);
     await worker.stop();
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { call, engineUrls, makeBrand, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
-import { type Assignment, postAndShip, putAssignment, putClicks, putCreator, sale } from '../harness/figures.ts';
+import { type Assignment, postAndSync, putAssignment, putClicks, putCreator, sale } from '../harness/figures.ts';
 import { putManyLinks } from '../harness/many-links.ts';
 import { type Statements, watchStatements } from '../harness/statements.ts';
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
   links = await putManyLinks(app, brand.id, [await putCreator(app, brand.id)], LINKS);
   // The last row of the first thousand has another currency after it.
   const edge = links[LINKS - 1_000];
-  if (edge) await postAndShip(app, brand.id, [sale({ ...edge, currency: 'ZAR' }, CLICKED, 5_000, 500)]);
+  if (edge) await postAndSync(app, brand.id, [sale({ ...edge, currency: 'ZAR' }, CLICKED, 5_000, 500)]);
 });
 afterAll(async () => {
   await app?.close();

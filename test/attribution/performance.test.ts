@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, makeBrand, startApp, type TestApp } from '../harness/app.ts';
-import { postAndShip, putAssignment, sale } from '../harness/figures.ts';
+import { postAndSync, putAssignment, sale } from '../harness/figures.ts';
 
 let app: TestApp;
 let key: string;
@@ -10,7 +10,7 @@ beforeAll(async () => {
   const brand = await makeBrand(app.context);
   key = await brand.key('brand');
   const link = await putAssignment(app, brand.id);
-  await postAndShip(app, brand.id, [sale(link, new Date('2026-03-21T10:00:00Z'), 5_000, 500)]);
+  await postAndSync(app, brand.id, [sale(link, new Date('2026-03-21T10:00:00Z'), 5_000, 500)]);
 });
 afterAll(() => app?.close());
 

@@ -25,8 +25,8 @@ async function checkRows({ postgres }: Context, { taken }: OrderTally): Promise<
   );
   const stored = z.array(Row).parse(rows);
   const found = new Map(stored.map((row) => [row.orderId, row]));
-  const told = new Map(taken.map((order) => [order.id, order]));
-  const commissionsOf = (id: string) => (told.get(id)?.winner ? 1 : 0);
+  const reported = new Map(taken.map((order) => [order.id, order]));
+  const commissionsOf = (id: string) => (reported.get(id)?.winner ? 1 : 0);
   const ids = (some: readonly { orderId: string }[]) => some.map(({ orderId }) => orderId);
   return {
     orders: stored.length,
@@ -34,10 +34,10 @@ async function checkRows({ postgres }: Context, { taken }: OrderTally): Promise<
     differences: [
       ...wrong(
         'acknowledged orders are not stored',
-        [...told.keys()].filter((id) => !found.has(id)),
+        [...reported.keys()].filter((id) => !found.has(id)),
       ),
       ...wrong('orders are stored more than once', ids(stored.filter((row) => row.rows > 1))),
-      ...wrong('orders nobody placed', ids(stored.filter(({ orderId }) => !told.has(orderId)))),
+      ...wrong('orders nobody placed', ids(stored.filter(({ orderId }) => !reported.has(orderId)))),
       ...wrong(
         'orders have another number of commissions than they should',
         ids(stored.filter(({ orderId, commissions }) => commissions !== commissionsOf(orderId))),

@@ -3,7 +3,7 @@ import { PHONE } from '../harness/clicks.ts';
 import type { Random } from './random.ts';
 import type { Assignment, World } from './world.ts';
 
-const CLICKERS = 16;
+const GENERATORS = 16;
 const THINK_MS = 8;
 const AFTER_FAILURE_MS = 50;
 const ANSWERED_WITHIN_MS = 20_000;
@@ -87,7 +87,7 @@ export function startClicks(url: string, { brands }: World, random: Random): Cli
     }
   }
 
-  async function clicker(): Promise<void> {
+  async function generator(): Promise<void> {
     while (!isOver) {
       const link = random.pick(links);
       visitors += 1;
@@ -97,7 +97,7 @@ export function startClicks(url: string, { brands }: World, random: Random): Cli
     }
   }
 
-  const clickers = Promise.all(Array.from({ length: CLICKERS }, clicker));
+  const generators = Promise.all(Array.from({ length: GENERATORS }, generator));
   return Object.assign(tally, {
     recent: ({ id }: Assignment) => {
       const known = tokens.get(id) ?? [];
@@ -107,7 +107,7 @@ export function startClicks(url: string, { brands }: World, random: Random): Cli
     lastAt: () => lastAt,
     stop: async () => {
       isOver = true;
-      await clickers;
+      await generators;
     },
   });
 }

@@ -83,7 +83,7 @@ const idOf = ({ headers }: Received) => String(headers['webhook-id']);
 /** Of every order that pays somebody its brand was told, once or more often, always under one id and in the same bytes. */
 export function checkHooks({ receiver }: Hooks, { taken }: OrderTally): HooksFound {
   const byEvent = Map.groupBy(receiver.received, idOf);
-  const told = Map.groupBy(receiver.received, ({ path: brand, body }) => {
+  const reported = Map.groupBy(receiver.received, ({ path: brand, body }) => {
     return `${brand.slice(1)} ${Body.parse(JSON.parse(body)).data.order_id}`;
   });
   const expected = new Set(taken.flatMap(({ id, brand, winner }) => (winner ? [`${brand.id} ${id}`] : [])));
@@ -94,15 +94,15 @@ export function checkHooks({ receiver }: Hooks, { taken }: OrderTally): HooksFou
     differences: [
       ...wrong(
         'orders whose commission no receiver was told of',
-        [...expected].filter((order) => !told.has(order)),
+        [...expected].filter((order) => !reported.has(order)),
       ),
       ...wrong(
         'deliveries about orders that pay nobody',
-        [...told.keys()].filter((order) => !expected.has(order)),
+        [...reported.keys()].filter((order) => !expected.has(order)),
       ),
       ...wrong(
         'orders were told of under several ids',
-        [...told].flatMap(([order, requests]) => (several(requests, idOf) ? [order] : [])),
+        [...reported].flatMap(([order, requests]) => (several(requests, idOf) ? [order] : [])),
       ),
       ...wrong(
         'events had other bytes when they came again',

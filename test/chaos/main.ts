@@ -81,11 +81,11 @@ async function main(): Promise<void> {
   report(`chaos: --rounds ${rounds} --seed ${seed}`);
   const outcome = await runChaos({ rounds, seed, victims, dataName: `chaos-${process.pid}`, report });
   const { differences } = outcome;
-  const verdict =
+  const conclusion =
     differences.length === 0
       ? 'Everything that was acknowledged is counted exactly once, and its receivers were told of it.'
       : `${differences.length} differences:\n${differences.map((one) => `  ${one}`).join('\n')}`;
-  process.stdout.write(`\n${table(outcome)}\n\n${summary(outcome)}\n\n${verdict}\n`);
+  process.stdout.write(`\n${table(outcome)}\n\n${summary(outcome)}\n\n${conclusion}\n`);
   process.exitCode = differences.length === 0 ? 0 : 1;
 }
 

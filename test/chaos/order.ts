@@ -149,8 +149,10 @@ export function makeOrder(
   const facts = { id: orderNumber(), placedAt, ...carries };
   const { moments, refunds, end } = lifeOf(random, placedAt);
   const bodyOf = shop.provider === 'shopify' ? shopifyBody : genericBody;
-  const told = moments.map(([moment, snapshot]) => [TOPICS[shop.provider][moment], bodyOf(facts, snapshot)] as const);
-  const deliveries = asSent(random, [...told, ...refunds.map((refund) => refundDelivery(shop, facts.id, refund))]);
+  const reported = moments.map(
+    ([moment, snapshot]) => [TOPICS[shop.provider][moment], bodyOf(facts, snapshot)] as const,
+  );
+  const deliveries = asSent(random, [...reported, ...refunds.map((refund) => refundDelivery(shop, facts.id, refund))]);
   const refunded = refunds.reduce((sum, { minor }) => sum + minor, 0);
   const revenueMinor = end.cancelledAt || !winner ? 0 : end.baseMinor - refunded;
   const pendingMinor = shareOf(revenueMinor, winner?.ratePpm ?? 0);

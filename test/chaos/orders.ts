@@ -64,7 +64,7 @@ export function startOrders(
     lastAt = performance.now();
   }
 
-  async function tell(order: Order): Promise<void> {
+  async function report(order: Order): Promise<void> {
     if (random.chance(0.1)) await Promise.all(order.deliveries.map((delivery) => send(order, delivery)));
     else for (const delivery of order.deliveries) await send(order, delivery);
     count(order);
@@ -74,7 +74,7 @@ export function startOrders(
   async function sender(): Promise<void> {
     while (!isOver) {
       const order = makeOrder(random, random.pick(brands), recent, new Date());
-      await tell(order).catch((error: unknown) => void tally.faults.push(String(error)));
+      await report(order).catch((error: unknown) => void tally.faults.push(String(error)));
       await pause(random.below(2 * THINK_MS));
     }
   }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Context } from '../../src/api/context.ts';
-import { findMending } from '../../src/figures/rollups/queries.ts';
-import { findOldestUnshipped } from '../../src/figures/shipping/queries.ts';
+import { findReconciliation } from '../../src/figures/rollups/queries.ts';
+import { findOldestUnsynced } from '../../src/figures/sync/queries.ts';
 import { CLAIM, oldestClickAt } from '../../src/links-host/queries.ts';
 import { until } from '../harness/app.ts';
 import { type ClicksFound, checkClicks } from './check-clicks.ts';
@@ -115,12 +115,12 @@ async function strike(
   };
 }
 
-/** Nothing waits any more, neither clicks in Redis nor ledger entries nor deliveries in PostgreSQL, and figures are mended. */
+/** Nothing waits any more, neither clicks in Redis nor ledger entries nor deliveries in PostgreSQL, and figures are reconciled. */
 async function isSettled(context: Context, { brands }: World): Promise<boolean> {
   const { redis, postgres, clickhouse } = context;
   if ((await oldestClickAt(redis)) !== undefined) return false;
-  for (const { id } of brands) if (await findOldestUnshipped(postgres.db, id)) return false;
-  return (await isDelivered(postgres.db)) && (await findMending(clickhouse))?.step === 'done';
+  for (const { id } of brands) if (await findOldestUnsynced(postgres.db, id)) return false;
+  return (await isDelivered(postgres.db)) && (await findReconciliation(clickhouse))?.step === 'done';
 }
 
 async function live(stage: Stage, world: World, hooks: Hooks, plan: Plan): Promise<Outcome> {

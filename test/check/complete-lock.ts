@@ -103,8 +103,8 @@ function proveLock(text: string): { text: string; unproven: string[] } {
   const unproven = findUnproven(lock.packages).filter((place) => {
     const one = lock.packages[place];
     const name = place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
-    const asked = spawnSync('npm', ['view', `${name}@${one?.version}`, 'dist.integrity'], { encoding: 'utf8' });
-    const integrity = asked.status === 0 ? asked.stdout.trim() : '';
+    const requested = spawnSync('npm', ['view', `${name}@${one?.version}`, 'dist.integrity'], { encoding: 'utf8' });
+    const integrity = requested.status === 0 ? requested.stdout.trim() : '';
     if (!one || !/^sha\d+-/.test(integrity)) return true;
     one.integrity = integrity;
     return false;

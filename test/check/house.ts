@@ -1,5 +1,6 @@
 import path from 'node:path';
-import { type Import, lineAt, readSource, type Source } from './source.ts';
+import { type Import, lineAt, readSource, type Source, type Violation } from './source.ts';
+import { words } from './words.ts';
 
 const MAX_LINES = 300;
 
@@ -91,10 +92,6 @@ const EXCEPTIONS: readonly { file: string; rule: string; reason: string }[] = [
   },
 ];
 
-interface Violation {
-  line: number;
-  message: string;
-}
 type Rule = (source: Source) => Violation[];
 
 const isIn = (file: string, rooms: readonly string[]) =>
@@ -226,6 +223,7 @@ const RULES: readonly Rule[] = [
   untyped,
   environment,
   places,
+  words,
 ];
 
 /** What people read stands bare between tags, where words such as "as" are no code. */

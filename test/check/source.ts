@@ -6,6 +6,11 @@ export interface Import {
   target: string;
 }
 
+export interface Violation {
+  line: number;
+  message: string;
+}
+
 /** One TypeScript file, taken apart just enough to be judged. */
 export interface Source {
   path: string;

@@ -66,7 +66,7 @@ describe('a CSV with a stray quote', () => {
     const swallowed = await directory.run('import', closed);
     expect([swallowed.code, swallowed.err]).toEqual([1, expect.stringContaining('Nothing was swapped')]);
     expect(await live()).toBe(before);
-    // The file must be mended first: there is nothing to go on with.
+    // The file must be corrected first: there is nothing to go on with.
     expect((await directory.run('status')).out).not.toContain('import ');
   });
 });

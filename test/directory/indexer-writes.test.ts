@@ -96,15 +96,15 @@ describe('one writer at a time', () => {
 describe('a writer whose connection is lost', () => {
   it('is told so before it swaps, ends nothing else, and the next writer can begin', async () => {
     const { engines } = directory;
-    const work = asWriter(engines, 'import', {}, async ({ assertHeld }) => {
+    const work = asWriter(engines, 'import', {}, async ({ assertLocked }) => {
       await sql`
         select pg_terminate_backend(pid) from pg_locks
         where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())
       `.execute(engines.db);
-      await assertHeld();
+      await assertLocked();
     });
     await expect(work).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-    await asWriter(engines, 'import', {}, async ({ assertHeld }) => await assertHeld());
+    await asWriter(engines, 'import', {}, async ({ assertLocked }) => await assertLocked());
   });
 });
 

@@ -54,24 +54,24 @@ describe('the profile provider', () => {
     await putDirectory(context.elastic, context.config.directoryAlias, [
       creator(1, { username: known, follower_count: 42 }),
     ]);
-    const asked: (string | undefined)[] = [];
+    const requested: (string | undefined)[] = [];
     provider.answer = (request, response) => {
-      asked.push(request.url, request.headers.authorization);
+      requested.push(request.url, request.headers.authorization);
       answering({ name: 'Provided', picture_url: 'https://pics.example/p.jpg', followers: 1_234 })(request, response);
     };
     expect(await post('/v1/roster/add', key, { ig_handle: known })).toMatchObject({ ig_followers: 42 });
-    expect(asked).toEqual([]);
+    expect(requested).toEqual([]);
     expect(await post('/v1/roster/add', key, { ig_handle: ig })).toMatchObject({
       name: 'Provided',
       ig_followers: 1_234,
       pfp_url: 'https://pics.example/p.jpg',
     });
-    expect(asked).toEqual([`/v2/profiles/photo_app/${ig}`, `Bearer ${TOKEN}`]);
+    expect(requested).toEqual([`/v2/profiles/photo_app/${ig}`, `Bearer ${TOKEN}`]);
     expect(await post('/v1/roster/add', key, { tt_handle: tt, name: 'Given' })).toMatchObject({
       name: 'Given',
       tt_followers: 1_234,
     });
-    expect(asked.slice(2)).toEqual([`/v2/profiles/video_app/${tt}`, `Bearer ${TOKEN}`]);
+    expect(requested.slice(2)).toEqual([`/v2/profiles/video_app/${tt}`, `Bearer ${TOKEN}`]);
   });
 
   const WRONG: [what: string, answer: RequestListener][] = [
@@ -179,12 +179,12 @@ describe('profiling those whom nobody knew', () => {
     const { key } = await brandWithKey();
     const handles = Array.from({ length: 25 }, handle);
     await Promise.all(handles.map((ig_handle) => post('/v1/roster/add', key, { ig_handle })));
-    const asked: string[] = [];
+    const requested: string[] = [];
     provider.answer = (request, response) => {
-      asked.push(request.url?.split('/').at(-1) ?? '');
+      requested.push(request.url?.split('/').at(-1) ?? '');
       answering({ followers: 1 })(request, response);
     };
     await Promise.all([profileUnknown(context), profileUnknown(context), profileUnknown(context)]);
-    expect(asked.filter((name) => handles.includes(name)).sort()).toEqual([...handles].sort());
+    expect(requested.filter((name) => handles.includes(name)).sort()).toEqual([...handles].sort());
   });
 });

@@ -126,8 +126,11 @@ async function checkAnalytics(day: Day, links: Record<string, Figures>, days: Ex
       const known = wanted[bucket] ?? { revenue: 0, clicks: 0 };
       wanted[bucket] = { revenue: known.revenue + revenue, clicks: known.clicks + clicks };
     }
-    const told = trends.filter(({ revenue, clicks }: Body) => revenue !== 0 || clicks !== 0);
-    const shown = told.map(({ date, revenue, clicks }: Body) => [date, { revenue: Math.round(revenue * 100), clicks }]);
+    const reported = trends.filter(({ revenue, clicks }: Body) => revenue !== 0 || clicks !== 0);
+    const shown = reported.map(({ date, revenue, clicks }: Body) => [
+      date,
+      { revenue: Math.round(revenue * 100), clicks },
+    ]);
     expect(Object.fromEntries(shown), granularity).toEqual(wanted);
     expect(trends.length, granularity).toBe({ day: 61, week: 10, month: 2 }[granularity]);
   }
@@ -136,19 +139,19 @@ async function checkAnalytics(day: Day, links: Record<string, Figures>, days: Ex
 async function checkCommissions(day: Day, wanted: Expected['commissions']): Promise<void> {
   for (const path of ['/v1/commissions', '/v1/affiliates/commissions']) {
     const { data } = await read(day, path);
-    const told = data.map((row: Body) => [
+    const reported = data.map((row: Body) => [
       row.order_id,
       { status: row.status, amount: Math.round(row.amount * 100), commission: Math.round(row.commission * 100) },
     ]);
-    expect(Object.fromEntries(told), path).toEqual(wanted);
+    expect(Object.fromEntries(reported), path).toEqual(wanted);
   }
 }
 
 async function checkLedger(day: Day, wanted: Expected['ledger']): Promise<void> {
   const { summary } = await read(day, '/v1/affiliates/ledger');
-  const told: [string, number][] = summary.balances.map((row: Body) => [row.account, row.balance_minor]);
-  expect(Object.fromEntries(told.filter(([, minor]) => minor !== 0)), 'the ledger').toEqual(wanted);
-  expect(told.reduce((sum, [, minor]) => sum + minor, 0)).toBe(0);
+  const reported: [string, number][] = summary.balances.map((row: Body) => [row.account, row.balance_minor]);
+  expect(Object.fromEntries(reported.filter(([, minor]) => minor !== 0)), 'the ledger').toEqual(wanted);
+  expect(reported.reduce((sum, [, minor]) => sum + minor, 0)).toBe(0);
 }
 
 /** Asks every figure that the API has. */

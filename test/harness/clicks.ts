@@ -93,7 +93,7 @@ export const metricOf = async (app: TestApp, name: string): Promise<number> =>
   (await metricsOf(app, [name]))[0] ?? Number.NaN;
 
 /** The link that a short URL leads to, as the redirect finds it. */
-export async function linkBySlug({ context }: TestApp, asked = ''): Promise<ClickedLink | undefined> {
-  const slug = asked.toLowerCase();
+export async function linkBySlug({ context }: TestApp, requested = ''): Promise<ClickedLink | undefined> {
+  const slug = requested.toLowerCase();
   return (await listChangedLinks(context.postgres.db, new Map([[slug, { version: null }]]))).get(slug);
 }

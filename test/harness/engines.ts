@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { readConfig } from '../../src/config.ts';
 import { migrateClickHouse } from '../../src/engines/clickhouse/migrate.ts';
 import { openClickHouse } from '../../src/engines/clickhouse/open.ts';
-import { finishMending, insertMending } from '../../src/figures/rollups/queries.ts';
+import { finishReconciliation, insertReconciliation } from '../../src/figures/rollups/queries.ts';
 import { isPidAlive } from '../../src/local/engines/alive.ts';
 import { engineFolder } from '../../src/local/engines/folder.ts';
 import { startEmbedded } from '../../src/local/engines/start.ts';
@@ -75,19 +75,19 @@ async function startOnThisMachine(): Promise<StartedEngines> {
   };
 }
 
-/** A worker of one test would mend what another breaks on purpose. */
-async function markMended(url: string): Promise<void> {
+/** A worker of one test would repair what another breaks on purpose. */
+async function markReconciled(url: string): Promise<void> {
   const clickhouse = openClickHouse(url);
   await migrateClickHouse(clickhouse);
-  await insertMending(clickhouse, { claim: '', batch: 0 });
-  await finishMending(clickhouse);
+  await insertReconciliation(clickhouse, { claim: '', batch: 0 });
+  await finishReconciliation(clickhouse);
   await clickhouse.close();
 }
 
 /** Starts the engines once for the whole run; tests find them with `inject('engines')`. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const engines = await startChosen();
-  await markMended(engines.urls.clickhouse);
+  await markReconciled(engines.urls.clickhouse);
   project.provide('engines', engines.urls);
   return engines.stop;
 }

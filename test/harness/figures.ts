@@ -1,8 +1,8 @@
 import { inWork } from '../../src/api/work.ts';
 import { insertOnce } from '../../src/engines/clickhouse/insert.ts';
 import { tsvTime } from '../../src/engines/clickhouse/tsv.ts';
-import { shipLedger } from '../../src/figures/jobs.ts';
-import { findOldestUnshipped } from '../../src/figures/shipping/queries.ts';
+import { syncLedger } from '../../src/figures/jobs.ts';
+import { findOldestUnsynced } from '../../src/figures/sync/queries.ts';
 import type { NewEntry } from '../../src/ledger/entry.ts';
 import { newId } from '../../src/values/ids.ts';
 import { type TestApp, unique, until } from './app.ts';
@@ -129,16 +129,16 @@ export async function post({ context }: TestApp, brandId: string, entries: reado
 }
 
 /** Until all of the brand's entries are in ClickHouse; another test's worker may have taken them along. */
-export async function ship({ context }: TestApp, brandId: string): Promise<void> {
-  await until('the ledger to be shipped', async () => {
-    await shipLedger(context);
-    return (await findOldestUnshipped(context.postgres.db, brandId)) === undefined;
+export async function sync({ context }: TestApp, brandId: string): Promise<void> {
+  await until('the ledger to be synced', async () => {
+    await syncLedger(context);
+    return (await findOldestUnsynced(context.postgres.db, brandId)) === undefined;
   });
 }
 
-export async function postAndShip(app: TestApp, brandId: string, entries: readonly NewEntry[]): Promise<void> {
+export async function postAndSync(app: TestApp, brandId: string, entries: readonly NewEntry[]): Promise<void> {
   await post(app, brandId, entries);
-  await ship(app, brandId);
+  await sync(app, brandId);
 }
 
 const COLUMNS = ['click_id', 'brand_id', 'link_id', 'creator_id', 'currency', 'at', 'kind', 'visitor'];

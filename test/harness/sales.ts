@@ -87,14 +87,14 @@ export async function makeSale(
   brand: { id: string },
   options: Terms & { assignment?: Assignment } & Partial<OrderFacts> & { amountMinor?: number } = {},
 ): Promise<Sale> {
-  const { assignment, email, name, rate, holdDays, amountMinor = 10_000, ...told } = options;
+  const { assignment, email, name, rate, holdDays, amountMinor = 10_000, ...reported } = options;
   const terms = Object.fromEntries(Object.entries({ email, name, rate, holdDays }).filter(([, v]) => v !== undefined));
   const found = assignment ?? (await makeAssignment(context, brand, terms));
-  const occurredAt = told.occurredAt ?? daysAgo(60, context.clock.now());
+  const occurredAt = reported.occurredAt ?? daysAgo(60, context.clock.now());
   const facts = orderFacts(occurredAt, {
-    ...{ baseMinor: amountMinor, customerEmail: `${unique('c')}@shop.example`, codes: [found.code], ...told },
+    ...{ baseMinor: amountMinor, customerEmail: `${unique('c')}@shop.example`, codes: [found.code], ...reported },
   });
-  await tell(context, found, facts);
+  await report(context, found, facts);
   const { id } = await context.postgres.db
     .selectFrom('commissions')
     .innerJoin('orders', 'orders.id', 'commissions.orderId')
@@ -124,7 +124,7 @@ export async function makeSales(
 }
 
 /** What a store says of an order, at once. */
-export async function tell(context: Context, { source }: Assignment, facts: OrderFacts): Promise<void> {
+export async function report(context: Context, { source }: Assignment, facts: OrderFacts): Promise<void> {
   await asTest(context, { id: source.brandId }, (work) => recordOrder(work, context.secrets, source, facts));
 }
 
@@ -135,25 +135,25 @@ export async function refund(
   at = context.clock.now(),
 ): Promise<void> {
   const refunds = [{ refundId: unique('refund'), amountMinor, at }];
-  await tellRefunds(context, source, orderId, refunds, facts.currency);
+  await reportRefunds(context, source, orderId, refunds, facts.currency);
 }
 
 /** What a store tells of refunds alone, now. */
-export async function tellRefunds(
+export async function reportRefunds(
   context: Context,
   source: OrderSource,
   orderId: string,
   refunds: RefundFacts[],
   currency = 'USD',
 ): Promise<void> {
-  const told = { orderId, currency, refunds, updatedAt: context.clock.now(), hasAllRefunds: false };
-  await asTest(context, { id: source.brandId }, (work) => recordRefunds(work, source, told));
+  const reported = { orderId, currency, refunds, updatedAt: context.clock.now(), hasAllRefunds: false };
+  await asTest(context, { id: source.brandId }, (work) => recordRefunds(work, source, reported));
 }
 
 /** One sale of each kind whose commission cannot be approved. */
 export async function makeUnapprovable(context: Context, brand: { id: string }) {
   const cancelled = await makeSale(context, brand);
-  await tell(context, cancelled, { ...cancelled.facts, cancelledAt: new Date(), updatedAt: new Date() });
+  await report(context, cancelled, { ...cancelled.facts, cancelledAt: new Date(), updatedAt: new Date() });
   const refunded = await makeSale(context, brand);
   await refund(context, refunded, refunded.facts.baseMinor);
   const unpaid = await makeSale(context, brand, { paidAt: null });

@@ -11,7 +11,7 @@ export interface Shop {
   id: string;
   assignment: Assignment;
   /** Delivers under the right signature. */
-  tell(topic: string, data: object): ReturnType<typeof deliver>;
+  report(topic: string, data: object): ReturnType<typeof deliver>;
 }
 
 export async function openShop(
@@ -23,9 +23,9 @@ export async function openShop(
   const brand = await makeBrand(app.context);
   const id = await connectTestStore(app.context, brand.id, store);
   const assignment = await makeAssignment(app.context, brand, terms);
-  const tell: Shop['tell'] = (topic, data) =>
+  const report: Shop['report'] = (topic, data) =>
     deliver(app.url, provider, id, signedDelivery(provider, WEBHOOK_SECRET, topic, data));
-  return { brand, store, id, assignment, tell };
+  return { brand, store, id, assignment, report };
 }
 
 /** When orders are placed, in whole seconds as WooCommerce tells time, and minutes after that. */

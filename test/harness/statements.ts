@@ -21,11 +21,11 @@ export async function watchStatements(target: string): Promise<Statements> {
     seen.push(body.toString());
     await work(body.toString());
     const { method, headers } = incoming;
-    const asked = request(new URL(incoming.url ?? '/', target), { method, headers }, (answer) => {
+    const requested = request(new URL(incoming.url ?? '/', target), { method, headers }, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(outgoing);
     });
-    asked.on('error', () => outgoing.destroy()).end(body);
+    requested.on('error', () => outgoing.destroy()).end(body);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -184,11 +184,11 @@ export const WEBHOOK_SECRET = 'whsec of a test';
 /** Connects a store as the command line does; answers the integration's id. */
 export async function connectTestStore(context: Context, brandId: string, store: TestStore): Promise<string> {
   const { provider, url: baseUrl, token } = store;
-  const asked = { provider, baseUrl, token, webhookSecret: WEBHOOK_SECRET };
-  const facts = await askWhoItIs(asked, context.config.outboundAllow);
+  const requested = { provider, baseUrl, token, webhookSecret: WEBHOOK_SECRET };
+  const facts = await askWhoItIs(requested, context.config.outboundAllow);
   const actor = { brandId, keyId: null, operation: 'test', requestId: null };
   const { db } = context.postgres;
-  const work = await inWork(db, context.clock, actor, (one) => connectStore(one, context.secrets, asked, facts));
+  const work = await inWork(db, context.clock, actor, (one) => connectStore(one, context.secrets, requested, facts));
   return work.id;
 }
 
@@ -213,8 +213,8 @@ export function signedDelivery(
   data: object,
   createdAt = new Date(),
 ): { headers: Record<string, string>; body: string } {
-  const told = provider === 'generic' ? { event: topic, createdAt: createdAt.toISOString(), data } : data;
-  return signedText(provider, secret, topic, JSON.stringify(told));
+  const reported = provider === 'generic' ? { event: topic, createdAt: createdAt.toISOString(), data } : data;
+  return signedText(provider, secret, topic, JSON.stringify(reported));
 }
 
 export async function deliver(

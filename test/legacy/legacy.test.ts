@@ -88,7 +88,7 @@ describe('a host of its own', () => {
       const older = await ask('ignored', '/api/v1/brand');
       expect([older.status, older.body.code]).toEqual([404, 'NOT_FOUND']);
       expect(older.headers.get('link')).toBe('<https://api.example/v1/brand>; rel="successor-version"');
-      const asked = async (path: string) => {
+      const requested = async (path: string) => {
         const request = httpGet(`${own.url}${path}`, {
           headers: { host: 'old.example', authorization: `Bearer ${key}` },
         });
@@ -96,9 +96,9 @@ describe('a host of its own', () => {
         response.resume();
         return response.statusCode;
       };
-      expect(await asked('/api/v1/brand')).toBe(200);
-      expect(await asked('/v1/brand')).toBe(404);
-      for (const path of ['/openapi-legacy.json', '/docs/legacy']) expect(await asked(path), path).toBe(200);
+      expect(await requested('/api/v1/brand')).toBe(200);
+      expect(await requested('/v1/brand')).toBe(404);
+      for (const path of ['/openapi-legacy.json', '/docs/legacy']) expect(await requested(path), path).toBe(200);
       expect((await ask('ignored', '/openapi-legacy.json')).status).toBe(200);
     } finally {
       await own.close();

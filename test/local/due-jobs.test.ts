@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { settleAll } from '../../src/access/credits/settle.ts';
 import { changeAccess } from '../../src/access/keys/actions.ts';
 import { listSubscriptionVersions } from '../../src/access/keys/queries.ts';
-import { isAnythingToShip } from '../../src/figures/shipping/queries.ts';
+import { isAnythingToSync } from '../../src/figures/sync/queries.ts';
 import { listBehind } from '../../src/outbox/queries.ts';
 import { openRelay } from '../../src/outbox/relay.ts';
 import { openDue } from '../../src/values/due.ts';
@@ -26,8 +26,8 @@ describe('a job asks for what is due', () => {
   it('for all at first, for what moved of late then, and for all again after a failure and in time', async () => {
     let nowMs = Date.parse('2026-11-22T10:00:00Z');
     const due = openDue({ now: () => new Date(nowMs) });
-    const asked: (string | undefined)[] = [];
-    const pass = () => due.ask(async (after) => void asked.push(after?.toISOString()));
+    const requested: (string | undefined)[] = [];
+    const pass = () => due.ask(async (after) => void requested.push(after?.toISOString()));
     await pass();
     await pass();
     await expect(due.ask(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
@@ -36,7 +36,13 @@ describe('a job asks for what is due', () => {
     await pass();
     nowMs += 31_000;
     await pass();
-    expect(asked).toEqual([undefined, '2026-11-22T09:59:30.000Z', undefined, '2026-11-22T10:00:00.000Z', undefined]);
+    expect(requested).toEqual([
+      undefined,
+      '2026-11-22T09:59:30.000Z',
+      undefined,
+      '2026-11-22T10:00:00.000Z',
+      undefined,
+    ]);
   });
 
   it('finds a brand that just wrote events and ledger entries, and none that has been idle', async () => {
@@ -52,7 +58,7 @@ describe('a job asks for what is due', () => {
     const behind = (await listBehind(db, name, ago(30_000))).map(({ brandId }) => brandId);
     expect([behind.includes(busy.id), behind.includes(idle.id)]).toEqual([true, false]);
     expect((await listBehind(db, name)).map(({ brandId }) => brandId)).toContain(idle.id);
-    expect(await isAnythingToShip(db, ago(30_000))).toBe(true);
+    expect(await isAnythingToSync(db, ago(30_000))).toBe(true);
   });
 
   it('a relay gives each event once, and tries a brand that failed again although it moved no more', async () => {
@@ -69,7 +75,7 @@ describe('a job asks for what is due', () => {
         given.push(...own.map(({ event }) => event));
       },
     };
-    const pass = openRelay(db, consumer, app.context.log, openDue(app.context.clock));
+    const pass = openRelay({ db, consumer, log: app.context.log, due: openDue(app.context.clock) });
     await pass();
     expect(given).toEqual([]);
     await db
@@ -96,7 +102,7 @@ describe('a job asks for what is due', () => {
       info: (_facts: object, text: string) => void said.push(text),
     };
     const name = unique('consumer');
-    const pass = openRelay(db, { name, deliver }, log, openDue(app.context.clock));
+    const pass = openRelay({ db, consumer: { name, deliver }, log, due: openDue(app.context.clock) });
     for (let i = 0; i < 5; i += 1) await pass();
     isDown = false;
     await pass();

@@ -94,6 +94,8 @@ const PLANTED: [what: string, file: string, text: string, said: string][] = [
   ['a folder for a layer', 'src/resources/campaigns/helpers/dates.ts', '', 'folder helpers/'],
   ['a barrel', 'src/resources/campaigns/index.ts', '', 'barrel'],
   ['a barrel under another name', 'src/resources/campaigns/all.ts', "export * from './queries.ts';", 'exports all'],
+  ['a word of our own', QUERY, 'export const mendFigures = 1;', 'says mendFigures; say reconcile'],
+  ['a lock by another name', QUERY, 'await holdOrder(db);', 'says holdOrder; say lock'],
   ['a long file', QUERY, 'export {};\n'.repeat(301), 'has 301 lines'],
 ];
 
@@ -109,6 +111,7 @@ const ALLOWED: [what: string, file: string, text: string][] = [
   ['a regular expression', QUERY, 'const quoted = /["\'`] as any/.test(text);\nconst x = 4 / 2;'],
   ['negations', QUERY, 'if (!found || a !== b) return !(x);'],
   ['a function named any', 'src/directory/query.ts', 'const any = (x: X) => x;\nreturn [any(a), any(b)];'],
+  ['the time that a commission waits', QUERY, 'const { holdDays, holdEndsAt } = holder;\nconst text = "told";'],
   ['the environment of the harness', 'test/harness/engines.ts', 'const { CI } = process.env;'],
 ];
 

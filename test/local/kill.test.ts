@@ -116,7 +116,7 @@ describe('the API process, killed with kill -9', () => {
   });
 
   /** Kills the server while its one call waits for a lock that `hold` takes, then lets go. */
-  async function killWhileHeld(name: string, key: string, hold: () => Promise<unknown>): Promise<void> {
+  async function killWhileLocked(name: string, key: string, hold: () => Promise<unknown>): Promise<void> {
     const server = await serve();
     await session.query('begin');
     await hold();
@@ -135,7 +135,7 @@ describe('the API process, killed with kill -9', () => {
   it('before its commit: nothing of the call is there, and the retry makes the campaign', async () => {
     const brand = await makeBrand(app.context);
     const key = await brand.key('brand');
-    await killWhileHeld('early', key, () => session.query('lock table audit_log in exclusive mode'));
+    await killWhileLocked('early', key, () => session.query('lock table audit_log in exclusive mode'));
     expect(await titlesOf(brand.id)).toEqual([]);
     const server = await serve();
     const retry = await create(server, key, 'early');
@@ -152,7 +152,7 @@ describe('the API process, killed with kill -9', () => {
         as 'begin perform pg_advisory_xact_lock(7); return null; end';
       create constraint trigger wait_at_commit after insert on campaigns deferrable initially deferred
         for each row execute function wait_at_commit()`);
-    await killWhileHeld('late', key, () => session.query('select pg_advisory_xact_lock(7)'));
+    await killWhileLocked('late', key, () => session.query('select pg_advisory_xact_lock(7)'));
     await until('the commit', async () => (await titlesOf(brand.id)).length === 1);
     await session.query('drop trigger wait_at_commit on campaigns');
     const server = await serve();
@@ -179,9 +179,9 @@ const isAtHead = async (consumer: string) =>
 describe('the worker process, killed with kill -9 while it relays', () => {
   it('asks for every creator who was added, loses no position, and nothing is stuck', async () => {
     const provider = await startProvider();
-    const asked: string[] = [];
+    const requested: string[] = [];
     provider.answer = (request, response) => {
-      asked.push(request.url?.split('/').at(-1) ?? '');
+      requested.push(request.url?.split('/').at(-1) ?? '');
       setTimeout(() => answering({ followers: 5 })(request, response), 10);
     };
     const handles: string[] = [];
@@ -196,7 +196,7 @@ describe('the worker process, killed with kill -9 while it relays', () => {
     for (const kills of [1, 2, 3]) {
       const worker = await startWorkerProcess(alias, more);
       running.push(worker);
-      await until('profiles to be asked for', () => asked.length >= kills * 40);
+      await until('profiles to be asked for', () => requested.length >= kills * 40);
       await worker.kill();
       const after = await positions('profiles');
       for (const [brandId, { at }] of after) expect(at).toBeGreaterThanOrEqual(before.get(brandId)?.at ?? 0);
@@ -211,7 +211,7 @@ describe('the worker process, killed with kill -9 while it relays', () => {
       const { rows } = await session.query('select 1 from creators where profiled_at is null');
       return rows.length === 0;
     });
-    expect(new Set(asked)).toEqual(new Set(handles));
+    expect(new Set(requested)).toEqual(new Set(handles));
     const metrics = await call(`${app.url}/metrics`);
     expect(metrics.body).toContain('rollcall_outbox_lag_events{consumer="profiles"} 0');
     await last.stop();

@@ -38,8 +38,8 @@ describe('a stack', () => {
   });
 
   it('gives the URLs of engines that nobody waits for, and says when they are up', async () => {
-    const asked = { only: ['redis', 'postgres'], later: ['postgres'] } as const;
-    started = await startEmbedded(options('later', asked));
+    const requested = { only: ['redis', 'postgres'], later: ['postgres'] } as const;
+    started = await startEmbedded(options('later', requested));
     const postgres = openPostgres(started.urls.postgres ?? '', { max: 1 });
     await started.started('postgres');
     await postgres.ping();

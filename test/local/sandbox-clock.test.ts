@@ -52,8 +52,8 @@ describe('the clock of a sandbox', () => {
     const shop = await openShop(app, 'generic');
     const at = app.context.clock.now().toISOString();
     const order = { order_id: unique('o'), currency: 'USD', amount: 100, codes: [shop.assignment.code] };
-    const told = await shop.tell('order.paid', { ...order, placed_at: at, paid_at: at, updated_at: at });
-    expect([told.status, told.body]).toEqual([200, { received: true }]);
+    const reported = await shop.report('order.paid', { ...order, placed_at: at, paid_at: at, updated_at: at });
+    expect([reported.status, reported.body]).toEqual([200, { received: true }]);
     await shop.store.close();
     await server.stop();
     const next = await startServer(unique('none'), { DATABASE_URL: database.url, ROLLCALL_SANDBOX: 'really' });

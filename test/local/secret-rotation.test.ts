@@ -42,7 +42,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-const tell = async ({ url }: TestApp) =>
+const report = async ({ url }: TestApp) =>
   (await deliver(url, 'generic', shop.id, signedDelivery('generic', WEBHOOK_SECRET, 'x', {}))).status;
 const rotate = (env: NodeJS.ProcessEnv) =>
   runCli(['secret', 'rotate', '--json'], { DATABASE_URL: database.url, ...env });
@@ -65,7 +65,7 @@ describe('a new secret', () => {
     const made = await send(`${before.url}/v1/webhooks`, key, 'POST', hook);
     expect(made.status).toBe(201);
 
-    expect([await tell(before), await tell(both), await tell(after)]).toEqual([200, 200, 503]);
+    expect([await report(before), await report(both), await report(after)]).toEqual([200, 200, 503]);
     expect([await page(before), await page(both), await page(after)]).toEqual([200, 200, 404]);
 
     const one = await rotate({ ROLLCALL_SECRET: NEW, ROLLCALL_PREVIOUS_SECRET: SECRET });
@@ -87,7 +87,7 @@ describe('a new secret', () => {
       'webhook_subscriptions.secret': [0, 1, 0],
     });
 
-    expect([await tell(both), await tell(after)]).toEqual([200, 200]);
+    expect([await report(both), await report(after)]).toEqual([200, 200]);
     const { secret } = await after.context.postgres.db
       .selectFrom('webhookSubscriptions')
       .select('secret')
@@ -101,7 +101,7 @@ describe('a new secret', () => {
     expect([status, said]).toEqual([1, expect.stringContaining('ROLLCALL_PREVIOUS_SECRET to the old one')]);
     const strange = await rotate({ ROLLCALL_SECRET: 'ab'.repeat(32), ROLLCALL_PREVIOUS_SECRET: 'cd'.repeat(32) });
     expect([strange.status, strange.said]).toEqual([1, expect.stringContaining('open under neither secret')]);
-    expect(await tell(after)).toBe(200);
+    expect(await report(after)).toBe(200);
   });
 
   it('reads the clicks that the old one signed', () => {

@@ -102,10 +102,10 @@ describe('a running server', () => {
     const secrets = path.join(directory, 'store.txt');
     await writeFile(secrets, store.token);
     const connect = async (env: NodeJS.ProcessEnv) => {
-      const asked = ['--brand', 'demo', '--provider', 'generic', '--url', store.url];
+      const requested = ['--brand', 'demo', '--provider', 'generic', '--url', store.url];
       const files = ['--token-file', secrets, '--webhook-secret-file', secrets];
       const more = { OUTBOUND_ALLOW: '127.0.0.1', ROLLCALL_SECRET: SECRET, ...env };
-      return (await run('src/cli.ts', ['integration', 'connect', ...asked, ...files], more)).said;
+      return (await run('src/cli.ts', ['integration', 'connect', ...requested, ...files], more)).said;
     };
     const said = await connect({});
     const address = /^to (.*)$/m.exec(said)?.[1] ?? said;

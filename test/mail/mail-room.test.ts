@@ -229,8 +229,8 @@ describe('no more mail', () => {
     await queue('Zoe@mail.example');
     const [{ links: [link = ''] = [] } = {}] = await mailsOf(app.context, brand.id);
     const url = app.url + pathOf(link);
-    const asked = await fetch(url);
-    expect([asked.status, await asked.text()]).toEqual([200, expect.stringContaining('Stop these mails')]);
+    const requested = await fetch(url);
+    expect([requested.status, await requested.text()]).toEqual([200, expect.stringContaining('Stop these mails')]);
     expect(await queue('zoe@mail.example')).toBe('queued');
 
     const { status, body } = await call(url, undefined, { method: 'POST', body: 'List-Unsubscribe=One-Click' });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectAgent, errorOf } from '../harness/agent.ts';
-import { type Answer, call, makeBrand, send, startApp, type TestApp } from '../harness/app.ts';
+import { type Answer, call, makeBrand, send, startApp, type TestApp, unique } from '../harness/app.ts';
 
 let app: TestApp;
 const EMAIL = 'ana@example.com';
@@ -91,6 +91,16 @@ test('By REST mode=plan answers 202 with the diff; a plan whose ground has moved
   const applied = await rest(`/plans/${planned.body.plan_id}/apply`, 'POST', {});
   expect([applied.status, applied.body.code]).toEqual([409, 'PLAN_OUTDATED']);
   expect((await rest(`/campaigns/${made.data.id}?mode=maybe`, 'PATCH', {})).status).toBe(422);
+});
+
+test('A planned change without a body is applied like any other', async () => {
+  const { rest, key } = await makeAgent();
+  const { body: made } = await rest('/affiliates/links', 'POST', { creator_email: EMAIL, value: unique('code') });
+  const planned = await send(`${app.url}/v1/affiliates/links/${made.data.id}?mode=plan`, key, 'DELETE');
+  expect(planned.status).toBe(202);
+  const applied = await send(`${app.url}/v1/plans/${planned.body.plan_id}/apply`, key, 'POST');
+  expect(applied.status).toBe(200);
+  expect((await call(`${app.url}/v1/affiliates/links/${made.data.id}`, key)).body.data.active).toBe(false);
 });
 
 test('A plan ends after a day, and is nobody else’s', async () => {

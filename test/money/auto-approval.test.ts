@@ -12,7 +12,7 @@ import {
   until,
 } from '../harness/app.ts';
 import { approvalsOf } from '../harness/paying.ts';
-import { balancesOf, daysAgo, makeAssignment, makeSale, makeSales, refund, tell } from '../harness/sales.ts';
+import { balancesOf, daysAgo, makeAssignment, makeSale, makeSales, refund, report } from '../harness/sales.ts';
 
 let app: TestApp;
 
@@ -55,7 +55,7 @@ describe('auto approval', () => {
     const held = await sale({ occurredAt: daysAgo(29) });
     const unpaid = await sale({ paidAt: null });
     const cancelled = await sale();
-    await tell(app.context, cancelled, { ...cancelled.facts, cancelledAt: new Date(), updatedAt: new Date() });
+    await report(app.context, cancelled, { ...cancelled.facts, cancelledAt: new Date(), updatedAt: new Date() });
     const refunded = await sale();
     await refund(app.context, refunded, 10_000);
     const suspected = await sale({ email: 'self@mail.example', customerEmail: 'self@mail.example' });
@@ -107,8 +107,8 @@ describe('auto approval', () => {
     ]);
     await approveDue(app.context);
     expect(passes).toHaveLength(5);
-    const told = await approvals(owner);
-    expect(told.sort()).toEqual(ids.sort());
+    const reported = await approvals(owner);
+    expect(reported.sort()).toEqual(ids.sort());
     const { commission_approved, commission_pending } = await balancesOf(app.context, owner.brand);
     expect([commission_approved, commission_pending]).toEqual([-250_000, undefined]);
   });

@@ -44,8 +44,8 @@ describe('a review of many', () => {
     });
     expect((await review({ event_ids: ids, status: 'rejected', note: 'returned' })).body.data).toEqual({ updated: 3 });
     expect(await read(ids[1] ?? '')).toMatchObject({ status: 'rejected', status_note: 'returned' });
-    const told = await approvals();
-    for (const id of ids) expect(told.filter((one) => one === id)).toHaveLength(1);
+    const reported = await approvals();
+    for (const id of ids) expect(reported.filter((one) => one === id)).toHaveLength(1);
   });
 
   it('takes 100 at once', async () => {

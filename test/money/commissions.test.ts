@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, makeBrand, send, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
 import { listEvents } from '../harness/applying.ts';
 import { approvalsOf, codeOf, problemsOf } from '../harness/paying.ts';
-import { balancesOf, daysAgo, makeAssignment, makeSale, makeUnapprovable, tell } from '../harness/sales.ts';
+import { balancesOf, daysAgo, makeAssignment, makeSale, makeUnapprovable, report } from '../harness/sales.ts';
 
 let app: TestApp;
 let brand: TestBrand;
@@ -156,11 +156,11 @@ describe('a review of one', () => {
     const { id } = await sale();
     await patch(id, { status: 'approved', note: 'first' });
     const before = await read(id);
-    const told = (await approvals()).length;
+    const reported = (await approvals()).length;
     expect((await patch(id, { status: 'approved', note: 'second' })).body.data.status_note).toBe('first');
     expect((await review({ event_id: id, status: 'approved' })).body.data).toEqual({ updated: 0 });
     expect(await read(id)).toEqual(before);
-    expect(await approvals()).toHaveLength(told);
+    expect(await approvals()).toHaveLength(reported);
   });
 
   it.each<[string, (id: string, note: string, caller: string) => ReturnType<typeof patch>, object | undefined]>([
@@ -177,10 +177,10 @@ describe('a review of one', () => {
       const owner = await makeBrand(app.context);
       const caller = await owner.key('brand');
       const made = await sale({}, owner);
-      const told = async (days: number, cancelledAt: Date | null) =>
-        await tell(app.context, made, { ...made.facts, cancelledAt, updatedAt: daysAgo(days) });
+      const reported = async (days: number, cancelledAt: Date | null) =>
+        await report(app.context, made, { ...made.facts, cancelledAt, updatedAt: daysAgo(days) });
       const shown = async () => (await get(`/v1/commissions/${made.id}`, caller)).body.data;
-      await told(20, daysAgo(20));
+      await reported(20, daysAgo(20));
       expect(await shown()).toMatchObject({ status: 'rejected', status_note: 'order_refunded' });
       const before = await balancesOf(app.context, owner);
       const { status, body } = await reject(made.id, 'a fraud', caller);
@@ -189,7 +189,7 @@ describe('a review of one', () => {
       await reject(made.id, 'said again', caller);
       expect(await shown()).toMatchObject({ status: 'rejected', status_note: 'a fraud' });
       expect(await balancesOf(app.context, owner)).toEqual(before);
-      await told(10, null);
+      await reported(10, null);
       expect(await shown()).toMatchObject({ status: 'rejected', status_note: 'a fraud' });
       expect(await balancesOf(app.context, owner)).toEqual({ customers: 10_000, sales: -10_000 });
     },

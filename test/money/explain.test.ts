@@ -13,8 +13,8 @@ import {
   makeUnapprovable,
   orderFacts,
   refund,
-  tell,
-  tellRefunds,
+  report,
+  reportRefunds,
 } from '../harness/sales.ts';
 
 let app: TestApp;
@@ -30,7 +30,7 @@ afterAll(() => app?.close());
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const orderedAt = daysAgo(10);
 const path = (query: object) => `${app.url}/v1/affiliates/explain?${new URLSearchParams({ ...query })}`;
-const explain = (query: object, asked = key) => send(path(query), asked, 'GET');
+const explain = (query: object, requested = key) => send(path(query), requested, 'GET');
 
 const order = (more: Partial<OrderFacts>): OrderFacts => orderFacts(orderedAt, more);
 
@@ -74,7 +74,7 @@ describe('the explanation of an order', () => {
       clickIds: [clickBefore(link, 60_000), clickBefore(link, 8 * DAY_MS), 'clk_forged'],
       refunds: [{ refundId: 'r1', amountMinor: 2_500, at: daysAgo(9) }],
     });
-    await tell(app.context, assignment, facts);
+    await report(app.context, assignment, facts);
     const change = { commissionRatePpm: 900_000, holdDays: 1 };
     await asTest(app.context, brand, ({ db }) => updateLink(db, { brandId: brand.id, id: assignment.linkId }, change));
     const { status, body } = await explain({ order_id: facts.orderId });
@@ -122,13 +122,13 @@ describe('the explanation of an order', () => {
   it('says why an order paid nobody', async () => {
     const assignment = await makeAssignment(app.context, brand);
     const bare = order({});
-    await tell(app.context, assignment, bare);
+    await report(app.context, assignment, bare);
     expect((await explain({ order_id: bare.orderId })).body.data).toMatchObject({
       ...{ attributed: false, rule: null, reason: 'no_candidates', terms: null, candidates: [], commission: null },
       explanation: 'It paid nobody: it came without a code and without a click.',
     });
     const lost = order({ codes: ['NOBODYS'], refunds: [{ refundId: 'r', amountMinor: 99_999, at: orderedAt }] });
-    await tell(app.context, assignment, lost);
+    await report(app.context, assignment, lost);
     expect((await explain({ order_id: lost.orderId })).body.data).toMatchObject({
       ...{ attributed: false, reason: 'no_candidate_qualified', refunds: [{ amount: 999.99, counted: 100 }] },
       candidates: [{ reason: 'unknown_code', explanation: 'No assignment of the brand has this code.' }],
@@ -137,20 +137,24 @@ describe('the explanation of an order', () => {
 
   it('follows the review: rejected, paid and taken back', async () => {
     const sale = await makeSale(app.context, brand, { email: `${unique('a')}@mail.example` });
-    const told = async () => (await explain({ order_id: sale.orderId })).body.data.commission;
-    expect(await told()).toMatchObject({ status: 'pending', hold_over: true, blocked_by: [] });
+    const reported = async () => (await explain({ order_id: sale.orderId })).body.data.commission;
+    expect(await reported()).toMatchObject({ status: 'pending', hold_over: true, blocked_by: [] });
     const review = (status: string, note: string) =>
       send(`${app.url}/v1/commissions`, key, 'POST', { status, event_id: sale.id, note });
     await review('rejected', 'own purchase');
-    expect(await told()).toMatchObject({ status: 'rejected', status_note: 'own purchase', blocked_by: ['rejected'] });
+    expect(await reported()).toMatchObject({
+      status: 'rejected',
+      status_note: 'own purchase',
+      blocked_by: ['rejected'],
+    });
     await review('approved', 'mended');
     const payout = { creator_email: sale.email, amount: 10, method: 'manual' };
     const { id } = (await send(`${app.url}/v1/payouts`, key, 'POST', payout)).body.data;
     await send(`${app.url}/v1/payouts/${id}`, key, 'PATCH', { status: 'paid' });
     const refunds = [{ refundId: 'r', amountMinor: 5_000, at: daysAgo(1) }];
     const { source, orderId } = sale;
-    await tellRefunds(app.context, source, orderId, refunds);
-    expect(await told()).toMatchObject({
+    await reportRefunds(app.context, source, orderId, refunds);
+    expect(await reported()).toMatchObject({
       ...{ status: 'paid', commission: 10, blocked_by: [] },
       adjustments: [{ cause: 'r', amount: 5 }],
     });
@@ -163,21 +167,24 @@ describe('the explanation of an order', () => {
       free: await makeSale(app.context, brand, { amountMinor: 0 }),
     };
     const { facts, ...cancelled } = sales.cancelledInReview;
-    await tell(app.context, cancelled, { ...facts, cancelledAt: daysAgo(1), updatedAt: daysAgo(1) });
+    await report(app.context, cancelled, { ...facts, cancelledAt: daysAgo(1), updatedAt: daysAgo(1) });
     const review = async (id: string, status: string) => {
       const answer = await send(`${app.url}/v1/commissions`, key, 'POST', { status, event_id: id });
       return answer.status === 200 ? undefined : answer.body.code.toLowerCase();
     };
-    const told = async (orderId: string) => (await explain({ order_id: orderId })).body.data.commission;
+    const reported = async (orderId: string) => (await explain({ order_id: orderId })).body.data.commission;
     const found = Object.entries(sales).map(async ([name, { id, orderId }]) => {
-      const own = (await told(orderId)).blocked_by;
+      const own = (await reported(orderId)).blocked_by;
       await review(id, 'rejected');
-      const rejected = (await told(orderId)).blocked_by;
+      const rejected = (await reported(orderId)).blocked_by;
       const [first] = rejected.filter((block: string) => block !== 'rejected');
       expect([name, await review(id, 'approved')]).toEqual([name, first]);
       return [name, [own, rejected]];
     });
-    const refused = (...blocks: string[]) => [blocks, ['rejected', ...blocks.filter((block) => block !== 'rejected')]];
+    const refused = (...blockers: string[]) => [
+      blockers,
+      ['rejected', ...blockers.filter((block) => block !== 'rejected')],
+    ];
     expect(Object.fromEntries(await Promise.all(found))).toEqual({
       unpaid: refused('order_not_paid'),
       cancelled: refused('rejected', 'order_not_paid'),
@@ -194,7 +201,7 @@ describe('the explanation of an order', () => {
       await send(`${app.url}/v1/commissions`, key, 'POST', { status: 'rejected', event_id: id, note: 'own purchase' });
     }
     await refund(app.context, refunded, refunded.facts.baseMinor);
-    await tell(app.context, cancelled, { ...cancelled.facts, cancelledAt: new Date(), updatedAt: new Date() });
+    await report(app.context, cancelled, { ...cancelled.facts, cancelledAt: new Date(), updatedAt: new Date() });
     for (const { id, orderId } of [refunded, cancelled]) {
       const { commission } = (await explain({ order_id: orderId })).body.data;
       expect(commission).toMatchObject({ status_note: 'own purchase', blocked_by: ['rejected', 'order_not_paid'] });
@@ -206,8 +213,8 @@ describe('the explanation of an order', () => {
   it('asks which store is meant when two have an order of one id', async () => {
     const [one, two] = [await makeAssignment(app.context, brand), await makeAssignment(app.context, brand)];
     const facts = order({ codes: [one.code] });
-    await tell(app.context, one, facts);
-    await tell(app.context, two, facts);
+    await report(app.context, one, facts);
+    await report(app.context, two, facts);
     const { status, body } = await explain({ order_id: facts.orderId });
     expect([status, body.details[0]]).toMatchObject([422, { field: 'integration_id', code: 'ambiguous' }]);
     const meant = await explain({ order_id: facts.orderId, integration_id: two.source.id });

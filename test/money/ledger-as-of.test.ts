@@ -74,10 +74,10 @@ describe('the ledger as of a time', () => {
     const approved = send(`${app.url}/v1/affiliates/commissions/${id}`, key, 'PATCH', { status: 'approved' });
     await until('the approval to wait', () => isWaitedFor(rows[0].pid));
     const asOf = new Date().toISOString();
-    const asked = read({ key }, asOf);
+    const requested = read({ key }, asOf);
     await until('a moment to pass', () => new Date().toISOString() > asOf);
     await session.query('rollback');
-    const first = await asked;
+    const first = await requested;
     expect((await approved).status).toBe(200);
     expect(await read({ key }, asOf)).toEqual(first);
     const { data } = await read({ key });
@@ -94,10 +94,10 @@ describe('the ledger as of a time', () => {
       const trx = await app.context.postgres.db.startTransaction().execute();
       await inTransaction(trx, systemClock, actor, async (work) => work.post(sale(ledger.link, work.now, 50, 5)));
       const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx);
-      const asked = read(ledger, asOf);
+      const requested = read(ledger, asOf);
       await until('the answer to wait', () => isWaitedFor(rows[0]?.pid ?? 0));
       await trx.commit().execute();
-      const first = await asked;
+      const first = await requested;
       expect(first.data).toHaveLength(2);
       expect(Date.parse(first.summary.as_of)).toBeLessThanOrEqual(Date.now());
       await post(app, ledger.brandId, [sale(ledger.link, new Date(), 1, 1)]);

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { deleteFolded } from '../../src/figures/rollups/queries.ts';
-import { insertPostings } from '../../src/figures/shipping/actions.ts';
-import { listEntries, type ShippedEntry } from '../../src/figures/shipping/queries.ts';
+import { insertPostings } from '../../src/figures/sync/actions.ts';
+import { listEntries, type SyncedEntry } from '../../src/figures/sync/queries.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
-import { postAndShip, putAssignment, sale } from '../harness/figures.ts';
+import { postAndSync, putAssignment, sale } from '../harness/figures.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -14,13 +14,13 @@ afterAll(() => app?.close());
 
 const AT = new Date('2026-03-04T05:06:07.008Z');
 
-const later = (ms: number) => (sold: ShippedEntry) => ({
+const later = (ms: number) => (sold: SyncedEntry) => ({
   ...sold,
   postings: sold.postings.map((line) => ({ ...line, at: new Date(Date.parse(line.at) + ms).toISOString() })),
 });
 
 /** Each with the same sums, and rollups that agree. */
-const CHANGES: [currency: string, change: (sold: ShippedEntry) => ShippedEntry][] = [
+const CHANGES: [currency: string, change: (sold: SyncedEntry) => SyncedEntry][] = [
   ['EUR', (sold) => ({ ...sold, linkId: 'lnk_other' })],
   ['GBP', (sold) => ({ ...sold, creatorId: 'crt_other' })],
   ['CAD', later(86_400_000)],
@@ -35,7 +35,7 @@ it('a sale that ClickHouse has on another link, creator, day, millisecond, entry
   const brand = await makeBrand(app.context);
   for (const [currency] of CHANGES) {
     const link = await putAssignment(app, brand.id, { currency });
-    await postAndShip(app, brand.id, [sale(link, AT, 10_000, 1_000), sale(link, AT, 300, 30)]);
+    await postAndSync(app, brand.id, [sale(link, AT, 10_000, 1_000), sale(link, AT, 300, 30)]);
   }
   const verify = async () => (await verifyLedger(app.context, brand.id)).problems;
   expect(await verify()).toEqual([]);

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { command } from '../../src/engines/clickhouse/query.ts';
 import { CLICK_CLAIM, CLICK_STREAM, CLICKS_PAUSED } from '../../src/figures/schema.ts';
-import { findOldestUnshipped } from '../../src/figures/shipping/queries.ts';
+import { findOldestUnsynced } from '../../src/figures/sync/queries.ts';
 import { rebuildFigures } from '../../src/ledger/rebuild.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { drainClicks } from '../../src/links-host/jobs.ts';
@@ -14,11 +14,11 @@ import {
   lateRefund,
   move,
   post,
-  postAndShip,
+  postAndSync,
   putAssignment,
   putClicks,
   sale,
-  ship,
+  sync,
 } from '../harness/figures.ts';
 
 let app: TestApp;
@@ -34,16 +34,16 @@ afterAll(() => app?.close());
 const AT = new Date('2026-03-04T05:06:07.008Z');
 const NEXT = new Date('2026-04-04T05:06:07.008Z');
 
-interface Told {
+interface Made {
   brand: TestBrand;
   key: string;
   link: Assignment;
 }
 
-async function tell(): Promise<Told> {
+async function makeLedger(): Promise<Made> {
   const brand = await makeBrand(app.context);
   const link = await putAssignment(app, brand.id);
-  await postAndShip(app, brand.id, [
+  await postAndSync(app, brand.id, [
     sale(link, AT, 10_000, 1_000),
     sale(link, NEXT, 300, 30),
     move(link, AT, 1_000, 'commission_pending', 'commission_approved'),
@@ -66,18 +66,18 @@ const problemsOf = async (brandId: string) => (await verifyLedger(app.context, b
 
 describe('ledger verify', () => {
   it('finds nothing wrong with what was told, and names its last hash', async () => {
-    const { brand } = await tell();
-    const verdict = await verifyLedger(app.context, brand.id);
-    expect(verdict).toEqual({ entries: 4, hash: expect.stringMatching(/^[0-9a-f]{64}$/), problems: [] });
+    const { brand } = await makeLedger();
+    const verification = await verifyLedger(app.context, brand.id);
+    expect(verification).toEqual({ entries: 4, hash: expect.stringMatching(/^[0-9a-f]{64}$/), problems: [] });
   });
 
-  it('finds nothing wrong with entries that are not shipped yet, nor with those that may be', async () => {
-    const { brand, link } = await tell();
+  it('finds nothing wrong with entries that are not synced yet, nor with those that may be', async () => {
+    const { brand, link } = await makeLedger();
     await sql`update ledger_batches set sent_at = null
       where ranges @> ${JSON.stringify([{ brand_id: brand.id }])}::jsonb`.execute(app.context.postgres.db);
     await post(app, brand.id, [sale(link, AT, 5, 1)]);
     expect(await problemsOf(brand.id)).toEqual([]);
-    await ship(app, brand.id);
+    await sync(app, brand.id);
     expect(await problemsOf(brand.id)).toEqual([]);
   });
 
@@ -87,7 +87,7 @@ describe('ledger verify', () => {
     ['a time', `recorded_at = recorded_at - interval '1 ms'`, 1],
     ['a hash', `hash = sha256(hash)`, 2],
   ])('finds an entry edited behind the trigger: %s', async (_what, change, least) => {
-    const { brand } = await tell();
+    const { brand } = await makeLedger();
     await behindTheTrigger(`update ledger_entries set ${change} where brand_id = '${brand.id}' and seq = 1`);
     const problems = await problemsOf(brand.id);
     expect(problems.length).toBeGreaterThanOrEqual(least);
@@ -95,14 +95,14 @@ describe('ledger verify', () => {
   });
 
   it('finds nothing wrong with sums that are past what JavaScript holds exactly', async () => {
-    const { brand, link } = await tell();
+    const { brand, link } = await makeLedger();
     const most = Number.MAX_SAFE_INTEGER;
-    await postAndShip(app, brand.id, [sale(link, AT, most, 1), sale(link, AT, most, 1), sale(link, AT, 1, 1)]);
+    await postAndSync(app, brand.id, [sale(link, AT, most, 1), sale(link, AT, most, 1), sale(link, AT, 1, 1)]);
     expect(await problemsOf(brand.id)).toEqual([]);
   });
 
   it('finds an entry removed, in the middle or at the end', async () => {
-    const [middle, last] = [await tell(), await tell()];
+    const [middle, last] = [await makeLedger(), await makeLedger()];
     await behindTheTrigger(`delete from ledger_entries where (brand_id, seq) = ('${middle.brand.id}', 2)`);
     await behindTheTrigger(`delete from ledger_entries where (brand_id, seq) = ('${last.brand.id}', 4)`);
     expect((await problemsOf(middle.brand.id)).join('\n')).toContain('entries 2 to 2 are missing');
@@ -110,7 +110,7 @@ describe('ledger verify', () => {
   });
 
   it('is kept from edits by the trigger', async () => {
-    const { brand } = await tell();
+    const { brand } = await makeLedger();
     const { db } = app.context.postgres;
     for (const statement of [`update ledger_entries set kind = 'sale'`, 'delete from ledger_entries']) {
       await expect(sql.raw(`${statement} where brand_id = '${brand.id}'`).execute(db)).rejects.toThrow('append-only');
@@ -136,7 +136,7 @@ describe('ledger rebuild', () => {
     ['a lifetime is wrong', 'DELETE FROM link_life_v1 WHERE brand_id = {b:String}', /link_life_v1: 1 rows/],
     ['a brand’s days are gone', 'DELETE FROM brand_daily_v1 WHERE brand_id = {b:String}', /brand_daily_v1: 2 rows/],
   ])('repairs what verify finds: %s', async (_what, damage, complaint) => {
-    const { brand, key } = await tell();
+    const { brand, key } = await makeLedger();
     const before = (await call(`${app.url}${PERFORMANCE}`, key)).body;
     await command(app.context.clickhouse, damage, { b: brand.id });
     expect((await problemsOf(brand.id)).join('\n')).toMatch(complaint);
@@ -146,20 +146,20 @@ describe('ledger rebuild', () => {
   });
 
   it('can be run twice, and counts once what was claimed or may have been sent', async () => {
-    const { brand, link } = await tell();
+    const { brand, link } = await makeLedger();
     await sql`update ledger_batches set sent_at = null
       where ranges @> ${JSON.stringify([{ brand_id: brand.id }])}::jsonb`.execute(app.context.postgres.db);
     await post(app, brand.id, [sale(link, AT, 5, 1)]);
     await rebuildFigures(app.context, brand.id);
     await rebuildFigures(app.context, brand.id);
-    await ship(app, brand.id);
+    await sync(app, brand.id);
     expect(await problemsOf(brand.id)).toEqual([]);
     const { body } = await call(`${app.url}${PERFORMANCE}`, await brand.key('brand'));
     expect(body.data[0]).toMatchObject({ clicks: 3, conversions: 3, revenue_minor: 10_205 });
   });
 
   it('waits for the batch of clicks on its way, and lets none begin', async () => {
-    const { brand } = await tell();
+    const { brand } = await makeLedger();
     const { redis, clickhouse, postgres } = app.context;
     await redis.client.set(CLICK_CLAIM, '1-1:1-1', 'NX');
     const rebuilt = rebuildFigures({ redis, clickhouse, postgres }, brand.id);
@@ -185,7 +185,7 @@ describe('npm run cli -- ledger', () => {
   };
 
   it('verifies, fails with what is wrong, and rebuilds', async () => {
-    const { brand } = await tell();
+    const { brand } = await makeLedger();
     expect(await run('verify', '--brand', brand.id)).toEqual({
       code: 0,
       stdout: expect.stringMatching(new RegExp(`^${brand.id}\tok\t4\t[0-9a-f]{64}\n$`)),
@@ -264,7 +264,7 @@ describe('GET /v1/affiliates/ledger', () => {
   });
 
   it('shows nothing of another brand, and refuses a bad shape', async () => {
-    await tell();
+    await makeLedger();
     const stranger = await (await makeBrand(app.context)).key('brand');
     const { body } = await call(`${app.url}${PATH}`, stranger);
     expect(body).toMatchObject({ data: [], summary: { balances: [] } });
@@ -274,12 +274,12 @@ describe('GET /v1/affiliates/ledger', () => {
     expect((await call(`${app.url}${PATH}`)).status).toBe(401);
   });
 
-  it('lags nothing: what was just posted is in it before it is shipped', async () => {
-    const { brand, key, link } = await tell();
+  it('lags nothing: what was just posted is in it before it is synced', async () => {
+    const { brand, key, link } = await makeLedger();
     await post(app, brand.id, [sale(link, AT, 1, 0)]);
     const { body } = await call(`${app.url}${PATH}`, key);
     expect(body.data[0].seq).toBe(5);
-    await ship(app, brand.id);
-    expect(await findOldestUnshipped(app.context.postgres.db, brand.id)).toBeUndefined();
+    await sync(app, brand.id);
+    expect(await findOldestUnsynced(app.context.postgres.db, brand.id)).toBeUndefined();
   });
 });

@@ -5,7 +5,7 @@ import { approveDue } from '../../src/resources/reviews/jobs.ts';
 import { createManualCommission, type ManualCommission } from '../../src/resources/reviews/manual-actions.ts';
 import { send, startApp, type TestApp } from '../harness/app.ts';
 import { listEvents } from '../harness/applying.ts';
-import { ship } from '../harness/figures.ts';
+import { sync } from '../harness/figures.ts';
 import { approved, get, makePayer, type Payer, recorded } from '../harness/paying.ts';
 import { asTest, balancesOf } from '../harness/sales.ts';
 
@@ -77,7 +77,7 @@ it('counts as commission of its creator and of the brand, and as no conversion, 
   const owner = await makePayer(app);
   await approved(owner);
   await record(owner, { status: 'approved' });
-  await ship(app, owner.brand.id);
+  await sync(app, owner.brand.id);
   const { summary, top_creators } = (await get(owner, '/v1/analytics?from=2026-01-01')).body;
   expect(summary.total_commissions).toBe(35);
   expect([summary.total_conversions, summary.total_revenue]).toEqual([1, 100]);

@@ -10,8 +10,8 @@ import {
   makeAssignment,
   makeSale,
   orderFacts,
-  tell,
-  tellRefunds,
+  report,
+  reportRefunds,
 } from '../harness/sales.ts';
 
 let app: TestApp;
@@ -40,8 +40,8 @@ describe('after a commission is paid', () => {
     const { brand, key } = await start();
     const sale = await makeSale(app.context, brand, { occurredAt: orderedAt });
     await send(`${app.url}/v1/commissions`, key, 'POST', { status: 'approved', event_id: sale.id });
-    const asked = { creator_email: sale.email, amount: 10, method: 'manual' };
-    const payout = (await send(`${app.url}/v1/payouts`, key, 'POST', asked)).body.data;
+    const requested = { creator_email: sale.email, amount: 10, method: 'manual' };
+    const payout = (await send(`${app.url}/v1/payouts`, key, 'POST', requested)).body.data;
     const paid = await send(`${app.url}/v1/payouts/${payout.id}`, key, 'PATCH', { status: 'paid' });
     expect(paid.status).toBe(200);
     return { brand, key, sale };
@@ -57,7 +57,7 @@ describe('after a commission is paid', () => {
   it('a refund takes its share back as an adjustment of its own, once, and the commission stays', async () => {
     const { brand, key, sale } = await paidSale();
     const refunds = [{ refundId: 'r', amountMinor: 2_500, at: later(90) }];
-    for (let i = 0; i < 3; i += 1) await tellRefunds(app.context, sale.source, sale.orderId, refunds);
+    for (let i = 0; i < 3; i += 1) await reportRefunds(app.context, sale.source, sale.orderId, refunds);
     expect(await commissionsOf(key)).toMatchObject([{ status: 'paid', commission: 10 }]);
     expect(await adjustments(brand)).toEqual([{ cause: 'r', amountMinor: 250, at: later(90) }]);
     expect(await balancesOf(app.context, brand)).toMatchObject({ commission_paid: -1_000, refund_adjustment: 250 });
@@ -67,8 +67,8 @@ describe('after a commission is paid', () => {
     for (const refundFirst of [true, false]) {
       const { brand, sale } = await paidSale();
       const refund = () =>
-        tellRefunds(app.context, sale.source, sale.orderId, [{ refundId: 'r', amountMinor: 2_500, at: later(90) }]);
-      const cancel = () => tell(app.context, sale, { ...sale.facts, cancelledAt: later(95), updatedAt: later(95) });
+        reportRefunds(app.context, sale.source, sale.orderId, [{ refundId: 'r', amountMinor: 2_500, at: later(90) }]);
+      const cancel = () => report(app.context, sale, { ...sale.facts, cancelledAt: later(95), updatedAt: later(95) });
       for (const step of refundFirst ? [refund, cancel] : [cancel, refund]) await step();
       expect(await adjustments(brand)).toEqual([
         { cause: 'cancelled', amountMinor: 750, at: later(95) },
@@ -107,13 +107,13 @@ describe('the ledger', () => {
         const steps = (orderId: string) => [
           ...snapshots.map(({ baseMinor, paid, cancelled, at }) => () => {
             const times = { paidAt: paid ? later(at) : null, cancelledAt: cancelled === 0 ? later(at) : null };
-            const told = { orderId, baseMinor, updatedAt: later(at), ...times };
-            return tell(app.context, assignment, order(assignment, told));
+            const reported = { orderId, baseMinor, updatedAt: later(at), ...times };
+            return report(app.context, assignment, order(assignment, reported));
           }),
           ...refunds.map(
             ({ id, amountMinor, at }) =>
               () =>
-                tellRefunds(app.context, assignment.source, orderId, [
+                reportRefunds(app.context, assignment.source, orderId, [
                   { refundId: `r${id}`, amountMinor, at: later(at) },
                 ]),
           ),

@@ -12,8 +12,8 @@ import {
   daysAgo,
   makeAssignment,
   orderFacts,
-  tell,
-  tellRefunds,
+  report,
+  reportRefunds,
 } from '../harness/sales.ts';
 import { connectTestStore, deliver, signedDelivery, startStore, WEBHOOK_SECRET } from '../harness/store.ts';
 
@@ -101,7 +101,7 @@ describe('an order that a store sends', () => {
   it('is one sale when it is delivered 20 times at once', async () => {
     const { brand, assignment, key } = await start();
     const facts = order(assignment, { refunds: [{ refundId: 'r', amountMinor: 2_500, at: later(9) }] });
-    await Promise.all(Array.from({ length: 20 }, () => tell(app.context, assignment, facts)));
+    await Promise.all(Array.from({ length: 20 }, () => report(app.context, assignment, facts)));
     expect(await commissionsOf(key)).toMatchObject([{ commission: 7.5, amount: 100 }]);
     expect(await balancesOf(app.context, brand)).toEqual({
       ...{ customers: 7_500, sales: -10_000, sales_refunds: 2_500 },
@@ -113,15 +113,15 @@ describe('an order that a store sends', () => {
   it('counts a refund that came before it, also one that comes at the same moment', async () => {
     const { brand, assignment, key } = await start();
     const first = order(assignment);
-    await tellRefunds(app.context, assignment.source, first.orderId, [
+    await reportRefunds(app.context, assignment.source, first.orderId, [
       { refundId: 'r', amountMinor: 4_000, at: later(5) },
     ]);
-    await tell(app.context, assignment, first);
+    await report(app.context, assignment, first);
     const orders = Array.from({ length: 8 }, () => order(assignment));
     await Promise.all(
       orders.flatMap((facts) => [
-        tell(app.context, assignment, facts),
-        tellRefunds(app.context, assignment.source, facts.orderId, [
+        report(app.context, assignment, facts),
+        reportRefunds(app.context, assignment.source, facts.orderId, [
           { refundId: 'r', amountMinor: 4_000, at: later(5) },
         ]),
       ]),
@@ -135,7 +135,7 @@ describe('an order that a store sends', () => {
     const { brand, assignment, key } = await start();
     const orderId = unique('order');
     const snapshot = (baseMinor: number, minutes: number) =>
-      tell(app.context, assignment, order(assignment, { orderId, baseMinor, updatedAt: later(minutes) }));
+      report(app.context, assignment, order(assignment, { orderId, baseMinor, updatedAt: later(minutes) }));
     await snapshot(9_000, 2);
     await snapshot(20_000, 1);
     await snapshot(8_000, 2);
@@ -147,10 +147,10 @@ describe('an order that a store sends', () => {
   it('has no entry in the ledger until it is paid; the hold runs from the payment', async () => {
     const { brand, assignment, key } = await start({ holdDays: 2 });
     const unpaid = order(assignment, { paidAt: null });
-    await tell(app.context, assignment, unpaid);
+    await report(app.context, assignment, unpaid);
     expect(await commissionsOf(key)).toMatchObject([{ status: 'pending', commission: 10 }]);
     expect(await balancesOf(app.context, brand)).toEqual({});
-    await tell(app.context, assignment, { ...unpaid, paidAt: later(60), updatedAt: later(60) });
+    await report(app.context, assignment, { ...unpaid, paidAt: later(60), updatedAt: later(60) });
     expect(await balancesOf(app.context, brand)).toMatchObject({ sales: -10_000, commission_pending: -1_000 });
     const { db } = app.context.postgres;
     const row = await db.selectFrom('commissions').selectAll().where('brandId', '=', brand.id).executeTakeFirst();
@@ -160,10 +160,10 @@ describe('an order that a store sends', () => {
   it('is rejected when it is cancelled or refunded in full; the sale is never erased', async () => {
     const { brand, assignment, key } = await start();
     const cancelled = { cancelledAt: later(30), updatedAt: later(30) };
-    await tell(app.context, assignment, order(assignment, { paidAt: null, ...cancelled }));
+    await report(app.context, assignment, order(assignment, { paidAt: null, ...cancelled }));
     const paid = order(assignment);
-    await tell(app.context, assignment, paid);
-    await tell(app.context, assignment, { ...paid, ...cancelled });
+    await report(app.context, assignment, paid);
+    await report(app.context, assignment, { ...paid, ...cancelled });
     expect(await commissionsOf(key)).toMatchObject([
       { status: 'rejected', status_note: 'order_cancelled', amount: 100 },
       { status: 'rejected', status_note: 'order_refunded', amount: 100, commission: 0 },
@@ -174,11 +174,11 @@ describe('an order that a store sends', () => {
   it('keeps its terms when the assignment changes; a later order has the new ones', async () => {
     const { brand, assignment, key } = await start({ rate: 10 });
     const first = order(assignment);
-    await tell(app.context, assignment, first);
+    await report(app.context, assignment, first);
     const change = { commissionRatePpm: 300_000 };
     await asTest(app.context, brand, ({ db }) => updateLink(db, { brandId: brand.id, id: assignment.linkId }, change));
-    await tell(app.context, assignment, { ...first, baseMinor: 5_000, updatedAt: later(1) });
-    await tell(app.context, assignment, order(assignment));
+    await report(app.context, assignment, { ...first, baseMinor: 5_000, updatedAt: later(1) });
+    await report(app.context, assignment, order(assignment));
     expect(await commissionsOf(key)).toMatchObject([{ commission: 5 }, { commission: 30 }]);
   });
 
@@ -188,7 +188,7 @@ describe('an order that a store sends', () => {
     ['KWD', 1_005, 1.005, 0.1],
   ])('is paid in its own currency: %s', async (currency, baseMinor, amount, commission) => {
     const { brand, assignment, key } = await start();
-    await tell(app.context, assignment, order(assignment, { currency, baseMinor }));
+    await report(app.context, assignment, order(assignment, { currency, baseMinor }));
     expect(await commissionsOf(key)).toMatchObject([{ currency, amount, commission }]);
     const prefix = currency === 'USD' ? '' : `${currency} `;
     expect(await balancesOf(app.context, brand)).toMatchObject({ [`${prefix}commission_pending`]: -100 });
@@ -197,7 +197,7 @@ describe('an order that a store sends', () => {
   it('names what no database holds, and is taken all the same', async () => {
     const { brand, assignment } = await start();
     const facts = order(assignment, { codes: ['\0', 'half \ud83d', 'x'.repeat(5_000)], clickIds: ['\0'] });
-    await tell(app.context, assignment, { ...facts, customerEmail: '\0\ud83d@\0' });
+    await report(app.context, assignment, { ...facts, customerEmail: '\0\ud83d@\0' });
     expect((await attributionOf(brand, facts.orderId)).attribution).toMatchObject({ reason: 'no_candidate_qualified' });
   });
 });
@@ -207,7 +207,7 @@ describe('who an order pays', () => {
     const { brand, assignment, key } = await start();
     const [older, last] = [await makeLink(brand, assignment), await makeLink(brand, assignment)];
     const clickIds = [clickAt(last, later(-10)), clickAt(older, later(-20)), clickAt(last, later(10))];
-    await tell(app.context, assignment, order(assignment, { codes: [], clickIds }));
+    await report(app.context, assignment, order(assignment, { codes: [], clickIds }));
     expect(await commissionsOf(key)).toMatchObject([
       { link_id: last, commission: 20, discount_code: null, click_id: clickIds[0]?.slice(0, 24) },
     ]);
@@ -220,12 +220,12 @@ describe('who an order pays', () => {
     await asTest(app.context, brand, ({ db }) => insertStates(db, [state(-10, false)]));
     await asTest(app.context, brand, ({ db }) => insertStates(db, [state(10, true)]));
     const off = order(assignment);
-    await tell(app.context, assignment, off);
+    await report(app.context, assignment, off);
     expect((await attributionOf(brand, off.orderId)).attribution).toMatchObject({
       ...{ rule: null, reason: 'no_candidate_qualified' },
       candidates: [{ code: assignment.code, outcome: 'lost', reason: 'code_inactive' }],
     });
-    await tell(app.context, assignment, order(assignment, { occurredAt: later(20) }));
+    await report(app.context, assignment, order(assignment, { occurredAt: later(20) }));
     expect(await commissionsOf(key)).toHaveLength(1);
     expect(await balancesOf(app.context, brand)).toMatchObject({ sales: -10_000 });
   });
@@ -235,7 +235,7 @@ describe('who an order pays', () => {
     const foreignLink = await makeLink(other.brand, other.assignment);
     const { brand, assignment } = await start();
     const facts = order(other.assignment, { clickIds: [clickAt(foreignLink, later(-1)), 'clk_forged'] });
-    await tell(app.context, assignment, facts);
+    await report(app.context, assignment, facts);
     expect((await attributionOf(brand, facts.orderId)).attribution).toMatchObject({
       candidates: [{ reason: 'unknown_code' }, { reason: 'foreign_brand' }, { reason: 'invalid_signature' }],
     });
@@ -244,11 +244,11 @@ describe('who an order pays', () => {
 
   it('with a flag when the customer is the creator, also when named later, and when orders come in a burst', async () => {
     const { assignment, key } = await start({ email: 'ann@mail.example' });
-    await tell(app.context, assignment, order(assignment, { customerEmail: 'Ann+me@Mail.example' }));
+    await report(app.context, assignment, order(assignment, { customerEmail: 'Ann+me@Mail.example' }));
     const nameless = order(assignment, { customerEmail: null });
-    await tell(app.context, assignment, nameless);
-    await tell(app.context, assignment, { ...nameless, customerEmail: 'ann@mail.example' });
-    for (let i = 0; i < 4; i += 1) await tell(app.context, assignment, order(assignment, { occurredAt: later(i) }));
+    await report(app.context, assignment, nameless);
+    await report(app.context, assignment, { ...nameless, customerEmail: 'ann@mail.example' });
+    for (let i = 0; i < 4; i += 1) await report(app.context, assignment, order(assignment, { occurredAt: later(i) }));
     const found: { fraud_flags: object[] }[] = await commissionsOf(key);
     const flags = found.map(({ fraud_flags }) => fraud_flags);
     expect(flags[0]).toMatchObject([{ code: 'self_referral', severity: 'high' }]);

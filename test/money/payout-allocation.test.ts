@@ -156,12 +156,12 @@ describe('paying', () => {
     const owner = await makePayer(app);
     const sale = await approved(owner);
     const { id } = await recorded(owner, { amount: 50 });
-    const told = { reference: 'R1', commission_ids: [sale.id] };
-    await settle(owner, id, told);
+    const reported = { reference: 'R1', commission_ids: [sale.id] };
+    await settle(owner, id, reported);
     const later = await approved(owner, { amountMinor: 90_000 });
     const first = (await get(owner, `/v1/payouts/${id}`)).body;
     expect((await settle(owner, id)).body).toEqual(first);
-    expect((await settle(owner, id, told)).body).toEqual(first);
+    expect((await settle(owner, id, reported)).body).toEqual(first);
     expect((await settle(owner, id, { paid_at: first.data.paid_at })).body).toEqual(first);
     for (const other of [
       { reference: 'R2' },

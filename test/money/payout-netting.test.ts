@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allocate } from '../../src/resources/payouts/allocation.ts';
 import { send, startApp, type TestApp } from '../harness/app.ts';
 import { approved, codeOf, get, makePayer, recorded, settle, statusOf } from '../harness/paying.ts';
-import { balancesOf, makeAssignment, makeSales, refund, tell } from '../harness/sales.ts';
+import { balancesOf, makeAssignment, makeSales, refund, report } from '../harness/sales.ts';
 
 let app: TestApp;
 
@@ -97,11 +97,11 @@ describe('a refund after payment that the store takes back', () => {
     const owner = await makePayer(app);
     const first = await approved(owner, { amountMinor: 100_000 });
     await settle(owner, (await recorded(owner, { amount: 100 })).id);
-    await tell(app.context, first, { ...first.facts, baseMinor: 70_000, updatedAt: new Date(Date.now() - 1_000) });
+    await report(app.context, first, { ...first.facts, baseMinor: 70_000, updatedAt: new Date(Date.now() - 1_000) });
     await approved(owner, { amountMinor: 100_000 });
     const netted = await settle(owner, (await recorded(owner, { amount: 70 })).id);
     expect(netted.body.data).toMatchObject({ allocated_amount: 100, netted_amount: 30, unallocated_amount: 0 });
-    await tell(app.context, first, { ...first.facts, updatedAt: new Date() });
+    await report(app.context, first, { ...first.facts, updatedAt: new Date() });
 
     const pay = async (amount: number, body: object = {}) => {
       const { data } = (await settle(owner, (await recorded(owner, { amount })).id, body)).body;

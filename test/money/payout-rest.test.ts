@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { send, startApp, type TestApp } from '../harness/app.ts';
 import { approved, codeOf, get, makePayer, post, problemsOf, recorded, settle, statusOf } from '../harness/paying.ts';
-import { balancesOf, makeSale, refund, tell } from '../harness/sales.ts';
+import { balancesOf, makeSale, refund, report } from '../harness/sales.ts';
 
 let app: TestApp;
 
@@ -106,7 +106,7 @@ describe('a rejected commission', () => {
     const refunded = await makeSale(app.context, owner.brand, { assignment: owner.ann });
     await refund(app.context, refunded, 10_000);
     const cancelled = await makeSale(app.context, owner.brand, { assignment: owner.ann, paidAt: null });
-    await tell(app.context, cancelled, { ...cancelled.facts, cancelledAt: new Date(), updatedAt: new Date() });
+    await report(app.context, cancelled, { ...cancelled.facts, cancelledAt: new Date(), updatedAt: new Date() });
     const read = async ({ id }: { id: string }) => (await get(owner, `/v1/commissions/${id}`)).body.data;
     expect(await read(byReview)).toMatchObject({ commission: 0, commission_at_rate: 10, rejected_by: 'review' });
     expect(await read(refunded)).toMatchObject({ commission: 0, commission_at_rate: 0, rejected_by: 'order' });
@@ -120,10 +120,10 @@ describe('a rejected commission', () => {
     await send(url, owner.key, 'PATCH', { status: 'approved', note: 'checked by Eva' });
     const at = new Date(Date.now() - 5_000);
     const refunds = [{ refundId: 'r1', amountMinor: 10_000, at }];
-    await tell(app.context, sale, { ...sale.facts, refunds, hasAllRefunds: true, updatedAt: at });
+    await report(app.context, sale, { ...sale.facts, refunds, hasAllRefunds: true, updatedAt: at });
     const read = async () => (await get(owner, `/v1/commissions/${sale.id}`)).body.data;
     expect(await read()).toMatchObject({ status: 'rejected', status_note: 'order_refunded' });
-    await tell(app.context, sale, { ...sale.facts, refunds: [], hasAllRefunds: true, updatedAt: new Date() });
+    await report(app.context, sale, { ...sale.facts, refunds: [], hasAllRefunds: true, updatedAt: new Date() });
     expect(await read()).toMatchObject({ status: 'approved', status_note: 'checked by Eva', commission: 10 });
   });
 });

@@ -3,7 +3,7 @@ import { listWrongPayouts } from '../../src/ledger/row-queries.ts';
 import { postEarlierPayouts } from '../../src/resources/payouts/jobs.ts';
 import { send, startApp, type TestApp } from '../harness/app.ts';
 import { approved, get, makePayer, type Payer, recorded, settle } from '../harness/paying.ts';
-import { balancesOf, makeAssignment, makeSale, tell } from '../harness/sales.ts';
+import { balancesOf, makeAssignment, makeSale, report } from '../harness/sales.ts';
 
 let app: TestApp;
 
@@ -89,7 +89,7 @@ it('a commission list says whether the order is paid', async () => {
   const sale = await makeSale(app.context, owner.brand, { assignment: owner.ann, paidAt: null });
   const [before] = (await get(owner, '/v1/commissions')).body.data;
   expect(before).toMatchObject({ order_paid: false, order_paid_at: null, approvable_at: null });
-  await tell(app.context, sale, { ...sale.facts, paidAt: new Date('2026-03-02T00:00:00Z'), updatedAt: new Date() });
+  await report(app.context, sale, { ...sale.facts, paidAt: new Date('2026-03-02T00:00:00Z'), updatedAt: new Date() });
   const [after] = (await get(owner, '/v1/commissions')).body.data;
   expect(after).toMatchObject({ order_paid: true, order_paid_at: '2026-03-02T00:00:00.000Z' });
   await settle(owner, (await recorded(owner, { amount: 1 })).id);

@@ -15,7 +15,7 @@ const post = (owner: Payer, path: string, body: object) => send(`${app.url}${pat
 const dayOf = (at: Date) => at.toISOString().slice(0, 10);
 
 /** Ann's story: two sales, one paid, part of it taken back. */
-async function tellStory() {
+async function makeStory() {
   const owner = await makePayer(app);
   await send(`${app.url}/v1/brand`, owner.key, 'PATCH', { contact_email: `${owner.brand.id}@brand.example` });
   const early = await approved(owner, { occurredAt: daysAgo(90), customerEmail: 'jane@shop.example' });
@@ -39,7 +39,7 @@ const formOf = (fields: Record<string, string>) => ({
 
 describe('a creator’s statement', () => {
   it('is of a period, by the ledger as it stood, with its hash; read later it says the same', async () => {
-    const { owner, early, late, period } = await tellStory();
+    const { owner, early, late, period } = await makeStory();
     const made = await post(owner, '/v1/statements', period);
     expect([made.status, made.body.data.email_sent]).toEqual([201, false]);
     const { id, ledger_hash, ledger_seq } = made.body.data;
@@ -73,7 +73,7 @@ describe('a creator’s statement', () => {
   });
 
   it('is for somebody who is or was on the roster, and of a period that is one', async () => {
-    const { owner, period } = await tellStory();
+    const { owner, period } = await makeStory();
     const stranger = await post(owner, '/v1/statements', { ...period, creator_email: 'x@mail.example' });
     expect(problemsOf(stranger)).toEqual([['creator_email', 'not_on_roster']]);
     const backwards = await post(owner, '/v1/statements', { ...period, from: '2026-04-01', to: '2026-03-01' });
@@ -81,7 +81,7 @@ describe('a creator’s statement', () => {
   });
 
   it('has a page where the creator asks about a line; the question and its answer are mailed both ways', async () => {
-    const { owner, late, period } = await tellStory();
+    const { owner, late, period } = await makeStory();
     const { data } = (await post(owner, '/v1/statements', { ...period, send_email: true })).body;
     expect(data.email_sent).toBe(true);
     const [mail] = await mailsOf(app.context, owner.brand.id);
@@ -93,8 +93,8 @@ describe('a creator’s statement', () => {
     expect(page).not.toContain('jane@');
     expect(await (await fetch(`${app.url}${path}?ask=${late.id}`)).text()).toContain(`Ask about Order ${late.orderId}`);
     expect((await fetch(app.url + path, formOf({ line: late.id, message: ' ' }))).status).toBe(422);
-    const asked = await fetch(app.url + path, formOf({ line: late.id, message: 'Where is <b>the rest</b>?' }));
-    expect([asked.status, asked.headers.get('location')]).toEqual([303, `${path}?done=asked`]);
+    const requested = await fetch(app.url + path, formOf({ line: late.id, message: 'Where is <b>the rest</b>?' }));
+    expect([requested.status, requested.headers.get('location')]).toEqual([303, `${path}?done=sent`]);
     const twice = await fetch(app.url + path, formOf({ line: late.id, message: 'And now?' }));
     expect(twice.headers.get('location')).toBe(`${path}?done=known`);
     const [dispute, ...others] = (await get(owner, '/v1/disputes?status=open')).body.data;

@@ -3,7 +3,7 @@ import { wasActive } from './attribution.ts';
 import { orderBody, refundBody } from './door.ts';
 import type { Act, Change, ClickRef, CodeRef } from './history.ts';
 import { DAY_MS } from './history.ts';
-import { hearOrder, hearRefunds, keyOf, type OracleLink, type Told } from './model.ts';
+import { hearOrder, hearRefunds, keyOf, type OracleLink, type Reported } from './model.ts';
 import { advanceNow, payNow, recordNow } from './payouts.ts';
 import { reviewNow } from './reviews.ts';
 import { pick, type StoredOrder, type World } from './world.ts';
@@ -81,7 +81,7 @@ async function placeNow(world: World, act: Of<'place'>, now: number): Promise<vo
   const tokens = tokensOf(world, act.clicks);
   const customer = act.customer === 'creator' ? world.counter % world.emails.length : null;
   world.counter += 1;
-  const version: Told = {
+  const version: Reported = {
     ...{
       store: act.store % world.stores,
       orderId: `o${world.counter}`,
@@ -98,22 +98,22 @@ async function placeNow(world: World, act: Of<'place'>, now: number): Promise<vo
   const other = act.customer === 'other' ? `c${world.counter}@shop.example` : null;
   const order = { versions: [version], email: customer === null ? other : (world.emails[customer] ?? null) };
   world.orders.push(order);
-  if (act.isTold) await tellOrder(world, order, version);
+  if (act.isReported) await reportOrder(world, order, version);
 }
 
-async function tellOrder({ door, oracle }: World, { email }: StoredOrder, told: Told): Promise<void> {
-  await door.tell(told.store, 'order.updated', orderBody(told, email), told.updatedAt);
-  hearOrder(oracle, told);
+async function reportOrder({ door, oracle }: World, { email }: StoredOrder, reported: Reported): Promise<void> {
+  await door.report(reported.store, 'order.updated', orderBody(reported, email), reported.updatedAt);
+  hearOrder(oracle, reported);
 }
 
-async function tellRefunds({ door, oracle }: World, told: Told): Promise<void> {
-  if (told.refunds.length === 0) return;
-  await door.tell(told.store, 'order.refunded', refundBody(told), told.updatedAt);
-  hearRefunds(oracle, keyOf(told.store, told.orderId), told);
+async function reportRefunds({ door, oracle }: World, reported: Reported): Promise<void> {
+  if (reported.refunds.length === 0) return;
+  await door.report(reported.store, 'order.refunded', refundBody(reported), reported.updatedAt);
+  hearRefunds(oracle, keyOf(reported.store, reported.orderId), reported);
 }
 
 /** The order's next version; undefined when it cannot change so. */
-function changed({ versions }: StoredOrder, change: Change, now: number): Told | undefined {
+function changed({ versions }: StoredOrder, change: Change, now: number): Reported | undefined {
   const last = versions.at(-1);
   if (!last) return undefined;
   const next = { ...last, updatedAt: Math.max(now, last.updatedAt + 1) };
@@ -134,23 +134,23 @@ const isPaid = ({ oracle }: World, { versions: [first] }: StoredOrder) =>
   first !== undefined && oracle.orders.get(keyOf(first.store, first.orderId))?.commission?.review === 'paid';
 
 async function changeNow(world: World, act: Of<'change'>, now: number): Promise<void> {
-  const { order: which, isOfPaid, change, tell } = act;
+  const { order: which, isOfPaid, change, report } = act;
   const paid = isOfPaid ? world.orders.filter((one) => isPaid(world, one)) : [];
   const order = pick(paid.length > 0 ? paid : world.orders, which);
   const next = order && changed(order, change, now);
   if (!next) return;
   order.versions.push(next);
-  if (tell === 'order') await tellOrder(world, order, next);
-  if (tell === 'refund') await tellRefunds(world, next);
+  if (report === 'order') await reportOrder(world, order, next);
+  if (report === 'refund') await reportRefunds(world, next);
 }
 
-async function tellNow(world: World, { order: which, version, how, times }: Of<'tell'>): Promise<void> {
+async function reportNow(world: World, { order: which, version, how, times }: Of<'tell'>): Promise<void> {
   const order = pick(world.orders, which);
-  const told = order && pick(order.versions, version);
-  if (!order || !told) return;
+  const reported = order && pick(order.versions, version);
+  if (!order || !reported) return;
   for (let time = 0; time < times; time += 1) {
-    if (how === 'order') await tellOrder(world, order, told);
-    else await tellRefunds(world, told);
+    if (how === 'order') await reportOrder(world, order, reported);
+    else await reportRefunds(world, reported);
   }
 }
 
@@ -176,7 +176,7 @@ export async function perform(world: World, act: Act, now: number): Promise<void
   if (act.act === 'click') await clickNow(world, act, now);
   else if (act.act === 'place') await placeNow(world, act, now);
   else if (act.act === 'change') await changeNow(world, act, now);
-  else if (act.act === 'tell') await tellNow(world, act);
+  else if (act.act === 'tell') await reportNow(world, act);
   else if (act.act === 'rate') await rateNow(world, act);
   else if (act.act === 'switch') await switchNow(world, act, now);
   else if (act.act === 'review') await reviewNow(world, act, now);

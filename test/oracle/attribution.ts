@@ -1,7 +1,7 @@
 import { DAY_MS } from './history.ts';
-import type { Oracle, OracleLink, Told } from './model.ts';
+import type { Oracle, OracleLink, Reported } from './model.ts';
 
-const countsAt = ({ store }: OracleLink, told: Told) => store === null || store === told.store;
+const countsAt = ({ store }: OracleLink, reported: Reported) => store === null || store === reported.store;
 
 export function wasActive({ states }: OracleLink, at: number): boolean {
   return states.findLast((state) => state.at <= at)?.active ?? false;
@@ -11,15 +11,16 @@ export function wasActive({ states }: OracleLink, at: number): boolean {
 const lastClickTime = (orderedAt: number) => (orderedAt % 1_000 === 0 ? orderedAt + 999 : orderedAt);
 
 /** The first redeemed code that was active as the order was placed, else the last click within its link's window. */
-export function attribute(oracle: Oracle, told: Told) {
-  for (const code of told.codes) {
+export function attribute(oracle: Oracle, reported: Reported) {
+  for (const code of reported.codes) {
     const link = oracle.links.find(({ type, value }) => type === 'discount_code' && value === code.toUpperCase());
-    if (link && countsAt(link, told) && wasActive(link, told.occurredAt)) return { link, code, clickId: null };
+    if (link && countsAt(link, reported) && wasActive(link, reported.occurredAt)) return { link, code, clickId: null };
   }
   let last: { link: OracleLink; id: string; at: number } | undefined;
   for (const { token, link, at, id } of oracle.clicks) {
-    if (!link || !told.tokens.includes(token) || !countsAt(link, told)) continue;
-    const isInside = at <= lastClickTime(told.occurredAt) && told.occurredAt <= at + link.attributionDays * DAY_MS;
+    if (!link || !reported.tokens.includes(token) || !countsAt(link, reported)) continue;
+    const isInside =
+      at <= lastClickTime(reported.occurredAt) && reported.occurredAt <= at + link.attributionDays * DAY_MS;
     if (isInside && (!last || at > last.at)) last = { link, id, at };
   }
   return last ? { link: last.link, code: null, clickId: last.id } : null;

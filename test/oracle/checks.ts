@@ -39,10 +39,10 @@ const linked = (rows: readonly Happening[]) => rows.filter(({ link }) => link.id
 
 async function checkPerformance({ door }: World, query: string, all: readonly Happening[]): Promise<void> {
   const rows = linked(all);
-  const told = Performance.parse(await door.ask('GET', `/v1/affiliates/performance?limit=100${query}`));
-  const byLink = Object.fromEntries(told.data.map((row) => [`${row.link_id} ${row.currency}`, figuresOf(row)]));
+  const reported = Performance.parse(await door.ask('GET', `/v1/affiliates/performance?limit=100${query}`));
+  const byLink = Object.fromEntries(reported.data.map((row) => [`${row.link_id} ${row.currency}`, figuresOf(row)]));
   expect(byLink, `performance${query}`).toEqual(sumBy(rows, ({ link, currency }) => `${link.id} ${currency}`));
-  const summary = Object.fromEntries(told.summary.by_currency.map((row) => [row.currency, figuresOf(row)]));
+  const summary = Object.fromEntries(reported.summary.by_currency.map((row) => [row.currency, figuresOf(row)]));
   const sums = sumBy(rows, ({ currency }) => currency);
   expect(withoutZeros(summary), `performance's summary${query}`).toEqual(sums);
 }
@@ -84,7 +84,7 @@ async function checkAffiliates({ door, oracle }: World, all: readonly Happening[
   const rows = linked(all);
   for (const path of ['/v1/affiliates', '/v1/affiliates/links']) {
     const { data } = Affiliates.parse(await door.ask('GET', `${path}?limit=100`));
-    const told = data.map(({ id, clicks, conversions, by_currency, ...own }) => ({
+    const reported = data.map(({ id, clicks, conversions, by_currency, ...own }) => ({
       ...{ id, clicks, conversions, money: shownMoney([own, ...by_currency], own.currency) },
     }));
     const wanted = oracle.links.map(({ id, currency }) => {
@@ -97,7 +97,7 @@ async function checkAffiliates({ door, oracle }: World, all: readonly Happening[
       };
     });
     const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
-    expect(told.sort(byId), path).toEqual(wanted.sort(byId));
+    expect(reported.sort(byId), path).toEqual(wanted.sort(byId));
   }
   const { summary } = await door.ask('GET', '/v1/affiliates?limit=1');
   const own = moneyOf(rows, oracle.currency)[oracle.currency];
@@ -121,10 +121,10 @@ const Commission = z.object({
 
 async function checkCommissions({ door, oracle }: World): Promise<void> {
   const body = await door.ask('GET', '/v1/affiliates/commissions?limit=100');
-  const told = z.array(Commission).parse(body.data);
+  const reported = z.array(Commission).parse(body.data);
   const wanted = standings(oracle).map(({ order, commission, ...one }) => ({
     ...(commission.manualMinor === null
-      ? { order_id: order.told[0]?.orderId ?? '', link_id: commission.link.id }
+      ? { order_id: order.reported[0]?.orderId ?? '', link_id: commission.link.id }
       : { order_id: null, link_id: null }),
     status: one.status,
     ...{
@@ -136,7 +136,7 @@ async function checkCommissions({ door, oracle }: World): Promise<void> {
   }));
   // No two are of one moment.
   const byTime = (a: { occurred_at: string }, b: { occurred_at: string }) => (a.occurred_at < b.occurred_at ? -1 : 1);
-  expect(told.sort(byTime), 'commissions').toEqual(wanted.sort(byTime));
+  expect(reported.sort(byTime), 'commissions').toEqual(wanted.sort(byTime));
 }
 
 const Ledger = z.object({
@@ -149,8 +149,8 @@ export async function checkLedger({ door }: World, wanted: Record<string, number
   const query = asOfMs === undefined ? '' : `&as_of=${text(asOfMs)}`;
   const { summary } = Ledger.parse(await door.ask('GET', `/v1/affiliates/ledger?limit=1${query}`));
   const balances = summary.balances.map((row) => [`${row.currency} ${row.account}`, row.balance_minor] as const);
-  const told = Object.fromEntries(balances.filter(([, minor]) => minor !== 0));
-  expect(told, `the ledger${query}`).toEqual(wanted);
+  const reported = Object.fromEntries(balances.filter(([, minor]) => minor !== 0));
+  expect(reported, `the ledger${query}`).toEqual(wanted);
 }
 
 const Analytics = z.object({
@@ -177,10 +177,10 @@ async function checkAnalytics(world: World, { granularity }: History, rows: read
   const times = rows.map(({ at }) => at);
   const [first, last] = [Math.min(timeOf(0), ...times), Math.max(timeOf(0), ...times)];
   const query = `from=${dayOf(first)}&to=${dayOf(last)}&granularity=${granularity}`;
-  const told = Analytics.parse(await door.ask('GET', `/v1/analytics?${query}`));
+  const reported = Analytics.parse(await door.ask('GET', `/v1/analytics?${query}`));
   const money = moneyOf(rows, oracle.currency);
   const clicks = count(rows, 'clicks');
-  const { active_creators, by_currency, ...totals } = told.summary;
+  const { active_creators, by_currency, ...totals } = reported.summary;
   const own = money[oracle.currency];
   expect(totals, 'analytics').toEqual({
     ...{ total_revenue: own?.revenue, total_commissions: own?.commission },
@@ -192,7 +192,9 @@ async function checkAnalytics(world: World, { granularity }: History, rows: read
     Object.fromEntries(Object.entries(money).filter(([currency]) => currency !== oracle.currency)),
   );
   expect(active_creators, 'active creators').toBe(new Set(active.map(({ link }) => link.creator)).size);
-  const trends = Object.fromEntries(told.trends.map(({ date, revenue, clicks: n }) => [date, { revenue, clicks: n }]));
+  const trends = Object.fromEntries(
+    reported.trends.map(({ date, revenue, clicks: n }) => [date, { revenue, clicks: n }]),
+  );
   const buckets = Map.groupBy(rows, ({ at }) => bucketOf(at, granularity));
   const wanted = [...buckets].map(([date, inside]) => {
     const revenue = moneyOf(inside, oracle.currency)[oracle.currency]?.revenue ?? 0;
@@ -222,11 +224,12 @@ type Earned = z.output<typeof Earned>;
 const Roster = z.object({ data: z.array(Earned.extend({ creator_email: z.string() })) });
 
 /** What was paid, without what was netted, by currency. */
-function checkEarned(oracle: Oracle, creator: number, own: readonly Happening[], told: Earned | undefined): void {
+function checkEarned(oracle: Oracle, creator: number, own: readonly Happening[], reported: Earned | undefined): void {
   const currencies = new Set([oracle.currency, ...own.map(({ currency }) => currency)]);
   for (const currency of currencies) {
     const paid = own.filter((row) => row.currency === currency).reduce((sum, row) => sum + (row.paid ?? 0), 0);
-    const shown = currency === oracle.currency ? told : told?.by_currency.find((other) => other.currency === currency);
+    const shown =
+      currency === oracle.currency ? reported : reported?.by_currency.find((other) => other.currency === currency);
     const wanted = major(paid - nettedOf(oracle, creator, currency), currency);
     expect(shown?.total_earned ?? 0, `total_earned in ${currency}`).toBe(wanted);
   }
@@ -240,24 +243,24 @@ const Payouts = z.object({
 
 async function checkPayouts({ door, oracle }: World): Promise<void> {
   const { data } = Payouts.parse(await door.ask('GET', '/v1/payouts?limit=100'));
-  const told = new Map(data.map(({ id, ...payout }) => [id, payout]));
+  const reported = new Map(data.map(({ id, ...payout }) => [id, payout]));
   for (const { id, currency, allocatedMinor, nettedMinor, leftMinor } of oracle.payouts) {
     const [allocated_amount, netted_amount, unallocated] = [allocatedMinor, nettedMinor, leftMinor].map((minor) =>
       major(minor, currency),
     );
-    expect(told.get(id), 'a payout').toEqual({ allocated_amount, netted_amount, unallocated });
+    expect(reported.get(id), 'a payout').toEqual({ allocated_amount, netted_amount, unallocated });
   }
 }
 
 async function checkCreators({ door, oracle, emails }: World, rows: readonly Happening[]): Promise<void> {
   const { data } = Creators.parse(await door.ask('GET', '/v1/creators?limit=100'));
   const roster = Roster.parse(await door.ask('GET', '/v1/roster?limit=100'));
-  const told = Object.fromEntries(data.map(({ email, performance }) => [email, performance]));
+  const reported = Object.fromEntries(data.map(({ email, performance }) => [email, performance]));
   const earned = Object.fromEntries(roster.data.map((entry) => [entry.creator_email, entry]));
   for (const [creator, email] of emails.entries()) {
     const own = rows.filter(({ link }) => link.creator === creator);
     const money = moneyOf(own, oracle.currency)[oracle.currency];
-    expect(told[email], 'a creator').toEqual({
+    expect(reported[email], 'a creator').toEqual({
       ...{ clicks: count(own, 'clicks'), conversions: count(own, 'conversions') },
       ...{ revenue: money?.revenue, commissions_earned: money?.commission },
     });

@@ -1,7 +1,7 @@
 import { type Answer, call, makeBrand, send, type TestApp } from '../harness/app.ts';
 import { click } from '../harness/clicks.ts';
 import { connectTestStore, deliver, signedDelivery, type TestStore, WEBHOOK_SECRET } from '../harness/store.ts';
-import type { Told } from './model.ts';
+import type { Reported } from './model.ts';
 
 const KEYS = 3;
 
@@ -24,7 +24,7 @@ export interface Door {
   ask(method: string, path: string, body?: object): Promise<Answer['body']>;
   click: typeof click extends (app: infer _A, ...rest: infer R) => infer T ? (...rest: R) => T : never;
   /** As its store tells it at a time. */
-  tell(store: number, event: string, data: object, at: number): Promise<void>;
+  report(store: number, event: string, data: object, at: number): Promise<void>;
   connect(store: TestStore): Promise<string>;
 }
 
@@ -47,7 +47,7 @@ export async function openDoor(app: TestApp): Promise<Door> {
       throw new Error(`${method} ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
     },
     click: (...rest) => click(app, ...rest),
-    tell: async (store, event, data, at) => {
+    report: async (store, event, data, at) => {
       const delivery = signedDelivery('generic', WEBHOOK_SECRET, event, data, new Date(at));
       const { status, body } = await deliver(app.url, 'generic', integrations[store] ?? '', delivery);
       if (status !== 200) throw new Error(`${event} was answered ${status}: ${JSON.stringify(body)}`);
@@ -63,26 +63,26 @@ export async function openDoor(app: TestApp): Promise<Door> {
 
 const text = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
-const refundsOf = ({ refunds, currency }: Told) =>
+const refundsOf = ({ refunds, currency }: Reported) =>
   refunds.map(({ id, amountMinor, at }) => ({ refund_id: id, amount: decimal(amountMinor, currency), at: text(at) }));
 
 /** An order as a store of its own making tells it. */
-export const orderBody = (told: Told, email: string | null) => ({
-  order_id: told.orderId,
-  currency: told.currency,
-  amount: decimal(told.baseMinor, told.currency),
-  placed_at: text(told.occurredAt),
-  paid_at: text(told.paidAt),
-  cancelled_at: text(told.cancelledAt),
-  updated_at: text(told.updatedAt),
+export const orderBody = (reported: Reported, email: string | null) => ({
+  order_id: reported.orderId,
+  currency: reported.currency,
+  amount: decimal(reported.baseMinor, reported.currency),
+  placed_at: text(reported.occurredAt),
+  paid_at: text(reported.paidAt),
+  cancelled_at: text(reported.cancelledAt),
+  updated_at: text(reported.updatedAt),
   customer_email: email,
-  codes: told.codes,
-  click_ids: told.tokens,
-  refunds: refundsOf(told),
+  codes: reported.codes,
+  click_ids: reported.tokens,
+  refunds: refundsOf(reported),
 });
 
-export const refundBody = (told: Told) => ({
-  order_id: told.orderId,
-  currency: told.currency,
-  refunds: refundsOf(told),
+export const refundBody = (reported: Reported) => ({
+  order_id: reported.orderId,
+  currency: reported.currency,
+  refunds: refundsOf(reported),
 });

@@ -51,9 +51,9 @@ export type Act =
       placed: { agoMs: number } | { edgeMs: number };
       isPaid: boolean;
       customer: 'creator' | 'other' | 'unknown';
-      isTold: boolean;
+      isReported: boolean;
     }
-  | { act: 'change'; order: Index; isOfPaid: boolean; change: Change; tell: 'order' | 'refund' | 'no' }
+  | { act: 'change'; order: Index; isOfPaid: boolean; change: Change; report: 'order' | 'refund' | 'no' }
   | { act: 'tell'; order: Index; version: Index; how: 'order' | 'refund'; times: number }
   | { act: 'rate'; link: Index; ratePpm: number }
   | { act: 'switch'; link: Index; active: boolean; isDelete: boolean }
@@ -151,16 +151,16 @@ const place: fc.Arbitrary<Act> = fc.record({
   placed: fc.oneof(fc.record({ agoMs }), fc.record({ edgeMs: fc.constantFrom(-1, 0, 1) })),
   isPaid: fc.constantFrom(true, true, false),
   customer: fc.constantFrom('other', 'other', 'unknown', 'creator'),
-  isTold: fc.constantFrom(true, true, true, false),
+  isReported: fc.constantFrom(true, true, true, false),
 });
 const changed: fc.Arbitrary<Act> = fc.record({
   act: fc.constant('change' as const),
   order: index,
   isOfPaid: fc.boolean(),
   change,
-  tell: fc.constantFrom('order', 'refund', 'no'),
+  report: fc.constantFrom('order', 'refund', 'no'),
 });
-const tell: fc.Arbitrary<Act> = fc.record({
+const report: fc.Arbitrary<Act> = fc.record({
   act: fc.constant('tell' as const),
   order: index,
   version: index,
@@ -217,7 +217,7 @@ const step = fc.oneof(
   steps(8, early, place),
   steps(6, slot, changed),
   steps(4, late, changed),
-  steps(3, slot, tell),
+  steps(3, slot, report),
   steps(7, late, review),
   steps(5, late, pay),
   steps(2, slot, advance),

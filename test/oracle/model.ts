@@ -35,7 +35,7 @@ export interface Refund {
 }
 
 /** What a store says of an order at one time. */
-export interface Told {
+export interface Reported {
   store: number;
   orderId: string;
   currency: string;
@@ -66,7 +66,7 @@ export interface OracleCommission {
 }
 
 export interface OracleOrder {
-  told: Told[];
+  reported: Reported[];
   /** All that were ever told, and when by the store's clock last. */
   refunds: (Refund & { isLate: boolean; toldAt: number })[];
   /** Undefined until the order itself is told; null when it pays nobody. */
@@ -108,12 +108,12 @@ export function shareOf(minor: number, ppm: number): number {
 }
 
 function orderOf(oracle: Oracle, key: string): OracleOrder {
-  const order = oracle.orders.get(key) ?? { told: [], refunds: [], commission: undefined };
+  const order = oracle.orders.get(key) ?? { reported: [], refunds: [], commission: undefined };
   oracle.orders.set(key, order);
   return order;
 }
 
-export function hearRefunds(oracle: Oracle, key: string, { refunds, updatedAt: toldAt }: Told): void {
+export function hearRefunds(oracle: Oracle, key: string, { refunds, updatedAt: toldAt }: Reported): void {
   const order = orderOf(oracle, key);
   const isLate = order.commission?.review === 'paid';
   for (const refund of refunds) {
@@ -123,13 +123,13 @@ export function hearRefunds(oracle: Oracle, key: string, { refunds, updatedAt: t
   }
 }
 
-export function hearOrder(oracle: Oracle, told: Told): void {
-  const key = keyOf(told.store, told.orderId);
-  hearRefunds(oracle, key, told);
+export function hearOrder(oracle: Oracle, reported: Reported): void {
+  const key = keyOf(reported.store, reported.orderId);
+  hearRefunds(oracle, key, reported);
   const order = orderOf(oracle, key);
-  order.told.push(told);
+  order.reported.push(reported);
   if (order.commission !== undefined) return;
-  const won = attribute(oracle, told);
+  const won = attribute(oracle, reported);
   order.commission = won && {
     ...won,
     ...{ ratePpm: won.link.ratePpm, holdDays: won.link.holdDays, review: 'pending', paidMinor: 0, manualMinor: null },
@@ -140,11 +140,11 @@ const earliest = (times: readonly (number | null)[]): number | null =>
   times.reduce((a, b) => (a === null ? b : b === null ? a : Math.min(a, b)), null);
 
 /** All that the facts of an order say now. */
-export function factsOf({ told, refunds }: OracleOrder) {
-  const newest = told.reduce((a, b) => (b.updatedAt > a.updatedAt ? b : a));
+export function factsOf({ reported, refunds }: OracleOrder) {
+  const newest = reported.reduce((a, b) => (b.updatedAt > a.updatedAt ? b : a));
   const { baseMinor, occurredAt, currency } = newest;
-  const paidAt = earliest(told.map((one) => one.paidAt));
-  const cancelledAt = earliest(told.map((one) => one.cancelledAt));
+  const paidAt = earliest(reported.map((one) => one.paidAt));
+  const cancelledAt = earliest(reported.map((one) => one.cancelledAt));
   let left = baseMinor;
   // The newest whole order has all of them: one that was last told before it was taken back.
   const kept = refunds.filter(({ toldAt }) => toldAt >= newest.updatedAt);
@@ -203,9 +203,9 @@ export function standings(oracle: Oracle) {
   });
 }
 
-export type Verdict = 'moves' | 'skipped' | 'paid' | 'order_not_paid' | 'review_period_active';
+export type ReviewOutcome = 'moves' | 'skipped' | 'paid' | 'order_not_paid' | 'review_period_active';
 
-export function verdictOn(order: OracleOrder, to: 'approved' | 'rejected', now: number): Verdict {
+export function reviewOutcome(order: OracleOrder, to: 'approved' | 'rejected', now: number): ReviewOutcome {
   if (!order.commission) throw new Error('It pays nobody.');
   const standing = standingOf(order, order.commission);
   const { status, approvableAt } = standing;

@@ -1,5 +1,5 @@
 /** Who is paid what by which payout, as decisions.md §4 says it. */
-import { type Oracle, type OracleOrder, type OraclePayout, standings, verdictOn } from './model.ts';
+import { type Oracle, type OracleOrder, type OraclePayout, reviewOutcome, standings } from './model.ts';
 
 type Owed = ReturnType<typeof standings>[number];
 
@@ -106,8 +106,8 @@ export function approveDue(oracle: Oracle, now: number): void {
   if (!oracle.isAutomatic) return;
   const approved: OracleOrder[] = [];
   for (const { order, commission, status } of standings(oracle)) {
-    const isSuspect = order.told.some(({ customer }) => customer === commission.link.creator);
-    if (status !== 'pending' || isSuspect || verdictOn(order, 'approved', now) !== 'moves') continue;
+    const isSuspect = order.reported.some(({ customer }) => customer === commission.link.creator);
+    if (status !== 'pending' || isSuspect || reviewOutcome(order, 'approved', now) !== 'moves') continue;
     commission.review = 'approved';
     approved.push(order);
   }

@@ -69,12 +69,12 @@ export async function recordNow(world: World, act: Of<'record'>, now: number): P
   const status = act.isApproved ? ('approved' as const) : ('pending' as const);
   const amount = Number(decimal(act.amountMinor, currency));
   const id = await world.record({ creator_email: emails[creator] ?? '', amount, status });
-  const told = { store: 0, orderId: id, currency, baseMinor: 0, occurredAt: now, paidAt: now, cancelledAt: null };
+  const reported = { store: 0, orderId: id, currency, baseMinor: 0, occurredAt: now, paidAt: now, cancelledAt: null };
   const none = { updatedAt: now, customer: null, codes: [], tokens: [], refunds: [] };
   const terms = { ratePpm: 0, holdDays: 0 };
   const link = { id: '', creator, type: 'discount_code' as const, value: '', currency, store: null, states: [] };
   const order: OracleOrder = {
-    told: [{ ...told, ...none }],
+    reported: [{ ...reported, ...none }],
     refunds: [],
     commission: {
       ...{ ...terms, link: { ...link, ...terms, attributionDays: 0 }, clickId: null, code: null },

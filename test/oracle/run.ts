@@ -1,5 +1,5 @@
 import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
-import { shipLedger } from '../../src/figures/jobs.ts';
+import { syncLedger } from '../../src/figures/jobs.ts';
 import { listWrongCommissions, listWrongPayouts } from '../../src/ledger/row-queries.ts';
 import { drainClicks } from '../../src/links-host/jobs.ts';
 import { approveDue as approveDueOfApp } from '../../src/resources/reviews/jobs.ts';
@@ -127,7 +127,7 @@ export async function live(stage: Stage, histories: readonly History[]): Promise
   });
   await liveThrough(stage, runs);
   await drainClicks(app.context);
-  await shipLedger({ ...app.context, clock: systemClock });
+  await syncLedger({ ...app.context, clock: systemClock });
   await each(runs, (run) => check(app, run));
   return runs.map(({ failure }) => failure);
 }

@@ -4,11 +4,11 @@ import { asTest } from '../harness/sales.ts';
 import type { TestStore } from '../harness/store.ts';
 import { type Door, openDoor } from './door.ts';
 import { type History, type LinkSpec, START_MS } from './history.ts';
-import type { Oracle, OracleLink, Told } from './model.ts';
+import type { Oracle, OracleLink, Reported } from './model.ts';
 
 /** An order as its store has it: every version it ever had, told or not. */
 export interface StoredOrder {
-  versions: Told[];
+  versions: Reported[];
   email: string | null;
 }
 

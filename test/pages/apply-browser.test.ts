@@ -96,7 +96,7 @@ describe.skipIf(!hasBrowser('The apply page in a browser'))('the apply page in a
     expect(complaints).toEqual([]);
   });
 
-  it('says what is wrong beside each field, is mended there and sent', async () => {
+  it('says what is wrong beside each field, is corrected there and sent', async () => {
     await open();
     // Good enough for the browser, not for us.
     await page.getByLabel('E-mail').fill('ann@mail');

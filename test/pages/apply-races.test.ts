@@ -37,7 +37,7 @@ async function atOnce(calls: (() => Promise<{ status: number }>)[]): Promise<num
   return statuses;
 }
 
-/** Everything that takes the brand's circle of creators, at once and about the same six people. */
+/** Everything that locks the brand's roster, at once and about the same six people. */
 async function race({ keys, campaigns }: Brand, applications: string[]): Promise<number[]> {
   const [, second = '', third = ''] = campaigns;
   const calls = Array.from({ length: 24 }, (_, i) => {

@@ -109,8 +109,10 @@ describe('POST /api/brand/shipments/share', () => {
 
   it('is for brand keys, and 401 without one', async () => {
     const { brand } = await desk();
-    const asked = await send(`${app.url}/api/brand/shipments/share`, await brand.key('data'), 'POST', { title: 'x' });
-    expect([asked.status, asked.body.code]).toEqual([403, 'BRAND_KEY_REQUIRED']);
+    const requested = await send(`${app.url}/api/brand/shipments/share`, await brand.key('data'), 'POST', {
+      title: 'x',
+    });
+    expect([requested.status, requested.body.code]).toEqual([403, 'BRAND_KEY_REQUIRED']);
     const nobody = await call(`${app.url}/api/brand/shipments/share`, undefined, { method: 'POST' });
     expect([nobody.status, nobody.body.code]).toEqual([401, 'AUTH_REQUIRED']);
   });

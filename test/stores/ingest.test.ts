@@ -48,7 +48,7 @@ describe.each(PROVIDERS)('a paid order of %s', (provider) => {
   it('is a sale with its commission as soon as it is answered, and outside the API’s limits', async () => {
     const shop = await openShop(provider);
     const [topic, order] = paidOrder(provider, shop.assignment.code);
-    const { status, body, headers } = await shop.tell(topic, order);
+    const { status, body, headers } = await shop.report(topic, order);
     expect([status, body]).toEqual([200, { received: true }]);
     expect([...headers.keys()].filter((name) => name.startsWith('x-ratelimit'))).toEqual([]);
     expect(await balancesOf(app.context, shop.brand)).toEqual(SALE);
@@ -61,9 +61,9 @@ describe.each(PROVIDERS)('a paid order of %s', (provider) => {
   it('told many times, also at once, is one sale', async () => {
     const shop = await openShop(provider);
     const [topic, order] = paidOrder(provider, shop.assignment.code);
-    const answers = await Promise.all(Array.from({ length: 6 }, () => shop.tell(topic, order)));
+    const answers = await Promise.all(Array.from({ length: 6 }, () => shop.report(topic, order)));
     expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(200));
-    expect((await shop.tell(topic, order)).status).toBe(200);
+    expect((await shop.report(topic, order)).status).toBe(200);
     expect(await balancesOf(app.context, shop.brand)).toEqual(SALE);
   });
 
@@ -86,7 +86,7 @@ describe.each(PROVIDERS)('a paid order of %s', (provider) => {
   it('that is not what the store documents is 422 naming the field, and is counted', async () => {
     const shop = await openShop(provider);
     const [topic, order] = paidOrder(provider, shop.assignment.code);
-    const { status, body } = await shop.tell(topic, { ...order, currency: 'XXQ' });
+    const { status, body } = await shop.report(topic, { ...order, currency: 'XXQ' });
     expect([status, body.code]).toEqual([422, 'VALIDATION_ERROR']);
     expect(body.details[0].field).toMatch(/currency$/);
     expect((await read(shop)).webhook_health).toMatchObject({ status: 'failing', failures_24h: 1 });
@@ -95,10 +95,10 @@ describe.each(PROVIDERS)('a paid order of %s', (provider) => {
   it('once refused and then good is of a healthy store, however soon, and still counted', async () => {
     const shop = await openShop(provider);
     const [topic, order] = paidOrder(provider, shop.assignment.code);
-    expect((await shop.tell(topic, order)).status).toBe(200);
-    expect((await shop.tell(topic, { ...order, currency: 'XXQ' })).status).toBe(422);
+    expect((await shop.report(topic, order)).status).toBe(200);
+    expect((await shop.report(topic, { ...order, currency: 'XXQ' })).status).toBe(422);
     expect((await read(shop)).webhook_health.status).toBe('failing');
-    expect((await shop.tell(topic, order)).status).toBe(200);
+    expect((await shop.report(topic, order)).status).toBe(200);
     expect((await read(shop)).webhook_health).toMatchObject({ status: 'ok', failures_24h: 1, forged_24h: 0 });
   });
 
@@ -120,7 +120,7 @@ describe.each(PROVIDERS)('a paid order of %s', (provider) => {
 
   it('a topic that is no order is taken and ignored', async () => {
     const shop = await openShop(provider);
-    expect((await shop.tell('products/update', {})).status).toBe(200);
+    expect((await shop.report('products/update', {})).status).toBe(200);
     expect(await read(shop)).toMatchObject({ last_sync_at: null, webhook_health: { status: 'ok' } });
   });
 });
@@ -146,7 +146,7 @@ describe('deliveries of one order', () => {
       ] as const;
       for (const i of sequence) {
         const delivery = deliveries[i];
-        if (delivery) expect((await shop.tell(delivery[0], delivery[1])).status).toBe(200);
+        if (delivery) expect((await shop.report(delivery[0], delivery[1])).status).toBe(200);
       }
       sales += 1;
       expect(await balancesOf(app.context, shop.brand), sequence.join()).toEqual({
@@ -162,8 +162,8 @@ describe('deliveries of one order', () => {
   it('a cancellation takes back what was left', async () => {
     const shop = await openShop('shopify');
     const order = { id: orderNumber(), codes: [shop.assignment.code], at: at(0) };
-    await shop.tell('orders/create', shopifyOrder(order));
-    await shop.tell('orders/cancelled', shopifyOrder({ ...order, updatedAt: at(5), cancelledAt: at(5) }));
+    await shop.report('orders/create', shopifyOrder(order));
+    await shop.report('orders/cancelled', shopifyOrder({ ...order, updatedAt: at(5), cancelledAt: at(5) }));
     const balances = await balancesOf(app.context, shop.brand);
     expect(balances).toEqual({ sales: -10_000, sales_refunds: 10_000 });
   });
@@ -181,16 +181,16 @@ describe('deliveries of one order', () => {
       [401, 'reauth_required'],
     ] as const) {
       shop.store.failWith = status;
-      const { body, ...answer } = await shop.tell('order.updated', order);
+      const { body, ...answer } = await shop.report('order.updated', order);
       expect([answer.status, body.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
       expect((await read(shop)).status).toBe(state);
     }
     expect(await balancesOf(app.context, shop.brand)).toEqual({});
     expect((await read(shop)).webhook_health.failures_24h).toBe(2);
     shop.store.failWith = undefined;
-    expect((await shop.tell('order.created', wooOrder({ id: orderNumber() }))).status).toBe(200);
+    expect((await shop.report('order.created', wooOrder({ id: orderNumber() }))).status).toBe(200);
     expect((await read(shop)).status, 'a delivery that asks nothing').toBe('reauth_required');
-    expect((await shop.tell('order.updated', order)).status).toBe(200);
+    expect((await shop.report('order.updated', order)).status).toBe(200);
     expect(await balancesOf(app.context, shop.brand)).toMatchObject({ sales_refunds: 5_000, commission_pending: -500 });
     expect((await read(shop)).status).toBe('connected');
   });
@@ -263,7 +263,7 @@ describe('the door', () => {
   it('keeps no secret and no e-mail of a customer in what it answers or stores in the clear', async () => {
     const shop = await openShop('shopify');
     const email = `${unique('someone')}@private.example`;
-    await shop.tell('orders/paid', shopifyOrder({ codes: [shop.assignment.code], email }));
+    await shop.report('orders/paid', shopifyOrder({ codes: [shop.assignment.code], email }));
     const { db } = app.context.postgres;
     const rows = await db.selectFrom('orders').selectAll().where('brandId', '=', shop.brand.id).execute();
     expect(rows).toHaveLength(1);

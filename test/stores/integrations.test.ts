@@ -285,10 +285,10 @@ it('a change that fails leaves no store behind', async () => {
   const owner = await makeBrand(app.context);
   const { postgres, secrets, clock } = app.context;
   const actor = { brandId: owner.id, keyId: null, operation: 'test', requestId: null };
-  const asked = { provider: 'generic' as const, baseUrl: store.url, token: 't', webhookSecret: 's' };
+  const requested = { provider: 'generic' as const, baseUrl: store.url, token: 't', webhookSecret: 's' };
   const facts = { name: 'x', currency: 'USD', storefrontUrl: 'https://x.example' };
   const failing = inWork(postgres.db, clock, actor, async (work) => {
-    await connectStore(work, secrets, asked, facts);
+    await connectStore(work, secrets, requested, facts);
     throw new Error('after');
   });
   await expect(failing).rejects.toThrow('after');

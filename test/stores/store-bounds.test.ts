@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, startApp, type TestApp, unique } from '../harness/app.ts';
-import { ship } from '../harness/figures.ts';
+import { sync } from '../harness/figures.ts';
 import { balancesOf } from '../harness/sales.ts';
 import { openShop as openShopAt, type Shop } from '../harness/shop.ts';
 import { orderNumber, shopifyOrder, shopifyRefund } from '../harness/shopify-order.ts';
@@ -50,7 +50,7 @@ describe('a signed delivery of a generic store that nothing can hold', () => {
     ['a refund of the future', /at$/, refund({ at: fromNow(2 * DAY_MS) })],
   ])('is 422 naming the field, and changes nothing: %s', async (_what, field, wrong) => {
     const shop = await openShop('generic');
-    const { status, body } = await shop.tell('order.paid', order(shop, wrong));
+    const { status, body } = await shop.report('order.paid', order(shop, wrong));
     expect([status, body.code]).toEqual([422, 'VALIDATION_ERROR']);
     expect(body.details).toEqual([expect.objectContaining({ field: expect.stringMatching(field) })]);
     expect(await balancesOf(app.context, shop.brand)).toEqual({});
@@ -58,7 +58,7 @@ describe('a signed delivery of a generic store that nothing can hold', () => {
 
   it('says what an amount is and what it may be', async () => {
     const shop = await openShop('generic');
-    const { body } = await shop.tell('order.paid', order(shop, { amount: '10000000000.01' }));
+    const { body } = await shop.report('order.paid', order(shop, { amount: '10000000000.01' }));
     expect(body.error).toContain('10000000000 USD');
     expect(body.error).toContain('10000000000.01');
   });
@@ -66,7 +66,7 @@ describe('a signed delivery of a generic store that nothing can hold', () => {
   it('is taken from a store whose clock is some hours ahead', async () => {
     const shop = await openShop('generic');
     const ahead = fromNow(DAY_MS - MINUTE_MS);
-    expect((await shop.tell('order.paid', order(shop, { paid_at: ahead, updated_at: ahead }))).status).toBe(200);
+    expect((await shop.report('order.paid', order(shop, { paid_at: ahead, updated_at: ahead }))).status).toBe(200);
     expect(await balancesOf(app.context, shop.brand)).toMatchObject({ sales: -10_000 });
   });
 });
@@ -81,7 +81,7 @@ describe('an amount of another store that is more than an order may be', () => {
       ['orders/paid', shopifyOrder({ id, codes: [shop.assignment.code], lines })],
       ['refunds/create', shopifyRefund({ orderId: id, lines: back })],
     ] as const) {
-      const answer = await shop.tell(topic, body);
+      const answer = await shop.report(topic, body);
       expect([answer.status, answer.body.details?.[0]?.field]).toEqual([422, 'amount']);
       expect(answer.body.error).toContain('must be at most 10000000000 USD');
     }
@@ -90,7 +90,7 @@ describe('an amount of another store that is more than an order may be', () => {
   it('is 422 of WooCommerce’s orders', async () => {
     const shop = await openShop('woocommerce');
     const codes = [shop.assignment.code.toLowerCase()];
-    const { status, body } = await shop.tell('order.updated', wooOrder({ codes, lines: ['10000000000.01'] }));
+    const { status, body } = await shop.report('order.updated', wooOrder({ codes, lines: ['10000000000.01'] }));
     expect([status, body.error]).toEqual([422, expect.stringContaining('must be at most 10000000000 USD')]);
   });
 });
@@ -99,9 +99,9 @@ describe('orders of the most that an order may be', () => {
   it('are summed in every answer', async () => {
     const shop = await openShop('generic');
     for (let i = 0; i < 3; i += 1) {
-      expect((await shop.tell('order.paid', order(shop, { amount: '10000000000' }))).status).toBe(200);
+      expect((await shop.report('order.paid', order(shop, { amount: '10000000000' }))).status).toBe(200);
     }
-    await ship(app, shop.brand.id);
+    await sync(app, shop.brand.id);
     const key = await shop.brand.key('brand');
     for (const path of ['analytics', 'affiliates/performance', 'affiliates/ledger', 'affiliates', 'creators']) {
       expect((await call(`${app.url}/v1/${path}`, key)).status, path).toBe(200);

@@ -22,7 +22,7 @@ async function placed(code: string, at: Date) {
   orders += 1;
   const times = { placed_at: at.toISOString(), paid_at: at.toISOString(), updated_at: at.toISOString() };
   const order = { order_id: `o${orders}`, currency: 'USD', amount: '100.00', codes: [code], ...times };
-  expect((await shop.tell('order.paid', order)).status).toBe(200);
+  expect((await shop.report('order.paid', order)).status).toBe(200);
   return (await call(`${app.url}/v1/affiliates/explain?order_id=o${orders}`, key)).body.data;
 }
 const ago = (ms: number) => new Date(Date.now() - ms);

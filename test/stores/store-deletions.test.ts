@@ -34,9 +34,9 @@ const wooAt = ({ code }: Shop, id: number, status: string, from: number, paidAt:
   wooOrder({ id, status, codes: [code], paidAt, modifiedAt: gmt(minute(from)) });
 
 /** WooCommerce tells that the order was deleted, and has it like this when it is asked. */
-async function tellDeleted({ store, tell }: Shop, order: ReturnType<typeof wooOrder>): Promise<number> {
+async function reportDeleted({ store, report }: Shop, order: ReturnType<typeof wooOrder>): Promise<number> {
   store.orders.set(String(order.id), order);
-  return (await tell('order.deleted', { id: order.id })).status;
+  return (await report('order.deleted', { id: order.id })).status;
 }
 
 async function standingOf({ explain }: Shop, orderId: number) {
@@ -54,10 +54,10 @@ describe('an order in WooCommerce’s trash', () => {
     const [, paidAt, note, balances] = row;
     const shops = [await openShop('woocommerce'), await openShop('woocommerce')] as const;
     const id = orderNumber();
-    for (const shop of shops) await shop.tell('order.created', wooAt(shop, id, 'processing', 0, paidAt));
+    for (const shop of shops) await shop.report('order.created', wooAt(shop, id, 'processing', 0, paidAt));
     const [cancelled, trashed] = shops;
-    await cancelled.tell('order.updated', wooAt(cancelled, id, 'cancelled', 5, paidAt));
-    expect(await tellDeleted(trashed, wooAt(trashed, id, 'trash', 5, paidAt))).toBe(200);
+    await cancelled.report('order.updated', wooAt(cancelled, id, 'cancelled', 5, paidAt));
+    expect(await reportDeleted(trashed, wooAt(trashed, id, 'trash', 5, paidAt))).toBe(200);
     for (const shop of shops) {
       expect(await standingOf(shop, id)).toMatchObject({
         ...{ cancelled_at: minute(5).toISOString(), status: 'rejected', note },
@@ -73,10 +73,10 @@ describe('an order in WooCommerce’s trash', () => {
       for (const sequence of inEveryOrder(['placed', 'trashed', isRestored ? 'restored' : 'edited'])) {
         const id = orderNumber();
         const deliveries: Record<string, () => Promise<unknown>> = {
-          placed: () => shop.tell('order.created', wooAt(shop, id, 'processing', 0)),
-          edited: () => shop.tell('order.updated', wooAt(shop, id, 'completed', 3)),
-          trashed: () => tellDeleted(shop, wooAt(shop, id, 'trash', 5)),
-          restored: () => shop.tell('order.restored', wooAt(shop, id, 'processing', 7)),
+          placed: () => shop.report('order.created', wooAt(shop, id, 'processing', 0)),
+          edited: () => shop.report('order.updated', wooAt(shop, id, 'completed', 3)),
+          trashed: () => reportDeleted(shop, wooAt(shop, id, 'trash', 5)),
+          restored: () => shop.report('order.restored', wooAt(shop, id, 'processing', 7)),
         };
         for (const delivery of [...sequence, ...sequence]) await deliveries[delivery]?.();
         expect(await standingOf(shop, id), sequence.join()).toMatchObject(
@@ -97,8 +97,8 @@ describe('an order in WooCommerce’s trash', () => {
   it('that was restored before its deletion is told was never cancelled', async () => {
     const shop = await openShop('woocommerce');
     const id = orderNumber();
-    await shop.tell('order.created', wooAt(shop, id, 'processing', 0));
-    expect(await tellDeleted(shop, wooAt(shop, id, 'processing', 7))).toBe(200);
+    await shop.report('order.created', wooAt(shop, id, 'processing', 0));
+    expect(await reportDeleted(shop, wooAt(shop, id, 'processing', 7))).toBe(200);
     expect(await standingOf(shop, id)).toMatchObject({ cancelled_at: null, status: 'pending' });
     expect(await balancesOf(app.context, shop.brand)).toEqual(SALE);
   });
@@ -107,19 +107,19 @@ describe('an order in WooCommerce’s trash', () => {
     const shop = await openShop('woocommerce');
     const { key, email, explain } = shop;
     const id = orderNumber();
-    await shop.tell('order.created', wooAt(shop, id, 'processing', 0));
+    await shop.report('order.created', wooAt(shop, id, 'processing', 0));
     const { commission } = (await explain(id)).body.data;
     await send(`${app.url}/v1/commissions`, key, 'POST', { status: 'approved', event_id: commission.id });
-    const asked = { creator_email: email, amount: 10, method: 'manual' };
-    const payout = (await send(`${app.url}/v1/payouts`, key, 'POST', asked)).body.data;
+    const requested = { creator_email: email, amount: 10, method: 'manual' };
+    const payout = (await send(`${app.url}/v1/payouts`, key, 'POST', requested)).body.data;
     await send(`${app.url}/v1/payouts/${payout.id}`, key, 'PATCH', { status: 'paid' });
     const paid = await balancesOf(app.context, shop.brand);
-    for (const _twice of [1, 2]) await tellDeleted(shop, wooAt(shop, id, 'trash', 5));
+    for (const _twice of [1, 2]) await reportDeleted(shop, wooAt(shop, id, 'trash', 5));
     expect((await explain(id)).body.data.commission).toMatchObject({
       status: 'paid',
       adjustments: [{ cause: 'cancelled', amount: 10, at: minute(5).toISOString() }],
     });
-    await shop.tell('order.restored', wooAt(shop, id, 'processing', 7));
+    await shop.report('order.restored', wooAt(shop, id, 'processing', 7));
     expect((await explain(id)).body.data.commission).toMatchObject({ status: 'paid', adjustments: [] });
     expect(await balancesOf(app.context, shop.brand)).toEqual(paid);
   });
@@ -127,15 +127,15 @@ describe('an order in WooCommerce’s trash', () => {
   it('waits for the store when it cannot be asked', async () => {
     const shop = await openShop('woocommerce');
     const id = orderNumber();
-    await shop.tell('order.created', wooAt(shop, id, 'processing', 0));
+    await shop.report('order.created', wooAt(shop, id, 'processing', 0));
     const trashed = wooAt(shop, id, 'trash', 5);
     for (const status of [500, 401]) {
       shop.store.failWith = status;
-      expect(await tellDeleted(shop, trashed)).toBe(503);
+      expect(await reportDeleted(shop, trashed)).toBe(503);
       expect(await standingOf(shop, id)).toMatchObject({ status: 'pending' });
     }
     shop.store.failWith = undefined;
-    expect(await tellDeleted(shop, trashed)).toBe(200);
+    expect(await reportDeleted(shop, trashed)).toBe(200);
     expect(await standingOf(shop, id)).toMatchObject({ status: 'rejected' });
   });
 });
@@ -148,8 +148,8 @@ it('a cancellation at WooCommerce ends with a newer delivery without it, not wit
     [6, 'pending'],
   ] as const) {
     const id = orderNumber();
-    await shop.tell('order.updated', wooAt(shop, id, 'cancelled', 5));
-    await shop.tell('order.updated', wooAt(shop, id, 'processing', from));
+    await shop.report('order.updated', wooAt(shop, id, 'cancelled', 5));
+    await shop.report('order.updated', wooAt(shop, id, 'processing', from));
     expect(await standingOf(shop, id), `${from}`).toMatchObject({ status });
   }
 });
@@ -159,7 +159,7 @@ it('a cancellation at WooCommerce, which tells no time of it, stays at its first
   for (const sequence of inEveryOrder([0, 5, 9, 12])) {
     const id = orderNumber();
     for (const from of sequence) {
-      await shop.tell('order.updated', wooAt(shop, id, from === 0 ? 'processing' : 'cancelled', from));
+      await shop.report('order.updated', wooAt(shop, id, from === 0 ? 'processing' : 'cancelled', from));
     }
     expect(await standingOf(shop, id), sequence.join()).toMatchObject({
       ...{ cancelled_at: minute(5).toISOString(), status: 'rejected' },
@@ -170,9 +170,9 @@ it('a cancellation at WooCommerce, which tells no time of it, stays at its first
 it('an order is not gone because the way to it is: a 404 of WordPress itself is answered 503', async () => {
   const shop = await openShop('woocommerce');
   const id = orderNumber();
-  await shop.tell('order.created', wooAt(shop, id, 'processing', 0));
+  await shop.report('order.created', wooAt(shop, id, 'processing', 0));
   shop.store.failWith = 404;
-  expect((await shop.tell('order.deleted', { id })).status).toBe(503);
+  expect((await shop.report('order.deleted', { id })).status).toBe(503);
   expect(await standingOf(shop, id)).toMatchObject({ status: 'pending' });
 });
 
@@ -182,12 +182,12 @@ it('an order that Shopify deleted stays so, also by a store’s clock ahead of o
   for (const sequence of inEveryOrder(['placed', 'deleted', 'edited'])) {
     const id = orderNumber();
     const orderAt = (from: number) => shopifyOrder({ id, codes: [shop.code], at: orderedAt, updatedAt: minute(from) });
-    const told: Record<string, [string, object]> = {
+    const reported: Record<string, [string, object]> = {
       placed: ['orders/create', orderAt(0)],
       deleted: ['orders/delete', { id }],
       edited: ['orders/updated', orderAt(inAMinute)],
     };
-    for (const delivery of sequence) await shop.tell(...(told[delivery] ?? ['', {}]));
+    for (const delivery of sequence) await shop.report(...(reported[delivery] ?? ['', {}]));
     expect(await standingOf(shop, id), sequence.join()).toMatchObject({ status: 'rejected' });
   }
 });
@@ -212,8 +212,8 @@ describe.each(['woocommerce', 'shopify'] as const)('an order that %s no longer h
   it('is cancelled, and stays so at its time whatever is told again or late', async () => {
     const shop = await openShop(provider);
     const id = orderNumber();
-    await shop.tell(updated, orderAt(shop, id, 0));
-    expect((await shop.tell(deleted, { id })).status).toBe(200);
+    await shop.report(updated, orderAt(shop, id, 0));
+    expect((await shop.report(deleted, { id })).status).toBe(200);
     const cancelled = await standingOf(shop, id);
     expect(cancelled).toMatchObject({ cancelled_at: expect.any(String), status: 'rejected', owed: 0 });
     for (const [topic, data] of [
@@ -221,7 +221,7 @@ describe.each(['woocommerce', 'shopify'] as const)('an order that %s no longer h
       [deleted, { id }],
       [updated, orderAt(shop, id, 0)],
     ] as const) {
-      expect((await shop.tell(topic, data)).status).toBe(200);
+      expect((await shop.report(topic, data)).status).toBe(200);
       expect(await standingOf(shop, id)).toEqual(cancelled);
     }
     expect(await balancesOf(app.context, shop.brand)).toEqual({ sales: -10_000, sales_refunds: 10_000 });
@@ -231,20 +231,20 @@ describe.each(['woocommerce', 'shopify'] as const)('an order that %s no longer h
     const shop = await openShop(provider);
     const id = orderNumber();
     const ahead = (Date.now() - orderedAt.getTime()) / 60_000 + 30;
-    await shop.tell(updated, orderAt(shop, id, ahead));
-    await shop.tell(deleted, { id });
+    await shop.report(updated, orderAt(shop, id, ahead));
+    await shop.report(deleted, { id });
     expect(await standingOf(shop, id)).toMatchObject({ status: 'rejected' });
   });
 
   it('and that nobody told of is acknowledged; told of later it was cancelled, and pays nobody', async () => {
     const shop = await openShop(provider);
     const id = orderNumber();
-    const { status, body } = await shop.tell(deleted, { id });
+    const { status, body } = await shop.report(deleted, { id });
     expect([status, body]).toEqual([200, { received: true }]);
     expect((await shop.explain(id)).status).toBe(404);
     expect(await balancesOf(app.context, shop.brand)).toEqual({});
     for (const from of [0, 3, 0]) {
-      await shop.tell(updated, orderAt(shop, id, from));
+      await shop.report(updated, orderAt(shop, id, from));
       expect(await standingOf(shop, id)).toMatchObject({
         cancelled_at: expect.any(String),
         status: 'rejected',
@@ -256,7 +256,7 @@ describe.each(['woocommerce', 'shopify'] as const)('an order that %s no longer h
 
   it('is named by its id, or refused with 422', async () => {
     const shop = await openShop(provider);
-    const { status, body } = await shop.tell(deleted, {});
+    const { status, body } = await shop.report(deleted, {});
     expect([status, body.details?.[0]?.field]).toEqual([422, 'id']);
   });
 });

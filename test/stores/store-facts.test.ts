@@ -50,24 +50,24 @@ describe('a refund that its store takes back', () => {
     };
     const orderAt = (id: number, from: number, refunds: { id: number; total: string }[]) =>
       wooOrder({ id, codes: [shop.assignment.code], paidAt: gmt(orderedAt), modifiedAt: gmt(minute(from)), refunds });
-    const told: number[] = [];
+    const reported: number[] = [];
     for (const sequence of inEveryOrder(['placed', 'refunded', 'deleted'] as const)) {
       const id = orderNumber();
-      told.push(id);
+      reported.push(id);
       for (const what of [...sequence, ...sequence]) {
         const isRefunded = what === 'refunded';
         // The store is asked for its refunds as it tells.
         shop.store.refunds.set(String(id), isRefunded ? [REFUND] : []);
         const from = { placed: 0, refunded: 2, deleted: 5 }[what];
         const refunds = isRefunded ? [{ id: 726, total: '-40.00' }] : [];
-        expect((await shop.tell('order.updated', orderAt(id, from, refunds))).status).toBe(200);
+        expect((await shop.report('order.updated', orderAt(id, from, refunds))).status).toBe(200);
       }
       const { commission, refunds } = await explain(shop, id);
       expect([commission.commission, refunds], sequence.join()).toEqual([10, []]);
     }
     const balances = await balancesOf(app.context, shop.brand);
     expect(balances).toEqual(
-      Object.fromEntries(Object.entries(SALE).map(([name, minor]) => [name, minor * told.length])),
+      Object.fromEntries(Object.entries(SALE).map(([name, minor]) => [name, minor * reported.length])),
     );
   });
 
@@ -75,16 +75,16 @@ describe('a refund that its store takes back', () => {
     const shop = await openShop('generic');
     const { email } = shop.assignment;
     const key = await shop.brand.key('brand');
-    await shop.tell('order.paid', genericAt(shop, 'A-1', 0, { refunds: [] }));
+    await shop.report('order.paid', genericAt(shop, 'A-1', 0, { refunds: [] }));
     const { id: eventId } = (await explain(shop, 'A-1')).commission;
     await send(`${app.url}/v1/commissions`, key, 'POST', { status: 'approved', event_id: eventId });
-    const asked = { creator_email: email, amount: 10, method: 'manual' };
-    const { id } = (await send(`${app.url}/v1/payouts`, key, 'POST', asked)).body.data;
+    const requested = { creator_email: email, amount: 10, method: 'manual' };
+    const { id } = (await send(`${app.url}/v1/payouts`, key, 'POST', requested)).body.data;
     await send(`${app.url}/v1/payouts/${id}`, key, 'PATCH', { status: 'paid' });
     const paid = await balancesOf(app.context, shop.brand);
-    await shop.tell('order.updated', genericAt(shop, 'A-1', 5, { refunds: [genericRefund('r', '40.00', 5)] }));
+    await shop.report('order.updated', genericAt(shop, 'A-1', 5, { refunds: [genericRefund('r', '40.00', 5)] }));
     expect((await explain(shop, 'A-1')).commission.adjustments).toMatchObject([{ cause: 'r', amount: 4 }]);
-    await shop.tell('order.updated', genericAt(shop, 'A-1', 7, { refunds: [] }));
+    await shop.report('order.updated', genericAt(shop, 'A-1', 7, { refunds: [] }));
     expect((await explain(shop, 'A-1')).commission.adjustments).toEqual([]);
     expect(await balancesOf(app.context, shop.brand)).toEqual(paid);
   });
@@ -101,7 +101,7 @@ describe('a refund that its store takes back', () => {
       ['orders/updated', shopifyOrder({ id, codes, at: orderedAt, updatedAt: minute(4) })],
       ['orders/updated', withoutList],
     ] as const) {
-      expect((await shop.tell(topic, data)).status).toBe(200);
+      expect((await shop.report(topic, data)).status).toBe(200);
     }
     expect((await explain(shop, id)).commission.commission).toBe(6);
   });
@@ -110,12 +110,12 @@ describe('a refund that its store takes back', () => {
 describe('an order keeps its currency', () => {
   it('told in another one, or refunded in another one, it is refused and nothing changes', async () => {
     const shop = await openShop('generic');
-    await shop.tell('order.paid', genericAt(shop, 'B-1', 0));
+    await shop.report('order.paid', genericAt(shop, 'B-1', 0));
     for (const [event, data] of [
       ['order.updated', genericAt(shop, 'B-1', 5, { currency: 'JPY', amount: '9000' })],
       ['order.refunded', { order_id: 'B-1', currency: 'EUR', refunds: [genericRefund('r', '50.00', 5)] }],
     ] as const) {
-      const { status, body } = await shop.tell(event, data);
+      const { status, body } = await shop.report(event, data);
       expect([status, body.code, body.details]).toMatchObject([
         ...[422, 'VALIDATION_ERROR'],
         [{ field: 'currency', code: 'currency_mismatch' }],
@@ -128,8 +128,8 @@ describe('an order keeps its currency', () => {
   it('a refund in another one that came before it does not count', async () => {
     const shop = await openShop('generic');
     const early = { order_id: 'B-2', currency: 'EUR', refunds: [genericRefund('r', '50.00', 1)] };
-    expect((await shop.tell('order.refunded', early)).status).toBe(200);
-    await shop.tell('order.paid', genericAt(shop, 'B-2', 0));
+    expect((await shop.report('order.refunded', early)).status).toBe(200);
+    await shop.report('order.paid', genericAt(shop, 'B-2', 0));
     expect(await explain(shop, 'B-2')).toMatchObject({ refunds: [], commission: { commission: 10 } });
   });
 
@@ -139,12 +139,12 @@ describe('an order keeps its currency', () => {
     for (const sequence of inEveryOrder(['right', 'wrong', 'order'])) {
       orders += 1;
       const id = `B-3-${orders}`;
-      const told: Record<string, [string, object]> = {
+      const reported: Record<string, [string, object]> = {
         right: ['order.refunded', { order_id: id, currency: 'USD', refunds: [genericRefund('r', '5.00', 1)] }],
         wrong: ['order.refunded', { order_id: id, currency: 'JPY', refunds: [genericRefund('r', '9000', 1)] }],
         order: ['order.paid', genericAt(shop, id, 0)],
       };
-      for (const delivery of sequence) await shop.tell(...(told[delivery] ?? ['', {}]));
+      for (const delivery of sequence) await shop.report(...(reported[delivery] ?? ['', {}]));
       expect(await explain(shop, id), sequence.join()).toMatchObject({
         ...{ refunds: [{ refund_id: 'r', amount: 5 }], commission: { commission: 9.5 } },
       });
@@ -156,7 +156,7 @@ describe('a delivery of a store of the brand’s own making', () => {
   it('that carries more than is looked at, or a bad amount, is refused naming what', async () => {
     const shop = await openShop('generic');
     const fieldsOf = async (more: object) =>
-      (await shop.tell('order.paid', genericAt(shop, 'C-1', 0, more))).body.details.map(
+      (await shop.report('order.paid', genericAt(shop, 'C-1', 0, more))).body.details.map(
         ({ field }: { field: string }) => field,
       );
     expect(await fieldsOf({ codes: Array.from({ length: 51 }, (_, i) => `CODE${i}`) })).toEqual(['data.codes']);
@@ -175,14 +175,14 @@ describe('a delivery of a store of the brand’s own making', () => {
     ['order.refunded', 'refunds', {}],
   ])('of %s says when: without %s it is refused', async (event, field, more) => {
     const shop = await openShop('generic');
-    const { status, body } = await shop.tell(event, genericAt(shop, 'C-3', 0, more));
+    const { status, body } = await shop.report(event, genericAt(shop, 'C-3', 0, more));
     expect([status, body.details]).toMatchObject([422, [{ field: `data.${field}` }]]);
     expect(await balancesOf(app.context, shop.brand)).toEqual({});
   });
 
   it('is told what it sent', async () => {
     const shop = await openShop('generic');
-    const { body } = await shop.tell('order.paid', genericAt(shop, 'C-2', 0, { paid_at: '9999-12-31T00:00:00Z' }));
+    const { body } = await shop.report('order.paid', genericAt(shop, 'C-2', 0, { paid_at: '9999-12-31T00:00:00Z' }));
     expect(body.details).toMatchObject([{ field: 'data.paid_at', message: expect.stringContaining('9999') }]);
   });
 });

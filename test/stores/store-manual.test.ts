@@ -69,7 +69,7 @@ describe('the store of the manual', () => {
 
     const selling = await startManual({ ...secrets, INGEST_URL: `${app.url}/ingest/generic/${integration}` });
     const { body } = await call(`${selling}/buy?amount=80.00&code=ANA10`, undefined, { method: 'POST' });
-    expect(body.told).toBe(200);
+    expect(body.reported).toBe(200);
     const explained = await call(`${app.url}/v1/affiliates/explain?order_id=${body.order_id}`, key);
     expect(explained.body.data.attributed).toBe(true);
     const [commission] = (await call(`${app.url}/v1/affiliates/commissions`, key)).body.data;

@@ -19,7 +19,7 @@ function get(provider: string): TestStore {
   if (!store) throw new Error(`No store ${provider}.`);
   return store;
 }
-const asked = (store: TestStore) => ({
+const requested = (store: TestStore) => ({
   baseUrl: store.url,
   token: store.token,
   currency: store.currency,
@@ -28,7 +28,7 @@ const asked = (store: TestStore) => ({
 
 const read = (provider: (typeof PROVIDERS)[number], topic: string, data: object) => {
   const { headers, body } = signedDelivery(provider, 's', topic, data);
-  return clientOf(provider).read({ headers, body: JSON.parse(body) }, asked(get(provider)));
+  return clientOf(provider).read({ headers, body: JSON.parse(body) }, requested(get(provider)));
 };
 const factsOf = async (...args: Parameters<typeof read>) => {
   const reading = await read(...args);

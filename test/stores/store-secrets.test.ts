@@ -27,7 +27,7 @@ async function openLost(provider: Provider) {
   const code = { value: 'ANA10', creator_email: assignment.email, integration_id: id };
   return {
     read: async () => (await call(`${changed.url}/v1/affiliates/integrations/${id}`, key)).body.data,
-    tell: () => deliver(changed.url, provider, id, signedDelivery(provider, WEBHOOK_SECRET, 'x', {})),
+    report: () => deliver(changed.url, provider, id, signedDelivery(provider, WEBHOOK_SECRET, 'x', {})),
     assign: () => send(changed.url + LINKS, key, 'POST', code),
     connectAgain: () => connectTestStore(changed.context, brand.id, store),
     close: () => store.close(),
@@ -36,13 +36,13 @@ async function openLost(provider: Provider) {
 
 describe.each(PROVIDERS)('a store of %s whose secrets cannot be opened', (provider) => {
   it('refuses deliveries with 503, counts them, and says so until it is connected again', async () => {
-    const { read, tell, connectAgain, close } = await openLost(provider);
-    const { status, body, headers } = await tell();
+    const { read, report, connectAgain, close } = await openLost(provider);
+    const { status, body, headers } = await report();
     expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'SERVICE_UNAVAILABLE', '2']);
     const health = { status: 'failing', failures_24h: 1 };
     expect(await read()).toMatchObject({ status: 'reauth_required', webhook_health: health });
     await connectAgain();
-    expect((await tell()).status).toBe(200);
+    expect((await report()).status).toBe(200);
     expect(await read()).toMatchObject({ status: 'connected', webhook_health: { ...health, status: 'ok' } });
     await close();
   });

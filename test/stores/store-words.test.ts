@@ -92,7 +92,7 @@ describe('the name that a store gives itself', () => {
 describe('a store is not connected', () => {
   it.each(PROVIDERS)('when %s sells at no http(s) address', async (provider) => {
     const store = await newStore(provider);
-    const asked = { provider, baseUrl: store.url, token: store.token, webhookSecret: WEBHOOK_SECRET };
+    const requested = { provider, baseUrl: store.url, token: store.token, webhookSecret: WEBHOOK_SECRET };
     const addresses = ['localhost:3000', 'javascript:alert(1)', 'ftp://shop.example', 'https://', 'shop.example'];
     const shown = [
       'https://shop.example/\u001b[31m',
@@ -101,10 +101,10 @@ describe('a store is not connected', () => {
     ];
     for (const url of [...addresses, ...shown]) {
       store.storefrontUrl = url;
-      await expect(askWhoItIs(asked, ['127.0.0.1']), url).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+      await expect(askWhoItIs(requested, ['127.0.0.1']), url).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     }
     store.storefrontUrl = 'http://localhost:3000/shop';
-    expect(await askWhoItIs(asked, ['127.0.0.1'])).toMatchObject({ storefrontUrl: 'http://localhost:3000/shop' });
+    expect(await askWhoItIs(requested, ['127.0.0.1'])).toMatchObject({ storefrontUrl: 'http://localhost:3000/shop' });
   });
 
   it('and the terminal says what is wrong with its answer, a line a problem', async () => {

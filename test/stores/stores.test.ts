@@ -19,7 +19,7 @@ function get(provider: string): TestStore {
   if (!store) throw new Error(`No store ${provider}.`);
   return store;
 }
-const asked = (store: TestStore) => ({
+const requested = (store: TestStore) => ({
   baseUrl: store.url,
   token: store.token,
   currency: store.currency,
@@ -28,7 +28,7 @@ const asked = (store: TestStore) => ({
 
 const topicOf = (provider: (typeof PROVIDERS)[number], topic: string, data: object) => {
   const { headers, body } = signedDelivery(provider, 's', topic, data);
-  return clientOf(provider).read({ headers, body: JSON.parse(body) }, asked(get(provider)));
+  return clientOf(provider).read({ headers, body: JSON.parse(body) }, requested(get(provider)));
 };
 
 describe('money of stores', () => {
@@ -98,7 +98,7 @@ describe('the click id of a landing page', () => {
 describe.each(PROVIDERS)('%s', (provider) => {
   it('says who it is', async () => {
     const store = get(provider);
-    expect(await clientOf(provider).connect(asked(store))).toEqual({
+    expect(await clientOf(provider).connect(requested(store))).toEqual({
       name: 'A store',
       currency: 'EUR',
       storefrontUrl: expect.stringMatching(new RegExp(`^https://${store.host}/?$`)),
@@ -109,7 +109,7 @@ describe.each(PROVIDERS)('%s', (provider) => {
     const store = await startStore(provider);
     for (const login of ['me', ':pw']) {
       store.host = `${login}@shop.example`;
-      await expect(clientOf(provider).connect(asked(store))).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+      await expect(clientOf(provider).connect(requested(store))).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     }
     await store.close();
   });
@@ -120,7 +120,7 @@ describe.each(PROVIDERS)('%s', (provider) => {
     store.coupons.set('old', { kind: 'percentage', amount: 10, active: false });
     store.coupons.set('five', { kind: 'fixed', amount: 5, active: true });
     store.coupons.set('ship', { kind: 'free_shipping', amount: 0, active: true });
-    const find = (code: string) => clientOf(provider).findCoupon(asked(store), code, new Date());
+    const find = (code: string) => clientOf(provider).findCoupon(requested(store), code, new Date());
     expect(await find('Ana10')).toEqual({ state: 'active', percentage: 10, endsAt: null });
     expect(await find('OLD')).toEqual({ state: 'inactive' });
     expect(await find('FIVE')).toEqual({ state: 'not_percentage' });
@@ -130,7 +130,7 @@ describe.each(PROVIDERS)('%s', (provider) => {
 
   it('refusing its token is told from not answering', async () => {
     const store = get(provider);
-    const connect = (token: string) => clientOf(provider).connect({ ...asked(store), token });
+    const connect = (token: string) => clientOf(provider).connect({ ...requested(store), token });
     await expect(connect('wrong')).rejects.toMatchObject({ code: 'CONFLICT' });
     for (const status of [301, 404, 429, 500]) {
       store.failWith = status;
@@ -142,7 +142,7 @@ describe.each(PROVIDERS)('%s', (provider) => {
   it('is not asked at an address that is not allowed', async () => {
     const store = get(provider);
     const before = store.requests.length;
-    await expect(clientOf(provider).connect({ ...asked(store), allow: [] })).rejects.toMatchObject({ status: 503 });
+    await expect(clientOf(provider).connect({ ...requested(store), allow: [] })).rejects.toMatchObject({ status: 503 });
     expect(store.requests).toHaveLength(before);
   });
 
@@ -168,9 +168,9 @@ describe('Shopify', () => {
   it('answers a missing scope with status 200: that is the token’s fault; throttling is not', async () => {
     const store = get('shopify');
     store.denyWith = 'ACCESS_DENIED';
-    await expect(clientOf('shopify').connect(asked(store))).rejects.toMatchObject({ code: 'CONFLICT' });
+    await expect(clientOf('shopify').connect(requested(store))).rejects.toMatchObject({ code: 'CONFLICT' });
     store.denyWith = 'THROTTLED';
-    await expect(clientOf('shopify').connect(asked(store))).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    await expect(clientOf('shopify').connect(requested(store))).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     store.denyWith = undefined;
   });
 });
@@ -189,7 +189,7 @@ describe('WooCommerce', () => {
   it('a coupon that is used up is inactive', async () => {
     const store = get('woocommerce');
     store.coupons.set('used', { kind: 'percentage', amount: 10, active: true, usedUp: true });
-    const found = await clientOf('woocommerce').findCoupon(asked(store), 'used', new Date());
+    const found = await clientOf('woocommerce').findCoupon(requested(store), 'used', new Date());
     expect(found).toEqual({ state: 'inactive' });
   });
 

@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeBrand, send, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
-import { postAndShip, putAssignment, putClicks, sale } from '../harness/figures.ts';
+import { postAndSync, putAssignment, putClicks, sale } from '../harness/figures.ts';
 import { daysAgo } from '../harness/sales.ts';
 import { axe, builtClient, expectToFit, openWebApp, shoot } from '../harness/web-app.ts';
 
@@ -71,7 +71,7 @@ async function fillFigures(app: TestApp, brand: TestBrand): Promise<void> {
       ...(days % 3 === 0 ? [sale(outside, daysAgo(days), 4_000, 400)] : []),
     ];
   }).flat();
-  await postAndShip(app, brand.id, entries);
+  await postAndSync(app, brand.id, entries);
   const clicks = Array.from({ length: 60 }, (_, days) =>
     Array.from({ length: 3 + ((days * 11) % 7) + (days < 30 ? 6 : 0) }, () => daysAgo(days)),
   ).flat();

@@ -94,10 +94,10 @@ describe.skipIf(!hasBrowser('Work with creators in the web app'))('work with cre
     for (const said of ['Show the soles.', 'No other brands', 'Ads, for 30 days.', 'Version 1']) {
       await dialog.getByText(said).first().waitFor();
     }
-    const [asked, came] = await Promise.all(
+    const [requested, came] = await Promise.all(
       ['What was asked for', 'What came'].map((name) => dialog.getByRole('heading', { name }).boundingBox()),
     );
-    expect(asked?.y).toBe(came?.y);
+    expect(requested?.y).toBe(came?.y);
     await dialog.getByLabel('What should change').fill('Brighter, please.');
     await dialog.getByRole('button', { name: 'Ask for another version' }).click();
     await dialog.waitFor({ state: 'hidden' });
@@ -181,6 +181,6 @@ async function askAboutStatement(
   const day = (days: number) => daysAgo(days).toISOString().slice(0, 10);
   const statement = await made('/v1/statements', { creator_email: assignment.email, from: day(40), to: day(0) });
   const { pathname, search } = new URL(statement.url);
-  const asked = await desk.fill(`${pathname}${search}`, { line: sale.id, message: 'Where is the rest?' });
-  expect(asked.status, asked.text).toBe(303);
+  const requested = await desk.fill(`${pathname}${search}`, { line: sale.id, message: 'Where is the rest?' });
+  expect(requested.status, requested.text).toBe(303);
 }

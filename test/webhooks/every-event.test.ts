@@ -43,14 +43,14 @@ afterAll(async () => {
 });
 
 /** An event and the id of what it is about. */
-type Told = [event: string, id: string];
+type Reported = [event: string, id: string];
 
 async function changed(desk: WorkDesk, path: string, body: object): Promise<void> {
   const answer = await desk.send('PATCH', path, body);
   expect(answer.status, JSON.stringify(answer.body)).toBe(200);
 }
 
-async function applies(desk: WorkDesk): Promise<Told[]> {
+async function applies(desk: WorkDesk): Promise<Reported[]> {
   await apply(app, desk.campaign, { email: `${unique('zoe')}@mail.example`, name: 'Zoë' });
   const [{ id }] = await desk.read(`/v1/campaigns/${desk.campaign}/applications`);
   await changed(desk, `/v1/applications/${id}`, { status: 'accepted' });
@@ -60,7 +60,7 @@ async function applies(desk: WorkDesk): Promise<Told[]> {
   ];
 }
 
-async function works(desk: WorkDesk): Promise<Told[]> {
+async function works(desk: WorkDesk): Promise<Reported[]> {
   const terms = { creator_email: desk.creator, campaign_id: desk.campaign, title: 'Summer', send_for_signature: true };
   const deliverables = Array.from({ length: 2 }, () => ({ type: 'reel', platform: 'video_app' }));
   const contract = (await desk.post('/v1/contracts', { ...terms, deliverables })).body.data;
@@ -86,7 +86,7 @@ async function works(desk: WorkDesk): Promise<Told[]> {
   ];
 }
 
-async function talks(desk: WorkDesk): Promise<Told[]> {
+async function talks(desk: WorkDesk): Promise<Reported[]> {
   const written = await desk.post('/v1/messages', { creator_email: desk.creator, body: 'Hello', send_email: true });
   const [mail] = await desk.mails();
   const link = mail?.links.find((one) => one.includes('/talk/')) ?? '';
@@ -96,7 +96,7 @@ async function talks(desk: WorkDesk): Promise<Told[]> {
   return [['message.received', answer.id]];
 }
 
-async function posts(desk: WorkDesk): Promise<Told[]> {
+async function posts(desk: WorkDesk): Promise<Reported[]> {
   provider.answer = answering({ views: 1_000, likes: 50, comments: 3, shares: 2, saves: null });
   const url = `https://www.instagram.com/reel/${unique('C').slice(0, 20)}/`;
   const { id } = (await desk.post('/v1/content', { url })).body.data;
@@ -108,7 +108,7 @@ async function posts(desk: WorkDesk): Promise<Told[]> {
   return [['content.refreshed', id]];
 }
 
-async function sells(desk: WorkDesk): Promise<Told[]> {
+async function sells(desk: WorkDesk): Promise<Reported[]> {
   const integration = await connectTestStore(app.context, desk.brand.id, store);
   const { code, email } = await makeAssignment(app.context, desk.brand);
   const at = daysAgo(60).toISOString();
@@ -133,17 +133,17 @@ it('each of the twelve events arrives once for its operation, with the data that
   const { id, secret } = await made(`${app.url}/v1/webhooks`, key, input);
   const rotated = await send(`${app.url}/v1/webhooks/${id}/rotate-secret`, key, 'POST', { overlap_hours: 1 });
 
-  const told: Told[] = [];
-  for (const act of [applies, works, talks, posts, sells]) told.push(...(await act(desk)));
-  expect(new Set(told.map(([event]) => event))).toEqual(new Set(EVENT_NAMES.current));
+  const reported: Reported[] = [];
+  for (const act of [applies, works, talks, posts, sells]) reported.push(...(await act(desk)));
+  expect(new Set(reported.map(([event]) => event))).toEqual(new Set(EVENT_NAMES.current));
   await until('every delivery to have ended', async () => {
     const deliveries = await desk.read(`/v1/webhooks/${id}/deliveries?limit=100`);
-    return deliveries.filter(({ state }: { state: string }) => state === 'delivered').length === told.length;
+    return deliveries.filter(({ state }: { state: string }) => state === 'delivered').length === reported.length;
   });
 
   const bodies = receiver.received.map(({ body }) => JSON.parse(body));
   const arrived = bodies.map(({ event, data }) => [event, data.id].join(' '));
-  expect(arrived.toSorted()).toEqual(told.map((one) => one.join(' ')).toSorted());
+  expect(arrived.toSorted()).toEqual(reported.map((one) => one.join(' ')).toSorted());
   const catalogue = await desk.read('/v1/webhooks/events');
   for (const { event, data } of bodies) {
     const named = catalogue.find((one: { event: string }) => one.event === event);

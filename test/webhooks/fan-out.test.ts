@@ -51,17 +51,17 @@ describe('a webhook', () => {
   it('is told of what happens while it is there and active, and of nothing else', async () => {
     const brand = await makeBrand(app.context);
     const key = await brand.key('brand');
-    const told = (n: number) => emit(app, brand, 'application.received', { ...APPLICATION, id: `app_${n}` });
-    await told(1);
+    const reported = (n: number) => emit(app, brand, 'application.received', { ...APPLICATION, id: `app_${n}` });
+    await reported(1);
     const one = path('told');
     const { id } = await subscribe(app, key, `${receiver.url}${one}`, ['application.received']);
     const patch = (active: boolean) => send(`${app.url}/v1/webhooks/${id}`, key, 'PATCH', { active });
-    await told(2);
+    await reported(2);
     await until('the second', () => receiver.at(one).length === 1);
     await patch(false);
-    await told(3);
+    await reported(3);
     await patch(true);
-    await told(4);
+    await reported(4);
     await until('the fourth', () => receiver.at(one).length === 2);
     expect(receiver.at(one).map(({ body }) => JSON.parse(body).data.id)).toEqual(['app_2', 'app_4']);
   });

@@ -146,13 +146,13 @@ describe('a PATCH that changes nothing', () => {
   it('leaves the row and the audit log as they were', async () => {
     const key = await newKey();
     const { id, url, events } = (await create(key, { description: 'ours' })).body.data;
-    const told = async () =>
+    const reported = async () =>
       (await call(`${app.url}/v1/audit-log?resource_id=${id}&operation=update_webhook`, key)).body.pagination.total;
     const patch = (change: object) => send(`${hooks()}/${id}`, key, 'PATCH', change);
     for (const same of [{}, { url, events, description: 'ours', active: true }]) {
       expect((await patch(same)).status).toBe(200);
     }
-    expect(await told()).toBe(0);
+    expect(await reported()).toBe(0);
     const { updatedAt } = await app.context.postgres.db
       .selectFrom('webhookSubscriptions')
       .select('updatedAt')
@@ -161,7 +161,7 @@ describe('a PATCH that changes nothing', () => {
     expect(updatedAt).toBeNull();
     await patch({ active: false });
     await patch({ active: false });
-    expect(await told()).toBe(1);
+    expect(await reported()).toBe(1);
   });
 });
 

@@ -131,7 +131,7 @@ describe('rights that end', () => {
     const ends = new Date(clock.at + 20 * DAY_MS);
     const sent = file('x', 'clip.bin');
     const { id } = (await upload(app, caller, sent, { rights_expires_at: ends.toISOString() })).body.data;
-    const told = async () => {
+    const reported = async () => {
       await Promise.all([markExpiringRights(app.context), markExpiringRights(app.context)]);
       const { body } = await call(`${app.url}/v1/audit-log?operation=mark_ending_rights&resource_id=${id}`, caller);
       const mails = (await mailsOf(app.context, owner.id)).filter(({ kind }) => kind === 'asset_rights_ending');
@@ -140,17 +140,17 @@ describe('rights that end', () => {
     };
     const on = ends.toISOString().slice(0, 10);
     const ending = `The rights to clip.bin end on ${on}`;
-    expect(await told()).toEqual([[], []]);
+    expect(await reported()).toEqual([[], []]);
     clock.at += 7 * DAY_MS;
-    expect(await told()).toEqual([[14], [ending]]);
-    expect(await told()).toEqual([[14], [ending]]);
+    expect(await reported()).toEqual([[14], [ending]]);
+    expect(await reported()).toEqual([[14], [ending]]);
     clock.at += 11 * DAY_MS;
-    expect(await told()).toEqual([
+    expect(await reported()).toEqual([
       [3, 14],
       [ending, ending],
     ]);
     clock.at += 3 * DAY_MS;
-    expect(await told()).toEqual([
+    expect(await reported()).toEqual([
       [0, 3, 14],
       ['The rights to clip.bin have ended', ending, ending],
     ]);

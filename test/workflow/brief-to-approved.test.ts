@@ -22,7 +22,7 @@ afterAll(async () => {
   await receiver?.close();
 });
 
-const TOLD = [
+const REPORTED = [
   'deliverable.submitted',
   'deliverable.revision_requested',
   'deliverable.submitted',
@@ -32,7 +32,10 @@ const TOLD = [
 it('a brief goes out, a contract is signed from the mail, work is handed in, revised and approved, and the brief completes', async () => {
   const desk = await openWorkDesk(app);
   const key = await desk.brand.key('brand');
-  const hook = await made(`${app.url}/v1/webhooks`, key, { url: `${receiver.url}/hook`, events: [...new Set(TOLD)] });
+  const hook = await made(`${app.url}/v1/webhooks`, key, {
+    url: `${receiver.url}/hook`,
+    events: [...new Set(REPORTED)],
+  });
 
   // The brand writes a brief and sends it; the creator reads it.
   const brief = (
@@ -104,11 +107,11 @@ it('a brief goes out, a contract is signed from the mail, work is handed in, rev
 
   // The feed and the webhook tell it, each once, in the same bytes.
   const feed = (await desk.events()).filter(({ event }) => event.startsWith('deliverable.'));
-  expect(feed.map(({ event }) => event)).toEqual(TOLD);
+  expect(feed.map(({ event }) => event)).toEqual(REPORTED);
   expect(feed.at(-1)?.data).toEqual((await desk.read('/v1/deliverables'))[0]);
-  await until('four deliveries', () => receiver.at('/hook').length >= TOLD.length);
+  await until('four deliveries', () => receiver.at('/hook').length >= REPORTED.length);
   const bodies = receiver.at('/hook').map(({ body }) => JSON.parse(body));
-  expect(bodies.map(({ event }) => event).sort()).toEqual([...TOLD].sort());
+  expect(bodies.map(({ event }) => event).sort()).toEqual([...REPORTED].sort());
   for (const { body, headers } of receiver.at('/hook')) {
     const signature = createHmac('sha256', hook.secret).update(body).digest('hex');
     expect(headers['x-service-signature']).toBe(`sha256=${signature}`);

@@ -135,25 +135,25 @@ describe('a refresh', () => {
     const creator = email();
     await made(`${app.url}/v1/roster`, key, { creator_email: creator });
     const { id } = await track({ url: reel(), creator_email: creator });
-    const asked: (string | undefined)[] = [];
+    const requested: (string | undefined)[] = [];
     provider.answer = (request, response) => {
-      asked.push(request.url, request.headers.authorization);
+      requested.push(request.url, request.headers.authorization);
       answering({ views: 1_000, likes: 50, comments: 3, shares: 2, saves: null, caption: 'Hi' })(request, response);
     };
     const first = await refresh(id);
     expect([first.status, first.body.data.status]).toEqual([200, 'refreshing']);
     await settle(id);
-    expect(asked[0]).toMatch(/^\/v2\/posts\?platform=photo_app&url=https%3A%2F%2Finstagram\.com%2Freel/);
-    expect(asked[1]).toBe('Bearer token');
+    expect(requested[0]).toMatch(/^\/v2\/posts\?platform=photo_app&url=https%3A%2F%2Finstagram\.com%2Freel/);
+    expect(requested[1]).toBe('Bearer token');
     const post = await read(id);
     expect(post).toMatchObject({
       metrics: { views: 1_000, likes: 50, comments: 3, shares: 2, saves: null, engagement_rate: 5.5 },
       metrics_history: [{ date: '2026-03-01', views: 1_000, likes: 50, comments: 3, shares: 2, saves: null }],
       ...{ caption: 'Hi', last_refreshed: new Date(nowMs).toISOString(), creator_email: creator },
     });
-    const told = await refreshed(id);
-    expect(told).toHaveLength(1);
-    expect(told[0]?.data).toMatchObject({ previous_metrics: { views: 0 }, metrics: { views: 1_000 } });
+    const reported = await refreshed(id);
+    expect(reported).toHaveLength(1);
+    expect(reported[0]?.data).toMatchObject({ previous_metrics: { views: 0 }, metrics: { views: 1_000 } });
     const again = await refresh(id);
     expect([again.status, again.body.data.status]).toEqual([200, 'tracking']);
     expect(again.body.data.next_refresh_available).toBe(new Date(nowMs + HOUR_MS).toISOString());

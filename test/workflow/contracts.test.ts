@@ -162,8 +162,8 @@ describe('a contract', () => {
     const signed = (await desk.mails()).filter(({ kind }) => kind.startsWith('contract_signed'));
     expect(signed.map(({ to }) => to).sort()).toEqual([desk.creator, desk.contact].sort());
     for (const { text } of signed) expect(text).toContain(sha256);
-    const told = await listSigned(desk);
-    expect(told).toEqual([{ event: 'contract.signed', data: (await desk.read('/v1/contracts'))[0] }]);
+    const reported = await listSigned(desk);
+    expect(reported).toEqual([{ event: 'contract.signed', data: (await desk.read('/v1/contracts'))[0] }]);
     expect((await desk.open(signature_url)).text).toContain('Signed by Ana Diaz');
   });
 

@@ -15,7 +15,7 @@ afterAll(() => app?.close());
 const URL = 'https://video.app/v/1';
 
 /** One that was asked for outside of a contract, with its creator's link. */
-async function asked(desk: WorkDesk, more: object = {}) {
+async function requested(desk: WorkDesk, more: object = {}) {
   const { status, body } = await desk.post('/v1/deliverables', { creator_email: desk.creator, type: 'reel', ...more });
   expect(status, JSON.stringify(body)).toBe(201);
   const { id } = body.data;
@@ -31,13 +31,13 @@ async function asked(desk: WorkDesk, more: object = {}) {
   };
 }
 
-const told = async (desk: WorkDesk) =>
+const reported = async (desk: WorkDesk) =>
   (await listEvents(app, desk.brand.id)).map(({ event }) => event).filter((event) => event.startsWith('deliverable.'));
 
 describe('a deliverable', () => {
   it('is asked for, begun by its creator, handed in, sent back, handed in again and approved', async () => {
     const desk = await openWorkDesk(app);
-    const work = await asked(desk, {
+    const work = await requested(desk, {
       campaign_id: desk.campaign,
       instructions: 'Show the box.',
       due_date: '2030-01-31',
@@ -74,7 +74,7 @@ describe('a deliverable', () => {
       { version: 2, content_url: `${URL}2`, caption: null, feedback: null },
       { version: 1, content_url: URL, caption: 'First cut', feedback: 'Louder, please.' },
     ]);
-    expect(await told(desk)).toEqual([
+    expect(await reported(desk)).toEqual([
       'deliverable.submitted',
       'deliverable.revision_requested',
       'deliverable.submitted',
@@ -91,7 +91,7 @@ describe('a deliverable', () => {
 
   it('refuses what its state does not allow, and names what it does', async () => {
     const desk = await openWorkDesk(app);
-    const work = await asked(desk);
+    const work = await requested(desk);
     const move = async (status: string) => {
       const { status: code, body } = await work.patch({ status });
       return [code, body.current_status, body.allowed];
@@ -103,12 +103,12 @@ describe('a deliverable', () => {
     expect(await move('cancelled')).toEqual([409, 'approved', []]);
     expect(await move('revision_requested')).toEqual([409, 'approved', []]);
     expect(await move('approved')).toEqual([200, undefined, undefined]);
-    expect(await told(desk)).toEqual(['deliverable.submitted', 'deliverable.approved']);
+    expect(await reported(desk)).toEqual(['deliverable.submitted', 'deliverable.approved']);
   });
 
   it('is declined with a reason, which the brand gets, and can be cancelled then', async () => {
     const desk = await openWorkDesk(app);
-    const work = await asked(desk);
+    const work = await requested(desk);
     expect((await work.decline(' ')).text).toContain('Say why, in a few words.');
     expect((await work.decline('I am on holiday.')).status).toBe(303);
     expect(await work.read()).toMatchObject({ status: 'declined', declined_reason: 'I am on holiday.' });
@@ -120,7 +120,7 @@ describe('a deliverable', () => {
     ]);
     expect((await work.submit()).status).toBe(409);
     expect((await work.patch({ status: 'cancelled' })).status).toBe(200);
-    expect(await told(desk)).toEqual(['deliverable.declined', 'deliverable.cancelled']);
+    expect(await reported(desk)).toEqual(['deliverable.declined', 'deliverable.cancelled']);
   });
 
   it.each([
@@ -131,7 +131,7 @@ describe('a deliverable', () => {
     [{ content_url: URL, note: 'n'.repeat(5_001) }, 'Shorten your note'],
   ])('does not take %j, and says why', async (fields, words) => {
     const desk = await openWorkDesk(app);
-    const work = await asked(desk);
+    const work = await requested(desk);
     const { status, text } = await work.submit(fields);
     expect([status, text.includes(words)]).toEqual([422, true]);
     expect((await work.read()).version).toBe(0);
@@ -140,7 +140,7 @@ describe('a deliverable', () => {
   it('is late after the day that it is due on, not on it; a late one is taken', async () => {
     const desk = await openWorkDesk(app);
     const today = new Date(nowMs).toISOString().slice(0, 10);
-    const [onTime, late] = [await asked(desk, { due_date: today }), await asked(desk, { due_date: today })];
+    const [onTime, late] = [await requested(desk, { due_date: today }), await requested(desk, { due_date: today })];
     await onTime.submit();
     nowMs += DAY_MS;
     await late.submit();
@@ -150,7 +150,7 @@ describe('a deliverable', () => {
   it('that is approved and sent back at once is one of them, and the other is 409', async () => {
     const desk = await openWorkDesk(app);
     for (let i = 0; i < 3; i += 1) {
-      const work = await asked(desk);
+      const work = await requested(desk);
       await work.submit();
       const answers = await Promise.all([
         work.patch({ status: 'approved' }),
@@ -164,12 +164,12 @@ describe('a deliverable', () => {
 
   it('that is handed in 10 times at once has one version', async () => {
     const desk = await openWorkDesk(app);
-    const work = await asked(desk);
+    const work = await requested(desk);
     const answers = await Promise.all(Array.from({ length: 10 }, () => work.submit()));
     const statuses = answers.map(({ status }) => status).sort();
     expect(statuses).toEqual([303, ...Array.from({ length: 9 }, () => 409)]);
     expect((await work.read()).version).toBe(1);
-    expect(await told(desk)).toEqual(['deliverable.submitted']);
+    expect(await reported(desk)).toEqual(['deliverable.submitted']);
   });
 
   it('is asked of nobody who may not be written to, and of no campaign that is not there', async () => {
@@ -188,7 +188,7 @@ describe('a deliverable', () => {
 
   it('keeps what its creator wrote out of the audit log', async () => {
     const desk = await openWorkDesk(app);
-    const [first, second] = [await asked(desk), await asked(desk)];
+    const [first, second] = [await requested(desk), await requested(desk)];
     await first.submit({ content_url: URL, note: 'my private note' });
     await second.decline('my private reason');
     const log = JSON.stringify(await desk.read('/v1/audit-log?limit=100'));
@@ -198,7 +198,7 @@ describe('a deliverable', () => {
 
   it('is found by contract, campaign, creator and state, declined and cancelled too', async () => {
     const desk = await openWorkDesk(app);
-    const work = await asked(desk, { campaign_id: desk.campaign });
+    const work = await requested(desk, { campaign_id: desk.campaign });
     await work.decline('no');
     const total = async (query: string) => (await desk.get(`/v1/deliverables?${query}`)).body.pagination.total;
     expect(await total('status=declined')).toBe(1);
@@ -231,7 +231,7 @@ describe('the work page of a contract', () => {
     );
     expect(states).toEqual(['in_progress', 'in_progress', 'in_progress']);
     const stranger = await openWorkDesk(app);
-    const { id } = await asked(stranger);
+    const { id } = await requested(stranger);
     await desk.fill(link, { deliverable: id, do: 'submit', content_url: URL }, 'multipart');
     expect((await stranger.read(`/v1/deliverables/${id}`)).status).toBe('pending');
   });

@@ -29,14 +29,14 @@ const UNKNOWN = ['creator_email not_on_roster', 'campaign_id not_found'];
 
 describe('everything that a body refers to and is not there is named at once', () => {
   it('of a code and of a link, with and without a store', async () => {
-    const asked = store.requests.length;
+    const requested = store.requests.length;
     for (const what of [{ value: codeValue() }, { value: 'a-link', type: 'link', destination_url: SHOP }]) {
       expect(await create({ ...what, ...nobody })).toEqual(UNKNOWN);
       const withUnknownStore = await create({ ...what, ...nobody, integration_id: 'int_none' });
       expect(withUnknownStore).toEqual([...UNKNOWN, 'integration_id not_found']);
     }
     expect(await create({ value: codeValue(), ...nobody, integration_id })).toEqual(UNKNOWN);
-    expect(store.requests.length, 'the store is not asked').toBe(asked);
+    expect(store.requests.length, 'the store is not asked').toBe(requested);
   });
 
   it('a destination that is no place of the connected store beside them', async () => {
@@ -47,10 +47,10 @@ describe('everything that a body refers to and is not there is named at once', (
   it('of a change: the store is not asked for a code of a campaign that is not there', async () => {
     store.coupons.set('first', { kind: 'percentage', amount: 10, active: true });
     const { id } = await desk.made({ value: 'FIRST', integration_id });
-    const asked = store.requests.length;
+    const requested = store.requests.length;
     const answer = await desk.send('PATCH', `${LINKS}/${id}`, { value: 'NONE', campaign_id: 'cmp_none' });
     expect([answer.status, ...problemsOf(answer)]).toEqual([422, 'campaign_id not_found']);
-    expect(store.requests.length).toBe(asked);
+    expect(store.requests.length).toBe(requested);
   });
 
   it('of a bulk request: the campaign and who cannot be selected, and nobody for the campaign’s sake', async () => {

@@ -33,9 +33,9 @@ async function read(query: string) {
   const { status, body } = await desk.get(`/v1/affiliates?limit=1&${query}`);
   expect(status).toBe(200);
   const { total_clicks, by_currency } = body.summary;
-  // Whether figures are mended is asked at most once a second.
-  const asked = statements.seen.slice(before).filter((text) => !text.includes('mending_v1')).length;
-  return { total: body.pagination.total, total_clicks, euros: by_currency[0]?.total_clicks ?? 0, asked };
+  // Whether figures are reconciled is asked at most once a second.
+  const requested = statements.seen.slice(before).filter((text) => !text.includes('mending_v1')).length;
+  return { total: body.pagination.total, total_clicks, euros: by_currency[0]?.total_clicks ?? 0, requested };
 }
 
 /** What should be said of these links, each of which was clicked once. */
@@ -54,26 +54,26 @@ describe('the summary of many links', () => {
     ['a window of times', `created_after=${timeOf(99)}&created_before=${timeOf(9_999)}`, 100, 10_000],
     ['a window that has all', 'created_before=2027-01-01', 0, LINKS],
   ])('is exact and takes no more statements than that of all links: %s', async (_what, query, from, to) => {
-    const { asked } = await read('');
+    const { requested } = await read('');
     const found = await read(query);
     expect(found).toMatchObject(sumsOf(links.slice(from, to)));
-    expect(found.asked).toBeLessThanOrEqual(asked);
+    expect(found.requested).toBeLessThanOrEqual(requested);
   });
 
   it('is exact for links of a creator that stand between those of others, thousands in a statement', async () => {
-    const { asked } = await read('');
+    const { requested } = await read('');
     for (const { id, email } of creators) {
       const own = links.filter(({ creatorId }) => creatorId === id);
       const found = await read(`creator_email=${email}`);
       expect(found).toMatchObject(sumsOf(own));
-      expect(found.asked).toBeLessThanOrEqual(asked + 1);
+      expect(found.requested).toBeLessThanOrEqual(requested + 1);
     }
   });
 
   it('is exact for a window of times that the ids do not tell', async () => {
     const late = links[10]?.linkId ?? '';
     await sql`update links set created_at = ${madeAt(LINKS)} where id = ${late}`.execute(app.context.postgres.db);
-    const { asked: _, ...sums } = await read(`created_before=${timeOf(LINKS - 1)}`);
+    const { requested: _, ...sums } = await read(`created_before=${timeOf(LINKS - 1)}`);
     expect(sums).toEqual(sumsOf(links.filter(({ linkId }) => linkId !== late)));
   });
 

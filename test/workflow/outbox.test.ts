@@ -95,7 +95,7 @@ describe('the outbox', () => {
 });
 
 describe('the relay', () => {
-  it('gives the same events again after a failure, and holds up no other consumer', async () => {
+  it('gives the same events again after a failure, and delays no other consumer', async () => {
     const brand = await makeBrand(app.context);
     for (let n = 0; n < 5; n += 1) await emit(brand, n);
     let isDown = true;
@@ -145,6 +145,24 @@ describe('the names of events', () => {
     ['contract.signed', Contract],
   ] as const)('%s carries every field that its noun shows', (event, item) => {
     expect(Object.keys(EVENT_PAYLOADS[event].shape)).toEqual(Object.keys(item.shape));
+  });
+});
+
+describe('a brand with much to give', () => {
+  it('waits for its next batch until the others have had one', async () => {
+    const [busy, calm] = [await makeBrand(app.context), await makeBrand(app.context)];
+    await inWork(db(), systemClock, actorOf(busy), async (work) => {
+      for (let n = 0; n < 450; n += 1) work.emit('roster.creator_added', numbered(n));
+    });
+    await emit(calm, 1);
+    const turns: [string, number][] = [];
+    const deliver = async (events: readonly OutboxEvent[]) => {
+      const brandId = events[0]?.brandId;
+      if (brandId === busy.id || brandId === calm.id) turns.push([brandId, events.length]);
+    };
+    await relay({ name: unique('consumer'), deliver });
+    expect(turns.filter(([id]) => id === busy.id).map(([, count]) => count)).toEqual([200, 200, 50]);
+    expect(turns.findIndex(([id]) => id === calm.id)).toBeLessThan(2);
   });
 });
 

@@ -16,9 +16,13 @@ const LONGEST_WAIT_MS = 60_000;
 
 /** What the server asks for, in seconds or as a date; else twice as long each time. */
 function waitOf(response: Response | undefined, attempt: number): number {
-  const asked = response?.headers.get('retry-after');
-  const seconds = asked ? Number(asked) : Number.NaN;
-  const ms = Number.isFinite(seconds) ? seconds * 1_000 : asked ? Date.parse(asked) - Date.now() : 250 * 2 ** attempt;
+  const retryAfter = response?.headers.get('retry-after');
+  const seconds = retryAfter ? Number(retryAfter) : Number.NaN;
+  const ms = Number.isFinite(seconds)
+    ? seconds * 1_000
+    : retryAfter
+      ? Date.parse(retryAfter) - Date.now()
+      : 250 * 2 ** attempt;
   return Math.min(Math.max(Number.isFinite(ms) ? ms : 250, 0), LONGEST_WAIT_MS);
 }
 

@@ -11,7 +11,7 @@ import { periodAt } from './period.ts';
 import { type ChargeEntry, findKnownEntries, insertGrant, lockSubscription, sumEntries } from './queries.ts';
 import { accessKey, leaseKey, readCharges } from './stream.ts';
 
-const HOLD = readFileSync(new URL('./hold.lua', import.meta.url), 'utf8');
+const LEASE = readFileSync(new URL('./lease.lua', import.meta.url), 'utf8');
 const RELEASE = readFileSync(new URL('./release.lua', import.meta.url), 'utf8');
 const LEASE_MS = 5_000;
 const POLL_MS = 20;
@@ -78,13 +78,13 @@ export async function restoreAccess(
   subscriptionId: string,
   change?: AccessChange,
 ): Promise<void> {
-  const hold = engines.redis.script(HOLD);
+  const lease = engines.redis.script(LEASE);
   const release = engines.redis.script(RELEASE);
   const keys = [accessKey(subscriptionId), leaseKey(subscriptionId)];
   const deadline = performance.now() + LEASE_MS;
   while (performance.now() < deadline) {
     const token = randomBase62(20);
-    if ((await hold(keys, [token, LEASE_MS])) === 1) {
+    if ((await lease(keys, [token, LEASE_MS])) === 1) {
       const fields = await readFields(engines, subscriptionId, change).catch(async (error: unknown) => {
         await release(keys, [token]).catch(ignoreFailure('the lease ends by itself'));
         throw error;

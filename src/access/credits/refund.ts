@@ -37,7 +37,7 @@ interface Reports {
 
 /**
  * Gives a charge back, once: through Redis, else straight into the ledger, else both are tried again for
- * five minutes while the caller already has its answer. A refund is told from its twin by the charge's id.
+ * five minutes while the caller already has its answer. A refund is distinguished from its twin by the charge's id.
  */
 export function openRefund(engines: AccessEngines, { log, failures }: Reports): (charge: Charge) => Promise<void> {
   const run = engines.redis.script(REFUND);
@@ -60,7 +60,7 @@ export function openRefund(engines: AccessEngines, { log, failures }: Reports): 
         failures.failed('writing a refund', error, { charge: charge.id });
       }
     }
-    log.error({ charge }, 'refund given up; `cli credits refund` with the request id mends it');
+    log.error({ charge }, 'refund given up; `cli credits refund` with the request id repairs it');
   }
 
   return async (charge) => {

@@ -36,7 +36,7 @@ export async function createKey(db: Db, clock: Clock, request: KeyRequest): Prom
 
 /**
  * Changes a subscription so that every process holds to it at once. Without Redis the change is made in Postgres
- * alone: processes without Redis ask Postgres every second, and the worker mends Redis when it is back.
+ * alone: processes without Redis ask Postgres every second, and the worker repairs Redis when it is back.
  */
 export async function changeAccess(
   engines: AccessEngines,

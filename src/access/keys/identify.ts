@@ -73,7 +73,7 @@ export function openIdentity(keys: Keys, addresses: AddressLimit, clock: Clock):
     try {
       return { key, caller: assertValid(caller, clock.now()) };
     } catch (error) {
-      // A key that must not be used may have been mended: it is read again, at most once a second.
+      // A key that must not be used may have been put right: it is read again, at most once a second.
       if (!caller) throw error;
       return await identifyAgain(key, UNCONFIRMED_AGE_MS);
     }

@@ -3,7 +3,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, 
 import { LRUCache } from 'lru-cache';
 import type { Request } from '../../access/keys/identify.ts';
 import { readCookie } from '../../access/sessions/cookie.ts';
-import { countUnshipped } from '../../figures/shipping/queries.ts';
+import { countUnsynced } from '../../figures/sync/queries.ts';
 import { deprecationHeaders, isLegacy, legacyHosts } from '../../legacy/hosts.ts';
 import { legacyOperations } from '../../legacy/operations.ts';
 import { baseHeaders, bodyOf, openFront } from '../../links-host/front.ts';
@@ -157,7 +157,7 @@ export async function buildApp(context: Context, { webApp }: { webApp?: string }
   const { log } = context;
   const metrics = openMetrics();
   meterOutbox(metrics, CONSUMER_NAMES, (consumer) => lagOf(context.postgres.db, consumer));
-  meterLedger(metrics, () => countUnshipped(context.postgres.db));
+  meterLedger(metrics, () => countUnsynced(context.postgres.db));
   meterClicks(metrics, () => backlogOf(context.redis, context.clock.now()));
   const recently = () => new Date(context.clock.now().getTime() - 300_000);
   meterWebhooks(
@@ -203,18 +203,18 @@ export async function buildApp(context: Context, { webApp }: { webApp?: string }
   const answerInTurn = openUnreadable(bounded, door.addresses, context.clock);
 
   /** What the HTTP layer refuses never came to the door: under /v1 it is told only to whoever may ask at all. */
-  async function refusalOf(error: unknown, { method, url }: FastifyRequest, asked: Request): Promise<ApiError> {
+  async function refusalOf(error: unknown, { method, url }: FastifyRequest, requested: Request): Promise<ApiError> {
     const refusal = isUnroutable(error) ? noSuchOperation(all, method, url) : unreadable(error);
     const answer = toApiError(refusal);
-    return refusal === error || !isApi(url) ? answer : await door.refuse(asked, answer).catch(toApiError);
+    return refusal === error || !isApi(url) ? answer : await door.refuse(requested, answer).catch(toApiError);
   }
 
   async function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     // Where no route was found Fastify does not look behind a proxy.
-    const asked = { ...requestOf(request, reply), address: front.addressOf(request.raw) };
-    let answer = await refusalOf(error, request, asked);
+    const requested = { ...requestOf(request, reply), address: front.addressOf(request.raw) };
+    let answer = await refusalOf(error, request, requested);
     if (!reply.hasHeader('x-ratelimit-limit') && !request.url.startsWith(INGEST)) {
-      answer = (await door.addresses.count(asked.address, asked.setHeader)) ?? answer;
+      answer = (await door.addresses.count(requested.address, requested.setHeader)) ?? answer;
     }
     logFailure(log, answer, request.id);
     metrics.refusals.inc({ door: doorOf(request.url), code: answer.code });

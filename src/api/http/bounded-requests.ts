@@ -5,14 +5,14 @@ import type { Socket } from 'node:net';
 const AT_ONCE = 10;
 const MAX_UNANSWERED = 100;
 
-interface Asked {
+interface Requested {
   request: IncomingMessage;
   response: ServerResponse;
 }
 
 interface Connection {
   underWay: Set<IncomingMessage>;
-  waiting: Asked[];
+  waiting: Requested[];
   /** Asked for more than anybody may: what is accepted is answered, and then it ends. */
   isFull: boolean;
   onIdle: (() => void)[];
@@ -35,7 +35,7 @@ export function boundRequests(server: Server): BoundedRequests {
   const connections = new WeakMap<Socket, Connection>();
   const listeners = server.listeners('request');
 
-  function start(connection: Connection, { request, response }: Asked): void {
+  function start(connection: Connection, { request, response }: Requested): void {
     connection.underWay.add(request);
     response.once('close', () => finish(connection, request));
     for (const listener of listeners) listener.call(server, request, response);

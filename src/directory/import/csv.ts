@@ -14,7 +14,7 @@ const FATAL: Readonly<Record<string, string>> = {
   CSV_MAX_RECORD_SIZE: `is longer than ${LONGEST_RECORD_CHARACTERS} characters, as when a quote is not closed`,
 };
 
-/** A file that is no CSV, or none of ours: it must be mended, and reading it again would not help. */
+/** A file that is no CSV, or none of ours: it must be corrected, and reading it again would not help. */
 export class BrokenCsv extends Error {}
 
 /** A cell that does not look like its column's type stays text, and the shape then says what it should have been. */

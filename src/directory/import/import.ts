@@ -96,14 +96,14 @@ function assertNotStopped({ signal }: ImportRequest, { rows }: Tally): void {
 /** After this the index is as a search wants it: refreshed, one segment, its own refresh interval again. */
 async function settleIndex({ engines: { elastic }, request, index }: Build, tally: Tally): Promise<void> {
   const { definition } = await readDefinition();
-  function tell(): void {
+  function report(): void {
     // Elasticsearch goes on merging, which harms nobody.
     assertNotStopped(request, tally);
     request.onProgress?.({ phase: 'merge', progress: 1, ...tally });
   }
-  tell();
+  report();
   await refreshIndex(elastic, index);
-  await mergeToOneSegment(elastic, index, tell);
+  await mergeToOneSegment(elastic, index, report);
   await endQuiet(elastic, index, definition);
   await refreshIndex(elastic, index);
 }
@@ -111,7 +111,7 @@ async function settleIndex({ engines: { elastic }, request, index }: Build, tall
 async function goLive({ engines, row, index }: Build, lock: WriterLock): Promise<string | undefined> {
   const { elastic, db, clock, alias } = engines;
   const previous = await indexBehind(elastic, alias);
-  await lock.assertHeld();
+  await lock.assertLocked();
   await swapAlias(elastic, alias, previous, index);
   await recordLive(db, alias, index, clock.now());
   await updateImport(db, row.id, { progress: 1, updatedAt: clock.now() });

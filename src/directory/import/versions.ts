@@ -34,7 +34,7 @@ export async function rollback(engines: DirectoryEngines, options: WaitOptions):
       if (state !== 'superseded' || !indexName || indexName === from) continue;
       if (!(await indexExists(elastic, indexName))) continue;
       const forgotten = (await listWrites(db, from)).filter(({ rows }) => rows > 0);
-      await lock.assertHeld();
+      await lock.assertLocked();
       await swapAlias(elastic, alias, from, indexName);
       await recordLive(db, alias, indexName, clock.now(), 'rolled_back');
       return { from, to: indexName, forgotten };

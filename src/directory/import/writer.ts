@@ -26,7 +26,7 @@ export interface WaitOptions {
 
 export interface WriterLock {
   /** Throws when the right to write was lost, as with a broken connection. Asked before what cannot be taken back. */
-  assertHeld(): Promise<void>;
+  assertLocked(): Promise<void>;
 }
 
 const RETRY_MS = 200;
@@ -68,7 +68,7 @@ export async function asWriter<T>(
       const live = await indexBehind(elastic, alias);
       if (live) await recordLive(db, alias, live, clock.now());
       return await work({
-        assertHeld: async () => {
+        assertLocked: async () => {
           // Taking it again succeeds at once for whoever has it, and for nobody else while it is held.
           if (!(await tryLock(connection, alias))) throw new DirectoryBusy('The right to write was lost.');
           await unlock(connection, alias);

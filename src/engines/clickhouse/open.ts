@@ -8,7 +8,7 @@ export interface ClickHouse {
   close(): Promise<void>;
 }
 
-/** A rebuild refolds a brand's whole history in one statement; what a caller waits for has less, see query.ts. */
+/** A rebuild reads a brand's whole history in one statement; what a caller waits for has less, see query.ts. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
 export function openClickHouse(url: string, options: { cluster?: string | undefined } = {}): ClickHouse {

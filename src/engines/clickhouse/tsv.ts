@@ -11,7 +11,7 @@ const LAST = Date.UTC(2149, 5, 6);
 const DAY_MS = 86_400_000;
 
 /** Whether the time is on a day that such a column can hold. */
-export const isOnHeldDay = (at: Date): boolean => at.getTime() >= FIRST && at.getTime() < LAST + DAY_MS;
+export const isOnStorableDay = (at: Date): boolean => at.getTime() >= FIRST && at.getTime() < LAST + DAY_MS;
 
 /** A time as a field of a `DateTime64(3, 'UTC')` column; what lies beyond its days is put on the first or last. */
 export function tsvTime(at: Date): string {

@@ -21,9 +21,9 @@ export interface IndexFacts {
 const POLL_MS = 200;
 
 /** Turns an Elasticsearch that cannot be reached into SERVICE_UNAVAILABLE. */
-async function reach<T>(asked: Promise<T>): Promise<T> {
+async function reach<T>(requested: Promise<T>): Promise<T> {
   try {
-    return await asked;
+    return await requested;
   } catch (error) {
     if (error instanceof errors.ConnectionError || error instanceof errors.TimeoutError) {
       throw unavailable('Elasticsearch', error);

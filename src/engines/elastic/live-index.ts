@@ -66,7 +66,7 @@ export function openLiveIndex(elastic: Elastic, alias: string): LiveIndex {
     return reading;
   }
 
-  // A failed poll is told to whoever asks next, by get().
+  // A failed poll is reported to whoever asks next, by get().
   const timer = setInterval(() => void read().catch(() => undefined), POLL_MS);
   timer.unref();
 

@@ -121,7 +121,7 @@ export interface OrderRefundsTable {
   at: Date;
   afterPayment: boolean;
   proratedMinor: number | null;
-  /** When its store last told of it; null: before that was kept. */
+  /** When its store last reported it; null: before that was kept. */
   toldAt: Date | null;
   currency: string | null;
   createdAt: CreatedAt;

@@ -8,11 +8,11 @@ const BATCH = 1_000;
  * (measured). A snapshot lasts as long as its rows are being read, so its connection is none that other calls wait for.
  */
 export async function* inBatches<T>(
-  { db, turns }: Exports,
+  { db, semaphore }: Exports,
   brandId: string,
   select: (db: Db, after: T | undefined, limit: number) => Promise<T[]>,
 ): AsyncGenerator<T> {
-  const endTurn = await turns.take(brandId);
+  const release = await semaphore.take(brandId);
   try {
     const trx = await db.startTransaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute();
     try {
@@ -28,6 +28,6 @@ export async function* inBatches<T>(
       if (!trx.isCommitted) await trx.rollback().execute();
     }
   } finally {
-    endTurn();
+    release();
   }
 }

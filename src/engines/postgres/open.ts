@@ -10,15 +10,15 @@ import {
 } from 'kysely';
 import pg from 'pg';
 import { ApiError, unavailable } from '../../values/errors.ts';
+import { openSemaphore, type Semaphore } from './semaphore.ts';
 import type { Database } from './tables.ts';
-import { openTurns, type Turns } from './turns.ts';
 
 export type Db = Kysely<Database>;
 
-/** Connections for rows that are read as slowly as their reader likes, and the turns at them. */
+/** Connections for rows that are read as slowly as their reader likes, and who may take one. */
 export interface Exports {
   db: Db;
-  turns: Turns;
+  semaphore: Semaphore;
 }
 
 export interface Postgres {
@@ -75,7 +75,7 @@ function translate(error: unknown): never {
 }
 
 /**
- * Turns a lost connection, or a transaction that was ended for others, into SERVICE_UNAVAILABLE in this one place, for
+ * Semaphore a lost connection, or a transaction that was ended for others, into SERVICE_UNAVAILABLE in this one place, for
  * every statement and transaction.
  */
 function guardDriver(driver: Driver): Driver {
@@ -143,7 +143,7 @@ export function openPostgres(url: string, options: { max?: number; onError?: (er
   const exports = openDb(url, { max: EXPORTS, onError, idle_in_transaction_session_timeout: EXPORT_IDLE_MS });
   return {
     db,
-    exports: { db: exports, turns: openTurns(EXPORTS) },
+    exports: { db: exports, semaphore: openSemaphore(EXPORTS) },
     ping: async () => {
       await sql`select 1`.execute(db);
     },

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { Redis as Client } from 'ioredis';
 import { ApiError, ignoreFailure, unavailable } from '../../values/errors.ts';
-import { openGathering } from './gathering.ts';
+import { openBatcher } from './batcher.ts';
 
 export interface RedisOptions {
   /** Bounds every command, so that a Redis that hangs costs a request this long and no longer. */
@@ -58,7 +58,7 @@ export function openRedis(url: string, options: RedisOptions = {}): Redis {
     }
   };
 
-  const gathering = openGathering(() => client.stream);
+  const batcher = openBatcher(() => client.stream);
 
   return {
     client,
@@ -73,7 +73,7 @@ export function openRedis(url: string, options: RedisOptions = {}): Redis {
           return await client.eval(lua, keys.length, ...keys, ...args);
         }
       };
-      return (keys, args, by) => use(() => (by ? gathering.join(() => send(keys, args), by) : send(keys, args)));
+      return (keys, args, by) => use(() => (by ? batcher.join(() => send(keys, args), by) : send(keys, args)));
     },
     ready: async (waitMs = 5_000) => {
       const deadline = AbortSignal.timeout(waitMs);

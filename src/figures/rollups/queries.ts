@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ClickHouse } from '../../engines/clickhouse/open.ts';
 import { command, integer, query, queryInTime } from '../../engines/clickhouse/query.ts';
 import { COLUMNS, rawRows } from '../columns.ts';
-import type { Range } from '../shipping/queries.ts';
+import type { Range } from '../sync/queries.ts';
 
 const KEYS = 'day, link_id, creator_id, currency';
 
@@ -81,7 +81,7 @@ export async function listBrands(clickhouse: ClickHouse): Promise<string[]> {
   return rows.map(({ brand_id }) => brand_id);
 }
 
-/** Everything of the brand that can be folded again. Its clicks stay. */
+/** Everything of the brand that can be rebuilt. Its clicks stay. */
 export async function deleteFolded(clickhouse: ClickHouse, brandId: string): Promise<void> {
   for (const table of ['ledger_v1', 'link_daily_v1', 'link_life_v1', 'brand_daily_v1']) {
     await command(clickhouse, `DELETE FROM ${table} WHERE brand_id = {brand:String}`, { brand: brandId });
@@ -92,7 +92,7 @@ export async function deleteFolded(clickhouse: ClickHouse, brandId: string): Pro
  * The brand's counted clicks into `link_daily_v1`, and by its views into the rest. Not deduplicated: a second rebuild
  * inserts the same rows, and means it.
  */
-export async function refoldClicks(clickhouse: ClickHouse, brandId: string): Promise<void> {
+export async function rebuildClicks(clickhouse: ClickHouse, brandId: string): Promise<void> {
   await command(
     clickhouse,
     `INSERT INTO link_daily_v1 (brand_id, ${KEYS}, clicks)
@@ -104,26 +104,26 @@ export async function refoldClicks(clickhouse: ClickHouse, brandId: string): Pro
   );
 }
 
-const Mending = z.object({ step: z.enum(['waiting', 'done']), claim: z.string(), batch: integer });
-export type Mending = z.output<typeof Mending>;
+const Reconciliation = z.object({ step: z.enum(['waiting', 'done']), claim: z.string(), batch: integer });
+export type Reconciliation = z.output<typeof Reconciliation>;
 
-/** How far mending has come since the server started; undefined: not begun. */
-export async function findMending(clickhouse: ClickHouse): Promise<Mending | undefined> {
+/** How far the reconciliation has come since the server started; undefined: not begun. */
+export async function findReconciliation(clickhouse: ClickHouse): Promise<Reconciliation | undefined> {
   const sql = 'SELECT step, claim, batch FROM mending_v1 ORDER BY step DESC LIMIT 1';
-  const [row] = await queryInTime(clickhouse, Mending, sql);
+  const [row] = await queryInTime(clickhouse, Reconciliation, sql);
   return row;
 }
 
-export async function insertMending(
+export async function insertReconciliation(
   clickhouse: ClickHouse,
-  { claim, batch }: Pick<Mending, 'claim' | 'batch'>,
+  { claim, batch }: Pick<Reconciliation, 'claim' | 'batch'>,
 ): Promise<void> {
   const sql = "INSERT INTO mending_v1 SELECT 'waiting', {claim:String}, {batch:UInt64}";
   await command(clickhouse, sql, { claim, batch });
 }
 
-/** Nothing on a server that was started meanwhile: it has yet to be mended. */
-export async function finishMending(clickhouse: ClickHouse): Promise<void> {
+/** Nothing on a server that was started meanwhile: it has yet to be reconciled. */
+export async function finishReconciliation(clickhouse: ClickHouse): Promise<void> {
   await command(
     clickhouse,
     "INSERT INTO mending_v1 SELECT 'done', claim, batch FROM mending_v1 WHERE step = 'waiting' LIMIT 1",

@@ -20,5 +20,5 @@ export const clickhouse: Engine = {
   isReady: async (port) => (await fetch(`http://127.0.0.1:${port}/ping`, { signal: AbortSignal.timeout(1_000) })).ok,
   readyWithinMs: 60_000,
   stopSignal: 'SIGTERM',
-  dataStillHeld: /Cannot lock file/,
+  dataStillLocked: /Cannot lock file/,
 };

@@ -142,5 +142,5 @@ export const elasticsearch: Engine = {
   isReady,
   readyWithinMs: 120_000,
   stopSignal: 'SIGTERM',
-  dataStillHeld: /failed to obtain node locks|is another node using/i,
+  dataStillLocked: /failed to obtain node locks|is another node using/i,
 };

@@ -34,5 +34,5 @@ export interface Engine {
   readyWithinMs: number;
   stopSignal: NodeJS.Signals;
   /** What the log says while a dying process of the last run still holds the data: worth another try. */
-  dataStillHeld: RegExp;
+  dataStillLocked: RegExp;
 }

@@ -102,5 +102,5 @@ export const postgres: Engine = {
   isReady: async (port) => (await askTcp(port, startupPacket())).toString('latin1', 0, 1) === 'R',
   readyWithinMs: 60_000,
   stopSignal: 'SIGINT',
-  dataStillHeld: /lock file "postmaster.pid" already exists|pre-existing shared memory block/,
+  dataStillLocked: /lock file "postmaster.pid" already exists|pre-existing shared memory block/,
 };

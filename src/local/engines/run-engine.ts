@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Engine, EngineName, Seat } from './engine.ts';
 import { makeEngineFolder } from './folder.ts';
 import { lastLines, launch, type RunningProcess, stopProcess, waitUntilReady } from './process.ts';
-import type { HeldStack } from './stack.ts';
+import type { LockedStack } from './stack.ts';
 
 const STOP_WITHIN_MS = 10_000;
 const RETRY_HELD_DATA_MS = 20_000;
@@ -25,9 +25,9 @@ export interface Running {
 export interface Launchpad {
   /** The stack's data folder. */
   folder: string;
-  stack: HeldStack;
+  stack: LockedStack;
   report: (line: string) => void;
-  /** Is told of an engine that ended and was not asked to. */
+  /** Is called for an engine that ended unrequested. */
   ended?: (name: EngineName, running: Running) => void;
 }
 
@@ -50,8 +50,8 @@ async function launchUntilReady(name: EngineName, engine: Engine, seat: Seat, pa
     if (process.pid) pad.stack.record(name, process.pid);
     const readiness = await waitUntilReady(process, () => engine.isReady(seat.port), engine.readyWithinMs);
     if (readiness === 'ready') return process;
-    const isHeld = readiness === 'ended' && engine.dataStillHeld.test(lastLines(process.log, 100));
-    if (!isHeld || performance.now() > deadline) {
+    const isLocked = readiness === 'ended' && engine.dataStillLocked.test(lastLines(process.log, 100));
+    if (!isLocked || performance.now() > deadline) {
       await stopProcess(process, 'SIGKILL', 0);
       throw failedToStart(engine, process);
     }

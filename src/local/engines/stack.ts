@@ -9,7 +9,7 @@ import { treeOf } from './process.ts';
 const Holder = z.object({ owner: Identity, engines: z.record(z.string(), Identity) });
 type Holder = z.infer<typeof Holder>;
 
-export interface HeldStack {
+export interface LockedStack {
   /** Notes a started engine, so that the next start finds it should this process be killed. */
   record(name: string, pid: number): void;
   release(): void;
@@ -90,7 +90,11 @@ function tryTake(lock: string, holder: Holder): boolean {
 }
 
 /** Makes this process the only one with a stack on the data folder, or throws an error that says who has it. */
-export async function holdStack(folder: string, directory: string, report: (line: string) => void): Promise<HeldStack> {
+export async function lockStack(
+  folder: string,
+  directory: string,
+  report: (line: string) => void,
+): Promise<LockedStack> {
   const lock = path.join(folder, 'stack.json');
   const holder: Holder = { owner: identityOf(process.pid), engines: {} };
   while (!tryTake(lock, holder)) {

@@ -13,7 +13,7 @@ import { checkPrerequisites } from './prerequisites.ts';
 import { memoryMbOf, treeOf } from './process.ts';
 import { openReviver } from './revive.ts';
 import { type Launchpad, type Running, secondsSince, startEngine, stopEngine } from './run-engine.ts';
-import { type HeldStack, holdStack } from './stack.ts';
+import { type LockedStack, lockStack } from './stack.ts';
 import { valkey } from './valkey.ts';
 
 export type { EngineName } from './engine.ts';
@@ -89,9 +89,9 @@ function byName<T>(stack: Stack, value: (running: Running) => T | undefined): Pa
   return result;
 }
 
-async function stopStack(stack: Stack, held: HeldStack): Promise<void> {
+async function stopStack(stack: Stack, lock: LockedStack): Promise<void> {
   for (const name of STOP_ORDER) await stopEngine(stack.get(name));
-  held.release();
+  lock.release();
 }
 
 /** Elasticsearch's launcher waits for the server it started; the other engines are the process itself. */
@@ -152,7 +152,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedE
 
   const folder = path.join(base, dataName);
   makeOpenFolder(folder);
-  const pad: Launchpad = { folder, stack: await holdStack(folder, options.directory, report), report };
+  const pad: Launchpad = { folder, stack: await lockStack(folder, options.directory, report), report };
   makeOpenFolder(path.join(folder, 'log'));
   const stack: Stack = new Map();
   const ending = new AbortController();

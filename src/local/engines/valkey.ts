@@ -51,5 +51,5 @@ export const valkey: Engine = {
   isReady: async (port) => (await askTcp(port, Buffer.from('PING\r\n'))).toString().startsWith('+PONG'),
   readyWithinMs: 60_000,
   stopSignal: 'SIGTERM',
-  dataStillHeld: /^$/,
+  dataStillLocked: /^$/,
 };

@@ -1,6 +1,6 @@
 import type { Context } from '../../api/context.ts';
 import { openDispute } from '../../resources/disputes/actions.ts';
-import { type DisputeRow, listAsked } from '../../resources/disputes/queries.ts';
+import { type DisputeRow, listQuestions } from '../../resources/disputes/queries.ts';
 import { Question } from '../../resources/disputes/schema.ts';
 import { listStatementLines } from '../../resources/payouts/due-queries.ts';
 import { findPayoutPage } from '../../resources/payouts/queries.ts';
@@ -26,7 +26,7 @@ async function ofStatement({ postgres: { db } }: Context, id: string) {
     title: `Statement, ${row.fromText} to ${row.toText}`,
     lines: linesOfStatement(lines),
     after: html`${totalsOf(totals)}${proofOf(row)}`,
-    asked: await listAsked(db, row.brandId, { statementId: row.id }),
+    questions: await listQuestions(db, row.brandId, { statementId: row.id }),
   };
 }
 
@@ -40,16 +40,16 @@ async function ofPayout({ postgres: { db } }: Context, id: string) {
     title: `Payout ${payout.reference ?? payout.id}`,
     lines: linesOfPayout(payout, await listStatementLines(db, brandId, id)),
     after: NOTHING,
-    asked: await listAsked(db, brandId, { payoutId: id }),
+    questions: await listQuestions(db, brandId, { payoutId: id }),
   };
 }
 
 const nameOf = (lines: readonly ShownLine[], id: string | null) =>
   lines.find((line) => line.id === id)?.name ?? 'the whole statement';
 
-function askedOf(asked: readonly DisputeRow[], lines: readonly ShownLine[]): Html {
-  if (asked.length === 0) return NOTHING;
-  const each = asked.map(
+function questionsOf(questions: readonly DisputeRow[], lines: readonly ShownLine[]): Html {
+  if (questions.length === 0) return NOTHING;
+  const each = questions.map(
     ({ lineId, message, answer, status }) => html`<h3>About ${nameOf(lines, lineId)}</h3>
 <blockquote>${message}</blockquote>
 ${answer === null ? html`<p class="hint">${status === 'closed' ? 'Closed without an answer.' : 'Not answered yet.'}</p>` : html`<p>Their answer:</p><blockquote>${answer}</blockquote>`}
@@ -60,7 +60,7 @@ ${each}`;
 }
 
 const notices: Readonly<Record<string, string>> = {
-  asked: 'Your question is on its way. You get a mail when it is answered.',
+  sent: 'Your question is on its way. You get a mail when it is answered.',
   known: 'You have asked about this line already; they have not answered yet.',
 };
 
@@ -95,7 +95,7 @@ ${notice === undefined ? NOTHING : html`<p class="notice" role="status">${notice
 ${tableOf(row.lines, action)}
 ${row.after}
 <p><a href="${action}?ask=all">Ask about the whole statement</a></p>
-${askedOf(row.asked, row.lines)}`,
+${questionsOf(row.questions, row.lines)}`,
   };
 }
 
@@ -113,6 +113,6 @@ export const statementPage = creatorPage<NonNullable<Shown>>({
     if (!message.success) return askForm(visit, lineId, 'must be between 1 and 2,000 characters');
     const place = { statementId: null, payoutId: null, ...on };
     const isNew = await inWork((work) => openDispute(work, { creatorId, ...place, lineId, message: message.data }));
-    return { seeOther: `${action}?done=${isNew ? 'asked' : 'known'}` };
+    return { seeOther: `${action}?done=${isNew ? 'sent' : 'known'}` };
   },
 });

@@ -20,7 +20,7 @@ function assertSandbox({ config }: CommandEngines): void {
   );
 }
 
-function tell(offsetMs: number): void {
+function printOffset(offsetMs: number): void {
   const now = clockAhead(() => offsetMs).now();
   process.stdout.write(`${now.toISOString()}\n`);
   process.stderr.write(offsetMs === 0 ? 'The clock shows the real time.\n' : `${durationText(offsetMs)} ahead.\n`);
@@ -37,7 +37,7 @@ export function clockCommands(program: Command): void {
         assertSandbox(engines);
         const offsetMs = await advanceClock(engines.db, ms, MOST_MS);
         if (offsetMs === undefined) throw new Error('The clock goes at most ten years ahead.');
-        tell(offsetMs);
+        printOffset(offsetMs);
       }),
     );
   clock
@@ -46,7 +46,7 @@ export function clockCommands(program: Command): void {
     .action(() =>
       withEngines(async (engines) => {
         assertSandbox(engines);
-        tell(await readClockOffset(engines.db));
+        printOffset(await readClockOffset(engines.db));
       }),
     );
 }

@@ -52,9 +52,9 @@ async function rotate(engines: CommandEngines, keyOrId: string, overlapMs: numbe
 }
 
 /** A key is never an argument: every process of the machine can read those, and shells keep them. */
-async function idOrKey(asked: string): Promise<string> {
-  if (/^sv[ks]_/.test(asked)) throw new Error('Give the id of the key, or - and the key itself on stdin.');
-  return asked === '-' ? (await text(process.stdin)).trim() : asked;
+async function idOrKey(requested: string): Promise<string> {
+  if (/^sv[ks]_/.test(requested)) throw new Error('Give the id of the key, or - and the key itself on stdin.');
+  return requested === '-' ? (await text(process.stdin)).trim() : requested;
 }
 
 export function keyCommands(program: Command): void {
@@ -107,16 +107,16 @@ export function keyCommands(program: Command): void {
         .argParser(overlap)
         .default(DAY_MS, '24h'),
     )
-    .action((asked: string, options: { overlap: number }) =>
-      withEngines(async (engines) => rotate(engines, await idOrKey(asked), options.overlap)),
+    .action((requested: string, options: { overlap: number }) =>
+      withEngines(async (engines) => rotate(engines, await idOrKey(requested), options.overlap)),
     );
   key
     .command('revoke')
     .description('revoke a key; it stops within a second on every process; prints its id')
     .argument('<id>', "the key's id, as lists show it, or - to read the id or the key itself from stdin", filled)
-    .action((asked: string) =>
+    .action((requested: string) =>
       withEngines(async (engines) => {
-        process.stdout.write(`${await revokeKey(engines, await idOrKey(asked))}\n`);
+        process.stdout.write(`${await revokeKey(engines, await idOrKey(requested))}\n`);
       }),
     );
 }

@@ -15,7 +15,7 @@ async function brandsOf({ postgres, clickhouse }: FigureEngines, name: string | 
   return [...new Set([...ledgers, ...figures])].sort();
 }
 
-/** Works on every brand that was asked for. One that fails is told of, and the others go on. */
+/** Works on every brand that was asked for. One that fails is reported, and the others go on. */
 async function eachBrand(
   engines: FigureEngines,
   name: string | undefined,
@@ -33,8 +33,8 @@ async function eachBrand(
 /** A line a brand, and one for each thing that is wrong with it. */
 async function verify(engines: FigureEngines, brandId: string): Promise<void> {
   const { entries, hash, problems } = await verifyLedger(engines, brandId);
-  const verdict = problems.length === 0 ? 'ok' : 'WRONG';
-  process.stdout.write(`${brandId}\t${verdict}\t${entries}\t${hash}\n`);
+  const result = problems.length === 0 ? 'ok' : 'WRONG';
+  process.stdout.write(`${brandId}\t${result}\t${entries}\t${hash}\n`);
   for (const problem of problems) process.stdout.write(`${brandId}\t  ${problem}\n`);
   if (problems.length > 0) process.exitCode = 1;
 }

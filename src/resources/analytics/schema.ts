@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isOnHeldDay } from '../../engines/clickhouse/tsv.ts';
+import { isOnStorableDay } from '../../engines/clickhouse/tsv.ts';
 import { Boundary, startOf } from '../../figures/schema.ts';
 
 const money = z.number();
@@ -9,14 +9,14 @@ export const GRANULARITIES = ['day', 'week', 'month'] as const;
 export type Granularity = (typeof GRANULARITIES)[number];
 
 /** Every bucket of a period is answered with its date, so both ends must be days that figures can have. */
-const HeldBoundary = Boundary.refine(
-  (boundary) => isOnHeldDay(startOf(boundary)),
+const StorableBoundary = Boundary.refine(
+  (boundary) => isOnStorableDay(startOf(boundary)),
   'must be from 1970-01-01 to 2149-06-06 in UTC',
 );
 
 export const AnalyticsFilter = z.object({
-  from: HeldBoundary.optional().describe('A UTC day or a time; default: 30 days before the end.'),
-  to: HeldBoundary.optional().describe('A UTC day, which is included whole, or a time; default: today.'),
+  from: StorableBoundary.optional().describe('A UTC day or a time; default: 30 days before the end.'),
+  to: StorableBoundary.optional().describe('A UTC day, which is included whole, or a time; default: today.'),
   granularity: z.enum(GRANULARITIES).default('day').describe('Weeks begin on ISO Monday.'),
 });
 export type AnalyticsFilter = z.output<typeof AnalyticsFilter>;

@@ -1,11 +1,11 @@
 import { given } from '../../api/patch.ts';
 import type { Work } from '../../api/work.ts';
 import { newId } from '../../values/ids.ts';
-import { holdCircle } from '../creators/queries.ts';
+import { lockBrandRoster } from '../creators/queries.ts';
 import { putOnRoster } from '../roster/actions.ts';
 import { askForProof } from './change-actions.ts';
 import { personOf } from './person-actions.ts';
-import { type ApplicationRow, holdApplication, holdOpen, insertApplication, updateApplication } from './queries.ts';
+import { type ApplicationRow, insertApplication, lockApplication, lockOpen, updateApplication } from './queries.ts';
 import { type ApplicationPatch, applicationOf } from './schema.ts';
 
 /**
@@ -19,8 +19,8 @@ export async function patchApplication(
   rosterLimit: number,
 ): Promise<ApplicationRow> {
   const { db, now, brandId } = work;
-  if (status === 'accepted') await holdCircle(db, brandId);
-  const old = await holdApplication(db, brandId, id);
+  if (status === 'accepted') await lockBrandRoster(db, brandId);
+  const old = await lockApplication(db, brandId, id);
   const enters = status === 'accepted' && old.status !== 'accepted';
   const person = enters ? { creatorId: await personOf(work, old) } : {};
   const approved = enters && old.approvedAt === null ? { approvedAt: now } : {};
@@ -56,7 +56,7 @@ export type Reception = 'received' | 'closed';
  */
 export async function receiveApplication(work: Work, campaignId: string, applying: Applying): Promise<Reception> {
   const { db, now, brandId } = work;
-  if (!(await holdOpen(db, brandId, campaignId))) return 'closed';
+  if (!(await lockOpen(db, brandId, campaignId))) return 'closed';
   const { email, name, photoApp, videoApp, message, portfolioUrls } = applying;
   const claims = { creatorName: name, creatorPhotoApp: photoApp, creatorVideoApp: videoApp, message, portfolioUrls };
   const row = await insertApplication(db, {

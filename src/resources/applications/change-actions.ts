@@ -6,10 +6,10 @@ import {
   confirmOnce,
   countChanges,
   deleteOldChanges,
-  holdPending,
   insertChange,
+  lockPending,
 } from './change-queries.ts';
-import { type ApplicationRow, holdApplication, updateApplication } from './queries.ts';
+import { type ApplicationRow, lockApplication, updateApplication } from './queries.ts';
 
 const DAY_MS = 86_400_000;
 /** A stranger must not fill somebody's mailbox through us. */
@@ -36,7 +36,7 @@ export const claimsOf = ({
  */
 export async function askForProof(work: Work, campaignId: string, email: string, claims: Claims): Promise<void> {
   const { db, now, brandId } = work;
-  const application = await holdPending(db, brandId, campaignId, email);
+  const application = await lockPending(db, brandId, campaignId, email);
   if (!application || JSON.stringify(claimsOf(application)) === JSON.stringify(claims)) return;
   const before = (ms: number) => new Date(now.getTime() - ms);
   if ((await countChanges(db, brandId, application.id, before(DAY_MS))) >= CHANGES_PER_DAY) return;
@@ -52,7 +52,7 @@ export type Confirmation = 'changed' | 'decided';
 /** The address has confirmed it: the application says this from now on, once. */
 export async function confirmChange(work: Work, change: ApplicationChangeRow): Promise<Confirmation> {
   const { db, now, brandId } = work;
-  const old = await holdApplication(db, brandId, change.applicationId);
+  const old = await lockApplication(db, brandId, change.applicationId);
   if (old.status !== 'pending') return 'decided';
   if (!(await confirmOnce(db, brandId, change.id, now))) return 'changed';
   const row = await updateApplication(db, brandId, old.id, { ...claimsOf(change), updatedAt: now });

@@ -5,8 +5,8 @@ import type { ApplicationRow } from './queries.ts';
 
 export type ApplicationChangeRow = Selectable<ApplicationChangesTable>;
 
-/** The pending application of an address, in any case, held until the transaction ends; undefined once it was decided. */
-export async function holdPending(
+/** The pending application of an address, in any case, locked until the transaction ends; undefined once it was decided. */
+export async function lockPending(
   db: Db,
   brandId: string,
   campaignId: string,

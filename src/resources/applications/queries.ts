@@ -67,8 +67,8 @@ export async function getApplication(db: Db, brandId: string, id: string) {
   return row;
 }
 
-/** The row, held until the transaction ends. */
-export async function holdApplication(db: Db, brandId: string, id: string): Promise<ApplicationRow> {
+/** The row, locked until the transaction ends. */
+export async function lockApplication(db: Db, brandId: string, id: string): Promise<ApplicationRow> {
   const row = await db
     .selectFrom('applications')
     .selectAll()
@@ -132,7 +132,7 @@ export async function findPublicCampaign(db: Db, id: string) {
 export type PublicCampaign = NonNullable<Awaited<ReturnType<typeof findPublicCampaign>>>;
 
 /** Whether the campaign takes applications, and does so until the transaction ends. */
-export async function holdOpen(db: Db, brandId: string, campaignId: string): Promise<boolean> {
+export async function lockOpen(db: Db, brandId: string, campaignId: string): Promise<boolean> {
   const row = await db
     .selectFrom('campaigns')
     .select('status')

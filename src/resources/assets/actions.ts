@@ -91,7 +91,7 @@ function assertAllFound(ids: readonly string[], found: readonly StoredAssetRow[]
   throw new ApiError('INVALID_SELECTION', message, { details });
 }
 
-/** Another end of the rights is told of anew. */
+/** Another end of the rights is announced anew. */
 function rightsColumns({ rights, rights_expires_at }: AssetPatch) {
   return {
     ...(rights === undefined ? {} : { rights: rights === null ? null : JSON.stringify(rights) }),

@@ -56,7 +56,7 @@ export async function notePurged(db: Db, id: string, now: Date): Promise<void> {
   await db.updateTable('assets').set({ purgedAt: now }).where('id', '=', id).execute();
 }
 
-/** Assets of which a brand is to be told that their rights end: each time one of the notices is due. */
+/** Assets of which a brand is to be notified that their rights end: each time one of the notices is due. */
 export async function listEndingRights(db: Db, now: Date, limit: number) {
   return await db
     .selectFrom('assets')

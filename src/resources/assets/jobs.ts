@@ -95,7 +95,7 @@ export async function giveUpUploads(context: Context): Promise<void> {
 
 type Ending = Awaited<ReturnType<typeof listEndingRights>>[number];
 
-async function tellOfEnd({ postgres, clock }: Context, { rightsExpiresAt, ...asset }: Ending): Promise<void> {
+async function reportEnd({ postgres, clock }: Context, { rightsExpiresAt, ...asset }: Ending): Promise<void> {
   const days = rightsExpiresAt && noticeDueAt(rightsExpiresAt, clock.now());
   if (rightsExpiresAt === null || days == null) return;
   const { id, brandId, name, contactEmail, rightsNoticeDays: before } = asset;
@@ -119,7 +119,7 @@ async function tellOfEnd({ postgres, clock }: Context, { rightsExpiresAt, ...ass
 export async function markExpiringRights(context: Context): Promise<void> {
   for (;;) {
     const due = await listEndingRights(context.postgres.db, context.clock.now(), AT_ONCE);
-    for (const asset of due) await tellOfEnd(context, asset);
+    for (const asset of due) await reportEnd(context, asset);
     if (due.length < AT_ONCE) return;
   }
 }

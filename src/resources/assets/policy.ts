@@ -2,7 +2,7 @@ import type { UsageTerms } from '../../engines/postgres/asset-tables.ts';
 
 const DAY_MS = 86_400_000;
 
-/** How many days before the end of its rights a brand is told of an asset. */
+/** How many days before the end of its rights a brand is notified of an asset. */
 export const NOTICE_DAYS = [14, 3, 0] as const;
 /** An asset whose rights end within these days is expiring. */
 export const EXPIRING_DAYS = 14;

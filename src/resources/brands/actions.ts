@@ -13,9 +13,9 @@ import { toPpm } from '../../values/money.ts';
 import {
   type BrandRow,
   getBrand,
-  holdBrand,
   insertBrand,
   insertSubscription,
+  lockBrand,
   type PlanChange,
   updateBrand,
   updatePlan,
@@ -82,10 +82,10 @@ function settingColumns({ settings }: BrandPatch) {
   });
 }
 
-/** Sets only the columns that the patch names, on a row that is held meanwhile. */
+/** Sets only the columns that the patch names, on a row that is locked meanwhile. */
 export async function patchBrand(work: Work, patch: BrandPatch): Promise<BrandRow> {
   const { db, now, brandId } = work;
-  const old = await holdBrand(db, brandId);
+  const old = await lockBrand(db, brandId);
   const { name, logo, contact_name, contact_email, website, industry, description } = patch;
   const row = await updateBrand(db, brandId, {
     ...given({ name, logo, contactName: contact_name, contactEmail: contact_email, website, industry, description }),

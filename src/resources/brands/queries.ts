@@ -106,8 +106,8 @@ export async function getDefaultRatePpm(db: Db, brandId: string): Promise<number
   return row.ppm;
 }
 
-/** The brand, held until the transaction ends; rows that only refer to it are not held up. */
-export async function holdBrand(db: Db, brandId: string): Promise<Selectable<BrandsTable>> {
+/** The brand, locked until the transaction ends; rows that only refer to it are not held up. */
+export async function lockBrand(db: Db, brandId: string): Promise<Selectable<BrandsTable>> {
   return await db.selectFrom('brands').selectAll().where('id', '=', brandId).forNoKeyUpdate().executeTakeFirstOrThrow();
 }
 

@@ -72,7 +72,7 @@ const createBriefOperation = change({
   method: 'POST',
   path: '/v1/briefs',
   tag,
-  summary: 'Write a brief, and send it if asked',
+  summary: 'Write a brief, and send it if requested',
   description: 'A draft; with `send_notification` it is sent to `creator_email` at once.',
   callers: ['brand'],
   params: nothing,

@@ -5,7 +5,7 @@ import { type Problem, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { toWire } from '../../values/wire.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
-import { type CampaignRow, hasCampaign, holdCampaign, insertCampaign, updateCampaign } from './queries.ts';
+import { type CampaignRow, hasCampaign, insertCampaign, lockCampaign, updateCampaign } from './queries.ts';
 import { type CampaignCreate, type CampaignPatch, CampaignSaved, compensationProblem } from './schema.ts';
 
 const UNKNOWN: Compensation = { type: '', amount: null, currency: null };
@@ -77,10 +77,10 @@ function requirementColumns(patch: CampaignPatch['requirements']) {
   });
 }
 
-/** Sets only the columns that the patch names, on a row that is held meanwhile. */
+/** Sets only the columns that the patch names, on a row that is locked meanwhile. */
 export async function patchCampaign(work: Work, id: string, patch: CampaignPatch): Promise<CampaignRow> {
   const { db, now, brandId } = work;
-  const old = await holdCampaign(db, brandId, id);
+  const old = await lockCampaign(db, brandId, id);
   const { name, type, description, deadline, status, compensation, requirements } = patch;
   const row = await updateCampaign(db, brandId, id, {
     ...given({ title: name, campaignType: type, description, deadline, status }),

@@ -67,8 +67,8 @@ export async function getCampaign(db: Db, brandId: string, id: string) {
   return row;
 }
 
-/** The row, held until the transaction ends: a change that depends on what stands there cannot lose another's. */
-export async function holdCampaign(db: Db, brandId: string, id: string): Promise<CampaignRow> {
+/** The row, locked until the transaction ends: a change that depends on what stands there cannot lose another's. */
+export async function lockCampaign(db: Db, brandId: string, id: string): Promise<CampaignRow> {
   const row = await db
     .selectFrom('campaigns')
     .selectAll()

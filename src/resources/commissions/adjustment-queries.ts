@@ -10,7 +10,7 @@ export interface Posted {
   postings: readonly Posting[];
 }
 
-/** What the ledger has of a commission. Asked when its row is held, so that no other writes meanwhile. */
+/** What the ledger has of a commission. Asked when its row is locked, so that no other writes meanwhile. */
 export async function listPosted(db: Db, { brandId, id }: Pick<CommissionRow, 'brandId' | 'id'>): Promise<Posted[]> {
   const rows = await db
     .selectFrom('ledgerEntries')

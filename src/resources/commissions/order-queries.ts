@@ -9,8 +9,8 @@ interface OwnOrder {
   id: string;
 }
 
-/** The order's commission, held until the transaction ends: a review or payment of it comes before or after. */
-export async function holdCommissionOf(db: Db, { brandId, id }: OwnOrder): Promise<CommissionRow | undefined> {
+/** The order's commission, locked until the transaction ends: a review or payment of it comes before or after. */
+export async function lockCommissionOf(db: Db, { brandId, id }: OwnOrder): Promise<CommissionRow | undefined> {
   return await db
     .selectFrom('commissions')
     .selectAll()

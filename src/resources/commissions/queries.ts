@@ -103,8 +103,8 @@ export async function listCreatorsOf(db: Db, brandId: string, ids: readonly stri
   return rows.map(({ creatorId }) => creatorId);
 }
 
-/** Those of the ids that are there, held until the transaction ends; by id, so that no two callers wait for each other. */
-export async function holdCommissions(db: Db, brandId: string, ids: readonly string[]): Promise<CommissionRow[]> {
+/** Those of the ids that are there, locked until the transaction ends; by id, so that no two callers wait for each other. */
+export async function lockCommissions(db: Db, brandId: string, ids: readonly string[]): Promise<CommissionRow[]> {
   return await db
     .selectFrom('commissions')
     .selectAll()
@@ -121,8 +121,8 @@ interface Payee {
   currency: string;
 }
 
-/** What a creator can be paid in a currency, held until the transaction ends; by id, as everywhere. */
-export async function holdApproved(db: Db, { brandId, creatorId, currency }: Payee): Promise<CommissionRow[]> {
+/** What a creator can be paid in a currency, locked until the transaction ends; by id, as everywhere. */
+export async function lockApproved(db: Db, { brandId, creatorId, currency }: Payee): Promise<CommissionRow[]> {
   return await db
     .selectFrom('commissions')
     .selectAll()

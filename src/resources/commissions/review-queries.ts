@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { CommissionRow } from './queries.ts';
 
-/** Which of these orders were cancelled. Asked after their commissions are held, so that it is the newest answer. */
+/** Which of these orders were cancelled. Asked after their commissions are locked, so that it is the newest answer. */
 export async function listCancelled(db: Db, brandId: string, orderIds: readonly string[]): Promise<Set<string>> {
   const rows = await db
     .selectFrom('orders')
@@ -19,7 +19,7 @@ export interface Review {
   note: string | null;
 }
 
-/** A review's word replaces the facts' own. The first approval's time is kept for good: it is told of once. */
+/** A review's word replaces the facts' own. The first approval's time is kept for good: it is announced once. */
 export async function updateReviewed(
   db: Db,
   brandId: string,
@@ -91,7 +91,7 @@ export async function listDue(db: Db, brandId: string, now: Date, limit: number)
 }
 
 /** Those of them that no other worker or review has locked, locked until the transaction ends. */
-export async function holdDue(db: Db, brandId: string, ids: readonly string[]) {
+export async function lockDueCommissions(db: Db, brandId: string, ids: readonly string[]) {
   return await db
     .selectFrom('commissions')
     .leftJoin('orders', 'orders.id', 'commissions.orderId')

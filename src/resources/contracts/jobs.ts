@@ -5,7 +5,7 @@ import { listExpired } from './queries.ts';
 
 const AT_ONCE = 100;
 
-/** Ends what has come to its end unsigned. One that fails holds up no other. Returns how many were ended. */
+/** Ends what has come to its end unsigned. One that fails delays no other. Returns how many were ended. */
 export async function expireDue({ postgres, clock, failures }: Context): Promise<number> {
   let ended = 0;
   for (const { id, brandId } of await listExpired(postgres.db, clock.now(), AT_ONCE)) {

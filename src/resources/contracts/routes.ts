@@ -107,7 +107,7 @@ const createContractOperation = change({
   method: 'POST',
   path: '/v1/contracts',
   tag,
-  summary: 'Make a contract, and send it for signature if asked',
+  summary: 'Make a contract, and send it for signature if requested',
   description:
     'With it one deliverable is made for each unit of `deliverables[].quantity`. `signature_url` is null while it is a ' +
     'draft; with `send_for_signature` the creator gets it by mail too.',

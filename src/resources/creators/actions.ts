@@ -5,7 +5,14 @@ import type { Work } from '../../api/work.ts';
 import type { CreatorsTable } from '../../engines/postgres/workflow-tables.ts';
 import { newId } from '../../values/ids.ts';
 import { readProfile } from './profiles.ts';
-import { type CreatorRow, holdCircle, type Identity, insertCreator, listMatching, updateCreator } from './queries.ts';
+import {
+  type CreatorRow,
+  type Identity,
+  insertCreator,
+  listMatching,
+  lockBrandRoster,
+  updateCreator,
+} from './queries.ts';
 
 /** What the public profiles of a creator's handles say, as columns; what they do not say is absent. */
 export type ProfileColumns = Partial<
@@ -40,7 +47,7 @@ export async function lookUpProfile(
 /** Makes the person; undefined when the brand has somebody with this e-mail or one of these handles. */
 export async function makeCreator(work: Work, person: NewCreator): Promise<CreatorRow | undefined> {
   const { db, now, brandId } = work;
-  await holdCircle(db, brandId);
+  await lockBrandRoster(db, brandId);
   const row = await insertCreator(db, { ...person, id: newId('crt', now.getTime()), brandId, createdAt: now });
   if (row) work.audit({ resourceId: row.id, old: null, new: row });
   return row;
@@ -55,7 +62,7 @@ export async function changeCreator(
   old: CreatorRow,
   change: Updateable<CreatorsTable>,
 ): Promise<CreatorRow | undefined> {
-  await holdCircle(work.db, work.brandId);
+  await lockBrandRoster(work.db, work.brandId);
   const unprofiled = change.igHandle || change.ttHandle ? { profiledAt: null } : {};
   const row = await updateCreator(work.db, old, { ...unprofiled, ...change, updatedAt: work.now });
   if (row) work.audit({ resourceId: row.id, old, new: row });

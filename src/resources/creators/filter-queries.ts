@@ -13,7 +13,7 @@ export const patternOf = (text: string): string => `%${text.replace(/[\\%_]/g, '
 const ANYBODY = sql<boolean>`true`;
 
 /** Whether anything is asked of the person at all. */
-export const isAsked = ({ search, creator_email, handle, tag }: PersonWhere): boolean =>
+export const isRequested = ({ search, creator_email, handle, tag }: PersonWhere): boolean =>
   [search, creator_email, handle, tag].some((one) => one !== undefined);
 
 /** The filter as a condition on `creators`. */

@@ -26,7 +26,7 @@ function performanceOf(figures: readonly CurrencyFigures[], currency: string): C
   };
 }
 
-/** Whose creators they are, and the currency that their money is told in. */
+/** Whose creators they are, and the currency that their money is shown in. */
 interface Owner {
   brandId: string;
   currency: string;

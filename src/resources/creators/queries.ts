@@ -17,11 +17,11 @@ export interface Identity {
 }
 
 /**
- * Holds the brand's circle of creators until the transaction ends: who is in it and how many are on the roster. Taken
+ * Locks the brand's roster until the transaction ends: who is in it and how many are on the roster. Taken
  * before any row of theirs, so that no two transactions wait for each other. The lock leaves room for those that only
  * refer to the brand, as every insert of its rows does.
  */
-export async function holdCircle(db: Db, brandId: string): Promise<void> {
+export async function lockBrandRoster(db: Db, brandId: string): Promise<void> {
   await db.selectFrom('brands').select('id').where('id', '=', brandId).forNoKeyUpdate().executeTakeFirstOrThrow();
 }
 

@@ -57,7 +57,7 @@ async function mailBrand(work: Work, move: Move, row: DeliverableFacts): Promise
   }
 }
 
-/** What one side did is told the other; of what a creator never saw they are told nothing. */
+/** What one side did is reported to the other; of what a creator never saw nothing is reported to them. */
 export async function mailMove(work: Work, move: Move, row: DeliverableFacts): Promise<void> {
   await mailCreator(work, move, row);
   await mailBrand(work, move, row);

@@ -76,7 +76,7 @@ export async function lockDispute(db: Db, brandId: string, id: string): Promise<
 }
 
 /** Everything that was asked on a statement, or on a payout's, the oldest first. */
-export async function listAsked(db: Db, brandId: string, on: { statementId: string } | { payoutId: string }) {
+export async function listQuestions(db: Db, brandId: string, on: { statementId: string } | { payoutId: string }) {
   const query = db.selectFrom('disputes').selectAll().where('brandId', '=', brandId).orderBy('createdAt').orderBy('id');
   return 'payoutId' in on
     ? await query.where('payoutId', '=', on.payoutId).execute()

@@ -81,7 +81,7 @@ async function awaitEvent({ postgres, stopping }: Context, brandId: string, seq:
   }
 }
 
-/** Waits no longer than asked, and not at all when the brand has ten calls that wait. */
+/** Waits no longer than requested, and not at all when the brand has ten calls that wait. */
 async function whileWaiting(brandId: string, read: (mayWait: boolean) => Promise<FeedPage>): Promise<FeedPage> {
   const others = waiting.get(brandId) ?? 0;
   if (others >= WAITING_OF_A_BRAND) return await read(false);

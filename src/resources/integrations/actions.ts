@@ -7,14 +7,14 @@ import { openStoreSecrets, type StoreSecrets, sealStoreSecrets } from '../../sto
 import { validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import type { Secrets } from '../../values/secrets.ts';
-import { holdBrand } from '../brands/queries.ts';
+import { lockBrand } from '../brands/queries.ts';
 import {
   getConnectedIntegration,
   getSealedSecrets,
-  holdIntegration,
-  holdIntegrationOfStore,
   type IntegrationRow,
   insertIntegration,
+  lockIntegration,
+  lockIntegrationOfStore,
   markStatus,
   updateIntegration,
 } from './queries.ts';
@@ -79,8 +79,8 @@ export async function connectStore(
   const { db, now, brandId } = work;
   const storefrontHost = new URL(storefrontUrl).host;
   // Of two calls that connect one store the second finds what the first has made.
-  await holdBrand(db, brandId);
-  const old = await holdIntegrationOfStore(db, brandId, { provider, baseUrl, storefrontUrl });
+  await lockBrand(db, brandId);
+  const old = await lockIntegrationOfStore(db, brandId, { provider, baseUrl, storefrontUrl });
   const id = old?.id ?? newId('int', now.getTime());
   const facts = {
     ...{ name, currency, storefrontUrl, storefrontHost, baseUrl, connectedAt: now, disconnectedAt: null },
@@ -95,10 +95,10 @@ export async function connectStore(
   return row;
 }
 
-/** Ends a connection and forgets its secrets. What its store told stays; again changes nothing. */
+/** Ends a connection and forgets its secrets. What its store reported stays; again changes nothing. */
 export async function disconnectStore(work: Work, id: string): Promise<IntegrationRow> {
   const { db, now, brandId } = work;
-  const old = await holdIntegration(db, brandId, id);
+  const old = await lockIntegration(db, brandId, id);
   if (old.status === 'disconnected') return old;
   const row = await updateIntegration(db, brandId, id, {
     status: 'disconnected',

@@ -167,10 +167,10 @@ export async function findBrandOfIntegration(db: Db, id: string): Promise<string
 type StorePlace = Pick<IntegrationRow, 'provider' | 'baseUrl' | 'storefrontUrl'>;
 
 /**
- * The brand's integration of this store, held: one at its API before one that moved, the connected one before one that was
+ * The brand's integration of this store, locked: one at its API before one that moved, the connected one before one that was
  * disconnected. A host says nothing: one may have several stores, in folders of their own.
  */
-export async function holdIntegrationOfStore(
+export async function lockIntegrationOfStore(
   db: Db,
   brandId: string,
   { provider, baseUrl, storefrontUrl }: StorePlace,
@@ -189,7 +189,7 @@ export async function holdIntegrationOfStore(
     .executeTakeFirst();
 }
 
-export async function holdIntegration(db: Db, brandId: string, id: string): Promise<IntegrationRow> {
+export async function lockIntegration(db: Db, brandId: string, id: string): Promise<IntegrationRow> {
   const row = await db
     .selectFrom('integrations')
     .select(SHOWN)

@@ -10,18 +10,18 @@ export interface RefundFacts {
   at: Date;
 }
 
-/** Refunds as one delivery tells of them. */
-export interface ToldRefunds {
+/** Refunds as one delivery reports them. */
+export interface ReceivedRefunds {
   currency: string;
   refunds: RefundFacts[];
-  /** The store's own time of the telling. */
+  /** The store's own time of the report. */
   updatedAt: Date;
-  /** They are all that the order has: one that was told before and is not among them was taken back. */
+  /** They are all that the order has: one that was reported before and is not among them was taken back. */
   hasAllRefunds: boolean;
 }
 
 /** What a store says of one order in one delivery; its `updatedAt` is the snapshot's own time. */
-export interface OrderFacts extends ToldRefunds {
+export interface OrderFacts extends ReceivedRefunds {
   orderId: string;
   /** Goods after discounts, without tax and shipping, before any refund. */
   baseMinor: number;
@@ -33,8 +33,8 @@ export interface OrderFacts extends ToldRefunds {
   clickIds: string[];
 }
 
-/** When a store tells only of a refund. */
-export interface RefundOfOrder extends ToldRefunds {
+/** When a store reports only a refund. */
+export interface RefundOfOrder extends ReceivedRefunds {
   orderId: string;
 }
 

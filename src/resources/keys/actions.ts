@@ -42,7 +42,7 @@ export async function makeApiKey(work: Work, { name, type, expires_at }: Wanted)
   return { ...row, key };
 }
 
-/** The new key works at once, the old one for as long as was asked. */
+/** The new key works at once, the old one for as long as was requested. */
 export async function rotateApiKey(work: Work, id: string, overlapHours: number): Promise<Made> {
   const { db, brandId, now } = work;
   const old = await lock(work, id);

@@ -16,12 +16,12 @@ import { codeFor } from './codes.ts';
 import {
   findByValue,
   getLink,
-  holdLink,
-  holdOnRoster,
   insertLinks,
   insertPastCode,
   insertStates,
   type LinkRow,
+  lockLink,
+  lockOnRoster,
   updateLink,
 } from './queries.ts';
 import { isAddress, type LinkCreate, type LinkPatch } from './schema.ts';
@@ -95,8 +95,8 @@ const hostOf = ({ hostname }: URL) => hostname.replace(/\.$/, '');
 
 /** Whether an address is one of our short URLs: a link that leads to a link leads nowhere, or in a circle. */
 function isShort(linksUrl: string, address: string): boolean {
-  const [own, asked] = [new URL(`${linksUrl}/r/`), new URL(address)];
-  return hostOf(asked) === hostOf(own) && asked.pathname.startsWith(own.pathname);
+  const [own, requested] = [new URL(`${linksUrl}/r/`), new URL(address)];
+  return hostOf(requested) === hostOf(own) && requested.pathname.startsWith(own.pathname);
 }
 
 export function destinationProblems(
@@ -140,10 +140,10 @@ async function insertLink(
   throw new Error('No free value was found for a link.');
 }
 
-/** The creator, held on the roster in a transaction; throws everything that is wrong with what the body refers to. */
+/** The creator, locked on the roster in a transaction; throws everything that is wrong with what the body refers to. */
 async function checkReferences(place: Place, input: LinkCreate, problems: Problem[]) {
   const { creator_email: email, campaign_id: campaignId } = input;
-  const creator = await holdOnRoster(place.db, place.brandId, email);
+  const creator = await lockOnRoster(place.db, place.brandId, email);
   const found = [...(await campaignProblems(place, campaignId)), ...problems];
   const stranger = { field: 'creator_email', code: 'not_on_roster', message: "is nobody on the brand's roster." };
   if (!creator) throw validationError([stranger, ...found]);
@@ -190,7 +190,7 @@ export async function createLink(
 const couponColumns = (store: Store | undefined) =>
   store?.coupon ? { discountPpm: Math.round(store.coupon.percentage * 10_000), expiresAt: store.coupon.endsAt } : {};
 
-/** The columns that a patch sets, of a link that is held. */
+/** The columns that a patch sets, of a link that is locked. */
 async function patchColumns(work: Work, old: LinkRow, patch: LinkPatch, linksUrl: string, store: Store | undefined) {
   const destinationUrl = patch.destination_url === undefined ? patch.url : patch.destination_url;
   const problems = [
@@ -235,7 +235,7 @@ export async function patchLink(
   store: Store | undefined,
 ): Promise<void> {
   const { db, now, brandId } = work;
-  const old = await holdLink(db, brandId, id);
+  const old = await lockLink(db, brandId, id);
   const columns = await patchColumns(work, old, patch, linksUrl, store);
   const { value = old.value, active = old.active } = columns;
   const isOther = value.toLowerCase() !== old.value.toLowerCase();
@@ -255,7 +255,7 @@ export async function patchLink(
 /** Switches a link off; what it brought, and its value and slug, stay its own. */
 export async function deactivateLink(work: Work, id: string): Promise<void> {
   const { db, now, brandId } = work;
-  const old = await holdLink(db, brandId, id);
+  const old = await lockLink(db, brandId, id);
   if (!old.active) return;
   const row = await updateLink(db, old, { active: false, updatedAt: now });
   await insertStates(db, [{ brandId, linkId: id, at: now, active: false }]);

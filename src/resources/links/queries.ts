@@ -199,20 +199,20 @@ export async function wasActiveAt(db: Db, brandId: string, linkId: string, at: D
   return active;
 }
 
-/** The row, held until the transaction ends. */
-export async function holdLink(db: Db, brandId: string, id: string): Promise<LinkRow> {
+/** The row, locked until the transaction ends. */
+export async function lockLink(db: Db, brandId: string, id: string): Promise<LinkRow> {
   const row = await findLink(db, brandId, id, true);
   if (!row) throw notFound('link');
   return row;
 }
 
-export async function findLink(db: Db, brandId: string, id: string, held = false): Promise<LinkRow | undefined> {
+export async function findLink(db: Db, brandId: string, id: string, isLocked = false): Promise<LinkRow | undefined> {
   return await db
     .selectFrom('links')
     .selectAll()
     .where('brandId', '=', brandId)
     .where('id', '=', id)
-    .$if(held, (query) => query.forNoKeyUpdate())
+    .$if(isLocked, (query) => query.forNoKeyUpdate())
     .executeTakeFirst();
 }
 
@@ -258,7 +258,7 @@ export async function updateLink(
 }
 
 /**
- * Notes that links are active from `at` on, or not. A link's row is held meanwhile; a clock that stands behind another
+ * Notes that links are active from `at` on, or not. A link's row is locked meanwhile; a clock that stands behind another
  * process's must not put a change before the one it follows.
  */
 export async function insertStates(
@@ -280,7 +280,7 @@ export async function insertStates(
 }
 
 /** The brand's creator of this e-mail who is on the roster, and stays on it until the transaction ends. */
-export async function holdOnRoster(db: Db, brandId: string, email: string) {
+export async function lockOnRoster(db: Db, brandId: string, email: string) {
   return await db
     .selectFrom('creators')
     .innerJoin('rosterEntries', 'rosterEntries.creatorId', 'creators.id')

@@ -4,51 +4,59 @@ import { validationError } from '../../values/errors.ts';
 import type { Secrets } from '../../values/secrets.ts';
 import { listPosted, replaceAdjustments } from '../commissions/adjustment-queries.ts';
 import { announce } from '../commissions/announce-actions.ts';
-import { holdCommissionOf, updateCommission } from '../commissions/order-queries.ts';
+import { lockCommissionOf, updateCommission } from '../commissions/order-queries.ts';
 import { entryOf } from '../commissions/posting-actions.ts';
 import type { CommissionRow } from '../commissions/queries.ts';
-import type { OrderFacts, RefundOfOrder, ToldRefunds } from '../integrations/schema.ts';
+import type { OrderFacts, ReceivedRefunds, RefundOfOrder } from '../integrations/schema.ts';
 import { hashEmail, maskEmail } from './customer.ts';
 import {
   findOrder,
   type HeadFacts,
-  holdOrder,
   keyOf,
+  lockOrder,
   type OrderHead,
   type OrderKey,
   type OrderRow,
   updateOrder,
 } from './queries.ts';
+import { type Recomputed, recompute } from './recompute.ts';
 import { insertRefunds, listRefunds } from './refunds/queries.ts';
-import { type Restated, restate } from './restate.ts';
 import { recordSale } from './sale.ts';
 import type { OrderSource } from './schema.ts';
 import { isSameSnapshot, mergeSnapshots, type OrderSnapshot, snapshotOf } from './snapshot.ts';
 import { addFlags } from './suspicion.ts';
 
-/** An order that is known, with what it pays; both are held until the transaction ends. */
+/** An order that is known, with what it pays; both are locked until the transaction ends. */
 interface Known {
   head: OrderHead;
   order: OrderRow | undefined;
   commission: CommissionRow | undefined;
 }
 
-async function hold(db: Db, key: OrderKey, told: HeadFacts): Promise<Known> {
-  const head = await holdOrder(db, key, told);
+async function lockKnown(db: Db, key: OrderKey, received: HeadFacts): Promise<Known> {
+  const head = await lockOrder(db, key, received);
   const order = head.isNew ? undefined : await findOrder(db, key);
-  return { head, order, commission: order && (await holdCommissionOf(db, order)) };
+  return { head, order, commission: order && (await lockCommissionOf(db, order)) };
 }
 
-/** Holds the order and adds the refunds that a delivery tells of; a whole one says which currency the order is in. */
-async function holdWithRefunds({ db, now }: Work, key: OrderKey, told: ToldRefunds, isWhole: boolean): Promise<Known> {
-  const known = await hold(db, key, { deletedAt: null, refundsListedAt: told.hasAllRefunds ? told.updatedAt : null });
+/** Locks the order and adds the refunds that a delivery reports; a whole one says which currency the order is in. */
+async function lockWithRefunds(
+  { db, now }: Work,
+  key: OrderKey,
+  received: ReceivedRefunds,
+  isWhole: boolean,
+): Promise<Known> {
+  const known = await lockKnown(db, key, {
+    deletedAt: null,
+    refundsListedAt: received.hasAllRefunds ? received.updatedAt : null,
+  });
   const { order, commission } = known;
-  if (order && order.currency !== told.currency) {
-    const message = `is ${told.currency}; the order ${key.orderId} is in ${order.currency}, and keeps its currency.`;
+  if (order && order.currency !== received.currency) {
+    const message = `is ${received.currency}; the order ${key.orderId} is in ${order.currency}, and keeps its currency.`;
     throw validationError([{ field: 'currency', code: 'currency_mismatch', message }]);
   }
   const isOfOrder = isWhole || order !== undefined;
-  await insertRefunds(db, key, told, { now, isPaid: commission?.status === 'paid', isOfOrder });
+  await insertRefunds(db, key, received, { now, isPaid: commission?.status === 'paid', isOfOrder });
   return known;
 }
 
@@ -58,7 +66,7 @@ function customerOf({ customerHash }: OrderRow, secrets: Secrets, email: string 
   return { customerEmail: maskEmail(email), customerHash: hashEmail(secrets, email) };
 }
 
-/** One that its store deleted is cancelled for good, whatever is told of it before or later. */
+/** One that its store deleted is cancelled for good, whatever is reported of it before or later. */
 const asDeleted = ({ cancelledAt }: Pick<OrderSnapshot, 'cancelledAt'>, { deletedAt }: OrderHead) => ({
   cancelledAt: cancelledAt ?? deletedAt,
 });
@@ -66,11 +74,11 @@ const asDeleted = ({ cancelledAt }: Pick<OrderSnapshot, 'cancelledAt'>, { delete
 async function mergeOrder(
   work: Work,
   { order, head }: { order: OrderRow; head: OrderHead },
-  told: Omit<OrderSnapshot, 'firstCancelledAt'>,
+  received: Omit<OrderSnapshot, 'firstCancelledAt'>,
   customer: Partial<Pick<OrderRow, 'customerEmail' | 'customerHash'>> = {},
 ): Promise<OrderRow> {
   const old = snapshotOf(order);
-  const all = mergeSnapshots(old, { ...told, firstCancelledAt: told.cancelledAt });
+  const all = mergeSnapshots(old, { ...received, firstCancelledAt: received.cancelledAt });
   const merged = { ...all, ...asDeleted(all, head) };
   if (isSameSnapshot(old, merged) && customer.customerHash === undefined) return order;
   const { baseMinor, paidAt, cancelledAt, firstCancelledAt, updatedAt: storeUpdatedAt } = merged;
@@ -78,20 +86,25 @@ async function mergeOrder(
   return await updateOrder(work.db, order, { ...change, updatedAt: work.now });
 }
 
-function isChanged(old: CommissionRow, { columns }: Restated): boolean {
-  const text = ({ amountMinor, commissionMinor, refundedMinor, status, statusNote, ...more }: Restated['columns']) =>
+function isChanged(old: CommissionRow, { columns }: Recomputed): boolean {
+  const text = ({ amountMinor, commissionMinor, refundedMinor, status, statusNote, ...more }: Recomputed['columns']) =>
     JSON.stringify([amountMinor, commissionMinor, refundedMinor, status, statusNote, more.paidAt, more.holdEndsAt]);
   return text(old) !== text(columns);
 }
 
 /** Brings the commission, its adjustments and the ledger to what all known facts of its order say. */
-async function restateCommission(work: Work, key: OrderKey, order: OrderRow, commission: CommissionRow): Promise<void> {
+async function recomputeCommission(
+  work: Work,
+  key: OrderKey,
+  order: OrderRow,
+  commission: CommissionRow,
+): Promise<void> {
   const { db, now, brandId } = work;
   const standing = { ...commission, ratePpm: commission.commissionRatePpm };
   const posted = await listPosted(db, commission);
-  const restated = restate(snapshotOf(order), await listRefunds(db, key, order.currency), standing, posted);
-  const { columns, adjustments, entries } = restated;
-  if (isChanged(commission, restated)) {
+  const recomputed = recompute(snapshotOf(order), await listRefunds(db, key, order.currency), standing, posted);
+  const { columns, adjustments, entries } = recomputed;
+  if (isChanged(commission, recomputed)) {
     const isMoved = columns.status !== commission.status || columns.statusNote !== commission.statusNote;
     const moved = isMoved ? { statusUpdatedAt: now } : {};
     await updateCommission(db, commission, { ...columns, ...moved, syncedAt: now });
@@ -107,34 +120,34 @@ async function restateCommission(work: Work, key: OrderKey, order: OrderRow, com
 }
 
 /**
- * Takes in what a store says of an order. Told twice it changes nothing, and told in any order with its refunds it ends
+ * Takes in what a store says of an order. Reported twice it changes nothing, and reported in any order with its refunds it ends
  * the same. Once per order in one `Work`: what it posts is in the ledger only at the end.
  */
 export async function recordOrder(work: Work, secrets: Secrets, source: OrderSource, facts: OrderFacts): Promise<void> {
   const key = keyOf(source, facts.orderId);
-  const { head, order, commission } = await holdWithRefunds(work, key, facts, true);
+  const { head, order, commission } = await lockWithRefunds(work, key, facts, true);
   if (!order) {
     const refunds = head.isNew && facts.refunds.length === 0 ? [] : await listRefunds(work.db, key, facts.currency);
     return await recordSale(work, secrets, source, { ...facts, ...asDeleted(facts, head) }, refunds);
   }
   const merged = await mergeOrder(work, { order, head }, facts, customerOf(order, secrets, facts.customerEmail));
   if (!commission) return;
-  await restateCommission(work, key, merged, commission);
+  await recomputeCommission(work, key, merged, commission);
   if (order.customerHash === null && merged.customerHash !== null) await addFlags(work, secrets, merged, commission);
 }
 
 /** Takes in refunds of an order that may not be known yet. */
-export async function recordRefunds(work: Work, source: OrderSource, told: RefundOfOrder): Promise<void> {
-  const key = keyOf(source, told.orderId);
-  const { order, commission } = await holdWithRefunds(work, key, told, false);
-  if (order && commission) await restateCommission(work, key, order, commission);
+export async function recordRefunds(work: Work, source: OrderSource, received: RefundOfOrder): Promise<void> {
+  const key = keyOf(source, received.orderId);
+  const { order, commission } = await lockWithRefunds(work, key, received, false);
+  if (order && commission) await recomputeCommission(work, key, order, commission);
 }
 
-/** Takes in that a store no longer has an order, whether or not it was told of before. */
+/** Takes in that a store no longer has an order, whether or not it was reported before. */
 export async function recordDeletion(work: Work, source: OrderSource, orderId: string): Promise<void> {
   const key = keyOf(source, orderId);
-  const { head, order, commission } = await hold(work.db, key, { deletedAt: work.now, refundsListedAt: null });
+  const { head, order, commission } = await lockKnown(work.db, key, { deletedAt: work.now, refundsListedAt: null });
   if (!order) return;
   const merged = await mergeOrder(work, { order, head }, snapshotOf(order));
-  if (commission) await restateCommission(work, key, merged, commission);
+  if (commission) await recomputeCommission(work, key, merged, commission);
 }

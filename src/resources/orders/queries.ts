@@ -21,12 +21,12 @@ export const keyOf = ({ id, brandId }: OrderSource, orderId: string): OrderKey =
 /** What a delivery says of its order as a whole. */
 export interface HeadFacts {
   deletedAt: Date | null;
-  /** As of when it told of all refunds. */
+  /** As of when it reported all refunds. */
   refundsListedAt: Date | null;
 }
 
 export interface OrderHead {
-  /** Nothing was ever told of the order. */
+  /** Nothing was ever reported of the order. */
   isNew: boolean;
   deletedAt: Date | null;
 }
@@ -35,10 +35,10 @@ export interface OrderHead {
  * Deliveries of one order follow one another from here to the end of their transactions, also when a refund or a deletion
  * comes before its order.
  */
-export async function holdOrder(db: Db, key: OrderKey, told: HeadFacts): Promise<OrderHead> {
+export async function lockOrder(db: Db, key: OrderKey, received: HeadFacts): Promise<OrderHead> {
   return await db
     .insertInto('orderHeads')
-    .values({ ...key, ...told })
+    .values({ ...key, ...received })
     .onConflict((conflict) =>
       conflict.columns(['integrationId', 'orderId']).doUpdateSet({
         deletedAt: sql<Date>`least(order_heads.deleted_at, excluded.deleted_at)`,

@@ -11,8 +11,8 @@ import { type ListedLink, listNamed } from '../links/queries.ts';
 import { attribute, type CarriedClick, type Decision, lastMomentOf, type RedeemedCode } from './attribution.ts';
 import { hashEmail, maskEmail } from './customer.ts';
 import { insertOrder, type OrderRow } from './queries.ts';
+import { recompute } from './recompute.ts';
 import type { KnownRefund } from './refunds/count.ts';
-import { restate } from './restate.ts';
 import type { Attribution, OrderSource } from './schema.ts';
 import { snapshotOf } from './snapshot.ts';
 import { findFlags } from './suspicion.ts';
@@ -90,7 +90,7 @@ async function createCommission(
     noteBeforeRejection: null,
     commissionMinor: 0,
   } as const;
-  const { columns, entries } = restate(snapshotOf(order), refunds, { ...terms, ...stand }, []);
+  const { columns, entries } = recompute(snapshotOf(order), refunds, { ...terms, ...stand }, []);
   const row = await insertCommission(db, {
     ...columns,
     ...{ id: newId('com', now.getTime()), brandId, orderId: order.id, source: source.provider },
@@ -113,10 +113,10 @@ export async function recordSale(
   work: Work,
   secrets: Secrets,
   source: OrderSource,
-  told: OrderFacts,
+  received: OrderFacts,
   refunds: readonly KnownRefund[],
 ): Promise<void> {
-  const facts = { ...told, codes: told.codes.map(storable), clickIds: told.clickIds.map(storable) };
+  const facts = { ...received, codes: received.codes.map(storable), clickIds: received.clickIds.map(storable) };
   const { db, now, brandId } = work;
   const { orderId, currency, baseMinor, occurredAt, paidAt, cancelledAt, customerEmail } = facts;
   const decision = attribute({

@@ -1,10 +1,10 @@
-/** What is known of an order, of all the deliveries that told of it. */
+/** What is known of an order, of all the deliveries that reported it. */
 export interface OrderSnapshot {
   baseMinor: number;
   occurredAt: Date;
   paidAt: Date | null;
   cancelledAt: Date | null;
-  /** As any delivery ever told it. */
+  /** As any delivery ever reported it. */
   firstCancelledAt: Date | null;
   /** The newest delivery's own time at the store. */
   updatedAt: Date;
@@ -17,8 +17,8 @@ function earlier(a: Date | null, b: Date | null): Date | null {
 
 /**
  * The same whichever comes first: the newer counts, of two of one moment the smaller base and a cancellation, so that
- * nobody is paid for goods that may have been taken off. A payment once told stays; it and a cancellation are of the
- * earliest time that was told of them, for a store may tell that of its latest edit.
+ * nobody is paid for goods that may have been taken off. A payment once reported stays; it and a cancellation are of the
+ * earliest time that was reported of them, for a store may report that of its latest edit.
  */
 export function mergeSnapshots(a: OrderSnapshot, b: OrderSnapshot): OrderSnapshot {
   const byTime = a.updatedAt.getTime() - b.updatedAt.getTime();

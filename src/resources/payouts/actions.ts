@@ -4,17 +4,17 @@ import { ApiError, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { amountProblem, toMinor } from '../../values/money.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
-import { holdApproved, holdCommissions } from '../commissions/queries.ts';
+import { lockApproved, lockCommissions } from '../commissions/queries.ts';
 import { assertFits, assertPayable, oldestFirst, planPayment } from './allocation.ts';
 import { payByPlan, postPaidOut } from './payment-actions.ts';
 import {
   findPayee,
   getPayout,
-  holdPayout,
   insertPayout,
   listAllocated,
   listFunds,
   lockPayees,
+  lockPayout,
   type PayoutFacts,
   type PayoutRow,
   sumOutstanding,
@@ -78,7 +78,7 @@ function wrongState({ status }: PayoutRow, message: string): ApiError {
   return new ApiError('INVALID_STATE_TRANSITION', message, { facts: { current_status: status, allowed: [] } });
 }
 
-/** Paid again: nothing changes, as long as the payment told of is the one on record. */
+/** Paid again: nothing changes, as long as the payment reported is the one on record. */
 async function assertSamePayment({ db, brandId }: Work, payout: PayoutRow, patch: PayoutPatch): Promise<void> {
   const { paid_at, reference, note, commission_ids } = patch;
   const differing = [];
@@ -86,18 +86,18 @@ async function assertSamePayment({ db, brandId }: Work, payout: PayoutRow, patch
   if (reference !== undefined && reference !== payout.reference) differing.push('reference');
   if (note !== undefined && note !== payout.note) differing.push('note');
   if (commission_ids !== undefined) {
-    const told = [...new Set(commission_ids)].sort();
+    const received = [...new Set(commission_ids)].sort();
     const kept = (payout.settledIds ?? (await listAllocated(db, brandId, payout.id))).toSorted();
-    if (told.join() !== kept.join()) differing.push('commission_ids');
+    if (received.join() !== kept.join()) differing.push('commission_ids');
   }
   if (differing.length === 0) return;
   throw wrongState(payout, `The payout is paid already, with another ${differing.join(', ')}.`);
 }
 
 /** What it pays, in what order: as listed, or everything approved, oldest first. All of it is locked. */
-async function holdPayable({ db, brandId }: Work, payout: PayoutRow, ids: string[] | undefined) {
-  if (ids === undefined) return (await holdApproved(db, payout)).sort(oldestFirst);
-  return assertPayable(ids, await holdCommissions(db, brandId, ids), payout);
+async function lockPayable({ db, brandId }: Work, payout: PayoutRow, ids: string[] | undefined) {
+  if (ids === undefined) return (await lockApproved(db, payout)).sort(oldestFirst);
+  return assertPayable(ids, await lockCommissions(db, brandId, ids), payout);
 }
 
 export function paidAtOf({ paid_at }: Pick<PayoutPatch, 'paid_at'>, now: Date): Date {
@@ -115,7 +115,7 @@ async function payOut(work: Work, payout: PayoutRow, ids: string[] | undefined, 
     postPaidOut(work, { payout, paidAt, leftMinor: 0, isFee: true });
     return await updatePayout(db, brandId, id, { isFee: true, settledIds: [] });
   }
-  const payable = await holdPayable(work, payout, ids);
+  const payable = await lockPayable(work, payout, ids);
   const funds = [...(await listFunds(db, payout)), { id, leftMinor: amountMinor }];
   const plan = planPayment(payable, funds, await sumOutstanding(db, payout));
   if (ids) assertFits(ids, plan, payout);
@@ -128,7 +128,7 @@ async function payOut(work: Work, payout: PayoutRow, ids: string[] | undefined, 
 /** Records that an external payout was paid, and allocates it. */
 export async function settlePayout(work: Work, id: string, patch: PayoutPatch): Promise<void> {
   const { db, now, brandId } = work;
-  const old = await holdPayout(db, brandId, id);
+  const old = await lockPayout(db, brandId, id);
   if (old.method === 'wallet') throw wrongState(old, 'Only manual payouts and bank transfers are settled like this.');
   if (old.status === 'paid') return await assertSamePayment(work, old, patch);
   const paidAt = paidAtOf(patch, now);

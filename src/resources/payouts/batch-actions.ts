@@ -1,7 +1,7 @@
 import type { Work } from '../../api/work.ts';
 import { newId } from '../../values/ids.ts';
 import { fromMinor } from '../../values/money.ts';
-import { holdCommissions } from '../commissions/queries.ts';
+import { lockCommissions } from '../commissions/queries.ts';
 import { insertPaidPayout, paidAtOf } from './actions.ts';
 import { amountFor, oldestFirst } from './allocation.ts';
 import { listApproved, listStandings, type Standing } from './due-queries.ts';
@@ -42,7 +42,7 @@ interface Due {
 async function lockDue({ db, brandId }: Work, { creatorId, currency }: Standing, cutoff: Date | undefined) {
   const payee = { brandId, creatorId, currency };
   const found = (await listApproved(db, payee, cutoff)).map(({ id }) => id);
-  const locked = await holdCommissions(db, brandId, found);
+  const locked = await lockCommissions(db, brandId, found);
   const rows = locked.filter(({ status }) => status === 'approved').sort(oldestFirst);
   const dueMinor = rows.reduce((sum, { commissionMinor }) => sum + commissionMinor, 0);
   const amountMinor = amountFor(dueMinor, await listFunds(db, payee), await sumOutstanding(db, payee));

@@ -1,6 +1,6 @@
 import type { Work } from '../../api/work.ts';
 import type { Posting } from '../../ledger/entry.ts';
-import { holdPayout, updatePayout } from './queries.ts';
+import { lockPayout, updatePayout } from './queries.ts';
 
 /**
  * Posts a payout that was paid before the ledger knew of money that goes out. What it netted stands in `cash` the other
@@ -8,7 +8,7 @@ import { holdPayout, updatePayout } from './queries.ts';
  */
 export async function postEarlierPayout(work: Work, id: string): Promise<void> {
   const { db, now, brandId } = work;
-  const payout = await holdPayout(db, brandId, id);
+  const payout = await lockPayout(db, brandId, id);
   if (!payout.isUnposted) return;
   const { amountMinor, allocatedMinor, nettedMinor, creatorId, currency, method } = payout;
   const at = payout.paidAt ?? payout.createdAt;

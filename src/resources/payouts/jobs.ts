@@ -5,7 +5,7 @@ import { listUnposted } from './queries.ts';
 
 const AT_ONCE = 100;
 
-/** Posts payouts of an installation that was updated, once. One that fails holds up no other. */
+/** Posts payouts of an installation that was updated, once. One that fails delays no other. */
 export async function postEarlierPayouts({ postgres, clock, failures }: Context): Promise<void> {
   for (const { id, brandId } of await listUnposted(postgres.db, AT_ONCE)) {
     const actor = { brandId, keyId: null, operation: 'post_earlier_payouts', requestId: null };

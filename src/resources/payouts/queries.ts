@@ -127,7 +127,7 @@ export async function lockPayees(db: Db, brandId: string, creatorIds: readonly s
 }
 
 /** The payout, locked until the transaction ends, after its creator. */
-export async function holdPayout(db: Db, brandId: string, id: string): Promise<PayoutRow> {
+export async function lockPayout(db: Db, brandId: string, id: string): Promise<PayoutRow> {
   const { creatorId } = await getPayout(db, brandId, id);
   await lockPayees(db, brandId, [creatorId]);
   return await db

@@ -8,7 +8,7 @@ import { inWork, type Work } from '../../api/work.ts';
 import { queueMail } from '../../mail/queue.ts';
 import { ApiError, notFound } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
-import { findBrand, holdBrand } from '../brands/queries.ts';
+import { findBrand, lockBrand } from '../brands/queries.ts';
 import {
   countOwners,
   findPerson,
@@ -62,7 +62,7 @@ async function assertOwnerStays(work: Work, old: PersonRow, role: PersonRow['rol
 }
 
 async function lockPerson({ db, brandId }: Work, id: string): Promise<PersonRow> {
-  await holdBrand(db, brandId);
+  await lockBrand(db, brandId);
   const person = await findPerson(db, brandId, id);
   if (!person) throw notFound('person');
   return person;

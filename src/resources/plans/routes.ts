@@ -61,7 +61,7 @@ const getPlanOperation = operation({
 const Sent = z.object({
   params: z.record(z.string(), z.string()),
   query: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
-  body: z.unknown(),
+  body: z.unknown().optional(),
 });
 
 type FindOperation = (id: string) => Operation | undefined;

@@ -2,13 +2,19 @@ import type { Work } from '../../api/work.ts';
 import { announce } from '../commissions/announce-actions.ts';
 import { mayApproveItself } from '../commissions/policy.ts';
 import { postApproval, postRejection } from '../commissions/posting-actions.ts';
-import { type CommissionRow, holdCommissions, listCreatorsOf } from '../commissions/queries.ts';
-import { holdDue, listCancelled, listDue, type Review, updateReviewed } from '../commissions/review-queries.ts';
+import { type CommissionRow, listCreatorsOf, lockCommissions } from '../commissions/queries.ts';
+import {
+  listCancelled,
+  listDue,
+  lockDueCommissions,
+  type Review,
+  updateReviewed,
+} from '../commissions/review-queries.ts';
 import { payFromUnallocated } from '../payouts/payment-actions.ts';
 import { lockPayees } from '../payouts/queries.ts';
 import { type Candidate, refusalOf, refused, selectionRefused } from './policy.ts';
 
-/** Moves what is held and may be moved, with its ledger entries, audit lines and, at the first approval, its event. */
+/** Moves what is locked and may be moved, with its ledger entries, audit lines and, at the first approval, its event. */
 async function move(work: Work, rows: readonly CommissionRow[], review: Review): Promise<void> {
   const { db, now, brandId } = work;
   if (rows.length === 0) return;
@@ -32,13 +38,13 @@ async function move(work: Work, rows: readonly CommissionRow[], review: Review):
   await payFromUnallocated(work, moved);
 }
 
-async function holdCandidates(
+async function lockCandidates(
   { db, brandId }: Work,
   ids: readonly string[],
   { status }: Review,
 ): Promise<Map<string, Candidate>> {
   if (status === 'approved') await lockPayees(db, brandId, await listCreatorsOf(db, brandId, ids));
-  const rows = await holdCommissions(db, brandId, ids);
+  const rows = await lockCommissions(db, brandId, ids);
   const cancelled = await listCancelled(
     db,
     brandId,
@@ -65,7 +71,7 @@ async function apply(work: Work, rows: readonly CommissionRow[], review: Review)
 
 /** Moves all or none: one that cannot be moved refuses the whole, before any change. Returns how many were moved. */
 export async function reviewAll(work: Work, ids: readonly string[], review: Review): Promise<number> {
-  const candidates = await holdCandidates(work, ids, review);
+  const candidates = await lockCandidates(work, ids, review);
   const problems = ids.flatMap((id, index) => {
     const refusal = refusalOf(candidates.get(id) ?? UNKNOWN, review, work.now);
     return refusal ? [{ index, id, refusal }] : [];
@@ -77,7 +83,7 @@ export async function reviewAll(work: Work, ids: readonly string[], review: Revi
 
 /** Returns how many were moved: none when it has the status already. */
 export async function reviewOne(work: Work, id: string, review: Review): Promise<number> {
-  const candidate = (await holdCandidates(work, [id], review)).get(id) ?? UNKNOWN;
+  const candidate = (await lockCandidates(work, [id], review)).get(id) ?? UNKNOWN;
   const refusal = refusalOf(candidate, review, work.now);
   if (refusal) throw refused(refusal);
   return candidate.row ? await apply(work, [candidate.row], review) : 0;
@@ -88,7 +94,7 @@ export async function approveNextDue(work: Work, limit: number): Promise<number>
   const { db, now, brandId } = work;
   const ids = await listDue(db, brandId, now, limit);
   await lockPayees(db, brandId, await listCreatorsOf(db, brandId, ids));
-  const found = await holdDue(db, brandId, ids);
+  const found = await lockDueCommissions(db, brandId, ids);
   const rows = found.filter(({ isCancelled, ...row }) => mayApproveItself(row, isCancelled, now));
   await move(work, rows, { status: 'approved', note: 'auto' });
   return rows.length;

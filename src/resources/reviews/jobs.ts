@@ -15,7 +15,7 @@ async function approveOfBrand({ postgres, clock }: Context, brandId: string): Pr
   }
 }
 
-/** One pass over every brand that approves without a review. A brand that fails holds up no other. Returns how many. */
+/** One pass over every brand that approves without a review. A brand that fails delays no other. Returns how many. */
 export async function approveDue(context: Context): Promise<number> {
   let approved = 0;
   for (const brandId of await listWithDue(context.postgres.db, context.clock.now())) {

@@ -18,7 +18,7 @@ const SINGLE: Record<Exclude<Refusal['code'], 'not_found'>, ErrorCode> = {
 
 const NOT_FOUND: Refusal = { code: 'not_found', message: 'No such commission.' };
 
-/** What a review is decided on: the row that is held, and whether the store cancelled its order. */
+/** What a review is decided on: the row that is locked, and whether the store cancelled its order. */
 export interface Candidate {
   row: CommissionRow | undefined;
   isCancelled: boolean;

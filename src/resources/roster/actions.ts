@@ -4,7 +4,7 @@ import type { RosterStatus } from '../../engines/postgres/workflow-tables.ts';
 import { ApiError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { changeCreator, ensureCreator, makeCreator, type ProfileColumns } from '../creators/actions.ts';
-import { type CreatorRow, getCreator, holdCircle, type Identity, listMatching } from '../creators/queries.ts';
+import { type CreatorRow, getCreator, type Identity, listMatching, lockBrandRoster } from '../creators/queries.ts';
 import { countOnRoster, findEntry, getEntry, insertEntry, type RosterRow, updateEntry } from './queries.ts';
 import type { RosterAdd, RosterAddByHandle, RosterPatch } from './schema.ts';
 
@@ -23,7 +23,7 @@ async function assertWithinLimit({ db, brandId }: Work, limit: number): Promise<
   });
 }
 
-/** Audits an entry's change; one that puts its creator on the roster must fit the plan, and is told. */
+/** Audits an entry's change; one that puts its creator on the roster must fit the plan, and is announced. */
 async function settle(work: Work, limit: number, old: RosterRow | null, row: RosterRow): Promise<void> {
   work.audit({ resourceId: row.id, old, new: row });
   const wasOnRoster = old !== null && old.status !== 'removed';
@@ -43,7 +43,7 @@ async function announce(work: Work, event: 'roster.creator_added' | 'roster.crea
 /** Puts one of the brand's creators on the roster, or back on it; `added` is false for one who is on it. */
 async function addEntry(work: Work, limit: number, { creatorId, status, note }: NewEntry) {
   const { db, now, brandId } = work;
-  await holdCircle(db, brandId);
+  await lockBrandRoster(db, brandId);
   const id = newId('rst', now.getTime());
   const made = await insertEntry(db, { id, brandId, creatorId, status, note, addedAt: now, updatedAt: null });
   if (made) {
@@ -143,7 +143,7 @@ async function patchCreator(work: Work, creatorId: string, { name, tags, creator
 
 export async function patchEntry(work: Work, limit: number, id: string, patch: RosterPatch): Promise<void> {
   const { db, now, brandId } = work;
-  await holdCircle(db, brandId);
+  await lockBrandRoster(db, brandId);
   const old = await getEntry(db, brandId, id);
   await patchCreator(work, old.creatorId, patch);
   const { status, note } = patch;
@@ -153,7 +153,7 @@ export async function patchEntry(work: Work, limit: number, id: string, patch: R
 /** Takes a creator off the roster; their record and history stay. */
 export async function removeEntry(work: Work, id: string): Promise<RosterRow> {
   const { db, now, brandId } = work;
-  await holdCircle(db, brandId);
+  await lockBrandRoster(db, brandId);
   const old = await getEntry(db, brandId, id);
   if (old.status === 'removed') return old;
   const removed = await updateEntry(db, old, { status: 'removed', updatedAt: now });

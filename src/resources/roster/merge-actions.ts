@@ -2,7 +2,7 @@ import type { Work } from '../../api/work.ts';
 import { isUniqueViolation } from '../../engines/postgres/violation.ts';
 import { ApiError, notFound, validationError } from '../../values/errors.ts';
 import { changeCreator } from '../creators/actions.ts';
-import { type CreatorRow, holdCircle } from '../creators/queries.ts';
+import { type CreatorRow, lockBrandRoster } from '../creators/queries.ts';
 import { MAX_TAGS } from '../creators/schema.ts';
 import { countMoney, deleteEntry, lockPerson, moveReferences, replaceCreator } from './merge-queries.ts';
 import { findEntry, type RosterRow, updateEntry } from './queries.ts';
@@ -83,7 +83,7 @@ async function moveAll(work: Work, { gone, kept }: Pair): Promise<void> {
 
 /** Joins two entries of one person into `into`: the id of whose record is left. */
 export async function mergeCreators(work: Work, id: string, into: string): Promise<string> {
-  await holdCircle(work.db, work.brandId);
+  await lockBrandRoster(work.db, work.brandId);
   const pair = await lockPair(work, id, into);
   const { gone, kept } = pair;
   await assertNoMoney(work, gone);

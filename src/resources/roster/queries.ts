@@ -6,7 +6,7 @@ import { type Cut, cutTo, inOrder, inWindow } from '../../engines/postgres/windo
 import type { RosterEntriesTable, RosterStatus } from '../../engines/postgres/workflow-tables.ts';
 import { notFound } from '../../values/errors.ts';
 import { fromMinor } from '../../values/money.ts';
-import { isAsked, isPerson, type PersonWhere } from '../creators/filter-queries.ts';
+import { isPerson, isRequested, type PersonWhere } from '../creators/filter-queries.ts';
 
 export type RosterRow = Selectable<RosterEntriesTable>;
 
@@ -91,7 +91,7 @@ function matchingEntries(db: Db, brandId: string, { status, ...where }: RosterWh
   const entries = entriesOf(db, brandId)
     .where('status', 'in', status === undefined ? ALL : INCLUDED[status])
     .where(inWindow('addedAt', where));
-  if (!isAsked(where)) return entries;
+  if (!isRequested(where)) return entries;
   const people = db.selectFrom('creators').select('creators.id').where('creators.brandId', '=', brandId);
   return entries.where('creatorId', 'in', people.where(isPerson(where)));
 }

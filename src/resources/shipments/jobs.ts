@@ -12,13 +12,13 @@ const AGAIN_AFTER_MS = 10 * 60_000;
 /** What a carrier says nothing more after. */
 const ENDED: ReadonlySet<string | null> = new Set(['delivered', 'expired']);
 
-async function note(context: Context, asked: ShipmentRow, report: Report | undefined): Promise<void> {
+async function note(context: Context, requested: ShipmentRow, report: Report | undefined): Promise<void> {
   const { postgres, clock } = context;
-  const actor = { brandId: asked.brandId, keyId: null, operation: 'track_shipment', requestId: null };
+  const actor = { brandId: requested.brandId, keyId: null, operation: 'track_shipment', requestId: null };
   await inWork(postgres.db, clock, actor, async (work) => {
-    const row = await lockShipment(work.db, asked.brandId, asked.id);
+    const row = await lockShipment(work.db, requested.brandId, requested.id);
     // Meanwhile it became another parcel, which is asked about by itself.
-    if (row.trackingNumber !== asked.trackingNumber || row.carrier !== asked.carrier) return;
+    if (row.trackingNumber !== requested.trackingNumber || row.carrier !== requested.carrier) return;
     const trackAt = ENDED.has(report?.status ?? null) ? null : new Date(work.now.getTime() + ASK_EVERY_MS);
     const reported = report && {
       trackingRef: report.ref,

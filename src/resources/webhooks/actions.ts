@@ -6,7 +6,7 @@ import type { Variant } from '../../outbox/events.ts';
 import { ApiError, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import type { Secrets } from '../../values/secrets.ts';
-import { holdBrand } from '../brands/queries.ts';
+import { lockBrand } from '../brands/queries.ts';
 import { GOOD_STANDING } from './policy.ts';
 import {
   cancelPending,
@@ -49,7 +49,7 @@ export interface NewSubscription {
 
 async function assertRoom({ db, brandId }: Work): Promise<void> {
   // Of calls that come together each counts what the one before has made.
-  await holdBrand(db, brandId);
+  await lockBrand(db, brandId);
   const current = await countSubscriptions(db, brandId);
   if (current < MAX_SUBSCRIPTIONS) return;
   const message = `A brand has at most ${MAX_SUBSCRIPTIONS} webhooks; delete one first.`;

@@ -29,10 +29,10 @@ const isWorthARetry = ({ outcome, statusCode }: Attempted) =>
 /** Whether others should not wait in a line with this subscription. */
 export const isSlow = isWorthARetry;
 
-export type Verdict = { state: 'delivered' | 'failed' } | { state: 'pending'; nextAttemptAt: Date };
+export type Outcome = { state: 'delivered' | 'failed' } | { state: 'pending'; nextAttemptAt: Date };
 
 /** What becomes of a delivery whose `tries`-th attempt ended at `endedAt`. */
-export function verdictOf(variant: Variant, attempted: Attempted, tries: number, endedAt: Date): Verdict {
+export function outcomeOf(variant: Variant, attempted: Attempted, tries: number, endedAt: Date): Outcome {
   if (isSuccess(attempted)) return { state: 'delivered' };
   const delayMs = isWorthARetry(attempted) ? TERMS[variant].retryAfterMs[tries - 1] : undefined;
   if (delayMs === undefined) return { state: 'failed' };
@@ -47,7 +47,7 @@ export interface Standing {
 }
 
 export interface Judged extends Standing {
-  /** What the brand is to be told now. */
+  /** What the brand is to be notified of now. */
   notice: 'failing' | 'disabled' | null;
 }
 

@@ -9,7 +9,7 @@ import { notFound } from '../../values/errors.ts';
 export type SubscriptionRow = Selectable<WebhookSubscriptionsTable>;
 export type ListedSubscription = Awaited<ReturnType<typeof getListed>>;
 
-/** Counted no further than it is told. */
+/** Counted no further than it is shown. */
 const COUNTED = 10_001;
 
 const standing = (db: Db, brandId: string) =>

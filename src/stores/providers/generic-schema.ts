@@ -39,7 +39,7 @@ export const GenericStoreCoupon = z
   });
 
 const Refund = z.object({
-  refund_id: StoreId.describe('The same whenever this refund is told of.'),
+  refund_id: StoreId.describe('The same whenever this refund is reported.'),
   amount: Decimal.describe('Of goods, in major units: what is taken off the commission base.'),
   at: StoreTime,
 });
@@ -54,7 +54,7 @@ function amountProblem(amount: bigint, currency: string): string | undefined {
 }
 
 const fields = {
-  order_id: StoreId.describe('The identity of the order at this store; whatever is told of it again changes it.'),
+  order_id: StoreId.describe('The identity of the order at this store; whatever is reported of it again changes it.'),
   currency: Currency,
   amount: Decimal.optional().describe(
     'What was paid for goods, in major units: after discounts, without tax and shipping, before refunds. ' +
@@ -71,7 +71,7 @@ const fields = {
     .array(Refund)
     .optional()
     .describe(
-      'With `amount`: every refund the order has; one left out was taken back. Without: those told of now. ' +
+      'With `amount`: every refund the order has; one left out was taken back. Without: those reported now. ' +
         'Needed of `order.refunded`.',
     ),
 };

@@ -68,8 +68,8 @@ function read({ body }: Delivery): Reading | undefined {
   if (!EVENTS.some((event) => event === parseBody(Envelope, body).event)) return undefined;
   const { event, createdAt, data } = parseBody(Message, body);
   if (event === 'order.refunded' && data.amount === undefined) {
-    const told = { currency: data.currency, refunds: refundsOf(data), updatedAt: createdAt, hasAllRefunds: false };
-    return { kind: 'refund', facts: { orderId: data.order_id, ...told } };
+    const received = { currency: data.currency, refunds: refundsOf(data), updatedAt: createdAt, hasAllRefunds: false };
+    return { kind: 'refund', facts: { orderId: data.order_id, ...received } };
   }
   return { kind: 'order', facts: factsOf(data, createdAt) };
 }

@@ -139,11 +139,15 @@ export function readAnswer<T>(
   if (parsed.success) return parsed.data;
   const lines = problemsOf(parsed).map(({ field, message }) => `\n  ${field}: ${message}`);
   const cause = new Error(`Its answer to ${method} ${path} is not right:${lines.join('')}`);
-  const told = problemsOf(parsed).map(({ field, message }) => `${field} ${message}`);
+  const received = problemsOf(parsed).map(({ field, message }) => `${field} ${message}`);
   const { headers } = storeUnavailable(cause);
-  throw new ApiError('SERVICE_UNAVAILABLE', `The store's answer to ${method} ${path} is not right: ${told.join(' ')}`, {
-    ...{ headers, engine: NAME, cause },
-  });
+  throw new ApiError(
+    'SERVICE_UNAVAILABLE',
+    `The store's answer to ${method} ${path} is not right: ${received.join(' ')}`,
+    {
+      ...{ headers, engine: NAME, cause },
+    },
+  );
 }
 
 function jsonOf(text: string): unknown {

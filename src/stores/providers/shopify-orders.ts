@@ -118,8 +118,8 @@ async function readRefund(
   const currency = refund.refund_line_items[0]?.currency ?? shopCurrency;
   const taxesIncluded = hasTax && (await areTaxesIncluded(refund.order_id));
   const refunds = ofGoods([refundOf(refund, currency, taxesIncluded)]);
-  const told = { currency, refunds, updatedAt: refund.created_at, hasAllRefunds: false };
-  return { kind: 'refund', facts: { orderId: refund.order_id, ...told } };
+  const received = { currency, refunds, updatedAt: refund.created_at, hasAllRefunds: false };
+  return { kind: 'refund', facts: { orderId: refund.order_id, ...received } };
 }
 
 export async function readShopify(

@@ -68,9 +68,9 @@ const GraphqlError = z.object({
 
 /** GraphQL says no with status 200: a missing scope is the token's fault, anything else the store's. */
 async function ask<T>(store: Store, query: string, variables: object, data: z.ZodType<T>): Promise<T> {
-  const asked = { method: 'POST', path: PATH } as const;
+  const requested = { method: 'POST', path: PATH } as const;
   const answer = await getFromStore(store, {
-    ...asked,
+    ...requested,
     headers: { 'x-shopify-access-token': store.token },
     body: { query, variables },
     shape: z.object({ data: z.unknown().optional(), errors: z.array(GraphqlError).optional() }),
@@ -78,7 +78,7 @@ async function ask<T>(store: Store, query: string, variables: object, data: z.Zo
   const [error] = answer.errors ?? [];
   if (error?.extensions?.code === 'ACCESS_DENIED') throw unauthorized(new Error(error.message));
   if (error) throw storeUnavailable(new Error(error.message));
-  return readAnswer(asked, data, answer.data);
+  return readAnswer(requested, data, answer.data);
 }
 
 async function connect(store: Store): Promise<StoreFacts> {

@@ -50,7 +50,7 @@ export const WooRefunds = z.array(
 export type WooRefund = z.output<typeof WooRefunds>[number];
 
 /** What the store is asked for, because its webhooks leave it out. */
-interface Asked {
+interface Requested {
   findOrder(orderId: string): Promise<Order | undefined>;
   listRefunds(orderId: string): Promise<WooRefund[]>;
 }
@@ -94,20 +94,20 @@ function factsOf(order: Order, refunds: readonly WooRefund[]): OrderFacts {
 }
 
 /** An order names its refunds' sums with tax and shipping and without their times: the store is asked for the rest. */
-async function readOrder(order: Order, { listRefunds }: Asked): Promise<Reading | undefined> {
+async function readOrder(order: Order, { listRefunds }: Requested): Promise<Reading | undefined> {
   if (DRAFTS.includes(order.status)) return undefined;
   const refunds = order.refunds.length === 0 ? [] : await listRefunds(order.id);
   return { kind: 'order', facts: factsOf(order, refunds) };
 }
 
 /** `order.deleted` means the trash and says neither when nor whether it still lies there: the store is asked. */
-async function readDeletion(orderId: string, asked: Asked): Promise<Reading | undefined> {
-  const order = await asked.findOrder(orderId);
-  return order ? await readOrder(order, asked) : { kind: 'deletion', orderId };
+async function readDeletion(orderId: string, requested: Requested): Promise<Reading | undefined> {
+  const order = await requested.findOrder(orderId);
+  return order ? await readOrder(order, requested) : { kind: 'deletion', orderId };
 }
 
-export async function readWooCommerce({ headers, body }: Delivery, asked: Asked): Promise<Reading | undefined> {
+export async function readWooCommerce({ headers, body }: Delivery, requested: Requested): Promise<Reading | undefined> {
   const topic = headerOf(headers, 'x-wc-webhook-topic');
-  if (topic === 'order.deleted') return await readDeletion(parseBody(DeletedOrder, body).id, asked);
-  return ORDER_TOPICS.includes(topic) ? await readOrder(parseBody(WooOrder, body), asked) : undefined;
+  if (topic === 'order.deleted') return await readDeletion(parseBody(DeletedOrder, body).id, requested);
+  return ORDER_TOPICS.includes(topic) ? await readOrder(parseBody(WooOrder, body), requested) : undefined;
 }

@@ -13,7 +13,7 @@ import { ExplainDialog } from './explain.tsx';
 const STATES = ['pending', 'approved', 'rejected', 'paid'] as const;
 type Commission = Row<'list_commissions'>;
 
-type Verdict = 'approved' | 'rejected';
+type Decision = 'approved' | 'rejected';
 
 interface Refusal {
   id: string;
@@ -43,9 +43,9 @@ export function Commissions() {
   const say = useSay();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [explained, setExplained] = useState<string>();
-  const [refused, setRefused] = useState<{ to: Verdict; refusals: readonly Refusal[]; rest: readonly string[] }>();
+  const [refused, setRefused] = useState<{ to: Decision; refusals: readonly Refusal[]; rest: readonly string[] }>();
 
-  async function decide(to: Verdict, ids: readonly string[]) {
+  async function decide(to: Decision, ids: readonly string[]) {
     try {
       for (let from = 0; from < ids.length; from += AT_ONCE) {
         const some = ids.slice(from, from + AT_ONCE);

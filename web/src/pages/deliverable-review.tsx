@@ -172,7 +172,7 @@ export function Review({ id, onClose }: { id: string | undefined; onClose: () =>
       {one && (
         <div className="beside">
           <div className="stack">
-            <h3>What was asked for</h3>
+            <h3>What was requested for</h3>
             <Facts
               of={[
                 ['State', <Badge key="state" state={one.status} />],

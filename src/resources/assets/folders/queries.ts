@@ -64,7 +64,7 @@ export async function getFolder(db: Db, brandId: string, id: string): Promise<Li
   return row;
 }
 
-/** Until the transaction ends nobody else moves the brand's folders: two moves together could close a circle. */
+/** Until the transaction ends nobody else moves the brand's folders: two moves together could make each the parent of the other. */
 export async function lockTree(db: Db, brandId: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`asset folders of ${brandId}`}, 0))`.execute(db);
 }

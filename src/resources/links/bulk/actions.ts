@@ -3,7 +3,7 @@ import { ApiError, type Problem, validationError } from '../../../values/errors.
 import { newId } from '../../../values/ids.ts';
 import { getBrandCurrency } from '../../brands/queries.ts';
 import { campaignProblems } from '../../campaigns/actions.ts';
-import { holdCircle } from '../../creators/queries.ts';
+import { lockBrandRoster } from '../../creators/queries.ts';
 import { destinationProblems, ratePpmOf } from '../actions.ts';
 import { codeFor } from '../codes.ts';
 import { insertLinks, insertStates, type LinkRow } from '../queries.ts';
@@ -164,12 +164,12 @@ const skippedOf = ({ email, rosterId, linkId }: Member) => ({
 });
 
 /**
- * Makes what is missing. The brand's circle is held, so that of two requests at once the second sees what the first
+ * Makes what is missing. The brand's roster is locked, so that of two requests at once the second sees what the first
  * made, and skips it.
  */
 export async function createCodes(work: Work, input: BulkCreate, linksUrl: string): Promise<BulkCreated> {
   const { db, brandId } = work;
-  await holdCircle(db, brandId);
+  await lockBrandRoster(db, brandId);
   const kind = { type: input.type, campaignId: input.campaign_id ?? null };
   const members = await select(work, kind, input, linksUrl);
   const open = members.filter(({ email, linkId }) => email !== null && linkId === null);

@@ -1,7 +1,7 @@
 import { type Insertable, type RawBuilder, sql } from 'kysely';
 import type { OrderRefundsTable } from '../../../engines/postgres/attribution-tables.ts';
 import type { Db } from '../../../engines/postgres/open.ts';
-import type { ToldRefunds } from '../../integrations/schema.ts';
+import type { ReceivedRefunds } from '../../integrations/schema.ts';
 import type { OrderKey } from '../queries.ts';
 import type { KnownRefund } from './count.ts';
 
@@ -9,7 +9,7 @@ const proratedOf = (table: string) =>
   sql<number>`coalesce(${sql.ref(`${table}.prorated_minor`)},
     case when ${sql.ref(`${table}.after_payment`)} then 0 else ${sql.ref(`${table}.amount_minor`)} end)`;
 
-/** Of a refund that is known: whether it is told in its currency. Null is from before that was kept. */
+/** Of a refund that is known: whether it is reported in its currency. Null is from before that was kept. */
 const IS_ALIKE = sql<boolean>`coalesce(order_refunds.currency, excluded.currency) = excluded.currency`;
 
 const IS_STORES = sql<boolean>`excluded.currency =
@@ -19,14 +19,14 @@ const alike = <T>(merged: RawBuilder<T>, column: string) =>
   sql<T>`case when ${IS_ALIKE} then ${merged} else ${sql.ref(`excluded.${column}`)} end`;
 
 /**
- * Notes refunds by their ids. One told twice in two ways is the larger and the earlier, whichever came first; what is
- * told of it before its commission is paid is prorated. Told in two currencies it is what is told in the
+ * Notes refunds by their ids. One reported twice in two ways is the larger and the earlier, whichever came first; what is
+ * reported of it before its commission is paid is prorated. Reported in two currencies it is what is reported in the
  * order's, or before that is known in its store's, and nothing of the other.
  */
 export async function insertRefunds(
   db: Db,
   key: OrderKey,
-  { refunds, currency, updatedAt }: ToldRefunds,
+  { refunds, currency, updatedAt }: ReceivedRefunds,
   { now, isPaid, isOfOrder }: { now: Date; isPaid: boolean; isOfOrder: boolean },
 ): Promise<void> {
   const byId = new Map<string, Insertable<OrderRefundsTable>>();
@@ -40,7 +40,7 @@ export async function insertRefunds(
       at: known && known.at < at ? known.at : at,
       afterPayment: isPaid,
       proratedMinor: isPaid ? 0 : largest,
-      // Clocks of one store may differ: it told of a refund no sooner than it made it.
+      // Clocks of one store may differ: it reported a refund no sooner than it made it.
       toldAt: at > updatedAt ? at : updatedAt,
       currency,
       createdAt: now,

@@ -2,7 +2,7 @@ import type { Work } from '../../../api/work.ts';
 import { EVENT_NAMES, SHOWN_AS, shownAs } from '../../../outbox/events.ts';
 import { ApiError, notFound, validationError } from '../../../values/errors.ts';
 import { newId } from '../../../values/ids.ts';
-import { holdBrand } from '../../brands/queries.ts';
+import { lockBrand } from '../../brands/queries.ts';
 import { sampleData } from '../catalogue.ts';
 import { lockSubscription, type SubscriptionRow } from '../queries.ts';
 import { countTests, type DeliveryRow, getDelivery, insertAgain, insertMissed, listMissed } from './queries.ts';
@@ -21,7 +21,7 @@ async function lockActive({ db, brandId }: Work, id: string): Promise<Subscripti
 }
 
 async function assertMayTest({ db, brandId, now }: Work): Promise<void> {
-  await holdBrand(db, brandId);
+  await lockBrand(db, brandId);
   const { count, first } = await countTests(db, brandId, new Date(now.getTime() - MINUTE_MS));
   if (count < TESTS_A_MINUTE) return;
   const waitMs = (first ?? now).getTime() + MINUTE_MS - now.getTime();

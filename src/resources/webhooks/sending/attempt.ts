@@ -1,7 +1,7 @@
 import type { Context } from '../../../api/context.ts';
 import type { KeptConnections } from '../../../engines/http/kept-connections.ts';
 import { callOutside, type OutsideAnswer } from '../../../engines/http/outside.ts';
-import { isSlow, MAX_LOST_ATTEMPTS, TERMS, verdictOf } from '../policy.ts';
+import { isSlow, MAX_LOST_ATTEMPTS, outcomeOf, TERMS } from '../policy.ts';
 import { renderBody, renderHeaders } from '../signature.ts';
 import type { Claimed } from './claim-queries.ts';
 import type { AttemptResult } from './record-queries.ts';
@@ -48,10 +48,10 @@ export async function attemptDelivery(
   const durationMs = Math.round(performance.now() - from);
   const endedAt = context.clock.now();
   const attempted = attemptedOf(answer);
-  const verdict = verdictOf(variant, attempted, claimed.attempts - claimed.lostAttempts, endedAt);
+  const next = outcomeOf(variant, attempted, claimed.attempts - claimed.lostAttempts, endedAt);
   return {
-    ...{ ...about, ...attempted, endedAt, durationMs, isSlow: isSlow(attempted), state: verdict.state },
-    nextAttemptAt: verdict.state === 'pending' ? verdict.nextAttemptAt : null,
+    ...{ ...about, ...attempted, endedAt, durationMs, isSlow: isSlow(attempted), state: next.state },
+    nextAttemptAt: next.state === 'pending' ? next.nextAttemptAt : null,
   };
 }
 

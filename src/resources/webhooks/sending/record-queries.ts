@@ -34,7 +34,7 @@ export async function lockSubscriptions(db: Db, ids: readonly string[]) {
     .execute();
 }
 
-/** An attempt that was taken for lost and ended after all is told as it ended. */
+/** An attempt that was taken for lost and ended after all is recorded as it ended. */
 export async function insertAttempts(db: Db, results: readonly AttemptResult[]): Promise<void> {
   await db
     .insertInto('webhookAttempts')

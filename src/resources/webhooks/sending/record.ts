@@ -19,8 +19,8 @@ import {
 
 type Recording = Pick<Context, 'postgres' | 'log'>;
 
-/** Tells the brand, once an episode. A brand without an address is told by the log and by the webhook's own status. */
-async function tell(
+/** Notifies the brand, once an episode. A brand without an address is notified by the log and by the webhook's own status. */
+async function notifyBrand(
   db: Db,
   { log }: Recording,
   webhook: LockedSubscription,
@@ -43,7 +43,7 @@ async function judge(db: Db, recording: Recording, webhook: LockedSubscription, 
   for (const { state, endedAt } of results) {
     const after = judged(standing, state === 'delivered', endedAt);
     standing = { ...standing, ...after };
-    await tell(db, recording, webhook, after, endedAt);
+    await notifyBrand(db, recording, webhook, after, endedAt);
     const isDisabled = after.notice === 'disabled';
     const { notice: _notice, ...columns } = after;
     const off = isDisabled ? { active: false, disabledReason: 'failures' as const } : {};

@@ -1,7 +1,7 @@
 import { insertOnce } from '../../engines/clickhouse/insert.ts';
 import type { ClickHouse } from '../../engines/clickhouse/open.ts';
 import { tsvText, tsvTime } from '../../engines/clickhouse/tsv.ts';
-import type { ShippedEntry } from './queries.ts';
+import type { SyncedEntry } from './queries.ts';
 
 const COLUMNS = [
   ...['brand_id', 'seq', 'line', 'kind', 'account', 'amount_minor', 'currency'],
@@ -9,7 +9,7 @@ const COLUMNS = [
 ];
 
 /** A row per posting of the entry. */
-function rowsOf({ brandId, seq, kind, currency, linkId, creatorId, postings, recordedAt }: ShippedEntry): string {
+function rowsOf({ brandId, seq, kind, currency, linkId, creatorId, postings, recordedAt }: SyncedEntry): string {
   const recorded = tsvTime(recordedAt);
   return postings
     .map(({ account, amount_minor, at }, line) => {
@@ -23,7 +23,7 @@ function rowsOf({ brandId, seq, kind, currency, linkId, creatorId, postings, rec
 /** Entries into ClickHouse, and so into every rollup. */
 export async function insertPostings(
   clickhouse: ClickHouse,
-  entries: readonly ShippedEntry[],
+  entries: readonly SyncedEntry[],
   token: string,
 ): Promise<void> {
   await insertOnce(clickhouse, 'ledger_v1', COLUMNS, entries.map(rowsOf).join(''), token);

@@ -2,19 +2,19 @@ import { type KyselyPlugin, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { integer, query } from '../../src/engines/clickhouse/query.ts';
-import { shipLedger } from '../../src/figures/jobs.ts';
+import { syncLedger } from '../../src/figures/jobs.ts';
 import { fresh } from '../../src/figures/queries.ts';
 import { REBUILD_NOTICE_MS } from '../../src/figures/schema.ts';
 import {
   deleteUnfolded,
-  findOldestUnshipped,
-  holdOldestUnsent,
+  findOldestUnsynced,
   insertUnfolded,
-} from '../../src/figures/shipping/queries.ts';
+  lockOldestUnsent,
+} from '../../src/figures/sync/queries.ts';
 import { rebuildFigures } from '../../src/ledger/rebuild.ts';
 import { ignoreFailure } from '../../src/values/errors.ts';
 import { makeBrand, startApp, startWorkerProcess, type TestApp, unique, until } from '../harness/app.ts';
-import { type Assignment, post, putAssignment, sale, ship } from '../harness/figures.ts';
+import { type Assignment, post, putAssignment, sale, sync } from '../harness/figures.ts';
 
 let app: TestApp;
 
@@ -50,32 +50,32 @@ describe('shipping the ledger', () => {
   it('brings every entry into ClickHouse once, however often it runs', async () => {
     const link = await makeLink();
     await post(app, link.brandId, sales(link, 7));
-    await ship(app, link.brandId);
-    await ship(app, link.brandId);
+    await sync(app, link.brandId);
+    await sync(app, link.brandId);
     expect(await countsOf(link)).toEqual(counted(7));
     await post(app, link.brandId, sales(link, 2));
-    await ship(app, link.brandId);
+    await sync(app, link.brandId);
     expect(await countsOf(link)).toEqual(counted(9));
-    expect(await findOldestUnshipped(app.context.postgres.db, link.brandId)).toBeUndefined();
+    expect(await findOldestUnsynced(app.context.postgres.db, link.brandId)).toBeUndefined();
   });
 
   it('cuts a long ledger into batches', async () => {
     const link = await makeLink();
     for (let i = 0; i < 6; i++) await post(app, link.brandId, sales(link, 1_000));
-    await ship(app, link.brandId);
+    await sync(app, link.brandId);
     expect(await countsOf(link)).toEqual(counted(6_000));
   });
 
   it('counts a batch once that was inserted and not marked, as by a worker killed in between', async () => {
     const link = await makeLink();
     await post(app, link.brandId, sales(link, 5));
-    await ship(app, link.brandId);
+    await sync(app, link.brandId);
     const { rows } = await sql`update ledger_batches set sent_at = null
       where ranges @> ${JSON.stringify([{ brand_id: link.brandId }])}::jsonb returning id`.execute(
       app.context.postgres.db,
     );
     expect(rows).toHaveLength(1);
-    await ship(app, link.brandId);
+    await sync(app, link.brandId);
     expect(await countsOf(link)).toEqual(counted(5));
   });
 
@@ -83,9 +83,9 @@ describe('shipping the ledger', () => {
     const link = await makeLink();
     await post(app, link.brandId, sales(link, 3));
     const closed = await startApp({ urls: { clickhouse: 'http://127.0.0.1:1' } });
-    await shipLedger(closed.context).catch(ignoreFailure('it cannot send'));
+    await syncLedger(closed.context).catch(ignoreFailure('it cannot send'));
     await closed.close();
-    await ship(app, link.brandId);
+    await sync(app, link.brandId);
     expect(await countsOf(link)).toEqual(counted(3));
   });
 
@@ -93,14 +93,14 @@ describe('shipping the ledger', () => {
     const links = await Promise.all(Array.from({ length: 4 }, makeLink));
     let isOver = false;
     const workers = Array.from({ length: 3 }, async () => {
-      while (!isOver) await shipLedger(app.context);
+      while (!isOver) await syncLedger(app.context);
     });
     await Promise.all(
       links.map(async (link) => {
         for (let i = 0; i < 15; i++) await post(app, link.brandId, sales(link, 3));
       }),
     );
-    for (const link of links) await ship(app, link.brandId);
+    for (const link of links) await sync(app, link.brandId);
     isOver = true;
     await Promise.all(workers);
     for (const link of links) expect(await countsOf(link)).toEqual(counted(45));
@@ -124,17 +124,17 @@ describe('shipping the ledger', () => {
   it('goes on past no batch that another worker is sending', async () => {
     const link = await makeLink();
     const { db } = app.context.postgres;
-    await until('a batch to be held', async () => {
+    await until('a batch to be locked', async () => {
       await sql`insert into ledger_batches (ranges, created_at) values ('[]', ${AT})`.execute(db);
       return await db.transaction().execute(async (trx) => {
-        if (!(await holdOldestUnsent(trx))) return false;
+        if (!(await lockOldestUnsent(trx))) return false;
         await post(app, link.brandId, sales(link, 1));
-        await shipLedger(app.context);
+        await syncLedger(app.context);
         expect(await countsOf(link)).toMatchObject({ entries: 0 });
         return true;
       });
     });
-    await ship(app, link.brandId);
+    await sync(app, link.brandId);
     expect(await countsOf(link)).toEqual(counted(1));
   });
 });
@@ -156,24 +156,24 @@ describe('X-Data-As-Of', () => {
     const recorded = new Date(Date.now() - 60_000);
     await post(app, link.brandId, sales(link, 1), recorded);
     expect(await asOf(app.context, link.brandId)).toEqual(new Date(recorded.getTime() - 1));
-    await ship(app, link.brandId);
+    await sync(app, link.brandId);
     const now = Date.now();
     expect((await asOf(app.context, link.brandId))?.getTime()).toBeGreaterThanOrEqual(now);
   });
 
   it('is asked for in one statement an engine: of PostgreSQL and Redis before a read, of ClickHouse after it', async () => {
     const { postgres, redis, clickhouse } = app.context;
-    const asked: string[] = [];
+    const requested: string[] = [];
     const note = <T extends object>(engine: string, target: T, method: string): T =>
       new Proxy(target, {
         get: (_, name) => {
-          if (name === method) asked.push(engine);
+          if (name === method) requested.push(engine);
           return Reflect.get(target, name, target);
         },
       });
     const counting: KyselyPlugin = {
       transformQuery: ({ node }) => {
-        asked.push('PostgreSQL');
+        requested.push('PostgreSQL');
         return node;
       },
       transformResult: async ({ result }) => result,
@@ -185,12 +185,15 @@ describe('X-Data-As-Of', () => {
       clickhouse: { ...clickhouse, client: note('ClickHouse', clickhouse.client, 'query') },
     };
     const call = { caller: { brandId: (await makeLink()).brandId }, setHeader: () => undefined };
-    const read = () => fresh(context, call, async () => void asked.push('read'));
+    const read = () => fresh(context, call, async () => void requested.push('read'));
     await read();
-    asked.length = 0;
+    requested.length = 0;
     await read();
-    const at = asked.indexOf('read');
-    expect([asked.slice(0, at).sort(), asked.slice(at + 1).sort()]).toEqual([['PostgreSQL', 'Redis'], ['ClickHouse']]);
+    const at = requested.indexOf('read');
+    expect([requested.slice(0, at).sort(), requested.slice(at + 1).sort()]).toEqual([
+      ['PostgreSQL', 'Redis'],
+      ['ClickHouse'],
+    ]);
   });
 
   it('is left out of an answer that took longer than a rebuild’s notice, when one began within', async () => {
@@ -209,7 +212,7 @@ describe('X-Data-As-Of', () => {
   it('is never said of figures that a rebuild took away, whenever they are read', async () => {
     const link = await makeLink();
     await post(app, link.brandId, sales(link, 5));
-    await ship(app, link.brandId);
+    await sync(app, link.brandId);
     let rebuilds = 0;
     const rebuilding = (async () => {
       for (; rebuilds < 2; rebuilds += 1) await rebuildFigures(app.context, link.brandId);

@@ -8,10 +8,10 @@ import { insertOnce } from '../../src/engines/clickhouse/insert.ts';
 import { migrateClickHouse } from '../../src/engines/clickhouse/migrate.ts';
 import { command, integer, query } from '../../src/engines/clickhouse/query.ts';
 import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
-import { findMending } from '../../src/figures/rollups/queries.ts';
+import { findReconciliation } from '../../src/figures/rollups/queries.ts';
 import { CLICK_CLAIM } from '../../src/figures/schema.ts';
-import { isFoldedAgain } from '../../src/figures/shipping/queries.ts';
-import { mendFigures, refoldUnfolded } from '../../src/ledger/jobs.ts';
+import { isBeingRebuilt } from '../../src/figures/sync/queries.ts';
+import { rebuildUnfinished, reconcileFigures } from '../../src/ledger/jobs.ts';
 import { compareFigures } from '../../src/ledger/verify.ts';
 import { drainClicks, openClickQueue } from '../../src/links-host/jobs.ts';
 import { COLUMNS } from '../../src/links-host/row.ts';
@@ -20,18 +20,18 @@ import { type Desk, openDesk, SHOP } from '../harness/affiliates.ts';
 import { makeBrand, startApp, type TestApp, until } from '../harness/app.ts';
 import { click, makeLink } from '../harness/clicks.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
-import { type Assignment, post, postAndShip, putAssignment, sale, ship } from '../harness/figures.ts';
+import { type Assignment, post, postAndSync, putAssignment, sale, sync } from '../harness/figures.ts';
 import { removeEngineData, startOwnEngines } from '../harness/own-engines.ts';
 
-/** Engines of its own: this test kills ClickHouse, and mends the figures of every brand there is. */
+/** Engines of its own: this test kills ClickHouse, and reconciles the figures of every brand there is. */
 let engines: EmbeddedEngines;
 let database: TestDatabase;
 let app: TestApp;
 let desk: Desk;
-const dataName = `test-${process.pid}-mending`;
+const dataName = `test-${process.pid}-reconciling`;
 
 beforeAll(async () => {
-  database = await makeDatabase('mending');
+  database = await makeDatabase('reconciling');
   engines = await startOwnEngines(dataName, ['redis', 'clickhouse']);
   const { redis = '', clickhouse = '' } = engines.urls;
   app = await startApp({ urls: { postgres: database.url, redis, clickhouse } });
@@ -85,14 +85,14 @@ describe('a ClickHouse that was killed within an insert, and takes what is sent 
       const batch = await openClickQueue(context.redis).claim();
       await insertOnce(context.clickhouse, 'clicks_v1', COLUMNS, batch?.rows ?? '', `clicks:${batch?.token}`);
       await loseNewestPart(table);
-      await mendFigures(context);
+      await reconcileFigures(context);
       // Not while the batch may be sent again.
-      await mendFigures(context);
-      expect((await findMending(context.clickhouse))?.step).toBe('waiting');
+      await reconcileFigures(context);
+      expect((await findReconciliation(context.clickhouse))?.step).toBe('waiting');
       await drainClicks(context);
       expect(await problems(desk.brand)).not.toEqual([]);
-      await mendFigures(context);
-      expect((await findMending(context.clickhouse))?.step).toBe('done');
+      await reconcileFigures(context);
+      expect((await findReconciliation(context.clickhouse))?.step).toBe('done');
       expect(await countOf(`count() AS count FROM clicks_v1 WHERE link_id = '${link.id}'`)).toBe(5);
       for (const rollup of ['link_daily_v1', 'link_life_v1']) {
         expect(await countOf(`sum(clicks) AS count FROM ${rollup} WHERE link_id = '${link.id}'`), rollup).toBe(5);
@@ -109,14 +109,14 @@ describe('a ClickHouse that was killed within an insert, and takes what is sent 
       link.brandId,
       Array.from({ length: 3 }, () => sale(link, new Date(), 1_000, 100)),
     );
-    await ship(app, link.brandId);
+    await sync(app, link.brandId);
     await loseNewestPart('ledger_v1');
     const { db } = context.postgres;
     await sql`update ledger_batches set sent_at = null where id = (select max(id) from ledger_batches)`.execute(db);
-    await mendFigures(context);
-    await ship(app, link.brandId);
+    await reconcileFigures(context);
+    await sync(app, link.brandId);
     expect(await problems(desk.brand)).not.toEqual([]);
-    await mendFigures(context);
+    await reconcileFigures(context);
     expect(await countOf(`sum(sales) AS count FROM link_life_v1 WHERE link_id = '${link.linkId}'`)).toBe(3_000);
     expect(await problems(desk.brand)).toEqual([]);
   });
@@ -135,23 +135,23 @@ describe('a rebuild that is killed half way', () => {
     const { redis, clickhouse, postgres } = app.context;
     const { id } = desk.brand;
     const link = await putAssignment(app, id);
-    await postAndShip(app, id, [sale(link, new Date(), 1_000, 100)]);
+    await postAndSync(app, id, [sale(link, new Date(), 1_000, 100)]);
     const asOf = async () => (await desk.get('/v1/analytics')).headers.get('x-data-as-of');
     expect(await asOf()).not.toBeNull();
 
     await redis.client.set(CLICK_CLAIM, 'a batch on its way, so that the rebuild waits');
     const rebuild = startLedger('rebuild', '--brand', id);
-    await until('the rebuild', () => isFoldedAgain(postgres.db, id));
+    await until('the rebuild', () => isBeingRebuilt(postgres.db, id));
     rebuild.child.kill('SIGKILL');
     await expect(rebuild).rejects.toThrow();
     await redis.client.del(CLICK_CLAIM);
     await command(clickhouse, 'DELETE FROM link_life_v1 WHERE brand_id = {b:String}', { b: id });
     expect(await asOf()).toBeNull();
-    await refoldUnfolded(app.context);
+    await rebuildUnfinished(app.context);
     expect(await asOf()).toBeNull();
 
     await sql`update unfolded_brands set tried_at = now() - interval '2 minutes'`.execute(postgres.db);
-    await refoldUnfolded(app.context);
+    await rebuildUnfinished(app.context);
     expect(await asOf()).not.toBeNull();
     expect(await problems(desk.brand)).toEqual([]);
   });
@@ -165,7 +165,7 @@ describe('a brand whose ledger cannot be compared', () => {
     expect(broken.id < sound.id).toBe(true);
     for (const { id } of [broken, sound]) {
       const link = await putAssignment(app, id);
-      await postAndShip(app, id, [sale(link, new Date(), 1_000, 100)]);
+      await postAndSync(app, id, [sale(link, new Date(), 1_000, 100)]);
       await command(context.clickhouse, 'DELETE FROM ledger_v1 WHERE brand_id = {b:String}', { b: id });
     }
     await context.postgres.db.transaction().execute(async (trx) => {
@@ -182,19 +182,19 @@ describe('a brand whose ledger cannot be compared', () => {
       (error: { code: number; stdout: string }) => ({ code: error.code, stdout: error.stdout }),
     );
 
-  it('is told of, and the brands after it are mended, verified and rebuilt all the same', async () => {
+  it('is reported, and the brands after it are reconciled, verified and rebuilt all the same', async () => {
     const { context } = app;
     const { broken, sound } = await twoBrands();
     expect(await problems(sound)).not.toEqual([]);
     await command(context.clickhouse, 'TRUNCATE TABLE mending_v1');
-    const told: unknown[] = [];
-    context.log.error = (facts: unknown) => void told.push(facts);
-    await mendFigures(context);
-    await mendFigures(context);
+    const reported: unknown[] = [];
+    context.log.error = (facts: unknown) => void reported.push(facts);
+    await reconcileFigures(context);
+    await reconcileFigures(context);
     expect(await problems(sound)).toEqual([]);
-    expect((await findMending(context.clickhouse))?.step).toBe('done');
-    expect(told).toEqual(Array(3).fill({ brandId: broken.id, err: expect.any(Error) }));
-    expect(await isFoldedAgain(context.postgres.db, broken.id)).toBe(true);
+    expect((await findReconciliation(context.clickhouse))?.step).toBe('done');
+    expect(reported).toEqual(Array(3).fill({ brandId: broken.id, err: expect.any(Error) }));
+    expect(await isBeingRebuilt(context.postgres.db, broken.id)).toBe(true);
 
     const verified = await run('verify');
     expect(verified.code).toBe(1);

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { NewEntry, Posting } from '../../src/ledger/entry.ts';
 import type { Posted } from '../../src/resources/commissions/adjustment-queries.ts';
 import { postApproval, postPayment, postRejection } from '../../src/resources/commissions/posting-actions.ts';
+import { type Recomputed, recompute, type Standing } from '../../src/resources/orders/recompute.ts';
 import type { KnownRefund } from '../../src/resources/orders/refunds/count.ts';
-import { type Restated, restate, type Standing } from '../../src/resources/orders/restate.ts';
 import { mergeSnapshots, type OrderSnapshot } from '../../src/resources/orders/snapshot.ts';
 import { shareOf } from '../../src/values/money.ts';
 
@@ -15,7 +15,7 @@ interface State {
   order: OrderSnapshot | undefined;
   refunds: Map<string, KnownRefund>;
   standing: Standing;
-  last: Restated | undefined;
+  last: Recomputed | undefined;
   posted: Posted[];
 }
 
@@ -85,7 +85,7 @@ function arrive(state: State, fact: Fact): void {
     });
   }
   if (!state.order) return;
-  state.last = restate(state.order, [...state.refunds.values()], state.standing, state.posted);
+  state.last = recompute(state.order, [...state.refunds.values()], state.standing, state.posted);
   state.posted.push(...state.last.entries);
   state.standing = { ...state.standing, ...state.last.columns };
 }

@@ -15,7 +15,7 @@ export interface Behind {
   head: number;
 }
 
-/** Gives every brand with a ledger a position, from which it can be held. */
+/** Gives every brand with a ledger a position, which can be locked. */
 export async function insertPositions(db: Db, after?: Date): Promise<void> {
   await db
     .insertInto('ledgerPositions')
@@ -33,8 +33,8 @@ export async function insertPositions(db: Db, after?: Date): Promise<void> {
     .execute();
 }
 
-/** Brands with entries in no batch yet, held until the transaction ends; those that another worker holds are left out. */
-export async function holdBehind(db: Db, limit: number, after?: Date): Promise<Behind[]> {
+/** Brands with entries in no batch yet, locked until the transaction ends; those that another worker has locked are left out. */
+export async function lockBehind(db: Db, limit: number, after?: Date): Promise<Behind[]> {
   return await db
     .selectFrom('ledgerPositions as position')
     .innerJoin('outboxHeads as head', 'head.brandId', 'position.brandId')
@@ -49,7 +49,7 @@ export async function holdBehind(db: Db, limit: number, after?: Date): Promise<B
 }
 
 /** Whether anything is to be brought to ClickHouse, in one statement. */
-export async function isAnythingToShip(db: Db, after?: Date): Promise<boolean> {
+export async function isAnythingToSync(db: Db, after?: Date): Promise<boolean> {
   const { rows } = await sql<{ due: boolean }>`
     select exists (select from ledger_batches where sent_at is null) or exists (
       select from outbox_heads as head left join ledger_positions as position on position.brand_id = head.brand_id
@@ -78,10 +78,10 @@ export interface Batch {
 const HUNG_AFTER = '90s';
 
 /**
- * The oldest batch that is not sent, held until the transaction ends; undefined when there is none or another worker has
+ * The oldest batch that is not sent, locked until the transaction ends; undefined when there is none or another worker has
  * it. Batches go one by one: ClickHouse remembers the tokens of the last 10,000 only.
  */
-export async function holdOldestUnsent(db: Db): Promise<Batch | undefined> {
+export async function lockOldestUnsent(db: Db): Promise<Batch | undefined> {
   await sql`select set_config('idle_in_transaction_session_timeout', ${HUNG_AFTER}, true)`.execute(db);
   const row = await db
     .selectFrom('ledgerBatches')
@@ -119,7 +119,7 @@ export async function listEntries(db: Db, { brand_id: brandId, from, to }: Range
     .execute();
   return rows.map((row) => ({ ...row, postings: StoredPostings.parse(row.postings) }));
 }
-export type ShippedEntry = Awaited<ReturnType<typeof listEntries>>[number];
+export type SyncedEntry = Awaited<ReturnType<typeof listEntries>>[number];
 
 /** Ranges of a brand that are in batches not sent yet, or not known to be. */
 export async function listUnsentRanges(db: Db, brandId: string): Promise<Range[]> {
@@ -134,8 +134,8 @@ export async function listUnsentRanges(db: Db, brandId: string): Promise<Range[]
 
 export interface Standing {
   /** When the oldest entry that figures lack was recorded; null when they lack none. */
-  oldestUnshipped: Date | null;
-  /** Whether the brand's figures are neither being folded again nor were left so. */
+  oldestUnsynced: Date | null;
+  /** Whether the brand's figures are neither being rebuilt nor were left half rebuilt. */
   isWhole: boolean;
 }
 
@@ -146,15 +146,15 @@ export async function findStanding(db: Db, brandId: string): Promise<Standing> {
       (select min(recorded_at) from ledger_entries where brand_id = ${brandId} and seq >= least(
         coalesce((select seq from ledger_positions where brand_id = ${brandId}), 0) + 1,
         (select min((range ->> 'from')::bigint) from ledger_batches, jsonb_array_elements(ranges) range
-          where sent_at is null and range ->> 'brand_id' = ${brandId}))) as oldest_unshipped`.execute(db);
+          where sent_at is null and range ->> 'brand_id' = ${brandId}))) as oldest_unsynced`.execute(db);
   const [standing] = rows;
   if (!standing) throw new Error('A statement that gives one row gave none.');
   return standing;
 }
 
 /** When the oldest entry that figures lack was recorded; undefined when they lack none. */
-export async function findOldestUnshipped(db: Db, brandId: string): Promise<Date | undefined> {
-  return (await findStanding(db, brandId)).oldestUnshipped ?? undefined;
+export async function findOldestUnsynced(db: Db, brandId: string): Promise<Date | undefined> {
+  return (await findStanding(db, brandId)).oldestUnsynced ?? undefined;
 }
 
 /** The last entry of the brand that is in a batch. */
@@ -164,7 +164,7 @@ export async function findPosition(db: Db, brandId: string): Promise<number> {
 }
 
 /** How many entries of all brands figures do not show yet. */
-export async function countUnshipped(db: Db): Promise<number> {
+export async function countUnsynced(db: Db): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select
       (select coalesce(sum(head.ledger_seq - coalesce(position.seq, 0)), 0) from outbox_heads head
@@ -178,28 +178,28 @@ export async function countUnshipped(db: Db): Promise<number> {
 const LOCK = sql`hashtext('rollcall figures')`;
 
 /** Whether a rebuild leaves room for sending, until the transaction ends. */
-export async function tryHoldSending(db: Db): Promise<boolean> {
+export async function tryLockSending(db: Db): Promise<boolean> {
   const { rows } = await sql<{ held: boolean }>`select pg_try_advisory_xact_lock_shared(${LOCK}) as held`.execute(db);
   return rows[0]?.held ?? false;
 }
 
 /** Waits for those who send, and keeps others from it until the transaction ends. */
-export async function holdRebuilding(db: Db): Promise<void> {
+export async function lockRebuilding(db: Db): Promise<void> {
   await sql`select pg_advisory_xact_lock(${LOCK})`.execute(db);
 }
 
 const foldingOf = (brandId: string | RawBuilder<unknown>) => sql`hashtext('rollcall folding'), hashtext(${brandId})`;
 
-/** Whether the brand's figures are being folded again, or were not to the end, and so are incomplete. */
-export async function isFoldedAgain(db: Db, brandId: string): Promise<boolean> {
+/** Whether the brand's figures are being rebuilt, or were not to the end, and so are incomplete. */
+export async function isBeingRebuilt(db: Db, brandId: string): Promise<boolean> {
   const { rows } = await sql<{ noted: boolean }>`
     select exists (select from unfolded_brands where brand_id = ${brandId}) as noted`.execute(db);
   return rows[0]?.noted !== false;
 }
 
 /**
- * Notes that the brand's figures lack what they had, or will in `REBUILD_NOTICE_MS`. Not part of the folding's transaction:
- * readers see it at once, and it outlives who is killed.
+ * Notes that the brand's figures lack what they had, or will in `REBUILD_NOTICE_MS`. Not part of the rebuild's transaction:
+ * readers see it at once, and it outlives a process that is killed.
  */
 export async function insertUnfolded(db: Db, brandId: string): Promise<void> {
   await sql`insert into unfolded_brands (brand_id, tried_at) values (${brandId}, now())
@@ -222,10 +222,10 @@ export async function listUnfolded(db: Db): Promise<string[]> {
 }
 
 /**
- * The brand's position, held: no entry of its goes into a batch until the transaction ends, and no other worker takes its
- * folding for one that was left.
+ * The brand's position, locked: no entry of its goes into a batch until the transaction ends, and no other worker takes its
+ * rebuild for one that was left.
  */
-export async function holdPosition(db: Db, brandId: string): Promise<number> {
+export async function lockPosition(db: Db, brandId: string): Promise<number> {
   await insertPositions(db);
   await sql`select pg_advisory_xact_lock(${foldingOf(brandId)})`.execute(db);
   const row = await db

@@ -29,7 +29,7 @@ export interface Adjustment {
   at: Date;
 }
 
-export interface Restated {
+export interface Recomputed {
   /** The commission's columns. */
   columns: {
     amountMinor: number;
@@ -103,7 +103,7 @@ function credit(account: Account, counter: Account, amountMinor: number, at: Dat
 }
 
 /** All that the ledger should say of a paid order's commission, as the facts are now. */
-function targetOf(order: OrderSnapshot, refunds: readonly CountedRefund[], { columns, adjustments }: Restated) {
+function targetOf(order: OrderSnapshot, refunds: readonly CountedRefund[], { columns, adjustments }: Recomputed) {
   const { occurredAt: at } = order;
   return [
     ...credit('sales', 'customers', order.baseMinor, at),
@@ -130,7 +130,7 @@ function difference(target: readonly Posting[], posted: readonly Posting[]): Pos
 }
 
 /** The whole sale as if nothing had been refunded yet: every paid order has exactly one such entry. */
-function saleOf(order: OrderSnapshot, { columns }: Restated, ratePpm: number): Posting[] {
+function saleOf(order: OrderSnapshot, { columns }: Recomputed, ratePpm: number): Posting[] {
   const sale = credit('sales', 'customers', order.baseMinor, order.occurredAt);
   const open = columns.status === 'rejected' ? columns.rejectedFrom : columns.status;
   const due = shareOf(order.baseMinor, ratePpm);
@@ -138,8 +138,8 @@ function saleOf(order: OrderSnapshot, { columns }: Restated, ratePpm: number): P
   return [...sale, ...credit(ACCOUNT_OF[open], 'commission_expense', due, order.occurredAt)];
 }
 
-function entriesOf(target: readonly Posting[], sale: Posting[], posted: readonly Posted[]): Restated['entries'] {
-  const entries: Restated['entries'] = [];
+function entriesOf(target: readonly Posting[], sale: Posting[], posted: readonly Posted[]): Recomputed['entries'] {
+  const entries: Recomputed['entries'] = [];
   const lines = posted.flatMap(({ postings }) => postings);
   if (!posted.some(({ kind }) => kind === 'sale')) {
     entries.push({ kind: 'sale', postings: sale });
@@ -155,17 +155,17 @@ function entriesOf(target: readonly Posting[], sale: Posting[], posted: readonly
  * The commission that all known facts of its order make, and what brings the ledger there from what is posted. Nothing
  * of it depends on the order in which the facts arrived.
  */
-export function restate(
+export function recompute(
   order: OrderSnapshot,
   refunds: readonly KnownRefund[],
   standing: Standing,
   posted: readonly Posted[],
-): Restated {
+): Recomputed {
   const counted = countRefunds(order, refunds);
   const refundedMinor = sumOf(counted);
   const isPaid = standing.status === 'paid';
   const { paidAt } = order;
-  const restated: Restated = {
+  const recomputed: Recomputed = {
     columns: {
       ...standAfter(standing, refusalOf(order, refundedMinor)),
       amountMinor: order.baseMinor,
@@ -177,7 +177,7 @@ export function restate(
     adjustments: isPaid ? adjustmentsOf(order, counted, standing) : [],
     entries: [],
   };
-  if (!paidAt) return restated;
-  const target = targetOf(order, counted, restated);
-  return { ...restated, entries: entriesOf(target, saleOf(order, restated, standing.ratePpm), posted) };
+  if (!paidAt) return recomputed;
+  const target = targetOf(order, counted, recomputed);
+  return { ...recomputed, entries: entriesOf(target, saleOf(order, recomputed, standing.ratePpm), posted) };
 }

@@ -1,5 +1,5 @@
 /**
- * Clicks on links as fast as they are answered: `node clicker.ts <port> <connections> <ms> <links> <number>`. One request
+ * Clicks on links as fast as they are answered: `node load-generator.ts <port> <connections> <ms> <links> <number>`. One request
  * in flight on each connection, which is kept; each comes from an address of its own, with one of many user agents, and
  * every second visitor has a cookie, so that next to no click is a repeat. Prints what was answered as JSON.
  */

@@ -7,7 +7,7 @@ interface Corked {
   uncork(): void;
 }
 
-export interface Gathering {
+export interface Batcher {
   /**
    * Calls `send` at once when nothing was sent for 3 ms; else together with all that come until then, or as soon as
    * `by` has settled for each of those.
@@ -22,7 +22,7 @@ interface Group {
 }
 
 /** Commands that can wait leave in one write, are made durable by one fsync, and their answers arrive in one read. */
-export function openGathering(socket: () => Corked): Gathering {
+export function openBatcher(socket: () => Corked): Batcher {
   let sentAt = Number.NEGATIVE_INFINITY;
   let open: Group | undefined;
 

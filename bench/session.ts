@@ -26,7 +26,7 @@ export interface Scale {
 }
 
 /** What every measurement of searches needs: a full directory, the API beside it, and the mix. */
-export interface Sitting {
+export interface Session {
   scale: Scale;
   config: Config;
   urls: EngineUrls;
@@ -44,8 +44,8 @@ export interface Sitting {
 
 const JSON_BODY = { 'content-type': 'application/json' };
 
-export const targetApi = (sitting: Sitting, server: Server): Target => openTarget(server.url, sitting.asCaller);
-export const targetElastic = (sitting: Sitting): Target => openTarget(sitting.urls.elasticsearch, () => JSON_BODY);
+export const targetApi = (session: Session, server: Server): Target => openTarget(server.url, session.asCaller);
+export const targetElastic = (session: Session): Target => openTarget(session.urls.elasticsearch, () => JSON_BODY);
 export const targetProxy = (server: Server): Target => openTarget(server.url, () => JSON_BODY);
 
 export interface Measured extends Volley {
@@ -74,8 +74,8 @@ export const repeated = <T>(values: readonly T[], times: number): T[] =>
   Array.from({ length: times }, () => values).flat();
 
 /** The first ten kinds: what from/size can answer too. */
-export const shallowMix = (sitting: Sitting): Search[] =>
-  sitting.searches.filter(({ kind, isDeep }) => !isDeep || kind === 'page 100');
+export const shallowMix = (session: Session): Search[] =>
+  session.searches.filter(({ kind, isDeep }) => !isDeep || kind === 'page 100');
 
 /** One in `step` queries, of every kind alike. */
 export function someOfEach(searches: readonly Search[], step: number): Search[] {

@@ -4,8 +4,8 @@ import { unavailable } from '../../values/errors.ts';
 const WAIT_MS = 10_000;
 const RETRY_AFTER_SECONDS = 10;
 
-export interface Turns {
-  /** Resolves when it is the brand's turn, with what ends the turn; 503 when that takes too long. */
+export interface Semaphore {
+  /** Resolves when the brand may begin, with what releases its place; 503 when that takes too long. */
   take(brandId: string): Promise<() => void>;
 }
 
@@ -15,10 +15,10 @@ interface Waiting {
 }
 
 /**
- * Turns at something of which there are `max`: first come, first served, but a brand has one at a time. However many of
- * its turns do not end, other brands have theirs.
+ * At most `max` at a time: first come, first served, but a brand has one at a time. However many of a brand's calls do
+ * not end, other brands have theirs.
  */
-export function openTurns(max: number): Turns {
+export function openSemaphore(max: number): Semaphore {
   const waiting = new Set<Waiting>();
   const running = new Set<string>();
 
@@ -36,15 +36,15 @@ export function openTurns(max: number): Turns {
     begin();
   }
   async function take(brandId: string): Promise<() => void> {
-    const turn = Promise.withResolvers<void>();
-    const one: Waiting = { brandId, begin: turn.resolve };
+    const start = Promise.withResolvers<void>();
+    const one: Waiting = { brandId, begin: start.resolve };
     const late = setTimeout(() => {
       waiting.delete(one);
-      turn.reject(unavailable('Room for another export', new Error('Others did not end.'), RETRY_AFTER_SECONDS));
+      start.reject(unavailable('Room for another export', new Error('Others did not end.'), RETRY_AFTER_SECONDS));
     }, WAIT_MS).unref();
     waiting.add(one);
     begin();
-    await turn.promise;
+    await start.promise;
     clearTimeout(late);
     return () => end(brandId);
   }

@@ -12,21 +12,21 @@ interface Standing {
 }
 
 /** Remembers how far each caller was from its limits when it last called. A guess: the debit decides. */
-export interface Room {
+export interface Headroom {
   note(caller: Caller, metered: Metered): void;
   forget(caller: Caller): void;
   /** Whether a call at this price will all but surely pass. */
-  isWide(caller: Caller, price: number, nowMs: number): boolean;
+  isAmple(caller: Caller, price: number, nowMs: number): boolean;
 }
 
-export function openRoom(): Room {
+export function openHeadroom(): Headroom {
   const standings = new WeakMap<Caller, Standing>();
   return {
     note: (caller, { calls, windowEndMs, credits }) => {
       if (credits) standings.set(caller, { calls, windowEndMs, remaining: credits.remaining });
     },
     forget: (caller) => void standings.delete(caller),
-    isWide: (caller, price, nowMs) => {
+    isAmple: (caller, price, nowMs) => {
       const standing = standings.get(caller);
       if (!standing || standing.remaining < PRICES_LEFT * price) return false;
       return standing.calls <= RATE_LIMIT - CALLS_LEFT || standing.windowEndMs <= nowMs;
