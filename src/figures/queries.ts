@@ -139,6 +139,7 @@ export type PerformanceSums = z.output<typeof PerformanceSums>;
 export interface PerformanceWhere extends Window {
   /** Of one creator, by each id that they ever had. */
   creatorIds?: readonly string[] | undefined;
+  linkIds?: readonly string[] | undefined;
   /** The row that the list goes on after, by its key: others may come and go meanwhile. */
   after?: Pick<PerformanceSums, 'link_id' | 'currency'> | undefined;
 }
@@ -146,12 +147,13 @@ export interface PerformanceWhere extends Window {
 const IS_AFTER = 'link_id <= {link:String} AND (link_id < {link:String} OR currency > {currency:String})';
 
 /** A row a link and currency. */
-function performanceRows(brandId: string, { creatorIds, after, ...window }: PerformanceWhere) {
+function performanceRows(brandId: string, { creatorIds, linkIds, after, ...window }: PerformanceWhere) {
   const { from, params } = sourceOf(brandId, window, isAllTime(window) ? 'link_life_v1' : 'link_daily_v1');
   const conditions = [
     // What belongs to no link is in no row.
     "link_id != ''",
     ...(creatorIds === undefined ? [] : ['creator_id IN {creators:Array(String)}']),
+    ...(linkIds === undefined ? [] : ['link_id IN {links:Array(String)}']),
     ...(after === undefined ? [] : [IS_AFTER]),
   ];
   const where = `WHERE ${conditions.join(' AND ')}`;
@@ -160,20 +162,24 @@ function performanceRows(brandId: string, { creatorIds, after, ...window }: Perf
     params: {
       ...params,
       ...(creatorIds === undefined ? {} : { creators: [...creatorIds] }),
+      ...(linkIds === undefined ? {} : { links: [...linkIds] }),
       ...(after === undefined ? {} : { link: after.link_id, currency: after.currency }),
     },
   };
 }
 
-/** Sums per link and currency, newest link first. */
+const NEWEST = 'link_id DESC, currency';
+const ORDERS = { newest: NEWEST, revenue: `sales - refunds DESC, conversions DESC, clicks DESC, ${NEWEST}` } as const;
+
+/** Sums per link and currency, newest link first unless told. */
 export async function listPerformance(
   clickhouse: ClickHouse,
   brandId: string,
   where: PerformanceWhere,
-  { offset, limit }: Pick<Page, 'offset' | 'limit'>,
+  { offset, limit, sort = 'newest' }: Pick<Page, 'offset' | 'limit'> & { sort?: keyof typeof ORDERS },
 ): Promise<PerformanceSums[]> {
   const rows = performanceRows(brandId, where);
-  const sql = `${rows.sql} ORDER BY link_id DESC, currency LIMIT {limit:UInt64} OFFSET {offset:UInt64}`;
+  const sql = `${rows.sql} ORDER BY ${ORDERS[sort]} LIMIT {limit:UInt64} OFFSET {offset:UInt64}`;
   return await queryInTime(clickhouse, PerformanceSums, sql, { ...rows.params, limit, offset });
 }
 

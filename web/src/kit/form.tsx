@@ -75,7 +75,13 @@ function Control({ field, id, problem }: { field: Field; id: string; problem: st
     );
   }
   return (
-    <input type={kind} {...common} defaultValue={text} step={kind === 'number' ? (field.step ?? 'any') : undefined} />
+    <input
+      type={kind}
+      {...common}
+      defaultValue={text}
+      step={kind === 'number' ? (field.step ?? 'any') : undefined}
+      autoComplete={kind === 'password' ? 'off' : undefined}
+    />
   );
 }
 
