@@ -9,9 +9,7 @@ const Line = z.object({
 });
 
 function run(args: readonly string[], env: Record<string, string> = {}) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
-    ...{ encoding: 'utf8', env: { ...process.env, ...env } },
-  });
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env });
   return { status, stderr, stdout, ratios: Line.parse(JSON.parse(stdout.trim().split('\n').at(-1) ?? '')).ratios };
 }
 
