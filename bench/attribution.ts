@@ -29,7 +29,7 @@ function eventCount(value: string): number {
 
 const options = benchCommand(
   'bench attribution',
-  'Measures clicks, orders and figures beside a bare redirect, a bare INSERT, the raw events and PostgreSQL, on engines ' +
+  'Measures clicks, orders and figures beside a bare redirect that is durable, a bare INSERT, the raw events and PostgreSQL, on engines ' +
     'and data of its own that are removed at the end. Prints a table and, as the last line, JSON. Exits with 1 when a ' +
     'floor is missed.',
 )

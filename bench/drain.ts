@@ -20,7 +20,7 @@ async function countRows({ context }: ClickSession): Promise<number> {
 }
 
 async function clickAndDrain(session: ClickSession): Promise<Drained> {
-  const { perSecond } = await clickOn(session, session.api, CONNECTIONS, session.clickMs);
+  const { perSecond } = await clickOn(session, session.api.links, CONNECTIONS, session.clickMs);
   const before = await countRows(session);
   const from = performance.now();
   await drainClicks(session.context);

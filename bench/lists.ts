@@ -2,11 +2,11 @@ import { inspect } from 'node:util';
 import { sql } from 'kysely';
 import { createKey } from '../src/access/keys/actions.ts';
 import type { Context } from '../src/api/context.ts';
-import { buildApp } from '../src/api/http/app.ts';
 import { type Config, readConfig } from '../src/config.ts';
 import { migrateClickHouse } from '../src/engines/clickhouse/migrate.ts';
 import { migratePostgres } from '../src/engines/postgres/migrate.ts';
 import { startEmbedded } from '../src/local/engines/start.ts';
+import { buildApps } from '../src/process/apps.ts';
 import { assertNode } from '../src/process/node-version.ts';
 import { openContext } from '../src/process/open-context.ts';
 import { createBrand } from '../src/resources/brands/actions.ts';
@@ -77,13 +77,13 @@ async function measure(results: Results, context: Context): Promise<void> {
   );
   progress(`Filling the lists with ${ROWS.toLocaleString('en')} rows each`);
   await fill(context, brandId);
-  const { fastify } = await buildApp(context);
-  const url = await fastify.listen({ host: '127.0.0.1', port: 0 });
+  const apps = await buildApps(context);
+  const url = await apps.api.listen({ host: '127.0.0.1', port: 0 });
   for (const list of ['campaigns', 'applications', 'roster', 'creators']) {
     progress(`GET /v1/${list}`);
     await results.part(list, async (add) => add(await measureList(url, keys, list)));
   }
-  await fastify.close();
+  await apps.close();
 }
 
 async function run(config: Config, dataName: string): Promise<boolean> {

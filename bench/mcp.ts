@@ -1,11 +1,11 @@
 import { inspect } from 'node:util';
 import { createKey } from '../src/access/keys/actions.ts';
 import type { Context } from '../src/api/context.ts';
-import { buildApp } from '../src/api/http/app.ts';
 import { type Config, readConfig } from '../src/config.ts';
 import { migrateClickHouse } from '../src/engines/clickhouse/migrate.ts';
 import { migratePostgres } from '../src/engines/postgres/migrate.ts';
 import { startEmbedded } from '../src/local/engines/start.ts';
+import { buildApps } from '../src/process/apps.ts';
 import { assertNode } from '../src/process/node-version.ts';
 import { openContext } from '../src/process/open-context.ts';
 import { createBrand } from '../src/resources/brands/actions.ts';
@@ -72,14 +72,14 @@ async function measure(results: Results, context: Context): Promise<void> {
   const request = { brandId, subscriptionId, kind: 'brand', name: 'bench' } as const;
   const keys: string[] = [];
   while (keys.length < 60) keys.push((await createKey(db, context.clock, request)).key);
-  const { fastify } = await buildApp(context);
-  const url = await fastify.listen({ host: '127.0.0.1', port: 0 });
+  const apps = await buildApps(context);
+  const url = await apps.api.listen({ host: '127.0.0.1', port: 0 });
   for (let i = 0; i < CAMPAIGNS; i += 1) {
     const headers = { authorization: `Bearer ${keys[i % keys.length]}`, 'content-type': 'application/json' };
     await fetch(`${url}/v1/campaigns`, { method: 'POST', headers, body: JSON.stringify({ name: `Campaign ${i}` }) });
   }
   for (const call of CALLS) await results.part(call.name, async (add) => add(await measureCall(url, keys, call)));
-  await fastify.close();
+  await apps.close();
 }
 
 /** On the engines of the environment, or on embedded ones of its own. */

@@ -7,6 +7,7 @@ import type { FileStore } from '../engines/files/store.ts';
 import type { Mailer } from '../engines/mail/open.ts';
 import type { Postgres } from '../engines/postgres/open.ts';
 import type { Redis } from '../engines/redis/open.ts';
+import type { OlderItem } from '../outbox/events.ts';
 import type { Clock } from '../values/clock.ts';
 import type { Log } from '../values/log.ts';
 import type { RepeatedFailures } from '../values/repeated-failures.ts';
@@ -30,6 +31,8 @@ export interface Context {
   mailer: Mailer;
   /** Makes and reads the links of creators' pages. */
   pageLinks: PageLinks;
+  /** What webhooks of the older interface carry. */
+  olderItem: OlderItem;
   /** Aborted when the process begins to stop: a call that waits is answered at once. */
   stopping: AbortController;
 }

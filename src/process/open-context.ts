@@ -11,6 +11,7 @@ import { openFiles } from '../engines/files/open.ts';
 import { openMailer } from '../engines/mail/open.ts';
 import { openPostgres } from '../engines/postgres/open.ts';
 import { openRedis } from '../engines/redis/open.ts';
+import { olderItem } from '../legacy/events.ts';
 import { type Clock, systemClock } from '../values/clock.ts';
 import type { Log } from '../values/log.ts';
 import { openRepeatedFailures } from '../values/repeated-failures.ts';
@@ -82,7 +83,7 @@ export function openContext(
     context: {
       ...{ config, log, failures: openRepeatedFailures(log, systemClock) },
       clock: clock ?? sandbox?.clock ?? systemClock,
-      ...{ postgres, redis, elastic, directory, clickhouse, secrets, files, mailer, pageLinks },
+      ...{ postgres, redis, elastic, directory, clickhouse, secrets, files, mailer, pageLinks, olderItem },
       stopping: new AbortController(),
     },
     readClock: async () => await sandbox?.refresh(),

@@ -228,7 +228,7 @@ describe('no more mail', () => {
   it('is asked for by the page of a mail and said by its button, and holds for this brand alone', async () => {
     await queue('Zoe@mail.example');
     const [{ links: [link = ''] = [] } = {}] = await mailsOf(app.context, brand.id);
-    const url = app.url + pathOf(link);
+    const url = app.links + pathOf(link);
     const requested = await fetch(url);
     expect([requested.status, await requested.text()]).toEqual([200, expect.stringContaining('Stop these mails')]);
     expect(await queue('zoe@mail.example')).toBe('queued');
