@@ -13,7 +13,7 @@ import { listSubscriptions } from '../src/resources/brands/queries.ts';
 import { benchCommand } from './command.ts';
 import { alternate, latencyMs, median, openTarget } from './load.ts';
 import { withOwnData } from './own-data.ts';
-import { progress, type Ratio, report, round } from './report.ts';
+import { openResults, progress, type Ratio, type Results, round } from './report.ts';
 
 const ROWS = 100_000;
 const LAST_PAGE = 1_000;
@@ -64,7 +64,7 @@ async function measureList(url: string, keys: readonly string[], list: string): 
   };
 }
 
-async function measure(context: Context): Promise<Ratio[]> {
+async function measure(results: Results, context: Context): Promise<void> {
   const { db } = context.postgres;
   await migratePostgres(db);
   await migrateClickHouse(context.clickhouse);
@@ -78,13 +78,11 @@ async function measure(context: Context): Promise<Ratio[]> {
   await fill(context, brandId);
   const apps = await buildApps(context);
   const url = await apps.api.listen({ host: '127.0.0.1', port: 0 });
-  const ratios: Ratio[] = [];
   for (const list of ['campaigns', 'applications', 'roster', 'creators']) {
     progress(`GET /v1/${list}`);
-    ratios.push(await measureList(url, keys, list));
+    await results.part(list, async (add) => add(await measureList(url, keys, list)));
   }
   await apps.close();
-  return ratios;
 }
 
 async function run(config: Config, dataName: string): Promise<boolean> {
@@ -95,9 +93,10 @@ async function run(config: Config, dataName: string): Promise<boolean> {
     const { postgres = '', redis = '', clickhouse = '' } = engines.urls;
     const { context, close } = openContext(config, { postgres, redis, elasticsearch: NOWHERE, clickhouse });
     await context.redis.ready();
-    const isReached = report(await measure(context));
+    const results = openResults();
+    await results.part('lists', () => measure(results, context));
     await close();
-    return isReached;
+    return results.report();
   } finally {
     await engines.stop();
   }
