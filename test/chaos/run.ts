@@ -128,7 +128,7 @@ async function isSettled(context: Context, { brands }: World): Promise<boolean> 
 
 async function live(stage: Stage, world: World, hooks: Hooks, plan: Plan): Promise<Outcome> {
   const { report } = plan;
-  const clicks = startClicks(stage.url, world, randomOf(plan.seed + 1));
+  const clicks = startClicks(stage.links, world, randomOf(plan.seed + 1));
   const orders = startOrders(stage.url, world, randomOf(plan.seed + 2), clicks.recent);
   const load = { clicks, orders, startedAt: performance.now() };
   const rounds: Round[] = [];
