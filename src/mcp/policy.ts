@@ -6,6 +6,7 @@ import type { Operation } from '../api/operation.ts';
 import type { Work } from '../api/work.ts';
 import { getPolicy, lockPolicy, type PolicyRow, sumPayouts } from '../resources/agent-policy/queries.ts';
 import { getBrandCurrency } from '../resources/brands/queries.ts';
+import { DAY_MS } from '../values/duration.ts';
 import { ApiError } from '../values/errors.ts';
 import { formatMoney, fromPpm, toMinor, toPpm } from '../values/money.ts';
 import { isRecord } from '../values/wire.ts';
@@ -41,7 +42,6 @@ function assertRate({ highestRatePpm }: PolicyRow, args: Json): void {
 }
 
 const Paying = z.object({ amount: z.number(), currency: z.string().optional() });
-const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** What a payment may be: within the sum of a day, and below what a person must decide. */
 async function assertSum(policy: PolicyRow, { db, brandId, now }: Work, args: Json, isPlan: boolean): Promise<void> {

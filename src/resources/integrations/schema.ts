@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ListQuery, listOf, timestamp } from '../../api/page.ts';
+import { DAY_MS } from '../../values/duration.ts';
 import { toWire } from '../../values/wire.ts';
 import type { ListedIntegration } from './queries.ts';
 
@@ -94,7 +95,6 @@ export const IntegrationDisconnected = z.object({
   disconnected: z.literal(true),
 });
 
-const DAY_MS = 24 * 60 * 60 * 1_000;
 const SILENT_MS = 7 * DAY_MS;
 
 function healthOf(
