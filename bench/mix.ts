@@ -100,7 +100,7 @@ export async function measureMix(session: Session): Promise<Ratio[]> {
         value: meter.alone / median(costs(apiRuns)),
         floor: 0.1,
         bound: 'at most',
-        measured: `${round(meter.alone)} us a call, in groups as large as the API's, of ${micros(costs(apiRuns))}`,
+        measured: `${round(meter.alone)} us a call, of ${micros(costs(apiRuns))}`,
         warm: '-',
       },
     ];
