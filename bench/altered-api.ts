@@ -5,10 +5,10 @@
  */
 
 import type { Context } from '../src/api/context.ts';
-import { buildApp } from '../src/api/http/app.ts';
 import { readConfig } from '../src/config.ts';
 import { openDirectory } from '../src/directory/directory.ts';
 import { openLiveIndex } from '../src/engines/elastic/live-index.ts';
+import { buildApps } from '../src/process/apps.ts';
 import { listen } from '../src/process/listen.ts';
 import { configuredUrls, openContext } from '../src/process/open-context.ts';
 import { answerInProcess } from './unmetered.ts';
@@ -33,5 +33,5 @@ if (changes.length === 0 || changes.includes(undefined)) {
 }
 const config = readConfig();
 const { context } = openContext(config, configuredUrls(config));
-const { fastify } = await buildApp(changes.reduce((changed, change) => change?.(changed) ?? changed, context));
-await listen(fastify, config, config.port);
+const apps = await buildApps(changes.reduce((changed, change) => change?.(changed) ?? changed, context));
+await listen(apps, config);

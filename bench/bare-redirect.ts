@@ -1,7 +1,7 @@
 /**
- * The least that a redirect takes: `node bare-redirect.ts <links> <port> [durable]` sends `/r/<slug>` on, from memory. With
- * `durable` it does so when Redis has appended the click as it came: one append in flight, what comes meanwhile is the
- * next. Nothing is signed, hashed, recognized or told apart.
+ * The least that a durable redirect takes: `node bare-redirect.ts <links> <port>` sends `/r/<slug>` on, from memory, when
+ * Redis has appended the click as it came: one append in flight, what comes meanwhile is the next. Nothing is signed, hashed,
+ * recognized or told apart.
  */
 import Fastify, { type FastifyRequest } from 'fastify';
 import { readConfig } from '../src/config.ts';
@@ -10,7 +10,7 @@ import { configuredUrls } from '../src/process/open-context.ts';
 import { destinationOf, slugOf } from './click-links.ts';
 
 const [links, port] = process.argv.slice(2).map(Number);
-if (!links || !port) throw new Error('Usage: node bare-redirect.ts <links> <port> [durable]');
+if (!links || !port) throw new Error('Usage: node bare-redirect.ts <links> <port>');
 
 /** Nobody reads it: trimmed, so that Redis is not slowed by what it holds. */
 const STREAM = 'bench:clicks';
@@ -47,13 +47,9 @@ const rowOf = ({ params, ip, headers }: Click): string => {
 const destinations = new Map(Array.from({ length: links }, (_, i) => [slugOf(i), destinationOf(i)]));
 const app = Fastify();
 app.get('/readyz', () => 'ready');
-if (process.argv[4] === 'durable') {
-  const append = openAppends();
-  app.get('/r/:slug', async (request: Click, reply) => {
-    await append(rowOf(request));
-    return reply.redirect(destinations.get(request.params.slug) ?? '/');
-  });
-} else {
-  app.get('/r/:slug', (request: Click, reply) => reply.redirect(destinations.get(request.params.slug) ?? '/'));
-}
+const append = openAppends();
+app.get('/r/:slug', async (request: Click, reply) => {
+  await append(rowOf(request));
+  return reply.redirect(destinations.get(request.params.slug) ?? '/');
+});
 await app.listen({ host: '127.0.0.1', port });

@@ -57,6 +57,8 @@ export function lastWords(child: ChildProcess): () => string {
 
 export interface Server {
   url: string;
+  /** Where its links host listens, if it has one. */
+  links: string;
   pid: number;
   readyAfterMs: number;
   stop(): Promise<void>;
@@ -64,10 +66,10 @@ export interface Server {
 
 /** Starts a process that listens on PORT, or on the port among its arguments, and waits until it answers /readyz. */
 export async function startServer(argsOn: (port: number) => string[], env: Record<string, string>): Promise<Server> {
-  const port = await findFreePort();
-  const url = `http://127.0.0.1:${port}`;
+  const [port, linksPort] = [await findFreePort(), await findFreePort()];
+  const [url, links] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${linksPort}`];
   const from = performance.now();
-  const child = startNode(argsOn(port), { ...env, PORT: String(port) });
+  const child = startNode(argsOn(port), { ...env, PORT: String(port), LINKS_PORT: String(linksPort) });
   const said = lastWords(child);
   for (;;) {
     const isReady = await fetch(`${url}/readyz`).then(
@@ -80,5 +82,5 @@ export async function startServer(argsOn: (port: number) => string[], env: Recor
       throw new Error(`${argsOn(port).join(' ')} is not ready in time:\n${said()}`);
     await pause(25);
   }
-  return { url, pid: child.pid ?? 0, readyAfterMs: performance.now() - from, stop: () => stopNode(child) };
+  return { url, links, pid: child.pid ?? 0, readyAfterMs: performance.now() - from, stop: () => stopNode(child) };
 }

@@ -32,6 +32,7 @@ const networks = z
 const Environment = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
+  LINKS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('warn'),
   TRUSTED_PROXIES: z.string().default(''),
   DATABASE_URL: url(['postgres:', 'postgresql:']),
@@ -64,6 +65,7 @@ const Environment = z.object({
     .regex(/^[0-9a-fA-F]{64}$/, 'must be 64 hex digits')
     .optional(),
   LINKS_URL: url(['http:', 'https:']),
+  LINKS_FAST_PATH: z.enum(['0', '1']).default('1'),
   MCP_HOSTS: z.string().optional(),
   ROLLCALL_SANDBOX: z.enum(['0', '1', 'really'], 'must be 1; beside engines of your own, really').default('0'),
   SMTP_URL: url(['smtp:', 'smtps:']),
@@ -88,6 +90,9 @@ export interface Config {
   port: number;
   /** False: the default port, which may give way to the next free one. */
   portIsSet: boolean;
+  /** Of the links host: the one after `port`, unless it is set. */
+  linksPort: number;
+  linksPortIsSet: boolean;
   logLevel: z.infer<typeof Environment>['LOG_LEVEL'];
   /** Addresses or networks whose X-Forwarded-For is believed. Empty: the socket's address is the caller's. */
   trustedProxies: string[];
@@ -125,8 +130,10 @@ export interface Config {
   mcpHosts: string[];
   /** The links host, without a slash at the end; short URLs begin with it. */
   linksUrl: string;
-  /** False: links are on the address that the server listens on. */
+  /** False: links are on the address that the links host listens on. */
   linksUrlIsSet: boolean;
+  /** Whether plain short links are answered without Node's HTTP server. */
+  linksFastPath: boolean;
   /** Whether the clock may be put ahead, by `cli clock advance`. */
   isSandbox: boolean;
   /** The server that takes our mails; undefined: they are written to files. */
@@ -180,10 +187,13 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   if (env.SMTP_URL !== undefined && env.MAIL_FROM === undefined) {
     throw new Error('Set MAIL_FROM beside SMTP_URL: the address that mails come from.');
   }
+  const linksPort = env.LINKS_PORT ?? (env.PORT === 0 ? 0 : env.PORT + 1);
   return {
     host: env.HOST,
     port: env.PORT,
     portIsSet: present.PORT !== undefined,
+    linksPort,
+    linksPortIsSet: env.LINKS_PORT !== undefined,
     logLevel: env.LOG_LEVEL,
     trustedProxies: listed(env.TRUSTED_PROXIES),
     mcpHosts: listed((env.MCP_HOSTS ?? '').toLowerCase()),
@@ -206,8 +216,9 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     contentProviderToken: env.CONTENT_PROVIDER_TOKEN,
     secret: bytesOf(env.ROLLCALL_SECRET),
     previousSecret: bytesOf(env.ROLLCALL_PREVIOUS_SECRET),
-    linksUrl: (env.LINKS_URL ?? `http://${env.HOST}:${env.PORT}`).replace(/\/$/, ''),
+    linksUrl: (env.LINKS_URL ?? `http://${env.HOST}:${linksPort}`).replace(/\/$/, ''),
     linksUrlIsSet: env.LINKS_URL !== undefined,
+    linksFastPath: env.LINKS_FAST_PATH === '1',
     isSandbox: env.ROLLCALL_SANDBOX !== '0',
     smtpUrl: env.SMTP_URL,
     mailFrom: env.MAIL_FROM ?? 'rollcall@localhost',

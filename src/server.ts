@@ -1,13 +1,12 @@
-import { buildApp } from './api/http/app.ts';
 import { readConfig } from './config.ts';
 import { ensureDemo } from './local/demo.ts';
 import { announceRunning, resolveEngines } from './local/engines/running.ts';
 import { ensureSample, heapMbFor, noteSize, sampleSize } from './local/sample.ts';
+import { buildApps } from './process/apps.ts';
 import { readServerOptions, SAMPLE_CREATORS } from './process/commands/server.ts';
 import { startJobs } from './process/jobs.ts';
-import { choosePort, listen, withLinksOn } from './process/listen.ts';
+import { choosePorts, listen, onPorts } from './process/listen.ts';
 import { migrate } from './process/migrate.ts';
-import { assertNode } from './process/node-version.ts';
 import { configuredUrls, openContext } from './process/open-context.ts';
 import { openShutdown, reportFailure } from './process/shutdown.ts';
 import { listening, report, step, welcome } from './process/terminal.ts';
@@ -30,9 +29,8 @@ async function webAppOf(directory: string): Promise<{ webApp?: string }> {
 }
 
 async function main(): Promise<void> {
-  assertNode();
-  const config = readConfig();
-  const port = await choosePort(config, options.port);
+  const configured = readConfig();
+  const config = onPorts(configured, await choosePorts(configured, options.port));
   const creators = options.creators ?? (await sampleSize(config)) ?? SAMPLE_CREATORS;
   const elasticsearchHeapMb = await heapMbFor(config, creators);
   const engines = await resolveEngines(config, ENGINES, {
@@ -43,20 +41,20 @@ async function main(): Promise<void> {
   shutdown.add(() => engines.stop());
   const urls = configuredUrls(engines);
   if (engines.embedded) shutdown.add(await announceRunning(config.directory, { urls }));
-  const { context, readClock, close } = openContext(withLinksOn(config, port), urls);
+  const { context, readClock, close } = openContext(config, urls);
   shutdown.add(close);
 
   await step('Migrating', () => migrate(context, report));
   await readClock();
-  const { fastify } = await buildApp(context, await webAppOf(config.directory));
+  const apps = await buildApps(context, await webAppOf(config.directory));
   // Nobody else runs a worker beside embedded engines.
   if (engines.embedded) shutdown.add(startJobs(context, urls.redis).stop);
-  shutdown.add(() => fastify.close());
-  const url = await listen(fastify, config, port);
+  shutdown.add(apps.close);
+  const { url, linksUrl } = await listen(apps, config);
   // One that is being stopped takes its announcement back, and not again.
-  if (engines.embedded && !shutdown.isEnding()) await announceRunning(config.directory, { url, urls });
+  if (engines.embedded && !shutdown.isEnding()) await announceRunning(config.directory, { url, linksUrl, urls });
   const demo = config.urls.postgres ? undefined : await ensureDemo(context, url);
-  listening(url);
+  listening(url, linksUrl);
   await engines.embedded?.started('elasticsearch');
   if (!config.urls.elasticsearch) await ensureSample(context, creators, options.creators !== undefined);
   await noteSize(config, context.elastic);

@@ -2,20 +2,23 @@ import type { PageLinks } from '../access/page-tokens.ts';
 import type { Config } from '../config.ts';
 import type { Directory } from '../directory/directory.ts';
 import type { ClickHouse } from '../engines/clickhouse/open.ts';
-
 import type { Elastic } from '../engines/elastic/open.ts';
 import type { FileStore } from '../engines/files/store.ts';
 import type { Mailer } from '../engines/mail/open.ts';
 import type { Postgres } from '../engines/postgres/open.ts';
 import type { Redis } from '../engines/redis/open.ts';
+import type { OlderItem } from '../outbox/events.ts';
 import type { Clock } from '../values/clock.ts';
 import type { Log } from '../values/log.ts';
+import type { RepeatedFailures } from '../values/repeated-failures.ts';
 import type { Secrets } from '../values/secrets.ts';
 
 /** What every operation is given: the engines and the process's own facts, as one plain value. */
 export interface Context {
   config: Config;
   log: Log;
+  /** For what is done again and again: a job, an item of one, an attempt. */
+  failures: RepeatedFailures;
   clock: Clock;
   postgres: Postgres;
   redis: Redis;
@@ -28,6 +31,8 @@ export interface Context {
   mailer: Mailer;
   /** Makes and reads the links of creators' pages. */
   pageLinks: PageLinks;
+  /** What webhooks of the older interface carry. */
+  olderItem: OlderItem;
   /** Aborted when the process begins to stop: a call that waits is answered at once. */
   stopping: AbortController;
 }

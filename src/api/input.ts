@@ -77,23 +77,22 @@ export interface Input<Params, Query, Body> {
   ignored: readonly string[];
 }
 
-const takesNoBody = (shape: z.ZodType): boolean =>
-  shape instanceof z.ZodObject && Object.keys(shape.shape).length === 0;
+/** Without fields, or a POST of which no field must be given: an action that was asked for as it is. */
+const mayBeBare = ({ method, body }: { method: string; body: z.ZodType }): boolean =>
+  body instanceof z.ZodObject &&
+  (Object.keys(body.shape).length === 0 || (method === 'POST' && body.safeParse({}).success));
 
 /** Applies an operation's three shapes to what a request carries. */
 export function readInput<P extends z.ZodType, Q extends z.ZodObject, B extends z.ZodType>(
-  declared: { params: P; query: Q; body: B },
+  declared: { method: string; params: P; query: Q; body: B },
   raw: RawInput,
 ): Input<z.output<P>, z.output<Q>, z.output<B>> {
   const { values, ignored, problems } = readQuery(declared.query, raw.query);
   const params = declared.params.safeParse(raw.params, { reportInput: true });
   const query = declared.query.safeParse(values, { reportInput: true });
-  const body = declared.body.safeParse(
-    takesNoBody(declared.body) ? (raw.body === undefined ? {} : raw.body) : raw.body,
-    {
-      reportInput: true,
-    },
-  );
+  const body = declared.body.safeParse(raw.body === undefined && mayBeBare(declared) ? {} : raw.body, {
+    reportInput: true,
+  });
   problems.push(...problemsOf(params), ...problemsOf(query), ...problemsOf(body), ...unstorable(raw));
   if (!params.success || !query.success || !body.success || problems.length > 0) throw validationError(problems);
   for (const name of unknownFields(declared.body, raw.body, 'body')) {

@@ -117,8 +117,8 @@ export interface Circumstances {
   setHeader: SetHeader;
   /** An agent calls, by MCP. */
   byAgent?: boolean | undefined;
-  /** Refuses a change within its own transaction, such as by the policy of agents. */
-  guard?: ((work: Work) => Promise<void>) | undefined;
+  /** Stands around a change within its transaction, and may refuse it by what it did, such as by the policy of agents. */
+  guard?: ((work: Work, change: (work: Work) => Promise<Buffer>) => Promise<Buffer>) | undefined;
 }
 
 /** JSON as bytes, or CSV as a stream. */

@@ -76,7 +76,11 @@ function codeOf(issue: Issue): string {
   return issue.code;
 }
 
+/** Fields whose value no answer repeats. */
+const SECRETS: ReadonlySet<PropertyKey | undefined> = new Set(['token', 'secret', 'webhook_secret']);
+
 function messageOf(issue: Issue, code: string): string {
+  if (code !== 'required' && SECRETS.has(issue.path.at(-1))) return `${expectation(issue)}.`;
   if (issue.code === 'custom') {
     // A rule between fields looks at the whole body, and says itself what it wants.
     const isOfFields = isWhole(issue.input) || code === 'required';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { EVENT_PAYLOADS } from '../outbox/events.ts';
+import { EVENT_PAYLOADS, type OlderItem } from '../outbox/events.ts';
 import { CampaignPayload, ShipmentPayload } from '../outbox/payloads.ts';
-import type { OlderItem } from '../resources/webhooks/fan-out.ts';
 import { legacyCampaign, legacyCommission, legacyShipment } from './items.ts';
 
 /** The older form of what events carry, by the noun that an event's name begins with; every other item is the same. */

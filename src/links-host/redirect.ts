@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context } from '../api/context.ts';
+import { openSenders } from '../api/http/sender.ts';
 import type { Metrics } from '../api/metrics.ts';
 import { contentPolicy } from '../pages/kit/page.ts';
 import { openRepeatedFailures } from '../values/repeated-failures.ts';
 import { type Destination, openDestinations } from './destinations.ts';
 import { openRecorder } from './recorder.ts';
 import { rowOf } from './row.ts';
-import type { Sender } from './sender.ts';
 import { mint } from './token.ts';
 import { laterPage, unknownLinkPage } from './unknown-link-page.ts';
 import { type Asked, openVisits, type VisitHeaders } from './visit.ts';
@@ -22,7 +22,7 @@ export interface LinkRequest extends Pick<IncomingMessage, 'method' | 'url' | 's
 /** Answers it, once. `fields` are the headers' lines as they are sent, each with its end: cheaper than what is put together. */
 export type Send = (status: number, fields: string, body?: string) => void;
 
-export type Redirect = (request: LinkRequest, sender: Sender, send: Send) => void;
+export type Redirect = (request: LinkRequest, send: Send) => void;
 
 function slugOf(url: string): string {
   const query = url.indexOf('?', REDIRECTS.length);
@@ -56,6 +56,7 @@ function sendTo(send: Send, url: string, cookie: string | undefined, isRecorded:
 /** Links of creators: the visitor is sent on as soon as the click is durable, or after a second without Redis. */
 export function openRedirect(context: Context, metrics: Metrics): Redirect {
   const { clock, config, secrets, redis, log } = context;
+  const senderOf = openSenders(config.trustedProxies);
   const failures = openRepeatedFailures(log, clock);
   const clickKey = secrets.key('click');
   const destinations = openDestinations(context);
@@ -84,11 +85,13 @@ export function openRedirect(context: Context, metrics: Metrics): Redirect {
     });
   }
 
-  return ({ method, url = '', headers }, { address, isTrusted }, send) => {
+  const redirect: Redirect = (request, send) => {
+    const { method, url = '', headers } = request;
     if (!isRead(method)) {
       redirects.not_allowed += 1;
       return sendPage(send, 405, unknownLinkPage(), 'Allow: GET, HEAD');
     }
+    const { address, isTrusted } = senderOf(request);
     const answer = (destination: Destination | undefined) => {
       if (!destination) sendUnknown(send);
       else sendOn(send, { atMs: clock.now().getTime(), method, headers, address, isTrusted }, destination);
@@ -100,5 +103,14 @@ export function openRedirect(context: Context, metrics: Metrics): Redirect {
       failures.failed('looking up links', error);
       sendPage(send, 503, laterPage(), 'Retry-After: 2');
     });
+  };
+
+  return (request, send) => {
+    try {
+      redirect(request, send);
+    } catch (error) {
+      log.error({ err: error }, 'a redirect failed');
+      request.socket.destroy();
+    }
   };
 }

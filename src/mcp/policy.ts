@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Context } from '../api/context.ts';
 import type { Json } from '../api/openapi/schema.ts';
-import type { Operation } from '../api/operation.ts';
+import type { Circumstances, Operation } from '../api/operation.ts';
 import type { Work } from '../api/work.ts';
 import { getPolicy, lockPolicy, type PolicyRow, sumPayouts } from '../resources/agent-policy/queries.ts';
 import { getBrandCurrency } from '../resources/brands/queries.ts';
@@ -41,27 +41,38 @@ function assertRate({ highestRatePpm }: PolicyRow, args: Json): void {
   if (tooHigh !== undefined) throw refused('highest_rate', `${tooHigh} % is above the highest rate, ${most} %.`);
 }
 
-const Paying = z.object({ amount: z.number(), currency: z.string().optional() });
+const Paid = z.object({ amount: z.number(), currency: z.string(), created_at: z.string() });
+const Answered = z.object({
+  data: z.union([z.object({ payouts: z.array(Paid) }), Paid.transform((one) => ({ payouts: [one] }))]),
+});
 
-/** What a payment may be: within the sum of a day, and below what a person must decide. */
-async function assertSum(policy: PolicyRow, { db, brandId, now }: Work, args: Json, isPlan: boolean): Promise<void> {
-  const paying = Paying.safeParse(args);
+/** The payouts that a change has just made: its answer says what they come to, also where its arguments do not. */
+function madeBy({ now }: Work, answer: Buffer) {
+  const { data } = Answered.parse(JSON.parse(answer.toString()));
+  return data.payouts.filter(({ created_at: at }) => at === now.toISOString());
+}
+
+/** What is paid may be: within the sum of a day, and below what a person must decide. */
+async function assertSums(policy: PolicyRow, work: Work, answer: Buffer): Promise<void> {
+  const { db, brandId, now } = work;
   const { payoutsPerDayMinor, personAboveMinor } = policy;
-  if (!paying.success || isPlan || (payoutsPerDayMinor === null && personAboveMinor === null)) return;
+  const made = madeBy(work, answer);
+  if (made.length === 0 || (payoutsPerDayMinor === null && personAboveMinor === null)) return;
   const currency = await getBrandCurrency(db, brandId);
-  const amount = toMinor(paying.data.amount, currency) ?? Number.POSITIVE_INFINITY;
-  if (paying.data.currency !== undefined && paying.data.currency !== currency) {
+  if (made.some((payout) => payout.currency !== currency)) {
     throw refused('currency', `sums are weighed in ${currency} alone; plan it for a person (mode "plan").`);
   }
-  if (personAboveMinor !== null && amount > personAboveMinor) {
+  const amounts = made.map(({ amount }) => toMinor(amount, currency) ?? Number.POSITIVE_INFINITY);
+  if (personAboveMinor !== null && amounts.some((amount) => amount > personAboveMinor)) {
     const limit = formatMoney(personAboveMinor, currency);
     throw refused('person_above', `a payout above ${limit} needs a person; plan it (mode "plan").`);
   }
   if (payoutsPerDayMinor === null) return;
   const today = new Date(Math.floor(now.getTime() / DAY_MS) * DAY_MS);
   const paid = await sumPayouts(db, brandId, currency, today);
-  if (paid + amount <= payoutsPerDayMinor) return;
-  const [limit, already] = [payoutsPerDayMinor, paid].map((minor) => formatMoney(minor, currency));
+  if (paid <= payoutsPerDayMinor) return;
+  const before = paid - amounts.reduce((sum, amount) => sum + amount, 0);
+  const [limit, already] = [payoutsPerDayMinor, before].map((minor) => formatMoney(minor, currency));
   throw refused('payouts_per_day', `at most ${limit} a day, of which ${already} are paid; plan it (mode "plan").`);
 }
 
@@ -87,15 +98,20 @@ export async function assertMayCall(context: Context, brandId: string, operation
   }
 }
 
-/** Within the change's own transaction, on the locked policy: of two payouts at once each sees the other. */
-export function guardOf(operation: Operation, args: Json): (work: Work) => Promise<void> {
+/**
+ * Runs a change within its own transaction on the locked policy, so that of two payouts at once each sees the other; what
+ * it has paid is weighed before it is committed. A plan pays nothing: a person decides on it.
+ */
+export function guardOf(operation: Operation, args: Json): NonNullable<Circumstances['guard']> {
   const isPlan = args.mode === 'plan';
-  return async (work) => {
+  return async (work, change) => {
     const policy = await lockPolicy(work.db, work.brandId);
     assertTool(policy, operation);
     assertRate(policy, args);
-    if (!operation.hints.moneyOut) return;
+    if (!operation.hints.moneyOut) return await change(work);
     if (!policy.moneyOut) throw refused('money_out', 'agents may not pay anybody.');
-    await assertSum(policy, work, args, isPlan);
+    const answer = await change(work);
+    if (!isPlan) await assertSums(policy, work, answer);
+    return answer;
   };
 }

@@ -49,6 +49,9 @@ export type Emit = <Name extends EventName>(event: Name, data: EventPayload<Name
 /** The interface that a subscription was made on. */
 export type Variant = 'current' | 'legacy';
 
+/** An event's data in the form of the older interface. */
+export type OlderItem = (fact: string, data: unknown) => unknown;
+
 /** The names under which a fact is shown to a variant's subscribers; a fact without one is not shown there. */
 export const SHOWN_AS = {
   current: {

@@ -1,5 +1,4 @@
 import type { Context } from '../api/context.ts';
-import { olderItem } from '../legacy/events.ts';
 import type { Consumer } from '../outbox/relay.ts';
 import { briefCompletion } from '../resources/briefs/consumer.ts';
 import { approvedTracking } from '../resources/content/consumer.ts';
@@ -20,5 +19,5 @@ export const consumersOf = (context: Context): readonly Consumer[] => [
   profiles(context),
   briefCompletion(context),
   approvedTracking(context),
-  webhookConsumer(context.clock, olderItem),
+  webhookConsumer(context.clock, context.olderItem),
 ];

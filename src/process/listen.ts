@@ -1,58 +1,98 @@
+import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
+import type { Apps } from './apps.ts';
 
 const NEXT_PORTS = 50;
+
+export interface Ports {
+  port: number;
+  linksPort: number;
+}
 
 function isTaken(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
 }
 
-const taken = (host: string, port: number) =>
-  new Error(`Port ${port} on ${host} is taken; choose another with --port or PORT.`);
+const taken = (host: string, port: number, { name, setBy }: Listener) =>
+  new Error(`Port ${port} on ${host}${name} is taken; choose another with ${setBy}.`);
 
-async function isFree(host: string, port: number): Promise<boolean> {
+interface Listener {
+  /** How errors call it. */
+  name: string;
+  setBy: string;
+}
+const API: Listener = { name: '', setBy: '--port or PORT' };
+const LINKS: Listener = { name: ', of the links host,', setBy: 'LINKS_PORT' };
+
+/** The port when it is free, of 0 any that is. */
+async function freePort(host: string, port: number): Promise<number | undefined> {
   const server = createServer().listen(port, host);
   try {
     await once(server, 'listening');
-    return true;
+    const address = server.address();
+    return typeof address === 'object' ? address?.port : undefined;
   } catch (error) {
-    if (isTaken(error)) return false;
+    if (isTaken(error)) return undefined;
     throw error;
   } finally {
     server.close();
   }
 }
 
-/**
- * The port to listen on, known before anything that names it is opened. One that was asked for and is taken is an error;
- * the default moves on to the next free one, said aloud.
- */
-export async function choosePort(config: Config, requested: number | undefined): Promise<number> {
-  const { host } = config;
-  const first = requested ?? config.port;
-  const isFixed = requested !== undefined || config.portIsSet;
+/** One that was asked for and is taken is an error; a default moves on to the next free one, said aloud. */
+async function choose(
+  host: string,
+  listener: Listener,
+  { first, isFixed, besides }: { first: number; isFixed: boolean; besides?: number },
+): Promise<number> {
   for (let port = first; port < first + NEXT_PORTS; port += 1) {
-    if (port === 0 || (await isFree(host, port))) {
-      if (port !== first) process.stderr.write(`Port ${first} is taken; listening on ${port}.\n`);
-      return port;
+    const found = port === besides ? undefined : await freePort(host, port);
+    if (found !== undefined) {
+      if (port !== first && first !== 0) {
+        process.stderr.write(`Port ${first}${listener.name} is taken; listening on ${port}.\n`);
+      }
+      return found;
     }
-    if (isFixed) throw taken(host, port);
+    if (isFixed) throw taken(host, port, listener);
   }
-  throw new Error(`The ports ${first} to ${first + NEXT_PORTS - 1} on ${host} are all taken; choose one with --port.`);
+  throw new Error(
+    `The ports ${first} to ${first + NEXT_PORTS - 1} on ${host} are all taken; choose one with ${listener.setBy}.`,
+  );
 }
 
-/** The same with links on this port, where no `LINKS_URL` says otherwise. */
-export function withLinksOn(config: Config, port: number): Config {
-  return config.linksUrlIsSet ? config : { ...config, linksUrl: `http://${config.host}:${port}` };
+/** The ports to listen on, known before anything that names them is opened. The links host's default is the one after. */
+export async function choosePorts(config: Config, requested: number | undefined): Promise<Ports> {
+  const { host, portIsSet, linksPortIsSet } = config;
+  const first = requested ?? config.port;
+  const port = await choose(host, API, { first, isFixed: requested !== undefined || portIsSet });
+  const next = first === 0 ? 0 : port + 1;
+  const firstOfLinks = linksPortIsSet ? config.linksPort : next;
+  const linksPort = await choose(host, LINKS, { first: firstOfLinks, isFixed: linksPortIsSet, besides: port });
+  return { port, linksPort };
 }
 
-/** Listens and returns the URL. */
-export async function listen(fastify: FastifyInstance, { host }: Config, port: number): Promise<string> {
-  try {
-    return await fastify.listen({ host, port });
-  } catch (error) {
-    throw isTaken(error) ? taken(host, port) : error;
-  }
+/** The same on these ports, with links on theirs where no `LINKS_URL` says otherwise. */
+export function onPorts(config: Config, ports: Ports): Config {
+  const linksUrl = config.linksUrlIsSet ? config.linksUrl : `http://${config.host}:${ports.linksPort}`;
+  return { ...config, ...ports, linksUrl };
+}
+
+/** Listens on both ports and returns their URLs. */
+export async function listen(
+  { api, links }: Apps,
+  { host, port, linksPort }: Config,
+): Promise<{ url: string; linksUrl: string }> {
+  // Of `localhost` Fastify would listen on every address, on all but the first without our bounds.
+  const address = host === 'localhost' ? (await lookup(host)).address : host;
+  const listenOn = async (app: Apps['api'], on: number, listener: Listener) => {
+    try {
+      return await app.listen({ host: address, port: on });
+    } catch (error) {
+      throw isTaken(error) ? taken(host, on, listener) : error;
+    }
+  };
+  const linksUrl = await listenOn(links, linksPort, LINKS);
+  return { linksUrl, url: await listenOn(api, port, API) };
 }

@@ -11,8 +11,10 @@ import { openFiles } from '../engines/files/open.ts';
 import { openMailer } from '../engines/mail/open.ts';
 import { openPostgres } from '../engines/postgres/open.ts';
 import { openRedis } from '../engines/redis/open.ts';
+import { olderItem } from '../legacy/events.ts';
 import { type Clock, systemClock } from '../values/clock.ts';
 import type { Log } from '../values/log.ts';
+import { openRepeatedFailures } from '../values/repeated-failures.ts';
 import { readSecrets } from '../values/secrets.ts';
 import { openSandboxClock } from './sandbox-clock.ts';
 
@@ -79,8 +81,9 @@ export function openContext(
   const pageLinks = openPageLinks(config, secrets);
   return {
     context: {
-      ...{ config, log, clock: clock ?? sandbox?.clock ?? systemClock },
-      ...{ postgres, redis, elastic, directory, clickhouse, secrets, files, mailer, pageLinks },
+      ...{ config, log, failures: openRepeatedFailures(log, systemClock) },
+      clock: clock ?? sandbox?.clock ?? systemClock,
+      ...{ postgres, redis, elastic, directory, clickhouse, secrets, files, mailer, pageLinks, olderItem },
       stopping: new AbortController(),
     },
     readClock: async () => await sandbox?.refresh(),

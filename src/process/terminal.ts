@@ -44,8 +44,10 @@ export function openProgress(name: string): { update(done: number, phase: string
 }
 
 /** Said as soon as anything is served. */
-export const listening = (url: string): void =>
-  void out.write(`${paint('bold', 'Rollcall')} listens on ${paint('cyan', url)}\n`);
+export const listening = (url: string, linksUrl: string): void =>
+  void out.write(
+    `${paint('bold', 'Rollcall')} listens on ${paint('cyan', url)}, the links host on ${paint('cyan', linksUrl)}\n`,
+  );
 
 /** What to do next, as commands that work when pasted. */
 export function welcome(url: string, demo: DemoKeys | undefined): void {

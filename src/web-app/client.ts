@@ -3,23 +3,27 @@ import path from 'node:path';
 import files from '@fastify/static';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
-/** Our own files alone; nothing inline, nothing from elsewhere. Creators' pictures come over https. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data: blob: https:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "manifest-src 'self'",
-  "media-src 'self' blob: https:",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join('; ');
+/** Our own files alone; nothing inline, nothing from elsewhere but brands' files. Creators' pictures come over https. */
+function contentPolicy(linksUrl: string): string {
+  const files = new URL(linksUrl).origin;
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    `img-src 'self' data: blob: https: ${files}`,
+    "font-src 'self'",
+    "connect-src 'self'",
+    "manifest-src 'self'",
+    `media-src 'self' blob: https: ${files}`,
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
 
-/** The built client under /app: assets by their digests for ever, the page itself asked for anew. */
-export async function clientRoutes(app: FastifyInstance, folder: string): Promise<void> {
+/** The built client under /app: assets by their digests for ever, the page itself asked for anew. Files are on the links host. */
+export async function clientRoutes(app: FastifyInstance, folder: string, linksUrl: string): Promise<void> {
+  const policy = contentPolicy(linksUrl);
   const page = readFileSync(path.join(folder, 'index.html'));
   await app.register(files, {
     root: path.join(folder, 'assets'),
@@ -35,7 +39,7 @@ export async function clientRoutes(app: FastifyInstance, folder: string): Promis
   const send = (_request: unknown, reply: FastifyReply) =>
     reply
       .headers({
-        'content-security-policy': CONTENT_SECURITY_POLICY,
+        'content-security-policy': policy,
         'referrer-policy': 'same-origin',
         'cross-origin-opener-policy': 'same-origin',
         'permissions-policy': 'camera=(), microphone=(), geolocation=()',

@@ -49,6 +49,14 @@ function readBody<T extends z.ZodType>(shape: T, { body }: FastifyRequest): z.ou
   return read.data;
 }
 
+/** A mail's link: the token goes behind the `#`, and is used up by the page's button alone. `originOf`: where the web app is. */
+export function entranceRoute(app: FastifyInstance, originOf: (request: FastifyRequest) => string): void {
+  app.get('/enter/:token', async (request, reply) => {
+    const { data } = Entrance.safeParse(request.params);
+    return reply.redirect(`${originOf(request)}/app/sign-in${data ? `#${data.token}` : ''}`, 303);
+  });
+}
+
 /** Signing in and out: the only thing of the web app that is no operation of the API. */
 export function webAppRoutes(app: FastifyInstance, context: Context, metrics: Metrics): void {
   const { postgres, redis, clock } = context;
@@ -81,12 +89,6 @@ export function webAppRoutes(app: FastifyInstance, context: Context, metrics: Me
     await assertAllowed(request, reply);
     await mailSignInLinks(context, readBody(Address, request).email, request.id);
     return reply.code(202).send({ data: { mailed: true } });
-  });
-
-  /** A mail's link: the token goes behind the `#`, and is used up by the page's button alone. */
-  app.get('/enter/:token', async (request, reply) => {
-    const { data } = Entrance.safeParse(request.params);
-    return reply.redirect(`${context.config.apiUrl ?? ''}/app/sign-in${data ? `#${data.token}` : ''}`, 303);
   });
 
   app.post('/app/session/passkey/challenge', options, async (request, reply) => {

@@ -93,7 +93,6 @@ describe('what Node would refuse without a body', () => {
     ['HTTP/1.1 without a Host header', ['GET /v1/creators/search HTTP/1.1'], 400, 'BAD_REQUEST'],
     ['a short link without a Host header', ['GET /r/x HTTP/1.1'], 400, 'BAD_REQUEST'],
     ['an expectation', ['GET /v1/creators/search HTTP/1.1', 'host: x', 'expect: foo'], 417, 'NOT_ACCEPTABLE'],
-    ['CONNECT', ['CONNECT example.com:443 HTTP/1.1', 'host: example.com:443'], 405, 'METHOD_NOT_ALLOWED'],
   ])('%s is answered in the same form, counted by address', async (_what, lines, status, code) => {
     const from = `x-forwarded-for: ${someAddress()}`;
     const answer = await exchange([...lines, from, 'x-request-id: my-request-0001']);
@@ -106,6 +105,17 @@ describe('what Node would refuse without a body', () => {
       expect(answer.head.toLowerCase().split('\r\n')).toContain(header);
     }
     expect((await exchange([...lines, from])).head).toContain('x-ratelimit-remaining: 98');
+  });
+
+  it('CONNECT ends the connection: this is no proxy', async () => {
+    const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
+    let said = '';
+    socket.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+    socket.write('CONNECT example.com:443 HTTP/1.1\r\nhost: example.com:443\r\n\r\n');
+    await once(socket, 'close');
+    expect(said).toBe('');
   });
 
   it('HTTP/1.0 needs no Host header, and 100-continue is met', async () => {

@@ -22,7 +22,10 @@ afterAll(async () => {
 const HEALTH = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
 const FORM = 'POST /apply/x HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n';
 
-describe('a request that does not come to its end', () => {
+describe.each([
+  ['the API', () => app.url],
+  ['the links host', () => app.links],
+])('a request to %s that does not come to its end', (_what, urlOf) => {
   it.each([
     ['a letter', 'G', []],
     ['the head of a short link', 'GET /r/spring HTTP/1.1\r\nHost: x\r\n', []],
@@ -31,7 +34,7 @@ describe('a request that does not come to its end', () => {
     ['a body', `${FORM}Content-Length: 9\r\n\r\nname=`, []],
   ])('is told so after a while, and its connection ended: of %s %j', async (_what, text, before) => {
     let said = '';
-    const socket = connect({ port: Number(new URL(app.url).port), host: '127.0.0.1', allowHalfOpen: true });
+    const socket = connect({ port: Number(new URL(urlOf()).port), host: '127.0.0.1', allowHalfOpen: true });
     sockets.push(socket);
     let isReset = false;
     socket.on('data', (chunk: Buffer) => {

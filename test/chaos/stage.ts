@@ -22,6 +22,8 @@ const NOWHERE = 'http://127.0.0.1:9';
 export interface Stage {
   /** Of the API, the same after each start. */
   url: string;
+  /** Of its links host. */
+  links: string;
   context: Context;
   /** `kill -9`. */
   kill(victim: Victim): Promise<void>;
@@ -58,11 +60,12 @@ function reviverOf(engines: EmbeddedEngines, url: string) {
 export async function openStage({ dataName, cert }: { dataName: string; cert: string }): Promise<Stage> {
   const { directory, java } = readConfig();
   const url = `http://127.0.0.1:${await findFreePort()}`;
+  const links = `http://127.0.0.1:${await findFreePort()}`;
   const report = () => undefined;
   const engines = await startEmbedded({ directory, dataName, only: ENGINES, elasticsearchHeapMb: 512, java, report });
   const { postgres = '', redis = '', clickhouse = '' } = engines.urls;
   const settings = {
-    ...{ LOG_LEVEL: 'error', ROLLCALL_SECRET: SECRET, LINKS_URL: url },
+    ...{ LOG_LEVEL: 'error', ROLLCALL_SECRET: SECRET, LINKS_URL: links },
     // Visitors tell their addresses.
     ...{ OUTBOUND_ALLOW: '127.0.0.1', TRUSTED_PROXIES: '127.0.0.1' },
   };
@@ -72,7 +75,8 @@ export async function openStage({ dataName, cert }: { dataName: string; cert: st
   await migratePostgres(context.postgres.db);
   await migrateClickHouse(context.clickhouse);
   const env = {
-    ...{ PATH: java.searchPath, ROLLCALL_DIR: directory, ...settings, PORT: new URL(url).port },
+    ...{ PATH: java.searchPath, ROLLCALL_DIR: directory, ...settings },
+    ...{ PORT: new URL(url).port, LINKS_PORT: new URL(links).port },
     ...{ DATABASE_URL: postgres, REDIS_URL: redis, CLICKHOUSE_URL: clickhouse, ELASTICSEARCH_URL: NOWHERE },
   };
   const ours = {
@@ -86,11 +90,12 @@ export async function openStage({ dataName, cert }: { dataName: string; cert: st
     await rm(path.join(engineFolder(directory), dataName), { recursive: true, force: true });
   };
   try {
-    await until('the API to be up', () => isUp(url), 30_000);
+    await until('the API to be up', () => isUp(url), 120_000);
   } catch (error) {
     await stop();
     throw error;
   }
   const falls = () => [...ours.api.falls, ...ours.worker.falls];
-  return { url, context, kill: killerOf(engines, ours), revive: reviverOf(engines, url), falls, close: stop };
+  const kill = killerOf(engines, ours);
+  return { url, links, context, kill, revive: reviverOf(engines, url), falls, close: stop };
 }

@@ -43,7 +43,7 @@ const nothingYet = (ratePercent: number) => ({
   ...{ conversions: 0, revenueMinor: 0, pendingMinor: 0 },
 });
 
-async function openBrand(app: { url: string; context: Context }, stores: TestStore[]): Promise<Brand> {
+async function openBrand(app: { url: string; links: string; context: Context }, stores: TestStore[]): Promise<Brand> {
   const desk = await openDesk({ ...app, close: async () => undefined });
   const brand: Brand = { id: desk.brand.id, desk, links: [], codes: [], shops: [] };
   for (const rate of RATES) {
@@ -64,7 +64,7 @@ async function openBrand(app: { url: string; context: Context }, stores: TestSto
 
 const BRANDS = 2;
 
-export async function openWorld(app: { url: string; context: Context }): Promise<World> {
+export async function openWorld(app: { url: string; links: string; context: Context }): Promise<World> {
   const stores: TestStore[] = [];
   const brands: Brand[] = [];
   for (let i = 0; i < BRANDS; i += 1) brands.push(await openBrand(app, stores));

@@ -4,12 +4,12 @@ import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Context } from '../../src/api/context.ts';
-import { buildApp } from '../../src/api/http/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { migrateClickHouse } from '../../src/engines/clickhouse/migrate.ts';
 import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import { engineFolder } from '../../src/local/engines/folder.ts';
 import { resolveEngines } from '../../src/local/engines/running.ts';
+import { buildApps } from '../../src/process/apps.ts';
 import { configuredUrls, openContext } from '../../src/process/open-context.ts';
 import { readFlags } from '../check/flags.ts';
 import { makeBrand } from '../harness/app.ts';
@@ -73,15 +73,15 @@ async function fuzzApp(context: Context, program: string): Promise<string[]> {
   await migrateClickHouse(context.clickhouse);
   const index = await putDirectory(context.elastic, context.config.directoryAlias, sample());
   const brand = await makeBrand(context, { plan: 'enterprise', credits: CREDITS });
-  const { fastify } = await buildApp(context);
-  const url = await fastify.listen({ host: '127.0.0.1', port: 0 });
+  const apps = await buildApps(context);
+  const url = await apps.api.listen({ host: '127.0.0.1', port: 0 });
   const failed: string[] = [];
   for (const kind of ['brand', 'data'] as const) {
     report(`\nSchemathesis with ${kind} keys:`);
     const keys = await Promise.all(Array.from({ length: KEYS }, () => brand.key(kind)));
     if (!(await fuzz(program, url, keys, ONLY[kind]))) failed.push(`${kind} keys`);
   }
-  await fastify.close();
+  await apps.close();
   await context.elastic.client.indices.delete({ index });
   return failed;
 }

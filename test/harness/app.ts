@@ -9,11 +9,11 @@ import { settle } from '../../src/access/credits/settle.ts';
 import { createKey } from '../../src/access/keys/actions.ts';
 import { getSubscription } from '../../src/access/keys/queries.ts';
 import type { Context } from '../../src/api/context.ts';
-import { buildApp } from '../../src/api/http/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { migrateClickHouse } from '../../src/engines/clickhouse/migrate.ts';
 import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import type { KeyKind, PlanName, SubscriptionStatus } from '../../src/engines/postgres/tables.ts';
+import { buildApps } from '../../src/process/apps.ts';
 import { openContext } from '../../src/process/open-context.ts';
 import { createBrand, setPlan } from '../../src/resources/brands/actions.ts';
 import { listSubscriptions } from '../../src/resources/brands/queries.ts';
@@ -33,6 +33,8 @@ export const unique = (prefix: string): string => `${prefix}-${randomBytes(6).to
 
 export interface TestApp {
   url: string;
+  /** Where its links host listens. */
+  links: string;
   context: Context;
   close(): Promise<void>;
 }
@@ -52,13 +54,15 @@ export async function startApp(
   const { context, close } = openContext(config, { ...engineUrls(), ...options.urls }, options.clock);
   if (!options.urls?.postgres) await migratePostgres(context.postgres.db);
   if (!options.urls?.clickhouse) await migrateClickHouse(context.clickhouse);
-  const { fastify } = await buildApp(context, options.webApp === undefined ? {} : { webApp: options.webApp });
-  const url = await fastify.listen({ host: '127.0.0.1', port: 0 });
+  const apps = await buildApps(context, options.webApp === undefined ? {} : { webApp: options.webApp });
+  const url = await apps.api.listen({ host: '127.0.0.1', port: 0 });
+  const links = await apps.links.listen({ host: '127.0.0.1', port: 0 });
   return {
     url,
+    links,
     context,
     close: async () => {
-      await fastify.close();
+      await apps.close();
       await close();
     },
   };
@@ -166,6 +170,8 @@ export interface RollcallProcess {
 
 export interface ServerProcess extends RollcallProcess {
   url: string;
+  /** Where its links host listens. */
+  links: string;
 }
 
 /** A script of ours as a process of its own, on the test's engines. `said` is what it wrote to stderr. */
@@ -204,9 +210,10 @@ export function startScript(
 
 /** `node src/server.ts` as a process of its own, on the test's engines. */
 export async function startServer(alias: string, env: NodeJS.ProcessEnv = {}): Promise<ServerProcess> {
-  const port = await freePort();
-  const server = startScript('src/server.ts', { PORT: String(port), DIRECTORY_ALIAS: alias, ...env });
-  const url = `http://127.0.0.1:${port}`;
+  const [port, linksPort] = [await freePort(), await freePort()];
+  const ports = { PORT: String(port), LINKS_PORT: String(linksPort) };
+  const server = startScript('src/server.ts', { ...ports, DIRECTORY_ALIAS: alias, ...env });
+  const [url, links] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${linksPort}`];
   await until(`the server on ${url}`, async () => {
     if (server.child.exitCode !== null) throw new Error(`The server ended: ${server.said()}`);
     return await fetch(`${url}/healthz`).then(
@@ -214,7 +221,7 @@ export async function startServer(alias: string, env: NodeJS.ProcessEnv = {}): P
       () => false,
     );
   });
-  return { ...server, url };
+  return { ...server, url, links };
 }
 
 /** `node src/worker.ts` as a process of its own, on the test's engines. */

@@ -37,13 +37,13 @@ export interface Click {
 
 /** Clicks as a phone's browser does, unless told otherwise. */
 export async function click(
-  app: { url: string },
+  app: { links: string },
   slug: string,
   headers: Record<string, string> = {},
   method = 'GET',
 ): Promise<Click> {
   const sent = { 'user-agent': PHONE, ...headers };
-  const answer = await fetch(`${app.url}/r/${slug}`, { method, redirect: 'manual', headers: sent });
+  const answer = await fetch(`${app.links}/r/${slug}`, { method, redirect: 'manual', headers: sent });
   const location = answer.headers.get('location');
   const url = location === null ? undefined : new URL(location);
   return {

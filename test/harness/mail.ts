@@ -62,5 +62,5 @@ export async function mailsOf(
   });
 }
 
-/** A page's link as this app serves it: links are on the links host, which a test's app is not. */
+/** The path of a page's link: with `app.links` before it, as this app serves it. */
 export const pathOf = (link: string): string => new URL(link).pathname;

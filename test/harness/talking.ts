@@ -28,7 +28,7 @@ export async function openTalkDesk(app: TestApp): Promise<TalkDesk> {
     thread: async (id, query = '') => (await call(`${url}/${id}?${query}`, key)).body.data,
     page: async () => {
       const [mail] = await mailsOf(app.context, brand.id);
-      return `${app.url}${pathOf(mail?.links.find((link) => link.includes('/talk/')) ?? '')}`;
+      return `${app.links}${pathOf(mail?.links.find((link) => link.includes('/talk/')) ?? '')}`;
     },
   };
 }

@@ -1,6 +1,5 @@
 import { inWork } from '../../src/api/work.ts';
 import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
-import { olderItem } from '../../src/legacy/events.ts';
 import type { EventName, EventPayload } from '../../src/outbox/events.ts';
 import { relayAll } from '../../src/outbox/relay.ts';
 import { webhookConsumer } from '../../src/resources/webhooks/fan-out.ts';
@@ -28,7 +27,7 @@ export interface Worker {
 /** The part of the worker that webhooks need: relay and delivery. */
 export function startWebhookWorker({ context }: TestApp): Worker {
   const loop = startDelivering(context);
-  const consumer = webhookConsumer(context.clock, olderItem);
+  const consumer = webhookConsumer(context.clock, context.olderItem);
   let isStopping = false;
   const relaying = (async () => {
     while (!isStopping) {

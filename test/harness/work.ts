@@ -47,7 +47,7 @@ export async function openWorkDesk(app: TestApp): Promise<WorkDesk> {
   const creator = await desk.onRoster();
   const campaign = (await send('POST', '/v1/campaigns', { name: 'Launch' })).body.data.id;
   const mails = () => mailsOf(app.context, brand.id);
-  const urlOf = (link: string) => `${app.url}${link.startsWith('/') ? link : pathOf(link) + new URL(link).search}`;
+  const urlOf = (link: string) => `${app.links}${link.startsWith('/') ? link : pathOf(link) + new URL(link).search}`;
   return {
     ...desk,
     ...{ contact, campaign, creator, mails },

@@ -23,7 +23,7 @@ const PADDING = 'x'.repeat(7_000);
 
 /** Asks for each link in turn on a connection of its own, each with a head of 7 kB; in vain, but that is not the point. */
 async function openAsker(slugs: readonly string[]) {
-  const socket = connect({ port: Number(new URL(app.url).port), host: '127.0.0.1', noDelay: true });
+  const socket = connect({ port: Number(new URL(app.links).port), host: '127.0.0.1', noDelay: true });
   await once(socket, 'connect');
   return {
     askAll: async () => {

@@ -4,10 +4,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { drainClicks } from '../../src/links-host/jobs.ts';
 import { openDesk, SHOP } from '../harness/affiliates.ts';
 import { startApp, type TestApp, until } from '../harness/app.ts';
-import { countedClicks, makeLink, ownRedis, PHONE, type TrackedLink } from '../harness/clicks.ts';
+import { click, countedClicks, makeLink, ownRedis, PHONE, type TrackedLink } from '../harness/clicks.ts';
 import { type EngineProxy, startProxy } from '../harness/proxy.ts';
 
 const redisUrl = ownRedis(6);
+/** With the fast path, and without. */
+let fast: TestApp;
+let plain: TestApp;
 let app: TestApp;
 /** Between the app and Redis: while it is held, answers wait. */
 let redis: EngineProxy;
@@ -16,12 +19,14 @@ const sockets: Socket[] = [];
 
 beforeAll(async () => {
   redis = await startProxy(redisUrl);
-  app = await startApp({ urls: { redis: redis.url } });
-  link = await makeLink(await openDesk(app), SHOP);
+  fast = await startApp({ urls: { redis: redis.url } });
+  plain = await startApp({ urls: { redis: redis.url }, env: { LINKS_FAST_PATH: '0' } });
+  link = await makeLink(await openDesk(fast), SHOP);
 });
 afterAll(async () => {
   for (const socket of sockets) socket.destroy();
-  await app?.close();
+  await fast?.close();
+  await plain?.close();
   await redis?.close();
 });
 
@@ -41,7 +46,7 @@ interface Connection {
   socket: Socket;
 }
 
-function open(url = app.url): Connection {
+function open(url = app.links): Connection {
   const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', noDelay: true, allowHalfOpen: true });
   sockets.push(socket);
   let said = '';
@@ -60,12 +65,19 @@ function open(url = app.url): Connection {
   };
 }
 
-describe('a connection', () => {
+describe.each([
+  ['with', () => fast],
+  ['without', () => plain],
+])('a connection to the links host, %s the fast path,', (_what, appOf) => {
+  beforeAll(() => {
+    app = appOf();
+  });
+
   it('carries any number of clicks, each answered as Node answers: the same headers in any case', async () => {
-    const direct = open();
+    const one = open();
     for (let i = 1; i <= 3; i += 1) {
-      direct.write(aClick());
-      expect(await direct.statuses(i)).toEqual(Array(i).fill(302));
+      one.write(aClick());
+      expect(await one.statuses(i)).toEqual(Array(i).fill(302));
     }
     const onNode = open();
     onNode.write(aClick('X-Twice: 1', 'X-Twice: 2'));
@@ -78,9 +90,9 @@ describe('a connection', () => {
         .replace(/(?<=^Date: )\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/m, 'NOW');
       return constant.split('\r\n').sort();
     };
-    expect(headersOf(direct.said())).toEqual(headersOf(onNode.said()));
-    expect(headersOf(direct.said())).toContain('Date: NOW');
-    expect(Date.parse(/Date: (.*)/.exec(direct.said())?.[1] ?? '')).toBeGreaterThan(Date.now() - 5_000);
+    expect(headersOf(one.said())).toEqual(headersOf(onNode.said()));
+    expect(headersOf(one.said())).toContain('Date: NOW');
+    expect(Date.parse(/Date: (.*)/.exec(one.said())?.[1] ?? '')).toBeGreaterThan(Date.now() - 5_000);
   });
 
   it('carries clicks and all else in turn', async () => {
@@ -137,18 +149,6 @@ describe('a connection', () => {
     }
   });
 
-  it('whose visitor sends nothing more is answered, then closed', async () => {
-    const { write, statuses, said, socket } = open();
-    write(aClick());
-    socket.end();
-    expect(await statuses(1)).toEqual([302]);
-    await until('the close', () => socket.readableEnded);
-    expect(said()).toContain('\r\nConnection: close\r\n');
-    const silent = open();
-    silent.socket.end();
-    await until('the close', () => silent.socket.readableEnded);
-  });
-
   it('asks for a link in full, as a proxy may, and for all else', async () => {
     const { write, statuses, said } = open();
     write(aClick().replace(' /r/', ' http://go.example:81/r/'));
@@ -188,10 +188,78 @@ describe('a connection', () => {
   });
 });
 
+describe('the links host', () => {
+  beforeAll(() => {
+    app = fast;
+  });
+
+  it('answers a visitor who sends nothing more, then closes', async () => {
+    const { write, statuses, said, socket } = open();
+    write(aClick());
+    socket.end();
+    expect(await statuses(1)).toEqual([302]);
+    await until('the close', () => socket.readableEnded);
+    expect(said()).toContain('\r\nConnection: close\r\n');
+    const silent = open();
+    silent.socket.end();
+    await until('the close', () => silent.socket.readableEnded);
+  });
+
+  it('answers a hundred requests of a connection that asks for more at once, in order, and ends it', async () => {
+    const { write, statuses, socket } = open();
+    write(aClick().repeat(1_000));
+    await until('the end', () => socket.readableEnded);
+    expect(await statuses(100)).toEqual(Array(100).fill(302));
+  });
+
+  it.each([
+    ['no Host', ['GET /r/x HTTP/1.1'], 400, 'BAD_REQUEST'],
+    ['an expectation', ['GET /r/x HTTP/1.1', 'Host: x', 'Expect: foo'], 417, 'NOT_ACCEPTABLE'],
+    ['another version', ['GET /r/x HTTP/9', 'Host: x'], 400, 'BAD_REQUEST'],
+    ['no such path', ['GET /v1/usage HTTP/1.1', 'Host: x', 'Connection: close'], 404, 'NOT_FOUND'],
+    ['a path that is no text', ['GET /r/%zz HTTP/1.1', 'Host: x', 'Connection: close'], 404, 'NOT_FOUND'],
+    ['a method of RTSP', ['DESCRIBE /r/x RTSP/1.0', 'Host: x'], 404, 'NOT_FOUND'],
+  ])('refuses %s in the form of the API', async (_what, lines, status, code) => {
+    const { write, statuses, said, socket } = open();
+    write(`${lines.join('\r\n')}\r\n\r\n`);
+    expect(await statuses(1)).toEqual([status]);
+    await until('the end', () => socket.readableEnded);
+    expect(said()).toContain(`"code":"${code}"`);
+  });
+
+  it('leads a mail’s link to the web app, which is on the API’s address', async () => {
+    const to = async (from: string) =>
+      (await fetch(`${from}/enter/abc`, { redirect: 'manual' })).headers.get('location');
+    const { config } = app.context;
+    expect(await to(app.links)).toBe(`http://127.0.0.1:${config.port}/app/sign-in#abc`);
+    expect(await to(app.url)).toBe('/app/sign-in#abc');
+  });
+});
+
+describe('an address on the API’s port, where links were before the links host had its own', () => {
+  it('still leads on, sets the cookie and counts the click', async () => {
+    const own = await makeLink(await openDesk(fast), SHOP);
+    const old = await click({ links: fast.url }, own.slug);
+    expect([old.status, old.location?.origin]).toEqual([302, new URL(SHOP).origin]);
+    const again = await click({ links: fast.links }, own.slug, { cookie: old.cookie ?? '' });
+    expect([again.status, again.cookie]).toEqual([302, undefined]);
+    await drainClicks(fast.context);
+    expect(await countedClicks(fast, own.id)).toBe(1);
+  });
+
+  it('refuses other methods with a page, as the links host does', async () => {
+    for (const at of [fast.url, fast.links]) {
+      const { status, headers, text } = await click({ links: at }, link.slug, {}, 'POST');
+      expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+      expect(text).toContain('This link leads nowhere');
+    }
+  });
+});
+
 describe('a server that is closed', () => {
   it('ends idle connections at once, and others with their answer', async () => {
     const own = await startApp({ urls: { redis: redis.url } });
-    const [idle, used, busy, onNode] = [open(own.url), open(own.url), open(own.url), open(own.url)];
+    const [idle, used, busy, onNode] = [open(own.links), open(own.links), open(own.links), open(own.links)];
     used.write(aClick());
     await used.statuses(1);
     redis.freeze();

@@ -39,6 +39,12 @@ describe('a start that cannot succeed', () => {
     const said = `Port ${port} on 127.0.0.1 is taken; choose another with --port or PORT.\n`;
     expect(await run('src/server.ts', ['--port', port])).toEqual({ status: 1, out: '', said });
     expect(await run('src/server.ts', [], { PORT: port })).toEqual({ status: 1, out: '', said });
+    const ofLinks = {
+      status: 1,
+      out: '',
+      said: `Port ${port} on 127.0.0.1, of the links host, is taken; choose another with LINKS_PORT.\n`,
+    };
+    expect(await run('src/server.ts', ['--port', '0'], { LINKS_PORT: port })).toEqual(ofLinks);
     expect(await readdir(directory)).toEqual([]);
     holder.close();
   });
@@ -97,7 +103,9 @@ describe('a running server', () => {
     const server = startScript('src/server.ts', { ...own, DIRECTORY_ALIAS: unique('none') }, ['--port', '0']);
     const file = path.join(directory, 'demo.env');
     await until('the demo’s keys', () => existsSync(file), 60_000);
-    const url = /^ROLLCALL_URL=(.*)$/m.exec(await readFile(file, 'utf8'))?.[1];
+    const demo = await readFile(file, 'utf8');
+    const [url, links] = ['URL', 'LINKS_URL'].map((name) => new RegExp(`^ROLLCALL_${name}=(.*)$`, 'm').exec(demo)?.[1]);
+    expect(links).not.toBe(url);
     const store = await startStore('generic');
     const secrets = path.join(directory, 'store.txt');
     await writeFile(secrets, store.token);
@@ -109,9 +117,12 @@ describe('a running server', () => {
     };
     const said = await connect({});
     const address = /^to (.*)$/m.exec(said)?.[1] ?? said;
-    expect(address.startsWith(`${url}/ingest/generic/int_`), said).toBe(true);
+    expect(address.startsWith(`${links}/ingest/generic/int_`), said).toBe(true);
     const delivery = signedDelivery('generic', store.token, 'order.unknown', {});
     expect((await fetch(address, { method: 'POST', ...delivery })).status).toBe(200);
+    // The address that it was before the links host had a port of its own.
+    const former = `${url}${new URL(address).pathname}`;
+    expect((await fetch(former, { method: 'POST', ...delivery })).status).toBe(200);
     expect(await connect({ LINKS_URL: 'https://go.example' })).toContain('to https://go.example/ingest/generic/int_');
     await store.close();
     await server.stop();

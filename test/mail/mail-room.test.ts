@@ -8,6 +8,7 @@ import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import { listMails } from '../../src/mail/queries.ts';
 import { queueMail } from '../../src/mail/queue.ts';
 import { sendDueMails } from '../../src/mail/sender.ts';
+import { openRepeatedFailures } from '../../src/values/repeated-failures.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 import { runCli } from '../harness/cli.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
@@ -163,6 +164,22 @@ describe('a mail that is not taken', () => {
     expect(error).toContain('ECONNREFUSED');
   });
 
+  it('is one line of the log for all that fail in a minute, without their addresses', async () => {
+    const said: string[] = [];
+    const note = (facts: object, text: string) => void said.push(`${text} ${JSON.stringify(facts)}`);
+    const failures = openRepeatedFailures({ warn: note, info: note }, clock);
+    const closed = { ...app.context, failures, mailer: (await closedApp()).context.mailer };
+    for (const name of ['ann', 'ben', 'zoe']) await queue(`${name}@mail.example`);
+    await sendDueMails(closed);
+    clockMs += 61_000;
+    await sendDueMails(closed);
+    expect(said).toEqual([
+      expect.stringMatching(/^not done yet: sending a mail .*"attempts":1/),
+      expect.stringMatching(/^not done yet: sending a mail .*"attempts":2.*"times":3/),
+    ]);
+    expect(said.join()).not.toContain('@');
+  });
+
   it('is taken over from a sender that died, and what the dead one says later changes nothing', async () => {
     await queue('ann@mail.example');
     const lost = {
@@ -211,7 +228,7 @@ describe('no more mail', () => {
   it('is asked for by the page of a mail and said by its button, and holds for this brand alone', async () => {
     await queue('Zoe@mail.example');
     const [{ links: [link = ''] = [] } = {}] = await mailsOf(app.context, brand.id);
-    const url = app.url + pathOf(link);
+    const url = app.links + pathOf(link);
     const requested = await fetch(url);
     expect([requested.status, await requested.text()]).toEqual([200, expect.stringContaining('Stop these mails')]);
     expect(await queue('zoe@mail.example')).toBe('queued');

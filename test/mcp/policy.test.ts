@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectAgent, errorOf } from '../harness/agent.ts';
 import { type Answer, call, makeBrand, send, startApp, type TestApp, unique } from '../harness/app.ts';
+import { approved, get, makePayer } from '../harness/paying.ts';
+import { makeAssignment } from '../harness/sales.ts';
 
 let app: TestApp;
 const EMAIL = 'ana@example.com';
@@ -40,6 +42,27 @@ test('A sum above what needs a person, and more than a day may have, are refused
   const refused = both.find(({ isError }) => isError);
   expect(refused && errorOf(refused)).toMatchObject({ rule: 'payouts_per_day' });
   await close();
+});
+
+test('A batch of payouts is money out as one payout is: not until it is allowed, each within a person’s limit, all within the day’s', async () => {
+  const payer = await makePayer(app);
+  await approved(payer, { amountMinor: 80_000 });
+  await approved(payer, { amountMinor: 60_000, assignment: await makeAssignment(app.context, payer.brand) });
+  const client = await connectAgent(app.url, payer.key);
+  const pay = (more = {}) =>
+    client.callTool({ name: 'pay_payout_batch', arguments: { method: 'bank_transfer', ...more } });
+  const allow = (policy: object) => send(`${app.url}/v1/agent-policy`, payer.key, 'PATCH', policy);
+  expect(errorOf(await pay())).toMatchObject({ code: 'POLICY_REFUSED', rule: 'money_out' });
+  await allow({ money_out: true, person_above: 70 });
+  expect(errorOf(await pay())).toMatchObject({ rule: 'person_above' });
+  await allow({ person_above: null, payouts_per_day: 139.99 });
+  expect(errorOf(await pay())).toMatchObject({ rule: 'payouts_per_day' });
+  expect((await get(payer, '/v1/payouts')).body.pagination.total).toBe(0);
+  expect((await pay({ mode: 'plan' })).isError).toBeFalsy();
+  await allow({ payouts_per_day: 140 });
+  expect((await pay()).isError).toBeFalsy();
+  expect((await get(payer, '/v1/payouts')).body.pagination.total).toBe(2);
+  await client.close();
 });
 
 test('Tools that are not allowed and rates that are too high are refused to agents, and not to the brand itself', async () => {

@@ -87,15 +87,15 @@ describe('a creator’s statement', () => {
     const [mail] = await mailsOf(app.context, owner.brand.id);
     const path = pathOf(mail?.links[0] ?? '');
     expect(path).toMatch(/^\/statement\//);
-    const page = await (await fetch(app.url + path)).text();
+    const page = await (await fetch(app.links + path)).text();
     expect(page).toContain(late.orderId);
     expect(page).toContain(data.ledger_hash);
     expect(page).not.toContain('jane@');
     expect(await (await fetch(`${app.url}${path}?ask=${late.id}`)).text()).toContain(`Ask about Order ${late.orderId}`);
-    expect((await fetch(app.url + path, formOf({ line: late.id, message: ' ' }))).status).toBe(422);
-    const requested = await fetch(app.url + path, formOf({ line: late.id, message: 'Where is <b>the rest</b>?' }));
+    expect((await fetch(app.links + path, formOf({ line: late.id, message: ' ' }))).status).toBe(422);
+    const requested = await fetch(app.links + path, formOf({ line: late.id, message: 'Where is <b>the rest</b>?' }));
     expect([requested.status, requested.headers.get('location')]).toEqual([303, `${path}?done=sent`]);
-    const twice = await fetch(app.url + path, formOf({ line: late.id, message: 'And now?' }));
+    const twice = await fetch(app.links + path, formOf({ line: late.id, message: 'And now?' }));
     expect(twice.headers.get('location')).toBe(`${path}?done=known`);
     const [dispute, ...others] = (await get(owner, '/v1/disputes?status=open')).body.data;
     expect(others).toEqual([]);
@@ -116,7 +116,7 @@ describe('a creator’s statement', () => {
       `${owner.brand.id}@brand.example: Ann asks about order ${late.orderId}`,
     ]);
     expect(mails.filter((line) => line.includes('answered your question'))).toHaveLength(1);
-    const after = await (await fetch(app.url + path)).text();
+    const after = await (await fetch(app.links + path)).text();
     expect(after).toContain('With the next payout.');
     expect(after).toContain('Where is &lt;b&gt;the rest&lt;/b&gt;?');
     const audit = JSON.stringify((await get(owner, `/v1/audit-log?resource_id=${dispute.id}`)).body);

@@ -86,7 +86,7 @@ describe.skipIf(!hasBrowser('The kit of pages'))('pages of the kit in a real Chr
     const [{ links: [link = ''] = [] } = {}] = await mailsOf(app.context, brand.id);
     const strict = await browser.newPage({ extraHTTPHeaders: { 'x-forwarded-for': someAddress() } });
     strict.on('console', (message) => void complaints.push(message.text()));
-    await strict.goto(app.url + pathOf(link));
+    await strict.goto(app.links + pathOf(link));
     await strict.keyboard.press('Tab');
     await strict.keyboard.press('Enter');
     await strict.getByRole('heading', { name: 'No more mail', exact: true }).waitFor();

@@ -30,7 +30,7 @@ async function makeLink(of = brand): Promise<string> {
 }
 
 async function visit(path: string, headers: Record<string, string> = {}, method = 'GET') {
-  const answer = await fetch(app.url + path, {
+  const answer = await fetch(app.links + path, {
     method,
     headers: { 'x-forwarded-for': someAddress(), ...headers },
     redirect: 'manual',

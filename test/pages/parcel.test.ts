@@ -35,7 +35,7 @@ describe('the page of a parcel', () => {
     await send(`${app.url}/v1/shipments/${id}`, key, 'PATCH', { status: 'shipped' });
     expect((await notify(id)).body.data.mail).toBe('queued');
     const [mail] = await mailsOf(app.context, brand.id);
-    const page = `${app.url}${pathOf(mail?.links.find((link) => link.includes('/parcel/')) ?? '')}`;
+    const page = `${app.links}${pathOf(mail?.links.find((link) => link.includes('/parcel/')) ?? '')}`;
     const shown = await call(page);
     expect([shown.status, shown.body.includes('Serum &lt;3'), shown.body.includes('On its way')]).toEqual([
       200,
@@ -77,7 +77,7 @@ describe('POST /api/brand/shipments/share', () => {
     const { shareId, url } = answer.body;
     expect(shareId).toMatch(/^[0-9A-Za-z]{22}$/);
     expect(answer.headers.get('x-ratelimit-remaining')).not.toBeNull();
-    const page = `${app.url}${pathOf(url)}`;
+    const page = `${app.links}${pathOf(url)}`;
     const shown = await call(page);
     expect(shown.body).toContain('Oakland, CA');
     for (const secret of [creator, 'Secret St', 'private']) expect(shown.body).not.toContain(secret);
@@ -97,7 +97,7 @@ describe('POST /api/brand/shipments/share', () => {
     await ship({ product_description: 'Outside' });
     const share = (body: object) => send(`${app.url}/api/brand/shipments/share`, key, 'POST', body);
     const { url } = (await share({ campaignId: campaign.id, campaignName: 'One' })).body;
-    const { body } = await call(`${app.url}${pathOf(url)}`);
+    const { body } = await call(`${app.links}${pathOf(url)}`);
     expect([body.includes('Inside'), body.includes('Outside')]).toEqual([true, false]);
     const empty = await share({});
     expect([empty.status, empty.body.details[0].field]).toEqual([422, 'title']);

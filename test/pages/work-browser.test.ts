@@ -47,7 +47,7 @@ describe.skipIf(!hasBrowser('The pages of creators in a browser'))('in a real Ch
   const press = (key: string) => page.keyboard.press(key);
   const isFocused = (label: string) =>
     page.getByLabel(label).evaluate((element) => element === element.ownerDocument.activeElement);
-  const openLink = (link: string) => page.goto(`${app.url}${pathOf(link)}${new URL(link).search}`);
+  const openLink = (link: string) => page.goto(`${app.links}${pathOf(link)}${new URL(link).search}`);
 
   /** The page as it is now: nothing is wrong for axe, nothing is wider than the screen, the browser is content. */
   async function expectGood(): Promise<void> {

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { makeBrand, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
 import { makeSale } from '../harness/sales.ts';
+import { connectTestStore, startStore } from '../harness/store.ts';
 import { axe, builtClient, expectToFit, type OpenPage, openWebApp, shoot } from '../harness/web-app.ts';
 
 /** A shop's cart as Shopify's theme API has it. */
@@ -63,36 +64,68 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
     expect(complaints.splice(0)).toEqual([]);
   }
 
-  it('says in words how a store does, and how another is connected', async () => {
+  it('says in words how a store does, where its webhooks go, and how another is connected', async () => {
     for (const [name, where] of [
       ['desktop', open],
       ['phone', phone],
     ] as const) {
       const { page } = where;
       await where.go('/stores');
-      await page.getByText('It has not told us of an order yet').waitFor();
+      await page.getByText('It has not told us of an order yet').first().waitFor();
+      await page.getByText('https://go.example/ingest/').first().waitFor();
       await clean(`stores-${name}`, where);
       await page.getByRole('button', { name: 'Connect a store' }).click();
       const dialog = page.getByRole('dialog', { name: 'Connect a store' });
       for (const provider of ['Another', 'WooCommerce', 'Shopify']) {
         await dialog.getByText(provider, { exact: true }).click();
-        await dialog
-          .getByText(`--brand ${brand.id} --provider ${provider === 'Another' ? 'generic' : provider.toLowerCase()}`)
-          .waitFor();
         await clean(`stores-connect-${provider}-${name}`, where);
       }
       await page.keyboard.press('Escape');
-      await page.getByRole('button', { name: /^Snippet for the theme/ }).click();
-      await page.getByRole('dialog', { name: 'The click of a tracked link' }).waitFor();
-      await clean(`stores-snippet-${name}`, where);
+      await page
+        .getByRole('button', { name: /^Set up/ })
+        .first()
+        .click();
+      await page.getByRole('dialog', { name: 'Set up the store' }).waitFor();
+      await clean(`stores-set-up-${name}`, where);
       await page.keyboard.press('Escape');
     }
   });
 
+  it('connects a store that is there, says which field is wrong where it is not, and disconnects it', async () => {
+    const store = await startStore('woocommerce');
+    store.name = 'Woo and Co';
+    const { page } = phone;
+    await phone.go('/stores');
+    await page.getByRole('button', { name: 'Connect a store' }).click();
+    await page.getByText('WooCommerce', { exact: true }).click();
+    await page.getByRole('textbox', { name: 'Address' }).fill(store.url);
+    await page.getByLabel('Access token').fill('ck_wrong:cs_wrong');
+    await page.getByLabel('Webhook secret').fill('a secret of the shop');
+    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    await page.getByText('is refused by the store').waitFor();
+    expect(await page.getByLabel('Access token').getAttribute('aria-invalid')).toBe('true');
+    await clean('stores-refused-phone', phone);
+    await page.getByLabel('Access token').fill(store.token);
+    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    await page.getByRole('dialog', { name: 'Woo and Co is connected' }).waitFor();
+    const address = await page.getByRole('region', { name: 'The webhook address' }).textContent();
+    expect(address).toMatch(/^https:\/\/go\.example\/ingest\/woocommerce\/int_\w+$/);
+    await clean('stores-connected-phone', phone);
+    await page.getByRole('button', { name: 'Done' }).click();
+    const card = page.locator('.card', { hasText: 'Woo and Co' });
+    await card.getByRole('button', { name: 'Disconnect' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click();
+    await card.getByText('It is disconnected').waitFor();
+    expect(phone.complaints.splice(0)).toEqual([]);
+    await store.close();
+  });
+
   it('gives a snippet that keeps the click of a tracked link and hands it to the cart, once', async () => {
     const { page } = open;
+    const shopify = await startStore('shopify');
+    await connectTestStore(app.context, brand.id, shopify);
     await open.go('/stores');
-    await page.getByRole('button', { name: 'Connect a store' }).click();
+    await page.getByRole('button', { name: /^Set up A store/ }).click();
     await page.getByRole('button', { name: 'Copy: The snippet for the theme' }).click();
     const snippet = await page.evaluate<string>('navigator.clipboard.readText()');
     shop.theme(snippet);
@@ -105,5 +138,6 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
     }
     expect(shop.updates).toEqual([{ attributes: { click_id: 'a.b+c' } }]);
     await visitor.context().close();
+    await shopify.close();
   });
 });

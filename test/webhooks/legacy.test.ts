@@ -166,6 +166,28 @@ describe('a webhook of the older interface', () => {
     expect(created).toMatchObject({ id, status: 'live' });
   });
 
+  it('has the older items also in what is sent again, recovered or only a sample', async () => {
+    const older = await subscribeOlder(['campaign.created'], 200);
+    const ask = async (path: string, method: string, body?: object) =>
+      (await send(`${app.url}/v1/webhooks/${path}`, older.key, method, body)).body.data;
+    await ask(older.id, 'PATCH', { active: false });
+    const campaign = { name: 'Launch', type: 'ugc', status: 'active' };
+    await send(`${app.url}/v1/campaigns`, older.key, 'POST', campaign);
+    await ask(older.id, 'PATCH', { active: true });
+    const since = new Date(clock.now().getTime() - MINUTE).toISOString();
+    expect(await ask(`${older.id}/recover`, 'POST', { since })).toEqual({ queued: 1 });
+    await until('what was missed', () => older.requests().length === 1);
+    const [first] = (await call(`${app.url}/v1/webhooks/${older.id}/deliveries`, older.key)).body.data;
+    await ask(`deliveries/${first.id}/resend`, 'POST');
+    await until('it again', () => older.requests().length === 2);
+    await ask(`${older.id}/test`, 'POST');
+    await until('the sample', () => older.requests().length === 3);
+    const [missed, again, sample] = older.requests().map(({ body }) => body);
+    expect(again).toBe(missed);
+    expect(JSON.parse(missed ?? '').data).toMatchObject({ status: 'live', campaign_type: 'organic_ugc' });
+    expect(JSON.parse(sample ?? '')).toMatchObject({ type: 'campaign.created', data: { status: 'live' } });
+  });
+
   it('is listed on both interfaces, each with its own fields; its own secret is shown once', async () => {
     const brand = await makeBrand(app.context);
     const key = await brand.key('brand');

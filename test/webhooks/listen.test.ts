@@ -65,7 +65,7 @@ describe('cli listen', () => {
       await until('the receiver', () => isUp(port));
       await emit(app, brand, 'application.received', APPLICATION);
       await until('the event', () => receiver.out().includes('verified application.received app_example'));
-      expect(listening.out()).toMatch(/^→ application\.received evt_\w+ 204 \(\d+ ms\)$/m);
+      await until('its line', () => /^→ application\.received evt_\w+ 204 \(\d+ ms\)$/m.test(listening.out()));
       const trigger = cli('trigger', 'payout.created');
       await until('the sample', () => receiver.out().includes('verified payout.created'));
       if (trigger.child.exitCode === null) await once(trigger.child, 'exit');

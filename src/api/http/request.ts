@@ -63,6 +63,24 @@ function readBody(request: FastifyRequest): unknown {
   }
 }
 
+const withoutHost = new ApiError('BAD_REQUEST', 'An HTTP/1.1 request must have a Host header.', {
+  headers: { connection: 'close' },
+});
+const unmetExpectation = new ApiError('NOT_ACCEPTABLE', 'The only expectation met here is 100-continue.', {
+  status: 417,
+  // Whether a body or another request follows is not known.
+  headers: { connection: 'close' },
+});
+/** As Node tells it. */
+const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
+
+/** What Node would refuse by itself, without a body. */
+export function refusalOfHead({ raw: { headers, httpVersion } }: FastifyRequest): ApiError | undefined {
+  if (httpVersion !== '1.1') return undefined;
+  if (headers.host === undefined) return withoutHost;
+  return headers.expect === undefined || CONTINUE.test(headers.expect) ? undefined : unmetExpectation;
+}
+
 /** What a request carries, once it is known who calls. */
 export function readRaw(request: FastifyRequest, hasCsv: boolean): RawInput {
   const answer = chooseAnswer(request.headers.accept, hasCsv);

@@ -92,8 +92,8 @@ export async function runOnce(
     }
     const actor = { brandId, keyId, operation, requestId, byAgent: circumstances.byAgent ?? false };
     return await inTransaction(trx, clock, actor, async (work) => {
-      await circumstances.guard?.(work);
-      const bytes = await change(work);
+      const { guard } = circumstances;
+      const bytes = await (guard ? guard(work, change) : change(work));
       if (key !== undefined) {
         const answer = sealsAnswer ? secrets.seal(bytes.toString('utf8'), sealedFor(brandId, key)) : bytes;
         await keepAnswer(trx, brandId, key, { answer, isSealed: sealsAnswer });

@@ -20,14 +20,14 @@ export interface PlanRequest {
 export async function makePlan(
   { postgres, clock, secrets }: Context,
   { caller, circumstances, operation, raw }: PlanRequest,
-  change: (work: Work) => Promise<unknown>,
+  change: (work: Work) => Promise<Buffer>,
 ): Promise<Buffer> {
   const { brandId, keyId } = caller;
   const byAgent = circumstances.byAgent ?? false;
   const actor = { brandId, keyId, operation, requestId: circumstances.requestId, byAgent };
   const { entries, events } = await rehearse(postgres.db, clock, actor, async (work) => {
-    await circumstances.guard?.(work);
-    await change(work);
+    const { guard } = circumstances;
+    await (guard ? guard(work, change) : change(work));
   });
   const now = clock.now();
   const id = newId('pln', now.getTime());

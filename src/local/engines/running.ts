@@ -11,6 +11,8 @@ const Announcement = z.object({
   server: Identity,
   /** What the server listens on; missing until it does. */
   url: z.string().exactOptional(),
+  /** The same of its links host. */
+  linksUrl: z.string().exactOptional(),
   urls: z.object({
     postgres: z.string().exactOptional(),
     redis: z.string().exactOptional(),
@@ -60,6 +62,8 @@ export interface ResolvedEngines {
   urls: Record<EngineName, string | undefined>;
   /** What the server listens on that is running on the same PostgreSQL, where one has announced itself. */
   serverUrl: string | undefined;
+  /** The same of its links host. */
+  linksUrl: string | undefined;
   /** The engines that this call started. */
   embedded: EmbeddedEngines | undefined;
   /** Ends only what this call started. */
@@ -96,6 +100,7 @@ export async function resolveEngines(
           revives: options.revives ?? false,
           report: options.report,
         });
+  const server = urlOf('postgres') === running?.urls.postgres ? running : undefined;
   const known = (name: EngineName) => urlOf(name) ?? embedded?.urls[name];
   return {
     urls: {
@@ -104,7 +109,8 @@ export async function resolveEngines(
       elasticsearch: known('elasticsearch'),
       clickhouse: known('clickhouse'),
     },
-    serverUrl: urlOf('postgres') === running?.urls.postgres ? running?.url : undefined,
+    serverUrl: server?.url,
+    linksUrl: server?.linksUrl,
     embedded,
     stop: async () => {
       await embedded?.stop();

@@ -6,7 +6,7 @@ import { inWork } from '../../api/work.ts';
 import type { Provider } from '../../engines/postgres/attribution-tables.ts';
 import { askWhoItIs, connectStore, disconnectStore } from '../../resources/integrations/actions.ts';
 import { findBrandOfIntegration, listIntegrations } from '../../resources/integrations/queries.ts';
-import { integrationOf, PROVIDERS } from '../../resources/integrations/schema.ts';
+import { integrationOf, PROVIDERS, webhookUrlOf } from '../../resources/integrations/schema.ts';
 import { ApiError } from '../../values/errors.ts';
 import { hasLogin } from '../../values/web-address.ts';
 import { filled } from './arguments.ts';
@@ -81,12 +81,12 @@ async function connect({ db, clock, config, secrets }: CommandEngines, options: 
   process.stdout.write(`${id}\n`);
   process.stderr.write(`${facts.name} (${facts.storefrontUrl}, ${facts.currency}) is connected. In the store, send
   ${TOPICS[provider]}
-to ${config.linksUrl}/ingest/${provider}/${id}\n`);
+to ${webhookUrlOf(config.linksUrl, { provider, id })}\n`);
 }
 
 const COLUMNS = ['id', 'provider', 'status', 'webhooks', 'storefront_url', 'name'] as const;
 
-async function list({ db, clock }: CommandEngines, options: { brand: string; json?: boolean }): Promise<void> {
+async function list({ db, clock, config }: CommandEngines, options: { brand: string; json?: boolean }): Promise<void> {
   const { id: brandId } = await getBrand(db, options.brand);
   const items = [];
   const now = clock.now();
@@ -94,7 +94,7 @@ async function list({ db, clock }: CommandEngines, options: { brand: string; jso
     const window = { page, limit: 100, offset: seen };
     const { rows, total } = await listIntegrations(db, brandId, { sort: 'newest' }, window, now);
     for (const row of rows) {
-      const { id, provider, status, webhook_health, storefront_url, name } = integrationOf(row, now);
+      const { id, provider, status, webhook_health, storefront_url, name } = integrationOf(row, now, config);
       items.push({ id, provider, status, webhooks: webhook_health.status, storefront_url, name });
     }
     seen += rows.length;

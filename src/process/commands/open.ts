@@ -43,7 +43,7 @@ export async function withEngines(command: (engines: CommandEngines) => Promise<
       await redis.ready();
       await migratePostgres(postgres.db);
       const secrets = () => readSecrets(config);
-      const linksUrl = (config.linksUrlIsSet ? undefined : resolved.serverUrl) ?? config.linksUrl;
+      const linksUrl = (config.linksUrlIsSet ? undefined : resolved.linksUrl) ?? config.linksUrl;
       const serverUrl = resolved.serverUrl ?? `http://${config.host}:${config.port}`;
       const base = { db: postgres.db, redis, clock: await clockOf(config, postgres.db) };
       await command({ ...base, config: { ...config, linksUrl }, serverUrl, secrets });

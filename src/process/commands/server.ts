@@ -21,7 +21,7 @@ export function readServerOptions(): ServerOptions {
     )
     .option(
       '--port <number>',
-      'port to listen on, 0 for any (default 8080, or the next free one)',
+      'port to listen on, 0 for any (default 8080, or the next free one); short links are on the one after, or on LINKS_PORT',
       wholeNumber(0, 65_535),
     )
     .parse()

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { olderItem } from '../../legacy/events.ts';
 import { shownAs, type Variant } from '../../outbox/events.ts';
 import { ignoreFailure } from '../../values/errors.ts';
 import type { Rest } from '../commands/rest.ts';
@@ -48,8 +49,9 @@ async function show(listening: Listening, { id, event, createdAt, data }: Feed['
   const { variant, target, secret } = listening;
   const name = shownAs(variant, event);
   if (name === undefined) return;
-  if (target === undefined) return listening.print(JSON.stringify({ id, event: name, createdAt, data }));
-  const text = JSON.stringify(data);
+  const item = variant === 'legacy' ? olderItem(event, data) : data;
+  if (target === undefined) return listening.print(JSON.stringify({ id, event: name, createdAt, data: item }));
+  const text = JSON.stringify(item);
   const one = { variant, eventId: id, event: name, createdAt: new Date(createdAt), data: text, isTest: false };
   await forward(target, secret, one, listening.print);
 }

@@ -4,7 +4,7 @@ import type { Provider } from '../../engines/postgres/attribution-tables.ts';
 import { clientOf } from '../../stores/providers/clients.ts';
 import { type Coupon, isToReconnect, type StoreFacts } from '../../stores/providers/provider.ts';
 import { openStoreSecrets, type StoreSecrets, sealStoreSecrets } from '../../stores/providers/store-secrets.ts';
-import { validationError } from '../../values/errors.ts';
+import { ApiError, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import type { Secrets } from '../../values/secrets.ts';
 import { lockBrand } from '../brands/queries.ts';
@@ -67,6 +67,25 @@ export async function askWhoItIs(
   allow: readonly string[],
 ): Promise<StoreFacts> {
   return await clientOf(provider).connect({ baseUrl, token, allow });
+}
+
+const WHY_LENGTH = 300;
+
+/** Why a store could not be met, on one line: the other side has a part in its words. */
+function whyOf({ cause }: ApiError): string {
+  const text = cause instanceof Error ? cause.message.replace(/[\p{Cc}\s]+/gu, ' ').trim() : '';
+  return text.slice(0, WHY_LENGTH) || 'It does not answer.';
+}
+
+/** As `askWhoItIs`, for whoever has just typed where the store is: which field is wrong, and why. */
+export async function meetStore(store: NewStore, allow: readonly string[]): Promise<StoreFacts> {
+  return await askWhoItIs(store, allow).catch((error: unknown) => {
+    if (!(error instanceof ApiError)) throw error;
+    const refusal = isToReconnect(error)
+      ? { field: 'token', code: 'refused', message: `is refused by the store, or may not read enough. ${whyOf(error)}` }
+      : { field: 'url', code: 'no_store', message: `leads to no ${store.provider} store. ${whyOf(error)}` };
+    throw validationError([refusal]);
+  });
 }
 
 /** Connects a store, or connects it again under the id it had: its orders are then known, and its links lead on. */

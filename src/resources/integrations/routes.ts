@@ -2,9 +2,16 @@ import { z } from 'zod';
 import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
 import { pageOf, paginationOf } from '../../api/page.ts';
 import { eachAs } from '../../values/wire.ts';
-import { disconnectStore } from './actions.ts';
+import { connectStore, disconnectStore, meetStore } from './actions.ts';
 import { eachIntegration, getIntegrationWithHealth, listIntegrations } from './queries.ts';
-import { Integration, IntegrationDisconnected, IntegrationFilter, IntegrationList, integrationOf } from './schema.ts';
+import {
+  Integration,
+  IntegrationConnect,
+  IntegrationDisconnected,
+  IntegrationFilter,
+  IntegrationList,
+  integrationOf,
+} from './schema.ts';
 
 const tag = 'Affiliates';
 const byId = z.object({ id: z.string().max(100) });
@@ -22,16 +29,17 @@ const listAffiliateStores = operation({
   body: nothing,
   response: IntegrationList,
   hints: { readOnly: true, idempotent: true, destructive: false },
-  handler: async ({ postgres, clock }, { caller, query }) => {
+  handler: async ({ postgres, clock, config }, { caller, query }) => {
     const [page, now] = [pageOf(query), clock.now()];
     const { rows, total } = await listIntegrations(postgres.db, caller.brandId, query, page, now);
-    return { data: rows.map((row) => integrationOf(row, now)), pagination: paginationOf(page, total) };
+    return { data: rows.map((row) => integrationOf(row, now, config)), pagination: paginationOf(page, total) };
   },
   csv: {
     item: Integration,
-    rows: ({ postgres, clock }, { caller, query }) => {
+    rows: ({ postgres, clock, config }, { caller, query }) => {
       const now = clock.now();
-      return eachAs(eachIntegration(postgres.exports, caller.brandId, query, now), (row) => integrationOf(row, now));
+      const rows = eachIntegration(postgres.exports, caller.brandId, query, now);
+      return eachAs(rows, (row) => integrationOf(row, now, config));
     },
   },
 });
@@ -50,9 +58,10 @@ const getAffiliateStore = operation({
   response: z.object({ data: Integration }),
   errors: ['NOT_FOUND'],
   hints: { readOnly: true, idempotent: true, destructive: false },
-  handler: async ({ postgres, clock }, { caller, params }) => {
+  handler: async ({ postgres, clock, config }, { caller, params }) => {
     const now = clock.now();
-    return { data: integrationOf(await getIntegrationWithHealth(postgres.db, caller.brandId, params.id, now), now) };
+    const row = await getIntegrationWithHealth(postgres.db, caller.brandId, params.id, now);
+    return { data: integrationOf(row, now, config) };
   },
 });
 
@@ -79,3 +88,33 @@ const disconnectAffiliateStore = change({
 });
 
 export const integrationOperations = [listAffiliateStores, getAffiliateStore, disconnectAffiliateStore] as const;
+
+const connectAffiliateStore = change({
+  id: 'connect_affiliate_store',
+  method: 'POST',
+  path: '/v1/affiliates/integrations',
+  tag,
+  summary: 'Connect a store',
+  description:
+    'Asks the store who it is, and keeps its secrets sealed; no answer and no log shows them. A store that was connected before continues under its id.',
+  // Whoever connects a store says what was sold, and so who is paid: no key of a program may.
+  callers: ['session'],
+  params: nothing,
+  query: nothing,
+  body: IntegrationConnect,
+  response: z.object({ data: Integration }),
+  status: 201,
+  hints: { readOnly: false, idempotent: true, destructive: false },
+  lookUp: async ({ config, secrets }, { body: { provider, url, token, webhook_secret } }) => {
+    const store = { provider, baseUrl: url, token, webhookSecret: webhook_secret };
+    return { config, secrets, store, facts: await meetStore(store, config.outboundAllow) };
+  },
+  apply: async (work, _call, { config, secrets, store, facts }) => {
+    const { id } = await connectStore(work, secrets, store, facts);
+    const row = await getIntegrationWithHealth(work.db, work.brandId, id, work.now);
+    return { data: integrationOf(row, work.now, config) };
+  },
+});
+
+/** For people alone, in the web app. */
+export const storeOperations = [connectAffiliateStore] as const;

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { ListQuery, listOf, timestamp } from '../../api/page.ts';
+import { besideOthers, type Unchecked } from '../../api/problems.ts';
+import { WebAddress } from '../../values/web-address.ts';
 import { DAY_MS } from '../../values/duration.ts';
 import { toWire } from '../../values/wire.ts';
 import type { ListedIntegration } from './queries.ts';
@@ -57,6 +59,7 @@ export const Integration = z
       }),
       orders: z.object({ read: z.boolean(), refunds: z.boolean() }),
     }),
+    webhook_url: z.string().describe('Where the store sends its webhooks.'),
     webhook_health: z.object({
       status: z
         .enum(['ok', 'failing', 'silent'])
@@ -81,6 +84,34 @@ export const Integration = z
   })
   .meta({ id: 'Integration' });
 export type Integration = z.infer<typeof Integration>;
+
+/** The base of a store's API, in one form. */
+export const StoreUrl = WebAddress.transform((text) => {
+  const { origin, pathname } = new URL(text);
+  return `${origin}${pathname}`.replace(/\/+$/, '');
+});
+
+const secret = z.string().trim().min(1).max(4_000);
+const WOOCOMMERCE_TOKEN = /^[^\s:]+:[^\s:]+$/;
+
+/** What connects a store; neither secret is ever shown again. */
+export const IntegrationConnect = z
+  .object({
+    provider,
+    url: StoreUrl.describe("The base of the store's API, such as https://name.myshopify.com."),
+    token: secret.describe('An access token; of WooCommerce `consumer key:consumer secret`.'),
+    webhook_secret: secret.describe('What the store signs its webhooks with.'),
+  })
+  .superRefine(({ provider: kind, token }: Unchecked<'provider' | 'token'>, context) => {
+    if (kind !== 'woocommerce' || typeof token !== 'string' || WOOCOMMERCE_TOKEN.test(token)) return;
+    context.addIssue({
+      code: 'custom',
+      path: ['token'],
+      message: 'must be consumer key:consumer secret',
+      input: token,
+    });
+  }, besideOthers);
+export type IntegrationConnect = z.output<typeof IntegrationConnect>;
 
 export const IntegrationFilter = z.object({
   campaign_id: z.string().max(100).optional().describe('Only stores that a link of this campaign is connected to.'),
@@ -107,7 +138,11 @@ function healthOf(
   return isSilent ? 'silent' : 'ok';
 }
 
-export function integrationOf(row: ListedIntegration, now: Date) {
+/** Where a store sends what happens to its orders. */
+export const webhookUrlOf = (linksUrl: string, { provider, id }: Pick<ListedIntegration, 'provider' | 'id'>) =>
+  `${linksUrl}/ingest/${provider}/${id}`;
+
+export function integrationOf(row: ListedIntegration, now: Date, { linksUrl }: { linksUrl: string }) {
   const hears = row.status !== 'disconnected';
   const missing: Integration['referral_tracking']['missing'] = [
     ...(hears ? [] : ['connection' as const]),
@@ -119,6 +154,7 @@ export function integrationOf(row: ListedIntegration, now: Date) {
       discounts: { read: row.status === 'connected', create: false },
       orders: { read: hears, refunds: hears },
     },
+    webhook_url: webhookUrlOf(linksUrl, row),
     webhook_health: {
       status: healthOf(row, now),
       last_received_at: row.lastReceivedAt?.toISOString() ?? null,

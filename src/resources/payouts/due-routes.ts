@@ -110,7 +110,7 @@ const payPayoutBatch = change({
   body: PayoutBatch,
   response: z.object({ data: PayoutBatchMade }),
   status: 201,
-  hints: { readOnly: false, idempotent: true, destructive: false },
+  hints: { readOnly: false, idempotent: true, destructive: false, moneyOut: true },
   lookUp: noLookUp,
   apply: async (work, { body }) => ({ data: await payBatch(work, body) }),
 });

@@ -16,6 +16,20 @@ export async function listAssignments(db: Db, brandId: string, ids: readonly str
   return new Map(rows.map((row) => [row.id, row]));
 }
 
+/** Of which campaign each of these links is. */
+export async function listCampaignsOf(db: Db, brandId: string, linkIds: readonly string[]) {
+  const rows = await db
+    .selectFrom('links')
+    .leftJoin('campaigns', (join) =>
+      join.onRef('campaigns.id', '=', 'links.campaignId').onRef('campaigns.brandId', '=', 'links.brandId'),
+    )
+    .select(['links.id', 'links.campaignId', 'campaigns.title'])
+    .where('links.brandId', '=', brandId)
+    .where('links.id', '=', sql<string>`any(${linkIds})`)
+    .execute();
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
 /** By which ids figures know the creator of this address: more than one once records were joined. */
 export async function listCreatorIds(db: Db, brandId: string, email: string): Promise<string[]> {
   const rows = await db

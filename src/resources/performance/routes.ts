@@ -2,8 +2,16 @@ import { nothing, operation } from '../../api/operation.ts';
 import { pageOf, paginationOf } from '../../api/page.ts';
 import { fresh, freshRows, listPerformance, totalPerformance } from '../../figures/queries.ts';
 import { FRESHNESS } from '../../figures/schema.ts';
+import { eachByCampaign, listByCampaign } from './by-campaign.ts';
 import { balancesOf, eachRow, rowsOf, whereOf } from './rows.ts';
-import { PerformanceFilter, PerformanceList, PerformanceRow } from './schema.ts';
+import {
+  CampaignPerformance,
+  CampaignPerformanceFilter,
+  CampaignPerformanceList,
+  PerformanceFilter,
+  PerformanceList,
+  PerformanceRow,
+} from './schema.ts';
 
 const listAffiliatePerformance = operation({
   id: 'list_affiliate_performance',
@@ -26,7 +34,7 @@ const listAffiliatePerformance = operation({
       const where = await whereOf(context, brandId, query);
       if (!where) return { data: [], pagination: paginationOf(page, 0), summary: { by_currency: [] } };
       const [sums, { total, byCurrency }] = await Promise.all([
-        listPerformance(context.clickhouse, brandId, where, page),
+        listPerformance(context.clickhouse, brandId, where, { ...page, sort: query.sort }),
         totalPerformance(context.clickhouse, brandId, where),
       ]);
       const data = await rowsOf(context, brandId, sums);
@@ -38,4 +46,36 @@ const listAffiliatePerformance = operation({
   },
 });
 
-export const performanceOperations = [listAffiliatePerformance] as const;
+const listCampaignPerformance = operation({
+  id: 'list_campaign_performance',
+  method: 'GET',
+  path: '/v1/affiliates/performance/campaigns',
+  tag: 'Affiliates',
+  summary: 'What each campaign brought, per currency',
+  description:
+    'As the performance of its assignments, summed; a link counts for the campaign that it is of now. The campaign that ' +
+    `sold most comes first. ${FRESHNESS}`,
+  callers: ['brand'],
+  params: nothing,
+  query: CampaignPerformanceFilter,
+  body: nothing,
+  response: CampaignPerformanceList,
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  // The list of tools is bounded; agents have the performance of each link.
+  forAgents: false,
+  handler: (context, { query, ...call }) =>
+    fresh(context, call, async () => {
+      const page = pageOf(query);
+      const rows = await listByCampaign(context, call.caller.brandId, query);
+      return {
+        data: rows.slice(page.offset, page.offset + page.limit),
+        pagination: paginationOf(page, rows.length),
+      };
+    }),
+  csv: {
+    item: CampaignPerformance,
+    rows: (context, call) => freshRows(context, call, eachByCampaign(context, call.caller.brandId, call.query)),
+  },
+});
+
+export const performanceOperations = [listAffiliatePerformance, listCampaignPerformance] as const;

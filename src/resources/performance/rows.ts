@@ -2,7 +2,7 @@ import type { Context } from '../../api/context.ts';
 import { listPerformance, type PerformanceSums, type PerformanceWhere } from '../../figures/queries.ts';
 import { endOf, revenueOf, type Sums, startOf } from '../../figures/schema.ts';
 import { listAssignments, listCreatorIds } from './queries.ts';
-import type { PerformanceFilter, PerformanceRow } from './schema.ts';
+import type { CampaignPerformanceFilter, PerformanceFilter, PerformanceRow } from './schema.ts';
 
 const BATCH = 1_000;
 
@@ -19,11 +19,12 @@ export const balancesOf = (sums: Sums) => ({
 export async function whereOf(
   { postgres }: Pick<Context, 'postgres'>,
   brandId: string,
-  { creator_email, date_from, date_to }: Pick<PerformanceFilter, 'creator_email' | 'date_from' | 'date_to'>,
+  { creator_email, date_from, date_to, link_ids }: CampaignPerformanceFilter & Partial<PerformanceFilter>,
 ): Promise<PerformanceWhere | undefined> {
   const window = {
     from: date_from === undefined ? undefined : startOf(date_from),
     until: date_to === undefined ? undefined : endOf(date_to),
+    linkIds: link_ids,
   };
   if (creator_email === undefined) return window;
   const creatorIds = await listCreatorIds(postgres.db, brandId, creator_email);

@@ -29,20 +29,49 @@ export const PerformanceRow = z
   .meta({ id: 'PerformanceRow' });
 export type PerformanceRow = z.infer<typeof PerformanceRow>;
 
-export const PerformanceFilter = z
-  .object({
-    creator_email: z.email().max(254).optional().describe('In any case.'),
-    date_from: Boundary.optional().describe('A UTC day or a time; default: from the beginning.'),
-    date_to: Boundary.optional().describe('A UTC day, which is included whole, or a time.'),
-    ...PageQuery,
-  })
-  .superRefine(({ date_from, date_to }: Unchecked<'date_from' | 'date_to'>, context) => {
-    const { data: from } = Boundary.safeParse(date_from);
-    const { data: to } = Boundary.safeParse(date_to);
-    if (from === undefined || to === undefined || startOf(from) < endOf(to)) return;
-    context.addIssue({ code: 'custom', path: ['date_to'], message: 'must not be before date_from', input: to });
-  }, besideOthers);
+const Filter = z.object({
+  creator_email: z.email().max(254).optional().describe('In any case.'),
+  date_from: Boundary.optional().describe('A UTC day or a time; default: from the beginning.'),
+  date_to: Boundary.optional().describe('A UTC day, which is included whole, or a time.'),
+  ...PageQuery,
+});
+
+function beginsBeforeItEnds(
+  { date_from, date_to }: Unchecked<'date_from' | 'date_to'>,
+  context: z.core.$RefinementCtx,
+): void {
+  const { data: from } = Boundary.safeParse(date_from);
+  const { data: to } = Boundary.safeParse(date_to);
+  if (from === undefined || to === undefined || startOf(from) < endOf(to)) return;
+  context.addIssue({ code: 'custom', path: ['date_to'], message: 'must not be before date_from', input: to });
+}
+
+const MAX_LINKS = 100;
+
+export const PerformanceFilter = Filter.extend({
+  link_ids: z
+    .string()
+    .transform((text) => text.split(',').map((id) => id.trim()))
+    .pipe(z.array(z.string().min(1).max(100)).max(MAX_LINKS))
+    .optional()
+    .describe('Only these links, at most 100, with commas.'),
+  sort: z.enum(['newest', 'revenue']).default('newest').describe('`revenue`: most first; CSV is always newest first.'),
+}).superRefine(beginsBeforeItEnds, besideOthers);
 export type PerformanceFilter = z.output<typeof PerformanceFilter>;
+
+export const CampaignPerformanceFilter = Filter.superRefine(beginsBeforeItEnds, besideOthers);
+export type CampaignPerformanceFilter = z.output<typeof CampaignPerformanceFilter>;
+
+export const CampaignPerformance = z
+  .object({
+    campaign_id: z.string().nullable().describe('Null of links that belong to no campaign.'),
+    campaign_title: z.string().nullable(),
+    ...Balances,
+  })
+  .meta({ id: 'CampaignPerformance' });
+export type CampaignPerformance = z.infer<typeof CampaignPerformance>;
+
+export const CampaignPerformanceList = z.object({ data: z.array(CampaignPerformance), pagination: Pagination });
 
 export const PerformanceList = z.object({
   data: z.array(PerformanceRow),

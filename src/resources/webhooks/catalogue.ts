@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { exampleOf } from '../../api/openapi/examples.ts';
 import { jsonSchemaOf } from '../../api/openapi/schema.ts';
-import { EVENT_PAYLOADS, type EventName, SHOWN_AS, type Variant } from '../../outbox/events.ts';
+import { EVENT_PAYLOADS, type EventName, type OlderItem, SHOWN_AS, type Variant } from '../../outbox/events.ts';
+import { isRecord } from '../../values/wire.ts';
 
 /** When the current interface announces what. */
 const WHEN: Readonly<Record<keyof (typeof SHOWN_AS)['current'], string>> = {
@@ -39,17 +40,28 @@ function schemaOf(fact: EventName) {
   return Object.keys(named).length === 0 ? schema : { ...schema, $defs: named };
 }
 
-/** An example of an event's `data`. */
+const Statuses = z.object({ properties: z.object({ status: z.object({ enum: z.array(z.string()) }) }) });
+
+/** An example of an event's `data`: what was approved has the status that its noun has then. */
 function sampleOf(fact: EventName): unknown {
   const { schema, named } = jsonSchemaOf(EVENT_PAYLOADS[fact], 'output', '#/$defs/');
-  const id = `${PREFIXES[fact.split('.')[0] ?? ''] ?? 'evt'}_0Uo3xK2mVdT2aXs7LpRb`;
-  return exampleOf(schema, { named, id });
+  const [noun = '', happened = ''] = fact.split('.');
+  const sample = exampleOf(schema, { named, id: `${PREFIXES[noun] ?? 'evt'}_0Uo3xK2mVdT2aXs7LpRb` });
+  const statuses = Statuses.safeParse(schema).data?.properties.status.enum ?? [];
+  const status = [happened, fact === 'application.approved' ? 'accepted' : ''].find((word) => statuses.includes(word));
+  return status === undefined || !isRecord(sample) ? sample : { ...sample, status };
 }
 
 /** The example that a test event carries, as JSON text; undefined when the variant has no such name. */
-export function sampleData(variant: Variant, shown: string): string | undefined {
+export function sampleData(
+  variant: Variant,
+  shown: string,
+  olderItem: OlderItem = (_fact, data) => data,
+): string | undefined {
   const fact = factOf(variant, shown);
-  return fact && JSON.stringify(sampleOf(fact));
+  if (fact === undefined) return undefined;
+  const sample = sampleOf(fact);
+  return JSON.stringify(variant === 'legacy' ? olderItem(fact, sample) : sample);
 }
 
 export const CatalogueEntry = z

@@ -1,12 +1,9 @@
 import type { Db } from '../../engines/postgres/open.ts';
-import { shownAs } from '../../outbox/events.ts';
+import { type OlderItem, shownAs } from '../../outbox/events.ts';
 import type { Consumer, OutboxEvent } from '../../outbox/relay.ts';
 import type { Clock } from '../../values/clock.ts';
 import { newId } from '../../values/ids.ts';
 import { insertDeliveries, type Listening, lockListening } from './fan-out-queries.ts';
-
-/** An event's data in the form of the older interface. */
-export type OlderItem = (fact: string, data: unknown) => unknown;
 
 /** The deliveries that an event makes: one for each subscription that was there before it and wants its name. */
 const deliveriesOf = (event: OutboxEvent, listening: readonly Listening[], olderItem: OlderItem, nowMs: number) =>

@@ -1,8 +1,12 @@
 import { useState } from 'react';
-import { useCall } from '../call/use.ts';
+import type { Row } from '../call/call.ts';
+import { useChange } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
-import { Copy } from '../kit/parts.tsx';
-import { commandOf, HOW, PROVIDERS, type Provider } from './store-snippets.ts';
+import { Form, type Values } from '../kit/form.tsx';
+import { Button, Copy } from '../kit/parts.tsx';
+import { HOW, PROVIDERS, type Provider } from './store-snippets.ts';
+
+type Store = Row<'list_affiliate_stores'>;
 
 /** Text to copy, that may be wider than its place. */
 function Code({ text, label }: { text: string; label: string }) {
@@ -17,7 +21,7 @@ function Code({ text, label }: { text: string; label: string }) {
   );
 }
 
-export function Snippet({ provider }: { provider: Provider }) {
+function Snippet({ provider }: { provider: Provider }) {
   const { where, snippet } = HOW[provider];
   return (
     <>
@@ -31,44 +35,107 @@ export function Snippet({ provider }: { provider: Provider }) {
   );
 }
 
-/** How a store is connected, step by step: it needs the server’s shell, where the store’s secrets are typed. */
-export function ConnectDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+/** What is left to do in the store itself: its webhooks, and the click of a tracked link. */
+export function SetUp({ store }: { store: Store }) {
+  return (
+    <div className="stack">
+      <h3>Let the store tell us of orders</h3>
+      <p>In the store, send these webhooks, as JSON and signed with the webhook secret:</p>
+      <Code text={HOW[store.provider].webhooks} label="The webhooks" />
+      <p>to this address:</p>
+      <Code text={store.webhook_url} label="The webhook address" />
+      <h3>Keep the click of a tracked link</h3>
+      <Snippet provider={store.provider} />
+    </div>
+  );
+}
+
+function ProviderTabs({ value, onChange }: { value: Provider; onChange: (provider: Provider) => void }) {
+  return (
+    <fieldset className="tabs">
+      <legend className="sr-only">Which store</legend>
+      {PROVIDERS.map((one) => (
+        <label key={one} className="tab">
+          <input
+            type="radio"
+            name="provider"
+            className="sr-only"
+            checked={value === one}
+            onChange={() => onChange(one)}
+          />
+          {HOW[one].label}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+const withScheme = (address: string) => (/^\w+:\/\//.test(address) ? address : `https://${address}`);
+
+interface ConnectProps {
+  isOpen: boolean;
+  onClose: () => void;
+}
+
+/** First what lets us read, then what is to be done in the store. */
+export function ConnectDialog({ isOpen, onClose }: ConnectProps) {
   const [provider, setProvider] = useState<Provider>('shopify');
-  const brandId = useCall('get_session').data?.data.brand.id;
-  const { token, webhooks } = HOW[provider];
+  const [connected, setConnected] = useState<Store>();
+  const connect = useChange('connect_affiliate_store', ['list_affiliate_stores']);
+  const { url, token, webhookSecret } = HOW[provider];
+  const close = () => {
+    setConnected(undefined);
+    onClose();
+  };
+  async function submit(values: Values) {
+    const body = { token: values.text('token'), webhook_secret: values.text('webhook_secret') };
+    const { data } = await connect.mutateAsync({ body: { ...body, provider, url: withScheme(values.text('url')) } });
+    setConnected(data);
+  }
+  if (connected) {
+    return (
+      <Dialog
+        title={`${connected.name} is connected`}
+        hint="Two things are left to do in the store."
+        isOpen={isOpen}
+        onClose={close}
+        isSide
+      >
+        <SetUp store={connected} />
+        <div className="popup-foot">
+          <Button kind="primary" onPress={close}>
+            Done
+          </Button>
+        </div>
+      </Dialog>
+    );
+  }
   return (
     <Dialog
       title="Connect a store"
-      hint="The store’s secrets are typed on the server and seen by nobody else, so the last word is a command there."
+      hint="We ask the store who it is, and keep its secrets sealed: nobody is shown them again."
       isOpen={isOpen}
-      onClose={onClose}
+      onClose={close}
       isSide
     >
-      <fieldset className="tabs">
-        <legend className="sr-only">Which store</legend>
-        {PROVIDERS.map((one) => (
-          <label key={one} className="tab">
-            <input
-              type="radio"
-              name="provider"
-              className="sr-only"
-              checked={provider === one}
-              onChange={() => setProvider(one)}
-            />
-            {HOW[one].label}
-          </label>
-        ))}
-      </fieldset>
-      <h3>1. Let us read</h3>
-      <p>{token}</p>
-      <h3>2. Connect</h3>
-      <p>Whoever runs the server enters this there, with your shop’s own address. It asks for the secrets.</p>
-      {brandId && <Code text={commandOf(provider, brandId)} label="The command" />}
-      <h3>3. Let the store tell us of orders</h3>
-      <p>The command prints an address. In the store, send these webhooks to it:</p>
-      <Code text={webhooks} label="The webhooks" />
-      <h3>4. Keep the click</h3>
-      <Snippet provider={provider} />
+      <ProviderTabs value={provider} onChange={setProvider} />
+      <Form
+        key={provider}
+        action="Connect"
+        onSubmit={submit}
+        onCancel={close}
+        fields={[
+          { name: 'url', label: 'Address', isRequired: true, hint: `Of the store’s API, such as ${url}` },
+          { name: 'token', label: 'Access token', kind: 'password', isRequired: true, hint: token },
+          {
+            name: 'webhook_secret',
+            label: 'Webhook secret',
+            kind: 'password',
+            isRequired: true,
+            hint: webhookSecret,
+          },
+        ]}
+      />
     </Dialog>
   );
 }

@@ -58,6 +58,7 @@ interface HowTo {
   url: string;
   /** What the store gives, before it can be connected. */
   token: string;
+  webhookSecret: string;
   webhooks: string;
   where: string;
   snippet: string | undefined;
@@ -68,7 +69,8 @@ export const HOW: Readonly<Record<Provider, HowTo>> = {
     label: 'Shopify',
     url: 'https://name.myshopify.com',
     token:
-      'In Shopify, make an access token with read_discounts and read_orders; with read_all_orders, refunds of orders older than 60 days are read too.',
+      'Made in Shopify for an app of your own, with read_discounts and read_orders; with read_all_orders, refunds of orders older than 60 days are read too.',
+    webhookSecret: 'Shopify shows it under Settings, Notifications, Webhooks.',
     webhooks: 'orders/create, orders/paid, orders/updated, orders/cancelled, orders/delete, refunds/create',
     where: 'In the theme’s code, in layout/theme.liquid, just before </body>.',
     snippet: SHOPIFY,
@@ -76,7 +78,8 @@ export const HOW: Readonly<Record<Provider, HowTo>> = {
   woocommerce: {
     label: 'WooCommerce',
     url: 'https://shop.example',
-    token: 'In WooCommerce, make a REST API key that may read; it is given as key:secret.',
+    token: 'A REST API key that may read, made under WooCommerce, Settings, Advanced: consumer key:consumer secret.',
+    webhookSecret: 'Choose a long one, and enter the same in each webhook in WooCommerce.',
     webhooks: 'order.created, order.updated, order.deleted, order.restored',
     where: 'At the end of functions.php of your child theme, or in a plug-in for code snippets.',
     snippet: WOOCOMMERCE,
@@ -84,12 +87,10 @@ export const HOW: Readonly<Record<Provider, HowTo>> = {
   generic: {
     label: 'Another',
     url: 'https://store.example',
-    token: 'Agree on a token and on a webhook secret with whoever runs the store; docs/stores.md has the protocol.',
+    token: 'Agree on one with whoever runs the store; docs/stores.md has the protocol.',
+    webhookSecret: 'Agree on one with whoever runs the store, who signs with it.',
     webhooks: 'order.created, order.paid, order.updated, order.cancelled, order.refunded',
     where: 'Your shop keeps click_id of the landing page’s address, and sends it with the order in click_ids.',
     snippet: undefined,
   },
 };
-
-export const commandOf = (provider: Provider, brandId: string): string =>
-  `npm run cli -- integration connect --brand ${brandId} --provider ${provider} --url ${HOW[provider].url}`;

@@ -3,8 +3,8 @@ import type { Row } from '../call/call.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { ago, day, number, words } from '../kit/format.ts';
-import { Badge, Button, Card, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
-import { ConnectDialog, Snippet } from './store-connect.tsx';
+import { Badge, Button, Card, Copy, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { ConnectDialog, SetUp } from './store-connect.tsx';
 
 type Store = Row<'list_affiliate_stores'>;
 
@@ -17,7 +17,7 @@ function healthOf({ status, webhook_health: health }: Store): string {
   if (health.status === 'failing')
     return `We refused the last order it sent, and ${number(health.failures_24h)} in a day: they are not what the store’s kind sends. Its log of webhooks has our answers.`;
   if (health.last_received_at === null)
-    return 'It has not told us of an order yet. Switch its webhooks on; “Connect a store” says which.';
+    return 'It has not told us of an order yet. Switch its webhooks on; “Set up” says which.';
   if (health.status === 'silent')
     return `No order came for a week; the last ${last}. If you sold something, look whether its webhooks are still on.`;
   return `Orders arrive, the last ${last}.`;
@@ -28,13 +28,22 @@ const forgedIn = ({ webhook_health: { forged_24h: forged } }: Store) =>
   forged > 0 &&
   `${number(forged)} deliveries in a day were not signed with its webhook secret: another secret in the store, or somebody else.`;
 
+function WebhookAddress({ store: { name, webhook_url: url } }: { store: Store }) {
+  return (
+    <span className="copied">
+      <code>{url}</code>
+      <Copy text={url} label={`Copy the webhook address of ${name}`} />
+    </span>
+  );
+}
+
 interface CardProps {
   store: Store;
-  onSnippet: () => void;
+  onSetUp: () => void;
   onDisconnect: () => Promise<unknown>;
 }
 
-function StoreCard({ store, onSnippet, onDisconnect }: CardProps) {
+function StoreCard({ store, onSetUp, onDisconnect }: CardProps) {
   const { name, provider, status, webhook_health: health, referral_tracking: tracking } = store;
   const forged = forgedIn(store);
   return (
@@ -47,6 +56,7 @@ function StoreCard({ store, onSnippet, onDisconnect }: CardProps) {
         of={[
           ['Shop', words(provider)],
           ['Address', store.storefront_url],
+          ['Webhooks to', status === 'disconnected' ? null : <WebhookAddress store={store} />],
           ['Currency', store.currency],
           ['Referrals', tracking.ready ? 'Tracked' : `Missing: ${tracking.missing.map(words).join(', ')}`],
           [
@@ -57,8 +67,8 @@ function StoreCard({ store, onSnippet, onDisconnect }: CardProps) {
         ]}
       />
       <div className="actions">
-        <Button onPress={onSnippet} label={`Snippet for the theme of ${name}`}>
-          Snippet for the theme
+        <Button onPress={onSetUp} label={`Set up ${name}: webhooks, and the snippet for the theme`}>
+          Set up
         </Button>
         {status !== 'disconnected' && (
           <Confirm label="Disconnect" title={`Disconnect ${name}?`} action="Disconnect" onConfirm={onDisconnect}>
@@ -74,7 +84,7 @@ export function Stores() {
   const list = useRows('list_affiliate_stores', {});
   const disconnect = useChange('disconnect_affiliate_store', ['list_affiliate_stores']);
   const [isConnecting, setConnecting] = useState(false);
-  const [snippetOf, setSnippetOf] = useState<Store>();
+  const [setUpOf, setSetUpOf] = useState<Store>();
   return (
     <>
       <PageHead title="Stores" hint="Where your orders come from, and whether they arrive.">
@@ -85,27 +95,27 @@ export function Stores() {
       {list.error && <Failure error={list.error} again={list.again} />}
       {list.isLoading && <Loading rows={3} />}
       {!list.isLoading && !list.error && list.rows.length === 0 && (
-        <Empty title="No store is connected">“Connect a store” says how, for Shopify, WooCommerce and others.</Empty>
+        <Empty title="No store is connected">Shopify, WooCommerce, or one of your own that speaks the protocol.</Empty>
       )}
       <div className="grid">
         {list.rows.map((store) => (
           <StoreCard
             key={store.id}
             store={store}
-            onSnippet={() => setSnippetOf(store)}
+            onSetUp={() => setSetUpOf(store)}
             onDisconnect={() => disconnect.mutateAsync({ params: { id: store.id } })}
           />
         ))}
       </div>
       <ConnectDialog isOpen={isConnecting} onClose={() => setConnecting(false)} />
       <Dialog
-        title="The click of a tracked link"
-        hint={snippetOf && `For ${snippetOf.name}: which creator’s link led a customer there.`}
-        isOpen={snippetOf !== undefined}
-        onClose={() => setSnippetOf(undefined)}
+        title="Set up the store"
+        hint={setUpOf && `What is to be done in ${setUpOf.name} itself.`}
+        isOpen={setUpOf !== undefined}
+        onClose={() => setSetUpOf(undefined)}
         isSide
       >
-        {snippetOf && <Snippet provider={snippetOf.provider} />}
+        {setUpOf && <SetUp store={setUpOf} />}
       </Dialog>
     </>
   );

@@ -1,5 +1,5 @@
 import type { Work } from '../../../api/work.ts';
-import { EVENT_NAMES, SHOWN_AS, shownAs } from '../../../outbox/events.ts';
+import { EVENT_NAMES, type OlderItem, SHOWN_AS, shownAs } from '../../../outbox/events.ts';
 import { MINUTE_MS } from '../../../values/duration.ts';
 import { ApiError, notFound, validationError } from '../../../values/errors.ts';
 import { newId } from '../../../values/ids.ts';
@@ -31,12 +31,16 @@ async function assertMayTest({ db, brandId, now }: Work): Promise<void> {
 }
 
 /** Queues a sample, which is no event: it stands in no feed. */
-export async function sendTest(work: Work, id: string, event: string | undefined): Promise<DeliveryRow> {
+export async function sendTest(
+  work: Work,
+  olderItem: OlderItem,
+  { id, event }: { id: string; event: string | undefined },
+): Promise<DeliveryRow> {
   const { db, now, brandId } = work;
   const webhook = await lockActive(work, id);
   await assertMayTest(work);
   const name = event ?? webhook.events[0] ?? '';
-  const ownData = sampleData(webhook.variant, name);
+  const ownData = sampleData(webhook.variant, name, olderItem);
   if (ownData === undefined) {
     const message = `${JSON.stringify(name.slice(0, 60))} is no event; see \`allowed\`.`;
     throw new ApiError('VALIDATION_ERROR', `event: ${message}`, {
@@ -65,7 +69,11 @@ export async function resendDelivery(work: Work, id: string): Promise<DeliveryRo
 }
 
 /** Queues what was not delivered in a time. What waits still is not queued twice. */
-export async function recoverMissed(work: Work, id: string, since: Date, until: Date): Promise<number> {
+export async function recoverMissed(
+  work: Work,
+  olderItem: OlderItem,
+  { id, since, until }: { id: string; since: Date; until: Date },
+): Promise<number> {
   const { db, now, brandId } = work;
   const { variant, events } = await lockActive(work, id);
   if (since > until) {
@@ -76,6 +84,7 @@ export async function recoverMissed(work: Work, id: string, since: Date, until: 
   if (missed.length === 0) return 0;
   const queued = missed.map((one) => ({
     ...{ ...one, deliveryId: newId('whd', now.getTime()), shown: shownAs(variant, one.event) ?? one.event },
+    ownData: variant === 'legacy' ? JSON.stringify(olderItem(one.event, one.data)) : null,
   }));
   await insertMissed(db, brandId, id, queued, now);
   work.audit({ resourceId: id, old: null, new: { recovered: missed.length } });

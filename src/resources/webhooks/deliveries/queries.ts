@@ -142,6 +142,7 @@ export interface Missed {
   /** The fact's name in the outbox. */
   event: string;
   resend: number;
+  data: unknown;
 }
 
 /** Events of a time that were not delivered to a subscription and do not wait to be, oldest first. */
@@ -152,6 +153,7 @@ export async function listMissed(
   { facts, since, until, limit }: { facts: readonly string[]; since: Date; until: Date; limit: number },
 ): Promise<Missed[]> {
   const { rows } = await sql<Missed>`
+    select missed.*, event.data from (
     select event.id, event.seq, event.event, coalesce(max(delivery.resend) + 1, 0) as resend
     from outbox event
     left join webhook_deliveries delivery
@@ -160,7 +162,9 @@ export async function listMissed(
       and event.event = any(${facts}::text[])
     group by event.id, event.seq, event.event
     having not coalesce(bool_or(delivery.state in ('delivered', 'pending')), false)
-    order by event.seq limit ${limit}`.execute(db);
+    order by event.seq limit ${limit}) missed
+    join outbox event on event.brand_id = ${brandId} and event.seq = missed.seq
+    order by missed.seq`.execute(db);
   return rows;
 }
 
@@ -168,14 +172,15 @@ export async function insertMissed(
   db: Db,
   brandId: string,
   subscriptionId: string,
-  missed: readonly (Missed & { deliveryId: string; shown: string })[],
+  missed: readonly (Missed & { deliveryId: string; shown: string; ownData: string | null })[],
   now: Date,
 ): Promise<void> {
   const of = <V>(value: (one: (typeof missed)[number]) => V) => missed.map(value);
   await sql`
     insert into webhook_deliveries
-      (brand_id, subscription_id, state, next_attempt_at, created_at, id, event_id, seq, event, resend)
+      (brand_id, subscription_id, state, next_attempt_at, created_at, id, event_id, seq, event, resend, own_data)
     select ${brandId}, ${subscriptionId}, 'pending', ${now}::timestamptz, ${now}::timestamptz, * from unnest(
       ${of(({ deliveryId }) => deliveryId)}::text[], ${of(({ id }) => id)}::text[], ${of(({ seq }) => seq)}::bigint[],
-      ${of(({ shown }) => shown)}::text[], ${of(({ resend }) => resend)}::int[])`.execute(db);
+      ${of(({ shown }) => shown)}::text[], ${of(({ resend }) => resend)}::int[],
+      ${of(({ ownData }) => ownData)}::json[])`.execute(db);
 }

@@ -121,8 +121,10 @@ const testWebhook = change({
   status: 201,
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
   hints: { readOnly: false, idempotent: false, destructive: false },
-  lookUp: noLookUp,
-  apply: async (work, { params, body }) => ({ data: deliveryOf(await sendTest(work, params.id, body.event)) }),
+  lookUp: async ({ olderItem }) => olderItem,
+  apply: async (work, { params: { id }, body: { event } }, olderItem) => ({
+    data: deliveryOf(await sendTest(work, olderItem, { id, event })),
+  }),
 });
 
 const recoverWebhook = change({
@@ -139,10 +141,11 @@ const recoverWebhook = change({
   response: z.object({ data: Recovered }),
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
   hints: { readOnly: false, idempotent: true, destructive: false },
-  lookUp: noLookUp,
-  apply: async (work, { params, body: { since, until } }) => {
-    const end = until === undefined ? work.now : new Date(until);
-    return { data: { queued: await recoverMissed(work, params.id, new Date(since), end) } };
+  lookUp: async ({ olderItem }) => olderItem,
+  apply: async (work, { params: { id }, body }, olderItem) => {
+    const since = new Date(body.since);
+    const until = body.until === undefined ? work.now : new Date(body.until);
+    return { data: { queued: await recoverMissed(work, olderItem, { id, since, until }) } };
   },
 });
 

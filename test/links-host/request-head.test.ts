@@ -4,8 +4,8 @@ import { connect, Socket } from 'node:net';
 import { all, compile } from '@fastify/proxy-addr';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readHead } from '../../src/links-host/head.ts';
-import { openSenders } from '../../src/links-host/sender.ts';
+import { openSenders } from '../../src/api/http/sender.ts';
+import { readHead } from '../../src/links-host/request-head.ts';
 import { PHONE } from '../harness/clicks.ts';
 
 interface Heard {
@@ -61,7 +61,11 @@ const usually = (usual: string, ...others: string[]) =>
 const aHead = fc
   .tuple(
     usually('GET', 'HEAD', 'get', 'POST'),
-    fc.oneof({ weight: 9, arbitrary: fc.stringMatching(/^[!-~]{0,8}$/) }, { weight: 1, arbitrary: bytes }),
+    fc.oneof(
+      { weight: 8, arbitrary: fc.stringMatching(/^[\w.~-]{0,8}(\?[!-~]{0,8})?$/) },
+      { weight: 1, arbitrary: fc.stringMatching(/^[!-~]{0,8}$/) },
+      { weight: 1, arbitrary: bytes },
+    ),
     usually(' HTTP/1.1', ' HTTP/1.0', ' HTTP/1.1 ', ''),
     fc.array(aLine, { maxLength: 4 }),
     usually('', 'x', 'GET /r/b HTTP/1.1\r\nHost: x\r\n\r\n'),
@@ -107,6 +111,8 @@ describe('a head that is read here', () => {
     ['of HTTP/1.0', 'GET /r/a HTTP/1.0', [], false],
     ['of another method', 'HEAD /r/a HTTP/1.1', [], false],
     ['of another path', 'GET /v1/usage HTTP/1.1', [], false],
+    ['whose query is any text', 'GET /r/a?b=%zz&c HTTP/1.1', [], true],
+    ['of a slug that is no plain one', 'GET /r/%61 HTTP/1.1', [], false],
     ['whose line goes on in the next', 'GET /r/a HTTP/1.1', ['X: a', ' b'], false],
     ['with a name twice', 'GET /r/a HTTP/1.1', ['Cookie: a', 'cookie: b'], false],
   ])('%s: %s %j', (_what, line, headers, isRead) => {

@@ -46,7 +46,7 @@ export interface Head {
  * that none takes long to fail.
  */
 const HEAD =
-  /^GET (\/r\/[\x21-\x7e]*) HTTP\/1\.1\r\n(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+: ?(?![ \t])(?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?\r\n)+\r\n$/;
+  /^GET (\/r\/[\w.~-]*(?:\?[\x21-\x7e]*)?) HTTP\/1\.1\r\n(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+: ?(?![ \t])(?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?\r\n)+\r\n$/;
 const LINE_END = '\r\n';
 const SPACE = 32;
 

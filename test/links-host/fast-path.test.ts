@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openDirect } from '../../src/links-host/direct.ts';
+import { openFastPath } from '../../src/links-host/fast-path.ts';
 import { findFreePort } from '../../src/local/engines/port.ts';
 import { until } from '../harness/app.ts';
 
@@ -18,14 +18,14 @@ interface Door {
   ended(): number;
 }
 
-/** Answers short links with so many bytes; its idle connections end within two of `keepAliveTimeout`. */
-async function serve(keepAliveTimeout: number, bytes: number): Promise<Door> {
+/** Answers short links with so many bytes; its idle connections end within two of `keepAliveTimeoutMs`. */
+async function serve(keepAliveTimeoutMs: number, bytes: number): Promise<Door> {
   let answered = 0;
   let ended = 0;
   const body = 'x'.repeat(bytes);
-  const direct = openDirect({
-    keepAliveTimeout,
-    answer: (_request, send) => {
+  const fastPath = openFastPath({
+    keepAliveTimeoutMs,
+    redirect: (_request, send) => {
       send(200, `Content-Length: ${bytes}\r\n`, body);
       answered += 1;
     },
@@ -34,11 +34,11 @@ async function serve(keepAliveTimeout: number, bytes: number): Promise<Door> {
     socket.on('close', () => {
       ended += 1;
     });
-    direct.serve(socket, () => socket.destroy());
+    fastPath.serve(socket, () => socket.destroy());
   });
   const port = await findFreePort();
   await once(server.listen(port, '127.0.0.1'), 'listening');
-  ends.push(direct.close, () => server.close());
+  ends.push(fastPath.close, () => server.close());
   return {
     open: async () => {
       const socket = connect({ port, host: '127.0.0.1', noDelay: true }).on('error', () => undefined);
