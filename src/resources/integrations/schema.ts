@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ListQuery, listOf, timestamp } from '../../api/page.ts';
 import { besideOthers, type Unchecked } from '../../api/problems.ts';
-import { WebAddress } from '../../values/web-address.ts';
 import { DAY_MS } from '../../values/duration.ts';
+import { WebAddress } from '../../values/web-address.ts';
 import { toWire } from '../../values/wire.ts';
 import type { ListedIntegration } from './queries.ts';
 

@@ -45,11 +45,7 @@ function matches(brandId: string, where: LinkWhere) {
 /** The page is found by ids alone, so that creators of rows before it are never read. */
 async function selectLinks(db: Db, brandId: string, where: LinkWhere, cut: Cut): Promise<ListedLink[]> {
   const { sort } = where;
-  const ids = db
-    .selectFrom('links')
-    .select('id')
-    .where('brandId', '=', brandId)
-    .where(matches(brandId, where));
+  const ids = db.selectFrom('links').select('id').where('brandId', '=', brandId).where(matches(brandId, where));
   const rows = withCreator(db, brandId).where('links.id', 'in', cutTo(ids, { time: 'createdAt', id: 'id', sort }, cut));
   return await inOrder(rows, { time: 'links.createdAt', id: 'links.id', sort }).execute();
 }
