@@ -101,6 +101,8 @@ export async function openSandbox(): Promise<Sandbox> {
   const { PATH, HOME, TMPDIR } = process.env;
   const env = { PATH, HOME, TMPDIR, OUTBOUND_ALLOW: '127.0.0.1' };
   let server: ChildProcess | undefined;
+  // Later starts are over once it listens: that the directory comes a little later is told by the first.
+  let sign = 'Ctrl-C stops everything.';
 
   async function stop(): Promise<void> {
     if (!server || server.exitCode !== null) return;
@@ -126,10 +128,11 @@ export async function openSandbox(): Promise<Sandbox> {
         'npm start',
         () => {
           if (started.exitCode !== null) throw new Error(`npm start ended:\n${said.text}`);
-          return said.text.includes('Ctrl-C stops everything.');
+          return said.text.includes(sign);
         },
         220_000,
       );
+      sign = ' listens on ';
     },
     stop,
     loseEverything: async () => {
