@@ -78,7 +78,11 @@ function openShell(folder: string, env: NodeJS.ProcessEnv): Shell {
     run: async (commands) => {
       for (const written of [out, said, done]) written.text = '';
       child.stdin?.write(`{\n${commands}\n} </dev/null 3>&-\necho done >&3\n`);
-      await until(`the commands\n${commands}`, () => done.text !== '' || child.exitCode !== null, 120_000);
+      await until('the commands', () => done.text !== '' || child.exitCode !== null, 120_000).catch(
+        (error: unknown) => {
+          throw new Error(`${String(error)}\n${commands}\n${out.text}${said.text}`);
+        },
+      );
       if (done.text === '') throw new Error(`It ended with ${child.exitCode}:\n${commands}\n${out.text}${said.text}`);
       return out.text;
     },
@@ -101,8 +105,6 @@ export async function openSandbox(): Promise<Sandbox> {
   const { PATH, HOME, TMPDIR } = process.env;
   const env = { PATH, HOME, TMPDIR, OUTBOUND_ALLOW: '127.0.0.1' };
   let server: ChildProcess | undefined;
-  // Later starts are over once it listens: that the directory comes a little later is told by the first.
-  let sign = 'Ctrl-C stops everything.';
 
   async function stop(): Promise<void> {
     if (!server || server.exitCode !== null) return;
@@ -128,11 +130,10 @@ export async function openSandbox(): Promise<Sandbox> {
         'npm start',
         () => {
           if (started.exitCode !== null) throw new Error(`npm start ended:\n${said.text}`);
-          return said.text.includes(sign);
+          return said.text.includes('Ctrl-C stops everything.');
         },
         220_000,
       );
-      sign = ' listens on ';
     },
     stop,
     loseEverything: async () => {
