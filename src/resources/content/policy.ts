@@ -1,7 +1,7 @@
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** A refresh within this time of the one before does nothing. */
+/** A request within this time of the one before does nothing; what is read by itself is no request. */
 export const COOL_DOWN_MS = HOUR_MS;
 
 /** From when a refresh does something; null: at any time. */
