@@ -4,7 +4,6 @@ import { InvalidArgumentError } from 'commander';
 import { type Config, readConfig } from '../src/config.ts';
 import type { EngineName } from '../src/local/engines/engine.ts';
 import { type EmbeddedEngines, startEmbedded } from '../src/local/engines/start.ts';
-import { assertNode } from '../src/process/node-version.ts';
 import { type EngineUrls, openContext } from '../src/process/open-context.ts';
 import { environmentOf, SECRET, startServer } from './children.ts';
 import { benchCommand } from './command.ts';
@@ -13,7 +12,7 @@ import { type FiguresScale, measureFigures } from './figures.ts';
 import { measureIngest } from './ingest.ts';
 import { withOwnData } from './own-data.ts';
 import { type ClickSession, measureRedirects, prepareClicks } from './redirects.ts';
-import { measurePart, progress, type Ratio, report } from './report.ts';
+import { openResults, progress, type Results } from './report.ts';
 
 const EVENTS = 10_000_000;
 const QUICK_EVENTS = 1_000_000;
@@ -45,21 +44,21 @@ const scale: FiguresScale = {
 const effort = options.quick ? { rounds: 3, clickMs: 3_000 } : { rounds: 8, clickMs: 3_000 };
 
 /** Engines with data of their own within the run's folder. */
-async function withEngines<T>(
+async function withEngines(
   { directory, java }: Config,
   dataName: string,
   only: readonly EngineName[],
-  measure: (urls: EmbeddedEngines['urls']) => Promise<T>,
-): Promise<T> {
+  measure: (urls: EmbeddedEngines['urls']) => Promise<void>,
+): Promise<void> {
   const engines = await startEmbedded({ directory, dataName, only, elasticsearchHeapMb: 0, java, report: progress });
   try {
-    return await measure(engines.urls);
+    await measure(engines.urls);
   } finally {
     await engines.stop();
   }
 }
 
-async function measureStreams(config: Config, urls: EngineUrls): Promise<Ratio[]> {
+async function measureStreams(results: Results, config: Config, urls: EngineUrls): Promise<void> {
   const env = environmentOf(config, urls);
   const api = await startServer(() => ['src/server.ts'], env);
   const { context, close } = openContext(config, urls);
@@ -67,11 +66,9 @@ async function measureStreams(config: Config, urls: EngineUrls): Promise<Ratio[]
     await context.redis.ready();
     const session: ClickSession = { env, context, api, ...effort };
     await prepareClicks(session);
-    return [
-      ...(await measurePart('redirects', () => measureRedirects(session))),
-      ...(await measurePart('drain', () => measureDrain(session))),
-      ...(await measurePart('ingest', () => measureIngest(session))),
-    ];
+    await results.part('redirects', (add) => measureRedirects(session, add));
+    await results.part('drain', (add) => measureDrain(session, add));
+    await results.part('ingest', (add) => measureIngest(session, add));
   } finally {
     await api.stop();
     await close();
@@ -79,27 +76,30 @@ async function measureStreams(config: Config, urls: EngineUrls): Promise<Ratio[]
 }
 
 /** What streams in is measured first and its engines stopped: figures then have the machine, and an empty ClickHouse. */
-async function measureAll(config: Config, dataName: string): Promise<Ratio[]> {
-  const streamed = await withEngines(
-    config,
-    path.join(dataName, 'streams'),
-    ['postgres', 'redis', 'clickhouse'],
-    ({ postgres = '', redis = '', clickhouse = '' }) =>
-      measureStreams(config, { postgres, redis, elasticsearch: NOWHERE, clickhouse }),
+async function measureAll(results: Results, config: Config, dataName: string): Promise<void> {
+  await results.part('streams', () =>
+    withEngines(
+      config,
+      path.join(dataName, 'streams'),
+      ['postgres', 'redis', 'clickhouse'],
+      ({ postgres = '', redis = '', clickhouse = '' }) =>
+        measureStreams(results, config, { postgres, redis, elasticsearch: NOWHERE, clickhouse }),
+    ),
   );
-  const figures = await withEngines(config, path.join(dataName, 'figures'), ['clickhouse'], ({ clickhouse = '' }) =>
-    measurePart('figures', () => measureFigures(config, clickhouse, dataName, scale)),
+  await results.part('figures', () =>
+    withEngines(config, path.join(dataName, 'figures'), ['clickhouse'], ({ clickhouse = '' }) =>
+      measureFigures(results, config, clickhouse, dataName, scale),
+    ),
   );
-  return [...streamed, ...figures];
 }
 
 async function main(): Promise<void> {
-  assertNode();
   const config: Config = { ...readConfig(), logLevel: 'silent', secret: Buffer.from(SECRET, 'hex') };
   const from = performance.now();
-  const ratios = await withOwnData(config, (dataName) => measureAll(config, dataName));
+  const results = openResults();
+  await withOwnData(config, (dataName) => measureAll(results, config, dataName));
   progress(`Measured in ${Math.round((performance.now() - from) / 1000)} s`);
-  process.exitCode = report(ratios) ? 0 : 1;
+  process.exitCode = results.report() ? 0 : 1;
 }
 
 main().catch((error: unknown) => {

@@ -2,7 +2,6 @@ import path from 'node:path';
 import { inspect } from 'node:util';
 import { type Config, readConfig } from '../src/config.ts';
 import { engineFolder } from '../src/local/engines/folder.ts';
-import { assertNode } from '../src/process/node-version.ts';
 import { openContext } from '../src/process/open-context.ts';
 import { lastWords, startNode, stopNode } from './children.ts';
 import { benchCommand } from './command.ts';
@@ -14,7 +13,7 @@ import { withOwnData } from './own-data.ts';
 import { measurePages } from './pages.ts';
 import { measurePostgres } from './postgres.ts';
 import { makeKinds, shuffled } from './queries.ts';
-import { measurePart, progress, type Ratio, report } from './report.ts';
+import { openResults, progress, type Results } from './report.ts';
 import { assertSameAnswers, prepareSearches } from './searches.ts';
 import { type Scale, type Session, someOfEach, targetApi, targetElastic } from './session.ts';
 import { measureStart, type Started } from './start.ts';
@@ -74,44 +73,47 @@ async function openSession(config: Config, scale: Scale, started: Started) {
   return { session, close };
 }
 
-async function measureSearches(session: Session, dataName: string): Promise<Ratio[]> {
+async function measureSearches(results: Results, session: Session, dataName: string): Promise<void> {
   progress('Comparing answers');
   const checked = someOfEach(session.searches, CHECK_EVERY);
   await assertSameAnswers(targetApi(session, session.api), targetElastic(session), checked);
-  return [
-    ...(await measurePart('mix', () => measureMix(session))),
-    ...(await measurePart('cached', () => measureCached(session))),
-    ...(await measurePart('naive', () => measureNaive(session))),
-    ...(await measurePart('pages', () => measurePages(session))),
-    ...(await measurePart('postgres', () => measurePostgres(session, dataName))),
-    ...(await measurePart('updates', () => measureUpdates(session))),
-  ];
+  await results.part('mix', (add) => measureMix(session, add));
+  await results.part('cached', (add) => measureCached(session, add));
+  await results.part('naive', (add) => measureNaive(session, add));
+  await results.part('pages', (add) => measurePages(session, add));
+  await results.part('postgres', (add) => measurePostgres(session, dataName, add));
+  await results.part('updates', (add) => measureUpdates(session, add));
 }
 
-async function measureAll(config: Config, scale: Scale, dataName: string): Promise<Ratio[]> {
-  const { started, ratios } = await measureStart(config, dataName);
+async function measureAll(results: Results, config: Config, scale: Scale, dataName: string): Promise<void> {
+  const started = await results.part('start', (add) => measureStart(config, dataName, add));
+  if (!started) return;
   const worker = startNode(['src/worker.ts'], started.env);
   lastWords(worker);
   try {
     const folder = path.join(engineFolder(config.directory), dataName);
-    ratios.push(...(await measureImport(scale, folder, started.urls.elasticsearch, started.env)));
-    const { session, close } = await openSession(config, scale, started);
-    ratios.push(...(await measureSearches(session, dataName)));
-    await close();
+    await results.part('import', (add) => measureImport(scale, folder, started.urls.elasticsearch, started.env, add));
+    await results.part('searches', async () => {
+      const { session, close } = await openSession(config, scale, started);
+      try {
+        await measureSearches(results, session, dataName);
+      } finally {
+        await close();
+      }
+    });
   } finally {
     await stopNode(worker);
     await started.stop();
   }
-  return ratios;
 }
 
 async function main(): Promise<void> {
-  assertNode();
   const config = { ...readConfig(), directoryAlias: 'creators' };
   const from = performance.now();
-  const ratios = await withOwnData(config, (dataName) => measureAll(config, options.quick ? QUICK : FULL, dataName));
+  const results = openResults();
+  await withOwnData(config, (dataName) => measureAll(results, config, options.quick ? QUICK : FULL, dataName));
   progress(`Measured in ${Math.round((performance.now() - from) / 1000)} s`);
-  process.exitCode = report(ratios) ? 0 : 1;
+  process.exitCode = results.report() ? 0 : 1;
 }
 
 main().catch((error: unknown) => {

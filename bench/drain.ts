@@ -3,7 +3,7 @@ import { integer, query } from '../src/engines/clickhouse/query.ts';
 import { drainClicks } from '../src/links-host/jobs.ts';
 import { alternate, median } from './load.ts';
 import { type ClickSession, clickOn } from './redirects.ts';
-import { progress, type Ratio, round } from './report.ts';
+import { type Add, progress, round } from './report.ts';
 
 const CONNECTIONS = 256;
 const FLOOR = 4;
@@ -30,21 +30,19 @@ async function clickAndDrain(session: ClickSession): Promise<Drained> {
 }
 
 /** How fast a drain is beside how fast one process can be clicked: it must catch up with several of them. */
-export async function measureDrain(session: ClickSession): Promise<Ratio[]> {
+export async function measureDrain(session: ClickSession, add: Add): Promise<void> {
   progress('Clicking and draining');
   await drainClicks(session.context);
   const [results = []] = await alternate(session.rounds, [() => clickAndDrain(session)]);
   const rows = results.reduce((sum, result) => sum + result.rows, 0);
-  return [
-    {
-      name: 'drain_to_redirects',
-      value: median(results.map(({ clicked, drained }) => drained / clicked)),
-      floor: FLOOR,
-      bound: 'at least',
-      measured: `${round(median(results.map(({ drained }) => drained)))} rows/s into ClickHouse with its rollups, ${round(
-        median(results.map(({ clicked }) => clicked)),
-      )} redirects/s, ${rows} rows`,
-      warm: 'none',
-    },
-  ];
+  add({
+    name: 'drain_to_redirects',
+    value: median(results.map(({ clicked, drained }) => drained / clicked)),
+    floor: FLOOR,
+    bound: 'at least',
+    measured: `${round(median(results.map(({ drained }) => drained)))} rows/s into ClickHouse with its rollups, ${round(
+      median(results.map(({ clicked }) => clicked)),
+    )} redirects/s, ${rows} rows`,
+    warm: 'none',
+  });
 }

@@ -10,7 +10,7 @@ import { LARGEST, loadClickHouse, loadPostgres } from './figures-data.ts';
 import { linksOf, QUARTER, QUESTIONS, YEAR } from './figures-questions.ts';
 import { median } from './load.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
-import { progress, type Ratio, round } from './report.ts';
+import { type Add, progress, type Results, round } from './report.ts';
 
 export interface FiguresScale {
   events: number;
@@ -65,8 +65,7 @@ async function load(clickhouse: ClickHouse, events: number): Promise<void> {
 const WARM = "the engine's mark cache, the system's page cache";
 const ms = (value: number) => `${round(value)} ms`;
 
-async function compareRaw(clickhouse: ClickHouse, { events, isQuick }: FiguresScale): Promise<Ratio[]> {
-  const ratios: Ratio[] = [];
+async function compareRaw(clickhouse: ClickHouse, { events, isQuick }: FiguresScale, add: Add): Promise<void> {
   for (const { name, rollup, raw, floors } of QUESTIONS) {
     const [rollupMs = 0, rawMs = 0] = await timed(
       () => rollup(clickhouse),
@@ -74,7 +73,7 @@ async function compareRaw(clickhouse: ClickHouse, { events, isQuick }: FiguresSc
     );
     const floor = floors && !isQuick ? floors[events >= FIFTY_MILLION ? 1 : 0] : null;
     const measured = `raw ${ms(rawMs)}, rollup ${ms(rollupMs)}`;
-    ratios.push({
+    add({
       name: `raw_to_rollup_${name}`,
       value: rawMs / rollupMs,
       floor,
@@ -83,18 +82,16 @@ async function compareRaw(clickhouse: ClickHouse, { events, isQuick }: FiguresSc
       warm: WARM,
     });
   }
-  return ratios;
 }
 
 /** Both sizes in turn, so that whatever else the machine does meets both. */
-async function measureGrowth(small: ClickHouse, large: ClickHouse, events: number): Promise<Ratio[]> {
-  const ratios: Ratio[] = [];
+async function measureGrowth(small: ClickHouse, large: ClickHouse, events: number, add: Add): Promise<void> {
   for (const { name, rollup, isFlat } of QUESTIONS) {
     const [before = 1, after = 0] = await timed(
       () => rollup(small),
       () => rollup(large),
     );
-    ratios.push({
+    add({
       name: `growth_${name}`,
       value: after / before,
       floor: isFlat ? 1.5 : null,
@@ -103,18 +100,17 @@ async function measureGrowth(small: ClickHouse, large: ClickHouse, events: numbe
       warm: WARM,
     });
   }
-  return ratios;
 }
 
 /** The smaller size in a database of its own beside the larger. */
-async function growthOf(large: ClickHouse, url: string, { events }: FiguresScale): Promise<Ratio[]> {
-  if (events <= SMALL_EVENTS) return [];
+async function growthOf(large: ClickHouse, url: string, { events }: FiguresScale, add: Add): Promise<void> {
+  if (events <= SMALL_EVENTS) return;
   await command(large, 'CREATE DATABASE bench_small');
   const small = openClickHouse(`${url}/bench_small`);
   try {
     await migrateClickHouse(small);
     await load(small, SMALL_EVENTS);
-    return await measureGrowth(small, large, events);
+    await measureGrowth(small, large, events, add);
   } finally {
     await small.close();
   }
@@ -123,7 +119,7 @@ async function growthOf(large: ClickHouse, url: string, { events }: FiguresScale
 const RETRIED = 20_000;
 
 /** One batch of clicks sent three times: its table and every rollup have each of them once. */
-async function measureRetry(clickhouse: ClickHouse): Promise<Ratio> {
+async function measureRetry(clickhouse: ClickHouse, add: Add): Promise<void> {
   const columns = ['click_id', 'brand_id', 'link_id', 'creator_id', 'currency', 'at', 'kind', 'visitor'];
   const row = (i: number) => `c${i}\tretried\tl${i % 100}\tk\tUSD\t2025-0${1 + (i % 9)}-01 00:00:00.000\tcounted\t1\n`;
   const rows = Array.from({ length: RETRIED }, (_, i) => row(i)).join('');
@@ -136,14 +132,14 @@ async function measureRetry(clickhouse: ClickHouse): Promise<Ratio> {
     ),
   ]);
   const isExact = sums.every((sum) => sum === RETRIED);
-  return {
+  add({
     name: 'retried_batch_is_exact',
     value: isExact ? 1 : 0,
     floor: 1,
     bound: 'at least',
     measured: `raw, distinct, rollups: ${sums.join(', ')} of ${RETRIED} sent three times`,
     warm: '-',
-  };
+  });
 }
 
 const SQL_SUMS = `select to_char(at at time zone 'UTC', $1) as key, sum(clicks) as clicks, sum(sales) as sales from (
@@ -164,7 +160,13 @@ async function assertSame(clickhouse: ClickHouse, { pool }: PostgresServer): Pro
   if (ours.join() !== theirs.join()) throw new Error(`PostgreSQL has other rows: ${theirs[0]} for ${ours[0]}.`);
 }
 
-async function comparePostgres(clickhouse: ClickHouse, config: Config, dataName: string, scale: FiguresScale) {
+async function comparePostgres(
+  clickhouse: ClickHouse,
+  config: Config,
+  dataName: string,
+  scale: FiguresScale,
+  add: Add,
+): Promise<void> {
   const server = await startPostgres(config, dataName, 1);
   try {
     const from = performance.now();
@@ -180,7 +182,6 @@ async function comparePostgres(clickhouse: ClickHouse, config: Config, dataName:
       performance_of_1000_assignments: () => server.pool.query(LIFETIME, [LARGEST, null]),
       lifetime_of_100_links: () => server.pool.query(LIFETIME, [LARGEST, linksOf(100).map(({ id }) => id)]),
     };
-    const ratios: Ratio[] = [];
     for (const { name, rollup } of QUESTIONS) {
       const theirs = sides[name];
       if (!theirs) continue;
@@ -188,7 +189,7 @@ async function comparePostgres(clickhouse: ClickHouse, config: Config, dataName:
       const floor = name === 'largest_brand_by_month' && !scale.isQuick ? 10 : null;
       const measured = `PostgreSQL ${ms(postgres)}, rollup ${ms(ours)}`;
       const warm = `${WARM}; PostgreSQL's buffers`;
-      ratios.push({
+      add({
         name: `postgresql_to_rollup_${name}`,
         value: postgres / ours,
         floor,
@@ -197,7 +198,6 @@ async function comparePostgres(clickhouse: ClickHouse, config: Config, dataName:
         warm,
       });
     }
-    return ratios;
   } finally {
     await server.stop();
   }
@@ -205,19 +205,20 @@ async function comparePostgres(clickhouse: ClickHouse, config: Config, dataName:
 
 /** Figures from rollups beside the events themselves and beside PostgreSQL, on an empty ClickHouse at `url`. */
 export async function measureFigures(
+  results: Results,
   config: Config,
   url: string,
   dataName: string,
   scale: FiguresScale,
-): Promise<Ratio[]> {
+): Promise<void> {
   const clickhouse = openClickHouse(url);
   try {
     await migrateClickHouse(clickhouse);
     await load(clickhouse, scale.events);
-    const ratios = await compareRaw(clickhouse, scale);
-    ratios.push(...(await growthOf(clickhouse, url, scale)));
-    ratios.push(await measureRetry(clickhouse));
-    return [...ratios, ...(await comparePostgres(clickhouse, config, dataName, scale))];
+    await results.part('raw_to_rollup', (add) => compareRaw(clickhouse, scale, add));
+    await results.part('growth', (add) => growthOf(clickhouse, url, scale, add));
+    await results.part('retry', (add) => measureRetry(clickhouse, add));
+    await results.part('postgresql_to_rollup', (add) => comparePostgres(clickhouse, config, dataName, scale, add));
   } finally {
     await clickhouse.close();
   }

@@ -7,7 +7,7 @@ import { type BatchSize, bulkLoop } from './bulk-loop.ts';
 import { exitOf, startNode } from './children.ts';
 import { writeCreators } from './directory-file.ts';
 import { alternate, median, medianRatio } from './load.ts';
-import { progress, type Ratio, round } from './report.ts';
+import { type Add, progress, round } from './report.ts';
 import type { Scale } from './session.ts';
 
 const Imported = z.object({
@@ -72,7 +72,8 @@ export async function measureImport(
   folder: string,
   url: string,
   env: Record<string, string>,
-): Promise<Ratio[]> {
+  add: Add,
+): Promise<void> {
   const { creators, isFull } = scale;
   const file = path.join(folder, 'creators.ndjson');
   progress(`Generating ${creators.toLocaleString('en')} creators`);
@@ -93,7 +94,7 @@ export async function measureImport(
   const phase = (name: keyof Imported['phasesMs']) => round(median(imports.map((one) => one.phasesMs[name])) / 1000);
   const loop = `${round(median(bare))}/s (${size.documents} documents a body, ${size.inFlight} in flight)`;
   const floor = (value: number) => (isFull ? value : null);
-  return [
+  add(
     {
       name: 'import_bulk_to_bulk_loop',
       value: medianRatio(bulk, bare),
@@ -120,5 +121,5 @@ export async function measureImport(
       measured: `most resident memory of the import, file of ${round(statSync(file).size / 2 ** 20)} MB`,
       warm: '-',
     },
-  ];
+  );
 }

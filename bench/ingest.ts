@@ -5,7 +5,7 @@ import type { Context } from '../src/api/context.ts';
 import { alternate, median, medianRatio, percentile } from './load.ts';
 import { type Delivery, deliveryOf, makeShop, type Shop } from './make-stores.ts';
 import type { ClickSession } from './redirects.ts';
-import { progress, type Ratio, round } from './report.ts';
+import { type Add, progress, type Ratio, round } from './report.ts';
 
 /** A brand's ledger is one chain: orders of one brand follow one another, those of several do not. */
 const BRANDS = 8;
@@ -115,7 +115,7 @@ function ratiosOf(several: Ingested[], one: Ingested[], bare: Ingested[]): Ratio
 }
 
 /** Orders/s and their latency through the stores' door, beside bare rows in the same PostgreSQL. */
-export async function measureIngest(session: ClickSession): Promise<Ratio[]> {
+export async function measureIngest(session: ClickSession, add: Add): Promise<void> {
   const { context, api, env, rounds } = session;
   progress('Ingesting orders');
   const shops = await Promise.all(Array.from({ length: BRANDS }, (_, i) => makeShop(context, `bench store ${i}`)));
@@ -142,7 +142,7 @@ export async function measureIngest(session: ClickSession): Promise<Ratio[]> {
       () => each(deliveries(ORDERS_PER_ROUND, shops), (delivery) => keep(rows, delivery)),
     ]);
     await assertAllRecorded(context, shops, acknowledged);
-    return ratiosOf(several, one, bare);
+    add(...ratiosOf(several, one, bare));
   } finally {
     await Promise.all([door.close(), rows.end()]);
   }

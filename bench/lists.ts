@@ -7,14 +7,13 @@ import { migrateClickHouse } from '../src/engines/clickhouse/migrate.ts';
 import { migratePostgres } from '../src/engines/postgres/migrate.ts';
 import { startEmbedded } from '../src/local/engines/start.ts';
 import { buildApps } from '../src/process/apps.ts';
-import { assertNode } from '../src/process/node-version.ts';
 import { openContext } from '../src/process/open-context.ts';
 import { createBrand } from '../src/resources/brands/actions.ts';
 import { listSubscriptions } from '../src/resources/brands/queries.ts';
 import { benchCommand } from './command.ts';
 import { alternate, latencyMs, median, openTarget } from './load.ts';
 import { withOwnData } from './own-data.ts';
-import { progress, type Ratio, report, round } from './report.ts';
+import { openResults, progress, type Ratio, type Results, round } from './report.ts';
 
 const ROWS = 100_000;
 const LAST_PAGE = 1_000;
@@ -65,7 +64,7 @@ async function measureList(url: string, keys: readonly string[], list: string): 
   };
 }
 
-async function measure(context: Context): Promise<Ratio[]> {
+async function measure(results: Results, context: Context): Promise<void> {
   const { db } = context.postgres;
   await migratePostgres(db);
   await migrateClickHouse(context.clickhouse);
@@ -79,13 +78,11 @@ async function measure(context: Context): Promise<Ratio[]> {
   await fill(context, brandId);
   const apps = await buildApps(context);
   const url = await apps.api.listen({ host: '127.0.0.1', port: 0 });
-  const ratios: Ratio[] = [];
   for (const list of ['campaigns', 'applications', 'roster', 'creators']) {
     progress(`GET /v1/${list}`);
-    ratios.push(await measureList(url, keys, list));
+    await results.part(list, async (add) => add(await measureList(url, keys, list)));
   }
   await apps.close();
-  return ratios;
 }
 
 async function run(config: Config, dataName: string): Promise<boolean> {
@@ -96,16 +93,16 @@ async function run(config: Config, dataName: string): Promise<boolean> {
     const { postgres = '', redis = '', clickhouse = '' } = engines.urls;
     const { context, close } = openContext(config, { postgres, redis, elasticsearch: NOWHERE, clickhouse });
     await context.redis.ready();
-    const isReached = report(await measure(context));
+    const results = openResults();
+    await results.part('lists', () => measure(results, context));
     await close();
-    return isReached;
+    return results.report();
   } finally {
     await engines.stop();
   }
 }
 
 async function main(): Promise<void> {
-  assertNode();
   const config = { ...readConfig(), logLevel: 'silent' } as const;
   process.exitCode = (await withOwnData(config, (dataName) => run(config, dataName))) ? 0 : 1;
 }

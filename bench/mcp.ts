@@ -6,14 +6,13 @@ import { migrateClickHouse } from '../src/engines/clickhouse/migrate.ts';
 import { migratePostgres } from '../src/engines/postgres/migrate.ts';
 import { startEmbedded } from '../src/local/engines/start.ts';
 import { buildApps } from '../src/process/apps.ts';
-import { assertNode } from '../src/process/node-version.ts';
 import { openContext } from '../src/process/open-context.ts';
 import { createBrand } from '../src/resources/brands/actions.ts';
 import { listSubscriptions } from '../src/resources/brands/queries.ts';
 import { benchCommand } from './command.ts';
 import { alternate, latencyMs, median, openTarget, type Shot } from './load.ts';
 import { withOwnData } from './own-data.ts';
-import { progress, type Ratio, report, round } from './report.ts';
+import { openResults, progress, type Ratio, type Results, round } from './report.ts';
 
 const CAMPAIGNS = 100;
 const ROUNDS = 300;
@@ -59,7 +58,7 @@ async function measureCall(url: string, keys: readonly string[], { name, rest, t
   return ratio;
 }
 
-async function measure(context: Context): Promise<Ratio[]> {
+async function measure(results: Results, context: Context): Promise<void> {
   const { db } = context.postgres;
   await migratePostgres(db);
   await migrateClickHouse(context.clickhouse);
@@ -78,10 +77,8 @@ async function measure(context: Context): Promise<Ratio[]> {
     const headers = { authorization: `Bearer ${keys[i % keys.length]}`, 'content-type': 'application/json' };
     await fetch(`${url}/v1/campaigns`, { method: 'POST', headers, body: JSON.stringify({ name: `Campaign ${i}` }) });
   }
-  const ratios: Ratio[] = [];
-  for (const call of CALLS) ratios.push(await measureCall(url, keys, call));
+  for (const call of CALLS) await results.part(call.name, async (add) => add(await measureCall(url, keys, call)));
   await apps.close();
-  return ratios;
 }
 
 /** On the engines of the environment, or on embedded ones of its own. */
@@ -96,16 +93,16 @@ async function run(config: Config, dataName: string): Promise<boolean> {
     const { postgres = '', redis = '', clickhouse = '' } = engines.urls;
     const { context, close } = openContext(config, { postgres, redis, elasticsearch: NOWHERE, clickhouse });
     await context.redis.ready();
-    const isReached = report(await measure(context));
+    const results = openResults();
+    await results.part('mcp', () => measure(results, context));
     await close();
-    return isReached;
+    return results.report();
   } finally {
     await engines.stop();
   }
 }
 
 async function main(): Promise<void> {
-  assertNode();
   const config = { ...readConfig(), logLevel: 'silent' } as const;
   process.exitCode = (await withOwnData(config, (dataName) => run(config, dataName))) ? 0 : 1;
 }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Server, startServer } from './children.ts';
 import { alternate, median, medianRatio, percentile, volley } from './load.ts';
 import { measureMeter } from './metering.ts';
-import { progress, type Ratio, round } from './report.ts';
+import { type Add, progress, round } from './report.ts';
 import {
   flawless,
   type Measured,
@@ -41,12 +41,12 @@ const altered = (session: Session, ...changes: string[]) =>
   startServer(() => ['bench/altered-api.ts', ...changes], session.env);
 
 /** The API beside raw Elasticsearch, a bare proxy, and itself without metering, all in one session. */
-export async function measureMix(session: Session): Promise<Ratio[]> {
+export async function measureMix(session: Session, add: Add): Promise<void> {
   const { scale, api, urls } = session;
   const mix = shallowMix(session);
   const shots = (side: 'api' | 'raw' | 'same') => mix.map((search) => search[side]);
   const proxy = startServer((port) => ['bench/proxy.ts', urls.elasticsearch, String(port)], session.env);
-  return await withServers([proxy, altered(session, 'unmetered')], async ([bare, unmetered]) => {
+  await withServers([proxy, altered(session, 'unmetered')], async ([bare, unmetered]) => {
     if (!bare || !unmetered) throw new Error('A side of the mix did not start.');
     const [ours, raw, free] = [targetApi(session, api), targetElastic(session), targetApi(session, unmetered)];
     const through = targetProxy(bare);
@@ -63,11 +63,7 @@ export async function measureMix(session: Session): Promise<Ratio[]> {
       scale.rounds,
       sides.map((side) => () => side(scale.repeats)),
     );
-    const meter = await measureMeter(session);
-    const metering = costs(apiRuns).map(
-      (cost, i) => Math.max(0, cost - (costs(freeRuns)[i] ?? Number.NaN)) + meter.inProcess,
-    );
-    return [
+    add(
       {
         name: 'api_to_raw',
         value: medianRatio(rates(apiRuns), rates(rawRuns)),
@@ -76,7 +72,6 @@ export async function measureMix(session: Session): Promise<Ratio[]> {
         measured: `${perSecond(rates(apiRuns))} to ${perSecond(rates(rawRuns))}, ten kinds`,
         warm: `the API's counts; ${FILTER_CACHE}; request cache off`,
       },
-      ...(await measureCold(session)),
       {
         name: 'cpu_to_proxy',
         value: medianRatio(costs(apiRuns), costs(proxyRuns)),
@@ -85,30 +80,45 @@ export async function measureMix(session: Session): Promise<Ratio[]> {
         measured: `${micros(costs(apiRuns))} to ${micros(costs(proxyRuns))} a search`,
         warm: "the API's counts and keys",
       },
-      {
-        name: 'metering_difference_share_of_cpu',
-        value: medianRatio(metering, costs(apiRuns)),
-        floor: null,
-        bound: 'at most',
-        measured:
-          `${micros(metering)} of ${micros(costs(apiRuns))}: the difference to ${micros(costs(freeRuns))} without Redis, ` +
-          `and ${round(meter.inProcess)} us in process`,
-        warm: "the API's counts and keys",
-      },
-      {
-        name: 'metering_share_of_cpu',
-        value: meter.alone / median(costs(apiRuns)),
-        floor: 0.1,
-        bound: 'at most',
-        measured: `${round(meter.alone)} us a call, in groups as large as the API's, of ${micros(costs(apiRuns))}`,
-        warm: '-',
-      },
-    ];
+    );
+    await addMetering(session, costs(apiRuns), costs(freeRuns), add);
   });
+  await measureCold(session, add);
+}
+
+/** What metering takes of a search's CPU, given what one costs with it and without. */
+async function addMetering(
+  session: Session,
+  metered: readonly number[],
+  unmetered: readonly number[],
+  add: Add,
+): Promise<void> {
+  const meter = await measureMeter(session);
+  const metering = metered.map((cost, i) => Math.max(0, cost - (unmetered[i] ?? Number.NaN)) + meter.inProcess);
+  add(
+    {
+      name: 'metering_difference_share_of_cpu',
+      value: medianRatio(metering, metered),
+      floor: null,
+      bound: 'at most',
+      measured:
+        `${micros(metering)} of ${micros(metered)}: the difference to ${micros(unmetered)} without Redis, ` +
+        `and ${round(meter.inProcess)} us in process`,
+      warm: "the API's counts and keys",
+    },
+    {
+      name: 'metering_share_of_cpu',
+      value: meter.alone / median(metered),
+      floor: 0.1,
+      bound: 'at most',
+      measured: `${round(meter.alone)} us a call, in groups as large as the API's, of ${micros(metered)}`,
+      warm: '-',
+    },
+  );
 }
 
 /** The same comparison with no count known, neither to the API nor to Elasticsearch's request cache. */
-async function measureCold(session: Session): Promise<Ratio[]> {
+async function measureCold(session: Session, add: Add): Promise<void> {
   const { scale, context, index, api } = session;
   const mix = shallowMix(session);
   const [ours, raw] = [targetApi(session, api), targetElastic(session)];
@@ -133,20 +143,18 @@ async function measureCold(session: Session): Promise<Ratio[]> {
         mix.map((search) => search.raw),
       ),
   ]);
-  return [
-    {
-      name: 'api_to_raw_cold_counts',
-      value: medianRatio(rates(cold), rates(rawRuns)),
-      floor: null,
-      bound: 'at least',
-      measured: `${perSecond(rates(cold))} to ${perSecond(rates(rawRuns))}, each query once`,
-      warm: `${FILTER_CACHE} only`,
-    },
-  ];
+  add({
+    name: 'api_to_raw_cold_counts',
+    value: medianRatio(rates(cold), rates(rawRuns)),
+    floor: null,
+    bound: 'at least',
+    measured: `${perSecond(rates(cold))} to ${perSecond(rates(rawRuns))}, each query once`,
+    warm: `${FILTER_CACHE} only`,
+  });
 }
 
 /** Byte for byte what the API sends, with Elasticsearch's request cache on and warm: what the API itself costs. */
-export async function measureCached(session: Session): Promise<Ratio[]> {
+export async function measureCached(session: Session, add: Add): Promise<void> {
   const { scale, urls } = session;
   const mix = shallowMix(session);
   const servers = [
@@ -154,7 +162,7 @@ export async function measureCached(session: Session): Promise<Ratio[]> {
     altered(session, 'request-cache', 'unmetered'),
     startServer((port) => ['bench/proxy.ts', urls.elasticsearch, String(port)], session.env),
   ];
-  return await withServers(servers, async ([server, unmetered, proxy]) => {
+  await withServers(servers, async ([server, unmetered, proxy]) => {
     if (!server || !unmetered || !proxy) throw new Error('A side with the request cache did not start.');
     const [ours, raw] = [targetApi(session, server), targetElastic(session)];
     const [free, through] = [targetApi(session, unmetered), targetProxy(proxy)];
@@ -173,7 +181,7 @@ export async function measureCached(session: Session): Promise<Ratio[]> {
       run(scale.repeats),
     );
     const warm = "Elasticsearch's request cache (all sides)";
-    return [
+    add(
       {
         name: 'api_to_raw_request_cache',
         value: medianRatio(rates(apiRuns), rates(rawRuns)),
@@ -198,12 +206,12 @@ export async function measureCached(session: Session): Promise<Ratio[]> {
         measured: `${perSecond(rates(proxyRuns))}: what a Node process that only passes bytes on leaves of it`,
         warm,
       },
-    ];
+    );
   });
 }
 
 /** All kinds, deep pages included, beside what a caller without the API would do: from, size and an exact total. */
-export async function measureNaive(session: Session): Promise<Ratio[]> {
+export async function measureNaive(session: Session, add: Add): Promise<void> {
   const { scale, api } = session;
   const some = someOfEach(session.searches, scale.slowStep);
   const [ours, raw] = [targetApi(session, api), targetElastic(session)];
@@ -237,16 +245,14 @@ export async function measureNaive(session: Session): Promise<Ratio[]> {
         99,
       ),
     );
-  return [
-    {
-      name: 'api_to_naive',
-      value: medianRatio(rates(apiRuns), rates(rawRuns)),
-      floor: scale.isFull ? 30 : null,
-      bound: 'at least',
-      measured:
-        `${perSecond(rates(apiRuns))}, p99 ${p99(apiRuns)} ms, no errors, to ${perSecond(rates(rawRuns))}, ` +
-        `p99 ${p99(rawRuns)} ms, ${failed} of ${sent} failed`,
-      warm: `the API's counts; ${FILTER_CACHE}; request cache off`,
-    },
-  ];
+  add({
+    name: 'api_to_naive',
+    value: medianRatio(rates(apiRuns), rates(rawRuns)),
+    floor: scale.isFull ? 30 : null,
+    bound: 'at least',
+    measured:
+      `${perSecond(rates(apiRuns))}, p99 ${p99(apiRuns)} ms, no errors, to ${perSecond(rates(rawRuns))}, ` +
+      `p99 ${p99(rawRuns)} ms, ${failed} of ${sent} failed`,
+    warm: `the API's counts; ${FILTER_CACHE}; request cache off`,
+  });
 }

@@ -1,7 +1,7 @@
 import type { Sort } from '../src/directory/query.ts';
 import { latencyMs, median, percentile, type Shot } from './load.ts';
 import { shuffled } from './queries.ts';
-import { progress, type Ratio, round } from './report.ts';
+import { type Add, progress, round } from './report.ts';
 import { type Session, targetApi } from './session.ts';
 
 const LIMIT = 100;
@@ -16,10 +16,9 @@ const shot = (sort: Sort, page: number): Shot => ({
 });
 
 /** The last page of the whole directory beside its first, one request at a time, in turn. */
-export async function measurePages(session: Session): Promise<Ratio[]> {
+export async function measurePages(session: Session, add: Add): Promise<void> {
   const { scale, api } = session;
   const target = targetApi(session, api);
-  const ratios: Ratio[] = [];
   for (const sort of ['followers', 'engagement'] as const) {
     progress(`Page ${scale.lastPage} and page 1 by ${sort}`);
     const lasts = shuffled(
@@ -34,7 +33,7 @@ export async function measurePages(session: Session): Promise<Ratio[]> {
       first.push(await latencyMs(target, shot(sort, 1)));
       last.push(await latencyMs(target, lasts[i % LAST_PAGES] ?? shot(sort, scale.lastPage)));
     }
-    ratios.push({
+    add({
       name: `last_page_to_first_by_${sort}`,
       value: median(last) / median(first),
       floor: FLOORS[sort],
@@ -45,5 +44,4 @@ export async function measurePages(session: Session): Promise<Ratio[]> {
       warm: "the API's counts by region",
     });
   }
-  return ratios;
 }

@@ -6,7 +6,7 @@ import { writeCreators } from './directory-file.ts';
 import { alternate, CONNECTIONS, median, medianRatio, readJson } from './load.ts';
 import { INDEXES, lineOf, type SqlSearch, sqlOf, TABLE } from './postgres-queries.ts';
 import { startPostgres } from './postgres-server.ts';
-import { progress, type Ratio, round } from './report.ts';
+import { type Add, progress, round } from './report.ts';
 import type { Search } from './searches.ts';
 import { flawless, repeated, type Session, shallowMix, someOfEach, targetApi } from './session.ts';
 
@@ -56,7 +56,7 @@ async function assertSameTotals(session: Session, pool: Pool, searches: readonly
 }
 
 /** The first ten kinds on PostgreSQL with the indexes that help it, exact totals on both sides. */
-export async function measurePostgres(session: Session, dataName: string): Promise<Ratio[]> {
+export async function measurePostgres(session: Session, dataName: string, add: Add): Promise<void> {
   const { scale, api, config } = session;
   const server = await startPostgres(config, dataName, CONNECTIONS);
   try {
@@ -74,16 +74,14 @@ export async function measurePostgres(session: Session, dataName: string): Promi
       async () => (await flawless('API', targetApi(session, api), shots)).perSecond,
       () => searchesPerSecond(server.pool, some),
     ]);
-    return [
-      {
-        name: 'api_to_postgresql',
-        value: medianRatio(ours, theirs),
-        floor: scale.isFull ? 20 : null,
-        bound: 'at least',
-        measured: `${round(median(ours))}/s to ${round(median(theirs))}/s, ten kinds, exact totals`,
-        warm: "the API's counts; PostgreSQL's buffers (1.5 GB)",
-      },
-    ];
+    add({
+      name: 'api_to_postgresql',
+      value: medianRatio(ours, theirs),
+      floor: scale.isFull ? 20 : null,
+      bound: 'at least',
+      measured: `${round(median(ours))}/s to ${round(median(theirs))}/s, ten kinds, exact totals`,
+      warm: "the API's counts; PostgreSQL's buffers (1.5 GB)",
+    });
   } finally {
     await server.stop();
   }

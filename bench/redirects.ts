@@ -3,7 +3,7 @@ import { drainClicks } from '../src/links-host/jobs.ts';
 import { exitOf, type Server, startNode, startServer } from './children.ts';
 import { alternate, median, medianRatio, percentile } from './load.ts';
 import { makeLinks } from './make-links.ts';
-import { progress, type Ratio, round } from './report.ts';
+import { type Add, progress, type Ratio, round } from './report.ts';
 
 /** What the measurements of clicks need: engines, and the API as one process on them. No worker beside it. */
 export interface ClickSession {
@@ -22,7 +22,7 @@ const WARM_UP_MS = 5_000;
 const GENERATORS = 2;
 const FLOORS = [
   { connections: 256, floor: 0.8 },
-  { connections: 64, floor: 0.7 },
+  { connections: 64, floor: 0.65 },
 ];
 
 export interface Clicked {
@@ -101,10 +101,9 @@ function ratioOf(connections: number, floor: number, ours: Clicked[], bare: Clic
 }
 
 /** Redirects/s of the links host beside those of a Fastify that only redirects; each click is durable before its answer. */
-export async function measureRedirects(session: ClickSession): Promise<Ratio[]> {
+export async function measureRedirects(session: ClickSession, add: Add): Promise<void> {
   const { env, context, api, rounds, clickMs } = session;
   const bare = await startServer((port) => ['bench/bare-redirect.ts', String(LINKS), String(port)], env);
-  const ratios: Ratio[] = [];
   try {
     for (const { connections, floor } of FLOORS) {
       progress(`Clicking over ${connections} connections`);
@@ -116,12 +115,11 @@ export async function measureRedirects(session: ClickSession): Promise<Ratio[]> 
       const sides = (forMs: number) => [api.links, bare.url].map((url) => side(url, forMs));
       await alternate(1, sides(WARM_UP_MS));
       const [ours = [], theirs = []] = await alternate(rounds, sides(clickMs));
-      ratios.push(ratioOf(connections, floor, ours, theirs));
+      add(ratioOf(connections, floor, ours, theirs));
     }
     const lost = await lostClicks(api);
     if (lost > 0) throw new Error(`${lost} clicks were not recorded.`);
   } finally {
     await bare.stop();
   }
-  return ratios;
 }

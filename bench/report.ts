@@ -14,7 +14,7 @@ export interface Ratio {
   isFailed?: true;
 }
 
-export function passes({ value, floor, bound, isFailed }: Ratio): boolean {
+function passes({ value, floor, bound, isFailed }: Ratio): boolean {
   if (isFailed) return false;
   if (floor === null) return true;
   return bound === 'at least' ? value >= floor : value <= floor;
@@ -45,30 +45,48 @@ function table(rows: readonly string[][]): string {
     .join('\n');
 }
 
-/**
- * Measures one part and says each of its ratios at once. A part that cannot be measured is a failed line, and the others go
- * on: what took minutes before it is not lost.
- */
-export async function measurePart(name: string, measure: () => Promise<Ratio | Ratio[]>): Promise<Ratio[]> {
-  const ratios = await Promise.resolve()
-    .then(measure)
-    .catch((error: unknown): Ratio => {
-      const why = (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ').slice(0, 200);
-      return { name, value: Number.NaN, floor: null, bound: 'at least', measured: why, warm: '-', isFailed: true };
-    });
-  const all = [ratios].flat();
-  for (const ratio of all) progress(row(ratio).join('  ').trimEnd());
-  return all;
+/** Takes ratios as they become known. */
+export type Add = (...ratios: readonly Ratio[]) => void;
+
+export interface Results {
+  /**
+   * Does one part, and says each of its ratios as soon as it is added. A part that cannot be measured is a failed line and
+   * answers undefined: what took minutes before it is not lost, in other parts or in its own.
+   */
+  part<T>(name: string, work: (add: Add) => Promise<T>): Promise<T | undefined>;
+  /** Prints the table and, as the last line of stdout, the JSON. Returns whether every floor was reached. */
+  report(): boolean;
 }
 
-/** Prints the table and, as the last line of stdout, the JSON. Returns whether every floor was reached. */
-export function report(ratios: readonly Ratio[]): boolean {
-  const head = ['ratio', 'value', 'floor', '', 'measured', 'warm caches'];
-  process.stdout.write(`\n${table([head, ...ratios.map(row)])}\n\n`);
-  const facts = ratios.map((ratio) => {
-    const { name, value, floor, isFailed } = ratio;
-    return { name, value: isFailed ? null : round(value), floor, pass: passes(ratio) };
-  });
-  process.stdout.write(`${JSON.stringify({ ratios: facts })}\n`);
-  return ratios.every(passes);
+function failed(name: string, error: unknown): Ratio {
+  const why = (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ').slice(0, 200);
+  return { name, value: Number.NaN, floor: null, bound: 'at least', measured: why, warm: '-', isFailed: true };
+}
+
+export function openResults(): Results {
+  const all: Ratio[] = [];
+  const add: Add = (...ratios) => {
+    all.push(...ratios);
+    for (const ratio of ratios) progress(row(ratio).join('  ').trimEnd());
+  };
+  return {
+    part: async (name, work) => {
+      try {
+        return await work(add);
+      } catch (error) {
+        add(failed(name, error));
+        return undefined;
+      }
+    },
+    report: () => {
+      const head = ['ratio', 'value', 'floor', '', 'measured', 'warm caches'];
+      process.stdout.write(`\n${table([head, ...all.map(row)])}\n\n`);
+      const facts = all.map((ratio) => {
+        const { name, value, floor, isFailed } = ratio;
+        return { name, value: isFailed ? null : round(value), floor, pass: passes(ratio) };
+      });
+      process.stdout.write(`${JSON.stringify({ ratios: facts })}\n`);
+      return all.length > 0 && all.every(passes);
+    },
+  };
 }

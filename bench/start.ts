@@ -3,7 +3,7 @@ import { ENGINE_NAMES } from '../src/local/engines/engine.ts';
 import { type EmbeddedEngines, startEmbedded } from '../src/local/engines/start.ts';
 import { configuredUrls, type EngineUrls } from '../src/process/open-context.ts';
 import { environmentOf, type Server, startServer } from './children.ts';
-import { progress, type Ratio, round } from './report.ts';
+import { type Add, progress, round } from './report.ts';
 
 export const HEAP_MB = 1_024;
 const SECOND_START_S = 12;
@@ -47,25 +47,15 @@ function describe({ engines, api }: Started): string {
 }
 
 /** Starts twice on a new folder and leaves the second running. */
-export async function measureStart(config: Config, dataName: string): Promise<{ started: Started; ratios: Ratio[] }> {
+export async function measureStart(config: Config, dataName: string, add: Add): Promise<Started> {
+  const figure = { bound: 'at most', warm: "engines installed; the system's page cache" } as const;
   progress('First start, on an empty folder');
   const first = await startAll(config, dataName);
-  const firstDescription = describe(first);
+  add({ ...figure, name: 'first_start_seconds', value: first.seconds, floor: null, measured: describe(first) });
   await first.stop();
   progress('Second start');
   const started = await startAll(config, dataName);
-  const figure = { bound: 'at most', warm: "engines installed; the system's page cache" } as const;
-  return {
-    started,
-    ratios: [
-      { ...figure, name: 'first_start_seconds', value: first.seconds, floor: null, measured: firstDescription },
-      {
-        ...figure,
-        name: 'second_start_seconds',
-        value: started.seconds,
-        floor: SECOND_START_S,
-        measured: describe(started),
-      },
-    ],
-  };
+  const second = { value: started.seconds, floor: SECOND_START_S, measured: describe(started) };
+  add({ ...figure, name: 'second_start_seconds', ...second });
+  return started;
 }

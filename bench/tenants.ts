@@ -5,14 +5,13 @@ import { type Config, readConfig } from '../src/config.ts';
 import { migratePostgres } from '../src/engines/postgres/migrate.ts';
 import { type Db, openPostgres } from '../src/engines/postgres/open.ts';
 import { startEmbedded } from '../src/local/engines/start.ts';
-import { assertNode } from '../src/process/node-version.ts';
 import type { EngineUrls } from '../src/process/open-context.ts';
 import { environmentOf, lastWords, startNode, stopNode } from './children.ts';
 import { benchCommand } from './command.ts';
 import { countStatements } from './counting-proxy.ts';
 import { cpuSecondsOf } from './load.ts';
 import { withOwnData } from './own-data.ts';
-import { measurePart, progress, type Ratio, report } from './report.ts';
+import { openResults, progress, type Ratio, type Results } from './report.ts';
 
 const FEW = 100;
 const MANY = 100_000;
@@ -91,7 +90,7 @@ function ratiosOf(brands: number, { coreShare, statementsPerSecond }: Idle): Rat
   ];
 }
 
-async function measureAll(config: Config, urls: EngineUrls): Promise<boolean> {
+async function measureAll(results: Results, config: Config, urls: EngineUrls): Promise<void> {
   const name = `bench_tenants_${process.pid}`;
   const admin = new pg.Client(urls.postgres);
   await admin.connect();
@@ -101,16 +100,15 @@ async function measureAll(config: Config, urls: EngineUrls): Promise<boolean> {
   const postgres = openPostgres(own.href);
   try {
     await migratePostgres(postgres.db);
-    const ratios: Ratio[] = [];
     let made = 0;
     for (const brands of [FEW, MANY]) {
       progress(`${brands.toLocaleString('en')} idle brands`);
-      await addIdleBrands(postgres.db, made, brands);
-      made = brands;
-      const measure = async () => ratiosOf(brands, await measureWorker(config, { ...urls, postgres: own.href }));
-      ratios.push(...(await measurePart(`worker_${brands}`, measure)));
+      await results.part(`worker_${brands}`, async (add) => {
+        await addIdleBrands(postgres.db, made, brands);
+        made = brands;
+        add(...ratiosOf(brands, await measureWorker(config, { ...urls, postgres: own.href })));
+      });
     }
-    return report(ratios);
   } finally {
     await postgres.close();
     await admin.query(`drop database ${name} with (force)`);
@@ -118,23 +116,25 @@ async function measureAll(config: Config, urls: EngineUrls): Promise<boolean> {
   }
 }
 
-assertNode();
 const config = readConfig();
 const { postgres, redis, clickhouse } = config.urls;
-const isGood =
-  postgres && redis && clickhouse
-    ? await measureAll(config, { postgres, redis, clickhouse, elasticsearch: NOWHERE })
-    : await withOwnData(config, async (dataName) => {
-        const { directory, java } = config;
-        const only = ['postgres', 'redis', 'clickhouse'] as const;
-        const started = { directory, dataName, only, elasticsearchHeapMb: 0, java, report: progress };
-        const engines = await startEmbedded(started);
-        try {
-          const { postgres: ownPostgres = '', redis: ownRedis = '', clickhouse: ownClickhouse = '' } = engines.urls;
-          const urls = { postgres: ownPostgres, redis: ownRedis, clickhouse: ownClickhouse };
-          return await measureAll(config, { ...urls, elasticsearch: NOWHERE });
-        } finally {
-          await engines.stop();
-        }
-      });
-process.exit(isGood ? 0 : 1);
+const results = openResults();
+await results.part('tenants', async () => {
+  if (postgres && redis && clickhouse) {
+    return await measureAll(results, config, { postgres, redis, clickhouse, elasticsearch: NOWHERE });
+  }
+  await withOwnData(config, async (dataName) => {
+    const { directory, java } = config;
+    const only = ['postgres', 'redis', 'clickhouse'] as const;
+    const started = { directory, dataName, only, elasticsearchHeapMb: 0, java, report: progress };
+    const engines = await startEmbedded(started);
+    try {
+      const { postgres: ownPostgres = '', redis: ownRedis = '', clickhouse: ownClickhouse = '' } = engines.urls;
+      const urls = { postgres: ownPostgres, redis: ownRedis, clickhouse: ownClickhouse };
+      await measureAll(results, config, { ...urls, elasticsearch: NOWHERE });
+    } finally {
+      await engines.stop();
+    }
+  });
+});
+process.exit(results.report() ? 0 : 1);

@@ -10,7 +10,6 @@ import { type Config, readConfig } from '../src/config.ts';
 import { migratePostgres } from '../src/engines/postgres/migrate.ts';
 import { startEmbedded } from '../src/local/engines/start.ts';
 import { openRelay } from '../src/outbox/relay.ts';
-import { assertNode } from '../src/process/node-version.ts';
 import { openContext } from '../src/process/open-context.ts';
 import { createBrand } from '../src/resources/brands/actions.ts';
 import { createSubscription } from '../src/resources/webhooks/actions.ts';
@@ -20,7 +19,7 @@ import { openDue } from '../src/values/due.ts';
 import { SECRET, startNode, stopNode } from './children.ts';
 import { benchCommand } from './command.ts';
 import { withOwnData } from './own-data.ts';
-import { measurePart, progress, type Ratio, report } from './report.ts';
+import { openResults, progress, type Ratio, type Results } from './report.ts';
 
 const NOWHERE = 'http://127.0.0.1:9';
 const DEAD_BRANDS = 5;
@@ -190,12 +189,12 @@ async function measureEvent(context: Context): Promise<Ratio> {
   };
 }
 
-async function measureAll(config: Config, urls: { postgres: string; redis: string }): Promise<boolean> {
+async function measureAll(results: Results, config: Config, urls: { postgres: string; redis: string }): Promise<void> {
   const open = { ...config, secret: Buffer.from(SECRET, 'hex'), outboundAllow: ['127.0.0.1'] };
   const { context, close } = openContext(open, { ...urls, elasticsearch: NOWHERE, clickhouse: NOWHERE });
   await migratePostgres(context.postgres.db);
   const receiver = await startReceiver(config);
-  const event = await measureEvent(context);
+  await results.part('event', async (add) => add(await measureEvent(context)));
   const loop = startDelivering(context);
   const stopping = new AbortController();
   const relay = openRelay({
@@ -212,11 +211,8 @@ async function measureAll(config: Config, urls: { postgres: string; redis: strin
     }
   })();
   try {
-    return report([
-      ...(await measurePart('rate', () => measureRate(context, receiver))),
-      ...(await measurePart('isolation', () => measureIsolation(context, receiver))),
-      event,
-    ]);
+    await results.part('rate', async (add) => add(await measureRate(context, receiver)));
+    await results.part('isolation', async (add) => add(await measureIsolation(context, receiver)));
   } finally {
     stopping.abort();
     await relaying;
@@ -226,28 +222,21 @@ async function measureAll(config: Config, urls: { postgres: string; redis: strin
   }
 }
 
-assertNode();
 const config = readConfig();
 const { postgres, redis } = config.urls;
-const passed =
-  postgres && redis
-    ? await measureAll(config, { postgres, redis })
-    : await withOwnData(config, async (dataName) => {
-        const { directory, java } = config;
-        const only = ['postgres', 'redis'] as const;
-        const engines = await startEmbedded({
-          directory,
-          dataName,
-          only,
-          elasticsearchHeapMb: 0,
-          java,
-          report: progress,
-        });
-        try {
-          const { postgres: own = '', redis: ownRedis = '' } = engines.urls;
-          return await measureAll(config, { postgres: own, redis: ownRedis });
-        } finally {
-          await engines.stop();
-        }
-      });
-process.exit(passed ? 0 : 1);
+const results = openResults();
+await results.part('webhooks', async () => {
+  if (postgres && redis) return await measureAll(results, config, { postgres, redis });
+  await withOwnData(config, async (dataName) => {
+    const { directory, java } = config;
+    const only = ['postgres', 'redis'] as const;
+    const engines = await startEmbedded({ directory, dataName, only, elasticsearchHeapMb: 0, java, report: progress });
+    try {
+      const { postgres: own = '', redis: ownRedis = '' } = engines.urls;
+      await measureAll(results, config, { postgres: own, redis: ownRedis });
+    } finally {
+      await engines.stop();
+    }
+  });
+});
+process.exit(results.report() ? 0 : 1);

@@ -1,6 +1,5 @@
 import { Interrupted } from '../src/directory/import/build.ts';
 import { openProgram } from '../src/process/commands/program.ts';
-import { assertNode } from '../src/process/node-version.ts';
 import { generateCommand } from './generate.ts';
 import { importCommand } from './import.ts';
 import { pruneCommand } from './prune.ts';
@@ -12,7 +11,6 @@ import { writeCommands } from './write.ts';
 
 const FAILED = 1;
 
-assertNode();
 const program = openProgram(
   'indexer',
   'The creator directory: import, upsert, delete, verify, roll back. Results go to stdout, progress to stderr.',

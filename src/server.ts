@@ -7,7 +7,6 @@ import { readServerOptions, SAMPLE_CREATORS } from './process/commands/server.ts
 import { startJobs } from './process/jobs.ts';
 import { choosePorts, listen, onPorts } from './process/listen.ts';
 import { migrate } from './process/migrate.ts';
-import { assertNode } from './process/node-version.ts';
 import { configuredUrls, openContext } from './process/open-context.ts';
 import { openShutdown, reportFailure } from './process/shutdown.ts';
 import { listening, report, step, welcome } from './process/terminal.ts';
@@ -30,7 +29,6 @@ async function webAppOf(directory: string): Promise<{ webApp?: string }> {
 }
 
 async function main(): Promise<void> {
-  assertNode();
   const configured = readConfig();
   const config = onPorts(configured, await choosePorts(configured, options.port));
   const creators = options.creators ?? (await sampleSize(config)) ?? SAMPLE_CREATORS;

@@ -1,7 +1,6 @@
 import { readConfig } from './config.ts';
 import { openProgram } from './process/commands/program.ts';
 import { startJobs } from './process/jobs.ts';
-import { assertNode } from './process/node-version.ts';
 import { configuredUrls, openContext } from './process/open-context.ts';
 import { openShutdown, reportFailure } from './process/shutdown.ts';
 import { report } from './process/terminal.ts';
@@ -15,7 +14,6 @@ openProgram(
 ).parse();
 
 try {
-  assertNode();
   const config = readConfig();
   const urls = configuredUrls(config);
   const shutdown = openShutdown(STOP_WITHIN_MS);

@@ -2,7 +2,6 @@ import type { PageLinks } from '../access/page-tokens.ts';
 import type { Config } from '../config.ts';
 import type { Directory } from '../directory/directory.ts';
 import type { ClickHouse } from '../engines/clickhouse/open.ts';
-
 import type { Elastic } from '../engines/elastic/open.ts';
 import type { FileStore } from '../engines/files/store.ts';
 import type { Mailer } from '../engines/mail/open.ts';
@@ -11,12 +10,15 @@ import type { Redis } from '../engines/redis/open.ts';
 import type { OlderItem } from '../outbox/events.ts';
 import type { Clock } from '../values/clock.ts';
 import type { Log } from '../values/log.ts';
+import type { RepeatedFailures } from '../values/repeated-failures.ts';
 import type { Secrets } from '../values/secrets.ts';
 
 /** What every operation is given: the engines and the process's own facts, as one plain value. */
 export interface Context {
   config: Config;
   log: Log;
+  /** For what is done again and again: a job, an item of one, an attempt. */
+  failures: RepeatedFailures;
   clock: Clock;
   postgres: Postgres;
   redis: Redis;

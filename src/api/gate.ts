@@ -50,12 +50,12 @@ export interface Door {
 }
 
 export function openDoor(context: Context, metrics: Metrics): Door {
-  const { clock, log } = context;
+  const { clock } = context;
   const engines = { db: context.postgres.db, redis: context.redis, clock };
   const keys = openKeys(context.postgres.db, clock);
   const addresses = openAddressLimit(context.redis, clock, metrics);
   const identity = openIdentity(keys, addresses, clock);
-  const refund = openRefund(engines, log);
+  const refund = openRefund(engines, context);
   const meter = openMetering(openMeter(engines, refund), identity, metrics, clock);
   const headroom = openHeadroom();
   /** Until when a caller is over its rate: what it sends is not read meanwhile. */

@@ -2,6 +2,7 @@ import { storeOperations } from '../resources/integrations/routes.ts';
 import { keyOperations } from '../resources/keys/routes.ts';
 import { passkeyOperations } from '../resources/passkeys/routes.ts';
 import { peopleOperations } from '../resources/people/routes.ts';
+import { savedSearchOperations } from '../resources/saved-searches/routes.ts';
 import { sessionOperations as ownSessions } from '../resources/sessions/routes.ts';
 import type { Operation } from './operation.ts';
 import type { CallOf, OperationId } from './operations.ts';
@@ -13,6 +14,7 @@ const declared = [
   ...keyOperations,
   ...passkeyOperations,
   ...storeOperations,
+  ...savedSearchOperations,
 ] as const;
 
 export const sessionOperations: readonly Operation[] = declared;

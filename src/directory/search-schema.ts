@@ -28,7 +28,7 @@ const q = z
   )
   .refine((value) => /[\p{L}\p{N}]/u.test(value), 'must have a letter or a digit')
   .describe('Free text over username, name, bio, niches and category. A q that is purely a location filters by it.')
-  .meta({ example: 'vegan NYC' })
+  .meta({ example: 'vegan' })
   .optional();
 
 /** The state inside `City, ST` and the one beside it must not contradict each other. */

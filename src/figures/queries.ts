@@ -8,7 +8,15 @@ import { tsvTime } from '../engines/clickhouse/tsv.ts';
 import { ApiError, unavailable } from '../values/errors.ts';
 import { IS_ANYTHING, rawRows, SUMS } from './columns.ts';
 import { isReconciled, wasReconciled } from './reconciled.ts';
-import { type CurrencyFigures, figuresOf, isDayEdge, type LinkFigures, Sums, type Window } from './schema.ts';
+import {
+  type CurrencyFigures,
+  figuresOf,
+  isDayEdge,
+  type LinkFigures,
+  REBUILD_NOTICE_MS,
+  Sums,
+  type Window,
+} from './schema.ts';
 import { findStanding, isBeingRebuilt } from './sync/queries.ts';
 import { oldestWaitingClick } from './waiting/queries.ts';
 
@@ -211,12 +219,6 @@ export async function listCreatorSums(clickhouse: ClickHouse, brandId: string, w
 
 type Engines = Pick<Context, 'postgres' | 'redis' | 'clickhouse' | 'clock'>;
 
-/** Whether figures show all that was brought into them. */
-async function areWhole({ postgres, clickhouse }: Engines, brandId: string): Promise<boolean> {
-  const [isMissing, isSound] = await Promise.all([isBeingRebuilt(postgres.db, brandId), isReconciled(clickhouse)]);
-  return isSound && !isMissing;
-}
-
 /** Undefined when an engine does not say. Of ClickHouse itself: then there are no figures, and none is waited for again. */
 async function ifAnswered<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
@@ -227,22 +229,38 @@ async function ifAnswered<T>(read: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
-/**
- * Until when, included, everything that was acknowledged is in the figures; undefined when an engine does not say, or
- * figures lack what they had.
- */
-export async function asOf(context: Engines, brandId: string): Promise<Date | undefined> {
-  const now = context.clock.now().getTime();
-  return await ifAnswered(async () => {
-    const { postgres, redis, clickhouse } = context;
-    const [{ oldestUnsynced, isWhole }, clickedAt, isSound] = await Promise.all([
-      findStanding(postgres.db, brandId),
-      oldestWaitingClick(redis),
-      wasReconciled(clickhouse),
-    ]);
-    const waitingSince = Math.min(oldestUnsynced?.getTime() ?? Number.POSITIVE_INFINITY, clickedAt);
-    return isWhole && isSound ? new Date(Math.min(now, waitingSince - 1)) : undefined;
-  });
+interface Standing {
+  /** Until when, included, everything that was acknowledged is in the figures. */
+  at: Date;
+  /** Whether what was read since still showed all that was brought into them. */
+  isStillWhole(): Promise<boolean>;
+}
+
+/** How fresh the brand's figures are; undefined when an engine does not say, or figures lack what they had. */
+async function standingOf(
+  { postgres, redis, clickhouse, clock }: Engines,
+  brandId: string,
+): Promise<Standing | undefined> {
+  const now = clock.now().getTime();
+  const requestedAt = performance.now();
+  const [{ oldestUnsynced, isWhole }, clickedAt, wasSound] = await Promise.all([
+    findStanding(postgres.db, brandId),
+    oldestWaitingClick(redis),
+    wasReconciled(clickhouse),
+  ]);
+  if (!isWhole || !wasSound) return undefined;
+  const waitingSince = Math.min(oldestUnsynced?.getTime() ?? Number.POSITIVE_INFINITY, clickedAt);
+  return {
+    at: new Date(Math.min(now, waitingSince - 1)),
+    isStillWhole: async () => {
+      const isWithinNotice = performance.now() - requestedAt < REBUILD_NOTICE_MS;
+      const [isSound, isMissing] = await Promise.all([
+        isReconciled(clickhouse),
+        isWithinNotice ? false : isBeingRebuilt(postgres.db, brandId),
+      ]);
+      return isSound && !isMissing;
+    },
+  };
 }
 
 interface Requested {
@@ -250,25 +268,22 @@ interface Requested {
   setHeader: SetHeader;
 }
 
-/**
- * Reads figures and says how fresh they are. The time is taken first: what arrives meanwhile is news, not promised. Folding
- * a brand's figures again takes longer than reading them, so one that came in between is still at it afterwards.
- */
+/** Reads figures and says how fresh they are. The time is taken first: what arrives meanwhile is news, not promised. */
 export async function fresh<T>(
   context: Engines,
   { caller: { brandId }, setHeader }: Requested,
   read: () => Promise<T>,
 ): Promise<T> {
-  const at = await asOf(context, brandId);
+  const standing = await ifAnswered(() => standingOf(context, brandId));
   const answer = await read();
-  if (at && (await ifAnswered(() => areWhole(context, brandId)))) setHeader('x-data-as-of', at.toISOString());
+  if (standing && (await ifAnswered(standing.isStillWhole))) setHeader('x-data-as-of', standing.at.toISOString());
   return answer;
 }
 
 /** What was said of them is true at their end, or they break off. */
-async function* stillWhole<T>(context: Engines, brandId: string, rows: AsyncIterable<T>): AsyncGenerator<T> {
+async function* stillWhole<T>({ isStillWhole }: Standing, rows: AsyncIterable<T>): AsyncGenerator<T> {
   yield* rows;
-  if (await areWhole(context, brandId)) return;
+  if (await isStillWhole()) return;
   throw unavailable('What figures are folded from', new Error('They were rebuilt meanwhile.'));
 }
 
@@ -278,8 +293,8 @@ export async function freshRows<T>(
   { caller: { brandId }, setHeader }: Requested,
   rows: AsyncIterable<T>,
 ): Promise<AsyncIterable<T>> {
-  const at = await asOf(context, brandId);
-  if (!at) return rows;
-  setHeader('x-data-as-of', at.toISOString());
-  return stillWhole(context, brandId, rows);
+  const standing = await ifAnswered(() => standingOf(context, brandId));
+  if (!standing) return rows;
+  setHeader('x-data-as-of', standing.at.toISOString());
+  return stillWhole(standing, rows);
 }

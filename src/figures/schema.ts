@@ -9,6 +9,12 @@ export const CLICK_CLAIM = 'claim:{clicks}';
 /** While it stands no new batch of clicks is begun: a rebuild reads them again. */
 export const CLICKS_PAUSED = 'paused:{clicks}';
 
+/**
+ * From the note that a brand's figures are folded again to the first row that goes. A read that asked before the note and
+ * ended sooner than this saw them whole, and need not ask again.
+ */
+export const REBUILD_NOTICE_MS = 250;
+
 /** Sums of one currency, in its minor units. A balance of commissions is that of their present states. */
 export const Sums = z.object({
   currency: z.string(),

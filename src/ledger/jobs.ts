@@ -6,7 +6,7 @@ import { listBrandIds } from './queries.ts';
 import { rebuildFigures } from './rebuild.ts';
 import { compareFigures } from './verify.ts';
 
-type Engines = Pick<Context, 'postgres' | 'redis' | 'clickhouse' | 'log'>;
+type Engines = Pick<Context, 'postgres' | 'redis' | 'clickhouse' | 'log' | 'failures'>;
 
 /** A rebuild fails also when clicks went on meanwhile. */
 const TRIES = 3;
@@ -21,13 +21,13 @@ async function reconcile(engines: Engines, brandId: string): Promise<void> {
   const { postgres, clickhouse, log } = engines;
   const problems = await compareFigures({ db: postgres.db, clickhouse }, brandId);
   if (problems.length === 0) return;
-  log.warn({ brandId, problems }, 'figures that ClickHouse lost as it was killed are folded again');
+  log.warn({ brandId, problems }, 'figures that ClickHouse lost as it was killed are rebuilt');
   await rebuildFigures(engines, brandId);
 }
 
 /** Reconciles each of the brands, and answers those where that failed for a reason of their own. */
 async function reconcileEach(engines: Engines, brandIds: readonly string[]): Promise<string[]> {
-  const { postgres, redis, clickhouse, log } = engines;
+  const { postgres, redis, clickhouse, failures } = engines;
   const failed: string[] = [];
   for (const brandId of brandIds) {
     try {
@@ -35,7 +35,7 @@ async function reconcileEach(engines: Engines, brandIds: readonly string[]): Pro
     } catch (error) {
       // With an engine away every brand would fail: all are reconciled once it is back.
       await Promise.all([postgres.ping(), redis.ping(), clickhouse.ping()]);
-      log.error({ err: error, brandId }, 'figures of a brand are not mended; other brands go on');
+      failures.failed('reconciling the figures of a brand', error, { brandId });
       failed.push(brandId);
     }
   }

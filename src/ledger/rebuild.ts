@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Context } from '../api/context.ts';
 import type { Redis } from '../engines/redis/open.ts';
 import { deleteFolded, rebuildClicks } from '../figures/rollups/queries.ts';
-import { CLICK_CLAIM, CLICKS_PAUSED } from '../figures/schema.ts';
+import { CLICK_CLAIM, CLICKS_PAUSED, REBUILD_NOTICE_MS } from '../figures/schema.ts';
 import { insertPostings } from '../figures/sync/actions.ts';
 import {
   deleteUnfolded,
@@ -70,6 +70,7 @@ export async function rebuildFigures(
   return await postgres.db.transaction().execute(async (trx) => {
     await lockRebuilding(trx);
     await insertUnfolded(postgres.db, brandId);
+    await pause(REBUILD_NOTICE_MS);
     const position = await lockPosition(trx, brandId);
     await leaveUnsent(trx, brandId);
     await withoutClicks(redis, async () => {

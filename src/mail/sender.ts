@@ -4,7 +4,7 @@ import { isMailKind, TEMPLATES } from './kinds.ts';
 import { claimDueMails, isSuppressed, type MailRow, recordAttempt } from './queries.ts';
 import { renderMail } from './render.ts';
 
-type Engines = Pick<Context, 'postgres' | 'clock' | 'log' | 'mailer' | 'pageLinks'>;
+type Engines = Pick<Context, 'postgres' | 'clock' | 'failures' | 'mailer' | 'pageLinks'>;
 
 const BATCH = 10;
 /** A sender that is silent for so long is dead, and another sends what it claimed. */
@@ -33,7 +33,7 @@ function resultOf(outcome: MailOutcome, attempts: number, now: Date): Parameters
 }
 
 async function sendOne(engines: Engines, row: MailRow): Promise<void> {
-  const { postgres, clock, log } = engines;
+  const { postgres, clock, failures } = engines;
   const isStopped =
     isMailKind(row.kind) &&
     TEMPLATES[row.kind].audience === 'creator' &&
@@ -46,7 +46,9 @@ async function sendOne(engines: Engines, row: MailRow): Promise<void> {
   const result = resultOf(outcome, row.attempts, clock.now());
   await recordAttempt(postgres.db, row, result);
   if (outcome.outcome === 'sent') return;
-  log.warn({ mail: row.id, kind: row.kind, attempts: row.attempts, state: result.state }, 'a mail was not sent');
+  const facts = { mail: row.id, kind: row.kind, attempts: row.attempts, state: result.state };
+  // Without the reason, which may hold an address: it stands in the mail's row.
+  failures.failed('sending a mail', undefined, facts);
 }
 
 /** Sends what is due, until there is nothing left or the process stops. Several senders may run. */

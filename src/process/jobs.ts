@@ -23,7 +23,6 @@ import { startDelivering } from '../resources/webhooks/sending/loop.ts';
 import { forgetDeliveries } from '../resources/webhooks/sending/record.ts';
 import { openDue } from '../values/due.ts';
 import { ignoreFailure } from '../values/errors.ts';
-import { openRepeatedFailures } from '../values/repeated-failures.ts';
 import { consumersOf } from './consumers.ts';
 
 const SETTLE_EVERY_MS = 500;
@@ -47,9 +46,8 @@ const FORGET_EVERY_MS = 3_600_000;
 /** Work that no caller waits for. Several workers may run. */
 export function startJobs(context: Context, redisUrl: string): { stop(): Promise<void> } {
   const engines = { db: context.postgres.db, redis: context.redis, clock: context.clock };
+  const { failures } = context;
   const stopping = new AbortController();
-
-  const failures = openRepeatedFailures(context.log, context.clock);
   const recorder = openJobRecorder(context.redis, context.clock);
 
   async function every(periodMs: number, what: string, work: () => Promise<unknown>): Promise<void> {

@@ -14,6 +14,7 @@ import { openRedis } from '../engines/redis/open.ts';
 import { olderItem } from '../legacy/events.ts';
 import { type Clock, systemClock } from '../values/clock.ts';
 import type { Log } from '../values/log.ts';
+import { openRepeatedFailures } from '../values/repeated-failures.ts';
 import { readSecrets } from '../values/secrets.ts';
 import { openSandboxClock } from './sandbox-clock.ts';
 
@@ -80,7 +81,8 @@ export function openContext(
   const pageLinks = openPageLinks(config, secrets);
   return {
     context: {
-      ...{ config, log, clock: clock ?? sandbox?.clock ?? systemClock },
+      ...{ config, log, failures: openRepeatedFailures(log, systemClock) },
+      clock: clock ?? sandbox?.clock ?? systemClock,
       ...{ postgres, redis, elastic, directory, clickhouse, secrets, files, mailer, pageLinks, olderItem },
       stopping: new AbortController(),
     },

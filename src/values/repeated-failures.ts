@@ -19,7 +19,10 @@ export interface RepeatedFailures {
   succeeded(what: string): void;
 }
 
-/** What fails again and again is logged the first time, and then once a minute with how often it failed meanwhile. */
+/**
+ * What fails again and again is logged the first time, and then once a minute with how often it failed meanwhile. `what`
+ * names a kind, not one thing of it: a thousand parcels of a carrier that is away are one line.
+ */
 export function openRepeatedFailures(log: Said, clock: Clock): RepeatedFailures {
   const failing = new Map<string, Failing>();
   return {

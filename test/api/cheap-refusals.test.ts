@@ -121,7 +121,7 @@ it('a key over its limit costs no reading of what it sends', async () => {
 });
 
 describe('what is open to everybody', () => {
-  it.each(['/metrics', '/openapi.json', '/docs', '/readyz'])(
+  it.each(['/metrics', '/openapi.json', '/docs', '/llms.txt', '/readyz'])(
     'is limited per address, loopback aside: %s',
     async (open) => {
       const address = someAddress();

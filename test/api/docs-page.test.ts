@@ -1,86 +1,123 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, Response } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { operations } from '../../src/api/operations.ts';
-import { SERVED } from '../../src/legacy/operations.ts';
-import { EVENT_NAMES } from '../../src/outbox/events.ts';
-import { makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
+import { importDirectory } from '../../src/directory/import/import.ts';
+import { sampleSource } from '../../src/directory/import/sample.ts';
+import { call, makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
-import { creator, putDirectory } from '../harness/directory.ts';
+import { shoot } from '../harness/web-app.ts';
+
+/** The start of the sample directory that `npm start` imports. */
+const SAMPLE = { creators: 20_000, seed: 1 };
+
+const Found = z.object({ data: z.array(z.object({ username: z.string() })), pagination: z.object({ total: z.int() }) });
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp({ alias: unique('docs') });
+});
+afterAll(() => app?.close());
+
+const html = { headers: { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' } };
+const root = (init: RequestInit = {}) => call(`${app.url}/`, undefined, { redirect: 'manual', ...init });
+
+describe('the bare address', () => {
+  test('leads a browser to the reference, and tells a program that there is nothing', async () => {
+    const led = await root(html);
+    expect([led.status, led.headers.get('location')]).toEqual([302, '/docs/']);
+    for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }, { accept: 'text/html;q=0' }]) {
+      const { status, body } = await root({ headers });
+      expect([headers, status, body.code]).toEqual([headers, 404, 'NOT_FOUND']);
+    }
+    expect((await root({ ...html, method: 'POST' })).status).toBe(404);
+  });
+});
+
+describe('/llms.txt', () => {
+  test('says what this is, where its documents are, and names every operation once', async () => {
+    const { status, headers, body } = await call(`${app.url}/llms.txt`);
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
+    for (const address of ['(/openapi.json)', '(/docs)', '(/mcp)']) expect(body).toContain(address);
+    for (const { id, method, path: where } of operations) {
+      expect(body.split(`\n- ${id}: \`${method} ${where}\` `)).toHaveLength(2);
+    }
+    expect(body.length).toBeLessThan(25_000);
+  });
+});
 
 describe.skipIf(!hasBrowser('The docs page'))('the docs page in a real Chromium', () => {
-  const alias = unique('docs');
-  let app: TestApp;
   let browser: Browser;
   let page: Page;
-  let key: string;
-  /** What the browser complained about. */
+  let keys: { brand: string; data: string };
+  /** What the browser complained about, and what it asked of others. */
   const complaints: string[] = [];
 
   beforeAll(async () => {
-    app = await startApp({ alias });
-    await putDirectory(app.context.elastic, alias, [creator(7, { username: 'gordongram' }), creator(8)]);
-    key = await (await makeBrand(app.context)).key('brand');
+    const { postgres, elastic, clock, config } = app.context;
+    const source = sampleSource(SAMPLE.creators, SAMPLE.seed);
+    await importDirectory({ elastic, db: postgres.db, clock, alias: config.directoryAlias }, { source });
+    const brand = await makeBrand(app.context);
+    keys = { brand: await brand.key('brand'), data: await brand.key('data') };
     browser = await openBrowser();
     page = await browser.newPage({ viewport: { width: 1280, height: 1000 } });
     page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())));
     page.on('pageerror', (error) => void complaints.push(error.message));
+    page.on('request', (request) => {
+      if (!/^(?:data|blob):/.test(request.url()) && !request.url().startsWith(app.url)) complaints.push(request.url());
+    });
   });
 
-  afterAll(async () => {
-    await browser?.close();
-    await app?.close();
-  });
+  afterAll(() => browser?.close());
 
-  test('shows every operation and every event, without an error in the console', async () => {
-    await page.goto(`${app.url}/docs`);
-    await page.getByText('Search the creator directory').waitFor();
+  /** Opens an operation of the first part, gives a key and sends what is filled in. */
+  async function tryFirst(where: string, key: string): Promise<Response> {
+    await page.locator(`a[href="#tag/directory/GET${where}"]`).first().click();
+    await page.getByRole('button', { name: 'Test Request' }).first().click();
+    await page.getByPlaceholder('Token').last().fill(key);
+    const answering = page.waitForResponse((answer) => new URL(answer.url()).pathname === where);
+    await page.getByRole('button', { name: /^Send/ }).first().click();
+    return await answering;
+  }
+
+  test('says what to do first and where keys come from, in our own words and without anybody else', async () => {
+    await page.goto(`${app.url}/`);
+    await page.getByRole('heading', { name: 'Rollcall' }).first().waitFor();
     await expect(page.title()).resolves.toBe('Rollcall API');
-    await expect(page.locator('.opblock').count()).resolves.toBe(operations.length + EVENT_NAMES.current.length);
+    const start = page.locator('body');
+    await expect.poll(() => start.textContent()).toContain('key create --brand');
+    await expect(start.textContent()).resolves.toContain('.rollcall/demo.env');
+    await shoot(page, 'docs-start');
     expect(complaints).toEqual([]);
   });
 
-  test('shows no picture but our own icon in the tab', async () => {
-    const pictures = page.locator('img, link[rel=icon]');
-    await expect(pictures.count()).resolves.toBe(1);
-    await expect(pictures.getAttribute('href')).resolves.toBe('/docs/static/theme/favicon.svg');
-  });
-
-  test('takes a key and tries a search with it: the answer stands on the page', async () => {
-    await page.getByRole('button', { name: 'Authorize' }).first().click();
-    await page.getByLabel('auth-bearer-value').fill(key);
-    await page.getByRole('button', { name: 'Apply credentials' }).click();
-    await page.getByRole('button', { name: 'Close', exact: true }).click();
-
-    const search = page.locator('#operations-Directory-search_creators');
-    await search.locator('.opblock-summary-control').click();
-    const q = search.getByPlaceholder('q', { exact: true });
-    await q.waitFor();
-    for (const filter of await search.locator('.parameters input[type=text]').all()) await filter.fill('');
-    await q.fill('gordongram');
-    await search.getByRole('button', { name: 'Execute' }).click();
-    const answer = search.locator('.live-responses-table');
-    await expect.poll(() => answer.textContent(), { timeout: 10_000 }).toContain('"username": "gordongram"');
-    await expect(answer.textContent()).resolves.toContain('"total": 1');
-    await expect(answer.textContent()).resolves.toContain('x-ratelimit-remaining');
+  test('finds creators of the sample directory with the search that is filled in, once it has a key', async () => {
+    const answer = Found.parse(await (await tryFirst('/v1/creators/search', keys.data)).json());
+    expect(answer.pagination.total).toBeGreaterThan(0);
+    await page.getByText(`"${answer.data[0]?.username}"`).first().waitFor({ timeout: 20_000 });
+    await shoot(page, 'docs-search');
     expect(complaints).toEqual([]);
   });
 
   test('has a page of its own for the older interface, where its operations are tried', async () => {
-    await page.goto(`${app.url}/docs/legacy`);
-    await page.locator('#operations-Brand-get_brand').waitFor();
+    await page.goto(`${app.url}/docs/legacy/`);
+    await page.getByRole('heading', { name: 'Rollcall, older interface' }).first().waitFor();
     await expect(page.title()).resolves.toBe('Rollcall API, older interface');
-    await expect(page.locator('.opblock').count()).resolves.toBe(SERVED.size + EVENT_NAMES.legacy.length);
-    await page.getByRole('button', { name: 'Authorize' }).first().click();
-    await page.getByLabel('auth-bearer-value').fill(key);
-    await page.getByRole('button', { name: 'Apply credentials' }).click();
-    await page.getByRole('button', { name: 'Close', exact: true }).click();
-
-    const brand = page.locator('#operations-Brand-get_brand');
-    await brand.locator('.opblock-summary-control').click();
-    await brand.getByRole('button', { name: 'Execute' }).click();
-    const answer = brand.locator('.live-responses-table');
-    await expect.poll(() => answer.textContent(), { timeout: 10_000 }).toContain('successor-version');
-    await expect(answer.textContent()).resolves.toContain('"subscription_status"');
+    const answer = await tryFirst('/api/v1/creators/search', keys.brand);
+    expect(answer.headers().link).toContain('rel="successor-version"');
+    expect(Found.parse(await answer.json()).pagination.total).toBeGreaterThan(0);
+    await shoot(page, 'docs-legacy');
     expect(complaints).toEqual([]);
+  });
+
+  test('is compressed and kept by browsers for a day, and its policy allows no script but its own', async () => {
+    const program = await fetch(`${app.url}/docs/js/scalar.js`);
+    expect(program.headers.get('content-encoding')).toBe('gzip');
+    expect(program.headers.get('cache-control')).toContain('max-age=86400');
+    expect((await program.text()).length).toBeGreaterThan(1_000_000);
+    const { headers } = await call(`${app.url}/docs/`);
+    const policy = headers.get('content-security-policy') ?? '';
+    expect(policy).toMatch(/script-src 'self' 'sha256-[^']+'/);
+    expect(policy).not.toMatch(/script-src[^;]*unsafe/);
   });
 });

@@ -53,6 +53,8 @@ type Figures = Pick<z.output<typeof PerformanceList>['data'][number], 'clicks' |
 const say = ({ clicks, conversions, revenue_minor, commission_minor }: Figures) =>
   `${clicks} clicks, ${conversions} conversions, revenue ${revenue_minor}, pending ${commission_minor.pending}`;
 
+const NOTHING: Figures = { clicks: 0, conversions: 0, revenue_minor: 0, commission_minor: { pending: 0 } };
+
 const expectedOf = (assignment: Assignment, counted: ReadonlyMap<string, number>): Figures => ({
   clicks: counted.get(assignment.id) ?? 0,
   conversions: assignment.conversions,
@@ -79,9 +81,11 @@ async function checkPerformance(
   });
   const totals = summary.by_currency.map((row) => `${row.currency} ${say(row)}`).join('; ');
   return [
-    ...expected.flatMap(({ id, figures }) =>
-      rows.get(id) === say(figures) ? [] : [`${id} has ${rows.get(id) ?? 'no row'} instead of ${say(figures)}`],
-    ),
+    ...expected.flatMap(({ id, figures }) => {
+      // A link that brought nothing has no row.
+      const row = rows.get(id) ?? say(NOTHING);
+      return row === say(figures) ? [] : [`${id} has ${row} instead of ${say(figures)}`];
+    }),
     ...(totals === `USD ${total}` ? [] : [`the brand's summary is ${totals} instead of USD ${total}`]),
   ];
 }

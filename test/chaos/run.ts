@@ -58,6 +58,9 @@ const LONGEST_INTO_BATCH_MS = 40;
 const BATCH_WITHIN_MS = 5_000;
 const BACK_WITHIN_MS = 60_000;
 const SETTLED_WITHIN_MS = 60_000;
+/** However slow the machine: less than this would show little. */
+const ENOUGH = { clicks: 250, orders: 30 } as const;
+const ENOUGH_WITHIN_MS = 60_000;
 
 /** Each victim in turn, in another order each time, at moments of the seed's choice. */
 function planOf({ rounds, seed, victims = VICTIMS }: Plan) {
@@ -138,6 +141,8 @@ async function live(stage: Stage, world: World, hooks: Hooks, plan: Plan): Promi
       const killed = `killed ${round.victim} at ${(round.killedAtMs / 1000).toFixed(1)} s`;
       report(`${rounds.length}/${plan.rounds} ${killed}; ${round.clicks} clicks, ${round.orders} orders so far`);
     }
+    const isEnough = () => clicks.acknowledged.size >= ENOUGH.clicks && orders.taken.length >= ENOUGH.orders;
+    await until('enough clicks and orders', isEnough, ENOUGH_WITHIN_MS);
   } finally {
     await Promise.all([clicks.stop(), orders.stop()]);
   }

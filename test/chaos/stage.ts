@@ -90,7 +90,7 @@ export async function openStage({ dataName, cert }: { dataName: string; cert: st
     await rm(path.join(engineFolder(directory), dataName), { recursive: true, force: true });
   };
   try {
-    await until('the API to be up', () => isUp(url), 30_000);
+    await until('the API to be up', () => isUp(url), 120_000);
   } catch (error) {
     await stop();
     throw error;

@@ -7,6 +7,8 @@ import { findImport, updateImport } from '../../src/directory/import/queries.ts'
 import { generateCreators, sampleSource } from '../../src/directory/import/sample.ts';
 import { openFiles } from '../../src/directory/import/source.ts';
 import { readStatus } from '../../src/directory/import/status.ts';
+import { systemClock } from '../../src/values/clock.ts';
+import { openRepeatedFailures } from '../../src/values/repeated-failures.ts';
 import { engineUrls, type RollcallProcess, startWorkerProcess, unique, until } from '../harness/app.ts';
 import { creator } from '../harness/directory.ts';
 import { makeDirectory, type TestDirectory, watchSearches } from '../harness/indexer.ts';
@@ -25,12 +27,14 @@ afterAll(() => directory.close());
 describe('an enqueued import', () => {
   /** A worker in this process, on a queue of its own. */
   function startImports() {
+    const log = pino({ level: 'silent' });
     const context = {
+      log,
+      failures: openRepeatedFailures(log, systemClock),
       elastic: directory.elastic,
       postgres: directory.postgres,
       clock: directory.engines.clock,
       config: readConfig({ DIRECTORY_ALIAS: directory.engines.alias }),
-      log: pino({ level: 'silent' }),
     };
     return startImportWorker(context, directory.env.REDIS_URL ?? '', { prefix: unique('queue') });
   }

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -137,6 +138,19 @@ describe('the command line', () => {
     for (const script of ['src/cli.ts', 'src/server.ts', 'src/worker.ts', 'indexer/main.ts']) {
       const { status, out } = await runCommand(script, ['--version'], { ROLLCALL_DIR: '/dev/null/none' });
       expect([script, status, out]).toEqual([script, 0, `${version}\n`]);
+    }
+  });
+
+  it('npm start, the commands and the indexer say under an older Node which one they need, in one line', () => {
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+    const older = "data:text/javascript,Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } })";
+    for (const name of ['start', 'cli', 'indexer']) {
+      const [, rest = ''] = / node (.*)$/.exec(` ${scripts[name]}`) ?? [];
+      const { status, stderr } = spawnSync(process.execPath, ['--import', older, ...rest.split(' ')], {
+        encoding: 'utf8',
+      });
+      expect([name, status]).toEqual([name, 1]);
+      expect(stderr).toMatch(/^Rollcall needs Node 22\.19 or newer; this is 20\.20\.2\. .*npm ci.*\n$/);
     }
   });
 

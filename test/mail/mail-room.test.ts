@@ -8,6 +8,7 @@ import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import { listMails } from '../../src/mail/queries.ts';
 import { queueMail } from '../../src/mail/queue.ts';
 import { sendDueMails } from '../../src/mail/sender.ts';
+import { openRepeatedFailures } from '../../src/values/repeated-failures.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 import { runCli } from '../harness/cli.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
@@ -161,6 +162,22 @@ describe('a mail that is not taken', () => {
     const { state, attempts, error } = await only();
     expect([state, attempts]).toEqual(['queued', 1]);
     expect(error).toContain('ECONNREFUSED');
+  });
+
+  it('is one line of the log for all that fail in a minute, without their addresses', async () => {
+    const said: string[] = [];
+    const note = (facts: object, text: string) => void said.push(`${text} ${JSON.stringify(facts)}`);
+    const failures = openRepeatedFailures({ warn: note, info: note }, clock);
+    const closed = { ...app.context, failures, mailer: (await closedApp()).context.mailer };
+    for (const name of ['ann', 'ben', 'zoe']) await queue(`${name}@mail.example`);
+    await sendDueMails(closed);
+    clockMs += 61_000;
+    await sendDueMails(closed);
+    expect(said).toEqual([
+      expect.stringMatching(/^not done yet: sending a mail .*"attempts":1/),
+      expect.stringMatching(/^not done yet: sending a mail .*"attempts":2.*"times":3/),
+    ]);
+    expect(said.join()).not.toContain('@');
   });
 
   it('is taken over from a sender that died, and what the dead one says later changes nothing', async () => {

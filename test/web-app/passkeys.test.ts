@@ -35,6 +35,7 @@ describe.skipIf(!hasBrowser('Passkeys'))('a passkey in a real Chromium', () => {
     await page.getByLabel('Name of the passkey').fill('my laptop');
     await page.getByRole('button', { name: 'Add a passkey' }).click();
     await page.getByRole('cell', { name: 'my laptop' }).waitFor();
+    expect(await page.getByLabel('Name of the passkey').inputValue()).toBe('');
     expect((await debug.send('WebAuthn.getCredentials', { authenticatorId })).credentials).toHaveLength(1);
     await shoot(page, 'passkey-added');
     expect(await axe(page)).toEqual([]);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../values/log.ts';
+import type { RepeatedFailures } from '../../values/repeated-failures.ts';
 import type { AccessEngines } from './access.ts';
 import type { Charge } from './meter.ts';
 import { bumpVersion, insertEntries } from './queries.ts';
@@ -29,11 +30,16 @@ async function refundInLedger({ db, clock }: AccessEngines, charge: Charge): Pro
   });
 }
 
+interface Reports {
+  log: Log;
+  failures: RepeatedFailures;
+}
+
 /**
  * Gives a charge back, once: through Redis, else straight into the ledger, else both are tried again for
  * five minutes while the caller already has its answer. A refund is distinguished from its twin by the charge's id.
  */
-export function openRefund(engines: AccessEngines, log: Log): (charge: Charge) => Promise<void> {
+export function openRefund(engines: AccessEngines, { log, failures }: Reports): (charge: Charge) => Promise<void> {
   const run = engines.redis.script(REFUND);
 
   async function refundSomehow(charge: Charge): Promise<void> {
@@ -51,7 +57,7 @@ export function openRefund(engines: AccessEngines, log: Log): (charge: Charge) =
       try {
         return await refundInLedger(engines, charge);
       } catch (error) {
-        if (attempt % 30 === 0) log.warn({ err: error, charge: charge.id }, 'refund not written yet');
+        failures.failed('writing a refund', error, { charge: charge.id });
       }
     }
     log.error({ charge }, 'refund given up; `cli credits refund` with the request id repairs it');

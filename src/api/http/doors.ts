@@ -11,6 +11,7 @@ const DOORS: readonly (readonly [path: string, door: string])[] = [
   ['/app/session', 'app_session'],
   ['/docs', 'docs'],
   ['/openapi', 'openapi'],
+  ['/llms.txt', 'docs'],
   ['/v1', 'api'],
   ['/api/', 'api'],
   ['/mcp', 'mcp'],

@@ -5,7 +5,7 @@ import { subscriberOf } from '../../access/rate/subscriber.ts';
 import type { Clock } from '../../values/clock.ts';
 
 /** What is answered without a key and is no page for creators; `/healthz` costs nothing. */
-const OPEN = /^\/(?:metrics|readyz|openapi\.json|docs)(?:[/?]|$)/;
+const OPEN = /^\/(?:metrics|readyz|openapi\.json|openapi-legacy\.json|llms\.txt|docs)?(?:[/?]|$)/;
 const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
 
 const CALLS = 300;

@@ -7,6 +7,7 @@ import { type Operation, PLANNED_STATUS } from '../operation.ts';
 import { Planned } from '../plans/schema.ts';
 import { exampleOf, idExample } from './examples.ts';
 import { type Json, jsonSchemaOf, meaningOf } from './schema.ts';
+import { TAGS } from './tags.ts';
 import { webhooksOf } from './webhooks.ts';
 
 /** Codes that every operation can answer. */
@@ -228,13 +229,29 @@ function describe(operation: Operation, schemas: Json): Json {
   };
 }
 
+function tagsOf(operations: readonly Operation[]): Json[] {
+  const used = new Set(operations.map(({ tag }) => tag));
+  return Object.entries(TAGS).flatMap(([name, description]) => (used.has(name) ? [{ name, description }] : []));
+}
+
+/** The start of the page: what to do first, and where keys come from. */
+const FIRST_STEPS = `The API behind a brand's work with content creators.
+
+1. **Take a key.** \`npm start\` made two for the brand \`demo\`: they are in \`.rollcall/demo.env\`. Elsewhere they are made in the
+   [web app](/app) under *API keys*, or by the operator: \`npm run cli -- key create --brand NAME --type data\`.
+2. **Paste it under Authentication** on this page. A *data* key searches the directory, for credits; a *brand* key calls everything.
+3. **Open [Search the creator directory](#tag/directory/GET/v1/creators/search)**, press *Test Request*, then *Send*: what is filled
+   in finds creators.
+
+The same as a document: [/openapi.json](/openapi.json), for agents [/llms.txt](/llms.txt) and tools at \`/mcp\`. Each key has 100 calls
+a minute. Errors are \`{error, code, details?, request_id}\`: branch on \`code\`.`;
+
 /** What each interface's document says of itself. */
 const INFO: Readonly<Record<Variant, Json>> = {
   current: {
     title: 'Rollcall',
     version: '1',
-    description:
-      "The API behind a brand's work with content creators. Authorize with an API key, then try a call here.",
+    description: FIRST_STEPS,
   },
   legacy: {
     title: 'Rollcall, older interface',
@@ -260,7 +277,7 @@ export function openapiDocument(operations: readonly Operation[], variant: Varia
     openapi: '3.1.0',
     info: INFO[variant],
     servers: [{ url: '/' }],
-    tags: [...new Set(operations.map((operation) => operation.tag))].map((name) => ({ name })),
+    tags: tagsOf(operations),
     paths,
     webhooks: webhooksOf(variant, (shape) => schemaOf(shape, 'output', { schemas })),
     components: {

@@ -8,6 +8,11 @@ const ENCODINGS = [
   { form: 'identity', names: ['identity', '*'] },
 ] as const;
 
+export function acceptsGzip({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
+  const encoding = headers['accept-encoding'];
+  return typeof encoding === 'string' && preferred(encoding, ENCODINGS) === 'gzip';
+}
+
 export type SendPrebuilt = (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 
 interface Prebuilt {
@@ -16,23 +21,21 @@ interface Prebuilt {
   etag: string;
 }
 
-function built(document: object): Prebuilt {
-  const plain = Buffer.from(JSON.stringify(document));
+function built(text: string): Prebuilt {
+  const plain = Buffer.from(text);
   const etag = `W/"${hash('sha256', plain, 'hex').slice(0, 32)}"`;
   return { plain, zipped: gzipSync(plain, { level: 9 }), etag };
 }
 
-/** A document as the same bytes for everybody, made and compressed once, for whoever asks first; 304 for whoever has them. */
-export function prebuild(document: () => object): SendPrebuilt {
+/** A text as the same bytes for everybody, made and compressed once, for whoever asks first; 304 for whoever has them. */
+export function prebuild(type: string, textOf: () => string): SendPrebuilt {
   let kept: Prebuilt | undefined;
   return ({ headers }, reply) => {
-    kept ??= built(document());
+    kept ??= built(textOf());
     const { plain, zipped, etag } = kept;
     reply.headers({ etag, vary: 'accept-encoding', 'cache-control': 'no-cache' });
     if (headers['if-none-match']?.split(',').some((one) => one.trim() === etag)) return reply.code(304).send();
-    reply.type('application/json; charset=utf-8');
-    const encoding = headers['accept-encoding'];
-    const isZipped = typeof encoding === 'string' && preferred(encoding, ENCODINGS) === 'gzip';
-    return isZipped ? reply.header('content-encoding', 'gzip').send(zipped) : reply.send(plain);
+    reply.type(`${type}; charset=utf-8`);
+    return acceptsGzip({ headers }) ? reply.header('content-encoding', 'gzip').send(zipped) : reply.send(plain);
   };
 }

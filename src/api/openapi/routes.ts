@@ -1,76 +1,98 @@
-import swagger from '@fastify/swagger';
-import swaggerUi from '@fastify/swagger-ui';
+import { hash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import scalar from '@scalar/fastify-api-reference';
 import type { FastifyInstance } from 'fastify';
 import type { Variant } from '../../outbox/events.ts';
+import { preferred } from '../http/accepted.ts';
 import type { Operation } from '../operation.ts';
 import { openapiDocument } from './document.ts';
-import { prebuild, type SendPrebuilt } from './prebuilt.ts';
+import { llmsText } from './llms.ts';
+import { acceptsGzip, prebuild } from './prebuilt.ts';
 
-/** Only our own scripts run; Swagger UI sets styles inline. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'self'",
-  "img-src 'self' data:",
-  "style-src 'self' 'unsafe-inline'",
-  "object-src 'none'",
-  "base-uri 'self'",
-  "frame-ancestors 'none'",
-].join('; ');
+/** Only our own scripts run, and none that is made of text; the page sets styles inline. Nothing is asked of others. */
+const contentSecurityPolicy = (scripts: readonly string[]) =>
+  [
+    "default-src 'self'",
+    `script-src 'self' ${scripts.map((script) => `'sha256-${hash('sha256', script, 'base64')}'`).join(' ')}`,
+    "img-src 'self' data:",
+    "style-src 'self' 'unsafe-inline'",
+    "object-src 'none'",
+    "base-uri 'self'",
+    "frame-ancestors 'none'",
+  ].join('; ');
 
-const FAVICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">
-  <text x="8" y="14" text-anchor="middle" font-family="sans-serif" font-weight="bold" font-size="16" fill="#3b4151">R</text>
-</svg>`;
+const INLINE_SCRIPT = /<script(?: type="text\/javascript")?>([\s\S]*?)<\/script>/g;
+const FAVICON = `data:image/svg+xml,${encodeURIComponent(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><text x="8" y="14" text-anchor="middle" ' +
+    'font-family="sans-serif" font-weight="bold" font-size="16" fill="#3b4151">R</text></svg>',
+)}`;
 
 interface DocsPage {
-  prefix: string;
+  prefix: `/${string}`;
   title: string;
-  operations: readonly Operation[];
-  variant: Variant;
+  document: string;
 }
 
-/** A page where every operation of a document can be tried with a key; answers how the document itself is sent. */
-async function docsPage(app: FastifyInstance, { prefix, title, operations, variant }: DocsPage): Promise<SendPrebuilt> {
-  const send = prebuild(() => openapiDocument(operations, variant));
-  // The page asks for the document itself, which is sent by us; the plugin only wants to have one.
-  const none = { openapi: '3.1.0' as const, info: { title, version: '1' }, paths: {} };
-  await app.register(swagger, { mode: 'static', specification: { document: none } });
-  await app.register(swaggerUi, {
-    routePrefix: prefix,
-    staticCSP: CONTENT_SECURITY_POLICY,
-    uiConfig: {
-      layout: 'BaseLayout',
-      persistAuthorization: false,
-      tryItOutEnabled: true,
-      displayRequestDuration: true,
-    },
-    theme: {
-      title,
-      favicon: [{ filename: 'favicon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any', content: FAVICON }],
-    },
-    // The plugin would write it anew for everybody who asks.
-    uiHooks: {
-      onRequest: (request, reply, done) => {
-        const isDocument = ['/json', '/yaml'].some((end) => request.url.startsWith(`${prefix}${end}`));
-        return isDocument ? send(request, reply) : done();
-      },
-    },
-    // Without one the plugin sends Fastify's.
-    logo: { type: 'image/svg+xml', content: '' },
+/** A page where every operation of a document can be tried with a key. */
+async function docsPage(app: FastifyInstance, { prefix, title, document }: DocsPage): Promise<void> {
+  let program: Promise<Buffer> | undefined;
+  app.addHook('onSend', async (request, reply, payload) => {
+    if (typeof payload !== 'string') return payload;
+    if (!request.url.includes('/js/')) {
+      const scripts = [...payload.matchAll(INLINE_SCRIPT)].map(([, script = '']) => script);
+      reply.header('content-security-policy', contentSecurityPolicy(scripts));
+      return payload;
+    }
+    // The package sends its five megabytes as they are, every time.
+    reply.headers({ vary: 'accept-encoding', 'cache-control': 'public, max-age=86400' });
+    if (!acceptsGzip(request)) return payload;
+    program ??= promisify(gzip)(payload);
+    reply.header('content-encoding', 'gzip').removeHeader('content-length');
+    return await program;
   });
-  return send;
+  await app.register(scalar, {
+    routePrefix: prefix,
+    configuration: {
+      url: document,
+      pageTitle: title,
+      favicon: FAVICON,
+      // Fonts, counters, assistants and files are others' servers.
+      ...{ withDefaultFonts: false, telemetry: false, agent: { disabled: true }, mcp: { disabled: true } },
+      ...{ hideClientButton: true, showDeveloperTools: 'never', persistAuth: false, defaultOpenFirstTag: true },
+      authentication: { preferredSecurityScheme: 'apiKey' },
+    },
+  });
 }
 
-/** `/openapi.json` with `/docs`, and the older interface's document and page beside them. */
+const FORMS = [
+  { form: 'json', names: ['application/json', 'application/*', '*/*'] },
+  { form: 'page', names: ['text/html', 'text/*', '*/*'] },
+] as const;
+
+const wantsPage = (accept: string | undefined) => accept !== undefined && preferred(accept, FORMS) === 'page';
+
+/** `/openapi.json` with `/docs`, `/llms.txt`, and the older interface's document and page beside them. */
 export async function openapiRoutes(
   app: FastifyInstance,
   operations: readonly Operation[],
   older: readonly Operation[],
 ): Promise<void> {
-  const page = { prefix: '/docs', title: 'Rollcall API', operations, variant: 'current' } as const;
-  app.get('/openapi.json', await docsPage(app, page));
-  // In a scope of its own: the plugins hold one document each.
-  await app.register(async (scope) => {
-    const title = 'Rollcall API, older interface';
-    const send = await docsPage(scope, { prefix: '/docs/legacy', title, operations: older, variant: 'legacy' });
-    scope.get('/openapi-legacy.json', send);
-  });
+  const send = (its: readonly Operation[], variant: Variant) =>
+    prebuild('application/json', () => JSON.stringify(openapiDocument(its, variant)));
+  app.get('/openapi.json', send(operations, 'current'));
+  app.get('/openapi-legacy.json', send(older, 'legacy'));
+  app.get(
+    '/llms.txt',
+    prebuild('text/plain', () => llmsText(operations)),
+  );
+  // A browser that was given the bare address is led to the reference; programs are told that there is nothing.
+  app.get('/', (request, reply) =>
+    wantsPage(request.headers.accept) ? reply.redirect('/docs/') : reply.callNotFound(),
+  );
+  const pages: DocsPage[] = [
+    { prefix: '/docs', title: 'Rollcall API', document: '/openapi.json' },
+    { prefix: '/docs/legacy', title: 'Rollcall API, older interface', document: '/openapi-legacy.json' },
+  ];
+  for (const page of pages) await app.register(async (scope) => await docsPage(scope, page));
 }

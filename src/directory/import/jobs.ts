@@ -74,6 +74,7 @@ export async function enqueueImport(
 interface Worker {
   engines: Omit<DirectoryEngines, 'alias'>;
   log: Context['log'];
+  failures: Context['failures'];
   signal: AbortSignal;
 }
 
@@ -104,15 +105,15 @@ async function runImport(worker: Worker, row: DirectoryImport): Promise<void> {
 }
 
 async function runJob(worker: Worker, id: string): Promise<void> {
-  const { engines, log, signal } = worker;
+  const { engines, log, failures, signal } = worker;
   const row = await findImport(engines.db, id);
   if (!row || !isDue(row) || signal.aborted) return;
   try {
     await runImport(worker, row);
   } catch (error) {
     if (signal.aborted || error instanceof ImportEnded) return;
+    if (mayPass(error)) return failures.failed('importing the directory', error, { import: id });
     log.error({ err: error, import: id }, 'directory import failed');
-    if (mayPass(error)) return;
     const failure = error instanceof Error ? error.message : String(error);
     await updateImport(engines.db, id, { state: 'failed', failure, updatedAt: engines.clock.now() });
   }
@@ -120,26 +121,26 @@ async function runJob(worker: Worker, id: string): Promise<void> {
 
 /** Runs enqueued imports, one at a time. Every so often the queue is filled again from the rows, for it may be lost. */
 export function startImportWorker(
-  context: Pick<Context, 'elastic' | 'postgres' | 'clock' | 'log' | 'config'>,
+  context: Pick<Context, 'elastic' | 'postgres' | 'clock' | 'log' | 'failures' | 'config'>,
   redisUrl: string,
   options: QueueOptions = {},
 ): { close(): Promise<void> } {
-  const { elastic, postgres, clock, log, config } = context;
+  const { elastic, postgres, clock, log, failures, config } = context;
   const stopping = new AbortController();
   const engines = { elastic, db: postgres.db, clock };
-  const job: Worker = { engines, log, signal: stopping.signal };
+  const job: Worker = { engines, log, failures, signal: stopping.signal };
   const queue = openQueue(redisUrl, QUEUE, options);
   const worker = openWorker(redisUrl, QUEUE, (id) => runJob(job, id), {
     ...options,
     lostAfterMs: config.workerLostAfterMs,
-    onError: (error) => log.debug({ err: error }, 'the import queue does not answer'),
+    onError: (error) => failures.failed('waiting for imports', error),
   });
 
   async function sweep(): Promise<void> {
     for (const row of await listUnfinished(engines.db, config.directoryAlias)) if (isDue(row)) await queue.add(row.id);
   }
   const sweepQuietly = () => {
-    sweep().catch((error: unknown) => log.debug({ err: error }, 'enqueued imports not looked for'));
+    sweep().catch((error: unknown) => failures.failed('looking for enqueued imports', error));
   };
   sweepQuietly();
   const timer = setInterval(sweepQuietly, SWEEP_EVERY_MS);

@@ -47,9 +47,20 @@ export interface PasskeyChallengesTable {
   expiresAt: Date;
 }
 
+export interface SavedSearchesTable {
+  id: string;
+  brandId: string;
+  personId: string;
+  name: string;
+  filters: ColumnType<Record<string, string>, string, string>;
+  createdAt: CreatedAt;
+  updatedAt: Date | null;
+}
+
 export interface PeopleTables {
   people: PeopleTable;
   signInLinks: SignInLinksTable;
   passkeys: PasskeysTable;
   passkeyChallenges: PasskeyChallengesTable;
+  savedSearches: SavedSearchesTable;
 }

@@ -142,8 +142,7 @@ export interface Standing {
 /** What PostgreSQL knows of how fresh a brand's figures are: one statement, and so of one moment. */
 export async function findStanding(db: Db, brandId: string): Promise<Standing> {
   const { rows } = await sql<Standing>`
-    select pg_try_advisory_xact_lock_shared(${foldingOf(brandId)})
-        and not exists (select from unfolded_brands where brand_id = ${brandId}) as is_whole,
+    select not exists (select from unfolded_brands where brand_id = ${brandId}) as is_whole,
       (select min(recorded_at) from ledger_entries where brand_id = ${brandId} and seq >= least(
         coalesce((select seq from ledger_positions where brand_id = ${brandId}), 0) + 1,
         (select min((range ->> 'from')::bigint) from ledger_batches, jsonb_array_elements(ranges) range
@@ -193,13 +192,15 @@ const foldingOf = (brandId: string | RawBuilder<unknown>) => sql`hashtext('rollc
 
 /** Whether the brand's figures are being rebuilt, or were not to the end, and so are incomplete. */
 export async function isBeingRebuilt(db: Db, brandId: string): Promise<boolean> {
-  const { rows } = await sql<{ whole: boolean }>`
-    select pg_try_advisory_xact_lock_shared(${foldingOf(brandId)})
-      and not exists (select from unfolded_brands where brand_id = ${brandId}) as whole`.execute(db);
-  return rows[0]?.whole !== true;
+  const { rows } = await sql<{ noted: boolean }>`
+    select exists (select from unfolded_brands where brand_id = ${brandId}) as noted`.execute(db);
+  return rows[0]?.noted !== false;
 }
 
-/** Notes that the brand's figures lack what they had. Not part of the folding's transaction: it outlives who is killed. */
+/**
+ * Notes that the brand's figures lack what they had, or will in `REBUILD_NOTICE_MS`. Not part of the rebuild's transaction:
+ * readers see it at once, and it outlives a process that is killed.
+ */
 export async function insertUnfolded(db: Db, brandId: string): Promise<void> {
   await sql`insert into unfolded_brands (brand_id, tried_at) values (${brandId}, now())
     on conflict (brand_id) do update set tried_at = now()`.execute(db);
@@ -221,8 +222,8 @@ export async function listUnfolded(db: Db): Promise<string[]> {
 }
 
 /**
- * The brand's position, locked: no entry of its goes into a batch until the transaction ends, and whoever reads its figures
- * knows that they are being rebuilt.
+ * The brand's position, locked: no entry of its goes into a batch until the transaction ends, and no other worker takes its
+ * rebuild for one that was left.
  */
 export async function lockPosition(db: Db, brandId: string): Promise<number> {
   await insertPositions(db);

@@ -64,7 +64,7 @@ export function startThumbnails(context: Context, redisUrl: string, options: Que
   const worker = openWorker(redisUrl, QUEUE, (id) => makeThumbnail(context, id), {
     ...options,
     lostAfterMs: context.config.workerLostAfterMs,
-    onError: (error) => context.log.warn({ err: error }, 'making thumbnails'),
+    onError: (error) => context.failures.failed('making a thumbnail', error),
   });
   return {
     sweep: async () => {

@@ -12,12 +12,12 @@ const LOST_AFTER_MS = 120_000;
 const AGAIN_AFTER_MS = 600_000;
 
 async function read(context: Context, post: { platform: string; url: string }) {
-  const { config, log } = context;
+  const { config, failures } = context;
   if (config.contentProviderUrl === undefined) return 'no_provider';
   try {
     return (await readPost(config, config.contentProviderUrl, post)) ?? 'gone';
   } catch (error) {
-    log.warn({ err: error }, 'a post is not read yet');
+    failures.failed('reading a post', error, { platform: post.platform });
     return 'unavailable';
   }
 }
@@ -50,7 +50,7 @@ export function startContentRefreshes(context: Context, redisUrl: string): Conte
   const queue = openQueue(redisUrl, QUEUE);
   const worker: JobWorker = openWorker(redisUrl, QUEUE, (id) => refreshPost(context, id), {
     lostAfterMs: context.config.workerLostAfterMs,
-    onError: (error) => context.log.warn({ err: error }, 'refreshing content'),
+    onError: (error) => context.failures.failed('refreshing a post', error),
   });
   return {
     sweep: () => sweepRefreshes(context, queue),

@@ -6,14 +6,14 @@ import { listExpired } from './queries.ts';
 const AT_ONCE = 100;
 
 /** Ends what has come to its end unsigned. One that fails delays no other. Returns how many were ended. */
-export async function expireDue({ postgres, clock, log }: Context): Promise<number> {
+export async function expireDue({ postgres, clock, failures }: Context): Promise<number> {
   let ended = 0;
   for (const { id, brandId } of await listExpired(postgres.db, clock.now(), AT_ONCE)) {
     const actor = { brandId, keyId: null, operation: 'expire_contract', requestId: null };
     try {
       if (await inWork(postgres.db, clock, actor, (work) => expireContract(work, id))) ended += 1;
     } catch (error) {
-      log.warn({ err: error, contractId: id }, 'a contract is not expired yet');
+      failures.failed('expiring a contract', error, { brandId, contract: id });
     }
   }
   return ended;

@@ -82,7 +82,7 @@ export async function readProfile(
   ];
   for (const read of sources) {
     const profile = await read().catch((error: unknown) => {
-      context.log.warn({ err: error, platform }, 'a profile is not read yet');
+      context.failures.failed('reading a profile', error, { platform });
       return undefined;
     });
     if (profile) return profile;

@@ -6,13 +6,13 @@ import { listUnposted } from './queries.ts';
 const AT_ONCE = 100;
 
 /** Posts payouts of an installation that was updated, once. One that fails delays no other. */
-export async function postEarlierPayouts({ postgres, clock, log }: Context): Promise<void> {
+export async function postEarlierPayouts({ postgres, clock, failures }: Context): Promise<void> {
   for (const { id, brandId } of await listUnposted(postgres.db, AT_ONCE)) {
     const actor = { brandId, keyId: null, operation: 'post_earlier_payouts', requestId: null };
     try {
       await inWork(postgres.db, clock, actor, (work) => postEarlierPayout(work, id));
     } catch (error) {
-      log.warn({ err: error, brandId, payout: id }, 'an earlier payout is not posted yet');
+      failures.failed('posting an earlier payout', error, { brandId, payout: id });
     }
   }
 }

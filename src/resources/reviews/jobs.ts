@@ -22,7 +22,7 @@ export async function approveDue(context: Context): Promise<number> {
     try {
       approved += await approveOfBrand(context, brandId);
     } catch (error) {
-      context.log.warn({ err: error, brandId }, 'commissions not approved yet');
+      context.failures.failed('approving commissions of a brand', error, { brandId });
     }
   }
   return approved;

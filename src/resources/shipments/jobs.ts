@@ -41,7 +41,7 @@ async function track(context: Context, { brandId, id }: DueParcel): Promise<void
   try {
     await note(context, row, await readTracking(context.config, parcel));
   } catch (error) {
-    context.log.warn({ err: error, shipment: id }, 'a parcel is not tracked yet');
+    context.failures.failed('tracking a parcel', error, { brandId, shipment: id });
   }
 }
 

@@ -68,6 +68,20 @@ export function useRows<Id extends OperationId>(id: Id, query: Query<Id>, params
   };
 }
 
+async function readAll<Id extends OperationId>(id: Id, query: Query<Id>): Promise<Row<Id>[]> {
+  const rows: Row<Id>[] = [];
+  for (let page = 1; ; page += 1) {
+    const { data, pagination } = await send<Listed<Row<Id>>>(id, { query: { ...query, limit: PAGE, page } });
+    rows.push(...data);
+    if (!pagination.has_more) return rows;
+  }
+}
+
+/** The whole of a list that is short by its nature, such as folders. */
+export function useAll<Id extends OperationId>(id: Id, query: Query<Id>) {
+  return useQuery<readonly Row<Id>[]>({ queryKey: [id, 'all', query], queryFn: () => readAll(id, query) });
+}
+
 interface Change<Id extends OperationId> {
   params?: Params<Id>;
   body?: Body<Id>;

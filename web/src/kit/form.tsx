@@ -115,22 +115,26 @@ interface FormProps {
   onSubmit: (values: Values) => Promise<unknown>;
   children?: ReactNode;
   onCancel?: () => void;
+  /** For one more: what was sent is not left standing. */
+  isEmptied?: boolean;
 }
 
 /** The last part of `settings.currency` names the field here. */
 const nameOf = (field: string) => field.split('.').at(-1) ?? field;
 
 /** A form whose refusals stand beside their fields, in the API's words. */
-export function Form({ fields, action, onSubmit, children, onCancel }: FormProps) {
+export function Form({ fields, action, onSubmit, children, onCancel, isEmptied }: FormProps) {
   const [error, setError] = useState<Error>();
   const [isBusy, setBusy] = useState(false);
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    const values = new Values(new FormData(event.currentTarget));
+    const form = event.currentTarget;
+    const values = new Values(new FormData(form));
     setBusy(true);
     setError(undefined);
     try {
       await onSubmit(values);
+      if (isEmptied) form.reset();
     } catch (thrown) {
       setError(thrown instanceof Error ? thrown : new Error('It did not work.'));
     } finally {

@@ -8,6 +8,7 @@ import { Form } from '../kit/form.tsx';
 import { day, number, words } from '../kit/format.ts';
 import { Badge, Button, Empty, Facts, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
+import { type Folder, Folders, folderIn, folderOptions, MoveFiles, useFolders } from './asset-folders.tsx';
 
 const TYPES = ['image', 'video', 'document', 'audio', 'other'] as const;
 const RIGHTS = ['valid', 'expiring', 'expired'] as const;
@@ -23,7 +24,8 @@ interface Upload {
 }
 
 /** One file after another; each says how it went. */
-function UploadDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+function UploadDialog(props: { isOpen: boolean; onClose: () => void; folder: string | undefined }) {
+  const { isOpen, onClose, folder } = props;
   const cache = useQueryClient();
   const [uploads, setUploads] = useState<readonly Upload[]>([]);
   async function upload(files: FileList | null) {
@@ -31,6 +33,7 @@ function UploadDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => voi
       const { name } = file;
       setUploads((known) => [...known, { name, state: 'in progress' }]);
       const form = new FormData();
+      if (folder !== undefined) form.set('folder_id', folder);
       form.set('file', file);
       const outcome: Upload = await uploadTo('upload_asset', form).then(
         () => ({ name, state: 'uploaded' as const }),
@@ -39,6 +42,7 @@ function UploadDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => voi
       setUploads((known) => known.map((one) => (one.name === name && one.state === 'in progress' ? outcome : one)));
     }
     await cache.invalidateQueries({ queryKey: ['list_assets'] });
+    await cache.invalidateQueries({ queryKey: ['list_asset_folders'] });
   }
   const close = () => {
     setUploads([]);
@@ -66,9 +70,15 @@ function UploadDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => voi
   );
 }
 
-function Detail({ asset, onClose }: { asset: Asset | undefined; onClose: () => void }) {
-  const update = useChange('update_assets', ['list_assets']);
-  const remove = useChange('delete_asset', ['list_assets']);
+interface DetailProps {
+  asset: Asset | undefined;
+  folders: readonly Folder[];
+  onClose: () => void;
+}
+
+function Detail({ asset, folders, onClose }: DetailProps) {
+  const update = useChange('update_assets', ['list_assets', 'list_asset_folders']);
+  const remove = useChange('delete_asset', ['list_assets', 'list_asset_folders']);
   return (
     <Dialog title={asset?.name ?? ''} isOpen={asset !== undefined} onClose={onClose} isSide>
       {asset && (
@@ -95,6 +105,10 @@ function Detail({ asset, onClose }: { asset: Asset | undefined; onClose: () => v
             action="Save"
             fields={[
               { name: 'name', label: 'Name', isRequired: true, value: asset.name },
+              {
+                ...{ name: 'folder_id', label: 'Folder', kind: 'select', isRequired: true },
+                ...{ options: folderOptions(folders), value: asset.folder_id ?? 'root' },
+              },
               { name: 'tags', label: 'Tags', value: asset.tags.join(', '), hint: 'With commas between them.' },
               { name: 'usage_rights', label: 'Rights in words', kind: 'textarea', value: asset.usage_rights },
               {
@@ -109,6 +123,7 @@ function Detail({ asset, onClose }: { asset: Asset | undefined; onClose: () => v
                 body: {
                   id: asset.id,
                   name: values.text('name'),
+                  folder_id: folderIn(values, 'folder_id'),
                   tags: values.list('tags'),
                   usage_rights: values.orNull('usage_rights'),
                   rights_expires_at: values.orNull('rights_expires_at'),
@@ -134,9 +149,18 @@ function Detail({ asset, onClose }: { asset: Asset | undefined; onClose: () => v
   );
 }
 
+/** What is chosen is chosen in one folder. */
 export function Assets() {
+  const folder = useFilters().get('folder');
+  return <Library key={folder ?? ''} folder={folder} />;
+}
+
+function Library({ folder }: { folder: string | undefined }) {
   const { get } = useFilters();
+  const folders = useFolders().data ?? [];
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const list = useRows('list_assets', {
+    folder_id: folder,
     search: get('search'),
     tag: get('tag'),
     type: choiceOf(get('type'), TYPES),
@@ -168,6 +192,7 @@ export function Assets() {
           Upload files
         </Button>
       </PageHead>
+      <Folders folders={folders} current={folder} />
       <Filters
         of={[
           { name: 'search', label: 'Name', kind: 'text' },
@@ -180,10 +205,12 @@ export function Assets() {
         caption="Content library"
         list={list}
         columns={columns}
+        selection={{ selected, onSelect: setSelected }}
         empty={<Empty title="No files here">Upload one, or approve what creators send.</Empty>}
       />
-      <UploadDialog isOpen={isUploading} onClose={() => setUploading(false)} />
-      <Detail asset={shown} onClose={() => setShown(undefined)} />
+      <MoveFiles ids={[...selected]} folders={folders} onMoved={() => setSelected(new Set())} />
+      <UploadDialog isOpen={isUploading} onClose={() => setUploading(false)} folder={folder} />
+      <Detail asset={shown} folders={folders} onClose={() => setShown(undefined)} />
     </>
   );
 }

@@ -1,6 +1,5 @@
-import { useQuery } from '@tanstack/react-query';
-import { call, type Row } from '../call/call.ts';
-import { useCall } from '../call/use.ts';
+import type { Row } from '../call/call.ts';
+import { useAll, useCall } from '../call/use.ts';
 import { money, number } from '../kit/format.ts';
 import { Failure, Loading } from '../kit/parts.tsx';
 import { PlainTable } from '../kit/table.tsx';
@@ -24,19 +23,7 @@ function major(minor: number, currency: string): number {
   return minor / 10 ** digits;
 }
 
-/** As many pages as there are; few brands have campaigns for a second one. */
-async function readAll({ from, to }: Period): Promise<OfCampaign[]> {
-  const rows: OfCampaign[] = [];
-  for (let page = 1; ; page += 1) {
-    const query = { date_from: from, date_to: to, limit: 100, page };
-    const { data, pagination } = await call('list_campaign_performance', { query });
-    rows.push(...data);
-    if (!pagination.has_more) return rows;
-  }
-}
-
-const useCampaigns = (period: Period) =>
-  useQuery({ queryKey: ['list_campaign_performance', 'all', period], queryFn: () => readAll(period) });
+const useCampaigns = ({ from, to }: Period) => useAll('list_campaign_performance', { date_from: from, date_to: to });
 
 export function ByCampaign({ from, to, before }: ByProps) {
   const now = useCampaigns({ from, to });

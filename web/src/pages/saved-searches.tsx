@@ -1,57 +1,56 @@
 import { Link, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { Form } from '../kit/form.tsx';
+import { useAll, useChange } from '../call/use.ts';
+import { FormDialog } from '../kit/form.tsx';
 import { Button } from '../kit/parts.tsx';
+import { useSay } from '../kit/toast.tsx';
 
-const NAME = 'rollcall-searches';
-interface Saved {
-  name: string;
-  search: Record<string, unknown>;
-}
+const asTexts = (search: Record<string, unknown>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(search).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+  );
 
-function read(): Saved[] {
-  const kept: unknown = JSON.parse(localStorage.getItem(NAME) ?? '[]');
-  return Array.isArray(kept) ? kept : [];
-}
-
-/** Searches by name, kept in this browser. */
+/** Searches by name, kept for whoever is signed in. */
 export function SavedSearches() {
   const search: Record<string, unknown> = useSearch({ strict: false });
-  const [saved, setSaved] = useState(read);
+  const saved = useAll('list_saved_searches', {});
+  const save = useChange('save_search', ['list_saved_searches']);
+  const forget = useChange('delete_saved_search', ['list_saved_searches']);
+  const say = useSay();
   const [isNaming, setNaming] = useState(false);
-  function keep(next: Saved[]) {
-    localStorage.setItem(NAME, JSON.stringify(next));
-    setSaved(next);
-  }
+  const filters = asTexts(search);
   return (
-    <section className="row" aria-label="Saved searches">
-      {saved.map(({ name, search: kept }) => (
-        <span key={name} className="chip">
-          <Link to="/directory" search={kept}>
+    <section className="row saved" aria-label="Saved searches">
+      {saved.data?.map(({ id, name, filters: kept }) => (
+        <span key={id} className="chip">
+          <Link to="/directory" search={kept} activeOptions={{ exact: true }}>
             {name}
           </Link>
           <button
             type="button"
             className="link"
             aria-label={`Forget ${name}`}
-            onClick={() => keep(saved.filter((one) => one.name !== name))}
+            onClick={() => forget.mutate({ params: { id } }, { onError: (error) => say(error.message) })}
           >
             ✕
           </button>
         </span>
       ))}
-      {!isNaming && <Button onPress={() => setNaming(true)}>Save this search</Button>}
-      {isNaming && (
-        <Form
-          action="Save"
-          onCancel={() => setNaming(false)}
-          fields={[{ name: 'name', label: 'Name of the search', isRequired: true }]}
-          onSubmit={async (values) => {
-            keep([...saved.filter(({ name }) => name !== values.text('name')), { name: values.text('name'), search }]);
-            setNaming(false);
-          }}
-        />
-      )}
+      <Button onPress={() => setNaming(true)} isDisabled={Object.keys(filters).length === 0}>
+        Save this search
+      </Button>
+      <FormDialog
+        title="Save this search"
+        hint="Under a name that is taken, it is kept in the other one’s place."
+        isOpen={isNaming}
+        onClose={() => setNaming(false)}
+        action="Save"
+        fields={[{ name: 'name', label: 'Name of the search', isRequired: true }]}
+        onSubmit={async (values) => {
+          await save.mutateAsync({ body: { name: values.text('name'), filters } });
+          setNaming(false);
+        }}
+      />
     </section>
   );
 }

@@ -127,6 +127,7 @@ function Passkeys() {
       )}
       <Form
         action="Add a passkey"
+        isEmptied
         fields={[{ name: 'name', label: 'Name of the passkey', isRequired: true, hint: 'Such as “my laptop”.' }]}
         onSubmit={(values) => add(values.text('name'))}
       />

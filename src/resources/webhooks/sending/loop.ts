@@ -29,7 +29,7 @@ interface Flight {
 
 /** Delivers what is due until it is stopped. Several processes may. */
 export function startDelivering(context: Context): DeliveryLoop {
-  const { postgres, clock, log } = context;
+  const { postgres, clock, failures } = context;
   const connections = openKeptConnections();
   const flights = new Map<string, Flight>();
   let done: AttemptResult[] = [];
@@ -51,7 +51,7 @@ export function startDelivering(context: Context): DeliveryLoop {
       done = [];
       await recordAttempts(context, results).catch((error: unknown) =>
         // They are claimed still: when that runs out they are attempted again.
-        log.warn({ err: error, attempts: results.length }, 'attempts of webhooks not recorded'),
+        failures.failed('recording attempts of webhooks', error, { attempts: results.length }),
       );
       for (const { nextAttemptAt } of results) wakeAt(nextAttemptAt);
     }
@@ -81,7 +81,7 @@ export function startDelivering(context: Context): DeliveryLoop {
       done.push(result);
       while (done.includes(result)) await flush();
     } catch (error) {
-      log.error({ err: error, delivery: claimed.id }, 'a webhook was not attempted');
+      failures.failed('attempting a webhook', error, { delivery: claimed.id });
     } finally {
       clearTimeout(late);
       flights.delete(claimed.id);
@@ -101,7 +101,7 @@ export function startDelivering(context: Context): DeliveryLoop {
   async function takeTurns(): Promise<void> {
     while (isAwake && !isStopping) {
       isAwake = false;
-      await claimAll().catch((error: unknown) => log.warn({ err: error }, 'no webhooks claimed'));
+      await claimAll().catch((error: unknown) => failures.failed('claiming webhooks', error));
     }
   }
 

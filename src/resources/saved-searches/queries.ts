@@ -1,0 +1,68 @@
+import { type Selectable, sql } from 'kysely';
+import type { ListWindow, Page } from '../../api/page.ts';
+import type { Db } from '../../engines/postgres/open.ts';
+import type { SavedSearchesTable } from '../../engines/postgres/people-tables.ts';
+import { cutTo, inWindow } from '../../engines/postgres/window.ts';
+
+type SavedSearchRow = Selectable<SavedSearchesTable>;
+
+/** A search is one person's own. */
+interface Whose {
+  brandId: string;
+  personId: string;
+}
+
+export async function listSavedSearches(db: Db, { brandId, personId }: Whose, where: ListWindow, page: Page) {
+  const matching = () =>
+    db
+      .selectFrom('savedSearches')
+      .where('brandId', '=', brandId)
+      .where('personId', '=', personId)
+      .where(inWindow('createdAt', where));
+  const { total } = await matching()
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  const order = { time: 'createdAt', id: 'id', sort: where.sort };
+  return { rows: await cutTo(matching().selectAll(), order, page).execute(), total };
+}
+
+/** The one that has this name, in any case, for as long as the transaction lasts. */
+export async function lockSavedSearchNamed(db: Db, { brandId, personId }: Whose, name: string) {
+  return await db
+    .selectFrom('savedSearches')
+    .selectAll()
+    .where('brandId', '=', brandId)
+    .where('personId', '=', personId)
+    .where(sql`lower(name)`, '=', sql`lower(${name})`)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+/** Under a name that is taken, in any case, it is kept in the other one's place. */
+export async function putSavedSearch(
+  db: Db,
+  row: Whose & { id: string; name: string; filters: Record<string, string>; now: Date },
+): Promise<SavedSearchRow> {
+  const { now, filters, ...own } = row;
+  const text = JSON.stringify(filters);
+  return await db
+    .insertInto('savedSearches')
+    .values({ ...own, filters: text, createdAt: now })
+    .onConflict((conflict) =>
+      conflict
+        .expression(sql`brand_id, person_id, lower(name)`)
+        .doUpdateSet({ name: own.name, filters: text, updatedAt: now }),
+    )
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+export async function deleteSavedSearch(db: Db, { brandId, personId }: Whose, id: string) {
+  return await db
+    .deleteFrom('savedSearches')
+    .where('brandId', '=', brandId)
+    .where('personId', '=', personId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst();
+}

@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import type { Caller } from '../../access/keys/queries.ts';
+import { personOf } from '../../access/keys/rules.ts';
+import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
+import { pageOf, paginationOf } from '../../api/page.ts';
+import { notFound } from '../../values/errors.ts';
+import { newId } from '../../values/ids.ts';
+import { toWire } from '../../values/wire.ts';
+import {
+  deleteSavedSearch,
+  listSavedSearches as findSavedSearches,
+  lockSavedSearchNamed,
+  putSavedSearch,
+} from './queries.ts';
+import { SavedSearch, SavedSearchAnswer, SavedSearchCreate, SavedSearchFilter, SavedSearchList } from './schema.ts';
+
+const tag = 'Directory';
+// Everybody keeps their own, a viewer too, so these count as no change of the brand.
+const ofOneself = { readOnly: true, idempotent: true, destructive: false };
+const whose = (caller: Caller) => ({ brandId: caller.brandId, personId: personOf(caller).id });
+
+const listSavedSearches = operation({
+  id: 'list_saved_searches',
+  method: 'GET',
+  path: '/v1/saved-searches',
+  tag,
+  summary: 'Your saved searches of the directory',
+  description: 'Newest first.',
+  callers: ['session'],
+  params: nothing,
+  query: SavedSearchFilter,
+  body: nothing,
+  response: SavedSearchList,
+  hints: ofOneself,
+  handler: async ({ postgres }, { caller, query }) => {
+    const page = pageOf(query);
+    const { rows, total } = await findSavedSearches(postgres.db, whose(caller), query, page);
+    return { data: rows.map((row) => SavedSearch.parse(toWire(row))), pagination: paginationOf(page, total) };
+  },
+});
+
+const saveSearch = change({
+  id: 'save_search',
+  method: 'POST',
+  path: '/v1/saved-searches',
+  tag,
+  summary: 'Save a search of the directory',
+  description: 'By name; one of yours that has it, in any case, is replaced.',
+  callers: ['session'],
+  params: nothing,
+  query: nothing,
+  body: SavedSearchCreate,
+  response: SavedSearchAnswer,
+  status: 201,
+  hints: ofOneself,
+  lookUp: noLookUp,
+  apply: async ({ db, now, audit }, { caller, body }) => {
+    const old = await lockSavedSearchNamed(db, whose(caller), body.name);
+    const row = await putSavedSearch(db, { ...whose(caller), ...body, id: newId('ssr', now.getTime()), now });
+    audit({ resourceId: row.id, old: old ?? null, new: row });
+    return { data: SavedSearch.parse(toWire(row)) };
+  },
+});
+
+const deleteSearch = change({
+  id: 'delete_saved_search',
+  method: 'DELETE',
+  path: '/v1/saved-searches/{id}',
+  tag,
+  summary: 'Forget a saved search',
+  description: 'One of your own.',
+  callers: ['session'],
+  params: z.object({ id: z.string().max(100) }),
+  query: nothing,
+  body: nothing,
+  response: SavedSearchAnswer,
+  errors: ['NOT_FOUND'],
+  hints: { ...ofOneself, destructive: true },
+  lookUp: noLookUp,
+  apply: async ({ db, audit }, { caller, params: { id } }) => {
+    const row = await deleteSavedSearch(db, whose(caller), id);
+    if (!row) throw notFound('saved search');
+    audit({ resourceId: id, old: row, new: null });
+    return { data: SavedSearch.parse(toWire(row)) };
+  },
+});
+
+export const savedSearchOperations = [listSavedSearches, saveSearch, deleteSearch] as const;

@@ -1,0 +1,188 @@
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { Row } from '../call/call.ts';
+import { useAll, useChange } from '../call/use.ts';
+import { Confirm } from '../kit/dialog.tsx';
+import { FormDialog, type Values } from '../kit/form.tsx';
+import { number } from '../kit/format.ts';
+import { Button } from '../kit/parts.tsx';
+
+export type Folder = Row<'list_asset_folders'>;
+type Option = readonly [value: string, label: string];
+
+/** From the root down to a folder. */
+function pathOf(folders: readonly Folder[], id: string | null | undefined): Folder[] {
+  const folder = folders.find((one) => one.id === id);
+  return folder ? [...pathOf(folders, folder.parent_id), folder] : [];
+}
+
+/** As the API calls being in no folder. */
+const ROOT = 'root';
+
+/** The folder that somebody chose among `folderOptions`. */
+export function folderIn(values: Values, name: string): string | null {
+  const id = values.text(name);
+  return id === ROOT ? null : id;
+}
+
+/** Every folder by its whole path, and first none at all. */
+export function folderOptions(folders: readonly Folder[], without?: string): Option[] {
+  const paths = folders.map(({ id }) => pathOf(folders, id)).filter((path) => !path.some(({ id }) => id === without));
+  const options = paths.map((path): Option => [path.at(-1)?.id ?? '', path.map(({ name }) => name).join(' / ')]);
+  return [[ROOT, 'No folder'], ...options.sort(([, a], [, b]) => a.localeCompare(b))];
+}
+
+export const useFolders = () => useAll('list_asset_folders', {});
+
+/** Where one is, and what is in it: a way up, the folders below, and what may be done with this one. */
+export function Folders({ folders, current }: { folders: readonly Folder[]; current: string | undefined }) {
+  const path = pathOf(folders, current);
+  const here = path.at(-1);
+  const below = folders.filter(({ parent_id }) => parent_id === (here?.id ?? null));
+  return (
+    <section className="folders" aria-label="Folders">
+      <nav aria-label="Where you are">
+        <ol className="crumbs">
+          {here && (
+            <li>
+              <Link to="/assets" activeOptions={{ exact: true }}>
+                All files
+              </Link>
+            </li>
+          )}
+          {path.slice(0, -1).map(({ id, name }) => (
+            <li key={id}>
+              <Link to="/assets" search={{ folder: id }}>
+                {name}
+              </Link>
+            </li>
+          ))}
+          <li aria-current="page">{here?.name ?? 'All files'}</li>
+        </ol>
+      </nav>
+      <ul className="folder-list">
+        {below
+          .toSorted((a, b) => a.name.localeCompare(b.name))
+          .map(({ id, name, asset_count }) => (
+            <li key={id}>
+              <Link className="folder" to="/assets" search={{ folder: id }}>
+                <span className="folder-name">{name}</span>
+                <span className="muted">{number(asset_count)}</span>
+              </Link>
+            </li>
+          ))}
+        <li>
+          <NewFolder parent={here} />
+        </li>
+        {here && (
+          <li className="row">
+            <ChangeFolder folder={here} folders={folders} />
+            <DeleteFolder folder={here} />
+          </li>
+        )}
+      </ul>
+    </section>
+  );
+}
+
+function NewFolder({ parent }: { parent: Folder | undefined }) {
+  const create = useChange('create_asset_folder', ['list_asset_folders']);
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button onPress={() => setOpen(true)}>New folder</Button>
+      <FormDialog
+        title={parent ? `New folder in ${parent.name}` : 'New folder'}
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+        action="Make it"
+        fields={[{ name: 'name', label: 'Name', isRequired: true }]}
+        onSubmit={async (values) => {
+          await create.mutateAsync({ body: { name: values.text('name'), parent_id: parent?.id ?? null } });
+          setOpen(false);
+        }}
+      />
+    </>
+  );
+}
+
+function ChangeFolder({ folder, folders }: { folder: Folder; folders: readonly Folder[] }) {
+  const update = useChange('update_asset_folder', ['list_asset_folders']);
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button onPress={() => setOpen(true)}>Rename or move</Button>
+      <FormDialog
+        title={`Rename or move ${folder.name}`}
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+        action="Save"
+        fields={[
+          { name: 'name', label: 'Name', isRequired: true, value: folder.name },
+          {
+            ...{ name: 'parent_id', label: 'In', kind: 'select', isRequired: true },
+            ...{ options: folderOptions(folders, folder.id), value: folder.parent_id ?? ROOT },
+          },
+        ]}
+        onSubmit={async (values) => {
+          const body = { name: values.text('name'), parent_id: folderIn(values, 'parent_id') };
+          await update.mutateAsync({ params: { id: folder.id }, body });
+          setOpen(false);
+        }}
+      />
+    </>
+  );
+}
+
+function DeleteFolder({ folder }: { folder: Folder }) {
+  const remove = useChange('delete_asset_folder', ['list_asset_folders']);
+  const navigate = useNavigate();
+  return (
+    <Confirm
+      label="Delete the folder"
+      title={`Delete ${folder.name}?`}
+      action="Delete"
+      onConfirm={async () => {
+        await remove.mutateAsync({ params: { id: folder.id } });
+        await navigate({ to: '/assets', search: folder.parent_id === null ? {} : { folder: folder.parent_id } });
+      }}
+    >
+      <p>Only an empty folder can be deleted: move what is in it first.</p>
+    </Confirm>
+  );
+}
+
+/** For the files that are chosen in the list. */
+export function MoveFiles(props: { ids: readonly string[]; folders: readonly Folder[]; onMoved: () => void }) {
+  const { ids, folders, onMoved } = props;
+  const update = useChange('update_assets', ['list_assets', 'list_asset_folders']);
+  const [isOpen, setOpen] = useState(false);
+  if (ids.length === 0) return null;
+  return (
+    <div className="bar">
+      <span>
+        {number(ids.length)} {ids.length === 1 ? 'file' : 'files'} chosen
+      </span>
+      <Button kind="primary" onPress={() => setOpen(true)}>
+        Move to a folder
+      </Button>
+      <FormDialog
+        title={`Move ${number(ids.length)} ${ids.length === 1 ? 'file' : 'files'}`}
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+        action="Move"
+        fields={[{ name: 'folder_id', label: 'To', kind: 'select', isRequired: true, options: folderOptions(folders) }]}
+        onSubmit={async (values) => {
+          // As many as one call takes.
+          for (let from = 0; from < ids.length; from += 100) {
+            await update.mutateAsync({
+              body: { ids: ids.slice(from, from + 100), folder_id: folderIn(values, 'folder_id') },
+            });
+          }
+          setOpen(false);
+          onMoved();
+        }}
+      />
+    </div>
+  );
+}
