@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { RawInput } from '../api/input.ts';
 import { timestampInput } from '../api/page.ts';
+import { DAY_MS } from '../values/duration.ts';
 import { type Problem, validationError } from '../values/errors.ts';
 import { currentWord } from './items.ts';
 
@@ -48,8 +49,6 @@ export function readLink(raw: RawInput): RawInput {
     };
   });
 }
-
-const DAY_MS = 86_400_000;
 
 function readTime(field: string, text: string | string[] | undefined): Date | undefined {
   if (text === undefined || text === '') return undefined;

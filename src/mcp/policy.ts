@@ -6,6 +6,7 @@ import type { Circumstances, Operation } from '../api/operation.ts';
 import type { Work } from '../api/work.ts';
 import { getPolicy, lockPolicy, type PolicyRow, sumPayouts } from '../resources/agent-policy/queries.ts';
 import { getBrandCurrency } from '../resources/brands/queries.ts';
+import { DAY_MS } from '../values/duration.ts';
 import { ApiError } from '../values/errors.ts';
 import { formatMoney, fromPpm, toMinor, toPpm } from '../values/money.ts';
 import { isRecord } from '../values/wire.ts';
@@ -44,7 +45,6 @@ const Paid = z.object({ amount: z.number(), currency: z.string(), created_at: z.
 const Answered = z.object({
   data: z.union([z.object({ payouts: z.array(Paid) }), Paid.transform((one) => ({ payouts: [one] }))]),
 });
-const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** The payouts that a change has just made: its answer says what they come to, also where its arguments do not. */
 function madeBy({ now }: Work, answer: Buffer) {

@@ -1,6 +1,5 @@
 import type { UsageTerms } from '../../engines/postgres/asset-tables.ts';
-
-const DAY_MS = 86_400_000;
+import { DAY_MS } from '../../values/duration.ts';
 
 /** How many days before the end of its rights a brand is notified of an asset. */
 export const NOTICE_DAYS = [14, 3, 0] as const;

@@ -1,5 +1,4 @@
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+import { DAY_MS, HOUR_MS } from '../../values/duration.ts';
 
 /** A request within this time of the one before does nothing; what is read by itself is no request. */
 export const COOL_DOWN_MS = HOUR_MS;

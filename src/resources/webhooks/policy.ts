@@ -1,5 +1,6 @@
 import type { AttemptOutcome } from '../../engines/postgres/webhook-tables.ts';
 import type { Variant } from '../../outbox/events.ts';
+import { DAY_MS } from '../../values/duration.ts';
 
 /** How long an attempt may take, and how long after the end of each failed one the next begins. */
 export const TERMS: Readonly<Record<Variant, { timeoutMs: number; retryAfterMs: readonly number[] }>> = {
@@ -12,7 +13,7 @@ export const MAX_LOST_ATTEMPTS = 3;
 
 /** Failed attempts in a row that make an older subscription failing, and how long they may go on. */
 export const FAILING_AFTER = 5;
-export const DISABLED_AFTER_MS = 3 * 86_400_000;
+export const DISABLED_AFTER_MS = 3 * DAY_MS;
 
 export interface Attempted {
   outcome: AttemptOutcome;

@@ -1,5 +1,6 @@
 import type { Work } from '../../../api/work.ts';
 import { EVENT_NAMES, type OlderItem, SHOWN_AS, shownAs } from '../../../outbox/events.ts';
+import { MINUTE_MS } from '../../../values/duration.ts';
 import { ApiError, notFound, validationError } from '../../../values/errors.ts';
 import { newId } from '../../../values/ids.ts';
 import { lockBrand } from '../../brands/queries.ts';
@@ -8,7 +9,6 @@ import { lockSubscription, type SubscriptionRow } from '../queries.ts';
 import { countTests, type DeliveryRow, getDelivery, insertAgain, insertMissed, listMissed } from './queries.ts';
 
 const TESTS_A_MINUTE = 10;
-const MINUTE_MS = 60_000;
 const MAX_RECOVERED = 10_000;
 
 /** What is inactive is sent nothing, not even when it is asked for. */
