@@ -119,7 +119,7 @@ export const PayoutBatchMade = z
         currency: z.string().nullable(),
         reason: z
           .enum(['below_minimum', 'nothing_due', 'not_found'])
-          .describe('`nothing_due`: what payouts left and refunds took back covers all of it.'),
+          .describe('`nothing_due`: nothing is approved, or what payouts left and refunds took back covers all of it.'),
         total: money.nullable(),
       }),
     ),
