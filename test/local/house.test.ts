@@ -48,12 +48,6 @@ const PLANTED: [what: string, file: string, text: string, said: string][] = [
     "import { x } from '../brands/routes.ts';",
     'only its schema, policy, queries and actions',
   ],
-  [
-    "another noun's jobs, re-exported",
-    QUERY,
-    "export { x } from '../creators/jobs.ts';",
-    'only its schema, policy, queries and actions',
-  ],
   ['a noun downstream', QUERY, "import { x } from '../payouts/queries.ts';", 'not upstream'],
   [
     'a noun beside',

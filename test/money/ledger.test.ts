@@ -193,6 +193,17 @@ describe('npm run cli -- ledger', () => {
     await command(app.context.clickhouse, 'DELETE FROM ledger_v1 WHERE brand_id = {b:String}', { b: brand.id });
     const { code, stdout } = await run('verify', '--brand', brand.id);
     expect([code, stdout]).toEqual([1, expect.stringContaining('sales USD: PostgreSQL has -10300 in 2 postings')]);
+    const asJson = await run('verify', '--brand', brand.id, '--json');
+    const problem = expect.stringContaining('sales USD: PostgreSQL has -10300');
+    expect([asJson.code, JSON.parse(asJson.stdout)]).toEqual([
+      1,
+      [
+        {
+          ...{ brand: brand.id, result: 'WRONG', entries: 4, hash: expect.any(String) },
+          problems: expect.arrayContaining([problem]),
+        },
+      ],
+    ]);
     expect(await run('rebuild', '--brand', brand.id)).toEqual({ code: 0, stdout: `${brand.id}\t4\n` });
     expect((await run('verify', '--brand', brand.id)).code).toBe(0);
   });

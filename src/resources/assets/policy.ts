@@ -49,6 +49,8 @@ export function mayUse(
   channel: string | undefined,
 ): RightsAnswer {
   if (until && on >= until) return { allowed: false, reason: 'expired', until };
+  const begins = rights?.starts_on;
+  if (begins && on < new Date(begins)) return { allowed: false, reason: 'not_begun', until };
   const channels = rights?.channels ?? [];
   if (channel !== undefined && channels.length > 0 && !includes(channels, channel)) {
     return { allowed: false, reason: 'channel_not_included', until };

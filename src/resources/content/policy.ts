@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS } from '../../values/duration.ts';
 
-/** A refresh within this time of the one before does nothing. */
+/** A request within this time of the one before does nothing; what is read by itself is no request. */
 const COOL_DOWN_MS = HOUR_MS;
 
 /** From when a refresh does something; null: at any time. */
