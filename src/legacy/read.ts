@@ -36,6 +36,9 @@ export function readLink(raw: RawInput): RawInput {
     if (code !== undefined && body.value !== undefined && code !== body.value) {
       refuse('code', 'ambiguous', 'is another name of `value`; give one of them.');
     }
+    if (status !== undefined && body.active !== undefined && (status === 'active') !== body.active) {
+      refuse('status', 'ambiguous', 'says the same as `active`; give one of them.');
+    }
     if (status !== undefined && status !== 'active' && status !== 'disabled') {
       refuse('status', 'invalid_value', 'must be one of active, disabled.');
     }

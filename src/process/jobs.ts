@@ -25,11 +25,13 @@ import { openDue } from '../values/due.ts';
 import { ignoreFailure } from '../values/errors.ts';
 import { consumersOf } from './consumers.ts';
 
-const SETTLE_EVERY_MS = 500;
+const SETTLE_EVERY_MS = 1_000;
 /** Charges of a process that was killed before it said which keys were used. */
 const SETTLE_ALL_EVERY_MS = 600_000;
 const PROFILE_EVERY_MS = 5_000;
-const RELAY_EVERY_MS = 500;
+const RELAY_EVERY_MS = 1_000;
+/** Somebody outside waits for what becomes webhooks. */
+const AWAITED_EVERY_MS = 500;
 const APPROVE_EVERY_MS = 5_000;
 const SYNC_EVERY_MS = 500;
 const DRAIN_EVERY_MS = 500;
@@ -77,9 +79,12 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
     every(SETTLE_EVERY_MS, 'settling charges', () => settlements.ask((after) => settleAll(engines, after))),
     ...consumersOf(context).map((consumer) => {
       const due = openDue(context.clock, context.config.workerSweepEveryMs);
-      const given = consumer.name === 'webhooks' ? webhooks.wake : undefined;
+      const isAwaited = consumer.name === 'webhooks';
+      const given = isAwaited ? webhooks.wake : undefined;
       const relay = openRelay({ db: engines.db, consumer, log: context.log, due, given });
-      return every(RELAY_EVERY_MS, `events to ${consumer.name}`, () => relay(stopping.signal));
+      return every(isAwaited ? AWAITED_EVERY_MS : RELAY_EVERY_MS, `events to ${consumer.name}`, () =>
+        relay(stopping.signal),
+      );
     }),
     every(PROFILE_EVERY_MS, 'reading profiles', () => profileUnknown(context)),
     every(APPROVE_EVERY_MS, 'approving commissions', () => approveDue(context)),
