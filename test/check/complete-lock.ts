@@ -64,7 +64,7 @@ function entryFor({ name, version, wantedBy }: Missing, packages: Packages): Pac
 }
 
 /** The lock with every optional package in it, and the names of those that were missing. */
-export function completeLock(text: string): { text: string; added: string[] } {
+function completeLock(text: string): { text: string; added: string[] } {
   const lock = Lock.parse(JSON.parse(text));
   const missing = findMissing(lock.packages);
   const entries = Object.entries(lock.packages);
@@ -116,7 +116,7 @@ function proveLock(text: string): { text: string; unproven: string[] } {
 const UNSERVED = /^node_modules\/@chdb\/lib-/;
 
 /** What keeps the lock from working with any registry; empty when it is good. */
-export function problemsOfLock(text: string): string[] {
+function problemsOfLock(text: string): string[] {
   const { packages } = Lock.parse(JSON.parse(text));
   return [
     ...findUnproven(packages)

@@ -4,13 +4,13 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { command } from '../../src/engines/clickhouse/query.ts';
 import { CLICK_CLAIM, CLICK_STREAM, CLICKS_PAUSED } from '../../src/figures/schema.ts';
-import { findOldestUnsynced } from '../../src/figures/sync/queries.ts';
 import { rebuildFigures } from '../../src/ledger/rebuild.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { drainClicks } from '../../src/links-host/jobs.ts';
 import { call, engineUrls, makeBrand, startApp, type TestApp, type TestBrand, until } from '../harness/app.ts';
 import {
   type Assignment,
+  findOldestUnsynced,
   lateRefund,
   move,
   post,

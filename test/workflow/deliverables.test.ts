@@ -137,6 +137,22 @@ describe('a deliverable', () => {
     expect((await work.read()).version).toBe(0);
   });
 
+  it('has its post followed also when that is said after the approval, and no change when nothing is said anew', async () => {
+    const desk = await openWorkDesk(app);
+    const work = await requested(desk);
+    await work.submit();
+    await work.patch({ status: 'approved' });
+    await desk.relay();
+    expect((await desk.get('/v1/content')).body.pagination.total).toBe(0);
+    const { updated_at: at } = await work.read();
+    await work.patch({ status: 'approved' });
+    expect((await work.read()).updated_at).toBe(at);
+    expect((await work.patch({ track: true })).status).toBe(200);
+    await desk.relay();
+    expect(await desk.read('/v1/content')).toMatchObject([{ url: URL, creator_email: desk.creator }]);
+    expect((await desk.events()).map(({ event }) => event)).not.toContain('deliverable.track_requested');
+  });
+
   it('takes files as large as an asset may be, which the page says', async () => {
     const desk = await openWorkDesk(app);
     const work = await requested(desk);

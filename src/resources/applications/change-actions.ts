@@ -20,13 +20,7 @@ const KEPT_MS = 30 * DAY_MS;
 type Claims = Pick<ApplicationRow, 'creatorName' | 'creatorPhotoApp' | 'creatorVideoApp' | 'message' | 'portfolioUrls'>;
 
 /** What an application says, of all that its row holds. */
-export const claimsOf = ({
-  creatorName,
-  creatorPhotoApp,
-  creatorVideoApp,
-  message,
-  portfolioUrls,
-}: Claims): Claims => ({
+const claimsOf = ({ creatorName, creatorPhotoApp, creatorVideoApp, message, portfolioUrls }: Claims): Claims => ({
   ...{ creatorName, creatorPhotoApp, creatorVideoApp, message, portfolioUrls },
 });
 

@@ -2,7 +2,7 @@ import type { UsageTerms } from '../../engines/postgres/asset-tables.ts';
 import { DAY_MS } from '../../values/duration.ts';
 
 /** How many days before the end of its rights a brand is notified of an asset. */
-export const NOTICE_DAYS = [14, 3, 0] as const;
+const NOTICE_DAYS = [14, 3, 0] as const;
 /** An asset whose rights end within these days is expiring. */
 export const EXPIRING_DAYS = 14;
 

@@ -23,7 +23,7 @@ async function read(context: Context, post: { platform: string; url: string }) {
 }
 
 /** Reads one post that is being refreshed. A second run finds it refreshed, and does nothing. */
-export async function refreshPost(context: Context, id: string): Promise<void> {
+async function refreshPost(context: Context, id: string): Promise<void> {
   const { postgres, clock } = context;
   const post = await findPost(postgres.db, id);
   if (post?.status !== 'refreshing') return;
@@ -33,7 +33,7 @@ export async function refreshPost(context: Context, id: string): Promise<void> {
 }
 
 /** Marks what is due, ends what was lost, and makes a job of every post that is being refreshed. */
-export async function sweepRefreshes({ postgres, clock }: Context, queue: JobQueue): Promise<void> {
+async function sweepRefreshes({ postgres, clock }: Context, queue: JobQueue): Promise<void> {
   const now = clock.now();
   const [lostBefore, again] = [now.getTime() - LOST_AFTER_MS, now.getTime() + AGAIN_AFTER_MS];
   await endInterrupted(postgres.db, new Date(lostBefore), new Date(again));

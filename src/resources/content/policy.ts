@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS } from '../../values/duration.ts';
 
 /** A request within this time of the one before does nothing; what is read by itself is no request. */
-export const COOL_DOWN_MS = HOUR_MS;
+const COOL_DOWN_MS = HOUR_MS;
 
 /** From when a refresh does something; null: at any time. */
 export function refreshAvailableAt(requestedAt: Date | null, now: Date): Date | null {

@@ -75,7 +75,7 @@ export function eachContract(exports: Exports, brandId: string, where: ContractW
   );
 }
 
-export async function findContract(db: Db, brandId: string, id: string): Promise<ContractFacts | undefined> {
+async function findContract(db: Db, brandId: string, id: string): Promise<ContractFacts | undefined> {
   const rows = await withCreator(db, brandId).where('contracts.id', '=', id).execute();
   return (await withItems(db, brandId, rows))[0];
 }

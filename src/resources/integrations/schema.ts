@@ -86,7 +86,7 @@ export const Integration = z
 export type Integration = z.infer<typeof Integration>;
 
 /** The base of a store's API, in one form. */
-export const StoreUrl = WebAddress.transform((text) => {
+const StoreUrl = WebAddress.transform((text) => {
   const { origin, pathname } = new URL(text);
   return `${origin}${pathname}`.replace(/\/+$/, '');
 });

@@ -163,45 +163,17 @@ export async function listNamed(db: Db, brandId: string, { codes, linkIds }: Nam
     .execute();
 }
 
-/** For each link and moment whether it was active then, in the order given. Before it was made a link was not. */
-export async function activeAt(
-  db: Db,
-  brandId: string,
-  moments: readonly { linkId: string; at: Date }[],
-): Promise<boolean[]> {
-  if (moments.length === 0) return [];
-  const ids = moments.map(({ linkId }) => linkId);
-  const times = moments.map(({ at }) => at.toISOString());
-  const { rows } = await sql<{ active: boolean }>`
-    select coalesce((
-      select state.active from link_states as state
-      where state.brand_id = ${brandId} and state.link_id = moment.link_id and state.at <= moment.at
-      order by state.at desc limit 1), false) as active
-    from unnest(${ids}::text[], ${times}::timestamptz[]) with ordinality as moment (link_id, at, position)
-    order by moment.position`.execute(db);
-  return rows.map(({ active }) => active);
-}
-
-export async function wasActiveAt(db: Db, brandId: string, linkId: string, at: Date): Promise<boolean> {
-  const [active = false] = await activeAt(db, brandId, [{ linkId, at }]);
-  return active;
-}
-
-/** The row, locked until the transaction ends. */
+/** The row, locked until the transaction ends; rows that only refer to it do not wait. */
 export async function lockLink(db: Db, brandId: string, id: string): Promise<LinkRow> {
-  const row = await findLink(db, brandId, id, true);
-  if (!row) throw notFound('link');
-  return row;
-}
-
-export async function findLink(db: Db, brandId: string, id: string, isLocked = false): Promise<LinkRow | undefined> {
-  return await db
+  const row = await db
     .selectFrom('links')
     .selectAll()
     .where('brandId', '=', brandId)
     .where('id', '=', id)
-    .$if(isLocked, (query) => query.forNoKeyUpdate())
+    .forNoKeyUpdate()
     .executeTakeFirst();
+  if (!row) throw notFound('link');
+  return row;
 }
 
 /** Who of the brand has this value already, in any case and also while inactive. */

@@ -84,7 +84,7 @@ export async function recoverMissed(
   if (missed.length === 0) return 0;
   const queued = missed.map((one) => ({
     ...{ ...one, deliveryId: newId('whd', now.getTime()), shown: shownAs(variant, one.event) ?? one.event },
-    ownData: variant === 'legacy' ? JSON.stringify(olderItem(one.event, one.data)) : null,
+    ownData: variant === 'legacy' ? (one.ownData ?? JSON.stringify(olderItem(one.event, one.data))) : null,
   }));
   await insertMissed(db, brandId, id, queued, now);
   work.audit({ resourceId: id, old: null, new: { recovered: missed.length } });
