@@ -52,6 +52,10 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
   const stopping = new AbortController();
   const recorder = openJobRecorder(context.redis, context.clock);
 
+  const reported = (what: string) => ({
+    onRun: (isDone: boolean, seconds: number) => recorder.ran(what, isDone, seconds),
+  });
+
   async function every(periodMs: number, what: string, work: () => Promise<unknown>): Promise<void> {
     while (!stopping.signal.aborted) {
       const from = performance.now();
@@ -71,8 +75,8 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
   }
 
   const webhooks = startDelivering(context);
-  const refreshes = startContentRefreshes(context, redisUrl);
-  const thumbnails = startThumbnails(context, redisUrl);
+  const refreshes = startContentRefreshes(context, redisUrl, reported('refreshing a post'));
+  const thumbnails = startThumbnails(context, redisUrl, reported('making a thumbnail'));
   const settlements = openDue(context.clock, SETTLE_ALL_EVERY_MS);
   const syncLedger = openLedgerSync(context, openDue(context.clock, context.config.workerSweepEveryMs));
   const loops = [
@@ -121,7 +125,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
       deleteOldKeys(engines.db, new Date(context.clock.now().getTime() - KEPT_MS)),
     ),
   ];
-  const imports = startImportWorker(context, redisUrl);
+  const imports = startImportWorker(context, redisUrl, reported('importing the directory'));
   return {
     stop: async () => {
       stopping.abort();

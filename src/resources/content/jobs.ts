@@ -1,6 +1,6 @@
 import type { Context } from '../../api/context.ts';
 import { inWork } from '../../api/work.ts';
-import { type JobQueue, type JobWorker, openQueue, openWorker } from '../../engines/redis/queue.ts';
+import { type JobQueue, type JobWorker, openQueue, openWorker, type RunOptions } from '../../engines/redis/queue.ts';
 import { endRefresh } from './actions.ts';
 import { claimDuePosts, endInterrupted, findPost, listRefreshing } from './due-queries.ts';
 import { readPost } from './provider.ts';
@@ -46,9 +46,10 @@ export interface ContentRefreshes {
   close(): Promise<void>;
 }
 
-export function startContentRefreshes(context: Context, redisUrl: string): ContentRefreshes {
-  const queue = openQueue(redisUrl, QUEUE);
+export function startContentRefreshes(context: Context, redisUrl: string, options: RunOptions = {}): ContentRefreshes {
+  const queue = openQueue(redisUrl, QUEUE, options);
   const worker: JobWorker = openWorker(redisUrl, QUEUE, (id) => refreshPost(context, id), {
+    ...options,
     lostAfterMs: context.config.workerLostAfterMs,
     onError: (error) => context.failures.failed('refreshing a post', error),
   });
