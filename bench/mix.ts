@@ -111,7 +111,7 @@ async function addMetering(
       value: meter.alone / median(metered),
       floor: 0.1,
       bound: 'at most',
-      measured: `${round(meter.alone)} us a call, in groups as large as the API's, of ${micros(metered)}`,
+      measured: `${round(meter.alone)} us a call, of ${micros(metered)}`,
       warm: '-',
     },
   );

@@ -1,6 +1,7 @@
 import { pageOf } from '../src/api/page.ts';
 import type { CreatorDocument } from '../src/directory/document.ts';
-import { fold, readState } from '../src/directory/places.ts';
+import { fold } from '../src/directory/place-names.ts';
+import { readState } from '../src/directory/places.ts';
 import { CreatorSearchQuery } from '../src/directory/search-schema.ts';
 import { type Understanding, understand } from '../src/directory/understand.ts';
 import type { Parameters } from './queries.ts';

@@ -15,7 +15,7 @@ const VARIANTS = 60;
 const PAGE_LIMIT = 100;
 
 /** Mulberry32: small, fast, and the same numbers for the same seed everywhere. */
-export function randomOf(seed: number): () => number {
+function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

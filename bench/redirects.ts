@@ -22,7 +22,7 @@ const WARM_UP_MS = 5_000;
 const GENERATORS = 2;
 const FLOORS = [
   { connections: 256, floor: 0.8 },
-  { connections: 64, floor: 0.7 },
+  { connections: 64, floor: 0.65 },
 ];
 
 export interface Clicked {

@@ -5,7 +5,7 @@ import { configuredUrls, type EngineUrls } from '../src/process/open-context.ts'
 import { environmentOf, type Server, startServer } from './children.ts';
 import { type Add, progress, round } from './report.ts';
 
-export const HEAP_MB = 1_024;
+const HEAP_MB = 1_024;
 const SECOND_START_S = 12;
 
 /** Everything that `npm start` starts: engines, then the API. */
@@ -18,7 +18,7 @@ export interface Started {
   stop(): Promise<void>;
 }
 
-export async function startAll(config: Config, dataName: string): Promise<Started> {
+async function startAll(config: Config, dataName: string): Promise<Started> {
   const from = performance.now();
   const { directory, java } = config;
   const engines = await startEmbedded({ directory, dataName, elasticsearchHeapMb: HEAP_MB, java, report: progress });

@@ -63,8 +63,8 @@ export function openDoor(context: Context, metrics: Metrics): Door {
   const stopping = new AbortController();
 
   /**
-   * What costs credits is a read. For a caller far from its limits it begins at once, and the debit, made meanwhile, may
-   * wait a moment for others to be sent with: on four cores 5 to 9 % more searches a second than debits in twos and threes.
+   * What costs credits is a read. For a caller far from its limits it begins at once, beside its debit: one after the
+   * other, an answer took 5 to 26 % longer (docs/measured.md).
    */
   function beginAhead(request: Request, caller: Caller, decision: Decision): Ahead | undefined {
     if ('refusal' in decision || decision.price === 0) return undefined;
@@ -87,7 +87,7 @@ export function openDoor(context: Context, metrics: Metrics): Door {
       const price = 'refusal' in decision ? 0 : decision.price;
       const ahead = countedAs === undefined ? beginAhead(request, caller, decision) : undefined;
       headroom.forget(caller);
-      const metered = await meter(request, identified, { credits: price, countedAs, by: ahead?.answer });
+      const metered = await meter(request, identified, { credits: price, countedAs });
       headroom.note(caller, metered);
       const isAllowed = metered.calls <= rateLimitOf(caller);
       if (!isAllowed) overUntil.set(caller, metered.windowEndMs);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isDay, TimeText } from '../values/time.ts';
 
-export const DEFAULT_LIMIT = 20;
+const DEFAULT_LIMIT = 20;
 export const MAX_LIMIT = 100;
 
 /**

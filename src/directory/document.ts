@@ -1,5 +1,5 @@
-import { countryCodeOf, metrosOf, stateCodeOf } from './places.ts';
 import type { DirectoryCreator, DirectoryCreatorDetail } from './schema.ts';
+import { countryCodeOf, metrosOf, stateCodeOf } from './stored-place.ts';
 
 /** One row of an import: what the source does not know may be absent. */
 export type CreatorRow = Pick<DirectoryCreatorDetail, 'pk' | 'username'> & {

@@ -18,10 +18,6 @@ import {
 } from './place-atlas.ts';
 import { fold, placeKey, spellingsOf } from './place-names.ts';
 
-export type { Country, Metro, State } from './place-atlas.ts';
-export { fold } from './place-names.ts';
-export { countryCodeOf, metrosOf, stateCodeOf } from './stored-place.ts';
-
 /**
  * How a city is understood: a metro, perhaps narrowed (`LA, CA`); exactly one city (`Miami, FL`); or every city whose
  * folded name contains the folded `text`. Spellings are how else a known city's name may be stored, folded. A

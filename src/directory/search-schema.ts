@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { booleanParameter, decimalParameter, integerParameter, PageQuery, Pagination } from '../api/page.ts';
 import { besideOthers, type Unchecked } from '../api/problems.ts';
-import { fold, readCity, readState } from './places.ts';
+import { fold } from './place-names.ts';
+import { readCity, readState } from './places.ts';
 import { DirectoryCreator } from './schema.ts';
 import { Interpretation } from './understand.ts';
 

@@ -1,5 +1,6 @@
 import type { Context } from '../api/context.ts';
 import type { Due } from '../values/due.ts';
+import { DAY_MS } from '../values/duration.ts';
 import { insertPostings } from './sync/actions.ts';
 import {
   type Batch,
@@ -20,7 +21,7 @@ type Engines = Pick<Context, 'postgres' | 'clickhouse' | 'clock'>;
 /** One insert: large enough for ClickHouse to like, small enough for PostgreSQL to read at once. */
 const MAX_ENTRIES = 5_000;
 const MAX_BRANDS = 500;
-const SENT_KEPT_MS = 7 * 86_400_000;
+const SENT_KEPT_MS = 7 * DAY_MS;
 
 /** Cuts the brands' new entries to one batch. */
 function cut(behind: Awaited<ReturnType<typeof lockBehind>>): Range[] {

@@ -18,7 +18,7 @@ import {
   type Window,
 } from './schema.ts';
 import { findStanding, isBeingRebuilt } from './sync/queries.ts';
-import { oldestWaitingClick } from './waiting/queries.ts';
+import { oldestWaitingClick } from './waiting-clicks.ts';
 
 const LinkSums = Sums.extend({ link_id: z.string() });
 const CreatorSums = Sums.extend({ owner_id: z.string() });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { integer } from '../engines/clickhouse/query.ts';
+import { DAY_MS } from '../values/duration.ts';
 import { isDay, TimeText } from '../values/time.ts';
 
 /** The stream of clicks that are acknowledged and not yet in ClickHouse. Keys share a slot, for one script reaches them. */
@@ -68,8 +69,6 @@ export interface Window {
   from?: Date | undefined;
   until?: Date | undefined;
 }
-
-const DAY_MS = 86_400_000;
 
 /** What an operation with figures says of its header. */
 export const FRESHNESS =

@@ -57,7 +57,7 @@ export const StoredPostings = z.array(
 );
 export type StoredPosting = z.infer<typeof StoredPostings>[number];
 
-export function storedPostings(postings: readonly Posting[]): StoredPosting[] {
+function storedPostings(postings: readonly Posting[]): StoredPosting[] {
   const sum = postings.reduce((total, { amountMinor }) => total + amountMinor, 0);
   if (sum !== 0 || postings.length < 2) throw new Error(`An entry's postings must add up to zero; they give ${sum}.`);
   return postings.map(({ account, amountMinor, at }) => ({ account, amount_minor: amountMinor, at: at.toISOString() }));

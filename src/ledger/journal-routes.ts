@@ -38,7 +38,7 @@ const TEXTS: Readonly<Record<string, string>> = {
 
 const money = z.number().describe('In major units of `currency`.');
 
-export const JournalLine = z
+const JournalLine = z
   .object({
     date: z.iso.date().describe('The UTC day it counts on: of a sale and its commission the day of the order.'),
     entry: z.number().int().describe("The entry's number in the ledger; its lines together are balanced."),
@@ -59,7 +59,7 @@ export const JournalLine = z
   })
   .meta({ id: 'JournalLine' });
 
-export const JournalFilter = z
+const JournalFilter = z
   .object({
     from: Boundary.optional().describe('The first UTC day, or a time; default: the first of this month.'),
     to: Boundary.optional().describe('The last UTC day, which is included whole, or a time; default: today.'),
@@ -81,7 +81,7 @@ type JournalFilter = z.output<typeof JournalFilter>;
 
 const Turnover = z.object({ account: z.enum(ACCOUNTS), account_name: z.string(), currency: z.string() });
 
-export const JournalList = listOf(JournalLine).extend({
+const JournalList = listOf(JournalLine).extend({
   summary: z.object({
     by_account: z.array(Turnover.extend({ debit: money, credit: money })).describe('Of all lines, not of the page.'),
   }),

@@ -45,7 +45,7 @@ export function reviewOrRecord(review: Operation): Operation {
     body: z.union([review.body, ManualCommission]),
     prepare: (raw) => {
       const { data: sent = {} } = Sent.safeParse(raw.body);
-      if (!('creator_email' in sent)) return review.prepare(raw);
+      if (!('creator_email' in sent) || raw.query.mode === 'plan') return review.prepare(raw);
       if ('event_id' in sent || 'event_ids' in sent) {
         const message = 'records a commission by hand; give it without `event_id` and `event_ids`.';
         throw validationError([{ field: 'creator_email', code: 'ambiguous', message }]);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { RawInput } from '../api/input.ts';
 import type { Operation, Prepared } from '../api/operation.ts';
+import { type Problem, validationError } from '../values/errors.ts';
 
 /** How an operation differs in the older interface; what is not named is the same. */
 export interface Difference {
@@ -17,6 +18,13 @@ export interface Difference {
   /** In words, for whoever moves over. */
   says: string;
 }
+
+/** Ignored, it would make the change that was only to be planned. */
+const NO_PLANS: Problem = {
+  field: 'mode',
+  code: 'not_supported',
+  message: 'is of /v1: the older interface plans nothing.',
+};
 
 const Json = z.string().transform((text): unknown => JSON.parse(text));
 
@@ -47,6 +55,7 @@ export function inOlderShape(operation: Operation, difference: Difference | unde
     },
     hasCsv: false,
     prepare: (raw) => {
+      if (raw.query.mode === 'plan') throw validationError([NO_PLANS]);
       const dropped = unknown.filter((name) => Object.hasOwn(raw.query, name));
       const kept = Object.fromEntries(Object.entries(raw.query).filter(([name]) => !dropped.includes(name)));
       const prepared = source.prepare(read({ ...raw, query: kept }));

@@ -28,7 +28,7 @@ export function legacyCampaign<R extends z.ZodObject>(shape: R) {
   }));
 }
 
-export const LegacyLinkShape = z
+const LegacyLinkShape = z
   .object({
     id: z.string(),
     creator_email: text,
@@ -62,7 +62,7 @@ export const legacyLink = (now: () => Date) =>
     return { ...item, code: value, expires_at: expiresAt, status };
   });
 
-export const LegacyCommissionShape = z
+const LegacyCommissionShape = z
   .object({
     id: z.string(),
     creator_email: text,

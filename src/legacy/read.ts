@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { RawInput } from '../api/input.ts';
 import { timestampInput } from '../api/page.ts';
+import { DAY_MS } from '../values/duration.ts';
 import { type Problem, validationError } from '../values/errors.ts';
 import { currentWord } from './items.ts';
 
@@ -35,6 +36,9 @@ export function readLink(raw: RawInput): RawInput {
     if (code !== undefined && body.value !== undefined && code !== body.value) {
       refuse('code', 'ambiguous', 'is another name of `value`; give one of them.');
     }
+    if (status !== undefined && body.active !== undefined && (status === 'active') !== body.active) {
+      refuse('status', 'ambiguous', 'says the same as `active`; give one of them.');
+    }
     if (status !== undefined && status !== 'active' && status !== 'disabled') {
       refuse('status', 'invalid_value', 'must be one of active, disabled.');
     }
@@ -45,8 +49,6 @@ export function readLink(raw: RawInput): RawInput {
     };
   });
 }
-
-const DAY_MS = 86_400_000;
 
 function readTime(field: string, text: string | string[] | undefined): Date | undefined {
   if (text === undefined || text === '') return undefined;

@@ -3,7 +3,7 @@ import type { Context } from '../api/context.ts';
 import { ignoreFailure, unavailable } from '../values/errors.ts';
 import { whole } from '../values/text.ts';
 import { type ClickedLink, listChangedLinks } from './queries.ts';
-import { linkFields, markOf } from './row.ts';
+import { linkFields, linkFingerprintOf } from './row.ts';
 
 /** A change of a link holds everywhere after this long. */
 const FRESH_MS = 1_000;
@@ -27,8 +27,8 @@ const PARAMETER = 'click_id';
 /** Where a link leads, ready to be joined with a click id. */
 export interface Destination {
   linkId: string;
-  /** What its clicks are noted under for a while; see `markOf`. */
-  mark: string;
+  /** What its clicks are noted under for a while; see `linkFingerprintOf`. */
+  fingerprint: string;
   fields: string;
   before: string;
   after: string;
@@ -55,7 +55,7 @@ function destinationOf(link: ClickedLink | undefined): Destination | undefined {
   return (
     cut && {
       linkId: link.id,
-      mark: markOf(link.id),
+      fingerprint: linkFingerprintOf(link.id),
       fields: whole(linkFields(link)),
       before: whole(cut.before),
       after: cut.after,
@@ -64,7 +64,7 @@ function destinationOf(link: ClickedLink | undefined): Destination | undefined {
 }
 
 interface Known {
-  /** In a piece of its own: what is asked is a part of all that a visitor sent. */
+  /** In a piece of its own: a slug as requested is a part of all that a visitor sent. */
   slug: string;
   destination: Destination | undefined;
   version: string | null;
@@ -81,7 +81,7 @@ const tooLate = (withinMs: number): Promise<undefined> =>
     AbortSignal.timeout(withinMs).addEventListener('abort', () => resolve(undefined));
   });
 
-interface Gathered {
+interface Batch {
   slugs: string[];
   entries: Promise<Map<string, Known>>;
 }
@@ -108,7 +108,7 @@ export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Desti
   }
 
   const reading = new Map<string, Promise<Known>>();
-  let gathered: Gathered | undefined;
+  let batch: Batch | undefined;
   let isRefreshing = false;
   /** Until when PostgreSQL is taken to hang. */
   let hangsUntilMs = 0;
@@ -129,20 +129,20 @@ export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Desti
     return entries;
   }
 
-  /** What is asked in one turn of the loop is one statement: after a pause every link that is clicked is too old. */
-  function gather(): Gathered {
+  /** What is requested in one turn of the loop is one statement: after a pause every link that is clicked is too old. */
+  function openBatch(): Batch {
     const slugs: string[] = [];
     const entries = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
-      gathered = undefined;
+      batch = undefined;
       return readAll(slugs);
     });
     return { slugs, entries };
   }
 
   async function readNow(slug: string): Promise<Known> {
-    gathered ??= gather();
-    gathered.slugs.push(slug);
-    const entry = (await gathered.entries).get(slug);
+    batch ??= openBatch();
+    batch.slugs.push(slug);
+    const entry = (await batch.entries).get(slug);
     if (!entry) throw new Error(`${slug} was not read.`);
     return entry;
   }
@@ -192,12 +192,12 @@ export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Desti
   }
 
   return {
-    find: (asked) => {
+    find: (written) => {
       // As links are written; whoever changes the case finds them all the same.
-      const asWritten = find(asked);
+      const asWritten = find(written);
       if (asWritten) return serve(asWritten);
-      if (!SLUG.test(asked)) return undefined;
-      const slug = whole(asked.toLowerCase());
+      if (!SLUG.test(written)) return undefined;
+      const slug = whole(written.toLowerCase());
       const found = find(slug);
       return found ? serve(found) : readFirst(slug);
     },

@@ -9,7 +9,7 @@ import { openRecorder } from './recorder.ts';
 import { rowOf } from './row.ts';
 import { mint } from './token.ts';
 import { laterPage, unknownLinkPage } from './unknown-link-page.ts';
-import { type Asked, openVisits, type VisitHeaders } from './visit.ts';
+import { openVisits, type VisitHeaders, type VisitRequest } from './visit.ts';
 
 /** Where short links begin. */
 export const REDIRECTS = '/r/';
@@ -73,14 +73,18 @@ export function openRedirect(context: Context, metrics: Metrics): Redirect {
     else send(302, `Location: ${elsewhere}\r\n${EMPTY}`);
   }
 
-  function sendOn(send: Send, asked: Asked, { linkId, mark, fields, before, after }: Destination): void {
-    const { atMs } = asked;
+  function sendOn(
+    send: Send,
+    visitRequest: VisitRequest,
+    { linkId, fingerprint, fields, before, after }: Destination,
+  ): void {
+    const { atMs } = visitRequest;
     redirects.sent_on += 1;
-    const visit = visitOf(asked);
+    const visit = visitOf(visitRequest);
     const { id, token } = mint(clickKey, { linkId, atMs });
     recorder.record({
       row: rowOf(id, fields, atMs, visit),
-      visitors: visit.kind === 'counted' ? visit.knownAs.map((known) => known + mark) : [],
+      visitors: visit.kind === 'counted' ? visit.knownAs.map((known) => known + fingerprint) : [],
       onSettled: (isRecorded) => sendTo(send, before + token + after, visit.setCookie, isRecorded),
     });
   }

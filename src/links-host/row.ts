@@ -22,7 +22,7 @@ export function linkFields(link: { brandId: string; id: string; creatorId: strin
 }
 
 /** 36 random bits of a link's id: enough to tell a visitor's links apart by, and less to send for every click than all. */
-export const markOf = (linkId: string): string => linkId.slice(-6);
+export const linkFingerprintOf = (linkId: string): string => linkId.slice(-6);
 
 /** Clicks of one millisecond come by the dozen. */
 let lastMs = Number.NaN;

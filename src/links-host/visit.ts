@@ -6,11 +6,11 @@ import { REPEAT_WINDOW_MS } from './queries.ts';
 import type { ClickKind } from './row.ts';
 
 const COOKIE = 'rollcall_visitor';
-/** When it was given, so that order is by time, what its holder was noted as before they had it, and some random bits. */
+/** When it was given, so that order is by time, the fingerprint of its visitor before they had it, and some random bits. */
 const TIME_CHARACTERS = 8;
-const NOTE_CHARACTERS = 12;
+const FINGERPRINT_CHARACTERS = 12;
 const RANDOM_CHARACTERS = 2;
-const COOKIE_CHARACTERS = TIME_CHARACTERS + NOTE_CHARACTERS + RANDOM_CHARACTERS;
+const COOKIE_CHARACTERS = TIME_CHARACTERS + FINGERPRINT_CHARACTERS + RANDOM_CHARACTERS;
 const COOKIE_SENT = new RegExp(`(?:^|; ?)${COOKIE}=([0-9A-Za-z]{${COOKIE_CHARACTERS}})(?:;|$)`);
 const COOKIE_SECONDS = 365 * 24 * 3600;
 
@@ -42,7 +42,7 @@ export const referrerHostOf = (referrer: string | undefined): string =>
 const numberOf = (digest: string): string => BigInt(`0x${digest.slice(0, 16)}`).toString();
 
 /** 48 bits: of 100,000 visitors of a link within the window, two are alike with odds of 1 in 50,000. */
-const noteOf = (digest: string): string => digest.slice(0, NOTE_CHARACTERS);
+const fingerprintOf = (digest: string): string => digest.slice(0, FINGERPRINT_CHARACTERS);
 
 /** What a request says of the click, none of it a name or an address. */
 export interface Visit {
@@ -59,9 +59,9 @@ export interface Visit {
   referrerHost: string;
 }
 
-type Holder = Pick<Visit, 'visitor' | 'knownAs' | 'setCookie'>;
+type Visitor = Pick<Visit, 'visitor' | 'knownAs' | 'setCookie'>;
 
-export interface Asked {
+export interface VisitRequest {
   atMs: number;
   method: string | undefined;
   headers: VisitHeaders;
@@ -70,14 +70,14 @@ export interface Asked {
   isTrusted: boolean;
 }
 
-function kindOf({ method, headers }: Asked, device: Device): Visit['kind'] {
+function kindOf({ method, headers }: VisitRequest, device: Device): Visit['kind'] {
   if (method === 'HEAD') return 'head';
   if (isPrefetch(headers)) return 'prefetch';
   return device === 'bot' ? 'bot' : 'counted';
 }
 
 /** Reads visits. `key` is the installation's for visitors; the cookie is `Secure` where links are https. */
-export function openVisits(key: Buffer, isSecure: boolean): (asked: Asked) => Visit {
+export function openVisits(key: Buffer, isSecure: boolean): (request: VisitRequest) => Visit {
   const keyText = key.toString('base64url');
   const attributes = `; Max-Age=${COOKIE_SECONDS}; Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
 
@@ -96,32 +96,33 @@ export function openVisits(key: Buffer, isSecure: boolean): (asked: Asked) => Vi
   }
 
   /** Without a cookie: by address and browser. The cookie says so itself, for their next click may come from elsewhere. */
-  function strangerOf({ atMs, address }: Asked, agent: string): Holder {
+  function anonymousVisitorOf({ atMs, address }: VisitRequest, agent: string): Visitor {
     const digest = digestOf(`a${address} ${agent}`);
-    const note = noteOf(digest);
-    const cookie = timeText(atMs) + note + randomBase62(RANDOM_CHARACTERS);
-    return { visitor: numberOf(digest), knownAs: [note], setCookie: `${COOKIE}=${cookie}${attributes}` };
+    const fingerprint = fingerprintOf(digest);
+    const cookie = timeText(atMs) + fingerprint + randomBase62(RANDOM_CHARACTERS);
+    return { visitor: numberOf(digest), knownAs: [fingerprint], setCookie: `${COOKIE}=${cookie}${attributes}` };
   }
 
-  function holderOf(cookie: string, atMs: number): Holder {
+  function knownVisitorOf(cookie: string, atMs: number): Visitor {
     const digest = digestOf(`c${cookie}`);
-    const before = cookie.slice(TIME_CHARACTERS, TIME_CHARACTERS + NOTE_CHARACTERS);
-    const knownAs = isYoung(cookie, atMs) ? [noteOf(digest), before] : [noteOf(digest)];
+    const before = cookie.slice(TIME_CHARACTERS, TIME_CHARACTERS + FINGERPRINT_CHARACTERS);
+    const knownAs = isYoung(cookie, atMs) ? [fingerprintOf(digest), before] : [fingerprintOf(digest)];
     return { visitor: numberOf(digest), knownAs, setCookie: undefined };
   }
 
-  return (asked) => {
-    const { headers, atMs } = asked;
+  return (request) => {
+    const { headers, atMs } = request;
     const cookie = headers.cookie === undefined ? undefined : COOKIE_SENT.exec(headers.cookie)?.[1];
     const agent = headers['user-agent'] ?? '';
     const device = deviceOf(agent);
-    const { visitor, knownAs, setCookie } = cookie === undefined ? strangerOf(asked, agent) : holderOf(cookie, atMs);
+    const { visitor, knownAs, setCookie } =
+      cookie === undefined ? anonymousVisitorOf(request, agent) : knownVisitorOf(cookie, atMs);
     return {
-      kind: kindOf(asked, device),
+      kind: kindOf(request, device),
       visitor,
       knownAs,
       setCookie,
-      country: asked.isTrusted ? countryOf(headers) : '',
+      country: request.isTrusted ? countryOf(headers) : '',
       device,
       referrerHost: referrerHostOf(headers.referer),
     };

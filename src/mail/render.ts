@@ -1,12 +1,13 @@
 import type { PageLinks } from '../access/page-tokens.ts';
 import type { OutgoingMail } from '../engines/mail/open.ts';
+import { DAY_MS } from '../values/duration.ts';
 import { isMailKind, TEMPLATES } from './kinds.ts';
 import { writeLetter } from './letter.ts';
 import type { MailRow } from './queries.ts';
 
-const LINKS_LIVE_MS = 30 * 86_400_000;
+const LINKS_LIVE_MS = 30 * DAY_MS;
 /** A mail is kept longer than a page is open. */
-const UNSUBSCRIBE_LIVES_MS = 10 * 365 * 86_400_000;
+const UNSUBSCRIBE_LIVES_MS = 10 * 365 * DAY_MS;
 
 /** A row as the mail it is: the same row gives the same mail, and the same links. */
 export function renderMail(row: MailRow, pageLinks: PageLinks): OutgoingMail {

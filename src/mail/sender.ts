@@ -1,5 +1,6 @@
 import type { Context } from '../api/context.ts';
 import type { MailOutcome } from '../engines/mail/open.ts';
+import { MINUTE_MS } from '../values/duration.ts';
 import { isMailKind, TEMPLATES } from './kinds.ts';
 import { claimDueMails, isSuppressed, type MailRow, recordAttempt } from './queries.ts';
 import { renderMail } from './render.ts';
@@ -9,7 +10,6 @@ type Engines = Pick<Context, 'postgres' | 'clock' | 'failures' | 'mailer' | 'pag
 const BATCH = 10;
 /** A sender that is silent for so long is dead, and another sends what it claimed. */
 const CLAIM_MS = 180_000;
-const MINUTE_MS = 60_000;
 /** After each try but the last: five tries within 24 hours. */
 const PAUSES_MS = [1, 15, 180, 1_200].map((minutes) => minutes * MINUTE_MS);
 

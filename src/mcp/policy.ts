@@ -3,9 +3,10 @@ import { z } from 'zod';
 import type { Context } from '../api/context.ts';
 import type { Json } from '../api/openapi/schema.ts';
 import type { Circumstances, Operation } from '../api/operation.ts';
-import type { Work } from '../api/work.ts';
+import type { AuditEntry, Work } from '../api/work.ts';
 import { getPolicy, lockPolicy, type PolicyRow, sumPayouts } from '../resources/agent-policy/queries.ts';
 import { getBrandCurrency } from '../resources/brands/queries.ts';
+import { DAY_MS } from '../values/duration.ts';
 import { ApiError } from '../values/errors.ts';
 import { formatMoney, fromPpm, toMinor, toPpm } from '../values/money.ts';
 import { isRecord } from '../values/wire.ts';
@@ -33,18 +34,27 @@ function assertTool({ allowedTools }: PolicyRow, { id }: Operation): void {
   throw refused('allowed_tools', `agents may not call ${id}.`);
 }
 
-function assertRate({ highestRatePpm }: PolicyRow, args: Json): void {
+function assertRate({ highestRatePpm }: PolicyRow, rates: Iterable<number>): void {
   if (highestRatePpm === null) return;
   const most = fromPpm(highestRatePpm);
-  const tooHigh = [...ratesOf(args)].find((rate) => (toPpm(rate) ?? Number.POSITIVE_INFINITY) > highestRatePpm);
+  const tooHigh = [...rates].find((rate) => (toPpm(rate) ?? Number.POSITIVE_INFINITY) > highestRatePpm);
   if (tooHigh !== undefined) throw refused('highest_rate', `${tooHigh} % is above the highest rate, ${most} %.`);
+}
+
+const Rated = z.object({ compensationRatePpm: z.number().nullable() }).catch({ compensationRatePpm: null });
+
+/** What a change made of a compensation's rate: an amount alone is one where the record says that it is a commission. */
+function* ratesMadeBy(entries: readonly AuditEntry[]): Generator<number> {
+  for (const entry of entries) {
+    const [before, { compensationRatePpm: now }] = [Rated.parse(entry.old), Rated.parse(entry.new)];
+    if (now !== null && now !== before.compensationRatePpm) yield fromPpm(now);
+  }
 }
 
 const Paid = z.object({ amount: z.number(), currency: z.string(), created_at: z.string() });
 const Answered = z.object({
   data: z.union([z.object({ payouts: z.array(Paid) }), Paid.transform((one) => ({ payouts: [one] }))]),
 });
-const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** The payouts that a change has just made: its answer says what they come to, also where its arguments do not. */
 function madeBy({ now }: Work, answer: Buffer) {
@@ -107,11 +117,17 @@ export function guardOf(operation: Operation, args: Json): NonNullable<Circumsta
   return async (work, change) => {
     const policy = await lockPolicy(work.db, work.brandId);
     assertTool(policy, operation);
-    assertRate(policy, args);
-    if (!operation.hints.moneyOut) return await change(work);
-    if (!policy.moneyOut) throw refused('money_out', 'agents may not pay anybody.');
-    const answer = await change(work);
-    if (!isPlan) await assertSums(policy, work, answer);
+    assertRate(policy, ratesOf(args));
+    const paysOut = operation.hints.moneyOut === true;
+    if (paysOut && !policy.moneyOut) throw refused('money_out', 'agents may not pay anybody.');
+    const entries: AuditEntry[] = [];
+    const audit = (entry: AuditEntry) => {
+      entries.push(entry);
+      work.audit(entry);
+    };
+    const answer = await change({ ...work, audit });
+    assertRate(policy, ratesMadeBy(entries));
+    if (paysOut && !isPlan) await assertSums(policy, work, answer);
     return answer;
   };
 }

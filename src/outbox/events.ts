@@ -38,6 +38,8 @@ export const EVENT_PAYLOADS = {
   'shipment.delivered': ShipmentPayload,
   'roster.creator_added': RosterPayload,
   'roster.creator_removed': RosterPayload,
+  // For our own consumers alone.
+  'deliverable.track_requested': DeliverablePayload,
 } as const;
 
 export type EventName = keyof typeof EVENT_PAYLOADS;

@@ -1,6 +1,7 @@
 import type { Db } from '../engines/postgres/open.ts';
 import { systemClock } from '../values/clock.ts';
 import type { Due } from '../values/due.ts';
+import { DAY_MS } from '../values/duration.ts';
 import { openRepeatedFailures, type RepeatedFailures, type Said } from '../values/repeated-failures.ts';
 import { CONSUMER_NAMES } from './consumer-names.ts';
 import { deleteOldEvents, listBehind, listEventsAfter, tryLockPosition, updatePosition } from './queries.ts';
@@ -115,7 +116,7 @@ export async function lagOf(db: Db, consumer: string): Promise<number> {
 }
 
 /** Events are kept this long, for the feed and for deliveries that are sent again. */
-export const EVENTS_KEPT_MS = 30 * 86_400_000;
+export const EVENTS_KEPT_MS = 30 * DAY_MS;
 const PRUNE_BATCH = 5_000;
 
 /** Forgets events that are older than that and that every consumer has been given. */

@@ -48,8 +48,8 @@ export interface PageDeclaration<Row extends LinkedRow> {
   show(visit: Visit<Row>): Promise<PageAnswer> | PageAnswer;
   /** Answers a POST of the page's own form, once it is known to be from the page. */
   submit?(visit: Visit<Row>): Promise<PageAnswer>;
-  /** For forms with files. Without it a form has up to 64 kB. */
-  upload?: { maxFiles: number; maxFileBytes: number };
+  /** For forms with files, each as large as an asset may be. Without it a form has up to 64 kB. */
+  upload?: { maxFiles: number };
 }
 
 /** A declared page whose row's type is known only to itself. */

@@ -74,12 +74,20 @@ function formOfRequest({ headers, body }: FastifyRequest): Form {
   return readForm(Buffer.isBuffer(body) ? body : Buffer.alloc(0));
 }
 
-function partsOf(request: FastifyRequest, upload: CreatorPage['upload']): AsyncIterable<FormPart> {
+function partsOf(request: FastifyRequest, upload: Upload | undefined): AsyncIterable<FormPart> {
   if (!upload || !isForm(request)) {
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'This page takes its own form only.');
   }
   return readParts(request, upload);
 }
+
+interface Upload {
+  maxFiles: number;
+  maxFileBytes: number;
+}
+
+const uploadOf = ({ upload }: CreatorPage, { config }: Context): Upload | undefined =>
+  upload && { ...upload, maxFileBytes: config.maxAssetBytes };
 
 interface Opened {
   opened: OpenPage;
@@ -104,7 +112,7 @@ async function openVisit(context: Context, kind: CreatorPage, request: FastifyRe
     isPerson: isPerson(headers),
     userAgent: headers['user-agent'] ?? '',
     form: () => formOfRequest(request),
-    parts: () => partsOf(request, kind.upload),
+    parts: () => partsOf(request, uploadOf(kind, context)),
     inWork: <T>(change: Parameters<typeof inWork<T>>[3]) => inWork(postgres.db, clock, actor, change),
   };
   return { opened, visit };
@@ -123,8 +131,9 @@ interface Serving {
 
 function register(app: FastifyInstance, { context, metrics, addresses }: Serving, kind: CreatorPage): void {
   const url = `/${kind.kind}/:token`;
+  const upload = uploadOf(kind, context);
   const options = {
-    bodyLimit: kind.upload ? kind.upload.maxFiles * kind.upload.maxFileBytes + FORM_LIMIT_BYTES : FORM_LIMIT_BYTES,
+    bodyLimit: upload ? upload.maxFiles * upload.maxFileBytes + FORM_LIMIT_BYTES : FORM_LIMIT_BYTES,
     errorHandler: async (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
       const refusal = toApiError(unreadable(error));
       logFailure(context.log, refusal, request.id);

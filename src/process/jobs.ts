@@ -25,11 +25,13 @@ import { openDue } from '../values/due.ts';
 import { ignoreFailure } from '../values/errors.ts';
 import { consumersOf } from './consumers.ts';
 
-const SETTLE_EVERY_MS = 500;
+const SETTLE_EVERY_MS = 1_000;
 /** Charges of a process that was killed before it said which keys were used. */
 const SETTLE_ALL_EVERY_MS = 600_000;
 const PROFILE_EVERY_MS = 5_000;
-const RELAY_EVERY_MS = 500;
+const RELAY_EVERY_MS = 1_000;
+/** Somebody outside waits for what becomes webhooks. */
+const AWAITED_EVERY_MS = 500;
 const APPROVE_EVERY_MS = 5_000;
 const SYNC_EVERY_MS = 500;
 const DRAIN_EVERY_MS = 500;
@@ -50,6 +52,10 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
   const stopping = new AbortController();
   const recorder = openJobRecorder(context.redis, context.clock);
 
+  const reported = (what: string) => ({
+    onRun: (isDone: boolean, seconds: number) => recorder.ran(what, isDone, seconds),
+  });
+
   async function every(periodMs: number, what: string, work: () => Promise<unknown>): Promise<void> {
     while (!stopping.signal.aborted) {
       const from = performance.now();
@@ -69,17 +75,20 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
   }
 
   const webhooks = startDelivering(context);
-  const refreshes = startContentRefreshes(context, redisUrl);
-  const thumbnails = startThumbnails(context, redisUrl);
+  const refreshes = startContentRefreshes(context, redisUrl, reported('refreshing a post'));
+  const thumbnails = startThumbnails(context, redisUrl, reported('making a thumbnail'));
   const settlements = openDue(context.clock, SETTLE_ALL_EVERY_MS);
   const syncLedger = openLedgerSync(context, openDue(context.clock, context.config.workerSweepEveryMs));
   const loops = [
     every(SETTLE_EVERY_MS, 'settling charges', () => settlements.ask((after) => settleAll(engines, after))),
     ...consumersOf(context).map((consumer) => {
       const due = openDue(context.clock, context.config.workerSweepEveryMs);
-      const given = consumer.name === 'webhooks' ? webhooks.wake : undefined;
+      const isAwaited = consumer.name === 'webhooks';
+      const given = isAwaited ? webhooks.wake : undefined;
       const relay = openRelay({ db: engines.db, consumer, log: context.log, due, given });
-      return every(RELAY_EVERY_MS, `events to ${consumer.name}`, () => relay(stopping.signal));
+      return every(isAwaited ? AWAITED_EVERY_MS : RELAY_EVERY_MS, `events to ${consumer.name}`, () =>
+        relay(stopping.signal),
+      );
     }),
     every(PROFILE_EVERY_MS, 'reading profiles', () => profileUnknown(context)),
     every(APPROVE_EVERY_MS, 'approving commissions', () => approveDue(context)),
@@ -116,7 +125,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
       deleteOldKeys(engines.db, new Date(context.clock.now().getTime() - KEPT_MS)),
     ),
   ];
-  const imports = startImportWorker(context, redisUrl);
+  const imports = startImportWorker(context, redisUrl, reported('importing the directory'));
   return {
     stop: async () => {
       stopping.abort();

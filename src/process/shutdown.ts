@@ -38,7 +38,8 @@ export function openShutdown(withinMs: number): Shutdown {
     // What is being started meanwhile is nobody's: embedded engines end with this process.
     if (!isStarted) process.exit(status);
   }
-  for (const [signal, status] of Object.entries(SIGNALS)) process.once(signal, () => void stop(status));
+  // npm hands on the Ctrl-C that the terminal has sent us already: the second one must not end us in the middle.
+  for (const [signal, status] of Object.entries(SIGNALS)) process.on(signal, () => void stop(status));
 
   return {
     add: (one) => void ends.push(one),

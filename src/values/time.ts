@@ -5,7 +5,7 @@ const FIRST_MS = Date.parse('0001-01-01T00:00:00.000Z');
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** Whether a time lies in the years 0001 to 9999 in UTC, whatever its offset says. */
-export const isWritable = (at: Date): boolean => at.getTime() >= FIRST_MS && at.getTime() <= LAST_MS;
+const isWritable = (at: Date): boolean => at.getTime() >= FIRST_MS && at.getTime() <= LAST_MS;
 
 const OUT_OF_RANGE = 'must lie in the years 0001 to 9999 in UTC';
 const EXPECTED = 'must be a date such as 2026-11-22, or a time with its offset such as 2026-11-22T09:30:00Z';

@@ -84,6 +84,7 @@ describe.skipIf(!hasBrowser('The docs page'))('the docs page in a real Chromium'
     await page.goto(`${app.url}/`);
     await page.getByRole('heading', { name: 'Rollcall' }).first().waitFor();
     await expect(page.title()).resolves.toBe('Rollcall API');
+    await expect(page.locator('html').getAttribute('lang')).resolves.toBe('en');
     const start = page.locator('body');
     await expect.poll(() => start.textContent()).toContain('key create --brand');
     await expect(start.textContent()).resolves.toContain('.rollcall/demo.env');

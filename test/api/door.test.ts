@@ -128,6 +128,11 @@ describe('every answer carries the headers and the error body', () => {
     expect(answer.headers.get('allow')).toBe('GET');
   });
 
+  it('405 does not name what only people do, in the web app', async () => {
+    const answer = await call(`${app.url}/v1/affiliates/integrations`, await brand.key('brand'), { method: 'PATCH' });
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET']);
+  });
+
   it('HEAD is not exposed where GET costs', async () => {
     const answer = await call(`${app.url}${search}`, await brand.key('brand'), { method: 'HEAD' });
     expect(answer.status).toBe(405);

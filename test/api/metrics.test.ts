@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openJobRecorder } from '../../src/api/job-metrics.ts';
 import { call, startApp, type TestApp, unique } from '../harness/app.ts';
@@ -35,6 +37,17 @@ it('each door counts its requests, and each refusal its code', async () => {
   expect(text).toContain('rollcall_refusals_total{door="files",code="NOT_FOUND"} 1');
   expect(text).toContain('rollcall_refusals_total{door="api",code="AUTH_REQUIRED"} 1');
   expect(text).toMatch(/^rollcall_refusals_total\{door="ingest",code="\w+"\} 1$/m);
+});
+
+it('what is no HTTP at all is counted too, on either listener', async () => {
+  const at = async () => Number(/door="unreadable",code="BAD_REQUEST"\} (\d+)/.exec(await scrape())?.[1] ?? 0);
+  const before = await at();
+  for (const url of [app.url, app.links]) {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1').resume();
+    socket.write('GET / NONE\r\n\r\n');
+    await once(socket, 'close');
+  }
+  expect(await at()).toBe(before + 2);
 });
 
 it('what jobs of several workers did is added up, and told by the API', async () => {

@@ -1,12 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll } from 'vitest';
 import { ApplicationPatch } from '../../src/resources/applications/schema.ts';
 import { BrandPatch } from '../../src/resources/brands/schema.ts';
 import { CampaignPatch } from '../../src/resources/campaigns/schema.ts';
 import { ContractPatch } from '../../src/resources/contracts/schema.ts';
 import { DeliverablePatch } from '../../src/resources/deliverables/schema.ts';
 import { RosterPatch } from '../../src/resources/roster/schema.ts';
-import { call, made, makeBrand, send, startApp, type TestApp, unique } from '../harness/app.ts';
+import { call, made, makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
 import { apply, BEHIND_PROXY, makeCampaign } from '../harness/applying.ts';
+import { describePatches, type Field, type Patched, refused, text } from '../harness/patching.ts';
 
 let app: TestApp;
 let keys: string[];
@@ -25,8 +26,6 @@ beforeAll(async () => {
 });
 afterAll(() => app?.close());
 
-const refused = Symbol('refused');
-
 /** On the roster, for a patch to name. */
 const OTHER = `${unique('other')}@mail.example`;
 let campaign: string;
@@ -37,22 +36,13 @@ async function onRoster(): Promise<string> {
   return creator_email;
 }
 
-/** A field of a patch: what to send, where the record then shows what, and what null leaves there. */
-interface Field {
-  set: unknown;
-  shows: string;
-  becomes?: unknown;
-  cleared: unknown;
-}
-
-const text = (shows: string, set = 'text'): Field => ({ set, shows, cleared: null });
-
-interface Patched {
-  /** Every field that the shape has: a further one fails here until it is added. */
-  shape: Record<string, unknown>;
-  make: () => Promise<string>;
-  fields: Record<string, Field>;
-}
+const inCampaign: Field = {
+  get set() {
+    return campaign;
+  },
+  shows: 'campaign_id',
+  cleared: null,
+};
 
 const RECORDS: Record<string, Patched> = {
   campaign: {
@@ -108,13 +98,7 @@ const RECORDS: Record<string, Patched> = {
     },
     fields: {
       creator_email: { set: OTHER, shows: 'creator_email', cleared: refused },
-      campaign_id: {
-        get set() {
-          return campaign;
-        },
-        shows: 'campaign_id',
-        cleared: null,
-      },
+      campaign_id: inCampaign,
       title: { set: 'Second', shows: 'title', cleared: refused },
       compensation: {
         set: { type: 'product' },
@@ -171,56 +155,12 @@ const RECORDS: Record<string, Patched> = {
   },
 };
 
-/** `{a: {b: value}}` of `a.b`. */
-const patchOf = (path: string, value: unknown): unknown =>
-  path.split('.').reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
-
-const at = (record: Record<string, unknown>, path: string): unknown =>
-  path.split('.').reduce<unknown>((value, name) => (value == null ? value : Object(value)[name]), record);
-
-const read = async (path: string) => (await call(`${app.url}${path}`, key())).body.data;
-const patch = (path: string, body: unknown) => send(`${app.url}${path}`, key(), 'PATCH', body);
-/** What no patch of a field changes: everything but the field and what is derived with it. */
-const rest = (record: Record<string, unknown>, shows: string) => {
-  const { updated_at: _at, compensation_label: _label, ...others } = structuredClone(record);
-  const path = shows.split('.');
-  const last = path.pop() ?? '';
-  const holder = at(others, path.join('.')) ?? others;
-  if (typeof holder === 'object' && holder !== null) Reflect.deleteProperty(path.length > 0 ? holder : others, last);
-  return others;
-};
-
-describe.each(Object.entries(RECORDS))('a patch of a %s', (_name, { shape, make, fields }) => {
-  it('knows exactly these fields', () => {
-    expect(
-      Object.keys(fields)
-        .filter((name) => !name.includes('.'))
-        .sort(),
-    ).toEqual(Object.keys(shape).sort());
-  });
-
-  it('of nothing changes nothing', async () => {
-    const path = await make();
-    const before = await read(path);
-    expect((await patch(path, {})).status).toBe(200);
-    expect({ ...(await read(path)), updated_at: '' }).toEqual({ ...before, updated_at: '' });
-  });
-
-  it.each(Object.entries(fields))(
-    '%s: set sets it alone, omitted it stays, null does what is said',
-    async (name, field) => {
-      const path = await make();
-      const before = await read(path);
-      expect((await patch(path, patchOf(name, field.set))).status).toBe(200);
-      const set = await read(path);
-      expect(at(set, field.shows)).toEqual(field.becomes ?? field.set);
-      if (field.shows.startsWith(name)) expect(rest(set, field.shows)).toEqual(rest(before, field.shows));
-      await patch(path, {});
-      expect(at(await read(path), field.shows)).toEqual(field.becomes ?? field.set);
-      const cleared = await patch(path, patchOf(name, null));
-      expect(cleared.status).toBe(field.cleared === refused ? 422 : 200);
-      const expected = field.cleared === refused ? at(set, field.shows) : field.cleared;
-      expect(at(await read(path), field.shows)).toEqual(expected);
+describePatches(
+  {
+    get app() {
+      return app;
     },
-  );
-});
+    key,
+  },
+  RECORDS,
+);

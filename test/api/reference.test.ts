@@ -1,5 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { openapiDocument } from '../../src/api/openapi/document.ts';
 import { operations } from '../../src/api/operations.ts';
 import { isRecord } from '../../src/values/wire.ts';
@@ -53,4 +54,9 @@ test('Errors stand once in the reference, and their code is one of a list', () =
 
 test('No bound of the reference is the bound of every whole number', () => {
   expect(JSON.stringify(document)).not.toContain(String(Number.MAX_SAFE_INTEGER));
+});
+
+test('Every part of the reference says what it is for', () => {
+  const tags = z.array(z.object({ name: z.string(), description: z.string() })).parse(places.get('')?.tags);
+  expect(new Set(tags.map(({ name }) => name))).toEqual(new Set(operations.map(({ tag }) => tag)));
 });

@@ -67,7 +67,7 @@ const post = (key: string, body: string, length = body.length) =>
   ].join('\r\n')}\r\n\r\n${body}`;
 
 describe('a server that is stopped', () => {
-  it('answers what is under way, ends what does not come, and exits in order', async () => {
+  it('answers what is under way, ends what does not come, and exits in order, also when it is told twice', async () => {
     const key = await brand.key('brand');
     const server = await startServer(unique('none'));
     const ended = once(server.child, 'exit');
@@ -86,6 +86,8 @@ describe('a server that is stopped', () => {
       ),
     );
     expect(underWay.said()).toBe('');
+    // npm hands on a signal that the terminal has sent as well.
+    server.child.kill('SIGTERM');
     await release();
     await until('the answer', () => underWay.socket.readableEnded);
     expect(underWay.said()).toMatch(/^HTTP\/1\.1 201 [\s\S]*\r\nconnection: close\r\n/);

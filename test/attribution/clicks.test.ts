@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { markOf } from '../../src/links-host/row.ts';
+import { linkFingerprintOf } from '../../src/links-host/row.ts';
 import { readClick } from '../../src/links-host/token.ts';
 import { type Desk, LINKS, openDesk, SHOP } from '../harness/affiliates.ts';
 import { engineUrls, startApp, type TestApp, unique, until } from '../harness/app.ts';
@@ -157,7 +157,8 @@ describe('a repeat', () => {
     for (const turn of [0, 1, 2]) {
       const seen = await client.hgetall(`seen:{clicks}:${turn}`);
       for (const [who, at] of Object.entries(seen)) {
-        if (who.endsWith(markOf(one.id))) await client.hset(`seen:{clicks}:${turn}`, who, Number(at) - 30_000);
+        if (who.endsWith(linkFingerprintOf(one.id)))
+          await client.hset(`seen:{clicks}:${turn}`, who, Number(at) - 30_000);
       }
     }
     await click(behind, one.slug, visitor);

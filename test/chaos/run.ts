@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Context } from '../../src/api/context.ts';
 import { findReconciliation } from '../../src/figures/rollups/queries.ts';
-import { findOldestUnsynced } from '../../src/figures/sync/queries.ts';
 import { CLAIM, oldestClickAt } from '../../src/links-host/queries.ts';
 import { until } from '../harness/app.ts';
+import { findOldestUnsynced } from '../harness/figures.ts';
 import { type ClicksFound, checkClicks } from './check-clicks.ts';
 import { checkOrders, type OrdersFound } from './check-orders.ts';
 import { type ClickLoad, startClicks } from './clicks.ts';

@@ -64,7 +64,7 @@ function entryFor({ name, version, wantedBy }: Missing, packages: Packages): Pac
 }
 
 /** The lock with every optional package in it, and the names of those that were missing. */
-export function completeLock(text: string): { text: string; added: string[] } {
+function completeLock(text: string): { text: string; added: string[] } {
   const lock = Lock.parse(JSON.parse(text));
   const missing = findMissing(lock.packages);
   const entries = Object.entries(lock.packages);
@@ -112,13 +112,15 @@ function proveLock(text: string): { text: string; unproven: string[] } {
   return { text: `${JSON.stringify(lock, null, 2)}\n`, unproven };
 }
 
+/** Of other platforms, in every version: a registry that does not serve them has nothing to prove them by. */
+const UNSERVED = /^node_modules\/@chdb\/lib-/;
+
 /** What keeps the lock from working with any registry; empty when it is good. */
-export function problemsOfLock(text: string): string[] {
+function problemsOfLock(text: string): string[] {
   const { packages } = Lock.parse(JSON.parse(text));
   return [
     ...findUnproven(packages)
-      // Of another platform: a registry that does not serve it has nothing to prove it by.
-      .filter((place) => packages[place]?.os === undefined)
+      .filter((place) => !UNSERVED.test(place))
       .map((place) => `${place} has no integrity; run npm run lock`),
     ...findMissing(packages).map(({ name, version }) => `${name}@${version} is missing; run npm run lock`),
     ...findHosts(packages, 'packages'),

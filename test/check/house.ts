@@ -16,6 +16,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'src/api/csv.ts',
     'src/api/idempotency/',
     'src/api/input.ts',
+    'src/api/list.ts',
     'src/api/metrics.ts',
     'src/api/openapi/examples.ts',
     'src/api/openapi/schema.ts',
@@ -208,6 +209,11 @@ function places({ path: file, code, lines }: Source): Violation[] {
     ...(folder ? [{ line: 1, message: `is in a folder ${folder}/; folders are named for their noun` }] : []),
     ...(path.posix.basename(file) === 'index.ts' ? [{ line: 1, message: 'is a barrel; import the file itself' }] : []),
     ...matches(code, /\bexport\s*\*/g, 'exports all of another file; import the file itself'),
+    ...matches(
+      code,
+      /\bexport\s+(?:type\s+)?\{[^}]*\}\s*from\b/g,
+      'passes on what another file exports; import that file',
+    ),
     ...(lines > MAX_LINES ? [{ line: lines, message: `has ${lines} lines; at most ${MAX_LINES}` }] : []),
   ];
 }

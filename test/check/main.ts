@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { problemsOfCompose } from './compose.ts';
+import { deadExports } from './exports.ts';
 import { repositoryFiles } from './files.ts';
 import { readFlags } from './flags.ts';
 import { violations } from './house.ts';
@@ -32,6 +33,7 @@ const CHECKS: Record<string, () => Promise<string[]>> = {
   types: async () => [...(await tool('tsc', '--noEmit')), ...(await tool('tsc', '--noEmit', '-p', 'web'))],
   'lint and format': () => tool('biome', 'check', '--error-on-warnings', '--colors=off'),
   'house rule': async () => violations(await repositoryFiles()),
+  'dead exports': async () => deadExports(await repositoryFiles()),
   'compose file': async () => [
     ...(await tool('dclint', '--config', 'test/check/dclint.json', '--max-warnings', '0', '--color=false', '.')),
     ...problemsOfCompose(await readFile('docker-compose.yml', 'utf8')),

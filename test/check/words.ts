@@ -22,8 +22,6 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
 const HOLD = /^(?:hold|tryHold)(?!Days|EndsAt)[A-Z]/;
 /** Names of columns that stand in every installation. */
 const COLUMNS: readonly string[] = ['toldAt'];
-/** Where the listener of the short links is taken apart. */
-const ELSEWHERE = /^(?:src|test)\/links-host\//;
 
 const partsOf = (name: string) => name.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g) ?? [];
 
@@ -35,8 +33,7 @@ function insteadOf(name: string): string | undefined {
     .find((instead) => instead !== undefined);
 }
 
-export function words({ path: file, code }: Source): Violation[] {
-  if (ELSEWHERE.test(file)) return [];
+export function words({ code }: Source): Violation[] {
   return [...code.matchAll(/(?<![\w$])[A-Za-z_$][\w$]*/g)].flatMap(({ 0: name, index }) => {
     const instead = insteadOf(name);
     return instead === undefined ? [] : [{ line: lineAt(code, index), message: `says ${name}; say ${instead}` }];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { metrosOf } from '../../src/directory/places.ts';
+import { metrosOf } from '../../src/directory/stored-place.ts';
 
 /** The incorporated cities and towns of the nine counties, as the Association of Bay Area Governments counts them. */
 const COUNTIES: Readonly<Record<string, string>> = {

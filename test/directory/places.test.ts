@@ -1,20 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import cities from '../../metros/cities.json' with { type: 'json' };
+import { fold } from '../../src/directory/place-names.ts';
 import {
-  countryCodeOf,
-  fold,
   listCountries,
   listMetros,
   listStates,
-  metrosOf,
   type PlaceReading,
   readCity,
   readCountry,
   readLocation,
   readState,
-  stateCodeOf,
 } from '../../src/directory/places.ts';
+import { countryCodeOf, metrosOf, stateCodeOf } from '../../src/directory/stored-place.ts';
 
 /** A reading in one line: `metro la in CA`, `contains angel`. */
 function say(reading: PlaceReading | undefined): string {

@@ -170,8 +170,6 @@ export interface RollcallProcess {
 
 export interface ServerProcess extends RollcallProcess {
   url: string;
-  /** Where its links host listens. */
-  links: string;
 }
 
 /** A script of ours as a process of its own, on the test's engines. `said` is what it wrote to stderr. */
@@ -210,18 +208,20 @@ export function startScript(
 
 /** `node src/server.ts` as a process of its own, on the test's engines. */
 export async function startServer(alias: string, env: NodeJS.ProcessEnv = {}): Promise<ServerProcess> {
-  const [port, linksPort] = [await freePort(), await freePort()];
-  const ports = { PORT: String(port), LINKS_PORT: String(linksPort) };
+  const port = await freePort();
+  const ports = { PORT: String(port), LINKS_PORT: '0' };
   const server = startScript('src/server.ts', { ...ports, DIRECTORY_ALIAS: alias, ...env });
-  const [url, links] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${linksPort}`];
-  await until(`the server on ${url}`, async () => {
+  const url = `http://127.0.0.1:${port}`;
+  const isUp = async () => {
     if (server.child.exitCode !== null) throw new Error(`The server ended: ${server.said()}`);
     return await fetch(`${url}/healthz`).then(
       (answer) => answer.ok,
       () => false,
     );
-  });
-  return { ...server, url, links };
+  };
+  // Several that start at once on a busy machine take more than 15 s.
+  await until(`the server on ${url}`, isUp, 60_000);
+  return { ...server, url };
 }
 
 /** `node src/worker.ts` as a process of its own, on the test's engines. */

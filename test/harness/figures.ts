@@ -1,11 +1,16 @@
 import { inWork } from '../../src/api/work.ts';
 import { insertOnce } from '../../src/engines/clickhouse/insert.ts';
 import { tsvTime } from '../../src/engines/clickhouse/tsv.ts';
+import type { Db } from '../../src/engines/postgres/open.ts';
 import { syncLedger } from '../../src/figures/jobs.ts';
-import { findOldestUnsynced } from '../../src/figures/sync/queries.ts';
+import { findStanding } from '../../src/figures/sync/queries.ts';
 import type { NewEntry } from '../../src/ledger/entry.ts';
 import { newId } from '../../src/values/ids.ts';
 import { type TestApp, unique, until } from './app.ts';
+
+/** When the oldest entry that figures lack was recorded; undefined when they lack none. */
+export const findOldestUnsynced = async (db: Db, brandId: string): Promise<Date | undefined> =>
+  (await findStanding(db, brandId)).oldestUnsynced ?? undefined;
 
 export interface Assignment {
   brandId: string;

@@ -31,3 +31,9 @@ export function blocksOf(page: string): Block[] {
     };
   });
 }
+
+/** Blocks of a page without a language: drawings and tables, but no commands. */
+export function unnamedBlocksOf(page: string): string[] {
+  const fences = readFileSync(path.join(ROOT, page), 'utf8').matchAll(/^[ \t]*```(\w*)\n([\s\S]*?)^[ \t]*```$/gm);
+  return [...fences].filter(([, language]) => language === '').map(([, , text = '']) => text);
+}

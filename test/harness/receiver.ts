@@ -30,7 +30,7 @@ export interface Receiver {
 const trusted: string[] = [];
 
 /** Lets every https client of this process trust a certificate, as `NODE_EXTRA_CA_CERTS` does. */
-export function trust(certificate: Certificate): void {
+function trust(certificate: Certificate): void {
   trusted.push(certificate.cert);
   tls.setDefaultCACertificates([...tls.getCACertificates('bundled'), ...trusted]);
 }

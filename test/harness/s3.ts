@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 
-export const S3_KEY = 'test-key';
-export const S3_SECRET = 'not-a-secret';
-export const S3_BUCKET = 'library';
+const S3_KEY = 'test-key';
+const S3_SECRET = 'not-a-secret';
+const S3_BUCKET = 'library';
 
 export interface TestS3 {
   /** For ASSETS_URL. */

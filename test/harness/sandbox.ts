@@ -78,7 +78,11 @@ function openShell(folder: string, env: NodeJS.ProcessEnv): Shell {
     run: async (commands) => {
       for (const written of [out, said, done]) written.text = '';
       child.stdin?.write(`{\n${commands}\n} </dev/null 3>&-\necho done >&3\n`);
-      await until(`the commands\n${commands}`, () => done.text !== '' || child.exitCode !== null, 120_000);
+      await until('the commands', () => done.text !== '' || child.exitCode !== null, 120_000).catch(
+        (error: unknown) => {
+          throw new Error(`${String(error)}\n${commands}\n${out.text}${said.text}`);
+        },
+      );
       if (done.text === '') throw new Error(`It ended with ${child.exitCode}:\n${commands}\n${out.text}${said.text}`);
       return out.text;
     },
@@ -128,7 +132,7 @@ export async function openSandbox(): Promise<Sandbox> {
           if (started.exitCode !== null) throw new Error(`npm start ended:\n${said.text}`);
           return said.text.includes('Ctrl-C stops everything.');
         },
-        150_000,
+        220_000,
       );
     },
     stop,

@@ -68,6 +68,22 @@ describe('the older interface', () => {
     expect((await get('/v1/brand')).headers.has('deprecation')).toBe(false);
   });
 
+  it('plans nothing: a change that was only to be planned is refused, and not made', async () => {
+    const who = email();
+    await made(`${app.url}/v1/roster`, key, { creator_email: who });
+    const planned = await Promise.all([
+      post('/api/v1/campaigns?mode=plan', { name: 'Planned' }),
+      post('/api/v1/payouts?mode=plan', { creator_email: who, amount: 5, method: 'manual' }),
+      post('/api/v1/commissions?mode=plan', { creator_email: who, amount: 5 }),
+      post('/api/v1/webhooks?mode=plan', { url: 'https://receiver.invalid/', events: ['commission.paid'] }),
+    ]);
+    expect(planned.map(({ status, body }) => [status, body.details?.[0].field])).toEqual(
+      planned.map(() => [422, 'mode']),
+    );
+    expect((await get(`/v1/payouts?creator_email=${who}`)).body.pagination.total).toBe(0);
+    expect((await get(`/v1/commissions?creator_email=${who}`)).body.pagination.total).toBe(0);
+  });
+
   it('has a document of its own', async () => {
     const { body } = await call(`${app.url}/openapi-legacy.json`);
     expect(Object.keys(body.paths).every((path) => path.startsWith('/api/v1/'))).toBe(true);

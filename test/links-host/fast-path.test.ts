@@ -5,7 +5,7 @@ import { openFastPath } from '../../src/links-host/fast-path.ts';
 import { findFreePort } from '../../src/local/engines/port.ts';
 import { until } from '../harness/app.ts';
 
-const ASKED = 'GET /r/spring HTTP/1.1\r\nHost: go.example\r\n\r\n';
+const REQUEST = 'GET /r/spring HTTP/1.1\r\nHost: go.example\r\n\r\n';
 const ends: (() => void)[] = [];
 afterEach(() => {
   for (const end of ends.splice(0)) end();
@@ -52,12 +52,12 @@ async function serve(keepAliveTimeoutMs: number, bytes: number): Promise<Door> {
 }
 
 describe('a connection for short links', () => {
-  it('ends when nothing is asked on it, whether or not anything ever was; one in use stays', async () => {
+  it('ends when nothing is requests on it, whether or not anything ever was; one in use stays', async () => {
     const door = await serve(500, 10);
     const [silent, idle, used] = [await door.open(), await door.open(), await door.open()];
     for (const socket of [silent, idle, used]) socket.resume();
-    idle.write(ASKED);
-    const asking = setInterval(() => used.write(ASKED), 20);
+    idle.write(REQUEST);
+    const asking = setInterval(() => used.write(REQUEST), 20);
     await until('idle connections to end', () => silent.closed && idle.closed);
     const before = door.answered();
     await until('another answer', () => door.answered() > before);
@@ -71,14 +71,14 @@ describe('a connection for short links', () => {
     other.resume();
     deaf.pause();
     // Answers fill the system's buffers first, some megabytes of them.
-    for (let asked = 0; door.ended() === 0; asked += 1) {
-      expect(asked).toBeLessThan(1_000);
+    for (let requests = 0; door.ended() === 0; requests += 1) {
+      expect(requests).toBeLessThan(1_000);
       const before = door.answered();
-      deaf.write(ASKED);
+      deaf.write(REQUEST);
       await until('the answer, or the end', () => door.ended() > 0 || door.answered() > before);
     }
     const before = door.answered();
-    other.write(ASKED);
+    other.write(REQUEST);
     await until('the answer of another', () => door.answered() > before);
     expect([door.ended(), other.destroyed]).toEqual([1, false]);
   });

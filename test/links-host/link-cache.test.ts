@@ -72,9 +72,9 @@ describe('a PostgreSQL that hangs', () => {
   const endLimits = () => {
     for (const limit of limits.splice(0)) limit.abort();
   };
-  async function answered<T>(asked: Promise<T>): Promise<T> {
+  async function answered<T>(requested: Promise<T>): Promise<T> {
     let isAnswered = false;
-    const answer = asked.finally(() => {
+    const answer = requested.finally(() => {
       isAnswered = true;
     });
     await until('the answer', () => {

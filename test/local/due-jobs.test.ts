@@ -7,9 +7,10 @@ import { listBehind } from '../../src/outbox/queries.ts';
 import { openRelay } from '../../src/outbox/relay.ts';
 import { openDue } from '../../src/values/due.ts';
 import { openRepeatedFailures } from '../../src/values/repeated-failures.ts';
-import { call, ledgerOf, made, makeBrand, startApp, type TestApp, unique, until } from '../harness/app.ts';
+import { call, engineUrls, ledgerOf, made, makeBrand, startApp, type TestApp, unique, until } from '../harness/app.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 import { makeSale } from '../harness/sales.ts';
+import { watchStatements } from '../harness/statements.ts';
 
 const alias = unique('due');
 let app: TestApp;
@@ -138,6 +139,22 @@ describe('a job asks for what is due', () => {
     await settleAll(engines(), new Date());
     expect(await isDue()).toBe(false);
   });
+});
+
+it('Elasticsearch is asked nothing by a process that nobody searches in, and is followed once somebody did', async () => {
+  const watched = await watchStatements(engineUrls().elasticsearch);
+  const quiet = await startApp({ alias, urls: { elasticsearch: watched.url } });
+  try {
+    const from = performance.now();
+    await until('three polls to be due', () => performance.now() - from > 1_600);
+    expect(watched.seen).toEqual([]);
+    await quiet.context.directory.snapshot();
+    const once = watched.seen.length;
+    await until('it to be followed', () => watched.seen.length > once);
+  } finally {
+    await quiet.close();
+    await watched.close();
+  }
 });
 
 it('what fails again and again is logged once, then once a minute with a count, and when it works again', () => {

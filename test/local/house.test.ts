@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { deadExports } from '../check/exports.ts';
 import { repositoryFiles } from '../check/files.ts';
 import { violations } from '../check/house.ts';
 import { codeOf } from '../check/source.ts';
@@ -47,12 +48,6 @@ const PLANTED: [what: string, file: string, text: string, said: string][] = [
     "import { x } from '../brands/routes.ts';",
     'only its schema, policy, queries and actions',
   ],
-  [
-    "another noun's jobs, re-exported",
-    QUERY,
-    "export { x } from '../creators/jobs.ts';",
-    'only its schema, policy, queries and actions',
-  ],
   ['a noun downstream', QUERY, "import { x } from '../payouts/queries.ts';", 'not upstream'],
   [
     'a noun beside',
@@ -94,6 +89,7 @@ const PLANTED: [what: string, file: string, text: string, said: string][] = [
   ['a folder for a layer', 'src/resources/campaigns/helpers/dates.ts', '', 'folder helpers/'],
   ['a barrel', 'src/resources/campaigns/index.ts', '', 'barrel'],
   ['a barrel under another name', 'src/resources/campaigns/all.ts', "export * from './queries.ts';", 'exports all'],
+  ['what is passed on', QUERY, "export { x } from './schema.ts';", 'passes on'],
   ['a word of our own', QUERY, 'export const mendFigures = 1;', 'says mendFigures; say reconcile'],
   ['a lock by another name', QUERY, 'await holdOrder(db);', 'says holdOrder; say lock'],
   ['a long file', QUERY, 'export {};\n'.repeat(301), 'has 301 lines'],
@@ -138,4 +134,16 @@ describe('the house rule', () => {
       expect([file, code.length, open]).toEqual([file, text.length, 0]);
     }
   });
+});
+
+test('a function or value that is exported, and that no other file uses, is found', () => {
+  const files = new Map([
+    ['src/a.ts', 'export const used = 1;\nexport function unused() {}\nexport interface Shape {}\n'],
+    ['src/b.ts', "import { used } from './a.ts';\nconst unused = used;\nexport const { get: getX, list } = kit;\n"],
+    ['test/c.test.ts', "import { getX } from '../src/b.ts';\n"],
+  ]);
+  expect(deadExports(files)).toEqual([
+    'src/a.ts exports unused, which no other file uses',
+    'src/b.ts exports list, which no other file uses',
+  ]);
 });

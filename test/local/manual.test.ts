@@ -1,17 +1,18 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { blocksOf } from '../harness/manual.ts';
+import { blocksOf, unnamedBlocksOf } from '../harness/manual.ts';
 import { openSandbox, type Sandbox, type Shell } from '../harness/sandbox.ts';
 
 /** In the order in which they are read; what one leaves behind the next one finds. */
 const FIRST = ['README.md', 'docs/attribution.md'];
 const LAST = ['docs/operating.md'];
-const others = readdirSync('docs')
+const rest = readdirSync('docs')
   .filter((name) => name.endsWith('.md'))
   .map((name) => `docs/${name}`)
   .filter((page) => !FIRST.includes(page) && !LAST.includes(page));
-const pages = [...FIRST, ...others, ...LAST].filter((page) => blocksOf(page).some(({ skipped }) => !skipped));
+const all = [...FIRST, ...rest, ...LAST];
+const pages = all.filter((page) => blocksOf(page).some(({ skipped }) => !skipped));
 
 let sandbox: Sandbox;
 let shell: Shell | undefined;
@@ -19,12 +20,12 @@ let shell: Shell | undefined;
 beforeAll(async () => {
   sandbox = await openSandbox();
   await sandbox.start();
-});
+}, 240_000);
 afterEach(async () => {
   await shell?.close();
   shell = undefined;
 });
-afterAll(() => sandbox?.remove());
+afterAll(() => sandbox?.remove(), 60_000);
 
 /** Runs a page's commands in one shell, as a reader pastes them. `after` is told of each block. */
 async function runPage(page: string, after?: (commands: string) => Promise<void>): Promise<void> {
@@ -66,7 +67,14 @@ describe('the commands of the manual', () => {
       }
     });
     expect(seen).toEqual(['lost', 'restored', 'rebuilt']);
-  });
+  }, 300_000);
+});
+
+it('commands of the manual stand in blocks that a test runs, or that say why not', () => {
+  const others = all.flatMap((page) =>
+    unnamedBlocksOf(page).filter((text) => /^\s*(?:npm|node|curl|docker|git|tar) /m.test(text)),
+  );
+  expect(others).toEqual([]);
 });
 
 const Figures = z.object({ by_currency: z.array(z.looseObject({ clicks: z.int() })) });

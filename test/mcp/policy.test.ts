@@ -71,6 +71,13 @@ test('Tools that are not allowed and rates that are too high are refused to agen
   expect(errorOf(await use('get_brand', {}))).toMatchObject({ rule: 'allowed_tools' });
   const rate = { name: 'x', compensation: { type: 'commission', amount: 25 } };
   expect(errorOf(await use('create_campaign', rate))).toMatchObject({ rule: 'highest_rate' });
+  const { body } = await rest('/campaigns', 'POST', { ...rate, compensation: { type: 'commission', amount: 10 } });
+  await rest('/agent-policy', 'PATCH', { allowed_tools: null });
+  const amend = (amount: number, more = {}) =>
+    use('update_campaign', { id: body.data.id, compensation: { amount }, ...more });
+  expect(errorOf(await amend(25))).toMatchObject({ rule: 'highest_rate' });
+  expect(errorOf(await amend(25, { mode: 'plan' }))).toMatchObject({ rule: 'highest_rate' });
+  expect((await amend(15)).isError).toBeFalsy();
   expect((await rest('/campaigns', 'POST', rate)).status).toBe(201);
   await close();
 });

@@ -145,6 +145,12 @@ describe('a batch of payouts', () => {
     expect(answers[0]?.body.data.skipped).toContainEqual(
       expect.objectContaining({ creator_email: 'nobody@mail.example', reason: 'not_found' }),
     );
+    const reasons = answers
+      .flatMap((answer) => answer.body.data.skipped)
+      .filter(({ reason }) => reason !== 'not_found');
+    expect(reasons).toEqual(
+      Array(9).fill({ creator_email: owner.ann.email, currency: null, reason: 'nothing_due', total: null }),
+    );
     expect([await statusOf(owner, recent), await statusOf(owner, other)]).toEqual(['approved', 'approved']);
   });
 

@@ -4,13 +4,13 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { command } from '../../src/engines/clickhouse/query.ts';
 import { CLICK_CLAIM, CLICK_STREAM, CLICKS_PAUSED } from '../../src/figures/schema.ts';
-import { findOldestUnsynced } from '../../src/figures/sync/queries.ts';
 import { rebuildFigures } from '../../src/ledger/rebuild.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { drainClicks } from '../../src/links-host/jobs.ts';
 import { call, engineUrls, makeBrand, startApp, type TestApp, type TestBrand, until } from '../harness/app.ts';
 import {
   type Assignment,
+  findOldestUnsynced,
   lateRefund,
   move,
   post,
@@ -193,6 +193,17 @@ describe('npm run cli -- ledger', () => {
     await command(app.context.clickhouse, 'DELETE FROM ledger_v1 WHERE brand_id = {b:String}', { b: brand.id });
     const { code, stdout } = await run('verify', '--brand', brand.id);
     expect([code, stdout]).toEqual([1, expect.stringContaining('sales USD: PostgreSQL has -10300 in 2 postings')]);
+    const asJson = await run('verify', '--brand', brand.id, '--json');
+    const problem = expect.stringContaining('sales USD: PostgreSQL has -10300');
+    expect([asJson.code, JSON.parse(asJson.stdout)]).toEqual([
+      1,
+      [
+        {
+          ...{ brand: brand.id, result: 'WRONG', entries: 4, hash: expect.any(String) },
+          problems: expect.arrayContaining([problem]),
+        },
+      ],
+    ]);
     expect(await run('rebuild', '--brand', brand.id)).toEqual({ code: 0, stdout: `${brand.id}\t4\n` });
     expect((await run('verify', '--brand', brand.id)).code).toBe(0);
   });

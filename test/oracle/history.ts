@@ -6,7 +6,7 @@ export const START_MS = Date.parse('2025-12-14T00:00:00Z');
 const DAYS = 36;
 /** The first moment of a day, its middle and its last. */
 const MOMENTS_MS = [0, DAY_MS / 2, DAY_MS - 1] as const;
-export const SLOTS = DAYS * MOMENTS_MS.length;
+const SLOTS = DAYS * MOMENTS_MS.length;
 
 export const timeOf = (slot: number): number =>
   START_MS + Math.floor(slot / MOMENTS_MS.length) * DAY_MS + (MOMENTS_MS[slot % MOMENTS_MS.length] ?? 0);

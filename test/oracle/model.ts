@@ -99,7 +99,7 @@ export interface OraclePayout {
 export const keyOf = (store: number, orderId: string): string => `${store} ${orderId}`;
 
 /** A share in millionths, half to even; exact up to 9 billion. */
-export function shareOf(minor: number, ppm: number): number {
+function shareOf(minor: number, ppm: number): number {
   const product = minor * ppm;
   const whole = Math.floor(product / 1_000_000);
   const rest = product - whole * 1_000_000;
@@ -140,7 +140,7 @@ const earliest = (times: readonly (number | null)[]): number | null =>
   times.reduce((a, b) => (a === null ? b : b === null ? a : Math.min(a, b)), null);
 
 /** All that the facts of an order say now. */
-export function factsOf({ reported, refunds }: OracleOrder) {
+function factsOf({ reported, refunds }: OracleOrder) {
   const newest = reported.reduce((a, b) => (b.updatedAt > a.updatedAt ? b : a));
   const { baseMinor, occurredAt, currency } = newest;
   const paidAt = earliest(reported.map((one) => one.paidAt));
@@ -182,7 +182,7 @@ function lossesOf({ baseMinor, occurredAt, counted }: Facts, { paidMinor, ratePp
 }
 
 /** Where a commission stands. */
-export function standingOf(order: OracleOrder, commission: OracleCommission) {
+function standingOf(order: OracleOrder, commission: OracleCommission) {
   const facts = factsOf(order);
   const { review, paidMinor, ratePpm, holdDays } = commission;
   const isPaid = review === 'paid';

@@ -39,6 +39,8 @@ describe.skipIf(!hasBrowser('The states of the web app'))('the web app in a real
     const { headers } = await call(`${app.url}/app`);
     expect(headers.get('content-security-policy')).toContain("script-src 'self'; style-src 'self';");
     expect(headers.get('content-security-policy')).not.toContain('unsafe');
+    // Files are on the links host.
+    expect(headers.get('content-security-policy')).toContain('blob: https: https://go.example;');
     const asset = await fetch(`${app.url}/app/${files[0]}`, { headers: { 'accept-encoding': 'br' } });
     expect([asset.headers.get('content-encoding'), asset.headers.get('cache-control')]).toEqual([
       'br',

@@ -160,6 +160,18 @@ describe('a refresh', () => {
     expect(await refreshed(id)).toHaveLength(1);
   });
 
+  it('may be asked for at once after a reading that came by itself: the hour counts from what was asked for', async () => {
+    const { track, read, refresh, settle } = await desk();
+    const { id } = await track({ url: reel() });
+    await settle(id);
+    await refreshes.sweep();
+    await settle(id);
+    expect(await read(id)).toMatchObject({ refresh_error: 'gone', next_refresh_available: null });
+    expect((await refresh(id)).body.data.status).toBe('refreshing');
+    await settle(id);
+    expect((await refresh(id)).body.data.status).toBe('tracking');
+  });
+
   it('that brings nothing says why and invents nothing', async () => {
     const { track, read, refresh, settle } = await desk();
     const { id } = await track({ url: reel() });

@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
 let app: TestApp;
 let nowMs = Date.now();
 beforeAll(async () => {
-  app = await startApp({ env: BEHIND_PROXY, clock: { now: () => new Date(nowMs++) } });
+  app = await startApp({ env: { ...BEHIND_PROXY, MAX_ASSET_MB: '2' }, clock: { now: () => new Date(nowMs++) } });
 });
 afterAll(() => app?.close());
 
@@ -135,6 +135,34 @@ describe('a deliverable', () => {
     const { status, text } = await work.submit(fields);
     expect([status, text.includes(words)]).toEqual([422, true]);
     expect((await work.read()).version).toBe(0);
+  });
+
+  it('has its post followed also when that is said after the approval, and no change when nothing is said anew', async () => {
+    const desk = await openWorkDesk(app);
+    const work = await requested(desk);
+    await work.submit();
+    await work.patch({ status: 'approved' });
+    await desk.relay();
+    expect((await desk.get('/v1/content')).body.pagination.total).toBe(0);
+    const { updated_at: at } = await work.read();
+    await work.patch({ status: 'approved' });
+    expect((await work.read()).updated_at).toBe(at);
+    expect((await work.patch({ track: true })).status).toBe(200);
+    await desk.relay();
+    expect(await desk.read('/v1/content')).toMatchObject([{ url: URL, creator_email: desk.creator }]);
+    expect((await desk.events()).map(({ event }) => event)).not.toContain('deliverable.track_requested');
+  });
+
+  it('takes files as large as an asset may be, which the page says', async () => {
+    const desk = await openWorkDesk(app);
+    const work = await requested(desk);
+    expect((await desk.open(work.link)).text).toContain('each up to 2 MB');
+    const hand = (bytes: number) =>
+      desk.fill(work.link, { deliverable: work.id, do: 'submit' }, [new File(['x'.repeat(bytes)], 'cut.txt')]);
+    expect((await hand(2 * 1024 * 1024 + 1)).status).toBe(413);
+    expect((await work.read()).version).toBe(0);
+    expect((await hand(2 * 1024 * 1024)).status).toBe(303);
+    expect((await work.read()).version).toBe(1);
   });
 
   it('is late after the day that it is due on, not on it; a late one is taken', async () => {

@@ -127,6 +127,9 @@ describe('assets', () => {
     expect(await rights('on=2027-05-31&channel=Paid_Social')).toEqual({ allowed: true, reason: 'within_terms', until });
     expect(await rights('on=2027-06-01')).toEqual({ allowed: false, reason: 'expired', until });
     expect(await rights('on=2027-05-31&channel=tv')).toEqual({ allowed: false, reason: 'channel_not_included', until });
-    expect((await call(at(`/${id}`), key)).body.data.rights).toEqual(terms);
+    expect((await call(at(`/${id}`), key)).body.data.rights).toEqual({ ...terms, starts_on: null });
+    await send(at(''), key, 'PATCH', { id, rights: { starts: 'fixed', starts_on: '2027-03-01' } });
+    expect(await rights('on=2027-02-28')).toEqual({ allowed: false, reason: 'not_begun', until });
+    expect(await rights('on=2027-03-01')).toEqual({ allowed: true, reason: 'within_terms', until });
   });
 });

@@ -60,8 +60,6 @@ export interface MeterCall {
   credits: number;
   /** What an earlier round trip of the same request counted it as: a request is counted once. */
   countedAs?: number | undefined;
-  /** It may wait until this settles, to be sent together with others. */
-  by?: Promise<unknown> | undefined;
   requestId: string;
 }
 
@@ -100,7 +98,7 @@ export function openMeter(
       charge.id,
       requestId,
     ];
-    const reply = await run(keys, facts, call.by).catch(async (error: unknown) => {
+    const reply = await run(keys, facts).catch(async (error: unknown) => {
       if (credits > 0 && mayHaveRun(error)) await refund(charge);
       throw error;
     });

@@ -11,7 +11,7 @@ import { type MeterCall, type Metered, RATE_WINDOW_MS, rateLimitOf } from './met
 export type MeterOrFallBack = (
   request: Request,
   identified: Identified,
-  call: Pick<MeterCall, 'credits' | 'countedAs' | 'by'>,
+  call: Pick<MeterCall, 'credits' | 'countedAs'>,
 ) => Promise<Metered>;
 
 /** The meter, and what holds while Redis does not answer: free calls are counted by this process alone, what costs is refused. */

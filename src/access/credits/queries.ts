@@ -121,11 +121,6 @@ export async function bumpVersion(db: Db, subscriptionId: string): Promise<void>
     .execute();
 }
 
-export async function listDataSubscriptionIds(db: Db): Promise<string[]> {
-  const rows = await db.selectFrom('subscriptions').select('id').where('kind', '=', 'data').execute();
-  return rows.map((row) => row.id);
-}
-
 /** The charges that carry a request id, or the one with a charge id, each with whether it was refunded. */
 export async function listChargesOf(db: Db, requestOrChargeId: string) {
   return await db

@@ -1,5 +1,6 @@
 import type { Db } from '../../engines/postgres/open.ts';
 import type { Clock } from '../../values/clock.ts';
+import { DAY_MS, MINUTE_MS } from '../../values/duration.ts';
 import { ApiError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { hashKey, newApiKey } from '../keys/key-form.ts';
@@ -7,8 +8,6 @@ import { insertKey } from '../keys/queries.ts';
 import type { PageLinks } from '../page-tokens.ts';
 import { getBrandSubscriptionId, insertSignInLink, takeSignInLink } from './queries.ts';
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
 export const LINK_LIFE_MS = 15 * MINUTE_MS;
 export const INVITATION_LIFE_MS = 3 * DAY_MS;
 export const SESSION_LIFE_MS = 30 * DAY_MS;

@@ -112,7 +112,7 @@ export function openBase(context: Context, { metrics, addresses, refusalOf }: Ba
   });
   const { server } = app;
   const endConnections = openClosing(server);
-  const answerInTurn = openUnreadable(boundRequests(server), addresses, clock);
+  const answerInTurn = openUnreadable(boundRequests(server), { addresses, metrics, clock });
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 
   // Bodies are kept as bytes: the key is checked before what was sent is read.

@@ -9,6 +9,7 @@ const DOORS: readonly (readonly [path: string, door: string])[] = [
   ['/enter/', 'page_enter'],
   ['/files/', 'files'],
   ['/app/session', 'app_session'],
+  ['/app', 'app'],
   ['/docs', 'docs'],
   ['/openapi', 'openapi'],
   ['/llms.txt', 'docs'],

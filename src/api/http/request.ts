@@ -8,6 +8,7 @@ import { ApiError, errorBody, ignoreFailure } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { assertShallow } from '../../values/nesting.ts';
 import type { RawInput } from '../input.ts';
+import type { Metrics } from '../metrics.ts';
 import { preferred } from './accepted.ts';
 import type { BoundedRequests } from './bounded-requests.ts';
 
@@ -137,8 +138,14 @@ function refusalOf(code: string | undefined): [reason: string, refusal: ApiError
 
 type ParserError = Error & { code?: string };
 
+interface Unreadable {
+  addresses: AddressLimit;
+  metrics: Metrics;
+  clock: Clock;
+}
+
 /** Answers what the HTTP parser itself refuses, in the API's own form, and closes the connection. */
-function answerUnreadable(error: ParserError, socket: Socket, addresses: AddressLimit, clock: Clock): void {
+function answerUnreadable(error: ParserError, socket: Socket, { addresses, metrics, clock }: Unreadable): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
@@ -147,6 +154,7 @@ function answerUnreadable(error: ParserError, socket: Socket, addresses: Address
   const requestId = newId('req', clock.now().getTime());
   const lines: string[] = [];
   const write = (answer: ApiError) => {
+    metrics.refusals.inc({ door: 'unreadable', code: answer.code });
     const body = JSON.stringify(errorBody(answer, requestId));
     const status = `HTTP/1.1 ${answer.status} ${answer === refusal ? reason : 'Too Many Requests'}`;
     const fixed = [
@@ -176,13 +184,12 @@ function answerUnreadable(error: ParserError, socket: Socket, addresses: Address
 /** The same, once and after the answers that the connection has coming: they were asked for before. */
 export function openUnreadable(
   bounded: BoundedRequests,
-  addresses: AddressLimit,
-  clock: Clock,
+  options: Unreadable,
 ): (error: ParserError, socket: Socket) => void {
   const refused = new WeakSet<Socket>();
   return (error, socket) => {
     if (refused.has(socket)) return;
     refused.add(socket);
-    bounded.whenAnswered(socket, () => answerUnreadable(error, socket, addresses, clock));
+    bounded.whenAnswered(socket, () => answerUnreadable(error, socket, options));
   };
 }

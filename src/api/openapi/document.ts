@@ -80,6 +80,7 @@ function contentOf(shape: z.ZodType, io: 'input' | 'output', collected: Collecte
   return { 'application/json': { schema, example } };
 }
 
+/** A list in the query stands in one parameter, with commas. */
 function parametersOf(shape: z.ZodType, place: 'query' | 'path', collected: Collected): Json[] {
   if (!(shape instanceof z.ZodObject)) return [];
   return Object.entries(shape.shape).map(([name, field]) => {
@@ -88,7 +89,8 @@ function parametersOf(shape: z.ZodType, place: 'query' | 'path', collected: Coll
     const required = place === 'path' || !own.safeParse(undefined).success;
     const source = { named: collected.schemas, id: idExample(collected.operation.path) };
     const example = required ? { example: exampleOf(schema, source, name) } : {};
-    return { name, in: place, required, ...(description ? { description } : {}), schema, ...example };
+    const listed = schema.type === 'array' ? { style: 'form', explode: false } : {};
+    return { name, in: place, required, ...(description ? { description } : {}), schema, ...listed, ...example };
   });
 }
 

@@ -42,7 +42,7 @@ async function docsPage(app: FastifyInstance, { prefix, title, document }: DocsP
     if (!request.url.includes('/js/')) {
       const scripts = [...payload.matchAll(INLINE_SCRIPT)].map(([, script = '']) => script);
       reply.header('content-security-policy', contentSecurityPolicy(scripts));
-      return payload;
+      return payload.replace('<html>', '<html lang="en">');
     }
     // The package sends its five megabytes as they are, every time.
     reply.headers({ vary: 'accept-encoding', 'cache-control': 'public, max-age=86400' });

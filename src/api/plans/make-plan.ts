@@ -1,4 +1,5 @@
 import type { Caller } from '../../access/keys/queries.ts';
+import { DAY_MS } from '../../values/duration.ts';
 import { newId } from '../../values/ids.ts';
 import type { Context } from '../context.ts';
 import type { RawInput } from '../input.ts';
@@ -7,8 +8,6 @@ import { rehearse, type Work } from '../work.ts';
 import { plannedChange } from './diff.ts';
 import { insertPlan, planOf } from './queries.ts';
 import { Planned } from './schema.ts';
-
-const DAY_MS = 24 * 60 * 60 * 1_000;
 
 export interface PlanRequest {
   caller: Caller;

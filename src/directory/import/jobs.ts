@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Context } from '../../api/context.ts';
-import { openQueue, openWorker, type QueueOptions } from '../../engines/redis/queue.ts';
+import { openQueue, openWorker, type QueueOptions, type RunOptions } from '../../engines/redis/queue.ts';
 import { ApiError } from '../../values/errors.ts';
 import { ImportEnded, type ImportWish, identityOf, newImport, wishOf } from './begin.ts';
 import { importDirectory } from './import.ts';
@@ -123,7 +123,7 @@ async function runJob(worker: Worker, id: string): Promise<void> {
 export function startImportWorker(
   context: Pick<Context, 'elastic' | 'postgres' | 'clock' | 'log' | 'failures' | 'config'>,
   redisUrl: string,
-  options: QueueOptions = {},
+  options: RunOptions = {},
 ): { close(): Promise<void> } {
   const { elastic, postgres, clock, log, failures, config } = context;
   const stopping = new AbortController();

@@ -149,7 +149,7 @@ export async function unlock(connection: Db, alias: string): Promise<void> {
 }
 
 /** Whether anybody holds the right to write. */
-export async function isLocked(db: Db, alias: string): Promise<boolean> {
+async function isLocked(db: Db, alias: string): Promise<boolean> {
   const { rows } = await sql<{ held: boolean }>`
     select exists (
       select 1 from pg_locks

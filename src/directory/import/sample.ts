@@ -1,4 +1,4 @@
-import { fold } from '../places.ts';
+import { fold } from '../place-names.ts';
 import type { DirectoryCreatorDetail } from '../schema.ts';
 import { type Random, seededRandom } from './random.ts';
 import { drawPlace } from './sample-places.ts';

@@ -16,7 +16,7 @@ export interface DirectoryEngines {
   alias: string;
 }
 
-export class DirectoryBusy extends Error {}
+class DirectoryBusy extends Error {}
 
 export interface WaitOptions {
   /** What to do while another holds the right to write: be told so and wait, or (default) fail. */

@@ -1,3 +1,5 @@
+import { DAY_MS } from '../../values/duration.ts';
+
 const ESCAPED: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r', '\0': '\\0' };
 
 /** Text as one field of a tab-separated row. */
@@ -8,7 +10,6 @@ export function tsvText(text: string): string {
 /** What a column `Date` can hold; rollups count by it. */
 const FIRST = Date.UTC(1970, 0, 1);
 const LAST = Date.UTC(2149, 5, 6);
-const DAY_MS = 86_400_000;
 
 /** Whether the time is on a day that such a column can hold. */
 export const isOnStorableDay = (at: Date): boolean => at.getTime() >= FIRST && at.getTime() < LAST + DAY_MS;

@@ -4,6 +4,8 @@ import type { Elastic } from './open.ts';
 
 const POLL_MS = 500;
 const MAX_AGE_MS = 1_000;
+/** It is followed while somebody searches, and so long after the last search. */
+const FOLLOWED_MS = 60_000;
 
 const Aliases = z.record(z.string(), z.object({ aliases: z.record(z.string(), z.unknown()) }));
 const Refreshes = z.object({
@@ -23,7 +25,7 @@ export interface LiveIndex {
   alias: string;
   /** At most a second old. SERVICE_UNAVAILABLE when Elasticsearch does not say. */
   get(): Promise<LiveIndexState>;
-  /** What is known without asking; undefined before the first answer. */
+  /** What is known without asking; undefined when that is more than a second old. */
   known(): LiveIndexState | undefined;
   close(): void;
 }
@@ -44,10 +46,11 @@ async function readState(elastic: Elastic, alias: string): Promise<LiveIndexStat
   return { index, generation: Refreshes.parse(stats)._all.total.refresh.external_total, kept };
 }
 
-/** Follows the alias in the background, so that a search waits for it only when Elasticsearch is slow or just back. */
+/** Follows the alias in the background while it is searched, so that a search waits for it only when Elasticsearch is slow or just back. */
 export function openLiveIndex(elastic: Elastic, alias: string): LiveIndex {
   let state: LiveIndexState | undefined;
   let readAt = Number.NEGATIVE_INFINITY;
+  let wantedAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<LiveIndexState> | undefined;
 
   function read(): Promise<LiveIndexState> {
@@ -66,15 +69,23 @@ export function openLiveIndex(elastic: Elastic, alias: string): LiveIndex {
     return reading;
   }
 
+  const recent = () => (performance.now() - readAt < MAX_AGE_MS ? state : undefined);
+
   // A failed poll is reported to whoever asks next, by get().
-  const timer = setInterval(() => void read().catch(() => undefined), POLL_MS);
+  const timer = setInterval(() => {
+    if (performance.now() - wantedAt < FOLLOWED_MS) void read().catch(() => undefined);
+  }, POLL_MS);
   timer.unref();
 
   return {
     alias,
     // That there is no index yet is never taken from memory: the first import is seen at once.
-    get: async () => (state?.index && performance.now() - readAt < MAX_AGE_MS ? state : await read()),
-    known: () => state,
+    get: async () => {
+      wantedAt = performance.now();
+      const known = recent();
+      return known?.index ? known : await read();
+    },
+    known: recent,
     close: () => clearInterval(timer),
   };
 }

@@ -93,7 +93,7 @@ function openSmtp(url: string, from: string): Mailer {
 }
 
 /** A file's name sorts by time. */
-export const fileNameOf = ({ id, date }: Pick<OutgoingMail, 'id' | 'date'>): string =>
+const fileNameOf = ({ id, date }: Pick<OutgoingMail, 'id' | 'date'>): string =>
   `${date.toISOString().replace(/[-:]|\.\d+/g, '')}-${id}.eml`;
 
 /** Each mail is a file that only the owner reads; it has its name when it is whole. */

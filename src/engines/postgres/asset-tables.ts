@@ -10,6 +10,8 @@ export interface UsageTerms {
   territory: string | null;
   days: number | null;
   starts: 'signed' | 'posted' | 'fixed' | null;
+  /** The day, where `starts` is `fixed`. Terms from before it was kept have none. */
+  starts_on?: string | null;
 }
 
 export interface AssetFoldersTable {

@@ -27,7 +27,10 @@ export interface ContentTable extends MetricColumns {
   status: ContentStatus;
   trackedAt: ColumnType<Date, Date, never>;
   lastRefreshed: Date | null;
+  /** By the brand; the hour in which another request does nothing counts from it. */
   refreshRequestedAt: Date | null;
+  /** Of the refresh that runs, whoever asked for it. */
+  refreshBeganAt: Date | null;
   refreshError: string | null;
   nextRefreshAt: Date | null;
   deletedAt: Date | null;

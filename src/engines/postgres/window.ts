@@ -13,7 +13,7 @@ export function inWindow(
 }
 
 /** What stands after a row in a list ordered by time, then id: in either direction. */
-export function isAfter(time: string, id: string, row: { at: Date; id: string } | undefined, sort: Sort) {
+function isAfter(time: string, id: string, row: { at: Date; id: string } | undefined, sort: Sort) {
   if (!row) return sql<boolean>`true`;
   const operator = sort === 'oldest' ? sql`>` : sql`<`;
   return sql<boolean>`(${sql.ref(time)}, ${sql.ref(id)}) ${operator} (${row.at}, ${row.id})`;

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { Redis as Client } from 'ioredis';
 import { ApiError, ignoreFailure, unavailable } from '../../values/errors.ts';
-import { openBatcher } from './batcher.ts';
 
 export interface RedisOptions {
   /** Bounds every command, so that a Redis that hangs costs a request this long and no longer. */
@@ -12,8 +11,7 @@ export interface RedisOptions {
 
 type Argument = string | number;
 
-/** `by`: may wait until this settles, at most 3 ms, to be sent with others. */
-export type Script = (keys: string[], args: Argument[], by?: Promise<unknown>) => Promise<unknown>;
+export type Script = (keys: string[], args: Argument[]) => Promise<unknown>;
 
 export interface Redis {
   client: Client;
@@ -58,8 +56,6 @@ export function openRedis(url: string, options: RedisOptions = {}): Redis {
     }
   };
 
-  const batcher = openBatcher(() => client.stream);
-
   return {
     client,
     use,
@@ -73,7 +69,7 @@ export function openRedis(url: string, options: RedisOptions = {}): Redis {
           return await client.eval(lua, keys.length, ...keys, ...args);
         }
       };
-      return (keys, args, by) => use(() => (by ? batcher.join(() => send(keys, args), by) : send(keys, args)));
+      return (keys, args) => use(() => send(keys, args));
     },
     ready: async (waitMs = 5_000) => {
       const deadline = AbortSignal.timeout(waitMs);

@@ -14,8 +14,9 @@ export interface JobQueue {
 
 const connectionOf = (url: string) => ({ url, maxRetriesPerRequest: null, connectTimeout: 2_000 });
 
-export function openQueue(url: string, name: string, options: QueueOptions = {}): JobQueue {
-  const queue = new Queue(name, { connection: { ...connectionOf(url), maxRetriesPerRequest: 1 }, ...options });
+export function openQueue(url: string, name: string, { prefix }: QueueOptions = {}): JobQueue {
+  const connection = { ...connectionOf(url), maxRetriesPerRequest: 1 };
+  const queue = new Queue(name, { connection, ...(prefix === undefined ? {} : { prefix }) });
   // Every command fails by itself when Redis is away; the event would end the process.
   queue.on('error', () => undefined);
   return {
@@ -31,7 +32,12 @@ export interface JobWorker {
   close(): Promise<void>;
 }
 
-export interface WorkerOptions extends QueueOptions {
+export interface RunOptions extends QueueOptions {
+  /** After each job that was run. */
+  onRun?(isDone: boolean, seconds: number): void;
+}
+
+export interface WorkerOptions extends RunOptions {
   /** A worker that is silent for so long has lost its job; checking takes as long again. */
   lostAfterMs: number;
   onError(error: Error): void;
@@ -44,8 +50,19 @@ export function openWorker(
   run: (rowId: string) => Promise<void>,
   options: WorkerOptions,
 ): JobWorker {
-  const { lostAfterMs, onError, ...rest } = options;
-  const worker = new Worker<{ rowId: string }>(name, ({ data }) => run(data.rowId), {
+  const { lostAfterMs, onError, onRun, ...rest } = options;
+  const metered = async ({ data }: { data: { rowId: string } }) => {
+    const from = performance.now();
+    const report = (isDone: boolean) => onRun?.(isDone, (performance.now() - from) / 1_000);
+    try {
+      await run(data.rowId);
+    } catch (error) {
+      report(false);
+      throw error;
+    }
+    report(true);
+  };
+  const worker = new Worker<{ rowId: string }>(name, metered, {
     connection: connectionOf(url),
     concurrency: 1,
     lockDuration: lostAfterMs,

@@ -152,11 +152,6 @@ export async function findStanding(db: Db, brandId: string): Promise<Standing> {
   return standing;
 }
 
-/** When the oldest entry that figures lack was recorded; undefined when they lack none. */
-export async function findOldestUnsynced(db: Db, brandId: string): Promise<Date | undefined> {
-  return (await findStanding(db, brandId)).oldestUnsynced ?? undefined;
-}
-
 /** The last entry of the brand that is in a batch. */
 export async function findPosition(db: Db, brandId: string): Promise<number> {
   const row = await db.selectFrom('ledgerPositions').select('seq').where('brandId', '=', brandId).executeTakeFirst();

@@ -97,7 +97,7 @@ async function prepare({ home, data, heapMb, port }: Seat): Promise<void> {
   writeForEngine(path.join(config, 'log4j2.properties'), LOGGING);
 }
 
-/** Its own launcher, so that the console starts with a small JVM that hands over to the server. */
+/** Its own launcher, so that the console starts with a small JVM that hands over to the server; it prepares that in another. */
 const LAUNCHER = ['-Xms4m', '-Xmx64m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
 
 async function isReady(port: number): Promise<boolean> {
@@ -132,6 +132,7 @@ export const elasticsearch: Engine = {
         ES_JAVA_HOME: java.home,
         ES_TMPDIR: path.join(data, 'tmp'),
         CLI_NAME: 'server',
+        CLI_JAVA_OPTS: LAUNCHER.join(' '),
         ES_DISTRIBUTION_TYPE: 'tar',
         JAVA_TYPE: 'bundled',
       },

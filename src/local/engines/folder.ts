@@ -6,7 +6,7 @@ import path from 'node:path';
 /** "nobody": PostgreSQL and Elasticsearch refuse to run as root. */
 const UNPRIVILEGED = 65_534;
 
-export const runsAsRoot = process.getuid?.() === 0;
+const runsAsRoot = process.getuid?.() === 0;
 
 /** The user that engines run as, when it is not the user of this process. */
 export const engineUser = runsAsRoot ? { uid: UNPRIVILEGED, gid: UNPRIVILEGED } : undefined;

@@ -7,7 +7,7 @@ export interface Java {
   home: string;
 }
 
-export const OLDEST_JAVA = 21;
+const OLDEST_JAVA = 21;
 
 /** Elasticsearch's entitlement agent needs them; a trimmed runtime (JRE) lacks some. */
 const NEEDED_MODULES = ['jdk.attach', 'jdk.jdi', 'jdk.jlink'];

@@ -16,8 +16,6 @@ import { type Launchpad, type Running, secondsSince, startEngine, stopEngine } f
 import { type LockedStack, lockStack } from './stack.ts';
 import { valkey } from './valkey.ts';
 
-export type { EngineName } from './engine.ts';
-
 export interface EmbeddedOptions {
   /** Installed engines live here. */
   directory: string;

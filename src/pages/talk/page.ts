@@ -5,6 +5,7 @@ import { MAX_BODY } from '../../resources/messages/schema.ts';
 import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
 import { errorSummary, field, postForm, submitButton } from '../kit/controls.ts';
 import { type Html, html } from '../kit/html.ts';
+import { timeTag } from '../kit/times.ts';
 
 type Talk = NonNullable<Awaited<ReturnType<typeof findConversationPage>>>;
 
@@ -12,12 +13,9 @@ const NOTHING = html``;
 /** A page is no archive. */
 const SHOWN = 100;
 
-const timeText = (time: Date): string =>
-  `${new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' }).format(time)} UTC`;
-
 const messageHtml = (brandName: string, { sender, subject, body, sentAt }: MessageRow): Html => html`<article>
 <h3>${sender === 'brand' ? brandName : 'You'}</h3>
-<p class="hint"><time datetime="${sentAt.toISOString()}">${timeText(sentAt)}</time></p>
+<p class="hint">${timeTag(sentAt)}</p>
 ${subject === null ? NOTHING : html`<p><strong>${subject}</strong></p>`}
 <p class="description">${body}</p>
 </article>

@@ -15,7 +15,7 @@ import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
 import type { Form } from '../kit/form.ts';
 import { html } from '../kit/html.ts';
 import { hasProblem, NO_REFUSAL, NO_SUBMISSION, readRefusal, readSubmission } from './form.ts';
-import { MAX_FILE_BYTES, MAX_FILES, type Posted, receivePost, releaseAll } from './receive.ts';
+import { MAX_FILES, type Posted, receivePost, releaseAll } from './receive.ts';
 import { type Files, itemView, listView, nameOf, pathTo } from './view.ts';
 
 type WorkVisit = Visit<DeliverableFacts>;
@@ -46,7 +46,10 @@ async function showItem(
   return {
     ...(status === undefined ? {} : { status }),
     title: `${isWrong ? 'Error: ' : ''}${nameOf(row)}`,
-    content: itemView({ action, brandName: brand.name, row, submissions, files, submission, refusal, hasOthers }),
+    content: itemView({
+      ...{ action, brandName: brand.name, row, submissions, files, submission, refusal, hasOthers },
+      maxFileBytes: context.config.maxAssetBytes,
+    }),
   };
 }
 
@@ -121,7 +124,7 @@ async function submit(visit: WorkVisit): Promise<PageAnswer> {
 /** Where a creator hands in what a signed contract asks for, or what was asked for outside of one. */
 export const workPage = creatorPage<DeliverableFacts>({
   kind: 'work',
-  upload: { maxFiles: MAX_FILES, maxFileBytes: MAX_FILE_BYTES },
+  upload: { maxFiles: MAX_FILES },
   find: async ({ postgres }, { rowId }) => {
     const row = await findDeliverableOfLink(postgres.db, rowId);
     return row && isKnownToCreator(row) ? row : undefined;

@@ -6,7 +6,6 @@ import type { Visit } from '../declare.ts';
 import { type Form, formOf } from '../kit/form.ts';
 
 export const MAX_FILES = 5;
-export const MAX_FILE_BYTES = 100 * 1024 * 1024;
 
 /** What was posted. Its files lie in the storage and belong to nothing yet: they are taken, or released. */
 export interface Posted {

@@ -4,7 +4,7 @@ import { errorSummary, field, fileField, postForm, submitButton } from '../kit/c
 import { type Html, html } from '../kit/html.ts';
 import { dayTag, timeTag } from '../kit/times.ts';
 import type { Refusal, Submission } from './form.ts';
-import { MAX_FILE_BYTES, MAX_FILES } from './receive.ts';
+import { MAX_FILES } from './receive.ts';
 
 const NOTHING = html``;
 
@@ -94,9 +94,8 @@ function reviewOf({ status, feedback, declinedReason }: DeliverableFacts): Html 
   return NOTHING;
 }
 
-const MEGABYTES = MAX_FILE_BYTES / 1024 / 1024;
-
-function submitForm(action: string, { id }: DeliverableFacts, { contentUrl, note, problems }: Submission): Html {
+function submitForm({ action, row: { id }, submission, maxFileBytes }: ItemView): Html {
+  const { contentUrl, note, problems } = submission;
   const link = {
     ...{ name: 'content_url', label: 'Link', value: contentUrl, problem: problems.content_url },
     hint: 'Where it is to be seen; begins with https://.',
@@ -104,7 +103,7 @@ function submitForm(action: string, { id }: DeliverableFacts, { contentUrl, note
   };
   const files = {
     ...{ name: 'files', label: 'Files', problem: problems.files, multiple: true },
-    hint: `Up to ${MAX_FILES}, each up to ${MEGABYTES} MB.`,
+    hint: `Up to ${MAX_FILES}, each up to ${maxFileBytes / 1024 / 1024} MB.`,
   };
   const words = { name: 'note', label: 'Note', value: note, problem: problems.note, rows: 3 };
   return html`<h2>Hand it in</h2>
@@ -140,6 +139,7 @@ export interface ItemView {
   refusal: Refusal;
   /** Whether the page has others, to go back to. */
   hasOthers: boolean;
+  maxFileBytes: number;
 }
 
 /** One deliverable: what is wanted, what was handed in, and what can be done now. */
@@ -160,7 +160,7 @@ ${back}
 <dt>State</dt><dd>${STATUS[row.status]}</dd></dl>
 ${row.instructions === null ? NOTHING : html`<p class="description">${row.instructions}</p>`}
 ${reviewOf(row)}
-${allowed.includes('submitted') ? submitForm(action, row, submission) : NOTHING}
+${allowed.includes('submitted') ? submitForm(view) : NOTHING}
 ${versionsOf(submissions, files)}
 ${allowed.includes('declined') ? declineForm(action, row, refusal) : NOTHING}
 <p class="hint">What you hand in goes to ${brandName}.</p>`;

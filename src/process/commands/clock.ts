@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { advanceClock, readClockOffset } from '../../engines/postgres/sandbox-clock.ts';
-import { DURATION_FORM, durationText, readDuration } from '../../values/duration.ts';
+import { DAY_MS, DURATION_FORM, durationText, readDuration } from '../../values/duration.ts';
 import { clockAhead } from '../sandbox-clock.ts';
 import { type CommandEngines, withEngines } from './open.ts';
 
 /** Certificates, cookies and years of four digits end some day. */
-const MOST_MS = 10 * 365 * 86_400_000;
+const MOST_MS = 10 * 365 * DAY_MS;
 
 function duration(value: string): number {
   const ms = readDuration(value);

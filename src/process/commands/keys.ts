@@ -8,7 +8,7 @@ import { inWork } from '../../api/work.ts';
 import type { KeyKind } from '../../engines/postgres/tables.ts';
 import { listSubscriptions } from '../../resources/brands/queries.ts';
 import { rotateApiKey } from '../../resources/keys/actions.ts';
-import { DURATION_FORM, durationText, readDuration } from '../../values/duration.ts';
+import { DAY_MS, DURATION_FORM, durationText, HOUR_MS, readDuration } from '../../values/duration.ts';
 import { notFound } from '../../values/errors.ts';
 import { TimeText } from '../../values/time.ts';
 import { filled } from './arguments.ts';
@@ -28,8 +28,6 @@ const shown = (at: Date | null) => at?.toISOString() ?? null;
 
 const COLUMNS = ['id', 'type', 'key', 'name', 'created_at', 'expires_at', 'state'] as const;
 
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
 const MOST_DAYS = 30;
 
 function overlap(value: string): number {

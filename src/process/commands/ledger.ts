@@ -5,6 +5,7 @@ import { rebuildFigures } from '../../ledger/rebuild.ts';
 import { verifyLedger } from '../../ledger/verify.ts';
 import { getBrand } from './brands.ts';
 import { type FigureEngines, withFigures } from './open.ts';
+import { jsonOption } from './table.ts';
 
 const BRAND = '--brand <id or name>';
 
@@ -15,28 +16,54 @@ async function brandsOf({ postgres, clickhouse }: FigureEngines, name: string | 
   return [...new Set([...ledgers, ...figures])].sort();
 }
 
-/** Works on every brand that was asked for. One that fails is reported, and the others go on. */
-async function eachBrand(
-  engines: FigureEngines,
-  name: string | undefined,
-  work: (brandId: string) => Promise<void>,
-): Promise<void> {
-  for (const brandId of await brandsOf(engines, name)) {
-    await work(brandId).catch((error: unknown) => {
-      process.exitCode = 1;
-      const why = String(error instanceof Error ? error.message : error).replaceAll(/\s+/g, ' ');
-      process.stdout.write(`${brandId}\tFAILED\n${brandId}\t  ${why}\n`);
-    });
-  }
+interface Options {
+  brand?: string;
+  json?: boolean;
 }
 
-/** A line a brand, and one for each thing that is wrong with it. */
-async function verify(engines: FigureEngines, brandId: string): Promise<void> {
-  const { entries, hash, problems } = await verifyLedger(engines, brandId);
-  const result = problems.length === 0 ? 'ok' : 'WRONG';
-  process.stdout.write(`${brandId}\t${result}\t${entries}\t${hash}\n`);
-  for (const problem of problems) process.stdout.write(`${brandId}\t  ${problem}\n`);
-  if (problems.length > 0) process.exitCode = 1;
+/** What came of one brand. */
+interface Outcome {
+  brand: string;
+  result: 'ok' | 'WRONG' | 'FAILED';
+  entries?: number;
+  hash?: string;
+  problems: string[];
+}
+
+/** What became of a brand that could not be worked on: it is reported, and the others go on. */
+function failed(brand: string, error: unknown): Outcome {
+  const why = String(error instanceof Error ? error.message : error).replaceAll(/\s+/g, ' ');
+  return { brand, result: 'FAILED', problems: [why] };
+}
+
+/** A line a brand as soon as it is done, and one for each thing that is wrong with it; with `json` one array. */
+async function eachBrand(
+  engines: FigureEngines,
+  options: Options,
+  columns: readonly ('brand' | 'result' | 'entries' | 'hash')[],
+  work: (brandId: string) => Promise<Outcome>,
+): Promise<void> {
+  const outcomes: Outcome[] = [];
+  if (!options.json) process.stderr.write(`${columns.join('\t').toUpperCase()}\n`);
+  for (const brandId of await brandsOf(engines, options.brand)) {
+    const outcome = await work(brandId).catch((error: unknown) => failed(brandId, error));
+    if (outcome.problems.length > 0) process.exitCode = 1;
+    outcomes.push(outcome);
+    if (options.json) continue;
+    const shown = outcome.result === 'FAILED' ? [brandId, outcome.result] : columns.map((name) => outcome[name]);
+    process.stdout.write(`${shown.join('\t')}\n`);
+    for (const problem of outcome.problems) process.stdout.write(`${brandId}\t  ${problem}\n`);
+  }
+  if (options.json) process.stdout.write(`${JSON.stringify(outcomes, null, 2)}\n`);
+}
+
+async function verify(engines: FigureEngines, brand: string): Promise<Outcome> {
+  const { entries, hash, problems } = await verifyLedger(engines, brand);
+  return { brand, result: problems.length === 0 ? 'ok' : 'WRONG', entries, hash, problems };
+}
+
+async function rebuild(engines: FigureEngines, brand: string): Promise<Outcome> {
+  return { brand, result: 'ok', entries: await rebuildFigures(engines, brand), problems: [] };
 }
 
 export function ledgerCommands(program: Command): void {
@@ -47,18 +74,20 @@ export function ledgerCommands(program: Command): void {
       'prove that no entry was edited, and that commissions, payouts and ClickHouse agree; prints entries and last hash, exits 1 if not',
     )
     .option(BRAND, 'only this brand')
-    .action(({ brand }: { brand?: string }) =>
-      withFigures((engines) => eachBrand(engines, brand, (brandId) => verify(engines, brandId))),
+    .addOption(jsonOption())
+    .action((options: Options) =>
+      withFigures((engines) =>
+        eachBrand(engines, options, ['brand', 'result', 'entries', 'hash'], (brandId) => verify(engines, brandId)),
+      ),
     );
   ledger
     .command('rebuild')
     .description("fold a brand's figures again, from PostgreSQL's ledger and the clicks; prints its entries")
     .option(BRAND, 'only this brand')
-    .action(({ brand }: { brand?: string }) =>
+    .addOption(jsonOption())
+    .action((options: Options) =>
       withFigures((engines) =>
-        eachBrand(engines, brand, async (brandId) => {
-          process.stdout.write(`${brandId}\t${await rebuildFigures(engines, brandId)}\n`);
-        }),
+        eachBrand(engines, options, ['brand', 'entries'], (brandId) => rebuild(engines, brandId)),
       ),
     );
 }

@@ -7,7 +7,7 @@ const BAD_USAGE = 2;
 const Package = z.object({ version: z.string() });
 
 /** The release, as `package.json` has it. */
-export function readVersion(): string {
+function readVersion(): string {
   return Package.parse(JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))).version;
 }
 

@@ -1,8 +1,8 @@
 import { endOf, startOf } from '../../figures/schema.ts';
+import { DAY_MS } from '../../values/duration.ts';
 import { validationError } from '../../values/errors.ts';
 import type { AnalyticsFilter, Granularity } from './schema.ts';
 
-const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 30;
 const MAX_BUCKETS = 1_000;
 

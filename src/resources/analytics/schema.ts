@@ -5,7 +5,7 @@ import { Boundary, startOf } from '../../figures/schema.ts';
 const money = z.number();
 const OtherCurrency = z.object({ currency: z.string(), revenue: money });
 
-export const GRANULARITIES = ['day', 'week', 'month'] as const;
+const GRANULARITIES = ['day', 'week', 'month'] as const;
 export type Granularity = (typeof GRANULARITIES)[number];
 
 /** Every bucket of a period is answered with its date, so both ends must be days that figures can have. */

@@ -1,5 +1,6 @@
 import type { Work } from '../../api/work.ts';
 import { queueMail } from '../../mail/queue.ts';
+import { DAY_MS } from '../../values/duration.ts';
 import { newId } from '../../values/ids.ts';
 import {
   type ApplicationChangeRow,
@@ -11,7 +12,6 @@ import {
 } from './change-queries.ts';
 import { type ApplicationRow, lockApplication, updateApplication } from './queries.ts';
 
-const DAY_MS = 86_400_000;
 /** A stranger must not fill somebody's mailbox through us. */
 const CHANGES_PER_DAY = 5;
 /** As long as the links of mails live. */
@@ -20,13 +20,7 @@ const KEPT_MS = 30 * DAY_MS;
 type Claims = Pick<ApplicationRow, 'creatorName' | 'creatorPhotoApp' | 'creatorVideoApp' | 'message' | 'portfolioUrls'>;
 
 /** What an application says, of all that its row holds. */
-export const claimsOf = ({
-  creatorName,
-  creatorPhotoApp,
-  creatorVideoApp,
-  message,
-  portfolioUrls,
-}: Claims): Claims => ({
+const claimsOf = ({ creatorName, creatorPhotoApp, creatorVideoApp, message, portfolioUrls }: Claims): Claims => ({
   ...{ creatorName, creatorPhotoApp, creatorVideoApp, message, portfolioUrls },
 });
 

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { PLANS } from '../../access/keys/plans.ts';
+import { answersOf } from '../../api/list.ts';
 import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
 import { pageOf, paginationOf } from '../../api/page.ts';
 import { eachAs, toWire } from '../../values/wire.ts';
 import { getCampaign } from '../campaigns/queries.ts';
 import { patchApplication } from './actions.ts';
-import { eachApplication, listApplications as findApplications, getApplication } from './queries.ts';
+import { applications, getApplication } from './queries.ts';
 import {
   Application,
   ApplicationDetail,
@@ -40,14 +41,17 @@ const listCampaignApplications = operation({
     const page = pageOf(query);
     const campaign = await getCampaign(postgres.db, caller.brandId, params.id);
     const where = { ...query, campaign_id: campaign.id };
-    const { rows, total } = await findApplications(postgres.db, caller.brandId, where, page);
+    const { rows, total } = await applications.list(postgres.db, caller.brandId, where, page);
     return { data: rows.map(applicationOf), pagination: paginationOf(page, total) };
   },
   csv: {
     item: Application,
     rows: async function* ({ postgres }, { caller, params, query }) {
       const campaign = await getCampaign(postgres.db, caller.brandId, params.id);
-      yield* eachAs(eachApplication(postgres.exports, caller.brandId, { ...query, campaign_id: campaign.id }), toWire);
+      yield* eachAs(
+        applications.each(postgres.exports, caller.brandId, { ...query, campaign_id: campaign.id }),
+        toWire,
+      );
     },
   },
 });
@@ -65,18 +69,7 @@ const listApplications = operation({
   body: nothing,
   response: ApplicationOfCampaignList,
   hints: { readOnly: true, idempotent: true, destructive: false },
-  handler: async ({ postgres }, { caller, query }) => {
-    const page = pageOf(query);
-    const { rows, total } = await findApplications(postgres.db, caller.brandId, query, page);
-    return {
-      data: rows.map((row) => toWire(row)),
-      pagination: paginationOf(page, total),
-    };
-  },
-  csv: {
-    item: ApplicationOfCampaign,
-    rows: ({ postgres }, { caller, query }) => eachAs(eachApplication(postgres.exports, caller.brandId, query), toWire),
-  },
+  ...answersOf(applications, ApplicationOfCampaign, toWire),
 });
 
 const getApplicationById = operation({

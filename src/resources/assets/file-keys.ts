@@ -1,5 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context } from '../../api/context.ts';
+import { HOUR_MS } from '../../values/duration.ts';
 
 /** Where a new file lies in the storage: 256 × 256 folders, so that none is large. */
 export function newStorageKey(): string {
@@ -16,7 +17,6 @@ interface FileToken {
   form: FileForm;
 }
 
-const HOUR_MS = 3_600_000;
 const MAC_BYTES = 16;
 const TOKEN = /^(ast_\w{1,60})\.([ot])\.([0-9a-z]{1,10})\.([\w-]{22})$/;
 

@@ -1,7 +1,7 @@
 import type { Context } from '../../api/context.ts';
 import { inWork } from '../../api/work.ts';
 import { thumbnailOf } from '../../engines/images/thumbnail.ts';
-import { openQueue, openWorker, type QueueOptions } from '../../engines/redis/queue.ts';
+import { openQueue, openWorker, type RunOptions } from '../../engines/redis/queue.ts';
 import { queueMail } from '../../mail/queue.ts';
 import { ApiError } from '../../values/errors.ts';
 import {
@@ -59,7 +59,7 @@ export interface Thumbnails {
   close(): Promise<void>;
 }
 
-export function startThumbnails(context: Context, redisUrl: string, options: QueueOptions = {}): Thumbnails {
+export function startThumbnails(context: Context, redisUrl: string, options: RunOptions = {}): Thumbnails {
   const queue = openQueue(redisUrl, QUEUE, options);
   const worker = openWorker(redisUrl, QUEUE, (id) => makeThumbnail(context, id), {
     ...options,

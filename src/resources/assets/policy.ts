@@ -1,9 +1,8 @@
 import type { UsageTerms } from '../../engines/postgres/asset-tables.ts';
-
-const DAY_MS = 86_400_000;
+import { DAY_MS } from '../../values/duration.ts';
 
 /** How many days before the end of its rights a brand is notified of an asset. */
-export const NOTICE_DAYS = [14, 3, 0] as const;
+const NOTICE_DAYS = [14, 3, 0] as const;
 /** An asset whose rights end within these days is expiring. */
 export const EXPIRING_DAYS = 14;
 
@@ -50,6 +49,8 @@ export function mayUse(
   channel: string | undefined,
 ): RightsAnswer {
   if (until && on >= until) return { allowed: false, reason: 'expired', until };
+  const begins = rights?.starts_on;
+  if (begins && on < new Date(begins)) return { allowed: false, reason: 'not_begun', until };
   const channels = rights?.channels ?? [];
   if (channel !== undefined && channels.length > 0 && !includes(channels, channel)) {
     return { allowed: false, reason: 'channel_not_included', until };

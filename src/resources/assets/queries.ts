@@ -5,6 +5,7 @@ import { inBatches } from '../../engines/postgres/batches.ts';
 import type { Db, Exports } from '../../engines/postgres/open.ts';
 import { type Cut, cutTo, inOrder, inWindow, type Order } from '../../engines/postgres/window.ts';
 import { notFound } from '../../values/errors.ts';
+import { isOfCreator } from '../creators/filter-queries.ts';
 import { daysAfter, EXPIRING_DAYS } from './policy.ts';
 
 export interface AssetWhere extends ListWindow {
@@ -28,9 +29,6 @@ function inRights(rights: NonNullable<AssetWhere['rights']>, now: Date) {
   return sql<boolean>`(${end} > ${now} and ${end} <= ${daysAfter(now, EXPIRING_DAYS)})`;
 }
 
-const ofCreator = (brandId: string, email: string) =>
-  sql<boolean>`assets.creator_id in (select id from creators where brand_id = ${brandId} and lower(email) = ${email.toLowerCase()})`;
-
 function matching(db: Db, brandId: string, where: AssetWhere) {
   const { folder_id, type, search, tag, campaign_id, creator_email, rights, now } = where;
   let query = db
@@ -44,7 +42,7 @@ function matching(db: Db, brandId: string, where: AssetWhere) {
   if (search !== undefined) query = query.where('assets.name', 'ilike', `%${escaped(search)}%`);
   if (tag !== undefined) query = query.where(sql<boolean>`${tag} = any(assets.tags)`);
   if (campaign_id !== undefined) query = query.where('assets.campaignId', '=', campaign_id);
-  if (creator_email !== undefined) query = query.where(ofCreator(brandId, creator_email));
+  query = query.where(isOfCreator('assets.creatorId', brandId, creator_email));
   if (rights !== undefined) query = query.where(inRights(rights, now));
   return query;
 }

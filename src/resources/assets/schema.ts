@@ -13,6 +13,12 @@ export const UsageTerms = z
     territory: z.string().trim().min(1).max(200).nullable().default(null),
     days: z.number().int().min(1).max(36_500).nullable().default(null).describe('Null: for good.'),
     starts: z.enum(['signed', 'posted', 'fixed']).nullable().default(null).describe('What the days count from.'),
+    starts_on: z.iso
+      .date({ error: 'must be a date such as 2027-01-31' })
+      .nullable()
+      .default(null)
+      .describe('The day before which it may not be used, where `starts` is `fixed`.')
+      .meta({ example: '2027-01-31' }),
   })
   .meta({ id: 'UsageTerms' });
 

@@ -1,10 +1,11 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import type { ListWindow, Page } from '../../api/page.ts';
-import { inBatches } from '../../engines/postgres/batches.ts';
-import type { Db, Exports } from '../../engines/postgres/open.ts';
-import { type Cut, cutTo, inWindow } from '../../engines/postgres/window.ts';
+import type { ListWindow } from '../../api/page.ts';
+import { given } from '../../api/patch.ts';
+import { listing } from '../../engines/postgres/listing.ts';
+import type { Db } from '../../engines/postgres/open.ts';
+import { lockOwn } from '../../engines/postgres/own.ts';
 import type { BriefRecipientsTable, BriefStatus, BriefsTable } from '../../engines/postgres/work-tables.ts';
-import { notFound } from '../../values/errors.ts';
+import { isOfCreator } from '../creators/filter-queries.ts';
 
 export type BriefRow = Selectable<BriefsTable>;
 export type RecipientRow = Selectable<BriefRecipientsTable>;
@@ -15,49 +16,27 @@ export interface BriefWhere extends ListWindow {
   status?: BriefStatus | undefined;
 }
 
-const withCreator = (db: Db, brandId: string) =>
+const withCreator = (db: Db) =>
   db
     .selectFrom('briefs')
     .leftJoin('creators', 'creators.id', 'briefs.creatorId')
     .selectAll('briefs')
-    .select(['creators.email as creatorEmail', 'creators.name as creatorName'])
-    .where('briefs.brandId', '=', brandId);
+    .select(['creators.email as creatorEmail', 'creators.name as creatorName']);
 
 export type BriefFacts = Awaited<ReturnType<typeof getBrief>>;
 
-function matching(db: Db, brandId: string, where: BriefWhere) {
-  const { campaign_id, creator_email, status } = where;
-  let query = withCreator(db, brandId).where(inWindow('briefs.createdAt', where));
-  if (campaign_id !== undefined) query = query.where('briefs.campaignId', '=', campaign_id);
-  if (creator_email !== undefined) query = query.where(sql`lower(creators.email)`, '=', creator_email.toLowerCase());
-  if (status !== undefined) query = query.where('briefs.status', '=', status);
-  return query;
-}
-
-async function selectBriefs(db: Db, brandId: string, where: BriefWhere, cut: Cut) {
-  const order = { time: 'briefs.createdAt', id: 'briefs.id', sort: where.sort };
-  return await cutTo(matching(db, brandId, where), order, cut).execute();
-}
-
-export async function listBriefs(db: Db, brandId: string, where: BriefWhere, page: Page) {
-  const { total } = await matching(db, brandId, where)
-    .clearSelect()
-    .select(({ fn }) => fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow();
-  return { rows: await selectBriefs(db, brandId, where, page), total };
-}
-
-export function eachBrief(exports: Exports, brandId: string, where: BriefWhere) {
-  return inBatches<BriefFacts>(exports, brandId, (trx, last, limit) =>
-    selectBriefs(trx, brandId, where, { limit, after: last && { at: last.createdAt, id: last.id } }),
-  );
-}
-
-export async function getBrief(db: Db, brandId: string, id: string) {
-  const row = await withCreator(db, brandId).where('briefs.id', '=', id).executeTakeFirst();
-  if (!row) throw notFound('brief');
-  return row;
-}
+export const briefs = listing({
+  noun: 'brief',
+  table: 'briefs',
+  time: 'createdAt',
+  matching: (db, brandId, { campaign_id, creator_email, status }: BriefWhere) =>
+    db
+      .selectFrom('briefs')
+      .where((eb) => eb.and(given({ status, campaignId: campaign_id })))
+      .where(isOfCreator('briefs.creatorId', brandId, creator_email)),
+  rows: withCreator,
+});
+export const { get: getBrief } = briefs;
 
 /** As one of those who were sent it sees it. By its id alone: who has its page's link needs no brand. */
 export async function findBriefOfLink(db: Db, id: string, creatorId: string) {
@@ -83,18 +62,8 @@ export async function findBriefOfLink(db: Db, id: string, creatorId: string) {
 }
 export type BriefOfLink = NonNullable<Awaited<ReturnType<typeof findBriefOfLink>>>;
 
-/** The row, locked until the transaction ends. */
-export async function lockBrief(db: Db, brandId: string, id: string): Promise<BriefRow> {
-  const row = await db
-    .selectFrom('briefs')
-    .selectAll()
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .forUpdate()
-    .executeTakeFirst();
-  if (!row) throw notFound('brief');
-  return row;
-}
+export const lockBrief = (db: Db, brandId: string, id: string): Promise<BriefRow> =>
+  lockOwn(db.selectFrom('briefs').selectAll(), 'brief', brandId, id);
 
 export async function insertBrief(db: Db, row: Insertable<BriefsTable>): Promise<BriefRow> {
   return await db.insertInto('briefs').values(row).returningAll().executeTakeFirstOrThrow();

@@ -1,9 +1,8 @@
 import { z } from 'zod';
+import { answersOf } from '../../api/list.ts';
 import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
-import { pageOf, paginationOf } from '../../api/page.ts';
-import { eachAs } from '../../values/wire.ts';
 import { createBrief, duplicateBrief, patchBrief, removeBrief, sendBrief } from './actions.ts';
-import { eachBrief, listBriefs as findBriefs, getBrief, listRecipients } from './queries.ts';
+import { briefs, getBrief, listRecipients } from './queries.ts';
 import {
   Brief,
   BriefAct,
@@ -36,15 +35,7 @@ const listBriefs = operation({
   body: nothing,
   response: BriefList,
   hints: reading,
-  handler: async ({ postgres }, { caller, query }) => {
-    const page = pageOf(query);
-    const { rows, total } = await findBriefs(postgres.db, caller.brandId, query, page);
-    return { data: rows.map(briefOf), pagination: paginationOf(page, total) };
-  },
-  csv: {
-    item: Brief,
-    rows: ({ postgres }, { caller, query }) => eachAs(eachBrief(postgres.exports, caller.brandId, query), briefOf),
-  },
+  ...answersOf(briefs, Brief, briefOf),
 });
 
 const getBriefById = operation({

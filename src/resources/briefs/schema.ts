@@ -8,7 +8,7 @@ import { DueDate } from '../deliverables/terms-schema.ts';
 import type { BriefFacts, RecipientRow } from './queries.ts';
 
 const STATUSES = ['draft', 'sent', 'in_progress', 'completed'] as const;
-export const MAX_RECIPIENTS = 100;
+const MAX_RECIPIENTS = 100;
 
 /** What a brand asks for, as lists show it. */
 export const Brief = z

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { answersOf } from '../../api/list.ts';
 import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
-import { pageOf, paginationOf } from '../../api/page.ts';
 import { compensationLabel, compensationOf } from '../../values/compensation.ts';
-import { eachAs, toWire } from '../../values/wire.ts';
+import { toWire } from '../../values/wire.ts';
 import { createCampaign, patchCampaign } from './actions.ts';
-import { type CampaignRow, eachCampaign, listCampaigns as findCampaigns, getCampaign } from './queries.ts';
+import { type CampaignRow, campaigns, getCampaign } from './queries.ts';
 import {
   Campaign,
   CampaignCreate,
@@ -36,16 +36,7 @@ const listCampaigns = operation({
   body: nothing,
   response: CampaignList,
   hints: { readOnly: true, idempotent: true, destructive: false },
-  handler: async ({ postgres }, { caller, query }) => {
-    const page = pageOf(query);
-    const { rows, total } = await findCampaigns(postgres.db, caller.brandId, query, page);
-    return { data: rows.map((row) => campaignOf(row)), pagination: paginationOf(page, total) };
-  },
-  csv: {
-    item: Campaign,
-    rows: ({ postgres }, { caller, query }) =>
-      eachAs(eachCampaign(postgres.exports, caller.brandId, query), campaignOf),
-  },
+  ...answersOf(campaigns, Campaign, campaignOf),
 });
 
 const getCampaignById = operation({

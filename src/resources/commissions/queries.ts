@@ -5,6 +5,8 @@ import { inBatches } from '../../engines/postgres/batches.ts';
 import type { Db, Exports } from '../../engines/postgres/open.ts';
 import { type Cut, cutTo, inOrder, inWindow, type Order } from '../../engines/postgres/window.ts';
 import { notFound } from '../../values/errors.ts';
+import { isOfCreator } from '../creators/filter-queries.ts';
+import { shownName } from '../links/queries.ts';
 
 export type CommissionRow = Selectable<CommissionsTable>;
 
@@ -31,7 +33,7 @@ const withFacts = (db: Db, brandId: string) =>
       'integrations.storefrontUrl',
       'orders.customerEmail',
       'creators.email as creatorEmail',
-      sql<string | null>`coalesce(links.creator_name, creators.name)`.as('creatorName'),
+      shownName,
     ])
     .where('commissions.brandId', '=', brandId);
 
@@ -47,13 +49,7 @@ function matching(db: Db, brandId: string, where: CommissionWhere) {
   if (campaign_id !== undefined) query = query.where('commissions.campaignId', '=', campaign_id);
   if (link_id !== undefined) query = query.where('commissions.linkId', '=', link_id);
   if (type !== undefined) query = query.where('commissions.orderId', type === 'manual' ? 'is' : 'is not', null);
-  if (creator_email === undefined) return query;
-  const creators = db
-    .selectFrom('creators')
-    .select('creators.id')
-    .where('creators.brandId', '=', brandId)
-    .where(sql`lower(creators.email)`, '=', creator_email.toLowerCase());
-  return query.where('commissions.creatorId', 'in', creators);
+  return query.where(isOfCreator('commissions.creatorId', brandId, creator_email));
 }
 
 const orderOf = ({ sort }: CommissionWhere): Order => ({ time: 'commissions.createdAt', id: 'commissions.id', sort });

@@ -3,7 +3,7 @@ import { ListQuery, listOf, timestamp } from '../../api/page.ts';
 import { fromMinor, fromPpm } from '../../values/money.ts';
 import { toWire } from '../../values/wire.ts';
 
-export const CommissionStatus = z.enum(['pending', 'approved', 'rejected', 'paid']);
+const CommissionStatus = z.enum(['pending', 'approved', 'rejected', 'paid']);
 
 export const FraudFlag = z
   .object({

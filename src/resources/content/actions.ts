@@ -62,13 +62,14 @@ export async function trackContent(work: Work, input: ContentCreate): Promise<Co
   return row;
 }
 
-/** Asks for a reading, unless one is under way or came less than an hour ago. */
+/** Asks for a reading, unless one is under way or was asked for less than an hour ago. */
 export async function requestRefresh(work: Work, id: string): Promise<ContentRow> {
   const { db, now, brandId } = work;
   const old = await findLockedContent(db, brandId, id);
   if (!old) throw notFound('tracked content');
   if (old.status === 'refreshing' || refreshAvailableAt(old.refreshRequestedAt, now) !== null) return old;
-  await updateContent(db, brandId, id, { status: 'refreshing', refreshRequestedAt: now, nextRefreshAt: null });
+  const begun = { status: 'refreshing', refreshRequestedAt: now, refreshBeganAt: now, nextRefreshAt: null } as const;
+  await updateContent(db, brandId, id, begun);
   const row = await getContent(db, brandId, id);
   work.audit({ resourceId: id, old, new: row });
   return row;

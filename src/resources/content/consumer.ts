@@ -8,6 +8,8 @@ import { findDeliverable } from '../deliverables/queries.ts';
 import { trackContent } from './actions.ts';
 
 const Approved = z.object({ id: z.string() });
+/** An approval, and the wish to follow what was approved before. */
+const ASKING: ReadonlySet<string> = new Set(['deliverable.approved', 'deliverable.track_requested']);
 
 /** The post is followed; one that cannot be is not, and one that is followed already stays as it is. */
 async function track({ clock, log }: Pick<Context, 'clock' | 'log'>, db: Db, { brandId, data }: OutboxEvent) {
@@ -24,10 +26,10 @@ async function track({ clock, log }: Pick<Context, 'clock' | 'log'>, db: Db, { b
   }
 }
 
-/** Follows the posts of approved deliverables, where the approval asked for it. */
+/** Follows the posts of approved deliverables, where it was asked for. */
 export const approvedTracking = (context: Pick<Context, 'clock' | 'log'>): Consumer => ({
   name: 'content',
   deliver: async (events, db) => {
-    for (const event of events) if (event.event === 'deliverable.approved') await track(context, db, event);
+    for (const event of events) if (ASKING.has(event.event)) await track(context, db, event);
   },
 });

@@ -9,7 +9,7 @@ export interface DuePost {
 export async function claimDuePosts(db: Db, now: Date, limit: number): Promise<DuePost[]> {
   return await db
     .updateTable('content')
-    .set({ status: 'refreshing', refreshRequestedAt: now, nextRefreshAt: null })
+    .set({ status: 'refreshing', refreshBeganAt: now, nextRefreshAt: null })
     .where('id', 'in', (eb) =>
       eb
         .selectFrom('content')
@@ -33,18 +33,18 @@ export async function listRefreshing(db: Db, limit: number): Promise<DuePost[]> 
     .select(['id', 'brandId'])
     .where('status', '=', 'refreshing')
     .where('deletedAt', 'is', null)
-    .orderBy('refreshRequestedAt')
+    .orderBy('refreshBeganAt')
     .limit(limit)
     .execute();
 }
 
-/** Ends what was asked for before `before` and never came to its end; it is read again at `again`. */
+/** Ends what began before `before` and never came to its end; it is read again at `again`. */
 export async function endInterrupted(db: Db, before: Date, again: Date): Promise<void> {
   await db
     .updateTable('content')
     .set({ status: 'tracking', refreshError: 'interrupted', nextRefreshAt: again })
     .where('status', '=', 'refreshing')
-    .where('refreshRequestedAt', '<', before)
+    .where('refreshBeganAt', '<', before)
     .execute();
 }
 

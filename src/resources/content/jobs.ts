@@ -1,6 +1,6 @@
 import type { Context } from '../../api/context.ts';
 import { inWork } from '../../api/work.ts';
-import { type JobQueue, type JobWorker, openQueue, openWorker } from '../../engines/redis/queue.ts';
+import { type JobQueue, type JobWorker, openQueue, openWorker, type RunOptions } from '../../engines/redis/queue.ts';
 import { endRefresh } from './actions.ts';
 import { claimDuePosts, endInterrupted, findPost, listRefreshing } from './due-queries.ts';
 import { readPost } from './provider.ts';
@@ -23,7 +23,7 @@ async function read(context: Context, post: { platform: string; url: string }) {
 }
 
 /** Reads one post that is being refreshed. A second run finds it refreshed, and does nothing. */
-export async function refreshPost(context: Context, id: string): Promise<void> {
+async function refreshPost(context: Context, id: string): Promise<void> {
   const { postgres, clock } = context;
   const post = await findPost(postgres.db, id);
   if (post?.status !== 'refreshing') return;
@@ -33,7 +33,7 @@ export async function refreshPost(context: Context, id: string): Promise<void> {
 }
 
 /** Marks what is due, ends what was lost, and makes a job of every post that is being refreshed. */
-export async function sweepRefreshes({ postgres, clock }: Context, queue: JobQueue): Promise<void> {
+async function sweepRefreshes({ postgres, clock }: Context, queue: JobQueue): Promise<void> {
   const now = clock.now();
   const [lostBefore, again] = [now.getTime() - LOST_AFTER_MS, now.getTime() + AGAIN_AFTER_MS];
   await endInterrupted(postgres.db, new Date(lostBefore), new Date(again));
@@ -46,9 +46,10 @@ export interface ContentRefreshes {
   close(): Promise<void>;
 }
 
-export function startContentRefreshes(context: Context, redisUrl: string): ContentRefreshes {
-  const queue = openQueue(redisUrl, QUEUE);
+export function startContentRefreshes(context: Context, redisUrl: string, options: RunOptions = {}): ContentRefreshes {
+  const queue = openQueue(redisUrl, QUEUE, options);
   const worker: JobWorker = openWorker(redisUrl, QUEUE, (id) => refreshPost(context, id), {
+    ...options,
     lostAfterMs: context.config.workerLostAfterMs,
     onError: (error) => context.failures.failed('refreshing a post', error),
   });

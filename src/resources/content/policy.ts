@@ -1,8 +1,7 @@
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+import { DAY_MS, HOUR_MS } from '../../values/duration.ts';
 
-/** A refresh within this time of the one before does nothing. */
-export const COOL_DOWN_MS = HOUR_MS;
+/** A request within this time of the one before does nothing; what is read by itself is no request. */
+const COOL_DOWN_MS = HOUR_MS;
 
 /** From when a refresh does something; null: at any time. */
 export function refreshAvailableAt(requestedAt: Date | null, now: Date): Date | null {

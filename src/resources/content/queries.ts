@@ -5,6 +5,7 @@ import type { ContentMetricsTable, ContentTable } from '../../engines/postgres/c
 import type { Db, Exports } from '../../engines/postgres/open.ts';
 import { type Cut, cutTo, inOrder, inWindow } from '../../engines/postgres/window.ts';
 import { notFound } from '../../values/errors.ts';
+import { isOfCreator } from '../creators/filter-queries.ts';
 import type { ContentFilter } from './schema.ts';
 
 const withCreator = (db: Db, brandId: string) =>
@@ -31,16 +32,7 @@ function matching(db: Db, brandId: string, { creator_email, platform, campaign_i
     .where(inWindow('content.trackedAt', window));
   if (platform !== undefined) query = query.where('content.platform', '=', platform);
   if (campaign_id !== undefined) query = query.where('content.campaignId', '=', campaign_id);
-  if (creator_email !== undefined) {
-    query = query.where('content.creatorId', 'in', (eb) =>
-      eb
-        .selectFrom('creators')
-        .select('id')
-        .where('brandId', '=', brandId)
-        .where(sql`lower(email)`, '=', creator_email.toLowerCase()),
-    );
-  }
-  return query;
+  return query.where(isOfCreator('content.creatorId', brandId, creator_email));
 }
 
 async function selectContent(db: Db, brandId: string, where: ContentWhere, cut: Cut) {

@@ -93,7 +93,7 @@ const refreshContentOperation = change({
   tag,
   summary: 'Read the figures of a post now',
   description:
-    'The reading comes a moment later, as the event content.refreshed. Within an hour of the last one nothing changes, ' +
+    'The reading comes a moment later, as the event content.refreshed. Within an hour of the last request nothing changes, ' +
     'and the answer says `tracking` and from when it would.',
   callers: ['brand'],
   params: byId,

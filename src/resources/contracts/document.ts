@@ -7,7 +7,7 @@ import { ContractTerms } from '../deliverables/terms-schema.ts';
 import type { ContractFacts } from './queries.ts';
 
 /** What is signed: everything that binds, as of the first sending. Later shapes get another `version`. */
-export const SignedText = z.object({
+const SignedText = z.object({
   version: z.literal(1),
   contract_id: z.string(),
   title: z.string(),

@@ -15,7 +15,7 @@ interface Standing {
 }
 
 /** As it is at a moment: what has come to its end is expired, also where the job that writes so has not come by yet. */
-export function statusAt({ status, expiresAt }: Standing, now: Date): ContractStatus {
+function statusAt({ status, expiresAt }: Standing, now: Date): ContractStatus {
   const isOpen = status === 'draft' || status === 'sent';
   return isOpen && expiresAt !== null && expiresAt <= now ? 'expired' : status;
 }

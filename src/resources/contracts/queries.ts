@@ -1,10 +1,12 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { ListWindow, Page } from '../../api/page.ts';
 import { inBatches } from '../../engines/postgres/batches.ts';
 import type { Db, Exports } from '../../engines/postgres/open.ts';
+import { lockOwn } from '../../engines/postgres/own.ts';
 import { type Cut, cutTo, inWindow } from '../../engines/postgres/window.ts';
 import type { ContractItemsTable, ContractStatus, ContractsTable } from '../../engines/postgres/work-tables.ts';
 import { notFound } from '../../values/errors.ts';
+import { isOfCreator } from '../creators/filter-queries.ts';
 
 export type ContractRow = Selectable<ContractsTable>;
 export type ItemRow = Pick<Selectable<ContractItemsTable>, 'type' | 'platform' | 'quantity' | 'dueDate'>;
@@ -29,8 +31,9 @@ export type ContractFacts = Row & { items: ItemRow[] };
 
 function matching(db: Db, brandId: string, where: ContractWhere) {
   const { creator_email, campaign_id, status } = where;
-  let query = withCreator(db, brandId).where(inWindow('contracts.createdAt', where));
-  if (creator_email !== undefined) query = query.where(sql`lower(creators.email)`, '=', creator_email.toLowerCase());
+  let query = withCreator(db, brandId)
+    .where(inWindow('contracts.createdAt', where))
+    .where(isOfCreator('contracts.creatorId', brandId, creator_email));
   if (campaign_id !== undefined) query = query.where('contracts.campaignId', '=', campaign_id);
   if (status !== undefined) query = query.where('contracts.status', '=', status);
   return query;
@@ -72,7 +75,7 @@ export function eachContract(exports: Exports, brandId: string, where: ContractW
   );
 }
 
-export async function findContract(db: Db, brandId: string, id: string): Promise<ContractFacts | undefined> {
+async function findContract(db: Db, brandId: string, id: string): Promise<ContractFacts | undefined> {
   const rows = await withCreator(db, brandId).where('contracts.id', '=', id).execute();
   return (await withItems(db, brandId, rows))[0];
 }
@@ -94,18 +97,8 @@ export async function findContractOfLink(db: Db, id: string, version: number): P
   return row && (await findContract(db, row.brandId, id));
 }
 
-/** The row, locked until the transaction ends. */
-export async function lockContract(db: Db, brandId: string, id: string): Promise<ContractRow> {
-  const row = await db
-    .selectFrom('contracts')
-    .selectAll()
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .forUpdate()
-    .executeTakeFirst();
-  if (!row) throw notFound('contract');
-  return row;
-}
+export const lockContract = (db: Db, brandId: string, id: string): Promise<ContractRow> =>
+  lockOwn(db.selectFrom('contracts').selectAll(), 'contract', brandId, id);
 
 export async function insertContract(db: Db, row: Insertable<ContractsTable>): Promise<void> {
   await db.insertInto('contracts').values(row).execute();

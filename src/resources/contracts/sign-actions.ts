@@ -12,7 +12,7 @@ export interface Signature {
 }
 
 /** Sealed for one contract: who dumps the table reads neither, nor can move them to another. */
-export const evidenceContext = (contractId: string) => `contract ${contractId}`;
+const evidenceContext = (contractId: string) => `contract ${contractId}`;
 
 /**
  * The creator signs what was sent. Undefined when it cannot be signed any more: somebody was first, or its time is over.

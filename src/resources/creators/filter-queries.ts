@@ -12,6 +12,13 @@ export const patternOf = (text: string): string => `%${text.replace(/[\\%_]/g, '
 
 const ANYBODY = sql<boolean>`true`;
 
+/** Whether a row's creator has this e-mail address, in any case; without an address, any creator. */
+export function isOfCreator(column: string, brandId: string, email: string | undefined) {
+  if (email === undefined) return ANYBODY;
+  return sql<boolean>`${sql.ref(column)} in (
+    select id from creators where brand_id = ${brandId} and lower(email) = lower(${email}))`;
+}
+
 /** Whether anything is asked of the person at all. */
 export const isRequested = ({ search, creator_email, handle, tag }: PersonWhere): boolean =>
   [search, creator_email, handle, tag].some((one) => one !== undefined);

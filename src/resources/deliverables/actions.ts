@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { given } from '../../api/patch.ts';
 import type { Work } from '../../api/work.ts';
 import type { EventName } from '../../outbox/events.ts';
@@ -25,7 +26,7 @@ import {
 import { type DeliverableCreate, type DeliverablePatch, deliverableOf } from './schema.ts';
 
 type StoredFile = Parameters<typeof createAsset>[1];
-type DeliverableEvent = Extract<EventName, `deliverable.${string}`>;
+type DeliverableEvent = Exclude<Extract<EventName, `deliverable.${string}`>, 'deliverable.track_requested'>;
 
 /** What creators write is theirs: the audit log says that it changed, not what it says. */
 const auditedOf = ({ caption: _caption, declinedReason: _reason, ...row }: DeliverableRow) => row;
@@ -122,17 +123,23 @@ export async function patchDeliverable(work: Work, id: string, patch: Deliverabl
   const moved = status !== undefined && status !== old.status ? status : undefined;
   const refusal = moved && refusalOf('brand', old.status, moved);
   if (refusal) throw refusal;
-  const row = await updateDeliverable(db, brandId, id, {
+  const change = {
     ...given({ status: moved, dueDate, track }),
     // A review without a word leaves none of an earlier one standing.
     ...(moved === 'approved' || moved === 'revision_requested' ? { feedback: feedback ?? null } : given({ feedback })),
     ...(moved === 'approved' ? { approvedAt: now } : {}),
-    updatedAt: now,
-  });
+  };
+  if (isDeepStrictEqual({ ...old, ...change }, old)) return await getDeliverable(db, brandId, id);
+  const row = await updateDeliverable(db, brandId, id, { ...change, updatedAt: now });
   if (row.feedback !== old.feedback) await updateFeedback(db, brandId, row, row.feedback);
   if (moved) return await announceByMail(work, EVENT_OF[moved], old, row);
   audit(work, old, row);
-  return await getDeliverable(db, brandId, id);
+  const facts = await getDeliverable(db, brandId, id);
+  // Approved before: what follows posts hears of it by this alone.
+  if (row.track && !old.track && row.status === 'approved') {
+    work.emit('deliverable.track_requested', deliverableOf(facts));
+  }
+  return facts;
 }
 
 /** What ends with its contract, by expiry or because the brand voided it. The contract's own mail says so. */

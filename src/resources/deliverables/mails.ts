@@ -2,6 +2,7 @@ import type { Work } from '../../api/work.ts';
 import { queueMail } from '../../mail/queue.ts';
 import type { EventName } from '../../outbox/events.ts';
 import { getBrand } from '../brands/queries.ts';
+import { displayNameOf } from '../creators/policy.ts';
 import { isKnownToCreator } from './policy.ts';
 import type { DeliverableFacts } from './queries.ts';
 import { deliverableOf } from './schema.ts';
@@ -39,11 +40,11 @@ async function mailCreator(work: Work, move: Move, row: DeliverableFacts): Promi
 }
 
 async function mailBrand(work: Work, move: Move, row: DeliverableFacts): Promise<void> {
-  const { id, creatorEmail, creatorName, version, type, contentUrl, declinedReason } = row;
+  const { id, version, type, contentUrl, declinedReason } = row;
   const { contactEmail } = await getBrand(work.db, work.brandId);
   if (contactEmail === null) return;
   const about = { to: contactEmail, subjectRow: `${id}:${version}` };
-  const from = { name: type, creator: creatorName ?? creatorEmail ?? 'A creator' };
+  const from = { name: type, creator: displayNameOf(row) };
   if (move === 'deliverable.submitted') {
     const params = { ...from, version, is_late: deliverableOf(row).is_late, content_url: contentUrl };
     await queueMail(work, { kind: 'deliverable_submitted', ...about, params });

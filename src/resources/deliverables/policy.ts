@@ -65,7 +65,8 @@ export function assetRightsOf(agreed: AgreedRights | undefined) {
   if (!agreed) return {};
   const { usageRights, signedAt } = agreed;
   if (agreed.terms === null) return { usageRights };
-  const { starts_on, ...rights } = ContractTerms.parse(agreed.terms);
+  const rights = ContractTerms.parse(agreed.terms);
+  const { starts_on } = rights;
   const isFixed = rights.days !== null && starts_on !== null;
   const rightsExpiresAt = isFixed
     ? daysAfter(new Date(starts_on), rights.days ?? 0)

@@ -1,14 +1,15 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import type { ListWindow, Page } from '../../api/page.ts';
-import { inBatches } from '../../engines/postgres/batches.ts';
-import type { Db, Exports } from '../../engines/postgres/open.ts';
-import { type Cut, cutTo, inWindow } from '../../engines/postgres/window.ts';
+import type { Insertable, Selectable, Updateable } from 'kysely';
+import type { ListWindow } from '../../api/page.ts';
+import { given } from '../../api/patch.ts';
+import { listing } from '../../engines/postgres/listing.ts';
+import type { Db } from '../../engines/postgres/open.ts';
+import { lockOwn } from '../../engines/postgres/own.ts';
 import type {
   DeliverableStatus,
   DeliverableSubmissionsTable,
   DeliverablesTable,
 } from '../../engines/postgres/work-tables.ts';
-import { notFound } from '../../values/errors.ts';
+import { isOfCreator } from '../creators/filter-queries.ts';
 
 export type DeliverableRow = Selectable<DeliverablesTable>;
 export type SubmissionRow = Selectable<DeliverableSubmissionsTable>;
@@ -32,49 +33,23 @@ const withCreator = (db: Db, brandId: string) =>
 
 export type DeliverableFacts = Awaited<ReturnType<typeof getDeliverable>>;
 
-function matching(db: Db, brandId: string, where: DeliverableWhere) {
-  const { campaign_id, contract_id, creator_email, status } = where;
-  let query = withCreator(db, brandId).where(inWindow('deliverables.createdAt', where));
-  if (campaign_id !== undefined) query = query.where('deliverables.campaignId', '=', campaign_id);
-  if (contract_id !== undefined) query = query.where('deliverables.contractId', '=', contract_id);
-  if (creator_email !== undefined) query = query.where(sql`lower(creators.email)`, '=', creator_email.toLowerCase());
-  if (status !== undefined) query = query.where('deliverables.status', '=', status);
-  return query;
-}
-
-async function selectDeliverables(db: Db, brandId: string, where: DeliverableWhere, cut: Cut) {
-  const order = { time: 'deliverables.createdAt', id: 'deliverables.id', sort: where.sort };
-  return await cutTo(matching(db, brandId, where), order, cut).execute();
-}
-
-export async function listDeliverables(db: Db, brandId: string, where: DeliverableWhere, page: Page) {
-  const { total } = await matching(db, brandId, where)
-    .clearSelect()
-    .select(({ fn }) => fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow();
-  return { rows: await selectDeliverables(db, brandId, where, page), total };
-}
-
-export function eachDeliverable(exports: Exports, brandId: string, where: DeliverableWhere) {
-  return inBatches<DeliverableFacts>(exports, brandId, (trx, last, limit) =>
-    selectDeliverables(trx, brandId, where, { limit, after: last && { at: last.createdAt, id: last.id } }),
-  );
-}
-
-export async function findDeliverable(db: Db, brandId: string, id: string) {
-  return await withCreator(db, brandId).where('deliverables.id', '=', id).executeTakeFirst();
-}
+export const deliverables = listing({
+  noun: 'deliverable',
+  table: 'deliverables',
+  time: 'createdAt',
+  matching: (db, brandId, { campaign_id, contract_id, creator_email, status }: DeliverableWhere) =>
+    db
+      .selectFrom('deliverables')
+      .where((eb) => eb.and(given({ status, campaignId: campaign_id, contractId: contract_id })))
+      .where(isOfCreator('deliverables.creatorId', brandId, creator_email)),
+  rows: withCreator,
+});
+export const { get: getDeliverable, find: findDeliverable } = deliverables;
 
 /** By its id alone: who has its page's link needs no brand. */
 export async function findDeliverableOfLink(db: Db, id: string): Promise<DeliverableFacts | undefined> {
   const row = await db.selectFrom('deliverables').select('brandId').where('id', '=', id).executeTakeFirst();
   return row && (await findDeliverable(db, row.brandId, id));
-}
-
-export async function getDeliverable(db: Db, brandId: string, id: string) {
-  const row = await findDeliverable(db, brandId, id);
-  if (!row) throw notFound('deliverable');
-  return row;
 }
 
 /** What its contract says of the use of the work; undefined without a contract. */
@@ -96,18 +71,8 @@ export async function listOfContract(db: Db, brandId: string, contractId: string
     .execute();
 }
 
-/** The row, locked until the transaction ends. */
-export async function lockDeliverable(db: Db, brandId: string, id: string): Promise<DeliverableRow> {
-  const row = await db
-    .selectFrom('deliverables')
-    .selectAll()
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .forUpdate()
-    .executeTakeFirst();
-  if (!row) throw notFound('deliverable');
-  return row;
-}
+export const lockDeliverable = (db: Db, brandId: string, id: string): Promise<DeliverableRow> =>
+  lockOwn(db.selectFrom('deliverables').selectAll(), 'deliverable', brandId, id);
 
 /** Every version of what was handed in for these, newest first. */
 export async function listSubmissions(db: Db, brandId: string, ids: readonly string[]): Promise<SubmissionRow[]> {

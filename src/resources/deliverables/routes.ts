@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { answersOf } from '../../api/list.ts';
 import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
-import { pageOf, paginationOf } from '../../api/page.ts';
-import { eachAs, toWire } from '../../values/wire.ts';
+import { toWire } from '../../values/wire.ts';
 import { createDeliverable, patchDeliverable } from './actions.ts';
-import { eachDeliverable, listDeliverables as findDeliverables, getDeliverable, listSubmissions } from './queries.ts';
+import { deliverables, getDeliverable, listSubmissions } from './queries.ts';
 import {
   Deliverable,
   DeliverableCreate,
@@ -32,16 +32,7 @@ const listDeliverables = operation({
   body: nothing,
   response: DeliverableList,
   hints: { readOnly: true, idempotent: true, destructive: false },
-  handler: async ({ postgres }, { caller, query }) => {
-    const page = pageOf(query);
-    const { rows, total } = await findDeliverables(postgres.db, caller.brandId, query, page);
-    return { data: rows.map(deliverableOf), pagination: paginationOf(page, total) };
-  },
-  csv: {
-    item: Deliverable,
-    rows: ({ postgres }, { caller, query }) =>
-      eachAs(eachDeliverable(postgres.exports, caller.brandId, query), deliverableOf),
-  },
+  ...answersOf(deliverables, Deliverable, deliverableOf),
 });
 
 const getDeliverableById = operation({

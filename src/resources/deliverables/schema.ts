@@ -89,9 +89,7 @@ export const DeliverablePatch = z
     track: z
       .boolean()
       .optional()
-      .describe(
-        'Follow the post at `content_url` from its approval on, as `POST /v1/content` does; said before it or with it.',
-      ),
+      .describe('Follow the post at `content_url` from its approval on, as `POST /v1/content` does.'),
   })
   .meta({ id: 'DeliverablePatch' });
 export type DeliverablePatch = z.output<typeof DeliverablePatch>;

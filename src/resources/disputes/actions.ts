@@ -3,6 +3,7 @@ import type { Work } from '../../api/work.ts';
 import { queueMail } from '../../mail/queue.ts';
 import { ApiError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
+import { displayNameOf } from '../creators/policy.ts';
 import {
   type DisputeFacts,
   type DisputeRow,
@@ -42,7 +43,7 @@ export async function openDispute(work: Work, question: NewQuestion): Promise<bo
   const to = await findContactEmail(db, brandId);
   if (to === null) return true;
   const facts = await getDispute(db, brandId, row.id);
-  const creator = facts.creatorName ?? facts.creatorEmail ?? 'A creator';
+  const creator = displayNameOf(facts);
   const params = { dispute_id: row.id, creator, line: nameOf(facts), message: row.message };
   await queueMail(work, { kind: 'dispute_opened', to, subjectRow: row.id, params });
   return true;

@@ -1,10 +1,11 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import type { ListWindow, Page } from '../../api/page.ts';
-import { inBatches } from '../../engines/postgres/batches.ts';
+import type { Insertable, Selectable, Updateable } from 'kysely';
+import type { ListWindow } from '../../api/page.ts';
+import { given } from '../../api/patch.ts';
 import type { DisputesTable } from '../../engines/postgres/dispute-tables.ts';
-import type { Db, Exports } from '../../engines/postgres/open.ts';
-import { type Cut, cutTo, inWindow } from '../../engines/postgres/window.ts';
-import { notFound } from '../../values/errors.ts';
+import { listing } from '../../engines/postgres/listing.ts';
+import type { Db } from '../../engines/postgres/open.ts';
+import { lockOwn } from '../../engines/postgres/own.ts';
+import { isOfCreator } from '../creators/filter-queries.ts';
 
 export type DisputeRow = Selectable<DisputesTable>;
 
@@ -14,7 +15,7 @@ export interface DisputeWhere extends ListWindow {
   line_id?: string | undefined;
 }
 
-const withFacts = (db: Db, brandId: string) =>
+const withFacts = (db: Db) =>
   db
     .selectFrom('disputes')
     .innerJoin('creators', 'creators.id', 'disputes.creatorId')
@@ -23,57 +24,25 @@ const withFacts = (db: Db, brandId: string) =>
     )
     .leftJoin('orders', 'orders.id', 'commissions.orderId')
     .selectAll('disputes')
-    .select(['creators.email as creatorEmail', 'creators.name as creatorName', 'orders.orderId as storeOrderId'])
-    .where('disputes.brandId', '=', brandId);
+    .select(['creators.email as creatorEmail', 'creators.name as creatorName', 'orders.orderId as storeOrderId']);
 
 export type DisputeFacts = Awaited<ReturnType<typeof getDispute>>;
 
-function matching(db: Db, brandId: string, where: DisputeWhere) {
-  const { status, creator_email, line_id } = where;
-  let query = withFacts(db, brandId).where(inWindow('disputes.createdAt', where));
-  if (status !== undefined) query = query.where('disputes.status', '=', status);
-  if (line_id !== undefined) query = query.where('disputes.lineId', '=', line_id);
-  if (creator_email === undefined) return query;
-  return query.where(sql`lower(creators.email)`, '=', creator_email.toLowerCase());
-}
+export const disputes = listing({
+  noun: 'dispute',
+  table: 'disputes',
+  time: 'createdAt',
+  matching: (db, brandId, { status, creator_email, line_id }: DisputeWhere) =>
+    db
+      .selectFrom('disputes')
+      .where((eb) => eb.and(given({ status, lineId: line_id })))
+      .where(isOfCreator('disputes.creatorId', brandId, creator_email)),
+  rows: withFacts,
+});
+export const { get: getDispute } = disputes;
 
-async function selectDisputes(db: Db, brandId: string, where: DisputeWhere, cut: Cut) {
-  const order = { time: 'disputes.createdAt', id: 'disputes.id', sort: where.sort };
-  return await cutTo(matching(db, brandId, where), order, cut).execute();
-}
-
-export async function listDisputes(db: Db, brandId: string, where: DisputeWhere, page: Page) {
-  const { total } = await matching(db, brandId, where)
-    .clearSelect()
-    .select(({ fn }) => fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow();
-  return { rows: await selectDisputes(db, brandId, where, page), total };
-}
-
-export function eachDispute(exports: Exports, brandId: string, where: DisputeWhere) {
-  return inBatches<DisputeFacts>(exports, brandId, (trx, last, limit) =>
-    selectDisputes(trx, brandId, where, { limit, after: last && { at: last.createdAt, id: last.id } }),
-  );
-}
-
-export async function getDispute(db: Db, brandId: string, id: string) {
-  const row = await withFacts(db, brandId).where('disputes.id', '=', id).executeTakeFirst();
-  if (!row) throw notFound('dispute');
-  return row;
-}
-
-/** The row, locked until the transaction ends. */
-export async function lockDispute(db: Db, brandId: string, id: string): Promise<DisputeRow> {
-  const row = await db
-    .selectFrom('disputes')
-    .selectAll()
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .forUpdate()
-    .executeTakeFirst();
-  if (!row) throw notFound('dispute');
-  return row;
-}
+export const lockDispute = (db: Db, brandId: string, id: string): Promise<DisputeRow> =>
+  lockOwn(db.selectFrom('disputes').selectAll(), 'dispute', brandId, id);
 
 /** Everything that was asked on a statement, or on a payout's, the oldest first. */
 export async function listQuestions(db: Db, brandId: string, on: { statementId: string } | { payoutId: string }) {

@@ -1,9 +1,8 @@
 import { z } from 'zod';
+import { answersOf } from '../../api/list.ts';
 import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
-import { pageOf, paginationOf } from '../../api/page.ts';
-import { eachAs } from '../../values/wire.ts';
 import { patchDispute } from './actions.ts';
-import { eachDispute, listDisputes as findDisputes, getDispute } from './queries.ts';
+import { disputes, getDispute } from './queries.ts';
 import { Dispute, DisputeFilter, DisputeList, DisputePatch, disputeOf } from './schema.ts';
 
 const tag = 'Payouts';
@@ -23,15 +22,7 @@ const listDisputes = operation({
   body: nothing,
   response: DisputeList,
   hints: reading,
-  handler: async ({ postgres: { db } }, { caller, query }) => {
-    const page = pageOf(query);
-    const { rows, total } = await findDisputes(db, caller.brandId, query, page);
-    return { data: rows.map(disputeOf), pagination: paginationOf(page, total) };
-  },
-  csv: {
-    item: Dispute,
-    rows: ({ postgres }, { caller, query }) => eachAs(eachDispute(postgres.exports, caller.brandId, query), disputeOf),
-  },
+  ...answersOf(disputes, Dispute, disputeOf),
 });
 
 const getDisputeById = operation({

@@ -30,7 +30,7 @@ export const EventFilter = z.object({
 });
 export type EventFilter = z.output<typeof EventFilter>;
 
-export const FeedEvent = z
+const FeedEvent = z
   .object({
     id: z.string().describe('The same as `webhook-id` and `X-Service-Event-Id` of its deliveries.'),
     event: z.string(),

@@ -4,6 +4,7 @@ import type { IntegrationsTable, Provider } from '../../engines/postgres/attribu
 import { inBatches } from '../../engines/postgres/batches.ts';
 import type { Db, Exports } from '../../engines/postgres/open.ts';
 import { type Cut, cutTo, inWindow, type Order } from '../../engines/postgres/window.ts';
+import { DAY_MS, HOUR_MS } from '../../values/duration.ts';
 import { notFound, validationError } from '../../values/errors.ts';
 
 type StoredIntegration = Selectable<IntegrationsTable>;
@@ -24,9 +25,6 @@ const SHOWN = [
     'updatedAt',
   ] as const),
 ] as const;
-
-const DAY_MS = 24 * 60 * 60 * 1_000;
-const HOUR_MS = 60 * 60 * 1_000;
 
 /** With the deliveries refused within a day before `now`: they are counted by the hour, and the oldest hour counts whole. */
 function withFailures(db: Db, brandId: string, now: Date) {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ListQuery, listOf, timestamp } from '../../api/page.ts';
 import { besideOthers, type Unchecked } from '../../api/problems.ts';
+import { DAY_MS } from '../../values/duration.ts';
 import { WebAddress } from '../../values/web-address.ts';
 import { toWire } from '../../values/wire.ts';
 import type { ListedIntegration } from './queries.ts';
@@ -85,7 +86,7 @@ export const Integration = z
 export type Integration = z.infer<typeof Integration>;
 
 /** The base of a store's API, in one form. */
-export const StoreUrl = WebAddress.transform((text) => {
+const StoreUrl = WebAddress.transform((text) => {
   const { origin, pathname } = new URL(text);
   return `${origin}${pathname}`.replace(/\/+$/, '');
 });
@@ -125,7 +126,6 @@ export const IntegrationDisconnected = z.object({
   disconnected: z.literal(true),
 });
 
-const DAY_MS = 24 * 60 * 60 * 1_000;
 const SILENT_MS = 7 * DAY_MS;
 
 function healthOf(

@@ -2,11 +2,10 @@ import { bumpVersion } from '../../access/credits/queries.ts';
 import { createKey } from '../../access/keys/actions.ts';
 import type { Work } from '../../api/work.ts';
 import type { KeyKind } from '../../engines/postgres/tables.ts';
+import { HOUR_MS } from '../../values/duration.ts';
 import { ApiError, notFound } from '../../values/errors.ts';
 import { listSubscriptions } from '../brands/queries.ts';
 import { type ApiKeyRow, lockApiKey, updateApiKey } from './queries.ts';
-
-const HOUR_MS = 3_600_000;
 
 export type Made = ApiKeyRow & { key: string };
 

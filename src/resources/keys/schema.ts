@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ListQuery, listOf, timestamp, timestampInput } from '../../api/page.ts';
 
-export const KEY_TYPES = ['brand', 'data'] as const;
-export const KEY_STATES = ['active', 'expiring', 'expired', 'revoked'] as const;
+const KEY_TYPES = ['brand', 'data'] as const;
+const KEY_STATES = ['active', 'expiring', 'expired', 'revoked'] as const;
 
 export const ApiKey = z
   .object({

@@ -76,7 +76,7 @@ function pick(symbols: string): string {
  * A digit, then digits and letters, of symbols that look like no other: no 0, 1, 2, 5, 8, and no letter like them. So
  * a letter of the name is never taken for a digit, and a suffix has no vowel to make a word with.
  */
-export function suffixOf(length: number): string {
+function suffixOf(length: number): string {
   const suffix = pick(DIGITS) + Array.from({ length: length - 1 }, () => pick(DIGITS + LETTERS)).join('');
   return isOffensive(suffix) ? suffixOf(length) : suffix;
 }

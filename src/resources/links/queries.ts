@@ -5,20 +5,19 @@ import { inBatches } from '../../engines/postgres/batches.ts';
 import type { Db, Exports } from '../../engines/postgres/open.ts';
 import { type Cut, cutTo, inOrder, inWindow } from '../../engines/postgres/window.ts';
 import { notFound } from '../../values/errors.ts';
-import { patternOf } from '../creators/filter-queries.ts';
+import { isOfCreator, patternOf } from '../creators/filter-queries.ts';
 
 export type LinkRow = Selectable<LinksTable>;
 
-/** With the creator as the API shows them: the link's own name for them, else theirs. */
+/** The creator as the API shows them beside a link: by the link's own name for them, else theirs. */
+export const shownName = sql<string | null>`coalesce(links.creator_name, creators.name)`.as('creatorName');
+
 const withCreator = (db: Db, brandId: string) =>
   db
     .selectFrom('links')
     .innerJoin('creators', 'creators.id', 'links.creatorId')
     .selectAll('links')
-    .select([
-      'creators.email as creatorEmail',
-      sql<string | null>`coalesce(links.creator_name, creators.name)`.as('creatorName'),
-    ])
+    .select(['creators.email as creatorEmail', shownName])
     .where('links.brandId', '=', brandId);
 
 export type ListedLink = Awaited<ReturnType<typeof getLink>>;
@@ -32,32 +31,21 @@ export interface LinkWhere extends ListWindow {
 }
 
 /** The filter as a condition on a link. */
-function matches(db: Db, brandId: string, where: LinkWhere) {
+function matches(brandId: string, where: LinkWhere) {
   const { creator_email: email, campaign_id, type, active, search, ...window } = where;
   const conditions = [inWindow('links.createdAt', window)];
   if (campaign_id !== undefined) conditions.push(sql<boolean>`links.campaign_id = ${campaign_id}`);
   if (type !== undefined) conditions.push(sql<boolean>`links.type = ${type}`);
   if (active !== undefined) conditions.push(sql<boolean>`links.active = ${active}`);
   if (search !== undefined) conditions.push(sql<boolean>`links.value ilike ${patternOf(search)}`);
-  if (email !== undefined) {
-    const creator = db
-      .selectFrom('creators')
-      .select('creators.id')
-      .where('creators.brandId', '=', brandId)
-      .where(sql`lower(creators.email)`, '=', sql`lower(${email})`);
-    conditions.push(sql<boolean>`links.creator_id in (${creator})`);
-  }
+  conditions.push(isOfCreator('links.creatorId', brandId, email));
   return sql<boolean>`(${sql.join(conditions, sql` and `)})`;
 }
 
 /** The page is found by ids alone, so that creators of rows before it are never read. */
 async function selectLinks(db: Db, brandId: string, where: LinkWhere, cut: Cut): Promise<ListedLink[]> {
   const { sort } = where;
-  const ids = db
-    .selectFrom('links')
-    .select('id')
-    .where('brandId', '=', brandId)
-    .where(matches(db, brandId, where));
+  const ids = db.selectFrom('links').select('id').where('brandId', '=', brandId).where(matches(brandId, where));
   const rows = withCreator(db, brandId).where('links.id', 'in', cutTo(ids, { time: 'createdAt', id: 'id', sort }, cut));
   return await inOrder(rows, { time: 'links.createdAt', id: 'links.id', sort }).execute();
 }
@@ -67,7 +55,7 @@ export async function listLinks(db: Db, brandId: string, where: LinkWhere, page:
     .selectFrom('links')
     .select(({ fn }) => fn.countAll<number>().as('total'))
     .where('brandId', '=', brandId)
-    .where(matches(db, brandId, where))
+    .where(matches(brandId, where))
     .executeTakeFirstOrThrow();
   return { rows: await selectLinks(db, brandId, where, page), total };
 }
@@ -84,7 +72,7 @@ export function eachLink(exports: Exports, brandId: string, where: LinkWhere) {
  * ClickHouse orders them. Ids begin with the time, so a window of times is such a span.
  */
 export async function findSpan(db: Db, brandId: string, where: LinkWhere) {
-  const found = matches(db, brandId, where);
+  const found = matches(brandId, where);
   const { rows } = await sql<{ first: string | null; last: string | null }>`
     with span as (
       select min(id collate "C") as first, max(id collate "C") as last from links
@@ -104,7 +92,7 @@ export async function listLinkIds(db: Db, brandId: string, where: LinkWhere): Pr
     .selectFrom('links')
     .select('id')
     .where('brandId', '=', brandId)
-    .where(matches(db, brandId, where))
+    .where(matches(brandId, where))
     .execute();
   return rows.map(({ id }) => id);
 }
@@ -175,45 +163,17 @@ export async function listNamed(db: Db, brandId: string, { codes, linkIds }: Nam
     .execute();
 }
 
-/** For each link and moment whether it was active then, in the order given. Before it was made a link was not. */
-export async function activeAt(
-  db: Db,
-  brandId: string,
-  moments: readonly { linkId: string; at: Date }[],
-): Promise<boolean[]> {
-  if (moments.length === 0) return [];
-  const ids = moments.map(({ linkId }) => linkId);
-  const times = moments.map(({ at }) => at.toISOString());
-  const { rows } = await sql<{ active: boolean }>`
-    select coalesce((
-      select state.active from link_states as state
-      where state.brand_id = ${brandId} and state.link_id = moment.link_id and state.at <= moment.at
-      order by state.at desc limit 1), false) as active
-    from unnest(${ids}::text[], ${times}::timestamptz[]) with ordinality as moment (link_id, at, position)
-    order by moment.position`.execute(db);
-  return rows.map(({ active }) => active);
-}
-
-export async function wasActiveAt(db: Db, brandId: string, linkId: string, at: Date): Promise<boolean> {
-  const [active = false] = await activeAt(db, brandId, [{ linkId, at }]);
-  return active;
-}
-
-/** The row, locked until the transaction ends. */
+/** The row, locked until the transaction ends; rows that only refer to it do not wait. */
 export async function lockLink(db: Db, brandId: string, id: string): Promise<LinkRow> {
-  const row = await findLink(db, brandId, id, true);
-  if (!row) throw notFound('link');
-  return row;
-}
-
-export async function findLink(db: Db, brandId: string, id: string, isLocked = false): Promise<LinkRow | undefined> {
-  return await db
+  const row = await db
     .selectFrom('links')
     .selectAll()
     .where('brandId', '=', brandId)
     .where('id', '=', id)
-    .$if(isLocked, (query) => query.forNoKeyUpdate())
+    .forNoKeyUpdate()
     .executeTakeFirst();
+  if (!row) throw notFound('link');
+  return row;
 }
 
 /** Who of the brand has this value already, in any case and also while inactive. */

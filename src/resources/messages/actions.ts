@@ -1,6 +1,7 @@
 import type { Work } from '../../api/work.ts';
 import type { Sender } from '../../engines/postgres/message-tables.ts';
 import { queueMail } from '../../mail/queue.ts';
+import { HOUR_MS } from '../../values/duration.ts';
 import { newId } from '../../values/ids.ts';
 import { toWire } from '../../values/wire.ts';
 import { type Addressee, getAddressee } from '../applications/addressee-queries.ts';
@@ -19,7 +20,6 @@ import {
 } from './queries.ts';
 import { Message, type MessageCreate } from './schema.ts';
 
-const HOUR_MS = 3_600_000;
 /** The same text again within a minute is a form that was sent twice. */
 const TWICE_MS = 60_000;
 

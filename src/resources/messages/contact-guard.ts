@@ -129,7 +129,7 @@ const EACH_WORD = new RegExp(oneOf([...DIGIT_WORDS.keys()]), 'gu');
 const apart = (text: string): string =>
   text.replace(/\p{L}{12,80}/gu, (token) => (GLUED.test(token) ? (token.match(EACH_WORD) ?? []).join(' ') : token));
 
-/** Numbers that are spelt in words: at least four of them, with digits between them or not, and seven digits in all. */
+/** Numbers that are spelt in words: four of them and seven digits in all, or two of them in a number of nine. */
 function isSpelt(text: string): boolean {
   let [digits, spelt, times] = ['', 0, 1];
   for (const [token] of apart(text.toLowerCase()).matchAll(/[\p{L}]+|\d+|[^\p{L}\d\s,.\-–/()+]/gu)) {
@@ -142,13 +142,35 @@ function isSpelt(text: string): boolean {
       times = 1;
     }
     // Somebody who counts is no telephone.
-    if (spelt >= MIN_SPELT && digits.length >= MIN_DIGITS && !'12345678910'.startsWith(digits)) return true;
+    const isEnough = spelt >= MIN_SPELT ? digits.length >= MIN_DIGITS : spelt > 1 && digits.length >= MIN_LISTED;
+    if (isEnough && !'12345678910'.startsWith(digits)) return true;
   }
   return false;
 }
 
 /** Digits with what people put between them, next to no letter; or seven in a row wherever they stand. */
 const RUN = /(?<![\p{L}\d])[+(]{0,3}\d(?:[\s.\-–—/():·•_*~|#]{0,4}\d)*(?![\p{L}])|\d{7,}/gu;
+
+/** Groups with commas between them are mostly a list: a number begins as one, has the form 555,123,4567 or single digits. */
+const COMMA = '\\s?[,;]\\s?';
+const LISTED = new RegExp(
+  `(?<![\\d.,])(?:(?:\\+\\d|0\\d)\\d{0,4}(?:${COMMA}\\d{1,7}){2,12}|[2-9]\\d{2}[,;]\\d{3}[,;]\\d{4}|\\d(?:${COMMA}\\d){8,14})(?!${COMMA}\\d|\\d)`,
+  'gu',
+);
+const MIN_LISTED = 9;
+
+function isListed(text: string): boolean {
+  return (text.match(LISTED) ?? []).some((run) => {
+    const groups = run.match(/\d+/g) ?? [];
+    const { length } = groups.join('');
+    const isRound = groups.every((group) => group.endsWith('0'));
+    const isCounting = groups.every((group, i) => {
+      const before = groups[i - 1] ?? '';
+      return i === 0 || (group.length === before.length && group > before);
+    });
+    return length >= MIN_LISTED && length <= MAX_DIGITS && !isRound && !isCounting;
+  });
+}
 
 function hasPhone(text: string): boolean {
   let rest = text.replace(CODE, ' ~ ');
@@ -159,7 +181,7 @@ function hasPhone(text: string): boolean {
     const count = run.replace(/\D/g, '').length;
     return count >= MIN_DIGITS && count <= MAX_DIGITS;
   });
-  return isCalled || isSpelt(rest) || findPhoneNumbersInText(bare, 'US').length > 0;
+  return isCalled || isListed(misspelt(text)) || isSpelt(rest) || findPhoneNumbersInText(bare, 'US').length > 0;
 }
 
 /**

@@ -3,8 +3,10 @@ import type { Page } from '../../api/page.ts';
 import { inBatches } from '../../engines/postgres/batches.ts';
 import type { ConversationsTable, MessagesTable, Sender } from '../../engines/postgres/message-tables.ts';
 import type { Db, Exports } from '../../engines/postgres/open.ts';
+import { lockOwn } from '../../engines/postgres/own.ts';
 import { type Cut, cutTo, inOrder, inWindow, type Order } from '../../engines/postgres/window.ts';
 import { notFound } from '../../values/errors.ts';
+import { isOfCreator } from '../creators/filter-queries.ts';
 import { type ConversationFilter, PREVIEW_CHARACTERS } from './schema.ts';
 
 export type ConversationRow = Selectable<ConversationsTable>;
@@ -21,11 +23,7 @@ function matching(db: Db, brandId: string, { creator_email, unread, ...window }:
     .where('conversations.brandId', '=', brandId)
     .where(inWindow('conversations.lastMessageAt', window));
   if (unread !== undefined) query = query.where('conversations.brandUnread', unread ? '>' : '=', 0);
-  if (creator_email === undefined) return query;
-  return query.where(
-    sql<boolean>`conversations.creator_id in
-      (select id from creators where brand_id = ${brandId} and lower(email) = ${creator_email.toLowerCase()})`,
-  );
+  return query.where(isOfCreator('conversations.creatorId', brandId, creator_email));
 }
 
 const orderOf = ({ sort }: ConversationWhere): Order => ({
@@ -121,17 +119,8 @@ export async function listMessages(
 }
 
 /** Locked until the transaction ends: messages of a conversation get their numbers one after the other. */
-export async function lockConversation(db: Db, brandId: string, id: string): Promise<ConversationRow> {
-  const row = await db
-    .selectFrom('conversations')
-    .selectAll()
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .forUpdate()
-    .executeTakeFirst();
-  if (!row) throw notFound('conversation');
-  return row;
-}
+export const lockConversation = (db: Db, brandId: string, id: string): Promise<ConversationRow> =>
+  lockOwn(db.selectFrom('conversations').selectAll(), 'conversation', brandId, id);
 
 /** The conversation with a creator, made when it is the first, with room for one more message of the brand. */
 export async function openConversation(

@@ -1,7 +1,6 @@
 import type { LinkType } from '../../engines/postgres/attribution-tables.ts';
+import { DAY_MS } from '../../values/duration.ts';
 import type { Attribution } from './schema.ts';
-
-const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** What the decision needs to know of a code or link of the brand. */
 export interface Assignment {

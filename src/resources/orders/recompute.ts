@@ -1,12 +1,11 @@
 import type { CommissionStatus, LedgerKind } from '../../engines/postgres/attribution-tables.ts';
 import type { Account, Posting } from '../../ledger/entry.ts';
+import { DAY_MS } from '../../values/duration.ts';
 import { shareOf } from '../../values/money.ts';
 import type { Posted } from '../commissions/adjustment-queries.ts';
 import { ACCOUNT_OF } from '../commissions/posting-actions.ts';
 import { type CountedRefund, countRefunds, type KnownRefund } from './refunds/count.ts';
 import type { OrderSnapshot } from './snapshot.ts';
-
-const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** What the facts do not decide: the copied terms, and where reviews and payouts have brought the commission. */
 export interface Standing {

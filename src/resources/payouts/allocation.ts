@@ -60,7 +60,7 @@ export interface Plan<C> extends Allocation<C> {
 }
 
 /** What the funds and what is owed from refunds can pay together. */
-export const budgetOf = (funds: readonly Fund[], outstandingMinor: number): number =>
+const budgetOf = (funds: readonly Fund[], outstandingMinor: number): number =>
   funds.reduce((sum, { leftMinor }) => sum + leftMinor, 0) + Math.max(outstandingMinor, 0);
 
 /** Takes an amount out of the sources, the first ones first. */

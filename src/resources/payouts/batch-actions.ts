@@ -19,17 +19,17 @@ import { payoutOf } from './schema.ts';
 
 const MOST = 500;
 
-/** The creators that are named; those of whom the brand knows nothing are skipped, and said. */
+/** The creators that are named, by id; those of whom the brand knows nothing are skipped, and said. */
 async function namedCreators({ db, brandId }: Work, emails: readonly string[] | undefined) {
-  if (emails === undefined) return { ids: undefined, unknown: [] };
-  const ids: string[] = [];
+  const named = new Map<string, string>();
   const unknown: string[] = [];
+  if (emails === undefined) return { named, unknown };
   for (const email of new Set(emails)) {
     const id = await findPayee(db, brandId, email);
     if (id === undefined) unknown.push(email);
-    else ids.push(id);
+    else named.set(id, email);
   }
-  return { ids, unknown };
+  return { named, unknown };
 }
 
 interface Due {
@@ -58,6 +58,8 @@ async function payOne(work: Work, { payee, ids, amountMinor }: Due, batch: Payou
   return await insertPaidPayout(work, row, ids, paidAtOf(batch, now));
 }
 
+const NOWHERE = { currency: null, total: null };
+
 const skippedOf = ({ creatorEmail, currency }: Standing, reason: 'below_minimum' | 'nothing_due', minor: number) => ({
   creator_email: creatorEmail,
   currency,
@@ -79,17 +81,22 @@ function totalsOf(made: readonly PayoutFacts[]) {
 /** Pays everything that is due to each of many creators, a payout a creator and currency, all of them or none. */
 export async function payBatch(work: Work, batch: PayoutBatch) {
   const { db, now, brandId } = work;
-  const { ids, unknown } = await namedCreators(work, batch.creator_emails);
+  const { named, unknown } = await namedCreators(work, batch.creator_emails);
+  const ids = batch.creator_emails && [...named.keys()];
   const where = { creatorIds: ids, currency: batch.currency, cutoff: batch.cutoff };
   const found = (await listStandings(db, brandId, where, now)).filter(({ dueMinor }) => dueMinor > 0);
   await lockPayees(db, brandId, [...new Set(found.map(({ creatorId }) => creatorId))]);
   // What another payment did meanwhile is seen now that nobody else can pay them.
   const standings = (await listStandings(db, brandId, where, now)).filter(({ dueMinor }) => dueMinor > 0);
+  const idle = [...named].filter(([id]) => !standings.some(({ creatorId }) => creatorId === id));
   const made: PayoutFacts[] = [];
   const skipped: (
     | ReturnType<typeof skippedOf>
-    | { creator_email: string; currency: null; reason: 'not_found'; total: null }
-  )[] = unknown.map((email) => ({ creator_email: email, currency: null, reason: 'not_found', total: null }));
+    | { creator_email: string; currency: null; reason: 'not_found' | 'nothing_due'; total: null }
+  )[] = [
+    ...unknown.map((email) => ({ ...NOWHERE, creator_email: email, reason: 'not_found' as const })),
+    ...idle.map(([, email]) => ({ ...NOWHERE, creator_email: email, reason: 'nothing_due' as const })),
+  ];
   let remaining = 0;
   for (const standing of standings) {
     const due = await lockDue(work, standing, batch.cutoff);

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { CommissionRow } from '../commissions/queries.ts';
+import { isOfCreator } from '../creators/filter-queries.ts';
 import type { Payee } from './queries.ts';
 
 export interface DueWhere {
@@ -43,8 +44,7 @@ export async function listStandings(
   const own = sql`brand_id = ${brandId}
     and (${currency ?? null}::text is null or currency = ${currency ?? null})
     and (${creatorIds === undefined} or creator_id = any(${creatorIds ?? []}::text[]))
-    and (${email === undefined} or creator_id in
-      (select id from creators where brand_id = ${brandId} and lower(email) = lower(${email ?? ''})))`;
+    and ${isOfCreator('creatorId', brandId, email)}`;
   const inTime = sql`(${cutoff ?? null}::timestamptz is null or occurred_at <= ${cutoff ?? null})`;
   const minor = (filter: ReturnType<typeof sql>) => sql`coalesce(sum(commission_minor) filter (where ${filter}), 0)`;
   const { rows } = await sql<Standing>`

@@ -9,7 +9,7 @@ const money = z.number().describe('In major units of `currency`.');
 const MAX_AMOUNT = 1e12;
 
 /** What a creator is owed in a currency. */
-export const Balance = z
+const Balance = z
   .object({
     currency: z.string(),
     pending: money.describe('Commissions whose review period is over, and that wait for your review.'),
@@ -62,7 +62,7 @@ export type PreviewFilter = z.output<typeof PreviewFilter>;
 const PreviewedCommission = z.object({ commission_id: z.string(), amount: money, occurred_at: timestamp });
 
 /** What a payout to a creator in a currency would pay now. */
-export const PayoutPreview = z
+const PayoutPreview = z
   .object({
     creator_id: z.string(),
     creator_email: z.string().nullable(),
@@ -119,7 +119,7 @@ export const PayoutBatchMade = z
         currency: z.string().nullable(),
         reason: z
           .enum(['below_minimum', 'nothing_due', 'not_found'])
-          .describe('`nothing_due`: what payouts left and refunds took back covers all of it.'),
+          .describe('`nothing_due`: nothing is approved, or what payouts left and refunds took back covers all of it.'),
         total: money.nullable(),
       }),
     ),

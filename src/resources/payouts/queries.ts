@@ -5,6 +5,7 @@ import { inBatches } from '../../engines/postgres/batches.ts';
 import type { Db, Exports } from '../../engines/postgres/open.ts';
 import { type Cut, cutTo, inWindow } from '../../engines/postgres/window.ts';
 import { notFound } from '../../values/errors.ts';
+import { isOfCreator } from '../creators/filter-queries.ts';
 import type { Fund, Funding, Share } from './allocation.ts';
 
 export type PayoutRow = Selectable<PayoutsTable>;
@@ -35,8 +36,9 @@ export type PayoutFacts = Awaited<ReturnType<typeof getPayout>>;
 
 function matching(db: Db, brandId: string, where: PayoutWhere) {
   const { creator_email, method, from, to } = where;
-  let query = withCreator(db, brandId).where(inWindow('payouts.createdAt', where));
-  if (creator_email !== undefined) query = query.where(sql`lower(creators.email)`, '=', creator_email.toLowerCase());
+  let query = withCreator(db, brandId)
+    .where(inWindow('payouts.createdAt', where))
+    .where(isOfCreator('payouts.creatorId', brandId, creator_email));
   if (method !== undefined) query = query.where('payouts.method', '=', method);
   if (from !== undefined) query = query.where('payouts.createdAt', '>=', from);
   if (to !== undefined) query = query.where('payouts.createdAt', '<=', to);
@@ -102,7 +104,7 @@ export async function findPayee(db: Db, brandId: string, email: string): Promise
     .select('creators.id')
     .where('creators.brandId', '=', brandId)
     .where('entry.brandId', '=', brandId)
-    .where(sql`lower(creators.email)`, '=', email.toLowerCase())
+    .where(isOfCreator('creators.id', brandId, email))
     .executeTakeFirst();
   return row?.id;
 }

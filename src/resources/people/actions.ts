@@ -20,7 +20,7 @@ import {
 } from './queries.ts';
 import type { PersonCreate, PersonPatch } from './schema.ts';
 
-export async function createPerson(work: Work, { email, name = null, role }: PersonCreate): Promise<PersonRow> {
+async function createPerson(work: Work, { email, name = null, role }: PersonCreate): Promise<PersonRow> {
   const { db, now, brandId } = work;
   const row = await insertPerson(db, { id: newId('per', now.getTime()), brandId, email, name, role, createdAt: now });
   work.audit({ resourceId: row.id, old: null, new: row });

@@ -14,7 +14,7 @@ const tag = 'People';
 const Id = z.object({ id: z.string().max(100) });
 const toPerson = (row: PersonRow) => Person.parse(toWire(row));
 
-export const accessEngines = ({ postgres, redis, clock }: Context) => ({ db: postgres.db, redis, clock });
+const accessEngines = ({ postgres, redis, clock }: Context) => ({ db: postgres.db, redis, clock });
 
 const listPeople = operation({
   id: 'list_people',

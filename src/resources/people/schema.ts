@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ListQuery, listOf, timestamp } from '../../api/page.ts';
 
-export const ROLES = ['owner', 'manager', 'viewer'] as const;
+const ROLES = ['owner', 'manager', 'viewer'] as const;
 export const Role = z
   .enum(ROLES)
   .describe('An owner may do everything; a manager all but the people; a viewer only reads.')

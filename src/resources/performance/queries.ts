@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../engines/postgres/open.ts';
+import { shownName } from '../links/queries.ts';
 
 /** Assignments by id, with their creators as the API shows them. */
 export async function listAssignments(db: Db, brandId: string, ids: readonly string[]) {
@@ -7,7 +8,7 @@ export async function listAssignments(db: Db, brandId: string, ids: readonly str
     .selectFrom('links')
     .innerJoin('creators', 'creators.id', 'links.creatorId')
     .select(['links.id', 'links.campaignId', 'links.type', 'links.value', 'creators.email as creatorEmail'])
-    .select(sql<string | null>`coalesce(links.creator_name, creators.name)`.as('creatorName'))
+    .select(shownName)
     .where('links.brandId', '=', brandId)
     .where('creators.brandId', '=', brandId)
     .where('links.id', '=', sql<string>`any(${ids})`)

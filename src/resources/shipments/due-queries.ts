@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { Db } from '../../engines/postgres/open.ts';
 
 export interface DueParcel {
@@ -23,14 +22,4 @@ export async function claimDueParcels(db: Db, now: Date, again: Date, limit: num
     )
     .returning(['id', 'brandId'])
     .execute();
-}
-
-/** How long the parcel that waits longest has been due, in seconds. */
-export async function oldestDueSeconds(db: Db, now: Date): Promise<number> {
-  const { oldest } = await db
-    .selectFrom('shipments')
-    .select(sql<Date | null>`min(track_at)`.as('oldest'))
-    .where('trackAt', '<=', now)
-    .executeTakeFirstOrThrow();
-  return oldest === null ? 0 : (now.getTime() - oldest.getTime()) / 1000;
 }

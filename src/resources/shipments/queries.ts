@@ -1,10 +1,10 @@
-import { type Insertable, sql, type Updateable } from 'kysely';
-import type { Page } from '../../api/page.ts';
-import { inBatches } from '../../engines/postgres/batches.ts';
-import type { Db, Exports } from '../../engines/postgres/open.ts';
+import type { Insertable, Updateable } from 'kysely';
+import { given } from '../../api/patch.ts';
+import { listing } from '../../engines/postgres/listing.ts';
+import type { Db } from '../../engines/postgres/open.ts';
 import type { ShipmentStatus, ShipmentsTable } from '../../engines/postgres/shipment-tables.ts';
-import { type Cut, cutTo, inOrder, inWindow } from '../../engines/postgres/window.ts';
 import { notFound } from '../../values/errors.ts';
+import { isOfCreator } from '../creators/filter-queries.ts';
 import type { ShipmentFilter } from './schema.ts';
 
 const withCreator = (db: Db, brandId: string) =>
@@ -30,49 +30,19 @@ export type ShipmentWhere = Pick<
   'creator_email' | 'campaign_id' | 'status' | 'created_after' | 'created_before' | 'sort'
 >;
 
-function matching(db: Db, brandId: string, { creator_email, campaign_id, status, ...window }: ShipmentWhere) {
-  let query = db
-    .selectFrom('shipments')
-    .where('shipments.brandId', '=', brandId)
-    .where(inWindow('shipments.createdAt', window));
-  if (status !== undefined) query = query.where('shipments.status', 'in', INCLUDED[status]);
-  if (campaign_id !== undefined) query = query.where('shipments.campaignId', '=', campaign_id);
-  if (creator_email !== undefined) {
-    query = query.where('shipments.creatorId', 'in', (eb) =>
-      eb
-        .selectFrom('creators')
-        .select('id')
-        .where('brandId', '=', brandId)
-        .where(sql`lower(email)`, '=', creator_email.toLowerCase()),
-    );
-  }
-  return query;
-}
-
-async function selectShipments(db: Db, brandId: string, where: ShipmentWhere, cut: Cut) {
-  const order = { time: 'shipments.createdAt', id: 'shipments.id', sort: where.sort };
-  const ids = cutTo(matching(db, brandId, where).select('shipments.id'), order, cut);
-  return await inOrder(withCreator(db, brandId).where('shipments.id', 'in', ids), order).execute();
-}
-
-export async function listShipments(db: Db, brandId: string, where: ShipmentWhere, page: Page) {
-  const { total } = await matching(db, brandId, where)
-    .select(({ fn }) => fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow();
-  return { rows: await selectShipments(db, brandId, where, page), total };
-}
-
-export function eachShipment(exports: Exports, brandId: string, where: ShipmentWhere) {
-  return inBatches<ShipmentRow>(exports, brandId, (trx, last, limit) =>
-    selectShipments(trx, brandId, where, { limit, after: last && { at: last.createdAt, id: last.id } }),
-  );
-}
-
-export async function getShipment(db: Db, brandId: string, id: string) {
-  const row = await withCreator(db, brandId).where('shipments.id', '=', id).executeTakeFirst();
-  if (!row) throw notFound('shipment');
-  return row;
-}
+export const shipments = listing({
+  noun: 'shipment',
+  table: 'shipments',
+  time: 'createdAt',
+  matching: (db, brandId, { creator_email, campaign_id, status }: ShipmentWhere) =>
+    db
+      .selectFrom('shipments')
+      .where((eb) => eb.and(given({ campaignId: campaign_id })))
+      .$if(status !== undefined, (query) => query.where('status', 'in', INCLUDED[status ?? 'pending']))
+      .where(isOfCreator('shipments.creatorId', brandId, creator_email)),
+  rows: withCreator,
+});
+export const { get: getShipment } = shipments;
 
 /** The row, locked until the transaction ends. */
 export async function lockShipment(db: Db, brandId: string, id: string): Promise<ShipmentRow> {

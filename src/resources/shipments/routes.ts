@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { answersOf } from '../../api/list.ts';
 import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
-import { pageOf, paginationOf } from '../../api/page.ts';
-import { eachAs, toWire } from '../../values/wire.ts';
+import { toWire } from '../../values/wire.ts';
 import { createShipment, notifyCreator, patchShipment } from './actions.ts';
-import { eachShipment, listShipments as findShipments, getShipment, lockShipment } from './queries.ts';
+import { getShipment, lockShipment, shipments } from './queries.ts';
 import {
   Notified,
   Shipment,
@@ -31,15 +31,7 @@ const listShipments = operation({
   body: nothing,
   response: ShipmentList,
   hints: { readOnly: true, idempotent: true, destructive: false },
-  handler: async ({ postgres }, { caller, query }) => {
-    const page = pageOf(query);
-    const { rows, total } = await findShipments(postgres.db, caller.brandId, query, page);
-    return { data: rows.map(toWire), pagination: paginationOf(page, total) };
-  },
-  csv: {
-    item: Shipment,
-    rows: ({ postgres }, { caller, query }) => eachAs(eachShipment(postgres.exports, caller.brandId, query), toWire),
-  },
+  ...answersOf(shipments, Shipment, toWire),
 });
 
 const getShipmentById = operation({

@@ -18,7 +18,7 @@ const AddressFields = z.object({
   country: text(100),
 });
 
-export const ShippingAddress = AddressFields.partial()
+const ShippingAddress = AddressFields.partial()
   .transform((given) => ({ street: null, line2: null, city: null, state: null, zip: null, country: null, ...given }))
   .pipe(AddressFields)
   .describe('Fields that are missing are null.');

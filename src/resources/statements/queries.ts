@@ -1,10 +1,9 @@
 import { type Insertable, sql } from 'kysely';
-import type { ListWindow, Page } from '../../api/page.ts';
-import { inBatches } from '../../engines/postgres/batches.ts';
+import type { ListWindow } from '../../api/page.ts';
 import type { StatementsTable } from '../../engines/postgres/dispute-tables.ts';
-import type { Db, Exports } from '../../engines/postgres/open.ts';
-import { type Cut, cutTo, inWindow } from '../../engines/postgres/window.ts';
-import { notFound } from '../../values/errors.ts';
+import { listing } from '../../engines/postgres/listing.ts';
+import type { Db } from '../../engines/postgres/open.ts';
+import { isOfCreator } from '../creators/filter-queries.ts';
 
 export interface StatementWhere extends ListWindow {
   creator_email?: string | undefined;
@@ -19,41 +18,15 @@ const withCreator = (db: Db) =>
 
 export type StatementFacts = Awaited<ReturnType<typeof getStatement>>;
 
-function matching(db: Db, brandId: string, where: StatementWhere) {
-  const query = withCreator(db)
-    .where('statements.brandId', '=', brandId)
-    .where(inWindow('statements.createdAt', where));
-  if (where.creator_email === undefined) return query;
-  return query.where(sql`lower(creators.email)`, '=', where.creator_email.toLowerCase());
-}
-
-async function selectStatements(db: Db, brandId: string, where: StatementWhere, cut: Cut) {
-  const order = { time: 'statements.createdAt', id: 'statements.id', sort: where.sort };
-  return await cutTo(matching(db, brandId, where), order, cut).execute();
-}
-
-export async function listStatements(db: Db, brandId: string, where: StatementWhere, page: Page) {
-  const { total } = await matching(db, brandId, where)
-    .clearSelect()
-    .select(({ fn }) => fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow();
-  return { rows: await selectStatements(db, brandId, where, page), total };
-}
-
-export function eachStatement(exports: Exports, brandId: string, where: StatementWhere) {
-  return inBatches<StatementFacts>(exports, brandId, (trx, last, limit) =>
-    selectStatements(trx, brandId, where, { limit, after: last && { at: last.createdAt, id: last.id } }),
-  );
-}
-
-export async function getStatement(db: Db, brandId: string, id: string) {
-  const row = await withCreator(db)
-    .where('statements.brandId', '=', brandId)
-    .where('statements.id', '=', id)
-    .executeTakeFirst();
-  if (!row) throw notFound('statement');
-  return row;
-}
+export const statements = listing({
+  noun: 'statement',
+  table: 'statements',
+  time: 'createdAt',
+  matching: (db, brandId, { creator_email }: StatementWhere) =>
+    db.selectFrom('statements').where(isOfCreator('statements.creatorId', brandId, creator_email)),
+  rows: withCreator,
+});
+export const { get: getStatement } = statements;
 
 /** By its id alone: who has the link has no brand. */
 export async function findStatementPage(db: Db, id: string): Promise<StatementFacts | undefined> {

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import type { Context } from '../../api/context.ts';
+import { answersOf } from '../../api/list.ts';
 import { change, nothing, operation } from '../../api/operation.ts';
-import { pageOf, paginationOf } from '../../api/page.ts';
-import { eachAs } from '../../values/wire.ts';
 import { createStatement } from './actions.ts';
-import { eachStatement, listStatements as findStatements, getStatement, sumStatement } from './queries.ts';
+import { getStatement, statements, sumStatement } from './queries.ts';
 import {
   CreatorStatementLine,
   contentOf,
@@ -43,16 +42,7 @@ const listStatements = operation({
   body: nothing,
   response: StatementList,
   hints: reading,
-  handler: async ({ postgres: { db } }, { caller, query }) => {
-    const page = pageOf(query);
-    const { rows, total } = await findStatements(db, caller.brandId, query, page);
-    return { data: rows.map(statementOf), pagination: paginationOf(page, total) };
-  },
-  csv: {
-    item: Statement,
-    rows: ({ postgres }, { caller, query }) =>
-      eachAs(eachStatement(postgres.exports, caller.brandId, query), statementOf),
-  },
+  ...answersOf(statements, Statement, statementOf),
 });
 
 const getStatementById = operation({

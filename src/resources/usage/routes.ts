@@ -4,11 +4,11 @@ import { sumEntries } from '../../access/credits/queries.ts';
 import type { Context } from '../../api/context.ts';
 import { nothing, operation } from '../../api/operation.ts';
 import { pageOf, paginationOf } from '../../api/page.ts';
+import { DAY_MS } from '../../values/duration.ts';
 import { eachAs, toWire } from '../../values/wire.ts';
 import { eachUsage, findDataSubscription, listUsage as selectUsage, type UsageWindow } from './queries.ts';
 import { UsageFilter, UsageList, UsageRow } from './schema.ts';
 
-const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 30;
 
 function windowOf(filter: UsageFilter, now: Date): UsageWindow {

@@ -23,7 +23,7 @@ export const UsageRow = z
   })
   .meta({ id: 'UsageRow' });
 
-export const CreditBalance = z
+const CreditBalance = z
   .object({
     subscription_id: z.string(),
     plan: z.string(),

@@ -20,7 +20,7 @@ import {
 import { knownEvents, type WebhookPatch, type WebhookRotate } from './schema.ts';
 import { hintOf, newWebhookSecret } from './signature.ts';
 
-export const MAX_SUBSCRIPTIONS = 10;
+const MAX_SUBSCRIPTIONS = 10;
 
 /**
  * Refuses an address that leads inside, before a transaction opens. A name that does not resolve yet is taken: its

@@ -1,5 +1,6 @@
 import type { AttemptOutcome } from '../../engines/postgres/webhook-tables.ts';
 import type { Variant } from '../../outbox/events.ts';
+import { DAY_MS } from '../../values/duration.ts';
 
 /** How long an attempt may take, and how long after the end of each failed one the next begins. */
 export const TERMS: Readonly<Record<Variant, { timeoutMs: number; retryAfterMs: readonly number[] }>> = {
@@ -11,16 +12,15 @@ export const TERMS: Readonly<Record<Variant, { timeoutMs: number; retryAfterMs: 
 export const MAX_LOST_ATTEMPTS = 3;
 
 /** Failed attempts in a row that make an older subscription failing, and how long they may go on. */
-export const FAILING_AFTER = 5;
-export const DISABLED_AFTER_MS = 3 * 86_400_000;
+const FAILING_AFTER = 5;
+const DISABLED_AFTER_MS = 3 * DAY_MS;
 
 export interface Attempted {
   outcome: AttemptOutcome;
   statusCode: number | null;
 }
 
-export const isSuccess = ({ statusCode }: Attempted): boolean =>
-  statusCode !== null && statusCode >= 200 && statusCode < 300;
+const isSuccess = ({ statusCode }: Attempted): boolean => statusCode !== null && statusCode >= 200 && statusCode < 300;
 
 /** No answer, or one that says that the receiver is at fault. What was refused was never sent. */
 const isWorthARetry = ({ outcome, statusCode }: Attempted) =>

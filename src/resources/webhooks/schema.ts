@@ -152,4 +152,4 @@ export function webhookOf({ secretHint, ...row }: SubscriptionRow & Partial<Pick
 }
 
 /** Above it a subscription is said to have a backlog. */
-export const MAX_PENDING = 10_000;
+const MAX_PENDING = 10_000;

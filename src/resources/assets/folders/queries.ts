@@ -1,25 +1,14 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import type { Page } from '../../../api/page.ts';
 import type { AssetFoldersTable } from '../../../engines/postgres/asset-tables.ts';
-import { inBatches } from '../../../engines/postgres/batches.ts';
-import type { Db, Exports } from '../../../engines/postgres/open.ts';
-import { type Cut, cutTo, inOrder, inWindow, type Order } from '../../../engines/postgres/window.ts';
-import { notFound } from '../../../values/errors.ts';
+import { listing } from '../../../engines/postgres/listing.ts';
+import type { Db } from '../../../engines/postgres/open.ts';
+import { lockOwn } from '../../../engines/postgres/own.ts';
+import { patternOf } from '../../creators/filter-queries.ts';
 import type { FolderFilter } from './schema.ts';
 
 export type FolderRow = Selectable<AssetFoldersTable>;
 
 type FolderWhere = Pick<FolderFilter, 'parent_id' | 'search' | 'created_after' | 'created_before' | 'sort'>;
-
-const escaped = (text: string) => text.replace(/[\\%_]/g, (character) => `\\${character}`);
-
-function matching(db: Db, brandId: string, { parent_id, search, ...window }: FolderWhere) {
-  let query = db.selectFrom('assetFolders').where('brandId', '=', brandId).where(inWindow('createdAt', window));
-  if (parent_id === 'root') query = query.where('parentId', 'is', null);
-  else if (parent_id !== undefined) query = query.where('parentId', '=', parent_id);
-  if (search !== undefined) query = query.where('name', 'ilike', `%${escaped(search)}%`);
-  return query;
-}
 
 const withCount = (db: Db, brandId: string) =>
   db
@@ -32,37 +21,25 @@ const withCount = (db: Db, brandId: string) =>
         .whereRef('assets.folderId', '=', 'assetFolders.id')
         .where('assets.deletedAt', 'is', null)
         .select(({ fn }) => fn.countAll<number>().as('count'))
+        .$asScalar()
+        .$notNull()
         .as('assetCount'),
     )
     .where('assetFolders.brandId', '=', brandId);
 
-const orderOf = ({ sort }: FolderWhere): Order => ({ time: 'assetFolders.createdAt', id: 'assetFolders.id', sort });
-
-async function selectFolders(db: Db, brandId: string, where: FolderWhere, cut: Cut) {
-  const ids = cutTo(matching(db, brandId, where).select('assetFolders.id'), orderOf(where), cut);
-  return await inOrder(withCount(db, brandId).where('assetFolders.id', 'in', ids), orderOf(where)).execute();
-}
-
-type ListedFolder = Awaited<ReturnType<typeof selectFolders>>[number];
-
-export async function listFolders(db: Db, brandId: string, where: FolderWhere, page: Page) {
-  const { total } = await matching(db, brandId, where)
-    .select(({ fn }) => fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow();
-  return { rows: await selectFolders(db, brandId, where, page), total };
-}
-
-export function eachFolder(exports: Exports, brandId: string, where: FolderWhere) {
-  return inBatches<ListedFolder>(exports, brandId, (trx, last, limit) =>
-    selectFolders(trx, brandId, where, { limit, after: last && { at: last.createdAt, id: last.id } }),
-  );
-}
-
-export async function getFolder(db: Db, brandId: string, id: string): Promise<ListedFolder> {
-  const row = await withCount(db, brandId).where('assetFolders.id', '=', id).executeTakeFirst();
-  if (!row) throw notFound('folder');
-  return row;
-}
+export const folders = listing({
+  noun: 'folder',
+  table: 'assetFolders',
+  time: 'createdAt',
+  matching: (db, _brandId, { parent_id, search }: FolderWhere) =>
+    db
+      .selectFrom('assetFolders')
+      .$if(parent_id === 'root', (query) => query.where('parentId', 'is', null))
+      .$if(parent_id !== undefined && parent_id !== 'root', (query) => query.where('parentId', '=', parent_id ?? ''))
+      .$if(search !== undefined, (query) => query.where('name', 'ilike', patternOf(search ?? ''))),
+  rows: withCount,
+});
+export const { get: getFolder } = folders;
 
 /** Until the transaction ends nobody else moves the brand's folders: two moves together could make each the parent of the other. */
 export async function lockTree(db: Db, brandId: string): Promise<void> {
@@ -117,17 +94,8 @@ export async function insertFolder(db: Db, row: Insertable<AssetFoldersTable>): 
     .executeTakeFirst();
 }
 
-export async function lockFolder(db: Db, brandId: string, id: string): Promise<FolderRow> {
-  const row = await db
-    .selectFrom('assetFolders')
-    .selectAll()
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .forUpdate()
-    .executeTakeFirst();
-  if (!row) throw notFound('folder');
-  return row;
-}
+export const lockFolder = (db: Db, brandId: string, id: string): Promise<FolderRow> =>
+  lockOwn(db.selectFrom('assetFolders').selectAll(), 'folder', brandId, id);
 
 export async function updateFolder(
   db: Db,

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { answersOf } from '../../../api/list.ts';
 import { change, noLookUp, nothing, operation } from '../../../api/operation.ts';
-import { pageOf, paginationOf } from '../../../api/page.ts';
-import { eachAs, toWire } from '../../../values/wire.ts';
+import { toWire } from '../../../values/wire.ts';
 import { createFolder, patchFolder, removeFolder } from './actions.ts';
-import { eachFolder, listFolders as findFolders } from './queries.ts';
+import { folders } from './queries.ts';
 import { Folder, FolderCreate, FolderFilter, FolderList, FolderPatch } from './schema.ts';
 
 const tag = 'Assets';
@@ -22,15 +22,7 @@ const listFolders = operation({
   body: nothing,
   response: FolderList,
   hints: { readOnly: true, idempotent: true, destructive: false },
-  handler: async ({ postgres }, { caller, query }) => {
-    const page = pageOf(query);
-    const { rows, total } = await findFolders(postgres.db, caller.brandId, query, page);
-    return { data: rows.map((row) => Folder.parse(toWire(row))), pagination: paginationOf(page, total) };
-  },
-  csv: {
-    item: Folder,
-    rows: ({ postgres }, { caller, query }) => eachAs(eachFolder(postgres.exports, caller.brandId, query), toWire),
-  },
+  ...answersOf(folders, Folder, toWire),
 });
 
 const createFolderOperation = change({

@@ -1,5 +1,6 @@
 import type { Work } from '../../../api/work.ts';
 import { EVENT_NAMES, type OlderItem, SHOWN_AS, shownAs } from '../../../outbox/events.ts';
+import { MINUTE_MS } from '../../../values/duration.ts';
 import { ApiError, notFound, validationError } from '../../../values/errors.ts';
 import { newId } from '../../../values/ids.ts';
 import { lockBrand } from '../../brands/queries.ts';
@@ -8,7 +9,6 @@ import { lockSubscription, type SubscriptionRow } from '../queries.ts';
 import { countTests, type DeliveryRow, getDelivery, insertAgain, insertMissed, listMissed } from './queries.ts';
 
 const TESTS_A_MINUTE = 10;
-const MINUTE_MS = 60_000;
 const MAX_RECOVERED = 10_000;
 
 /** What is inactive is sent nothing, not even when it is asked for. */
@@ -84,7 +84,7 @@ export async function recoverMissed(
   if (missed.length === 0) return 0;
   const queued = missed.map((one) => ({
     ...{ ...one, deliveryId: newId('whd', now.getTime()), shown: shownAs(variant, one.event) ?? one.event },
-    ownData: variant === 'legacy' ? JSON.stringify(olderItem(one.event, one.data)) : null,
+    ownData: variant === 'legacy' ? (one.ownData ?? JSON.stringify(olderItem(one.event, one.data))) : null,
   }));
   await insertMissed(db, brandId, id, queued, now);
   work.audit({ resourceId: id, old: null, new: { recovered: missed.length } });

@@ -143,6 +143,8 @@ export interface Missed {
   event: string;
   resend: number;
   data: unknown;
+  /** JSON text, of an earlier delivery that had its own. */
+  ownData: string | null;
 }
 
 /** Events of a time that were not delivered to a subscription and do not wait to be, oldest first. */
@@ -154,7 +156,8 @@ export async function listMissed(
 ): Promise<Missed[]> {
   const { rows } = await sql<Missed>`
     select missed.*, event.data from (
-    select event.id, event.seq, event.event, coalesce(max(delivery.resend) + 1, 0) as resend
+    select event.id, event.seq, event.event, coalesce(max(delivery.resend) + 1, 0) as resend,
+      max(delivery.own_data::text) as own_data
     from outbox event
     left join webhook_deliveries delivery
       on delivery.subscription_id = ${subscriptionId} and delivery.event_id = event.id
@@ -172,7 +175,7 @@ export async function insertMissed(
   db: Db,
   brandId: string,
   subscriptionId: string,
-  missed: readonly (Missed & { deliveryId: string; shown: string; ownData: string | null })[],
+  missed: readonly (Missed & { deliveryId: string; shown: string })[],
   now: Date,
 ): Promise<void> {
   const of = <V>(value: (one: (typeof missed)[number]) => V) => missed.map(value);

@@ -1,5 +1,5 @@
-import type { Redis } from '../../engines/redis/open.ts';
-import { CLICK_STREAM } from '../schema.ts';
+import type { Redis } from '../engines/redis/open.ts';
+import { CLICK_STREAM } from './schema.ts';
 
 /** More than a click is on its way into the stream, and room for hosts whose clocks differ. */
 const ON_ITS_WAY_MS = 3_000;
