@@ -46,16 +46,16 @@ describe.skipIf(!hasBrowser('The states of each page'))('each page of the web ap
   });
 
   /** Holds the page's answers back until they are let go. */
-  async function holdAnswers(page: Page): Promise<() => Promise<void>> {
-    const held: Route[] = [];
+  async function delayAnswers(page: Page): Promise<() => Promise<void>> {
+    const waiting: Route[] = [];
     let isOpen = false;
     await page.route(isOfPage, async (route) => {
       if (isOpen) await route.continue();
-      else held.push(route);
+      else waiting.push(route);
     });
     return async () => {
       isOpen = true;
-      await Promise.all(held.map((route) => route.continue()));
+      await Promise.all(waiting.map((route) => route.continue()));
     };
   }
 
@@ -70,7 +70,7 @@ describe.skipIf(!hasBrowser('The states of each page'))('each page of the web ap
 
   it.each(PAGES)('%s says that it loads, and nothing jumps when its answers come', async (path) => {
     const { page, complaints } = desktop;
-    const letGo = await holdAnswers(page);
+    const letGo = await delayAnswers(page);
     await page.goto(`${app.url}/app${path}`);
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.getByText('Loading', { exact: true }).first().waitFor({ state: 'attached' });
