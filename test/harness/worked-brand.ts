@@ -2,6 +2,7 @@ import sharp from 'sharp';
 import { expect } from 'vitest';
 import type { TestApp } from './app.ts';
 import { apply, makeCampaign } from './applying.ts';
+import { sync } from './figures.ts';
 import { daysAgo, makeAssignment, makeSale } from './sales.ts';
 import { connectTestStore, type TestStore } from './store.ts';
 import { reply } from './talking.ts';
@@ -93,6 +94,7 @@ export async function fillBrand(app: TestApp, desk: WorkDesk, store: TestStore):
     await makeSale(app.context, brand, { assignment, occurredAt: daysAgo(2 + i), amountMinor: 9_900 });
     await post('/v1/payouts', { creator_email: assignment.email, amount: 50, method: 'manual' });
   }
+  await sync(app, brand.id);
   await connectTestStore(app.context, brand.id, store);
   await post('/v1/assets/folders', { name: 'Summer' });
   const hook = { url: 'https://receiver.invalid/a/rather/long/path/of/hooks', events: ['payout.created'] };

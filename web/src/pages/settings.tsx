@@ -4,7 +4,7 @@ import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm } from '../kit/dialog.tsx';
 import { Form } from '../kit/form.tsx';
 import { ago, day, words } from '../kit/format.ts';
-import { Badge, Card, Empty, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { Badge, Card, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { PlainTable } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
 
@@ -101,6 +101,7 @@ function Passkeys() {
   return (
     <Card title="Passkeys">
       <p className="hint">Sign in with your fingerprint, face or security key instead of a link.</p>
+      {list.error && <Failure error={list.error} again={list.again} />}
       {list.rows.length > 0 && (
         <PlainTable
           caption="Your passkeys"
@@ -138,8 +139,8 @@ function Passkeys() {
 function Sessions() {
   const list = useRows('list_sessions', {});
   const end = useChange('end_session', ['list_sessions']);
+  if (list.error) return <Failure error={list.error} again={list.again} />;
   if (list.isLoading) return <Loading rows={2} />;
-  if (list.rows.length === 0) return <Empty title="Nowhere" />;
   return (
     <PlainTable
       caption="Where you are signed in"
