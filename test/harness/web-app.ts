@@ -9,6 +9,35 @@ import { signInToken } from './session.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
+/** Every page of the app. */
+export const PAGES = [
+  '/',
+  '/figures',
+  '/directory',
+  '/roster',
+  '/campaigns',
+  '/applications',
+  '/conversations',
+  '/disputes',
+  '/briefs',
+  '/contracts',
+  '/deliverables',
+  '/shipments',
+  '/content',
+  '/assets',
+  '/webhooks',
+  '/agents',
+  '/commissions',
+  '/payouts',
+  '/statements',
+  '/links',
+  '/stores',
+  '/keys',
+  '/people',
+  '/audit',
+  '/settings',
+] as const;
+
 /** The client as a server builds it at its first start, built once for all tests. */
 export const builtClient = (): Promise<string> => ensureClient(path.resolve('.rollcall/test-web-app'));
 

@@ -6,6 +6,8 @@ import { insertAudit } from '../../src/outbox/queries.ts';
 import { newId } from '../../src/values/ids.ts';
 import { call, makeBrand, startApp, type TestApp, until } from '../harness/app.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
+import { putCreator } from '../harness/figures.ts';
+import { putManyLinks } from '../harness/many-links.ts';
 import { axe, builtClient, openWebApp, shoot } from '../harness/web-app.ts';
 
 const MANY = 10_000;
@@ -93,6 +95,23 @@ describe.skipIf(!hasBrowser('The states of the web app'))('the web app in a real
     );
     await page.getByText('Change 500', { exact: true }).waitFor();
     expect(await rowsThere()).toBeLessThan(80);
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it('shows a brand of ten thousand links, and the figures of the fifty that sold most', async () => {
+    const brand = await makeBrand(app.context);
+    await putManyLinks(app, brand.id, [await putCreator(app, brand.id)], MANY);
+    const { page, go, complaints, context } = await openWebApp(browser, app, brand.id);
+    await go('/links');
+    await page.getByText('10,000 entries').waitFor();
+    expect(await page.locator('tbody tr').count()).toBeLessThan(80);
+    await go('/figures?from=2026-02-01&to=2026-02-01');
+    await page.getByText('The 50 that sold most.').waitFor();
+    const rows = page.getByRole('table', { name: 'Figures by campaign' }).locator('tbody tr');
+    // Each was clicked once, every third in euros: none is left out.
+    const clicks = await rows.locator('td:nth-child(2)').allTextContents();
+    expect(clicks.toSorted()).toEqual(['3,334', '6,666']);
     expect(complaints).toEqual([]);
     await context.close();
   });

@@ -1,4 +1,4 @@
-import { Link, Outlet } from '@tanstack/react-router';
+import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { callApp } from './call/call.ts';
 import { useCall } from './call/use.ts';
@@ -28,6 +28,10 @@ async function signOut() {
 
 function Side() {
   const { data } = useCall('get_session');
+  const nav = useRef<HTMLElement>(null);
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  // The menu may be longer than the window: where one is, is in sight.
+  useEffect(() => nav.current?.querySelector('[aria-current="page"]')?.scrollIntoView({ block: 'nearest' }), [path]);
   const session = data?.data;
   return (
     <aside className="side" aria-label="Rollcall">
@@ -35,7 +39,7 @@ function Side() {
         <img src={icon} alt="" />
         <span>{session?.brand.name ?? 'Rollcall'}</span>
       </p>
-      <nav className="nav" aria-label="Main">
+      <nav className="nav" aria-label="Main" ref={nav}>
         {NAVIGATION.map(({ title, links }) => (
           <div key={title}>
             {title && <h2>{title}</h2>}
@@ -71,14 +75,14 @@ function Side() {
 }
 
 export function Shell() {
-  const { error, isPending } = useCall('get_session');
+  const { error, isPending, refetch } = useCall('get_session');
   const isSignedOut = error !== null && 'status' in error && error.status === 401;
   const main = useRef<HTMLElement>(null);
   useEffect(() => {
     if (isSignedOut) location.assign('/app/sign-in');
   }, [isSignedOut]);
   if (isPending || isSignedOut) return <Loading rows={1} />;
-  if (error) return <Failure error={error} />;
+  if (error) return <Failure error={error} again={() => void refetch()} />;
   return (
     <div className="shell">
       <a className="skip" href="#main">

@@ -1,12 +1,24 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useId } from 'react';
+import { words } from './format.ts';
 
 export interface Filter {
   name: string;
   label: string;
   kind: 'select' | 'text' | 'date' | 'number';
   options?: readonly (readonly [value: string, label: string])[];
+  /** What holds where nobody chose. */
+  fallback?: string;
 }
+
+/** By the state of what is listed. */
+export const stateFilter = (states: readonly string[]): Filter => ({
+  ...{ name: 'status', label: 'State', kind: 'select' },
+  options: states.map((state) => [state, words(state)]),
+});
+
+/** By whose it is. */
+export const CREATOR_FILTER: Filter = { name: 'creator_email', label: 'Creator’s e-mail', kind: 'text' };
 
 /** What the address says after `?`: a page that is shared or reloaded shows the same. */
 export function useFilters(): {
@@ -36,7 +48,7 @@ export function Filters({ of }: { of: readonly Filter[] }) {
   const id = useId();
   return (
     <search className="filters">
-      {of.map(({ name, label, kind, options }) => (
+      {of.map(({ name, label, kind, options, fallback = '' }) => (
         <div key={name} className="filter">
           <label htmlFor={`${id}${name}`}>{label}</label>
           {kind === 'select' ? (
@@ -52,8 +64,8 @@ export function Filters({ of }: { of: readonly Filter[] }) {
             <input
               id={`${id}${name}`}
               type={kind === 'text' ? 'search' : kind}
-              key={get(name) === undefined ? 'empty' : 'filled'}
-              defaultValue={get(name) ?? ''}
+              key={get(name) === undefined ? `not ${fallback}` : 'filled'}
+              defaultValue={get(name) ?? fallback}
               onBlur={({ target }) => set(name, target.value)}
               onKeyDown={({ key, currentTarget }) => key === 'Enter' && set(name, currentTarget.value)}
               onChange={({ target }) => kind === 'date' && set(name, target.value)}

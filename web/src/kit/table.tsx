@@ -13,6 +13,18 @@ export interface Column<Row> {
   isWide?: boolean;
 }
 
+/** The first cell of a row that opens: what it is, and a second line. */
+export function Opener(props: { onOpen: () => void; second: ReactNode; children: ReactNode }) {
+  return (
+    <>
+      <button type="button" className="link" onClick={props.onOpen}>
+        {props.children}
+      </button>
+      <span className="second">{props.second}</span>
+    </>
+  );
+}
+
 interface Selection {
   selected: ReadonlySet<string>;
   onSelect: (selected: ReadonlySet<string>) => void;

@@ -2,22 +2,22 @@ import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
-import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
+import { choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
 import { Form } from '../kit/form.tsx';
 import { ago, number, time, words } from '../kit/format.ts';
 import { Badge, Button, Card, Empty, Failure, Loading, PageHead } from '../kit/parts.tsx';
-import { type Column, PlainTable, Table } from '../kit/table.tsx';
+import { type Column, Opener, PlainTable, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
 
 const STATES = ['open', 'applied', 'expired'] as const;
 type Plan = Row<'list_plans'>;
 
 function Policy() {
-  const { data, error } = useCall('get_agent_policy');
+  const { data, error, refetch } = useCall('get_agent_policy');
   const update = useChange('update_agent_policy', ['get_agent_policy']);
   const say = useSay();
   const policy = data?.data;
-  if (error) return <Failure error={error} />;
+  if (error) return <Failure error={error} again={() => void refetch()} />;
   if (!policy) return <Loading />;
   return (
     <Form
@@ -115,12 +115,16 @@ export function Agents() {
     {
       head: 'Plan',
       cell: (row) => (
-        <>
-          <button type="button" className="link" onClick={() => setPlan(row)}>
-            {words(row.operation)}
-          </button>
-          <span className="second">{number(row.changes.length)} changes</span>
-        </>
+        <Opener
+          onOpen={() => setPlan(row)}
+          second={
+            <>
+              {number(row.changes.length)} {row.changes.length === 1 ? 'change' : 'changes'}
+            </>
+          }
+        >
+          {words(row.operation)}
+        </Opener>
       ),
     },
     { head: 'By', cell: ({ by_agent }) => (by_agent ? 'An agent' : 'A program or person'), isWide: true },
@@ -131,9 +135,7 @@ export function Agents() {
   return (
     <>
       <PageHead title="Agents" hint="What agents may do with your keys, and what they planned for you to apply." />
-      <Filters
-        of={[{ name: 'status', label: 'State', kind: 'select', options: STATES.map((state) => [state, words(state)]) }]}
-      />
+      <Filters of={[stateFilter(STATES)]} />
       <Table
         caption="Plans"
         list={list}

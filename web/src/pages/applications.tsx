@@ -3,16 +3,20 @@ import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
-import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
-import { day, words } from '../kit/format.ts';
+import { CREATOR_FILTER, choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
+import { day } from '../kit/format.ts';
 import { Badge, Button, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
-import { type Column, Table } from '../kit/table.tsx';
+import { type Column, Opener, Table } from '../kit/table.tsx';
 
 const STATES = ['pending', 'shortlisted', 'accepted', 'rejected'] as const;
 type Application = Row<'list_applications'>;
 
 function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }) {
-  const { data, error } = useCall('get_application', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const { data, error, refetch } = useCall(
+    'get_application',
+    { params: { id: id ?? '' } },
+    { enabled: id !== undefined },
+  );
   const update = useChange('update_application', [
     'list_applications',
     'get_application',
@@ -29,7 +33,7 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
       onClose={onClose}
       isSide
     >
-      {error && <Failure error={error} />}
+      {error && <Failure error={error} again={() => void refetch()} />}
       {!application && !error && <Loading />}
       {application && application.id === id && (
         <>
@@ -84,12 +88,9 @@ export function Applications() {
     {
       head: 'Creator',
       cell: ({ id, creator_name, creator_email }) => (
-        <>
-          <button type="button" className="link" onClick={() => setShown(id)}>
-            {creator_name ?? creator_email}
-          </button>
-          <span className="second">{creator_name ? creator_email : ''}</span>
-        </>
+        <Opener onOpen={() => setShown(id)} second={creator_name ? creator_email : ''}>
+          {creator_name ?? creator_email}
+        </Opener>
       ),
     },
     { head: 'Campaign', cell: ({ campaign_title }) => campaign_title, isWide: true },
@@ -104,12 +105,7 @@ export function Applications() {
       >
         <Download id="list_applications" query={query} name="applications.csv" />
       </PageHead>
-      <Filters
-        of={[
-          { name: 'status', label: 'State', kind: 'select', options: STATES.map((state) => [state, words(state)]) },
-          { name: 'creator_email', label: 'Creator’s e-mail', kind: 'text' },
-        ]}
-      />
+      <Filters of={[stateFilter(STATES), CREATOR_FILTER]} />
       <Table
         caption="Applications"
         list={list}

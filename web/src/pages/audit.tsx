@@ -6,7 +6,7 @@ import { Download } from '../kit/download.tsx';
 import { Filters, useFilters } from '../kit/filters.tsx';
 import { time, words } from '../kit/format.ts';
 import { Empty, Facts, PageHead } from '../kit/parts.tsx';
-import { type Column, PlainTable, Table } from '../kit/table.tsx';
+import { type Column, Opener, PlainTable, Table } from '../kit/table.tsx';
 
 type Entry = Row<'list_audit_log'>;
 const shown = (value: unknown) =>
@@ -22,12 +22,9 @@ export function Audit() {
     {
       head: 'What',
       cell: (row) => (
-        <>
-          <button type="button" className="link" onClick={() => setEntry(row)}>
-            {words(row.operation)}
-          </button>
-          <span className="second">{row.resource_id}</span>
-        </>
+        <Opener onOpen={() => setEntry(row)} second={row.resource_id}>
+          {words(row.operation)}
+        </Opener>
       ),
     },
     {

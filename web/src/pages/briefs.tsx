@@ -1,33 +1,31 @@
 import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
-import { Confirm, Dialog } from '../kit/dialog.tsx';
-import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
+import { Detail } from '../kit/detail.tsx';
+import { Confirm } from '../kit/dialog.tsx';
+import { CREATOR_FILTER, choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
 import { FormDialog } from '../kit/form.tsx';
 import { day, time, words } from '../kit/format.ts';
-import { Badge, Button, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
-import { type Column, PlainTable, Table } from '../kit/table.tsx';
+import { Badge, Button, Empty, Facts, Failure, PageHead } from '../kit/parts.tsx';
+import { type Column, Opener, PlainTable, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
 
 const STATES = ['draft', 'sent', 'in_progress', 'completed'] as const;
 type Brief = Row<'list_briefs'>;
 
-function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }) {
-  const { data, error } = useCall('get_brief', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }) {
+  const found = useCall('get_brief', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   const send = useChange('send_brief', ['list_briefs', 'get_brief']);
   const remove = useChange('delete_brief', ['list_briefs']);
   const say = useSay();
-  const brief = data?.data;
   const sendIt = () =>
     send.mutateAsync({ params: { id: id ?? '' }, body: { action: 'send' } }).then(
       () => say('The brief is on its way.'),
       () => undefined,
     );
   return (
-    <Dialog title={brief?.title ?? 'Brief'} isOpen={id !== undefined} onClose={onClose} isSide>
-      {error && <Failure error={error} />}
-      {!brief && !error && <Loading />}
-      {brief && brief.id === id && (
+    <Detail id={id} onClose={onClose} found={found} title={(brief) => brief?.title ?? 'Brief'}>
+      {(brief) => (
         <>
           <Facts
             of={[
@@ -73,7 +71,7 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
           </div>
         </>
       )}
-    </Dialog>
+    </Detail>
   );
 }
 
@@ -87,12 +85,9 @@ export function Briefs() {
     {
       head: 'Brief',
       cell: ({ id, title, creator_name, creator_email }) => (
-        <>
-          <button type="button" className="link" onClick={() => setShown(id)}>
-            {title}
-          </button>
-          <span className="second">{creator_name ?? creator_email}</span>
-        </>
+        <Opener onOpen={() => setShown(id)} second={creator_name ?? creator_email}>
+          {title}
+        </Opener>
       ),
     },
     { head: 'State', cell: ({ status }) => <Badge state={status} /> },
@@ -106,12 +101,7 @@ export function Briefs() {
           Write a brief
         </Button>
       </PageHead>
-      <Filters
-        of={[
-          { name: 'status', label: 'State', kind: 'select', options: STATES.map((state) => [state, words(state)]) },
-          { name: 'creator_email', label: 'Creator’s e-mail', kind: 'text' },
-        ]}
-      />
+      <Filters of={[stateFilter(STATES), CREATOR_FILTER]} />
       <Table
         caption="Briefs"
         list={list}
@@ -155,7 +145,7 @@ export function Briefs() {
           setMaking(false);
         }}
       />
-      <Detail id={shown} onClose={() => setShown(undefined)} />
+      <Opened id={shown} onClose={() => setShown(undefined)} />
     </>
   );
 }

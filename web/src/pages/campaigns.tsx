@@ -4,11 +4,11 @@ import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
-import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
+import { choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
 import { Form, FormDialog, type Values } from '../kit/form.tsx';
 import { day, number, words } from '../kit/format.ts';
 import { Badge, Button, Copy, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
-import { type Column, Table } from '../kit/table.tsx';
+import { type Column, Opener, Table } from '../kit/table.tsx';
 
 const STATES = ['active', 'draft', 'paused', 'completed'] as const;
 const KINDS = ['none', 'fixed', 'commission', 'product'] as const;
@@ -22,13 +22,13 @@ function compensationOf(values: Values) {
 }
 
 function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }) {
-  const { data, error } = useCall('get_campaign', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const { data, error, refetch } = useCall('get_campaign', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   const update = useChange('update_campaign', ['list_campaigns', 'get_campaign']);
   const campaign = data?.data;
   const page = `${location.origin}/apply/${id ?? ''}`;
   return (
     <Dialog title={campaign?.title ?? 'Campaign'} isOpen={id !== undefined} onClose={onClose} isSide>
-      {error && <Failure error={error} />}
+      {error && <Failure error={error} again={() => void refetch()} />}
       {!campaign && !error && <Loading />}
       {campaign && campaign.id === id && (
         <>
@@ -95,12 +95,9 @@ export function Campaigns() {
     {
       head: 'Campaign',
       cell: ({ id, title, compensation_label }) => (
-        <>
-          <button type="button" className="link" onClick={() => setShown(id)}>
-            {title}
-          </button>
-          <span className="second">{compensation_label}</span>
-        </>
+        <Opener onOpen={() => setShown(id)} second={compensation_label}>
+          {title}
+        </Opener>
       ),
     },
     { head: 'State', cell: ({ status }) => <Badge state={status} /> },
@@ -116,9 +113,7 @@ export function Campaigns() {
           Make a campaign
         </Button>
       </PageHead>
-      <Filters
-        of={[{ name: 'status', label: 'State', kind: 'select', options: STATES.map((state) => [state, words(state)]) }]}
-      />
+      <Filters of={[stateFilter(STATES)]} />
       <Table
         caption="Campaigns"
         list={list}

@@ -3,7 +3,7 @@ import { CallError, type Row } from '../call/call.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
-import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
+import { CREATOR_FILTER, choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
 import { day, money, number, withLocalTimes, words } from '../kit/format.ts';
 import { Badge, Button, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
@@ -101,12 +101,7 @@ export function Commissions() {
       <PageHead title="Commissions" hint="What creators earned by orders. Open an order to read why it paid whom.">
         <Download id="list_commissions" query={query} name="commissions.csv" />
       </PageHead>
-      <Filters
-        of={[
-          { name: 'status', label: 'State', kind: 'select', options: STATES.map((state) => [state, words(state)]) },
-          { name: 'creator_email', label: 'Creator’s e-mail', kind: 'text' },
-        ]}
-      />
+      <Filters of={[stateFilter(STATES), CREATOR_FILTER]} />
       <Table
         caption="Commissions"
         list={list}

@@ -3,23 +3,23 @@ import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
-import { Filters, useFilters } from '../kit/filters.tsx';
+import { CREATOR_FILTER, Filters, useFilters } from '../kit/filters.tsx';
 import { FormDialog } from '../kit/form.tsx';
 import { ago, compact, day, number, percent, words } from '../kit/format.ts';
 import { Badge, Button, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
-import { type Column, Table } from '../kit/table.tsx';
+import { type Column, Opener, Table } from '../kit/table.tsx';
 
 const Chart = lazy(() => import('../kit/chart.tsx'));
 type Post = Row<'list_content'>;
 
 function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }) {
-  const { data, error } = useCall('get_content', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const { data, error, refetch } = useCall('get_content', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   const refresh = useChange('refresh_content', ['list_content', 'get_content']);
   const remove = useChange('delete_content', ['list_content']);
   const post = data?.data;
   return (
     <Dialog title="Post" hint={post?.url} isOpen={id !== undefined} onClose={onClose} isSide>
-      {error && <Failure error={error} />}
+      {error && <Failure error={error} again={() => void refetch()} />}
       {!post && !error && <Loading />}
       {post && post.id === id && (
         <>
@@ -82,12 +82,9 @@ export function Content() {
     {
       head: 'Post',
       cell: ({ id, url, creator_name, creator_email }) => (
-        <>
-          <button type="button" className="link" onClick={() => setShown(id)}>
-            {url.replace(/^https?:\/\/(www\.)?/, '')}
-          </button>
-          <span className="second">{creator_name ?? creator_email}</span>
-        </>
+        <Opener onOpen={() => setShown(id)} second={creator_name ?? creator_email}>
+          {url.replace(/^https?:\/\/(www\.)?/, '')}
+        </Opener>
       ),
     },
     { head: 'Views', cell: ({ metrics }) => compact(metrics.views), isNumber: true },
@@ -108,7 +105,7 @@ export function Content() {
           Follow a post
         </Button>
       </PageHead>
-      <Filters of={[{ name: 'creator_email', label: 'Creator’s e-mail', kind: 'text' }]} />
+      <Filters of={[CREATOR_FILTER]} />
       <Table
         caption="Content"
         list={list}

@@ -1,12 +1,13 @@
 import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
-import { Confirm, Dialog } from '../kit/dialog.tsx';
-import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
+import { Detail } from '../kit/detail.tsx';
+import { Confirm } from '../kit/dialog.tsx';
+import { CREATOR_FILTER, choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
 import { FormDialog } from '../kit/form.tsx';
 import { day, money, words } from '../kit/format.ts';
-import { Badge, Button, Copy, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
-import { type Column, Table } from '../kit/table.tsx';
+import { Badge, Button, Copy, Empty, Facts, Failure, PageHead } from '../kit/parts.tsx';
+import { type Column, Opener, Table } from '../kit/table.tsx';
 
 const STATES = ['draft', 'sent', 'signed', 'expired'] as const;
 const KINDS = ['fixed', 'commission', 'product'] as const;
@@ -19,21 +20,18 @@ function pay({ compensation }: Pick<Contract, 'compensation'>): string {
   return currency ? money(amount, currency) : `${amount} %`;
 }
 
-function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }) {
-  const { data, error } = useCall('get_contract', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }) {
+  const found = useCall('get_contract', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   const send = useChange('send_contract', ['list_contracts', 'get_contract', 'list_deliverables']);
   const end = useChange('void_contract', ['list_contracts', 'get_contract']);
   const [link, setLink] = useState<string | null>(null);
-  const contract = data?.data;
   const sendIt = async () => {
     const { data: sent } = await send.mutateAsync({ params: { id: id ?? '' }, body: {} });
     setLink(sent.signature_url);
   };
   return (
-    <Dialog title={contract?.title ?? 'Contract'} isOpen={id !== undefined} onClose={onClose} isSide>
-      {error && <Failure error={error} />}
-      {!contract && !error && <Loading />}
-      {contract && contract.id === id && (
+    <Detail id={id} onClose={onClose} found={found} title={(contract) => contract?.title ?? 'Contract'}>
+      {(contract) => (
         <>
           <Facts
             of={[
@@ -84,7 +82,7 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
           </div>
         </>
       )}
-    </Dialog>
+    </Detail>
   );
 }
 
@@ -101,12 +99,9 @@ export function Contracts() {
     {
       head: 'Contract',
       cell: ({ id, title, creator_name, creator_email }) => (
-        <>
-          <button type="button" className="link" onClick={() => setShown(id)}>
-            {title}
-          </button>
-          <span className="second">{creator_name ?? creator_email}</span>
-        </>
+        <Opener onOpen={() => setShown(id)} second={creator_name ?? creator_email}>
+          {title}
+        </Opener>
       ),
     },
     { head: 'State', cell: ({ status, expired_reason }) => <Badge state={expired_reason ?? status} /> },
@@ -123,12 +118,7 @@ export function Contracts() {
           Draft a contract
         </Button>
       </PageHead>
-      <Filters
-        of={[
-          { name: 'status', label: 'State', kind: 'select', options: STATES.map((state) => [state, words(state)]) },
-          { name: 'creator_email', label: 'Creator’s e-mail', kind: 'text' },
-        ]}
-      />
+      <Filters of={[stateFilter(STATES), CREATOR_FILTER]} />
       <Table
         caption="Contracts"
         list={list}
@@ -182,7 +172,7 @@ export function Contracts() {
           setMaking(false);
         }}
       />
-      <Detail id={shown} onClose={() => setShown(undefined)} />
+      <Opened id={shown} onClose={() => setShown(undefined)} />
     </>
   );
 }

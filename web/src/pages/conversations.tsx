@@ -2,11 +2,11 @@ import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useCall, useChange } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
-import { Filters, useFilters } from '../kit/filters.tsx';
+import { CREATOR_FILTER, Filters, useFilters } from '../kit/filters.tsx';
 import { Form, FormDialog } from '../kit/form.tsx';
 import { ago, number, time } from '../kit/format.ts';
 import { Button, Empty, Failure, Loading, PageHead } from '../kit/parts.tsx';
-import { PlainTable } from '../kit/table.tsx';
+import { Opener, PlainTable } from '../kit/table.tsx';
 
 const REFETCH_MS = 10_000;
 type Conversation = Row<'list_conversations'>;
@@ -14,7 +14,7 @@ type Conversation = Row<'list_conversations'>;
 /** The whole thread, the oldest first, and what is said next. Opening it marks it as read. */
 function Thread({ conversation, onClose }: { conversation: Conversation | undefined; onClose: () => void }) {
   const id = conversation?.conversation_id ?? '';
-  const { data, error } = useCall(
+  const { data, error, refetch } = useCall(
     'get_conversation',
     { params: { conversationId: id } },
     { enabled: conversation !== undefined, refetchMs: REFETCH_MS },
@@ -28,7 +28,7 @@ function Thread({ conversation, onClose }: { conversation: Conversation | undefi
       onClose={onClose}
       isSide
     >
-      {error && <Failure error={error} />}
+      {error && <Failure error={error} again={() => void refetch()} />}
       {!thread && !error && <Loading />}
       {thread && thread.conversation_id === id && (
         <>
@@ -109,7 +109,7 @@ export function Conversations() {
               ['false', 'Read'],
             ],
           },
-          { name: 'creator_email', label: 'Creator’s e-mail', kind: 'text' },
+          CREATOR_FILTER,
         ]}
       />
       {error && <Failure error={error} again={() => void refetch()} />}
@@ -124,12 +124,9 @@ export function Conversations() {
             {
               head: 'Creator',
               cell: (row) => (
-                <>
-                  <button type="button" className="link" onClick={() => open(row)}>
-                    {row.creator_name ?? row.creator_email ?? 'A creator'}
-                  </button>
-                  <span className="second">{row.last_message.body}</span>
-                </>
+                <Opener onOpen={() => open(row)} second={row.last_message.body}>
+                  {row.creator_name ?? row.creator_email ?? 'A creator'}
+                </Opener>
               ),
             },
             {

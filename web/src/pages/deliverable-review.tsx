@@ -26,8 +26,8 @@ function rightsOf({ usage_rights, terms }: Contract): string {
 }
 
 function OfContract({ id }: { id: string }) {
-  const { data, error } = useCall('get_contract', { params: { id } });
-  if (error) return <Failure error={error} />;
+  const { data, error, refetch } = useCall('get_contract', { params: { id } });
+  if (error) return <Failure error={error} again={() => void refetch()} />;
   if (!data) return <Loading rows={2} />;
   const { data: contract } = data;
   return (
@@ -80,8 +80,8 @@ function OfBriefs({ of: { creator_email, campaign_id } }: { of: Deliverable }) {
 }
 
 function File({ id }: { id: string }) {
-  const { data, error } = useCall('get_asset', { params: { id } });
-  if (error) return <Failure error={error} />;
+  const { data, error, refetch } = useCall('get_asset', { params: { id } });
+  if (error) return <Failure error={error} again={() => void refetch()} />;
   if (!data) return <Loading rows={1} />;
   const { data: file } = data;
   return (
@@ -155,9 +155,13 @@ function Decide({ of: one, onClose }: { of: Deliverable; onClose: () => void }) 
   );
 }
 
-/** What was asked for beside what came, the newest first. */
+/** What was promised beside what came, the newest first. */
 export function Review({ id, onClose }: { id: string | undefined; onClose: () => void }) {
-  const { data, error } = useCall('get_deliverable', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const { data, error, refetch } = useCall(
+    'get_deliverable',
+    { params: { id: id ?? '' } },
+    { enabled: id !== undefined },
+  );
   const one = data?.data.id === id ? data?.data : undefined;
   return (
     <Dialog
@@ -167,12 +171,12 @@ export function Review({ id, onClose }: { id: string | undefined; onClose: () =>
       isSide
       isBroad
     >
-      {error && <Failure error={error} />}
+      {error && <Failure error={error} again={() => void refetch()} />}
       {!one && !error && <Loading />}
       {one && (
         <div className="beside">
           <div className="stack">
-            <h3>What was requested for</h3>
+            <h3>What was promised</h3>
             <Facts
               of={[
                 ['State', <Badge key="state" state={one.status} />],

@@ -1,10 +1,10 @@
 import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useRows } from '../call/use.ts';
-import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
+import { CREATOR_FILTER, choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
 import { day, words } from '../kit/format.ts';
 import { Badge, Empty, PageHead } from '../kit/parts.tsx';
-import { type Column, Table } from '../kit/table.tsx';
+import { type Column, Opener, Table } from '../kit/table.tsx';
 import { Review } from './deliverable-review.tsx';
 
 const STATES = [
@@ -29,12 +29,9 @@ export function Deliverables() {
     {
       head: 'Deliverable',
       cell: ({ id, type, creator_name, creator_email }) => (
-        <>
-          <button type="button" className="link" onClick={() => setShown(id)}>
-            {words(type)}
-          </button>
-          <span className="second">{creator_name ?? creator_email}</span>
-        </>
+        <Opener onOpen={() => setShown(id)} second={creator_name ?? creator_email}>
+          {words(type)}
+        </Opener>
       ),
     },
     { head: 'State', cell: ({ status }) => <Badge state={status} /> },
@@ -44,12 +41,7 @@ export function Deliverables() {
   return (
     <>
       <PageHead title="Deliverables" hint="What creators owe you and what they sent." />
-      <Filters
-        of={[
-          { name: 'status', label: 'State', kind: 'select', options: STATES.map((state) => [state, words(state)]) },
-          { name: 'creator_email', label: 'Creator’s e-mail', kind: 'text' },
-        ]}
-      />
+      <Filters of={[stateFilter(STATES), CREATOR_FILTER]} />
       <Table
         caption="Deliverables"
         list={list}

@@ -5,7 +5,7 @@ import { Dialog } from '../kit/dialog.tsx';
 import { Filters, useFilters } from '../kit/filters.tsx';
 import { compact, number, percent } from '../kit/format.ts';
 import { Button, Card, Empty, Facts, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
-import { PlainTable } from '../kit/table.tsx';
+import { Opener, PlainTable } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { SavedSearches } from './saved-searches.tsx';
 
@@ -42,7 +42,7 @@ function Facets({
 }) {
   return (
     <div className="facets">
-      {FACETS.map((facet) => (
+      {FACETS.filter((facet) => of[facet].length > 0).map((facet) => (
         <fieldset key={facet}>
           <legend>{facet}</legend>
           {of[facet].slice(0, 8).map(({ value, count }) => (
@@ -106,7 +106,7 @@ function Profile({ creator, onClose }: { creator: Creator | undefined; onClose: 
 function Results({ query, pages }: { query: Record<string, string>; pages: number }) {
   const [page, setPage] = useState(0);
   const [shown, setShown] = useState<Creator>();
-  const { data, error, isFetching } = useCall(
+  const { data, error, isFetching, refetch } = useCall(
     'search_creators',
     { query: { ...query, page, limit: 50 } },
     { enabled: page > 0 },
@@ -123,7 +123,7 @@ function Results({ query, pages }: { query: Record<string, string>; pages: numbe
   }
   return (
     <>
-      {error && <Failure error={error} />}
+      {error && <Failure error={error} again={() => void refetch()} />}
       {!data && !error && <Loading rows={8} />}
       {data && (
         <PlainTable
@@ -134,12 +134,9 @@ function Results({ query, pages }: { query: Record<string, string>; pages: numbe
             {
               head: 'Creator',
               cell: (creator) => (
-                <>
-                  <button type="button" className="link" onClick={() => setShown(creator)}>
-                    {creator.full_name ?? creator.username}
-                  </button>
-                  <span className="second">@{creator.username}</span>
-                </>
+                <Opener onOpen={() => setShown(creator)} second={<>@{creator.username}</>}>
+                  {creator.full_name ?? creator.username}
+                </Opener>
               ),
             },
             { head: 'Followers', cell: ({ follower_count }) => compact(follower_count), isNumber: true },
@@ -177,7 +174,7 @@ export function Directory() {
     const value = get(name);
     if (value !== undefined) query[name] = value;
   }
-  const { data, error } = useCall('search_creators', { query: { ...query, preview: true, limit: 50 } });
+  const { data, error, refetch } = useCall('search_creators', { query: { ...query, preview: true, limit: 50 } });
   const preview = data?.preview;
   const isOff = error instanceof CallError && error.code === 'SUBSCRIPTION_REQUIRED';
   return (
@@ -199,7 +196,7 @@ export function Directory() {
         ]}
       />
       {isOff && <Empty title="The directory is not in your plan">{error.message}</Empty>}
-      {error && !isOff && <Failure error={error} />}
+      {error && !isOff && <Failure error={error} again={() => void refetch()} />}
       {!error && !preview && <Loading rows={4} />}
       {preview && data && (
         <>

@@ -2,11 +2,11 @@ import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
-import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
+import { CREATOR_FILTER, choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
 import { Form } from '../kit/form.tsx';
-import { day, time, words } from '../kit/format.ts';
+import { day, time } from '../kit/format.ts';
 import { Badge, Empty, Facts, PageHead } from '../kit/parts.tsx';
-import { type Column, Table } from '../kit/table.tsx';
+import { type Column, Opener, Table } from '../kit/table.tsx';
 
 const STATES = ['open', 'answered', 'closed'] as const;
 type Dispute = Row<'list_disputes'>;
@@ -84,12 +84,9 @@ export function Disputes() {
     {
       head: 'Creator',
       cell: (row) => (
-        <>
-          <button type="button" className="link" onClick={() => setShown(row)}>
-            {row.creator_name ?? row.creator_email ?? 'A creator'}
-          </button>
-          <span className="second">{row.message}</span>
-        </>
+        <Opener onOpen={() => setShown(row)} second={row.message}>
+          {row.creator_name ?? row.creator_email ?? 'A creator'}
+        </Opener>
       ),
     },
     { head: 'State', cell: ({ status }) => <Badge state={status} /> },
@@ -98,12 +95,7 @@ export function Disputes() {
   return (
     <>
       <PageHead title="Disputes" hint="Lines of statements that creators say are wrong." />
-      <Filters
-        of={[
-          { name: 'status', label: 'State', kind: 'select', options: STATES.map((state) => [state, words(state)]) },
-          { name: 'creator_email', label: 'Creator’s e-mail', kind: 'text' },
-        ]}
-      />
+      <Filters of={[stateFilter(STATES), CREATOR_FILTER]} />
       <Table
         caption="Disputes"
         list={list}

@@ -13,15 +13,15 @@ const BLOCKS: Readonly<Record<string, string>> = {
 
 /** Why an order paid whom it paid, or nobody. */
 export function ExplainDialog({ orderId, onClose }: { orderId: string | undefined; onClose: () => void }) {
-  const { data: answer, error } = useCall(
-    'explain_attribution',
-    { query: { order_id: orderId ?? '' } },
-    { enabled: orderId !== undefined },
-  );
+  const {
+    data: answer,
+    error,
+    refetch,
+  } = useCall('explain_attribution', { query: { order_id: orderId ?? '' } }, { enabled: orderId !== undefined });
   const data = answer?.data;
   return (
     <Dialog title={`Order ${orderId ?? ''}`} isOpen={orderId !== undefined} onClose={onClose} isSide>
-      {error && <Failure error={error} />}
+      {error && <Failure error={error} again={() => void refetch()} />}
       {!error && !data && <Loading />}
       {data && data.order_id === orderId && (
         <div className="stack">

@@ -1,7 +1,7 @@
 import { lazy, Suspense } from 'react';
 import { useCall } from '../call/use.ts';
 import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
-import { day, money, number, percent } from '../kit/format.ts';
+import { day, money, number, percent, words } from '../kit/format.ts';
 import { Card, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { PlainTable } from '../kit/table.tsx';
 import { ByCampaign, ByLink } from './figures-by.tsx';
@@ -52,15 +52,15 @@ export function Figures() {
                 checked={granularity === one}
                 onChange={() => set('by', one)}
               />
-              {one}
+              {words(one)}
             </label>
           ))}
         </fieldset>
       </PageHead>
       <Filters
         of={[
-          { name: 'from', label: 'From', kind: 'date' },
-          { name: 'to', label: 'To', kind: 'date' },
+          { name: 'from', label: 'From', kind: 'date', fallback: from },
+          { name: 'to', label: 'To', kind: 'date', fallback: to },
         ]}
       />
       {now.error && <Failure error={now.error} again={() => void now.refetch()} />}

@@ -6,11 +6,25 @@ import { Badge, Card, Empty, Failure, Loading, PageHead, Stat, Stats } from '../
 
 interface Waiting {
   count: number | undefined;
-  text: string;
+  /** Of one, and of more. */
+  text: readonly [one: string, more: string];
   link: (content: ReactNode) => ReactNode;
 }
 
-function Decisions({ of }: { of: readonly Waiting[] }) {
+/** What the page counts; of those that failed, the first says why. */
+interface Counted {
+  error: Error | null;
+  data: unknown;
+  refetch: () => unknown;
+}
+
+function Decisions({ of, counted }: { of: readonly Waiting[]; counted: readonly Counted[] }) {
+  const failed = counted.filter(({ error, data }) => error !== null && data === undefined);
+  const [first] = failed;
+  const again = () => {
+    for (const { refetch } of failed) void refetch();
+  };
+  if (first?.error) return <Failure error={first.error} again={again} />;
   const known = of.filter(({ count }) => count !== undefined);
   const open = known.filter(({ count }) => count !== 0);
   if (known.length === 0) return <Loading rows={3} />;
@@ -18,10 +32,10 @@ function Decisions({ of }: { of: readonly Waiting[] }) {
   return (
     <ul className="decisions">
       {open.map(({ count, text, link }) => (
-        <li key={text}>
+        <li key={text[1]}>
           {link(
             <>
-              <strong>{number(count)}</strong> {text}
+              <strong>{number(count)}</strong> {text[count === 1 ? 0 : 1]}
             </>,
           )}
         </li>
@@ -53,10 +67,11 @@ export function Home() {
       <PageHead title="Home" hint="What needs a decision today." />
       <Card title="For you to decide">
         <Decisions
+          counted={[commissions, applications, deliverables, payouts, messages, disputes, stores]}
           of={[
             {
               count: commissions.data?.pagination.total,
-              text: 'commissions to review',
+              text: ['commission to review', 'commissions to review'],
               link: (content) => (
                 <Link to="/commissions" search={{ status: 'pending' }}>
                   {content}
@@ -65,7 +80,7 @@ export function Home() {
             },
             {
               count: applications.data?.pagination.total,
-              text: 'applications to answer',
+              text: ['application to answer', 'applications to answer'],
               link: (content) => (
                 <Link to="/applications" search={{ status: 'pending' }}>
                   {content}
@@ -74,7 +89,7 @@ export function Home() {
             },
             {
               count: deliverables.data?.pagination.total,
-              text: 'deliverables to look at',
+              text: ['deliverable to look at', 'deliverables to look at'],
               link: (content) => (
                 <Link to="/deliverables" search={{ status: 'submitted' }}>
                   {content}
@@ -83,7 +98,7 @@ export function Home() {
             },
             {
               count: messages.data?.pagination.total,
-              text: 'conversations to read',
+              text: ['conversation to read', 'conversations to read'],
               link: (content) => (
                 <Link to="/conversations" search={{ unread: 'true' }}>
                   {content}
@@ -92,17 +107,21 @@ export function Home() {
             },
             {
               count: disputes.data?.pagination.total,
-              text: 'disputes to answer',
+              text: ['dispute to answer', 'disputes to answer'],
               link: (content) => (
                 <Link to="/disputes" search={{ status: 'open' }}>
                   {content}
                 </Link>
               ),
             },
-            { count: unpaid, text: 'payouts to settle', link: (content) => <Link to="/payouts">{content}</Link> },
+            {
+              count: unpaid,
+              text: ['payout to settle', 'payouts to settle'],
+              link: (content) => <Link to="/payouts">{content}</Link>,
+            },
             {
               count: broken?.length,
-              text: 'stores that need a look',
+              text: ['store that needs a look', 'stores that need a look'],
               link: (content) => <Link to="/stores">{content}</Link>,
             },
           ]}
@@ -127,7 +146,11 @@ export function Home() {
             {stores.data.data.map(({ id, name, status, webhook_health }) => (
               <li key={id} className="row">
                 <strong>{name}</strong> <Badge state={status} />
-                <span className="muted">last heard {ago(webhook_health.last_received_at)}</span>
+                <span className="muted">
+                  {webhook_health.last_received_at === null
+                    ? 'no order yet'
+                    : `last order ${ago(webhook_health.last_received_at)}`}
+                </span>
               </li>
             ))}
           </ul>

@@ -3,7 +3,7 @@ import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { FormDialog } from '../kit/form.tsx';
-import { ago, day, number } from '../kit/format.ts';
+import { ago, day, number, words } from '../kit/format.ts';
 import { Badge, Button, Card, Copy, Empty, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 
@@ -61,7 +61,7 @@ export function Keys() {
         </>
       ),
     },
-    { head: 'Type', cell: ({ type }) => type, isWide: true },
+    { head: 'Type', cell: ({ type }) => words(type), isWide: true },
     { head: 'State', cell: ({ state }) => <Badge state={state} /> },
     { head: 'Last used', cell: ({ last_used_at }) => ago(last_used_at), isWide: true },
     { head: 'Made', cell: ({ created_at }) => day(created_at), isWide: true },

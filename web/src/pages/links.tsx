@@ -3,7 +3,7 @@ import type { Row } from '../call/call.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { Confirm } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
-import { Filters, useFilters } from '../kit/filters.tsx';
+import { CREATOR_FILTER, Filters, useFilters } from '../kit/filters.tsx';
 import { FormDialog } from '../kit/form.tsx';
 import { money, number, percent } from '../kit/format.ts';
 import { Badge, Button, Copy, Empty, PageHead } from '../kit/parts.tsx';
@@ -19,13 +19,36 @@ export function Links() {
   const create = useChange('create_affiliate_link', ['list_affiliate_links']);
   const update = useChange('update_affiliate_link', ['list_affiliate_links']);
   const [isMaking, setMaking] = useState(false);
+  const actionsOf = ({ id, active, url, value }: LinkRow) => (
+    <div className="row">
+      {url && <Copy text={url} label={`Copy the address of ${value}`} />}
+      {active ? (
+        <Confirm
+          label="Switch off"
+          title={`Switch ${value} off?`}
+          action="Switch off"
+          onConfirm={() => update.mutateAsync({ params: { id }, body: { active: false } })}
+        >
+          <p>New orders are not attributed to it. What it earned stays.</p>
+        </Confirm>
+      ) : (
+        <Button onPress={() => update.mutate({ params: { id }, body: { active: true } })} label={`Switch ${value} on`}>
+          Switch on
+        </Button>
+      )}
+    </div>
+  );
   const columns: readonly Column<LinkRow>[] = [
     {
       head: 'Link or code',
-      cell: ({ value, url, creator_name, creator_email }) => (
+      cell: (link) => (
         <>
-          <strong>{value}</strong>
-          <span className="second">{url ?? creator_name ?? creator_email}</span>
+          <strong>{link.value}</strong>
+          {link.url && <span className="second">{link.url}</span>}
+          <div className="narrow">
+            <span className="second">{link.creator_name ?? link.creator_email}</span>
+            {actionsOf(link)}
+          </div>
         </>
       ),
     },
@@ -35,32 +58,7 @@ export function Links() {
     { head: 'Orders', cell: ({ conversions }) => number(conversions), isNumber: true },
     { head: 'Sales', cell: ({ revenue, currency }) => money(revenue, currency), isNumber: true },
     { head: 'State', cell: ({ active }) => <Badge state={active ? 'active' : 'off'} />, isWide: true },
-    {
-      head: 'Actions',
-      cell: ({ id, active, url, value }) => (
-        <div className="row">
-          {url && <Copy text={url} label={`Copy the address of ${value}`} />}
-          {active ? (
-            <Confirm
-              label="Switch off"
-              title={`Switch ${value} off?`}
-              action="Switch off"
-              onConfirm={() => update.mutateAsync({ params: { id }, body: { active: false } })}
-            >
-              <p>New orders are not attributed to it. What it earned stays.</p>
-            </Confirm>
-          ) : (
-            <Button
-              onPress={() => update.mutate({ params: { id }, body: { active: true } })}
-              label={`Switch ${value} on`}
-            >
-              Switch on
-            </Button>
-          )}
-        </div>
-      ),
-      isWide: true,
-    },
+    { head: 'Actions', cell: actionsOf, isWide: true },
   ];
   return (
     <>
@@ -70,7 +68,7 @@ export function Links() {
           Make a link or code
         </Button>
       </PageHead>
-      <Filters of={[{ name: 'creator_email', label: 'Creator’s e-mail', kind: 'text' }]} />
+      <Filters of={[CREATOR_FILTER]} />
       <Table
         caption="Links and codes"
         list={list}

@@ -2,11 +2,11 @@ import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
-import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
+import { CREATOR_FILTER, choiceOf, Filters, useFilters } from '../kit/filters.tsx';
 import { FormDialog } from '../kit/form.tsx';
 import { day, money, words } from '../kit/format.ts';
 import { Badge, Button, Empty, PageHead } from '../kit/parts.tsx';
-import { type Column, Table } from '../kit/table.tsx';
+import { type Column, Opener, Table } from '../kit/table.tsx';
 import { BatchDialog } from './payout-batch.tsx';
 import { SettleDialog } from './payout-settle.tsx';
 import { PayoutDialog } from './payout-statement.tsx';
@@ -32,12 +32,9 @@ export function Payouts() {
     {
       head: 'Creator',
       cell: ({ id, creator_name, creator_email }) => (
-        <>
-          <button type="button" className="link" onClick={() => setShown(id)}>
-            {creator_name ?? creator_email ?? id}
-          </button>
-          <span className="second">{creator_name ? creator_email : ''}</span>
-        </>
+        <Opener onOpen={() => setShown(id)} second={creator_name ? creator_email : ''}>
+          {creator_name ?? creator_email ?? id}
+        </Opener>
       ),
     },
     { head: 'Method', cell: ({ method }) => words(method), isWide: true },
@@ -60,7 +57,7 @@ export function Payouts() {
       </PageHead>
       <Filters
         of={[
-          { name: 'creator_email', label: 'Creator’s e-mail', kind: 'text' },
+          CREATOR_FILTER,
           {
             name: 'method',
             label: 'Method',

@@ -3,18 +3,22 @@ import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
-import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
+import { choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
 import { Form, FormDialog } from '../kit/form.tsx';
 import { compact, day, money, number, percent, words } from '../kit/format.ts';
 import { Badge, Button, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
-import { type Column, Table } from '../kit/table.tsx';
+import { type Column, Opener, Table } from '../kit/table.tsx';
 import { ImportDialog } from './roster-import.tsx';
 
 const STATES = ['active', 'paused', 'removed'] as const;
 type Entry = Row<'list_roster'>;
 
 function Creator({ id, onClose }: { id: string | undefined; onClose: () => void }) {
-  const { data, error } = useCall('get_roster_creator', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const { data, error, refetch } = useCall(
+    'get_roster_creator',
+    { params: { id: id ?? '' } },
+    { enabled: id !== undefined },
+  );
   const update = useChange('update_roster_creator', ['list_roster', 'get_roster_creator']);
   const remove = useChange('remove_from_roster', ['list_roster', 'get_roster_creator']);
   const creator = data?.data;
@@ -25,7 +29,7 @@ function Creator({ id, onClose }: { id: string | undefined; onClose: () => void 
       onClose={onClose}
       isSide
     >
-      {error && <Failure error={error} />}
+      {error && <Failure error={error} again={() => void refetch()} />}
       {!creator && !error && <Loading />}
       {creator && creator.id === id && (
         <>
@@ -99,12 +103,9 @@ export function Roster() {
     {
       head: 'Creator',
       cell: ({ id, creator_name, creator_email }) => (
-        <>
-          <button type="button" className="link" onClick={() => setShown(id)}>
-            {creator_name ?? creator_email ?? 'A creator without a name'}
-          </button>
-          <span className="second">{creator_name ? creator_email : ''}</span>
-        </>
+        <Opener onOpen={() => setShown(id)} second={creator_name ? creator_email : ''}>
+          {creator_name ?? creator_email ?? 'A creator without a name'}
+        </Opener>
       ),
     },
     { head: 'State', cell: ({ status }) => <Badge state={status} /> },
@@ -121,9 +122,7 @@ export function Roster() {
           Add a creator
         </Button>
       </PageHead>
-      <Filters
-        of={[{ name: 'status', label: 'State', kind: 'select', options: STATES.map((state) => [state, words(state)]) }]}
-      />
+      <Filters of={[stateFilter(STATES)]} />
       <Table
         caption="Roster"
         list={list}

@@ -11,11 +11,11 @@ import { useSay } from '../kit/toast.tsx';
 type Options = Parameters<typeof startRegistration>[0]['optionsJSON'];
 
 function BrandForm() {
-  const { data, error } = useCall('get_brand');
+  const { data, error, refetch } = useCall('get_brand');
   const update = useChange('update_brand', ['get_brand', 'get_session']);
   const say = useSay();
   const brand = data?.data;
-  if (error) return <Failure error={error} />;
+  if (error) return <Failure error={error} again={() => void refetch()} />;
   if (!brand) return <Loading />;
   return (
     <Form
@@ -146,9 +146,17 @@ function Sessions() {
       rows={list.rows}
       keyOf={({ id }) => id}
       columns={[
-        { head: 'Browser', cell: ({ device, is_current }) => (is_current ? `${device} (this one)` : device) },
-        { head: 'Last used', cell: ({ last_used_at }) => ago(last_used_at), isWide: true },
-        { head: 'Ends', cell: ({ expires_at }) => day(expires_at), isWide: true },
+        {
+          head: 'Browser',
+          cell: ({ device, is_current, last_used_at, expires_at }) => (
+            <>
+              {is_current ? `${device} (this one)` : device}
+              <span className="second">
+                Used {ago(last_used_at)}, until {day(expires_at)}
+              </span>
+            </>
+          ),
+        },
         {
           head: 'Actions',
           cell: ({ id, device, is_current }) =>

@@ -1,38 +1,35 @@
 import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
-import { Dialog } from '../kit/dialog.tsx';
-import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
+import { Detail } from '../kit/detail.tsx';
+import { CREATOR_FILTER, choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
 import { Form, FormDialog } from '../kit/form.tsx';
 import { day, time, words } from '../kit/format.ts';
-import { Badge, Button, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
-import { type Column, Table } from '../kit/table.tsx';
+import { Badge, Button, Empty, Facts, PageHead } from '../kit/parts.tsx';
+import { type Column, Opener, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
 
 const STATES = ['pending', 'shipped', 'delivered', 'returned'] as const;
 type Shipment = Row<'list_shipments'>;
 
 function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }) {
-  const { data, error } = useCall('get_shipment', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const found = useCall('get_shipment', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   const update = useChange('update_shipment', ['list_shipments', 'get_shipment']);
   const notify = useChange('notify_shipment_creator', ['get_shipment']);
   const say = useSay();
-  const parcel = data?.data;
   const tell = () =>
     notify.mutateAsync({ params: { id: id ?? '' }, body: {} }).then(
       ({ data: told }) => say(told.mail === 'queued' ? 'The creator is being told.' : words(told.mail)),
       (thrown: Error) => say(thrown.message),
     );
   return (
-    <Dialog
-      title={`Parcel to ${parcel?.creator_name ?? parcel?.creator_email ?? '…'}`}
-      isOpen={id !== undefined}
+    <Detail
+      id={id}
       onClose={onClose}
-      isSide
+      found={found}
+      title={(parcel) => `Parcel to ${parcel?.creator_name ?? parcel?.creator_email ?? '…'}`}
     >
-      {error && <Failure error={error} />}
-      {!parcel && !error && <Loading />}
-      {parcel && parcel.id === id && (
+      {(parcel) => (
         <>
           <Facts
             of={[
@@ -94,7 +91,7 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
           />
         </>
       )}
-    </Dialog>
+    </Detail>
   );
 }
 
@@ -111,12 +108,9 @@ export function Shipments() {
     {
       head: 'To',
       cell: ({ id, creator_name, creator_email, product_description }) => (
-        <>
-          <button type="button" className="link" onClick={() => setShown(id)}>
-            {creator_name ?? creator_email ?? id}
-          </button>
-          <span className="second">{product_description}</span>
-        </>
+        <Opener onOpen={() => setShown(id)} second={product_description}>
+          {creator_name ?? creator_email ?? id}
+        </Opener>
       ),
     },
     { head: 'State', cell: ({ status }) => <Badge state={status} /> },
@@ -134,12 +128,7 @@ export function Shipments() {
           Add a shipment
         </Button>
       </PageHead>
-      <Filters
-        of={[
-          { name: 'status', label: 'State', kind: 'select', options: STATES.map((state) => [state, words(state)]) },
-          { name: 'creator_email', label: 'Creator’s e-mail', kind: 'text' },
-        ]}
-      />
+      <Filters of={[stateFilter(STATES), CREATOR_FILTER]} />
       <Table
         caption="Shipments"
         list={list}

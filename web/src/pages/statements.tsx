@@ -3,11 +3,11 @@ import type { Answer, Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
-import { Filters, useFilters } from '../kit/filters.tsx';
+import { CREATOR_FILTER, Filters, useFilters } from '../kit/filters.tsx';
 import { Form } from '../kit/form.tsx';
 import { day, money, words } from '../kit/format.ts';
 import { Button, Copy, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
-import { type Column, PlainTable, Table } from '../kit/table.tsx';
+import { type Column, Opener, PlainTable, Table } from '../kit/table.tsx';
 
 type Statement = Row<'list_statements'>;
 type Made = Answer<'create_statement'>['data'];
@@ -120,12 +120,9 @@ export function Statements() {
     {
       head: 'Creator',
       cell: ({ id, creator_name, creator_email }) => (
-        <>
-          <button type="button" className="link" onClick={() => setShown(id)}>
-            {creator_name ?? creator_email ?? id}
-          </button>
-          <span className="second">{creator_name ? creator_email : ''}</span>
-        </>
+        <Opener onOpen={() => setShown(id)} second={creator_name ? creator_email : ''}>
+          {creator_name ?? creator_email ?? id}
+        </Opener>
       ),
     },
     { head: 'Period', cell: period },
@@ -139,7 +136,7 @@ export function Statements() {
           Make a statement
         </Button>
       </PageHead>
-      <Filters of={[{ name: 'creator_email', label: 'Creator’s e-mail', kind: 'text' }]} />
+      <Filters of={[CREATOR_FILTER]} />
       <Table
         caption="Statements"
         list={list}

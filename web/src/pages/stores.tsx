@@ -23,6 +23,12 @@ function healthOf({ status, webhook_health: health }: Store): string {
   return `Orders arrive, the last ${last}.`;
 }
 
+/** What is new or silent may be as it should; what is refused is not. */
+function toneOf({ status, webhook_health: health }: Store): string {
+  if (status !== 'connected' || health.status === 'failing') return 'problem summary';
+  return health.status === 'ok' ? 'note-box' : 'problem summary wait';
+}
+
 /** Who sends without the secret. */
 const forgedIn = ({ webhook_health: { forged_24h: forged } }: Store) =>
   forged > 0 &&
@@ -44,13 +50,11 @@ interface CardProps {
 }
 
 function StoreCard({ store, onSetUp, onDisconnect }: CardProps) {
-  const { name, provider, status, webhook_health: health, referral_tracking: tracking } = store;
+  const { name, provider, status, referral_tracking: tracking } = store;
   const forged = forgedIn(store);
   return (
     <Card title={name} action={<Badge state={status} />}>
-      <p className={health.status === 'ok' && status === 'connected' ? 'note-box' : 'problem summary'}>
-        {healthOf(store)}
-      </p>
+      <p className={toneOf(store)}>{healthOf(store)}</p>
       {forged && <p>{forged}</p>}
       <Facts
         of={[

@@ -38,7 +38,7 @@ function Attempts({ id }: { id: string }) {
 export function Deliveries({ webhook, onClose }: { webhook: Row<'list_webhooks'> | undefined; onClose: () => void }) {
   const [state, setState] = useState<(typeof STATES)[number]>();
   const [opened, setOpened] = useState<string>();
-  const { data, error } = useCall(
+  const { data, error, refetch } = useCall(
     'list_webhook_deliveries',
     { params: { id: webhook?.id ?? '' }, query: { limit: 100, ...(state ? { state } : {}) } },
     { enabled: webhook !== undefined, refetchMs: REFETCH_MS },
@@ -65,7 +65,7 @@ export function Deliveries({ webhook, onClose }: { webhook: Row<'list_webhooks'>
           </label>
         ))}
       </fieldset>
-      {error && <Failure error={error} />}
+      {error && <Failure error={error} again={() => void refetch()} />}
       {resend.error && <Failure error={resend.error} />}
       {!data && !error && <Loading rows={3} />}
       {data?.data.length === 0 && <Empty title="No deliveries here" />}

@@ -28,6 +28,38 @@ export function Webhooks() {
       () => say('A test event is on its way; see the deliveries.'),
       (error: Error) => say(error.message),
     );
+  const actionsOf = ({ id, url, active }: Webhook) => (
+    <div className="row">
+      <Button onPress={() => void sendTest(id)} label={`Send a test to ${url}`}>
+        Test
+      </Button>
+      {!active && (
+        <Button onPress={() => update.mutate({ params: { id }, body: { active: true } })} label={`Switch ${url} on`}>
+          Switch on
+        </Button>
+      )}
+      <Confirm
+        label="New secret"
+        title="Make a new secret?"
+        action="Make it"
+        isDanger={false}
+        onConfirm={async () => {
+          const { data } = await rotate.mutateAsync({ params: { id }, body: { overlap_hours: 24 } });
+          setSecret(data.secret);
+        }}
+      >
+        <p>For a day deliveries are signed with both, the old one and the new one.</p>
+      </Confirm>
+      <Confirm
+        label="Remove"
+        title={`Remove ${url}?`}
+        action="Remove"
+        onConfirm={() => remove.mutateAsync({ params: { id } })}
+      >
+        <p>Nothing more is sent there.</p>
+      </Confirm>
+    </div>
+  );
   const columns: readonly Column<Webhook>[] = [
     {
       head: 'Address',
@@ -37,51 +69,14 @@ export function Webhooks() {
             {webhook.url}
           </button>
           <span className="second">{webhook.description ?? `Events: ${number(webhook.events.length)}`}</span>
+          <div className="narrow">{actionsOf(webhook)}</div>
         </>
       ),
     },
     { head: 'State', cell: ({ status }) => <Badge state={status} /> },
     { head: 'Last answer', cell: ({ last_status_code }) => last_status_code ?? '–', isNumber: true, isWide: true },
     { head: 'Last sent', cell: ({ last_triggered_at }) => ago(last_triggered_at), isWide: true },
-    {
-      head: 'Actions',
-      isWide: true,
-      cell: ({ id, url, active }) => (
-        <div className="row">
-          <Button onPress={() => void sendTest(id)} label={`Send a test to ${url}`}>
-            Test
-          </Button>
-          {!active && (
-            <Button
-              onPress={() => update.mutate({ params: { id }, body: { active: true } })}
-              label={`Switch ${url} on`}
-            >
-              Switch on
-            </Button>
-          )}
-          <Confirm
-            label="New secret"
-            title="Make a new secret?"
-            action="Make it"
-            isDanger={false}
-            onConfirm={async () => {
-              const { data } = await rotate.mutateAsync({ params: { id }, body: { overlap_hours: 24 } });
-              setSecret(data.secret);
-            }}
-          >
-            <p>For a day deliveries are signed with both, the old one and the new one.</p>
-          </Confirm>
-          <Confirm
-            label="Remove"
-            title={`Remove ${url}?`}
-            action="Remove"
-            onConfirm={() => remove.mutateAsync({ params: { id } })}
-          >
-            <p>Nothing more is sent there.</p>
-          </Confirm>
-        </div>
-      ),
-    },
+    { head: 'Actions', cell: actionsOf, isWide: true },
   ];
   return (
     <>

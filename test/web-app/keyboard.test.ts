@@ -1,0 +1,126 @@
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp, unique, until } from '../harness/app.ts';
+import { BEHIND_PROXY } from '../harness/applying.ts';
+import { hasBrowser, openBrowser } from '../harness/browser.ts';
+import { creator, putDirectory } from '../harness/directory.ts';
+import { startStore, type TestStore } from '../harness/store.ts';
+import { builtClient, type OpenPage, openWebApp, PAGES } from '../harness/web-app.ts';
+import { openWorkDesk } from '../harness/work.ts';
+import { fillBrand, fillWork } from '../harness/worked-brand.ts';
+
+/** Marks what can be used on the page, each with a number, and says what it is. Of radio buttons one is a stop. */
+const MARK = `(() => {
+  const stops = [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')];
+  const seen = stops.filter((one) => {
+    if (one.disabled || one.closest('[inert], [aria-hidden="true"]') || one.tabIndex < 0) return false;
+    if (one.type === 'radio' && !one.checked) return false;
+    return one.checkVisibility({ visibilityProperty: true });
+  });
+  seen.forEach((one, i) => one.setAttribute('data-stop', String(i)));
+  return seen.map((one) => one.outerHTML.slice(0, 160));
+})()`;
+
+/** What has the focus, and whether it or the label around it shows that. */
+const FOCUS = `(() => {
+  const one = document.activeElement;
+  if (!one || one === document.body) return { stop: null, isSeen: true };
+  const shows = (element) => {
+    const { outlineStyle, outlineWidth } = getComputedStyle(element);
+    return outlineStyle !== 'none' && parseFloat(outlineWidth) > 0;
+  };
+  return { stop: one.getAttribute('data-stop'), isSeen: shows(one) || (one.closest('label') !== null && shows(one.closest('label'))), html: one.outerHTML.slice(0, 160) };
+})()`;
+
+interface Focus {
+  stop: string | null;
+  isSeen: boolean;
+  html?: string;
+}
+
+describe.skipIf(!hasBrowser('The keyboard in the web app'))('with the keyboard alone', () => {
+  const alias = unique('keyboard');
+  let app: TestApp;
+  let store: TestStore;
+  let browser: Browser;
+  let desktop: OpenPage;
+
+  beforeAll(async () => {
+    app = await startApp({ webApp: await builtClient(), alias, env: BEHIND_PROXY });
+    await putDirectory(
+      app.context.elastic,
+      alias,
+      Array.from({ length: 3 }, (_, i) => creator(i + 1)),
+    );
+    const desk = await openWorkDesk(app);
+    store = await startStore('shopify');
+    await fillWork(app, desk);
+    await fillBrand(app, desk, store);
+    browser = await openBrowser();
+    desktop = await openWebApp(browser, app, desk.brand.id, { viewport: { width: 1280, height: 900 } });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await app?.close();
+    await store?.close();
+  });
+
+  const focusOf = (page: Page): Promise<Focus> => page.evaluate(FOCUS);
+
+  it.each(PAGES)('all that can be used on %s is reached, and shows that it has the focus', async (path) => {
+    const { page, go, complaints } = desktop;
+    await go(path);
+    const stops: string[] = await page.evaluate(MARK);
+    expect(stops.length).toBeGreaterThan(25);
+    const reached = new Set<string>();
+    const unseen: (string | undefined)[] = [];
+    for (let i = 0; i < stops.length + 10; i += 1) {
+      await page.keyboard.press('Tab');
+      const { stop, isSeen, html } = await focusOf(page);
+      if (stop !== null) reached.add(stop);
+      if (!isSeen) unseen.push(html);
+    }
+    expect(stops.filter((_, i) => !reached.has(String(i)))).toEqual([]);
+    expect(unseen).toEqual([]);
+    expect(complaints.splice(0)).toEqual([]);
+  });
+
+  const isInside = (page: Page): Promise<boolean> =>
+    page.evaluate(
+      'document.activeElement.closest("[role=dialog]") !== null || document.activeElement.hasAttribute("data-base-ui-focus-guard")',
+    );
+
+  /** Whether `button` opened a dialog; one that did not has done its work already. */
+  async function opens(page: Page, button: Locator): Promise<boolean> {
+    await button.focus();
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog');
+    return await dialog.waitFor({ timeout: 400 }).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  it.each(PAGES)('each dialog of %s keeps the focus, and Escape gives it back to what opened it', async (path) => {
+    const { page, go } = desktop;
+    await go(path);
+    // The first of each name, for rows of a list have the same.
+    const names: string[] = await page
+      .locator('main button:not([disabled]):visible')
+      .evaluateAll((all) => [...new Set(all.slice(0, 40).map((one) => one.textContent ?? ''))]);
+    for (const name of names.filter((one) => !/^(Test|Try again|Copy|Show the creators)$/.test(one)).slice(0, 12)) {
+      const button = page.locator('main button:not([disabled]):visible').filter({ hasText: name }).first();
+      if ((await button.count()) === 0 || !(await opens(page, button))) continue;
+      const dialog = page.getByRole('dialog');
+      await until(`the dialog of ${name} to take the focus`, () => isInside(page), 2_000);
+      for (let i = 0; i < 4; i += 1) {
+        await page.keyboard.press(i < 3 ? 'Tab' : 'Shift+Tab');
+        expect(await isInside(page), `the dialog of ${name}`).toBe(true);
+      }
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'hidden' });
+      const isBack = await button.evaluate((one) => one === one.ownerDocument.activeElement);
+      expect(isBack, `the focus after the dialog of ${name}`).toBe(true);
+    }
+  });
+});
