@@ -67,7 +67,7 @@ export interface Delivery {
   body: string;
 }
 
-/** A paid order that the store has not told of before, with a click and, every second one, a code. */
+/** A paid order that the store has not reported before, with a click and, every second one, a code. */
 export function deliveryOf({ secrets, clock }: Context, { integrationId, codes, linkIds }: Shop, i: number): Delivery {
   const at = clock.now();
   const linkId = linkIds[i % linkIds.length] ?? '';

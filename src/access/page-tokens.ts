@@ -89,7 +89,8 @@ export function openPageLinks({ linksUrl }: Pick<Config, 'linksUrl'>, secrets: S
     textOf(createHmac('sha256', by).update(body).digest().subarray(0, MAC_BYTES), MAC_CHARACTERS);
 
   function tokenOf({ kind, rowId, version, expiresAt, holderId }: PageLink): string {
-    const seconds = fitting(Math.floor(expiresAt.getTime() / 1_000), MAX_SECONDS);
+    // A link to something that ends in thousands of years ends a little sooner.
+    const seconds = fitting(Math.min(Math.floor(expiresAt.getTime() / 1_000), MAX_SECONDS), MAX_SECONDS);
     const body =
       KINDS[kind] +
       base62(fitting(version, MAX_VERSION), VERSION_CHARACTERS) +

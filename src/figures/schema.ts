@@ -11,7 +11,7 @@ export const CLICK_CLAIM = 'claim:{clicks}';
 export const CLICKS_PAUSED = 'paused:{clicks}';
 
 /**
- * From the note that a brand's figures are folded again to the first row that goes. A read that asked before the note and
+ * From the note that a brand's figures are rebuilt to the first row that goes. A read that asked before the note and
  * ended sooner than this saw them whole, and need not ask again.
  */
 export const REBUILD_NOTICE_MS = 250;

@@ -11,7 +11,7 @@ import { COLUMNS, markRepeats } from './row.ts';
 const CLAIM_LUA = readFileSync(new URL('./claim.lua', import.meta.url), 'utf8');
 const ACKNOWLEDGE_LUA = readFileSync(new URL('./acknowledge.lua', import.meta.url), 'utf8');
 
-/** About 40,000 rows, where ClickHouse is fast and Redis is held up for 4 ms. */
+/** About 40,000 rows, where ClickHouse is fast and Redis is busy for 4 ms. */
 const BATCH_BYTES = 7_000_000;
 
 const Reply = z.array(z.string());

@@ -7,13 +7,13 @@ export interface MailFacts {
   brandName: string;
   to: string;
   creatorId: string | null;
-  /** When the change happened that the mail tells of. */
+  /** When the change happened that the mail is about. */
   createdAt: Date;
   /** The URL of a page, made when the mail is sent: it lies in no row. Without a time it ends 30 days after the change. */
   urlOf(link: Omit<PageLink, 'expiresAt'> & { expiresAt?: Date | undefined }): string;
 }
 
-/** `creator`: they may have no more of the brand's mails. `brand`: what a brand is told of itself, which always comes. */
+/** `creator`: they may have no more of the brand's mails. `brand`: what a brand is sent about itself, which always comes. */
 export type Audience = 'creator' | 'brand';
 
 interface Declaration<P extends z.ZodType> {

@@ -97,7 +97,7 @@ export const EVENT_NAMES: Readonly<Record<Variant, readonly string[]>> = {
   legacy: Object.values(SHOWN_AS.legacy),
 };
 
-/** What a variant's subscribers call a fact; undefined when they are not told of it. */
+/** What a variant's subscribers call a fact; undefined when it is not reported to them. */
 export function shownAs(variant: Variant, fact: string): string | undefined {
   const names: Partial<Record<string, string>> = SHOWN_AS[variant];
   return Object.hasOwn(names, fact) ? names[fact] : undefined;

@@ -53,7 +53,7 @@ describe('body fields that no shape knows are named', () => {
 });
 
 describe('ignored names', () => {
-  it('are told of query parameters that every object has by another name', async () => {
+  it('are warned of query parameters that every object has by another name', async () => {
     const { status, headers } = await get('/v1/usage?__proto__=a&constructor=b&__proto__=c&toString=d');
     expect([status, headers.get('x-ignored-params')]).toEqual([200, '__proto__, constructor, toString']);
   });

@@ -46,7 +46,7 @@ export async function openHooks(): Promise<Hooks> {
 }
 
 export interface HooksFound {
-  /** Requests, and the events they told of. */
+  /** Requests, and the events they reported. */
   requests: number;
   events: number;
   differences: string[];

@@ -138,7 +138,7 @@ export async function refund(
   await reportRefunds(context, source, orderId, refunds, facts.currency);
 }
 
-/** What a store tells of refunds alone, now. */
+/** What a store reports of refunds alone, now. */
 export async function reportRefunds(
   context: Context,
   source: OrderSource,

@@ -114,7 +114,7 @@ describe('a host of its own', () => {
       };
       expect(await requested('/api/v1/brand')).toBe(200);
       expect(await requested('/v1/brand')).toBe(404);
-      for (const path of ['/openapi-legacy.json', '/docs/legacy']) expect(await requested(path), path).toBe(200);
+      for (const path of ['/openapi-legacy.json', '/docs/legacy/']) expect(await requested(path), path).toBe(200);
       expect((await ask('ignored', '/openapi-legacy.json')).status).toBe(200);
     } finally {
       await own.close();

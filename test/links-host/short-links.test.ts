@@ -108,7 +108,7 @@ describe.each([
     expect(said()).toContain('This link leads nowhere');
   });
 
-  it('tells of a link that leads nowhere in whole, and goes on', async () => {
+  it('reports a link that leads nowhere in whole, and goes on', async () => {
     const { write, statuses, said } = open();
     write('GET /r/leads-nowhere?x=1 HTTP/1.1\r\nHost: go.example\r\n\r\n');
     await statuses(1);

@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 afterAll(() => sandbox?.remove(), 60_000);
 
-/** Runs a page's commands in one shell, as a reader pastes them. `after` is told of each block. */
+/** Runs a page's commands in one shell, as a reader pastes them. `after` is called after each block. */
 async function runPage(page: string, after?: (commands: string) => Promise<void>): Promise<void> {
   shell = sandbox.openShell();
   for (const { line, text, skipped, isStopped } of blocksOf(page)) {

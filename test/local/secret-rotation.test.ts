@@ -96,7 +96,7 @@ describe('a new secret', () => {
     expect(after.context.secrets.open(secret, made.body.data.id)).toBe(made.body.data.secret);
   });
 
-  it('is not made of one variable alone, and a value that neither opens is told of', async () => {
+  it('is not made of one variable alone, and a value that neither opens is reported', async () => {
     const { status, said } = await rotate({ ROLLCALL_SECRET: NEW });
     expect([status, said]).toEqual([1, expect.stringContaining('ROLLCALL_PREVIOUS_SECRET to the old one')]);
     const strange = await rotate({ ROLLCALL_SECRET: 'ab'.repeat(32), ROLLCALL_PREVIOUS_SECRET: 'cd'.repeat(32) });

@@ -82,7 +82,7 @@ describe('what a payout leaves', () => {
     expect(body.data.commission_ids).toHaveLength(12);
   });
 
-  it('is not told of as earned, nor is what was netted', async () => {
+  it('is not reported as earned, nor is what was netted', async () => {
     const owner = await makePayer(app);
     const sale = await approved(owner, { amountMinor: 100_000 });
     await recorded(owner, { method: 'wallet', amount: 150 });

@@ -44,6 +44,8 @@ describe('the page of a parcel', () => {
     ]);
     const read = async () => (await call(`${app.url}/v1/shipments/${id}`, key)).body.data;
     expect((await read()).creator_confirmed_receipt).toBe(false);
+    expect((await call(page, undefined, form(''))).status).toBe(303);
+    expect((await read()).reported_missing_at).toBeNull();
     expect((await call(page, undefined, form('missing'))).status).toBe(303);
     expect((await read()).reported_missing_at).not.toBeNull();
     expect((await call(page, undefined, form('arrived'))).status).toBe(303);

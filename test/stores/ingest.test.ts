@@ -168,7 +168,7 @@ describe('deliveries of one order', () => {
     expect(balances).toEqual({ sales: -10_000, sales_refunds: 10_000 });
   });
 
-  it('a refund of WooCommerce waits for the store to tell of its goods, which has to take its token', async () => {
+  it('a refund of WooCommerce waits for the store to report its goods, which has to take its token', async () => {
     const shop = await openShop('woocommerce');
     const id = orderNumber();
     const paid = { id, codes: [shop.assignment.code], paidAt: '2026-05-01T10:00:00', total: '110.00' };

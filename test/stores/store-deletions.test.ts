@@ -236,7 +236,7 @@ describe.each(['woocommerce', 'shopify'] as const)('an order that %s no longer h
     expect(await standingOf(shop, id)).toMatchObject({ status: 'rejected' });
   });
 
-  it('and that nobody told of is acknowledged; told of later it was cancelled, and pays nobody', async () => {
+  it('and that nobody reported is acknowledged; reported later it was cancelled, and pays nobody', async () => {
     const shop = await openShop(provider);
     const id = orderNumber();
     const { status, body } = await shop.report(deleted, { id });

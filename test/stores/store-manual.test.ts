@@ -124,7 +124,7 @@ describe('a generic store', () => {
     [0.1 + 0.2, 200, 0.3],
     [114.994, 422, undefined],
     [114.99999, 422, undefined],
-  ])('tells of %s, and is answered %s', async (amount, status, kept) => {
+  ])('reports %s, and is answered %s', async (amount, status, kept) => {
     const store = await startStore('generic');
     const integration = await connectTestStore(app.context, brand.id, store);
     const at = new Date().toISOString();

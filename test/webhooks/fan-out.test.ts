@@ -48,7 +48,7 @@ describe('two workers', () => {
 });
 
 describe('a webhook', () => {
-  it('is told of what happens while it is there and active, and of nothing else', async () => {
+  it('is sent what happens while it is there and active, and of nothing else', async () => {
     const brand = await makeBrand(app.context);
     const key = await brand.key('brand');
     const reported = (n: number) => emit(app, brand, 'application.received', { ...APPLICATION, id: `app_${n}` });

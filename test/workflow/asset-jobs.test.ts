@@ -124,7 +124,7 @@ describe('files', () => {
 });
 
 describe('rights that end', () => {
-  it('are told of 14 and 3 days before and at the end, once each, in the audit log and by mail', async () => {
+  it('are announced 14 and 3 days before and at the end, once each, in the audit log and by mail', async () => {
     const owner = await makeBrand(app.context);
     const caller = await owner.key('brand');
     await send(`${app.url}/v1/brand`, caller, 'PATCH', { contact_email: 'team@brand.example' });

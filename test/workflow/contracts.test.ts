@@ -140,6 +140,20 @@ describe('a contract', () => {
     expect((await desk.mails()).map(({ kind }) => kind)).toEqual(['contract_sent', 'contract_sent']);
   });
 
+  it('may end in thousands of years, and is sent all the same', async () => {
+    const desk = await openWorkDesk(app);
+    const input = {
+      creator_email: desk.creator,
+      title: 'For good',
+      expires_at: '9999-12-31',
+      send_for_signature: true,
+    };
+    const { status, body } = await desk.post('/v1/contracts', input);
+    expect([status, body.data?.status]).toEqual([201, 'sent']);
+    expect((await desk.open(await desk.linkTo('sign'))).status).toBe(200);
+    expect((await desk.open(body.data.signature_url)).status).toBe(200);
+  });
+
   it('is signed by name and consent: evidence is kept, both sides get a mail, and one event tells it', async () => {
     const desk = await openWorkDesk(app);
     const { id, signature_url } = await sent(desk, { usage_rights: 'Six months.' });

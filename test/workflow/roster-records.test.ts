@@ -142,7 +142,7 @@ describe('the roster', () => {
     expect((await get(`/v1/roster/${id}`)).body.data.campaigns_completed).toBe(2);
   });
 
-  it('tells of each add once, and of each change what was and what is', async () => {
+  it('reports each add once, and of each change what was and what is', async () => {
     const owner = await makeBrand(app.context);
     const mine = await owner.key('brand');
     const { id } = await made('/v1/roster/add', { ig_handle: handle() }, mine);

@@ -80,7 +80,9 @@ export async function openapiRoutes(
 ): Promise<void> {
   const send = (its: readonly Operation[], variant: Variant) =>
     prebuild('application/json', () => JSON.stringify(openapiDocument(its, variant)));
-  app.get('/openapi.json', send(operations, 'current'));
+  const current = send(operations, 'current');
+  // The second is where the page before this one had it.
+  for (const place of ['/openapi.json', '/docs/json']) app.get(place, current);
   app.get('/openapi-legacy.json', send(older, 'legacy'));
   app.get(
     '/llms.txt',

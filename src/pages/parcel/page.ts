@@ -55,8 +55,9 @@ export const parcelPage = creatorPage<Parcel>({
   find: async ({ postgres }, { rowId }) => await findShipmentPage(postgres.db, rowId),
   show,
   submit: async ({ row, form, inWork, action }) => {
-    const isThere = form().text('report') === 'arrived';
-    await inWork((work) => (isThere ? confirmReceipt(work, row.id) : reportMissing(work, row.id)));
+    const report = form().text('report');
+    if (report === 'arrived') await inWork((work) => confirmReceipt(work, row.id));
+    if (report === 'missing') await inWork((work) => reportMissing(work, row.id));
     return { seeOther: action };
   },
 });

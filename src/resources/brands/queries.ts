@@ -106,7 +106,7 @@ export async function getDefaultRatePpm(db: Db, brandId: string): Promise<number
   return row.ppm;
 }
 
-/** The brand, locked until the transaction ends; rows that only refer to it are not held up. */
+/** The brand, locked until the transaction ends; rows that only refer to it do not wait. */
 export async function lockBrand(db: Db, brandId: string): Promise<Selectable<BrandsTable>> {
   return await db.selectFrom('brands').selectAll().where('id', '=', brandId).forNoKeyUpdate().executeTakeFirstOrThrow();
 }
