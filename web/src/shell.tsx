@@ -31,7 +31,10 @@ function Side() {
   const nav = useRef<HTMLElement>(null);
   const path = useRouterState({ select: ({ location }) => location.pathname });
   // The menu may be longer than the window: where one is, is in sight.
-  useEffect(() => nav.current?.querySelector('[aria-current="page"]')?.scrollIntoView({ block: 'nearest' }), [path]);
+  useEffect(() => {
+    // Newer browsers answer a promise, which must not be taken for what undoes the effect.
+    nav.current?.querySelector('[aria-current="page"]')?.scrollIntoView({ block: 'nearest' });
+  }, [path]);
   const session = data?.data;
   return (
     <aside className="side" aria-label="Rollcall">
