@@ -5,7 +5,7 @@ import { z } from 'zod';
 const url = (protocols: string[]) =>
   z
     .url()
-    .refine((value) => protocols.includes(new URL(value).protocol), {
+    .refine((value) => protocols.includes(URL.parse(value)?.protocol ?? ''), {
       message: `must start with ${protocols.join(' or ')}//`,
     })
     .optional();

@@ -188,12 +188,12 @@ describe('a brand whose ledger cannot be compared', () => {
     expect(await problems(sound)).not.toEqual([]);
     await command(context.clickhouse, 'TRUNCATE TABLE mending_v1');
     const reported: unknown[] = [];
-    context.log.error = (facts: unknown) => void reported.push(facts);
+    context.log.warn = (facts: object) => void ('err' in facts && reported.push(facts));
     await reconcileFigures(context);
     await reconcileFigures(context);
     expect(await problems(sound)).toEqual([]);
     expect((await findReconciliation(context.clickhouse))?.step).toBe('done');
-    expect(reported).toEqual(Array(3).fill({ brandId: broken.id, err: expect.any(Error) }));
+    expect(reported).toEqual([{ brandId: broken.id, err: expect.any(Error) }]);
     expect(await isBeingRebuilt(context.postgres.db, broken.id)).toBe(true);
 
     const verified = await run('verify');

@@ -86,7 +86,9 @@ describe('the compose file', () => {
     const { api, worker } = await services();
     const filled = (value: string) =>
       value
-        .replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1')
+        // A default may have one within.
+        .replaceAll(/\$\{\w+:-([^{}]*)\}/g, '$1')
+        .replaceAll(/\$\{\w+:-([^{}]*)\}/g, '$1')
         .replaceAll(/\$\{ROLLCALL_SECRET:\?[^}]*\}/g, '0'.repeat(64))
         .replaceAll(/\$\{\w+:\?[^}]*\}/g, 'secret');
     for (const service of [api, worker]) {

@@ -47,7 +47,7 @@ describe.skipIf(!hasBrowser('Figures in the web app'))('the figures page', () =>
       await page.getByText('As a table').first().click();
       await shoot(page, `figures-${kind}-table`);
       expect(await axe(page)).toEqual([]);
-      await page.getByText('week', { exact: true }).click();
+      await page.getByText('Week', { exact: true }).click();
       await page.waitForLoadState('networkidle');
       expect(await axe(page)).toEqual([]);
       expect(complaints).toEqual([]);
