@@ -112,6 +112,8 @@ describe.skipIf(!hasBrowser('The content library in the web app'))('folders of t
     await clean('folders-file');
     await select.selectOption({ label: 'No folder' });
     await page.getByRole('button', { name: 'Save' }).click();
+    // While the dialog is open, what lies behind it has no role.
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'four.txt' }).waitFor({ state: 'hidden' });
     expect(await folder('Studio')).toMatchObject({ asset_count: 2 });
   });
