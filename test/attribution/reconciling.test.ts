@@ -75,21 +75,33 @@ async function countOf(select: string): Promise<number | undefined> {
 const problems = ({ id }: { id: string }) =>
   compareFigures({ db: app.context.postgres.db, clickhouse: app.context.clickhouse }, id);
 
+/** Five clicks whose batch a table loses, and which is sent again. */
+async function loseClicks(table: string) {
+  const { context } = app;
+  const link = await makeLink(desk, SHOP);
+  for (let i = 0; i < 5; i += 1) await click(app, link.slug, { 'user-agent': `Mozilla/5.0 (iPhone) Mobile ${i}` });
+  const batch = await openClickQueue(context.redis).claim();
+  await insertOnce(context.clickhouse, 'clicks_v1', COLUMNS, batch?.rows ?? '', `clicks:${batch?.token}`);
+  await loseNewestPart(table);
+  await reconcileFigures(context);
+  // Not while the batch may be sent again.
+  await reconcileFigures(context);
+  expect((await findReconciliation(context.clickhouse))?.step).toBe('waiting');
+  await drainClicks(context);
+  return link;
+}
+
 describe('a ClickHouse that was killed within an insert, and takes what is sent again for a duplicate', () => {
   it.each(['clicks_v1', 'link_daily_v1', 'brand_daily_v1'])(
     'has every click once, also where %s lost them',
     async (table) => {
       const { context } = app;
-      const link = await makeLink(desk, SHOP);
-      for (let i = 0; i < 5; i += 1) await click(app, link.slug, { 'user-agent': `Mozilla/5.0 (iPhone) Mobile ${i}` });
-      const batch = await openClickQueue(context.redis).claim();
-      await insertOnce(context.clickhouse, 'clicks_v1', COLUMNS, batch?.rows ?? '', `clicks:${batch?.token}`);
-      await loseNewestPart(table);
-      await reconcileFigures(context);
-      // Not while the batch may be sent again.
-      await reconcileFigures(context);
-      expect((await findReconciliation(context.clickhouse))?.step).toBe('waiting');
-      await drainClicks(context);
+      let link = await loseClicks(table);
+      // A merge under way may have kept the rows: then nothing is shown, and they are lost once more.
+      for (let tries = 1; tries < 3 && (await problems(desk.brand)).length === 0; tries += 1) {
+        await reconcileFigures(context);
+        link = await loseClicks(table);
+      }
       expect(await problems(desk.brand)).not.toEqual([]);
       await reconcileFigures(context);
       expect((await findReconciliation(context.clickhouse))?.step).toBe('done');
