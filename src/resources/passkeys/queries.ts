@@ -1,8 +1,8 @@
 import type { ListWindow, Page } from '../../api/page.ts';
+import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { PasskeysTable } from '../../engines/postgres/people-tables.ts';
 import { violates } from '../../engines/postgres/violation.ts';
-import { cutTo, inWindow } from '../../engines/postgres/window.ts';
 import { ApiError } from '../../values/errors.ts';
 
 interface Whose {
@@ -10,19 +10,17 @@ interface Whose {
   personId: string;
 }
 
-export async function listPasskeys(db: Db, { brandId, personId }: Whose, where: ListWindow, page: Page) {
-  const matching = () =>
-    db
-      .selectFrom('passkeys')
-      .where('brandId', '=', brandId)
-      .where('personId', '=', personId)
-      .where(inWindow('createdAt', where));
-  const { total } = await matching()
-    .select(({ fn }) => fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow();
-  const order = { time: 'createdAt', id: 'id', sort: where.sort };
-  return { rows: await cutTo(matching().selectAll(), order, page).execute(), total };
-}
+const passkeys = listing({
+  noun: 'passkey',
+  table: 'passkeys',
+  time: 'createdAt',
+  matching: (db, _brandId, { personId }: ListWindow & Pick<Whose, 'personId'>) =>
+    db.selectFrom('passkeys').where('personId', '=', personId),
+  rows: (db) => db.selectFrom('passkeys').selectAll(),
+});
+
+export const listPasskeys = (db: Db, { brandId, personId }: Whose, where: ListWindow, page: Page) =>
+  passkeys.list(db, brandId, { ...where, personId }, page);
 
 export async function insertPasskey(db: Db, row: Omit<PasskeysTable, 'createdAt'> & { createdAt: Date }) {
   return await db

@@ -1,8 +1,8 @@
 import { type Selectable, sql } from 'kysely';
 import type { ListWindow, Page } from '../../api/page.ts';
+import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { SavedSearchesTable } from '../../engines/postgres/people-tables.ts';
-import { cutTo, inWindow } from '../../engines/postgres/window.ts';
 
 type SavedSearchRow = Selectable<SavedSearchesTable>;
 
@@ -12,19 +12,17 @@ interface Whose {
   personId: string;
 }
 
-export async function listSavedSearches(db: Db, { brandId, personId }: Whose, where: ListWindow, page: Page) {
-  const matching = () =>
-    db
-      .selectFrom('savedSearches')
-      .where('brandId', '=', brandId)
-      .where('personId', '=', personId)
-      .where(inWindow('createdAt', where));
-  const { total } = await matching()
-    .select(({ fn }) => fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow();
-  const order = { time: 'createdAt', id: 'id', sort: where.sort };
-  return { rows: await cutTo(matching().selectAll(), order, page).execute(), total };
-}
+const savedSearches = listing({
+  noun: 'saved search',
+  table: 'saved_searches',
+  time: 'createdAt',
+  matching: (db, _brandId, { personId }: ListWindow & Pick<Whose, 'personId'>) =>
+    db.selectFrom('savedSearches').where('personId', '=', personId),
+  rows: (db) => db.selectFrom('savedSearches').selectAll(),
+});
+
+export const listSavedSearches = (db: Db, { brandId, personId }: Whose, where: ListWindow, page: Page) =>
+  savedSearches.list(db, brandId, { ...where, personId }, page);
 
 /** The one that has this name, in any case, for as long as the transaction lasts. */
 export async function lockSavedSearchNamed(db: Db, { brandId, personId }: Whose, name: string) {
