@@ -237,7 +237,7 @@ describe('webhooks', () => {
     expect(gone.body).toEqual({ deleted: true, id: body.data.id });
   });
 
-  it('of the two interfaces are never each other\'s answer under one Idempotency-Key', async () => {
+  it("of the two interfaces are never each other's answer under one Idempotency-Key", async () => {
     const input = { url: 'https://receiver.example/both', events: ['commission.approved'] };
     for (const [first, second] of [
       ['/v1/webhooks', '/api/v1/webhooks'],
