@@ -239,10 +239,8 @@ describe('webhooks', () => {
 
   it("of the two interfaces are never each other's answer under one Idempotency-Key", async () => {
     const input = { url: 'https://receiver.example/both', events: ['commission.approved'] };
-    for (const [first, second] of [
-      ['/v1/webhooks', '/api/v1/webhooks'],
-      ['/api/v1/webhooks', '/v1/webhooks'],
-    ] as const) {
+    for (const first of ['/v1/webhooks', '/api/v1/webhooks']) {
+      const second = first === '/v1/webhooks' ? '/api/v1/webhooks' : '/v1/webhooks';
       const once = { 'idempotency-key': unique('key') };
       const made = await post(first, input, once);
       const other = await post(second, input, once);

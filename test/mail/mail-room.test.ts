@@ -5,11 +5,9 @@ import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { inWork } from '../../src/api/work.ts';
 import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
-import { forgetMails } from '../../src/mail/forget.ts';
-import { insertSuppression, listMails } from '../../src/mail/queries.ts';
+import { listMails } from '../../src/mail/queries.ts';
 import { queueMail } from '../../src/mail/queue.ts';
 import { sendDueMails } from '../../src/mail/sender.ts';
-import { DAY_MS } from '../../src/values/duration.ts';
 import { openRepeatedFailures } from '../../src/values/repeated-failures.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 import { runCli } from '../harness/cli.ts';
@@ -204,33 +202,6 @@ async function closedApp(): Promise<TestApp> {
   return unreachable;
 }
 afterAll(() => unreachable?.close());
-
-describe('a mail of long ago', () => {
-  it('that went or was not wanted is forgotten after 30 days; what failed or waits stays, and what is younger', async () => {
-    const { db } = app.context.postgres;
-    await queue('went@mail.example', 'went');
-    await sendDue();
-    await queue('failed@mail.example');
-    smtp.answers.push(550);
-    await sendDue();
-    await insertSuppression(db, brand.id, 'unwanted@mail.example', clock.now());
-    expect(await queue('unwanted@mail.example')).toBe('suppressed');
-    await queue('waits@mail.example');
-    const known = async () => (await rows()).map(({ toEmail }) => toEmail.replace(/@.*/, '')).sort();
-    clockMs += 30 * DAY_MS;
-    await forgetMails(db, clock.now());
-    expect(await known()).toEqual(['failed', 'unwanted', 'waits', 'went']);
-    expect(await queue('went@mail.example', 'went')).toBe('already_sent');
-
-    clockMs += 1;
-    await queue('young@mail.example');
-    await forgetMails(db, clock.now());
-    expect(await known()).toEqual(['failed', 'waits', 'young']);
-    await sendDue();
-    await forgetMails(db, clock.now());
-    expect(await known()).toEqual(['failed', 'waits', 'young']);
-  });
-});
 
 describe('without a mail server', () => {
   it('each mail is a file that only its owner reads', async () => {
