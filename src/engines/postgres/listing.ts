@@ -64,6 +64,10 @@ export function listing<
   }
 
   return {
+    /** What the filter finds, to be counted or summed. */
+    found,
+    /** A part of it, in the list's order. */
+    select,
     find,
     /** The brand's row of this id; throws not found. */
     get: async (db: Db, brandId: string, id: string): Promise<Simplify<Row>> => {
