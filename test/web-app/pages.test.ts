@@ -59,4 +59,45 @@ describe.skipIf(!hasBrowser('The web app in a browser'))('every page of the web 
   );
 
   it.each(PAGES)('%s fits a phone of 390 pixels, light or dark', (path) => lookAt(path, 'phone', phone));
+
+  it.each(['desktop', 'phone'] as const)(
+    'the menu of a %s leads to each page there is, by its heading',
+    async (kind) => {
+      const { page, go, complaints } = kind === 'desktop' ? desktop : phone;
+      await go('/');
+      const menu = page.getByRole('navigation', { name: 'Main' });
+      const open = async () => {
+        if (kind === 'phone') await page.getByRole('button', { name: 'Menu' }).click();
+        await menu.waitFor();
+      };
+      await open();
+      const entries = await menu
+        .getByRole('link')
+        .evaluateAll((links) =>
+          links.map((link) => [link.getAttribute('href')?.replace(/^\/app\/?/, '/') ?? '', link.textContent ?? '']),
+        );
+      expect(entries.map(([path]) => path).toSorted()).toEqual(PAGES.toSorted());
+      for (const [path = '', label = ''] of entries) {
+        if (path !== entries[0]?.[0]) await open();
+        await menu.getByRole('link', { name: label, exact: true }).click();
+        await page.getByRole('heading', { level: 1, name: label, exact: true }).waitFor();
+        await page.waitForLoadState('networkidle');
+        expect(await page.getByRole('alert').count(), path).toBe(0);
+        expect(complaints.splice(0), path).toEqual([]);
+        if (kind === 'desktop') {
+          expect(await menu.locator('[aria-current="page"]').allTextContents()).toEqual([label]);
+          continue;
+        }
+        await menu.waitFor({ state: 'hidden' });
+      }
+    },
+  );
+
+  it('a campaign’s page for creators is on the links host, where it can be reached', async () => {
+    const { page, go } = desktop;
+    await go('/campaigns');
+    await page.getByRole('button', { name: 'Spring launch' }).click();
+    const link = page.getByRole('link', { name: 'The page where creators apply' });
+    expect(await link.getAttribute('href')).toMatch(/^https:\/\/go\.example\/apply\/cmp_/);
+  });
 });

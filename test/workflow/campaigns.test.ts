@@ -100,6 +100,7 @@ describe('a campaign', () => {
       description: null,
       compensation: null,
       deadline: '2027-01-31T00:00:00.000Z',
+      apply_url: `https://go.example/apply/${id}`,
     });
   });
 

@@ -26,7 +26,7 @@ async function signOut() {
   location.assign('/app/sign-in');
 }
 
-function Side() {
+function Side({ onChoose }: { onChoose?: () => void }) {
   const { data } = useCall('get_session');
   const nav = useRef<HTMLElement>(null);
   const path = useRouterState({ select: ({ location }) => location.pathname });
@@ -51,6 +51,7 @@ function Side() {
                 <li key={to}>
                   <Link
                     to={to}
+                    onClick={onChoose}
                     activeOptions={{ exact: to === '/', includeSearch: false }}
                     activeProps={{ 'aria-current': 'page' }}
                   >
@@ -93,9 +94,7 @@ export function Shell() {
       </a>
       <Side />
       <Suspense>
-        <PhoneTop>
-          <Side />
-        </PhoneTop>
+        <PhoneTop>{(close) => <Side onChoose={close} />}</PhoneTop>
       </Suspense>
       <main className="main" id="main" ref={main} tabIndex={-1}>
         <Outlet />

@@ -45,7 +45,7 @@ const getCampaignById = operation({
   path: '/v1/campaigns/{id}',
   tag,
   summary: 'One campaign',
-  description: 'With its description, compensation and requirements.',
+  description: 'With its description, compensation, requirements and the page where creators apply.',
   callers: ['brand'],
   params: byId,
   query: nothing,
@@ -53,11 +53,12 @@ const getCampaignById = operation({
   response: z.object({ data: CampaignDetail }),
   errors: ['NOT_FOUND'],
   hints: { readOnly: true, idempotent: true, destructive: false },
-  handler: async ({ postgres }, { caller, params }) => {
+  handler: async ({ postgres, config }, { caller, params }) => {
     const row = await getCampaign(postgres.db, caller.brandId, params.id);
     const { platforms, minFollowers, contentTypes, deliverablesCount } = row;
     const requirements = toWire({ platforms, minFollowers, contentTypes, deliverablesCount });
-    return { data: { ...campaignOf(row), compensation: compensationOf(row), requirements } };
+    const apply_url = `${config.linksUrl}/apply/${row.id}`;
+    return { data: { ...campaignOf(row), compensation: compensationOf(row), requirements, apply_url } };
   },
 });
 

@@ -41,6 +41,7 @@ export const CampaignDetail = Campaign.extend({
   description: z.string().nullable(),
   compensation: Compensation.extend({ type: z.string() }).nullable(),
   requirements: Requirements.extend({ platforms: z.array(z.string()).nullable() }),
+  apply_url: z.string().describe('The public page where creators apply, on the links host.'),
 }).meta({ id: 'CampaignDetail' });
 
 export const CampaignSaved = Campaign.omit({ applicant_count: true, hired_count: true, deadline: true });

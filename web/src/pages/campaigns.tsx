@@ -25,7 +25,6 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
   const { data, error, refetch } = useCall('get_campaign', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   const update = useChange('update_campaign', ['list_campaigns', 'get_campaign']);
   const campaign = data?.data;
-  const page = `${location.origin}/apply/${id ?? ''}`;
   return (
     <Dialog title={campaign?.title ?? 'Campaign'} isOpen={id !== undefined} onClose={onClose} isSide>
       {error && <Failure error={error} again={() => void refetch()} />}
@@ -46,10 +45,10 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
             <Link className="button plain" to="/applications" search={{ campaign_id: campaign.id }}>
               Applications
             </Link>
-            <a className="button plain" href={page} target="_blank" rel="noreferrer">
+            <a className="button plain" href={campaign.apply_url} target="_blank" rel="noreferrer">
               The page where creators apply
             </a>
-            <Copy text={page} label="Copy the address of the page" />
+            <Copy text={campaign.apply_url} label="Copy the address of the page" />
           </div>
           <Form
             key={campaign.updated_at ?? campaign.id}
