@@ -27,8 +27,7 @@ export interface Redis {
 }
 
 export function openRedis(url: string, options: RedisOptions = {}): Redis {
-  const client: Client = new PatientClient(url, {
-    timeoutMs: options.timeoutMs ?? 1_000,
+  const client: Client = new PatientClient(url, options.timeoutMs ?? 1_000, {
     connectTimeout: 1_000,
     // A command sent while disconnected fails at once: the caller has a way to go on without Redis.
     enableOfflineQueue: false,
