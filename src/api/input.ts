@@ -78,7 +78,7 @@ export interface Input<Params, Query, Body> {
 }
 
 /** Without fields, or a POST of which no field must be given: an action that was asked for as it is. */
-const mayBeBare = ({ method, body }: { method: string; body: z.ZodType }): boolean =>
+export const mayBeBare = ({ method, body }: { method: string; body: z.ZodType }): boolean =>
   body instanceof z.ZodObject &&
   (Object.keys(body.shape).length === 0 || (method === 'POST' && body.safeParse({}).success));
 

@@ -36,7 +36,7 @@ export const SERVED: ReadonlySet<string> = new Set([
 /** Where the older interface does another thing than the operation of its name, and not only in another shape. */
 const INSTEAD: Readonly<Record<string, Operation>> = {
   search_creators: searchCreatorsPlainly,
-  create_webhook: createOlderWebhook,
+  create_webhook: { ...createOlderWebhook, id: 'create_webhook' },
 };
 
 /** Every operation under /api/v1. `now` decides what has expired. */

@@ -141,3 +141,12 @@ export async function countMails(db: Db) {
     .groupBy('state')
     .execute();
 }
+
+/** At most `limit` that went before, or were not wanted then. Returns how many. */
+export async function deleteOldMails(db: Db, before: Date, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from mails where id in (
+      select id from mails where state in ('sent', 'suppressed') and coalesce(sent_at, created_at) < ${before}
+      limit ${limit})`.execute(db);
+  return Number(numAffectedRows ?? 0);
+}

@@ -56,32 +56,33 @@ const Answered = z.object({
   data: z.union([z.object({ payouts: z.array(Paid) }), Paid.transform((one) => ({ payouts: [one] }))]),
 });
 
-/** The payouts that a change has just made: its answer says what they come to, also where its arguments do not. */
-function madeBy({ now }: Work, answer: Buffer) {
-  const { data } = Answered.parse(JSON.parse(answer.toString()));
-  return data.payouts.filter(({ created_at: at }) => at === now.toISOString());
-}
-
-/** What is paid may be: within the sum of a day, and below what a person must decide. */
+/**
+ * What is paid may be: within the sum of a day, and below what a person must decide. The answer says what the payouts come
+ * to, also where the arguments do not. One that was recorded before is weighed alone when it is settled: its commissions
+ * are paid by that, while its day has counted it.
+ */
 async function assertSums(policy: PolicyRow, work: Work, answer: Buffer): Promise<void> {
   const { db, brandId, now } = work;
   const { payoutsPerDayMinor, personAboveMinor } = policy;
-  const made = madeBy(work, answer);
-  if (made.length === 0 || (payoutsPerDayMinor === null && personAboveMinor === null)) return;
+  const { payouts } = Answered.parse(JSON.parse(answer.toString())).data;
+  const made = payouts.filter(({ created_at: at }) => at === now.toISOString());
+  const weighed = personAboveMinor === null ? made : payouts;
+  if (weighed.length === 0 || (payoutsPerDayMinor === null && personAboveMinor === null)) return;
   const currency = await getBrandCurrency(db, brandId);
-  if (made.some((payout) => payout.currency !== currency)) {
+  if (weighed.some((payout) => payout.currency !== currency)) {
     throw refused('currency', `sums are weighed in ${currency} alone; plan it for a person (mode "plan").`);
   }
-  const amounts = made.map(({ amount }) => toMinor(amount, currency) ?? Number.POSITIVE_INFINITY);
-  if (personAboveMinor !== null && amounts.some((amount) => amount > personAboveMinor)) {
+  const minorOf = ({ amount }: { amount: number }) => toMinor(amount, currency) ?? Number.POSITIVE_INFINITY;
+  if (personAboveMinor !== null && weighed.some((payout) => minorOf(payout) > personAboveMinor)) {
     const limit = formatMoney(personAboveMinor, currency);
     throw refused('person_above', `a payout above ${limit} needs a person; plan it (mode "plan").`);
   }
+  if (made.length === 0) return;
   if (payoutsPerDayMinor === null) return;
   const today = new Date(Math.floor(now.getTime() / DAY_MS) * DAY_MS);
   const paid = await sumPayouts(db, brandId, currency, today);
   if (paid <= payoutsPerDayMinor) return;
-  const before = paid - amounts.reduce((sum, amount) => sum + amount, 0);
+  const before = paid - made.reduce((sum, payout) => sum + minorOf(payout), 0);
   const [limit, already] = [payoutsPerDayMinor, before].map((minor) => formatMoney(minor, currency));
   throw refused('payouts_per_day', `at most ${limit} a day, of which ${already} are paid; plan it (mode "plan").`);
 }

@@ -9,6 +9,7 @@ import { ensureMigrated } from '../engines/clickhouse/migrate.ts';
 import { forgetSentBatches, openLedgerSync } from '../figures/jobs.ts';
 import { rebuildUnfinished, reconcileFigures } from '../ledger/jobs.ts';
 import { drainClicks } from '../links-host/jobs.ts';
+import { forgetMails } from '../mail/forget.ts';
 import { sendDueMails } from '../mail/sender.ts';
 import { openRelay, pruneOutbox } from '../outbox/relay.ts';
 import { giveUpUploads, markExpiringRights, purgeDeleted, startThumbnails } from '../resources/assets/jobs.ts';
@@ -121,6 +122,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
     every(FORGET_EVERY_MS, 'forgetting old plans', () => deleteOldPlans(engines.db, engines.clock.now())),
     every(FORGET_EVERY_MS, 'forgetting old events', () => pruneOutbox(engines.db, engines.clock.now())),
     every(FORGET_EVERY_MS, 'forgetting old deliveries', () => forgetDeliveries(context)),
+    every(FORGET_EVERY_MS, 'forgetting old mails', () => forgetMails(engines.db, engines.clock.now())),
     every(FORGET_EVERY_MS, 'forgetting idempotency keys', () =>
       deleteOldKeys(engines.db, new Date(context.clock.now().getTime() - KEPT_MS)),
     ),

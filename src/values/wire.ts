@@ -19,6 +19,23 @@ export async function* eachAs<Row, Item>(rows: AsyncIterable<Row>, itemOf: (row:
   for await (const row of rows) yield itemOf(row);
 }
 
+const PART = 200;
+
+/** As `eachAs` where items are made of many rows at once, such as with figures that are read for all of them. */
+export async function* eachOfMany<Row, Item>(
+  rows: AsyncIterable<Row>,
+  itemsOf: (rows: readonly Row[]) => Promise<Item[]>,
+): AsyncGenerator<Item> {
+  let part: Row[] = [];
+  for await (const row of rows) {
+    part.push(row);
+    if (part.length < PART) continue;
+    yield* await itemsOf(part);
+    part = [];
+  }
+  yield* await itemsOf(part);
+}
+
 const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 function wireValue(value: unknown): unknown {

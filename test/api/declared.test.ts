@@ -4,6 +4,7 @@ import { call, makeBrand, send, startApp, type TestApp } from '../harness/app.ts
 
 let app: TestApp;
 const Declared = z.object({
+  requestBody: z.object({ required: z.boolean() }).optional(),
   parameters: z.array(z.looseObject({ $ref: z.string().optional() })),
   // Or a reference to an answer that several operations give.
   responses: z.record(z.string(), z.looseObject({ description: z.string().optional() })),
@@ -51,5 +52,22 @@ describe('the OpenAPI document', () => {
       const isDeclared = value.length <= schema.maxLength && new RegExp(schema.pattern).test(value);
       expect(await isTaken(value), value).toBe(isDeclared);
     }
+  });
+
+  it('requires a body where the API refuses a call without one, and nowhere else', async () => {
+    const required: string[] = [];
+    const refused: string[] = [];
+    const brand = await makeBrand(app.context);
+    for (const [name, method, { requestBody }] of operations) {
+      if (!requestBody) continue;
+      if (requestBody.required) required.push(name);
+      const path = name.replace(/^\w+ /, '').replace(/\{\w+\}/g, 'none');
+      // Each with a key of its own: one has 100 calls a minute.
+      const answer = await send(`${app.url}${path}`, await brand.key('brand'), method.toUpperCase());
+      if (answer.status === 415 || /body/i.test(answer.body.details?.[0]?.field ?? '')) refused.push(name);
+      else expect([name, answer.status]).toEqual([name, 404]);
+    }
+    expect(required.length).toBeGreaterThan(30);
+    expect(refused).toEqual(required);
   });
 });

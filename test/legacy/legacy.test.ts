@@ -236,6 +236,19 @@ describe('webhooks', () => {
     const gone = await send(`${app.url}/api/v1/webhooks/${body.data.id}`, key, 'DELETE');
     expect(gone.body).toEqual({ deleted: true, id: body.data.id });
   });
+
+  it("of the two interfaces are never each other's answer under one Idempotency-Key", async () => {
+    const input = { url: 'https://receiver.example/both', events: ['commission.approved'] };
+    for (const first of ['/v1/webhooks', '/api/v1/webhooks']) {
+      const second = first === '/v1/webhooks' ? '/api/v1/webhooks' : '/v1/webhooks';
+      const once = { 'idempotency-key': unique('key') };
+      const made = await post(first, input, once);
+      const other = await post(second, input, once);
+      expect([made.status, other.status, other.body.code]).toEqual([201, 409, 'IDEMPOTENCY_KEY_REUSED']);
+      const again = await post(first, input, once);
+      expect([again.headers.get('idempotency-replayed'), again.body]).toEqual(['true', made.body]);
+    }
+  });
 });
 
 describe('shipments', () => {

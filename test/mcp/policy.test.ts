@@ -44,6 +44,23 @@ test('A sum above what needs a person, and more than a day may have, are refused
   await close();
 });
 
+test('A payout that a person recorded is settled by an agent within a person’s limit, and counts once in its day’s sum', async () => {
+  const { use, rest, close } = await makeAgent();
+  const record = async (amount: number) => (await rest('/payouts', 'POST', { ...PAYOUT, amount })).body.data.id;
+  const [small, large] = [await record(80), await record(500)];
+  const settle = (id: string, more = {}) => use('settle_payout', { id, status: 'paid', ...more });
+  expect(errorOf(await settle(small))).toMatchObject({ code: 'POLICY_REFUSED', rule: 'money_out' });
+  await rest('/agent-policy', 'PATCH', { money_out: true, person_above: 100, payouts_per_day: 100 });
+  for (const attempt of [settle(large), use('settle_payout_by_body', { id: large, status: 'paid' })]) {
+    expect(errorOf(await attempt)).toMatchObject({ code: 'POLICY_REFUSED', rule: 'person_above' });
+  }
+  const planned = await settle(large, { mode: 'plan' });
+  expect(planned.isError).toBeFalsy();
+  expect((await settle(small)).structuredContent).toMatchObject({ data: { id: small, status: 'paid' } });
+  expect((await rest(`/payouts/${large}`, 'PATCH', { status: 'paid' })).body.data.status).toBe('paid');
+  await close();
+});
+
 test('A batch of payouts is money out as one payout is: not until it is allowed, each within a person’s limit, all within the day’s', async () => {
   const payer = await makePayer(app);
   await approved(payer, { amountMinor: 80_000 });

@@ -33,6 +33,9 @@ describe('the contact guard', () => {
       '@'.repeat(10_000),
       'one '.repeat(2_500),
       'a@'.repeat(5_000),
+      '1+'.repeat(5_000),
+      '1 and '.repeat(1_600),
+      '415* '.repeat(2_000),
     ]) {
       contactsIn(text);
     }

@@ -111,6 +111,10 @@ describe('the summary', () => {
     expect(await summaryOf(`creator_email=${other}`)).toEqual(nothing);
     expect(await summaryOf('creator_email=nobody@example.com')).toEqual(nothing);
     expect(await summaryOf(`creator_email=${creator_email}`)).toMatchObject({ ...usd, total_conversions: 4 });
+    for (const query of ['campaign_id=cmp_none', 'type=link', 'active=false', 'search=third']) {
+      expect(await summaryOf(query), query).toEqual(nothing);
+    }
+    expect(await summaryOf('search=YEN')).toMatchObject({ total_revenue: 0, total_clicks: 3, by_currency: [jpy] });
   });
 
   it('has no row for a currency in which nothing came, whichever filter finds its links', async () => {

@@ -3,6 +3,7 @@ import { isLegacy } from '../../legacy/hosts.ts';
 import type { Variant } from '../../outbox/events.ts';
 import { GENERIC_STORE_SHAPES } from '../../stores/providers/generic-schema.ts';
 import { ERROR_CODES, type ErrorCode, STATUS } from '../../values/errors.ts';
+import { mayBeBare } from '../input.ts';
 import { type Operation, PLANNED_STATUS } from '../operation.ts';
 import { Planned } from '../plans/schema.ts';
 import { exampleOf, idExample } from './examples.ts';
@@ -219,7 +220,7 @@ function describe(operation: Operation, schemas: Json): Json {
     ...(hasBody
       ? {
           requestBody: {
-            required: true,
+            required: operation.takesFile === true || !mayBeBare(operation),
             content: operation.takesFile ? formOf(collected) : contentOf(operation.body, 'input', collected),
           },
         }

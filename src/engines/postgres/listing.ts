@@ -30,6 +30,8 @@ interface Listed<
 /**
  * The questions that every noun with a list is asked. A page is found by ids alone, in the index, and only its rows are
  * read whole: of 100,000 applications page 1 took 0.7 ms and page 1,000 2.7 ms, where skipping whole rows took 14.6 ms.
+ * The ids are an array, so that each is looked up by its key: of a set of 1,000 PostgreSQL read all 100,000 payouts, in
+ * 133 ms instead of 5.
  */
 export function listing<
   Time extends string,
@@ -52,7 +54,7 @@ export function listing<
     const ids = cutTo(found(db, brandId, where).select(column('id').as('id')), order, cut);
     const whole = rows(db, brandId)
       .where(ofBrand(brandId))
-      .where(sql<boolean>`${column('id')} in ${ids}`);
+      .where(sql<boolean>`${column('id')} = any(array${ids})`);
     return await inOrder(whole, order).execute();
   }
 
@@ -64,6 +66,8 @@ export function listing<
   }
 
   return {
+    /** What the filter finds, to be counted or summed. */
+    found,
     find,
     /** The brand's row of this id; throws not found. */
     get: async (db: Db, brandId: string, id: string): Promise<Simplify<Row>> => {
@@ -89,5 +93,7 @@ export function listing<
       inBatches<Simplify<Row>>(exports, brandId, (trx, last, limit) =>
         select(trx, brandId, where, { limit, after: last && { at: last[time], id: last.id } }),
       ),
+    /** A part of what the filter finds, whole and in the list's order. */
+    select,
   };
 }

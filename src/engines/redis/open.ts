@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { Redis as Client } from 'ioredis';
+import type { Redis as Client } from 'ioredis';
 import { ApiError, ignoreFailure, unavailable } from '../../values/errors.ts';
+import { PatientClient } from './patient-client.ts';
 
 export interface RedisOptions {
   /** Bounds every command, so that a Redis that hangs costs a request this long and no longer. */
@@ -26,8 +27,7 @@ export interface Redis {
 }
 
 export function openRedis(url: string, options: RedisOptions = {}): Redis {
-  const client = new Client(url, {
-    commandTimeout: options.timeoutMs ?? 1_000,
+  const client: Client = new PatientClient(url, options.timeoutMs ?? 1_000, {
     connectTimeout: 1_000,
     // A command sent while disconnected fails at once: the caller has a way to go on without Redis.
     enableOfflineQueue: false,

@@ -27,7 +27,10 @@ const fields = {
     .meta({ example: 500 }),
   person_above: sum
     .nullable()
-    .describe("A payout above this needs a person: an agent may plan it; in the brand's currency. Null: none does.")
+    .describe(
+      "A payout above this needs a person, to make it and to settle it: an agent may plan it; in the brand's currency. " +
+        'Null: none does.',
+    )
     .meta({ example: 100 }),
   money_out: z.boolean().describe('Whether agents may pay at all. Off until it is set.').meta({ example: true }),
 };

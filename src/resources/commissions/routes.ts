@@ -1,8 +1,7 @@
 import { z } from 'zod';
+import { answersOf } from '../../api/list.ts';
 import { nothing, operation } from '../../api/operation.ts';
-import { pageOf, paginationOf } from '../../api/page.ts';
-import { eachAs } from '../../values/wire.ts';
-import { eachCommission, listCommissions as findCommissions, getCommission } from './queries.ts';
+import { commissions, getCommission } from './queries.ts';
 import {
   AffiliateCommission,
   AffiliateCommissionList,
@@ -28,19 +27,7 @@ const listCommissions = operation({
   body: nothing,
   response: CommissionList,
   hints: reading,
-  handler: async ({ postgres }, { caller, query }) => {
-    const page = pageOf(query);
-    const { rows, total } = await findCommissions(postgres.db, caller.brandId, query, page);
-    return {
-      data: rows.map((row) => commissionOf(row)),
-      pagination: paginationOf(page, total),
-    };
-  },
-  csv: {
-    item: CommissionEvent,
-    rows: ({ postgres }, { caller, query }) =>
-      eachAs(eachCommission(postgres.exports, caller.brandId, query), commissionOf),
-  },
+  ...answersOf(commissions, CommissionEvent, commissionOf),
 });
 
 const getCommissionById = operation({
@@ -75,19 +62,7 @@ const listAffiliateCommissions = operation({
   body: nothing,
   response: AffiliateCommissionList,
   hints: reading,
-  handler: async ({ postgres }, { caller, query }) => {
-    const page = pageOf(query);
-    const { rows, total } = await findCommissions(postgres.db, caller.brandId, query, page);
-    return {
-      data: rows.map((row) => commissionOf(row)),
-      pagination: paginationOf(page, total),
-    };
-  },
-  csv: {
-    item: AffiliateCommission,
-    rows: ({ postgres }, { caller, query }) =>
-      eachAs(eachCommission(postgres.exports, caller.brandId, query), commissionOf),
-  },
+  ...answersOf(commissions, AffiliateCommission, commissionOf),
 });
 
 const getAffiliateCommission = operation({

@@ -2,12 +2,10 @@ import type { Context } from '../../api/context.ts';
 import { byCreator, type Merged } from '../../figures/queries.ts';
 import type { CurrencyFigures } from '../../figures/schema.ts';
 import { fromMinor } from '../../values/money.ts';
-import { toWire } from '../../values/wire.ts';
+import { eachOfMany, toWire } from '../../values/wire.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
 import { type ListedCreator, listMerged } from './queries.ts';
 import type { Creator } from './schema.ts';
-
-const CHUNK = 200;
 
 const moneyOf = ({ currency, revenueMinor, commissionMinor }: CurrencyFigures) => ({
   revenue: fromMinor(revenueMinor, currency),
@@ -60,7 +58,7 @@ export async function creatorsOf(
   }));
 }
 
-/** The same for a list of any length, some at a time. */
+/** The same for a list of any length. */
 export async function* eachCreatorOf(
   { postgres, clickhouse }: Pick<Context, 'postgres' | 'clickhouse'>,
   brandId: string,
@@ -68,12 +66,5 @@ export async function* eachCreatorOf(
 ): AsyncGenerator<Creator> {
   // Before the first row: from then on one connection is held, and whoever waits for a second may wait for themselves.
   const owner = await ownerOf(postgres, brandId);
-  let chunk: ListedCreator[] = [];
-  for await (const row of rows) {
-    chunk.push(row);
-    if (chunk.length < CHUNK) continue;
-    yield* await creatorsOf(clickhouse, owner, chunk);
-    chunk = [];
-  }
-  yield* await creatorsOf(clickhouse, owner, chunk);
+  yield* eachOfMany(rows, (part) => creatorsOf(clickhouse, owner, part));
 }

@@ -1,9 +1,9 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import type { ListWindow, Page } from '../../api/page.ts';
+import type { ListWindow } from '../../api/page.ts';
 import type { LinkPastCodesTable, LinksTable, LinkType } from '../../engines/postgres/attribution-tables.ts';
-import { inBatches } from '../../engines/postgres/batches.ts';
-import type { Db, Exports } from '../../engines/postgres/open.ts';
-import { type Cut, cutTo, inOrder, inWindow } from '../../engines/postgres/window.ts';
+import { listing } from '../../engines/postgres/listing.ts';
+import type { Db } from '../../engines/postgres/open.ts';
+import { inWindow } from '../../engines/postgres/window.ts';
 import { notFound } from '../../values/errors.ts';
 import { isOfCreator, patternOf } from '../creators/filter-queries.ts';
 
@@ -12,15 +12,12 @@ export type LinkRow = Selectable<LinksTable>;
 /** The creator as the API shows them beside a link: by the link's own name for them, else theirs. */
 export const shownName = sql<string | null>`coalesce(links.creator_name, creators.name)`.as('creatorName');
 
-const withCreator = (db: Db, brandId: string) =>
+const withCreator = (db: Db) =>
   db
     .selectFrom('links')
     .innerJoin('creators', 'creators.id', 'links.creatorId')
     .selectAll('links')
-    .select(['creators.email as creatorEmail', shownName])
-    .where('links.brandId', '=', brandId);
-
-export type ListedLink = Awaited<ReturnType<typeof getLink>>;
+    .select(['creators.email as creatorEmail', shownName]);
 
 export interface LinkWhere extends ListWindow {
   creator_email?: string | undefined;
@@ -30,49 +27,32 @@ export interface LinkWhere extends ListWindow {
   search?: string | undefined;
 }
 
-/** The filter as a condition on a link. */
-function matches(brandId: string, where: LinkWhere) {
-  const { creator_email: email, campaign_id, type, active, search, ...window } = where;
-  const conditions = [inWindow('links.createdAt', window)];
+/** The filter as a condition on a link, but for the window. */
+function matches(brandId: string, { creator_email: email, campaign_id, type, active, search }: LinkWhere) {
+  const conditions = [isOfCreator('links.creatorId', brandId, email)];
   if (campaign_id !== undefined) conditions.push(sql<boolean>`links.campaign_id = ${campaign_id}`);
   if (type !== undefined) conditions.push(sql<boolean>`links.type = ${type}`);
   if (active !== undefined) conditions.push(sql<boolean>`links.active = ${active}`);
   if (search !== undefined) conditions.push(sql<boolean>`links.value ilike ${patternOf(search)}`);
-  conditions.push(isOfCreator('links.creatorId', brandId, email));
   return sql<boolean>`(${sql.join(conditions, sql` and `)})`;
 }
 
-/** The page is found by ids alone, so that creators of rows before it are never read. */
-async function selectLinks(db: Db, brandId: string, where: LinkWhere, cut: Cut): Promise<ListedLink[]> {
-  const { sort } = where;
-  const ids = db.selectFrom('links').select('id').where('brandId', '=', brandId).where(matches(brandId, where));
-  const rows = withCreator(db, brandId).where('links.id', 'in', cutTo(ids, { time: 'createdAt', id: 'id', sort }, cut));
-  return await inOrder(rows, { time: 'links.createdAt', id: 'links.id', sort }).execute();
-}
-
-export async function listLinks(db: Db, brandId: string, where: LinkWhere, page: Page) {
-  const { total } = await db
-    .selectFrom('links')
-    .select(({ fn }) => fn.countAll<number>().as('total'))
-    .where('brandId', '=', brandId)
-    .where(matches(brandId, where))
-    .executeTakeFirstOrThrow();
-  return { rows: await selectLinks(db, brandId, where, page), total };
-}
-
-/** Every link that the filter finds, in the list's order. */
-export function eachLink(exports: Exports, brandId: string, where: LinkWhere) {
-  return inBatches<ListedLink>(exports, brandId, (trx, last, limit) =>
-    selectLinks(trx, brandId, where, { limit, after: last && { at: last.createdAt, id: last.id } }),
-  );
-}
+export const links = listing({
+  noun: 'link',
+  table: 'links',
+  time: 'createdAt',
+  matching: (db, brandId, where: LinkWhere) => db.selectFrom('links').where(matches(brandId, where)),
+  rows: withCreator,
+});
+export const { get: getLink } = links;
+export type ListedLink = Awaited<ReturnType<typeof getLink>>;
 
 /**
  * The first and last of the links that the filter finds, when no other lies between them: by their ids, byte for byte, as
  * ClickHouse orders them. Ids begin with the time, so a window of times is such a span.
  */
 export async function findSpan(db: Db, brandId: string, where: LinkWhere) {
-  const found = matches(brandId, where);
+  const found = sql<boolean>`(${matches(brandId, where)} and ${inWindow('links.createdAt', where)})`;
   const { rows } = await sql<{ first: string | null; last: string | null }>`
     with span as (
       select min(id collate "C") as first, max(id collate "C") as last from links
@@ -88,25 +68,15 @@ export async function findSpan(db: Db, brandId: string, where: LinkWhere) {
 
 /** The filter's links by id, for sums over all of them. */
 export async function listLinkIds(db: Db, brandId: string, where: LinkWhere): Promise<string[]> {
-  const rows = await db
-    .selectFrom('links')
-    .select('id')
-    .where('brandId', '=', brandId)
-    .where(matches(brandId, where))
-    .execute();
+  const rows = await links.found(db, brandId, where).select('links.id').execute();
   return rows.map(({ id }) => id);
-}
-
-export async function getLink(db: Db, brandId: string, id: string) {
-  const row = await withCreator(db, brandId).where('links.id', '=', id).executeTakeFirst();
-  if (!row) throw notFound('link');
-  return row;
 }
 
 /** In no order; ids that are not the brand's are left out. */
 export async function listLinksByIds(db: Db, brandId: string, ids: readonly string[]): Promise<ListedLink[]> {
   if (ids.length === 0) return [];
-  return await withCreator(db, brandId)
+  return await withCreator(db)
+    .where('links.brandId', '=', brandId)
     .where(sql<boolean>`links.id = any(${[...ids]}::text[])`)
     .execute();
 }
@@ -157,7 +127,8 @@ export async function listNamed(db: Db, brandId: string, { codes, linkIds }: Nam
     where state.brand_id = links.brand_id and state.link_id = links.id and state.at <= ${at}
     order by state.at desc limit 1), false)`;
   const wasActive = sql<boolean>`(${wasActiveAt(first)} or ${wasActiveAt(last)})`;
-  return await withCreator(db, brandId)
+  return await withCreator(db)
+    .where('links.brandId', '=', brandId)
     .innerJoin(named.as('named'), 'named.id', 'links.id')
     .select(['named.code', wasActive.as('wasActive')])
     .execute();

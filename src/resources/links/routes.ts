@@ -1,21 +1,14 @@
 import { z } from 'zod';
 import type { Context } from '../../api/context.ts';
-import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
+import { type Call, change, noLookUp, nothing, operation } from '../../api/operation.ts';
 import { pageOf, paginationOf } from '../../api/page.ts';
 import { fresh, freshRows, lifetimeOf } from '../../figures/queries.ts';
 import { FRESHNESS } from '../../figures/schema.ts';
 import { totalsOfBrand, totalsOfLinks, totalsOfSpan } from '../../figures/totals/queries.ts';
+import { eachOfMany } from '../../values/wire.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
 import { askBeforePatch, askStore, createLink, deactivateLink, patchLink } from './actions.ts';
-import {
-  eachLink,
-  listLinks as findLinks,
-  findSpan,
-  getLink,
-  type LinkWhere,
-  type ListedLink,
-  listLinkIds,
-} from './queries.ts';
+import { findSpan, getLink, type ListedLink, links, listLinkIds } from './queries.ts';
 import {
   Affiliate,
   AffiliateList,
@@ -33,36 +26,24 @@ import {
 const tag = 'Affiliates';
 const byId = z.object({ id: z.string().max(100) });
 
-async function withFigures({ clickhouse, config }: Context, brandId: string, rows: readonly ListedLink[]) {
-  const figures = await lifetimeOf(clickhouse, brandId, rows);
-  return rows.map((row) => linkOf(config.linksUrl, row, figures.get(row.id)));
-}
-
-const CSV_PART = 200;
-
-/** Every link of the list with its figures, which are read for many at a time. */
-async function* allWithFigures(context: Context, brandId: string, where: LinkWhere) {
-  let part: ListedLink[] = [];
-  for await (const row of eachLink(context.postgres.exports, brandId, where)) {
-    part.push(row);
-    if (part.length < CSV_PART) continue;
-    yield* await withFigures(context, brandId, part);
-    part = [];
-  }
-  yield* await withFigures(context, brandId, part);
-}
+const withFigures =
+  ({ clickhouse, config }: Context, brandId: string) =>
+  async (rows: readonly ListedLink[]) => {
+    const figures = await lifetimeOf(clickhouse, brandId, rows);
+    return rows.map((row) => linkOf(config.linksUrl, row, figures.get(row.id)));
+  };
 
 /** The figures of all links that the filter finds, by currency; of as few statements as the filter allows. */
-async function figuresWhere({ postgres: { db }, clickhouse }: Context, brandId: string, where: LinkWhere) {
-  const { creator_email, created_after, created_before } = where;
-  const isWhole = [creator_email, created_after, created_before].every((value) => value === undefined);
+async function figuresWhere({ postgres: { db }, clickhouse }: Context, brandId: string, where: LinkFilter) {
+  const { page: _page, limit: _limit, offset: _offset, sort: _sort, ...filter } = where;
+  const isWhole = Object.values(filter).every((value) => value === undefined);
   if (isWhole) return await totalsOfBrand(clickhouse, brandId);
   const span = await findSpan(db, brandId, where);
   if (span) return await totalsOfSpan(clickhouse, brandId, span);
   return await totalsOfLinks(clickhouse, brandId, await listLinkIds(db, brandId, where));
 }
 
-async function totals(context: Context, brandId: string, where: LinkWhere) {
+async function totals(context: Context, brandId: string, where: LinkFilter) {
   const [currency, figures] = await Promise.all([
     getBrandCurrency(context.postgres.db, brandId),
     figuresWhere(context, brandId, where),
@@ -72,9 +53,19 @@ async function totals(context: Context, brandId: string, where: LinkWhere) {
 
 async function pageOfLinks(context: Context, brandId: string, query: LinkFilter) {
   const page = pageOf(query);
-  const { rows, total } = await findLinks(context.postgres.db, brandId, query, page);
-  return { data: await withFigures(context, brandId, rows), pagination: paginationOf(page, total) };
+  const { rows, total } = await links.list(context.postgres.db, brandId, query, page);
+  return { data: await withFigures(context, brandId)(rows), pagination: paginationOf(page, total) };
 }
+
+/** Every link of the list as CSV, with its figures. */
+const csvAs = (item: z.ZodObject) => ({
+  item,
+  rows: (context: Context, call: Call<object, LinkFilter, object>) => {
+    const { brandId } = call.caller;
+    const rows = links.each(context.postgres.exports, brandId, call.query);
+    return freshRows(context, call, eachOfMany(rows, withFigures(context, brandId)));
+  },
+});
 
 const listAffiliates = operation({
   id: 'list_affiliates',
@@ -98,10 +89,7 @@ const listAffiliates = operation({
       ]);
       return { data, pagination, summary };
     }),
-  csv: {
-    item: Affiliate,
-    rows: (context, call) => freshRows(context, call, allWithFigures(context, call.caller.brandId, call.query)),
-  },
+  csv: csvAs(Affiliate),
 });
 
 const listAffiliateLinks = operation({
@@ -118,10 +106,7 @@ const listAffiliateLinks = operation({
   response: LinkList,
   hints: { readOnly: true, idempotent: true, destructive: false },
   handler: (context, call) => fresh(context, call, () => pageOfLinks(context, call.caller.brandId, call.query)),
-  csv: {
-    item: Link,
-    rows: (context, call) => freshRows(context, call, allWithFigures(context, call.caller.brandId, call.query)),
-  },
+  csv: csvAs(Link),
 });
 
 const getAffiliateLink = operation({

@@ -103,7 +103,11 @@ const NUMBERS_OF_OTHER_THINGS = [
   `(?<![\\d+.,])\\d{1,3}(?:[,'’]\\d{3})+(?:\\.\\d+)?(?![\\d,])`,
   '(?<![\\d+.,])\\d{1,2}(?:[. ]\\d{3}){2,}(?:,\\d+)?(?![.\\s/-]?\\d)',
   '(?<![\\d+.])-?\\d{1,3}[.,]\\d{4,}(?!\\d)°?',
-  '(?<!\\d)\\d{1,6}(?:\\s?[x×*]\\s?\\d{1,6}){1,2}(?!\\d)',
+  '(?<!\\d)\\d{1,6}(?:\\s?[x×]\\s?\\d{1,6}){1,2}(?!\\d)',
+  // A choice of round figures: 500/750/1000.
+  `${ALONE}[1-9]\\d{1,4}0(?:\\s?/\\s?[1-9]\\d{1,4}0){2,}${AND_NO_MORE}`,
+  '(?<![\\d*])\\d{1,6}\\s?\\*\\s?\\d{1,6}(?!\\d|\\s?\\*)',
+  `(?<![\\d*])\\d{1,4}(?:\\s?\\*\\s?\\d{1,4}){2}\\s?(?:mm|cm|m|in|inch|inches|px)${END}`,
 ].map((pattern) => new RegExp(pattern, 'giu'));
 
 /** Codes of parcels and products: capitals and digits in one. */
@@ -132,7 +136,8 @@ const apart = (text: string): string =>
 /** Numbers that are spelt in words: four of them and seven digits in all, or two of them in a number of nine. */
 function isSpelt(text: string): boolean {
   let [digits, spelt, times] = ['', 0, 1];
-  for (const [token] of apart(text.toLowerCase()).matchAll(/[\p{L}]+|\d+|[^\p{L}\d\s,.\-–/()+]/gu)) {
+  for (const [token] of apart(text.toLowerCase()).matchAll(/[\p{L}]+|\d+|[¤:;!?&]/gu)) {
+    if (BETWEEN_WORDS.has(token)) continue;
     const value = DIGIT_WORDS.get(token) ?? (/^\d{1,4}$/.test(token) ? token : undefined);
     if (REPEATED[token] !== undefined) times = REPEATED[token];
     else if (value === undefined) [digits, spelt, times] = ['', 0, 1];
@@ -151,16 +156,26 @@ function isSpelt(text: string): boolean {
 /** Digits with what people put between them, next to no letter; or seven in a row wherever they stand. */
 const RUN = /(?<![\p{L}\d])[+(]{0,3}\d(?:[\s.\-–—/():·•_*~|#]{0,4}\d)*(?![\p{L}])|\d{7,}/gu;
 
-/** Groups with commas between them are mostly a list: a number begins as one, has the form 555,123,4567 or single digits. */
-const COMMA = '\\s?[,;]\\s?';
-const LISTED = new RegExp(
-  `(?<![\\d.,])(?:(?:\\+\\d|0\\d)\\d{0,4}(?:${COMMA}\\d{1,7}){2,12}|[2-9]\\d{2}[,;]\\d{3}[,;]\\d{4}|\\d(?:${COMMA}\\d){8,14})(?!${COMMA}\\d|\\d)`,
-  'gu',
+/** What stands between the groups of a number and of no other thing: `415+555+2671`, `415 dash 555 dash 2671`. */
+const BETWEEN_WORDS = new Set([...words.between, ...words.dot]);
+const ODD = new RegExp(
+  `(?<=\\d)(?:\\s{0,2}[^\\p{L}\\p{N}\\s.,;%\\-–—/():·•_~|#$€£¥₹₽₺₩¤]{1,3}\\s{0,2}|\\s(?:${oneOf([...BETWEEN_WORDS, ...words.and])})\\s)(?=\\d)`,
+  'giu',
 );
+
+/** A number begins as one, has the form 555 123 4567 or single digits; it is whole, with nothing more `between`. */
+const formedWith = (between: string, inside = between): RegExp =>
+  new RegExp(
+    `(?<![\\d.,^])(?:(?:\\+\\d|0\\d)\\d{0,4}(?:${between}\\d{1,7}){2,12}|[2-9]\\d{2}${inside}\\d{3}${inside}\\d{4}|\\d(?:${between}\\d){8,14})(?!${between}\\d|\\d)`,
+    'gu',
+  );
+/** Groups with commas between them are mostly a list, those with odd signs mostly a sum. */
+const LISTED = formedWith('\\s?[,;]\\s?', '[,;]');
+const ADDED = formedWith('[\\s^.\\-–—/()]{1,4}');
 const MIN_LISTED = 9;
 
-function isListed(text: string): boolean {
-  return (text.match(LISTED) ?? []).some((run) => {
+function isFormed(text: string, form: RegExp): boolean {
+  return (text.match(form) ?? []).some((run) => {
     const groups = run.match(/\d+/g) ?? [];
     const { length } = groups.join('');
     const isRound = groups.every((group) => group.endsWith('0'));
@@ -181,7 +196,14 @@ function hasPhone(text: string): boolean {
     const count = run.replace(/\D/g, '').length;
     return count >= MIN_DIGITS && count <= MAX_DIGITS;
   });
-  return isCalled || isListed(misspelt(text)) || isSpelt(rest) || findPhoneNumbersInText(bare, 'US').length > 0;
+  const isOdd = isFormed(bare.replace(ODD, '^'), ADDED);
+  return (
+    isCalled ||
+    isOdd ||
+    isFormed(misspelt(text), LISTED) ||
+    isSpelt(rest) ||
+    findPhoneNumbersInText(bare, 'US').length > 0
+  );
 }
 
 /**

@@ -1,10 +1,10 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import type { ListWindow, Page } from '../../api/page.ts';
+import type { ListWindow } from '../../api/page.ts';
+import { given } from '../../api/patch.ts';
 import type { PayoutMethod, PayoutsTable } from '../../engines/postgres/attribution-tables.ts';
-import { inBatches } from '../../engines/postgres/batches.ts';
-import type { Db, Exports } from '../../engines/postgres/open.ts';
-import { type Cut, cutTo, inWindow } from '../../engines/postgres/window.ts';
-import { notFound } from '../../values/errors.ts';
+import { listing } from '../../engines/postgres/listing.ts';
+import type { Db } from '../../engines/postgres/open.ts';
+import { lockOwn } from '../../engines/postgres/own.ts';
 import { isOfCreator } from '../creators/filter-queries.ts';
 import type { Fund, Funding, Share } from './allocation.ts';
 
@@ -24,62 +24,35 @@ export interface PayoutWhere extends ListWindow {
   to?: Date | undefined;
 }
 
-const withCreator = (db: Db, brandId: string) =>
+const withCreator = (db: Db) =>
   db
     .selectFrom('payouts')
     .innerJoin('creators', 'creators.id', 'payouts.creatorId')
     .selectAll('payouts')
-    .select(['creators.email as creatorEmail', 'creators.name as creatorName'])
-    .where('payouts.brandId', '=', brandId);
+    .select(['creators.email as creatorEmail', 'creators.name as creatorName']);
 
 export type PayoutFacts = Awaited<ReturnType<typeof getPayout>>;
 
-function matching(db: Db, brandId: string, where: PayoutWhere) {
-  const { creator_email, method, from, to } = where;
-  let query = withCreator(db, brandId)
-    .where(inWindow('payouts.createdAt', where))
-    .where(isOfCreator('payouts.creatorId', brandId, creator_email));
-  if (method !== undefined) query = query.where('payouts.method', '=', method);
-  if (from !== undefined) query = query.where('payouts.createdAt', '>=', from);
-  if (to !== undefined) query = query.where('payouts.createdAt', '<=', to);
-  return query;
-}
-
-async function selectPayouts(db: Db, brandId: string, where: PayoutWhere, cut: Cut) {
-  const order = { time: 'payouts.createdAt', id: 'payouts.id', sort: where.sort };
-  return await cutTo(matching(db, brandId, where), order, cut).execute();
-}
-
-export async function listPayouts(db: Db, brandId: string, where: PayoutWhere, page: Page) {
-  const { total } = await matching(db, brandId, where)
-    .clearSelect()
-    .select(({ fn }) => fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow();
-  return { rows: await selectPayouts(db, brandId, where, page), total };
-}
-
-/** Every payout that the filter finds, in the list's order. */
-export function eachPayout(exports: Exports, brandId: string, where: PayoutWhere) {
-  return inBatches<PayoutFacts>(exports, brandId, (trx, last, limit) =>
-    selectPayouts(trx, brandId, where, { limit, after: last && { at: last.createdAt, id: last.id } }),
-  );
-}
-
-export async function getPayout(db: Db, brandId: string, id: string) {
-  const row = await withCreator(db, brandId).where('payouts.id', '=', id).executeTakeFirst();
-  if (!row) throw notFound('payout');
-  return row;
-}
+export const payouts = listing({
+  noun: 'payout',
+  table: 'payouts',
+  time: 'createdAt',
+  matching: (db, brandId, { creator_email, method, from, to }: PayoutWhere) => {
+    let query = db
+      .selectFrom('payouts')
+      .where((eb) => eb.and(given({ method })))
+      .where(isOfCreator('payouts.creatorId', brandId, creator_email));
+    if (from !== undefined) query = query.where('createdAt', '>=', from);
+    if (to !== undefined) query = query.where('createdAt', '<=', to);
+    return query;
+  },
+  rows: withCreator,
+});
+export const { get: getPayout } = payouts;
 
 /** By its id alone: who has the link has no brand. */
 export async function findPayoutPage(db: Db, id: string): Promise<PayoutFacts | undefined> {
-  return await db
-    .selectFrom('payouts')
-    .innerJoin('creators', 'creators.id', 'payouts.creatorId')
-    .selectAll('payouts')
-    .select(['creators.email as creatorEmail', 'creators.name as creatorName'])
-    .where('payouts.id', '=', id)
-    .executeTakeFirst();
+  return await withCreator(db).where('payouts.id', '=', id).executeTakeFirst();
 }
 
 /** What a payout paid, oldest sale first. */
@@ -132,13 +105,7 @@ export async function lockPayees(db: Db, brandId: string, creatorIds: readonly s
 export async function lockPayout(db: Db, brandId: string, id: string): Promise<PayoutRow> {
   const { creatorId } = await getPayout(db, brandId, id);
   await lockPayees(db, brandId, [creatorId]);
-  return await db
-    .selectFrom('payouts')
-    .selectAll()
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .forUpdate()
-    .executeTakeFirstOrThrow();
+  return await lockOwn(db.selectFrom('payouts').selectAll(), 'payout', brandId, id);
 }
 
 export async function updatePayout(

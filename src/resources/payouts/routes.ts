@@ -1,10 +1,9 @@
 import { z } from 'zod';
+import { answersOf } from '../../api/list.ts';
 import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
-import { pageOf, paginationOf } from '../../api/page.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import { eachAs } from '../../values/wire.ts';
 import { createPayout, settlePayout } from './actions.ts';
-import { eachPayout, listPayouts as findPayouts, getPayout, listAllocated } from './queries.ts';
+import { getPayout, listAllocated, payouts } from './queries.ts';
 import {
   Payout,
   PayoutCreate,
@@ -41,15 +40,7 @@ const listPayouts = operation({
   body: nothing,
   response: PayoutList,
   hints: { readOnly: true, idempotent: true, destructive: false },
-  handler: async ({ postgres }, { caller, query }) => {
-    const page = pageOf(query);
-    const { rows, total } = await findPayouts(postgres.db, caller.brandId, query, page);
-    return { data: rows.map((row) => payoutOf(row)), pagination: paginationOf(page, total) };
-  },
-  csv: {
-    item: Payout,
-    rows: ({ postgres }, { caller, query }) => eachAs(eachPayout(postgres.exports, caller.brandId, query), payoutOf),
-  },
+  ...answersOf(payouts, Payout, payoutOf),
 });
 
 const getPayoutById = operation({

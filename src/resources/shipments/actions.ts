@@ -105,7 +105,7 @@ export async function reportMissing(work: Work, id: string): Promise<void> {
   await moveTo(work, old, undefined, { reportedMissingAt: work.now });
 }
 
-/** Mails the creator the parcel's page: once for each status. */
+/** Mails the creator the parcel's page: once for each status, as long as the mail is kept. */
 export async function notifyCreator(work: Work, row: ShipmentRow): Promise<Queued> {
   if (row.creatorEmail === null) {
     const message = 'has no e-mail address on record.';

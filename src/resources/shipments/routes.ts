@@ -102,7 +102,7 @@ const notifyCreatorOperation = change({
   tag,
   summary: 'Mail the creator where the parcel is',
   description:
-    'With a page on which they say whether it arrived. Sent once for each status; `mail` says what became of it.',
+    'With a page on which they say whether it arrived. Sent once for each status in 30 days; `mail` says what became of it.',
   callers: ['brand'],
   params: byId,
   query: nothing,

@@ -94,9 +94,12 @@ const createWebhook = change({
   },
 });
 
-/** What the older interface does at its `POST /api/v1/webhooks`: the webhook has its names, its form and its retries. */
+/**
+ * What the older interface does at its `POST /api/v1/webhooks`: the webhook has its names, its form and its retries. It is
+ * another change than `create_webhook`, so an Idempotency-Key of one is none of the other.
+ */
 export const createOlderWebhook = change({
-  id: 'create_webhook',
+  id: 'create_older_webhook',
   method: 'POST',
   path: '/v1/webhooks',
   tag,

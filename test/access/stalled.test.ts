@@ -1,0 +1,53 @@
+import { expect, inject, it } from 'vitest';
+import { openRedis } from '../../src/engines/redis/open.ts';
+import { unique } from '../harness/app.ts';
+import { startProxy } from '../harness/proxy.ts';
+
+const TIMEOUT_MS = 300;
+
+/** As a process that compiles, or that its host gives no time. */
+function stall(milliseconds: number): void {
+  const end = performance.now() + milliseconds;
+  while (performance.now() < end);
+}
+
+it('an answer of Redis that came while the process stood still for longer than it waits is read, not given up', async () => {
+  const redis = openRedis(inject('engines').redis, { timeoutMs: TIMEOUT_MS });
+  try {
+    await redis.ready();
+    const key = unique('stalled');
+    const alone = redis.client.incr(key);
+    const many = Promise.all(Array.from({ length: 50 }, () => redis.use((client) => client.incr(key))));
+    const [first, second] = [redis.client.multi().incr(key).exec(), redis.script('return redis.call("DEL", KEYS[1])')];
+    const last = second([key], []);
+    stall(3 * TIMEOUT_MS);
+    expect([await alone, await many, await first, await last]).toEqual([
+      ...[1, Array.from({ length: 50 }, (_, i) => i + 2), [[null, 52]], 1],
+    ]);
+  } finally {
+    await redis.close();
+  }
+});
+
+it('a Redis that hangs is given up in its time, also by a process that stood still when it sent the command', async () => {
+  const proxy = await startProxy(inject('engines').redis);
+  const redis = openRedis(proxy.url, { timeoutMs: TIMEOUT_MS });
+  try {
+    await redis.ready();
+    proxy.freeze();
+    const answeredAfter = async () => {
+      const from = performance.now();
+      const failure = await redis.client.get('x').catch((error: unknown) => error);
+      expect(String(failure)).toContain('timed out');
+      return performance.now() - from;
+    };
+    stall(3 * TIMEOUT_MS);
+    for (const waited of [await answeredAfter(), await answeredAfter()]) {
+      expect(waited).toBeGreaterThanOrEqual(TIMEOUT_MS - 1);
+      expect(waited).toBeLessThan(2 * TIMEOUT_MS);
+    }
+  } finally {
+    redis.client.disconnect();
+    await proxy.close();
+  }
+});
