@@ -76,7 +76,6 @@ const INCLUDED: Record<'active' | 'paused' | 'removed', RosterStatus[]> = {
   paused: ['paused'],
   removed: ['removed'],
 };
-const ALL: RosterStatus[] = ['active', 'hired', 'paused', 'removed'];
 
 export interface RosterWhere extends ListWindow, PersonWhere {
   status?: keyof typeof INCLUDED | undefined;
@@ -87,7 +86,8 @@ export const roster = listing({
   table: 'roster_entries',
   time: 'addedAt',
   matching: (db, brandId, { status, ...where }: RosterWhere) => {
-    const entries = db.selectFrom('rosterEntries').where('status', 'in', status === undefined ? ALL : INCLUDED[status]);
+    let entries = db.selectFrom('rosterEntries');
+    if (status !== undefined) entries = entries.where('status', 'in', INCLUDED[status]);
     if (!isRequested(where)) return entries;
     const people = db.selectFrom('creators').select('creators.id').where('creators.brandId', '=', brandId);
     return entries.where('creatorId', 'in', people.where(isPerson(where)));
