@@ -11,30 +11,43 @@ interface Questions<Where, Row> {
   each: (exports: Exports, brandId: string, where: Where) => AsyncIterable<Row>;
 }
 
-interface ListCall<Where> {
+/** What a list is asked, and by whom. */
+export interface ListCall<Query, Params = object> {
   caller: Caller;
-  query: Where & Parameters<typeof pageOf>[0];
+  params: Params;
+  query: Query & Parameters<typeof pageOf>[0];
 }
 
 /** How a list of the brand's own is answered: a page of items with its pagination, and all of them as CSV. */
-export function answersOf<Where, Row, Item>(
-  { list, each }: Questions<Where, Row>,
+export const answersOf = <Where, Row, Item>(
+  questions: Questions<Where, Row>,
   item: z.ZodObject,
-  itemOf: (row: Row) => Item,
+  itemOf: (row: Row, context: Context) => Item,
+) => answersWhere(questions, (_context, { query }: ListCall<Where>) => query, item, itemOf);
+
+/** The same where the query alone does not say what is looked for: the path, the caller or the time does too. */
+export function answersWhere<Where, Row, Item, Query, Params>(
+  { list, each }: Questions<Where, Row>,
+  whereOf: (context: Context, call: ListCall<Query, Params>) => Where | Promise<Where>,
+  item: z.ZodObject,
+  itemOf: (row: Row, context: Context) => Item,
 ) {
   return {
     handler: async (
-      { postgres }: Context,
-      { caller, query }: ListCall<Where>,
+      context: Context,
+      call: ListCall<Query, Params>,
     ): Promise<{ data: Item[]; pagination: Pagination }> => {
-      const page = pageOf(query);
-      const { rows, total } = await list(postgres.db, caller.brandId, query, page);
-      return { data: rows.map((row) => itemOf(row)), pagination: paginationOf(page, total) };
+      const page = pageOf(call.query);
+      const where = await whereOf(context, call);
+      const { rows, total } = await list(context.postgres.db, call.caller.brandId, where, page);
+      return { data: rows.map((row) => itemOf(row, context)), pagination: paginationOf(page, total) };
     },
     csv: {
       item,
-      rows: ({ postgres }: Context, { caller, query }: ListCall<Where>): AsyncIterable<Item> =>
-        eachAs(each(postgres.exports, caller.brandId, query), itemOf),
+      rows: async (context: Context, call: ListCall<Query, Params>): Promise<AsyncIterable<Item>> => {
+        const rows = each(context.postgres.exports, call.caller.brandId, await whereOf(context, call));
+        return eachAs(rows, (row) => itemOf(row, context));
+      },
     },
   };
 }

@@ -93,5 +93,7 @@ export function listing<
       inBatches<Simplify<Row>>(exports, brandId, (trx, last, limit) =>
         select(trx, brandId, where, { limit, after: last && { at: last[time], id: last.id } }),
       ),
+    /** A part of what the filter finds, whole and in the list's order. */
+    select,
   };
 }

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { PLANS } from '../../access/keys/plans.ts';
-import { answersOf } from '../../api/list.ts';
+import { answersOf, answersWhere, type ListCall } from '../../api/list.ts';
 import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
-import { pageOf, paginationOf } from '../../api/page.ts';
-import { eachAs, toWire } from '../../values/wire.ts';
+import { toWire } from '../../values/wire.ts';
 import { getCampaign } from '../campaigns/queries.ts';
 import { patchApplication } from './actions.ts';
 import { applications, getApplication } from './queries.ts';
@@ -37,23 +36,15 @@ const listCampaignApplications = operation({
   response: ApplicationList,
   errors: ['NOT_FOUND'],
   hints: { readOnly: true, idempotent: true, destructive: false },
-  handler: async ({ postgres }, { caller, params, query }) => {
-    const page = pageOf(query);
-    const campaign = await getCampaign(postgres.db, caller.brandId, params.id);
-    const where = { ...query, campaign_id: campaign.id };
-    const { rows, total } = await applications.list(postgres.db, caller.brandId, where, page);
-    return { data: rows.map(applicationOf), pagination: paginationOf(page, total) };
-  },
-  csv: {
-    item: Application,
-    rows: async function* ({ postgres }, { caller, params, query }) {
+  ...answersWhere(
+    applications,
+    async ({ postgres }, { caller, params, query }: ListCall<CampaignApplicationFilter, { id: string }>) => {
       const campaign = await getCampaign(postgres.db, caller.brandId, params.id);
-      yield* eachAs(
-        applications.each(postgres.exports, caller.brandId, { ...query, campaign_id: campaign.id }),
-        toWire,
-      );
+      return { ...query, campaign_id: campaign.id };
     },
-  },
+    Application,
+    applicationOf,
+  ),
 });
 
 const listApplications = operation({

@@ -41,6 +41,7 @@ export const ApplicationPatch = z
 export type ApplicationPatch = z.output<typeof ApplicationPatch>;
 
 export const CampaignApplicationFilter = z.object({ status: status.optional(), ...ListQuery });
+export type CampaignApplicationFilter = z.output<typeof CampaignApplicationFilter>;
 
 export const ApplicationFilter = CampaignApplicationFilter.extend({
   campaign_id: z.string().max(100).optional(),

@@ -1,11 +1,10 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import type { ListWindow, Page } from '../../api/page.ts';
+import type { ListWindow } from '../../api/page.ts';
+import { given } from '../../api/patch.ts';
 import type { AssetsTable, AssetType } from '../../engines/postgres/asset-tables.ts';
-import { inBatches } from '../../engines/postgres/batches.ts';
-import type { Db, Exports } from '../../engines/postgres/open.ts';
-import { type Cut, cutTo, inOrder, inWindow, type Order } from '../../engines/postgres/window.ts';
-import { notFound } from '../../values/errors.ts';
-import { isOfCreator } from '../creators/filter-queries.ts';
+import { listing } from '../../engines/postgres/listing.ts';
+import type { Db } from '../../engines/postgres/open.ts';
+import { isOfCreator, patternOf } from '../creators/filter-queries.ts';
 import { daysAfter, EXPIRING_DAYS } from './policy.ts';
 
 export interface AssetWhere extends ListWindow {
@@ -20,8 +19,6 @@ export interface AssetWhere extends ListWindow {
   now: Date;
 }
 
-const escaped = (text: string) => text.replace(/[\\%_]/g, (character) => `\\${character}`);
-
 function inRights(rights: NonNullable<AssetWhere['rights']>, now: Date) {
   const end = sql.ref<Date | null>('assets.rightsExpiresAt');
   if (rights === 'expired') return sql<boolean>`${end} <= ${now}`;
@@ -29,64 +26,42 @@ function inRights(rights: NonNullable<AssetWhere['rights']>, now: Date) {
   return sql<boolean>`(${end} > ${now} and ${end} <= ${daysAfter(now, EXPIRING_DAYS)})`;
 }
 
-function matching(db: Db, brandId: string, where: AssetWhere) {
-  const { folder_id, type, search, tag, campaign_id, creator_email, rights, now } = where;
-  let query = db
-    .selectFrom('assets')
-    .where('assets.brandId', '=', brandId)
-    .where('assets.deletedAt', 'is', null)
-    .where(inWindow('assets.createdAt', where));
-  if (folder_id === 'root') query = query.where('assets.folderId', 'is', null);
-  else if (folder_id !== undefined) query = query.where('assets.folderId', '=', folder_id);
-  if (type !== undefined) query = query.where('assets.type', '=', type);
-  if (search !== undefined) query = query.where('assets.name', 'ilike', `%${escaped(search)}%`);
-  if (tag !== undefined) query = query.where(sql<boolean>`${tag} = any(assets.tags)`);
-  if (campaign_id !== undefined) query = query.where('assets.campaignId', '=', campaign_id);
-  query = query.where(isOfCreator('assets.creatorId', brandId, creator_email));
-  if (rights !== undefined) query = query.where(inRights(rights, now));
-  return query;
-}
+const isInFolder = (folderId: string) =>
+  folderId === 'root' ? sql<boolean>`assets.folder_id is null` : sql<boolean>`assets.folder_id = ${folderId}`;
 
-const withCreator = (db: Db, brandId: string) =>
+/** With their creator; what is deleted is nowhere. */
+const withCreator = (db: Db) =>
   db
     .selectFrom('assets')
     .leftJoin('creators', 'creators.id', 'assets.creatorId')
     .selectAll('assets')
     .select('creators.email as creatorEmail')
-    .where('assets.brandId', '=', brandId)
     .where('assets.deletedAt', 'is', null);
 
-const orderOf = ({ sort }: AssetWhere): Order => ({ time: 'assets.createdAt', id: 'assets.id', sort });
-
-async function selectAssets(db: Db, brandId: string, where: AssetWhere, cut: Cut) {
-  const ids = cutTo(matching(db, brandId, where).select('assets.id'), orderOf(where), cut);
-  return await inOrder(withCreator(db, brandId).where('assets.id', 'in', ids), orderOf(where)).execute();
-}
-
-export type AssetRow = Awaited<ReturnType<typeof selectAssets>>[number];
-
-export async function listAssets(db: Db, brandId: string, where: AssetWhere, page: Page) {
-  const { total } = await matching(db, brandId, where)
-    .select(({ fn }) => fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow();
-  return { rows: await selectAssets(db, brandId, where, page), total };
-}
-
-export function eachAsset(exports: Exports, brandId: string, where: AssetWhere) {
-  return inBatches<AssetRow>(exports, brandId, (trx, last, limit) =>
-    selectAssets(trx, brandId, where, { limit, after: last && { at: last.createdAt, id: last.id } }),
-  );
-}
-
-export async function getAsset(db: Db, brandId: string, id: string): Promise<AssetRow> {
-  const row = await withCreator(db, brandId).where('assets.id', '=', id).executeTakeFirst();
-  if (!row) throw notFound('asset');
-  return row;
-}
+export const assets = listing({
+  noun: 'asset',
+  table: 'assets',
+  time: 'createdAt',
+  matching: (db, brandId, { folder_id, type, search, tag, campaign_id, creator_email, rights, now }: AssetWhere) => {
+    let query = db
+      .selectFrom('assets')
+      .where('assets.deletedAt', 'is', null)
+      .where((eb) => eb.and(given({ type, campaignId: campaign_id })))
+      .where(isOfCreator('assets.creatorId', brandId, creator_email));
+    if (folder_id !== undefined) query = query.where(isInFolder(folder_id));
+    if (search !== undefined) query = query.where('assets.name', 'ilike', patternOf(search));
+    if (tag !== undefined) query = query.where(sql<boolean>`${tag} = any(assets.tags)`);
+    if (rights !== undefined) query = query.where(inRights(rights, now));
+    return query;
+  },
+  rows: withCreator,
+});
+export const { get: getAsset } = assets;
+export type AssetRow = Awaited<ReturnType<typeof getAsset>>;
 
 /** Those of these ids that are the brand's, in the order of the ids that were asked for. */
 export async function listAssetsById(db: Db, brandId: string, ids: readonly string[]): Promise<AssetRow[]> {
-  const rows = await withCreator(db, brandId).where('assets.id', 'in', ids).execute();
+  const rows = await withCreator(db).where('assets.brandId', '=', brandId).where('assets.id', 'in', ids).execute();
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.flatMap((id) => byId.get(id) ?? []);
 }

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { Context } from '../../api/context.ts';
+import { answersWhere, type ListCall } from '../../api/list.ts';
 import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
-import { pageOf, paginationOf } from '../../api/page.ts';
 import { upload } from '../../api/upload.ts';
-import { eachAs, toWire } from '../../values/wire.ts';
+import { toWire } from '../../values/wire.ts';
 import { deleteAsset, patchAssets, uploadAsset } from './actions.ts';
 import { fileUrlOf } from './file-keys.ts';
 import { mayUse } from './policy.ts';
-import { type AssetRow, eachAsset, listAssets as findAssets, getAsset } from './queries.ts';
+import { type AssetRow, assets, getAsset } from './queries.ts';
 import { receiveFile, releaseFile } from './receive.ts';
 import {
   Asset,
@@ -26,7 +26,7 @@ const byId = z.object({ id: z.string().max(100) });
 type Signing = Pick<Context, 'config' | 'secrets' | 'clock'>;
 
 /** A row as the API's asset, with the addresses of its files. */
-function assetOf(context: Signing, row: AssetRow): Asset {
+function assetOf(row: AssetRow, context: Signing): Asset {
   const { id: assetId, sha256, thumbnailKey } = row;
   return Asset.parse({
     ...toWire(row),
@@ -49,19 +49,12 @@ const listAssets = operation({
   body: nothing,
   response: AssetList,
   hints: { readOnly: true, idempotent: true, destructive: false },
-  handler: async (context, { caller, query }) => {
-    const page = pageOf(query);
-    const where = { ...query, now: context.clock.now() };
-    const { rows, total } = await findAssets(context.postgres.db, caller.brandId, where, page);
-    return { data: rows.map((row) => assetOf(context, row)), pagination: paginationOf(page, total) };
-  },
-  csv: {
-    item: Asset,
-    rows: (context, { caller, query }) => {
-      const where = { ...query, now: context.clock.now() };
-      return eachAs(eachAsset(context.postgres.exports, caller.brandId, where), (row) => assetOf(context, row));
-    },
-  },
+  ...answersWhere(
+    assets,
+    ({ clock }, { query }: ListCall<AssetFilter>) => ({ ...query, now: clock.now() }),
+    Asset,
+    assetOf,
+  ),
 });
 
 const uploadAssetOperation = upload({
@@ -83,7 +76,7 @@ const uploadAssetOperation = upload({
   receive: receiveFile,
   release: releaseFile,
   apply: (work, { body }, file) => uploadAsset(work, file, body),
-  answer: (context, row) => ({ data: assetOf(context, row) }),
+  answer: (context, row) => ({ data: assetOf(row, context) }),
 });
 
 const updateAssets = change({
@@ -103,7 +96,7 @@ const updateAssets = change({
   hints: { readOnly: false, idempotent: true, destructive: false },
   lookUp: async (context) => context,
   apply: async (work, { body }, signing: Signing) => {
-    const assets = (await patchAssets(work, body)).map((row) => assetOf(signing, row));
+    const assets = (await patchAssets(work, body)).map((row) => assetOf(row, signing));
     return { data: { updated_count: assets.length, assets } };
   },
 });
@@ -123,7 +116,7 @@ const getAssetById = operation({
   errors: ['NOT_FOUND'],
   hints: { readOnly: true, idempotent: true, destructive: false },
   handler: async (context, { caller, params }) => ({
-    data: assetOf(context, await getAsset(context.postgres.db, caller.brandId, params.id)),
+    data: assetOf(await getAsset(context.postgres.db, caller.brandId, params.id), context),
   }),
 });
 

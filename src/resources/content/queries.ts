@@ -1,20 +1,19 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { Page } from '../../api/page.ts';
-import { inBatches } from '../../engines/postgres/batches.ts';
+import { given } from '../../api/patch.ts';
 import type { ContentMetricsTable, ContentTable } from '../../engines/postgres/content-tables.ts';
-import type { Db, Exports } from '../../engines/postgres/open.ts';
-import { type Cut, cutTo, inOrder, inWindow } from '../../engines/postgres/window.ts';
-import { notFound } from '../../values/errors.ts';
+import { listing } from '../../engines/postgres/listing.ts';
+import type { Db } from '../../engines/postgres/open.ts';
 import { isOfCreator } from '../creators/filter-queries.ts';
 import type { ContentFilter } from './schema.ts';
 
-const withCreator = (db: Db, brandId: string) =>
+/** With its creator; what is deleted is nowhere. */
+const withCreator = (db: Db) =>
   db
     .selectFrom('content')
     .leftJoin('creators as creator', 'creator.id', 'content.creatorId')
     .selectAll('content')
     .select(['creator.email as creatorEmail', 'creator.name as creatorName'])
-    .where('content.brandId', '=', brandId)
     .where('content.deletedAt', 'is', null);
 
 export type ContentRow = Awaited<ReturnType<typeof getContent>>;
@@ -24,28 +23,26 @@ export type ContentWhere = Pick<
   'creator_email' | 'platform' | 'campaign_id' | 'created_after' | 'created_before' | 'sort'
 >;
 
-function matching(db: Db, brandId: string, { creator_email, platform, campaign_id, ...window }: ContentWhere) {
-  let query = db
-    .selectFrom('content')
-    .where('content.brandId', '=', brandId)
-    .where('content.deletedAt', 'is', null)
-    .where(inWindow('content.trackedAt', window));
-  if (platform !== undefined) query = query.where('content.platform', '=', platform);
-  if (campaign_id !== undefined) query = query.where('content.campaignId', '=', campaign_id);
-  return query.where(isOfCreator('content.creatorId', brandId, creator_email));
-}
-
-async function selectContent(db: Db, brandId: string, where: ContentWhere, cut: Cut) {
-  const order = { time: 'content.trackedAt', id: 'content.id', sort: where.sort };
-  const ids = cutTo(matching(db, brandId, where).select('content.id'), order, cut);
-  return await inOrder(withCreator(db, brandId).where('content.id', 'in', ids), order).execute();
-}
+const posts = listing({
+  noun: 'tracked content',
+  table: 'content',
+  time: 'trackedAt',
+  matching: (db, brandId, { creator_email, platform, campaign_id }: ContentWhere) =>
+    db
+      .selectFrom('content')
+      .where('content.deletedAt', 'is', null)
+      .where((eb) => eb.and(given({ platform, campaignId: campaign_id })))
+      .where(isOfCreator('content.creatorId', brandId, creator_email)),
+  rows: withCreator,
+});
+export const { get: getContent, each: eachContent } = posts;
 
 const SUMS = ['views', 'likes', 'comments', 'shares', 'saves'] as const;
 
-/** A page, and the sums over everything that the filter finds. */
+/** A page, and the sums over everything that the filter finds: counted and summed in one reading. */
 export async function listContent(db: Db, brandId: string, where: ContentWhere, page: Page) {
-  const { total, ...sums } = await matching(db, brandId, where)
+  const { total, ...sums } = await posts
+    .found(db, brandId, where)
     .select(({ fn }) => [
       fn.countAll<number>().as('total'),
       ...SUMS.map((name) => fn.coalesce(fn.sum<number>(name), sql<number>`0`).as(name)),
@@ -56,24 +53,16 @@ export async function listContent(db: Db, brandId: string, where: ContentWhere, 
     ...{ content_count: total, total_views: views, total_likes: likes },
     ...{ total_comments: comments, total_shares: shares, total_saves: saves },
   };
-  return { rows: await selectContent(db, brandId, where, page), total, summary };
-}
-
-export function eachContent(exports: Exports, brandId: string, where: ContentWhere) {
-  return inBatches<ContentRow>(exports, brandId, (trx, last, limit) =>
-    selectContent(trx, brandId, where, { limit, after: last && { at: last.trackedAt, id: last.id } }),
-  );
-}
-
-export async function getContent(db: Db, brandId: string, id: string) {
-  const row = await withCreator(db, brandId).where('content.id', '=', id).executeTakeFirst();
-  if (!row) throw notFound('tracked content');
-  return row;
+  return { rows: await posts.select(db, brandId, where, page), total, summary };
 }
 
 /** The row, locked until the transaction ends; undefined when it is tracked no more. */
 export async function findLockedContent(db: Db, brandId: string, id: string): Promise<ContentRow | undefined> {
-  return await withCreator(db, brandId).where('content.id', '=', id).forUpdate('content').executeTakeFirst();
+  return await withCreator(db)
+    .where('content.brandId', '=', brandId)
+    .where('content.id', '=', id)
+    .forUpdate('content')
+    .executeTakeFirst();
 }
 
 /** Each day's last reading, oldest first. */

@@ -1,11 +1,10 @@
-import type { Insertable, Selectable, Updateable } from 'kysely';
-import type { ListWindow, Page } from '../../api/page.ts';
-import { inBatches } from '../../engines/postgres/batches.ts';
-import type { Db, Exports } from '../../engines/postgres/open.ts';
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import type { ListWindow } from '../../api/page.ts';
+import { given } from '../../api/patch.ts';
+import { listing } from '../../engines/postgres/listing.ts';
+import type { Db } from '../../engines/postgres/open.ts';
 import { lockOwn } from '../../engines/postgres/own.ts';
-import { type Cut, cutTo, inWindow } from '../../engines/postgres/window.ts';
 import type { ContractItemsTable, ContractStatus, ContractsTable } from '../../engines/postgres/work-tables.ts';
-import { notFound } from '../../values/errors.ts';
 import { isOfCreator } from '../creators/filter-queries.ts';
 
 export type ContractRow = Selectable<ContractsTable>;
@@ -17,74 +16,36 @@ export interface ContractWhere extends ListWindow {
   status?: ContractStatus | undefined;
 }
 
-const withCreator = (db: Db, brandId: string) =>
+/** What it promises, in its order; as `json`, which keeps the order of the names. */
+const items = sql<ItemRow[]>`(
+  select coalesce(json_agg(json_build_object(
+    'type', item.type, 'platform', item.platform, 'quantity', item.quantity, 'dueDate', item.due_date
+  ) order by item.position), '[]')
+  from contract_items as item
+  where item.brand_id = contracts.brand_id and item.contract_id = contracts.id)`;
+
+const withFacts = (db: Db) =>
   db
     .selectFrom('contracts')
     .innerJoin('creators', 'creators.id', 'contracts.creatorId')
     .selectAll('contracts')
-    .select(['creators.email as creatorEmail', 'creators.name as creatorName'])
-    .where('contracts.brandId', '=', brandId);
+    .select(['creators.email as creatorEmail', 'creators.name as creatorName', items.as('items')]);
 
-type Row = ContractRow & { creatorEmail: string | null; creatorName: string | null };
 /** A contract with what it promises. */
-export type ContractFacts = Row & { items: ItemRow[] };
+export type ContractFacts = Awaited<ReturnType<typeof getContract>>;
 
-function matching(db: Db, brandId: string, where: ContractWhere) {
-  const { creator_email, campaign_id, status } = where;
-  let query = withCreator(db, brandId)
-    .where(inWindow('contracts.createdAt', where))
-    .where(isOfCreator('contracts.creatorId', brandId, creator_email));
-  if (campaign_id !== undefined) query = query.where('contracts.campaignId', '=', campaign_id);
-  if (status !== undefined) query = query.where('contracts.status', '=', status);
-  return query;
-}
-
-async function withItems(db: Db, brandId: string, rows: Row[]): Promise<ContractFacts[]> {
-  if (rows.length === 0) return [];
-  const ids = rows.map(({ id }) => id);
-  const items = await db
-    .selectFrom('contractItems')
-    .select(['contractId', 'type', 'platform', 'quantity', 'dueDate'])
-    .where('brandId', '=', brandId)
-    .where('contractId', 'in', ids)
-    .orderBy('position')
-    .execute();
-  const byContract = Map.groupBy(items, ({ contractId }) => contractId);
-  return rows.map((row) => ({
-    ...row,
-    items: (byContract.get(row.id) ?? []).map(({ contractId: _, ...item }) => item),
-  }));
-}
-
-async function selectContracts(db: Db, brandId: string, where: ContractWhere, cut: Cut): Promise<ContractFacts[]> {
-  const order = { time: 'contracts.createdAt', id: 'contracts.id', sort: where.sort };
-  return await withItems(db, brandId, await cutTo(matching(db, brandId, where), order, cut).execute());
-}
-
-export async function listContracts(db: Db, brandId: string, where: ContractWhere, page: Page) {
-  const { total } = await matching(db, brandId, where)
-    .clearSelect()
-    .select(({ fn }) => fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow();
-  return { rows: await selectContracts(db, brandId, where, page), total };
-}
-
-export function eachContract(exports: Exports, brandId: string, where: ContractWhere) {
-  return inBatches<ContractFacts>(exports, brandId, (trx, last, limit) =>
-    selectContracts(trx, brandId, where, { limit, after: last && { at: last.createdAt, id: last.id } }),
-  );
-}
-
-async function findContract(db: Db, brandId: string, id: string): Promise<ContractFacts | undefined> {
-  const rows = await withCreator(db, brandId).where('contracts.id', '=', id).execute();
-  return (await withItems(db, brandId, rows))[0];
-}
-
-export async function getContract(db: Db, brandId: string, id: string): Promise<ContractFacts> {
-  const found = await findContract(db, brandId, id);
-  if (!found) throw notFound('contract');
-  return found;
-}
+export const contracts = listing({
+  noun: 'contract',
+  table: 'contracts',
+  time: 'createdAt',
+  matching: (db, brandId, { creator_email, campaign_id, status }: ContractWhere) =>
+    db
+      .selectFrom('contracts')
+      .where((eb) => eb.and(given({ status, campaignId: campaign_id })))
+      .where(isOfCreator('contracts.creatorId', brandId, creator_email)),
+  rows: withFacts,
+});
+export const { get: getContract } = contracts;
 
 /** By its id alone: who has its page's link needs no brand. */
 export async function findContractOfLink(db: Db, id: string, version: number): Promise<ContractFacts | undefined> {
@@ -94,7 +55,7 @@ export async function findContractOfLink(db: Db, id: string, version: number): P
     .where('id', '=', id)
     .where('linkVersion', '=', version)
     .executeTakeFirst();
-  return row && (await findContract(db, row.brandId, id));
+  return row && (await contracts.find(db, row.brandId, id));
 }
 
 export const lockContract = (db: Db, brandId: string, id: string): Promise<ContractRow> =>

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import type { Context } from '../../api/context.ts';
+import { answersOf } from '../../api/list.ts';
 import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
-import { pageOf, paginationOf } from '../../api/page.ts';
 import { html } from '../../pages/kit/html.ts';
 import { page } from '../../pages/kit/page.ts';
 import { notFound } from '../../values/errors.ts';
-import { eachAs, toWire } from '../../values/wire.ts';
+import { toWire } from '../../values/wire.ts';
 import { createContract, patchContract, sendContract, signatureUrl, voidContract } from './actions.ts';
 import { documentHtml, readDocument } from './document.ts';
-import { eachContract, listContracts as findContracts, getContract } from './queries.ts';
+import { contracts, getContract } from './queries.ts';
 import {
   Contract,
   ContractCreate,
@@ -41,16 +41,7 @@ const listContracts = operation({
   body: nothing,
   response: ContractList,
   hints: reading,
-  handler: async ({ postgres }, { caller, query }) => {
-    const page = pageOf(query);
-    const { rows, total } = await findContracts(postgres.db, caller.brandId, query, page);
-    return { data: rows.map(contractOf), pagination: paginationOf(page, total) };
-  },
-  csv: {
-    item: Contract,
-    rows: ({ postgres }, { caller, query }) =>
-      eachAs(eachContract(postgres.exports, caller.brandId, query), contractOf),
-  },
+  ...answersOf(contracts, Contract, contractOf),
 });
 
 const getContractById = operation({

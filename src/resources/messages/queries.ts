@@ -1,10 +1,8 @@
 import { type Insertable, type Selectable, sql } from 'kysely';
-import type { Page } from '../../api/page.ts';
-import { inBatches } from '../../engines/postgres/batches.ts';
+import { listing } from '../../engines/postgres/listing.ts';
 import type { ConversationsTable, MessagesTable, Sender } from '../../engines/postgres/message-tables.ts';
-import type { Db, Exports } from '../../engines/postgres/open.ts';
+import type { Db } from '../../engines/postgres/open.ts';
 import { lockOwn } from '../../engines/postgres/own.ts';
-import { type Cut, cutTo, inOrder, inWindow, type Order } from '../../engines/postgres/window.ts';
 import { notFound } from '../../values/errors.ts';
 import { isOfCreator } from '../creators/filter-queries.ts';
 import { type ConversationFilter, PREVIEW_CHARACTERS } from './schema.ts';
@@ -17,56 +15,6 @@ type ConversationWhere = Pick<
   'creator_email' | 'unread' | 'created_after' | 'created_before' | 'sort'
 >;
 
-function matching(db: Db, brandId: string, { creator_email, unread, ...window }: ConversationWhere) {
-  let query = db
-    .selectFrom('conversations')
-    .where('conversations.brandId', '=', brandId)
-    .where(inWindow('conversations.lastMessageAt', window));
-  if (unread !== undefined) query = query.where('conversations.brandUnread', unread ? '>' : '=', 0);
-  return query.where(isOfCreator('conversations.creatorId', brandId, creator_email));
-}
-
-const orderOf = ({ sort }: ConversationWhere): Order => ({
-  time: 'conversations.lastMessageAt',
-  id: 'conversations.id',
-  sort,
-});
-
-/** PostgreSQL counts characters as people do here: code points, so that no emoji is cut in two. */
-const preview = sql<string>`left(messages.body, ${PREVIEW_CHARACTERS})`;
-
-async function selectConversations(db: Db, brandId: string, where: ConversationWhere, cut: Cut) {
-  const ids = cutTo(matching(db, brandId, where).select('conversations.id'), orderOf(where), cut);
-  const rows = db
-    .selectFrom('conversations')
-    .innerJoin('creators', 'creators.id', 'conversations.creatorId')
-    .innerJoin('messages', (join) =>
-      join
-        .onRef('messages.conversationId', '=', 'conversations.id')
-        .onRef('messages.number', '=', 'conversations.messageCount'),
-    )
-    .select(['conversations.id', 'conversations.lastMessageAt', 'conversations.brandUnread', 'messages.sender'])
-    .select(['conversations.messageCount', 'creators.email', 'creators.name', 'messages.sentAt', preview.as('preview')])
-    .where('conversations.brandId', '=', brandId)
-    .where('conversations.id', 'in', ids);
-  return await inOrder(rows, orderOf(where)).execute();
-}
-
-export type ListedConversation = Awaited<ReturnType<typeof selectConversations>>[number];
-
-export async function listConversations(db: Db, brandId: string, where: ConversationWhere, page: Page) {
-  const { total } = await matching(db, brandId, where)
-    .select(({ fn }) => fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow();
-  return { rows: await selectConversations(db, brandId, where, page), total };
-}
-
-export function eachConversation(exports: Exports, brandId: string, where: ConversationWhere) {
-  return inBatches<ListedConversation>(exports, brandId, (trx, last, limit) =>
-    selectConversations(trx, brandId, where, { limit, after: last && { at: last.lastMessageAt, id: last.id } }),
-  );
-}
-
 const withCreator = (db: Db) =>
   db
     .selectFrom('conversations')
@@ -74,14 +22,31 @@ const withCreator = (db: Db) =>
     .selectAll('conversations')
     .select(['creators.email as creatorEmail', 'creators.name as creatorName']);
 
-export async function getConversation(db: Db, brandId: string, id: string) {
-  const row = await withCreator(db)
-    .where('conversations.brandId', '=', brandId)
-    .where('conversations.id', '=', id)
-    .executeTakeFirst();
-  if (!row) throw notFound('conversation');
-  return row;
-}
+/** PostgreSQL counts characters as people do here: code points, so that no emoji is cut in two. */
+const preview = sql<string>`left(messages.body, ${PREVIEW_CHARACTERS})`;
+
+const withLastMessage = (db: Db) =>
+  withCreator(db)
+    .innerJoin('messages', (join) =>
+      join
+        .onRef('messages.conversationId', '=', 'conversations.id')
+        .onRef('messages.number', '=', 'conversations.messageCount'),
+    )
+    .select(['messages.sender', 'messages.sentAt', preview.as('preview')]);
+
+export const conversations = listing({
+  noun: 'conversation',
+  table: 'conversations',
+  time: 'lastMessageAt',
+  matching: (db, brandId, { creator_email, unread }: ConversationWhere) =>
+    db
+      .selectFrom('conversations')
+      .$if(unread !== undefined, (query) => query.where('brandUnread', unread ? '>' : '=', 0))
+      .where(isOfCreator('conversations.creatorId', brandId, creator_email)),
+  rows: withLastMessage,
+});
+export const { get: getConversation } = conversations;
+export type ListedConversation = Awaited<ReturnType<typeof getConversation>>;
 
 /** Found by its id alone: whoever has its page's link has no brand. */
 export async function findConversationPage(db: Db, id: string) {

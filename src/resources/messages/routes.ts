@@ -1,19 +1,11 @@
 import { z } from 'zod';
+import { answersOf } from '../../api/list.ts';
 import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
-import { pageOf, paginationOf } from '../../api/page.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import { listMailStates } from '../../mail/queries.ts';
-import { eachAs } from '../../values/wire.ts';
 import { messageOf, readConversation, sendMessage } from './actions.ts';
 import { assertNoContacts } from './policy.ts';
-import {
-  eachConversation,
-  listConversations as findConversations,
-  getConversation,
-  getMessageNumber,
-  type ListedConversation,
-  listMessages,
-} from './queries.ts';
+import { conversations, getConversation, getMessageNumber, type ListedConversation, listMessages } from './queries.ts';
 import {
   Conversation,
   ConversationFilter,
@@ -27,9 +19,9 @@ import {
 const tag = 'Messages';
 const byConversation = z.object({ conversationId: z.string().max(100) });
 
-function conversationOf({ id, email, name, preview, sender, sentAt, ...row }: ListedConversation): Conversation {
+function conversationOf({ id, creatorEmail, creatorName, preview, sender, sentAt, ...row }: ListedConversation) {
   return {
-    ...{ conversation_id: id, creator_email: email, creator_name: name },
+    ...{ conversation_id: id, creator_email: creatorEmail, creator_name: creatorName },
     last_message: { body: preview, sender, sent_at: sentAt.toISOString() },
     ...{ unread_count: row.brandUnread, message_count: row.messageCount },
   };
@@ -49,16 +41,7 @@ const listConversations = operation({
   body: nothing,
   response: ConversationList,
   hints: { readOnly: true, idempotent: true, destructive: false },
-  handler: async ({ postgres }, { caller, query }) => {
-    const page = pageOf(query);
-    const { rows, total } = await findConversations(postgres.db, caller.brandId, query, page);
-    return { data: rows.map(conversationOf), pagination: paginationOf(page, total) };
-  },
-  csv: {
-    item: Conversation,
-    rows: ({ postgres }, { caller, query }) =>
-      eachAs(eachConversation(postgres.exports, caller.brandId, query), conversationOf),
-  },
+  ...answersOf(conversations, Conversation, conversationOf),
 });
 
 /** What became of a conversation's mails: one that could not be sent was not. */
