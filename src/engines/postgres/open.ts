@@ -75,7 +75,7 @@ function translate(error: unknown): never {
 }
 
 /**
- * Semaphore a lost connection, or a transaction that was ended for others, into SERVICE_UNAVAILABLE in this one place, for
+ * Turns a lost connection, or a transaction that was ended for others, into SERVICE_UNAVAILABLE in this one place, for
  * every statement and transaction.
  */
 function guardDriver(driver: Driver): Driver {
