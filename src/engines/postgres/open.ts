@@ -10,6 +10,7 @@ import {
 } from 'kysely';
 import pg from 'pg';
 import { ApiError, unavailable } from '../../values/errors.ts';
+import { forgetPrepared, prepareInTransactions } from './prepared.ts';
 import { openSemaphore, type Semaphore } from './semaphore.ts';
 import type { Database } from './tables.ts';
 
@@ -57,6 +58,10 @@ const ENDED_FOR_OTHERS = /^(40P01|40001)$/;
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
+/** A newer process beside this one has changed the columns that a prepared statement answers with. */
+const isOutdated = (error: unknown): boolean =>
+  error instanceof Error && 'routine' in error && error.routine === 'RevalidateCachedQuery';
+
 function isUnreachable(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isUnreachable);
   if (!(error instanceof Error)) return false;
@@ -66,11 +71,12 @@ function isUnreachable(error: unknown): boolean {
 
 /** Whether what was thrown says that a transaction was ended for the sake of others: it may work the next time. */
 export const isEndedForOthers = (thrown: unknown): boolean =>
-  thrown instanceof ApiError && ENDED_FOR_OTHERS.test(codeOf(thrown.cause));
+  thrown instanceof ApiError && (ENDED_FOR_OTHERS.test(codeOf(thrown.cause)) || isOutdated(thrown.cause));
 
 function translate(error: unknown): never {
   if (error instanceof ApiError) throw error;
-  if (!isUnreachable(error) && !ENDED_FOR_OTHERS.test(codeOf(error))) throw error;
+  if (isOutdated(error)) forgetPrepared();
+  else if (!isUnreachable(error) && !ENDED_FOR_OTHERS.test(codeOf(error))) throw error;
   throw unavailable('PostgreSQL', error);
 }
 
@@ -108,9 +114,10 @@ function guardedDialect(pool: pg.Pool): Dialect {
 interface DbOptions extends Omit<pg.PoolConfig, 'types'> {
   max: number;
   onError: ((error: Error) => void) | undefined;
+  onConnect?: (client: pg.PoolClient) => void;
 }
 
-function openDb(url: string, { onError, ...options }: DbOptions): Db {
+function openDb(url: string, { onError, onConnect, ...options }: DbOptions): Db {
   const pool = new pg.Pool({
     connectionString: url,
     connectionTimeoutMillis: 2_000,
@@ -123,7 +130,10 @@ function openDb(url: string, { onError, ...options }: DbOptions): Db {
   // An idle connection that Postgres closes must not end the process; the next query opens another.
   pool.on('error', (error) => onError?.(error));
   // Nor may one that is lost between two statements of a transaction; the next statement fails by itself.
-  pool.on('connect', (client) => client.on('error', (error) => onError?.(error)));
+  pool.on('connect', (client) => {
+    client.on('error', (error) => onError?.(error));
+    onConnect?.(client);
+  });
   return new Kysely<Database>({
     dialect: guardedDialect(pool),
     plugins: [
@@ -139,7 +149,7 @@ const EXPORT_IDLE_MS = 600_000;
 
 export function openPostgres(url: string, options: { max?: number; onError?: (error: Error) => void } = {}): Postgres {
   const { max = 10, onError } = options;
-  const db = openDb(url, { max, onError });
+  const db = openDb(url, { max, onError, onConnect: prepareInTransactions });
   const exports = openDb(url, { max: EXPORTS, onError, idle_in_transaction_session_timeout: EXPORT_IDLE_MS });
   return {
     db,
