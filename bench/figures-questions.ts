@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { ClickHouse } from '../src/engines/clickhouse/open.ts';
 import { query } from '../src/engines/clickhouse/query.ts';
 import { rawRows, SUMS } from '../src/figures/columns.ts';
-import { lifetimeOf, listCreatorSums, listDays, listPerformance, totalPerformance } from '../src/figures/queries.ts';
+import { listPerformance, totalPerformance } from '../src/figures/performance-queries.ts';
+import { lifetimeOf, listCreatorSums, listDays } from '../src/figures/queries.ts';
 import { LARGEST, LARGEST_LINKS } from './figures-data.ts';
 
 export const YEAR = { from: new Date('2025-01-01Z'), until: new Date('2026-01-01Z') };

@@ -1,22 +1,13 @@
 import { z } from 'zod';
 import type { Context } from '../api/context.ts';
 import type { SetHeader } from '../api/operation.ts';
-import type { Page } from '../api/page.ts';
 import type { ClickHouse } from '../engines/clickhouse/open.ts';
-import { integer, MAX_IDS, queryInTime } from '../engines/clickhouse/query.ts';
-import { tsvTime } from '../engines/clickhouse/tsv.ts';
+import { MAX_IDS, queryInTime } from '../engines/clickhouse/query.ts';
 import { ApiError, unavailable } from '../values/errors.ts';
-import { IS_ANYTHING, rawRows, SUMS } from './columns.ts';
+import { SUMS } from './columns.ts';
 import { isReconciled, wasReconciled } from './reconciled.ts';
-import {
-  type CurrencyFigures,
-  figuresOf,
-  isDayEdge,
-  type LinkFigures,
-  REBUILD_NOTICE_MS,
-  Sums,
-  type Window,
-} from './schema.ts';
+import { type CurrencyFigures, figuresOf, type LinkFigures, REBUILD_NOTICE_MS, Sums, type Window } from './schema.ts';
+import { sourceOf } from './source.ts';
 import { findStanding, isBeingRebuilt } from './sync/queries.ts';
 import { oldestWaitingClick } from './waiting-clicks.ts';
 
@@ -94,110 +85,6 @@ export async function byCreator(
   );
   const found = Map.groupBy(rows, ({ owner_id }) => owner_id);
   return new Map([...found].map(([id, sums]) => [id, sums.map(figuresOf)]));
-}
-
-/** What is summed: a table, or events folded as its rollup would, and which of its rows. */
-interface Source {
-  from: string;
-  params: Record<string, string>;
-}
-
-/** Events of a window that begins or ends within a day, which rollups do not know. */
-function rawSource(brandId: string, { from, until }: Window): Source {
-  const params = {
-    brand: brandId,
-    ...(from ? { from: tsvTime(from) } : {}),
-    ...(until ? { until: tsvTime(until) } : {}),
-  };
-  const inside = [
-    'brand_id = {brand:String}',
-    ...(from ? ["at >= {from:DateTime64(3, 'UTC')}"] : []),
-    ...(until ? ["at < {until:DateTime64(3, 'UTC')}"] : []),
-  ].join(' AND ');
-  return { from: rawRows(inside), params };
-}
-
-/** `rollup` without a window must hold all time, and with one a `day`. */
-function sourceOf(brandId: string, window: Window, rollup: string): Source {
-  if (!isDayEdge(window.from) || !isDayEdge(window.until)) return rawSource(brandId, window);
-  const day = (at: Date) => tsvTime(at).slice(0, 10);
-  const { from, until } = window;
-  const inside = [
-    'brand_id = {brand:String}',
-    ...(from ? ['day >= {from:Date}'] : []),
-    ...(until ? ['day < {until:Date}'] : []),
-  ];
-  const params = { brand: brandId, ...(from ? { from: day(from) } : {}), ...(until ? { until: day(until) } : {}) };
-  return { from: `(SELECT * FROM ${rollup} WHERE ${inside.join(' AND ')})`, params };
-}
-
-const isAllTime = ({ from, until }: Window) => from === undefined && until === undefined;
-
-const PerformanceSums = Sums.extend({ link_id: z.string() });
-export type PerformanceSums = z.output<typeof PerformanceSums>;
-
-export interface PerformanceWhere extends Window {
-  /** Of one creator, by each id that they ever had. */
-  creatorIds?: readonly string[] | undefined;
-  linkIds?: readonly string[] | undefined;
-  /** The row that the list goes on after, by its key: others may come and go meanwhile. */
-  after?: Pick<PerformanceSums, 'link_id' | 'currency'> | undefined;
-}
-
-const IS_AFTER = 'link_id <= {link:String} AND (link_id < {link:String} OR currency > {currency:String})';
-
-/** A row a link and currency. */
-function performanceRows(brandId: string, { creatorIds, linkIds, after, ...window }: PerformanceWhere) {
-  const { from, params } = sourceOf(brandId, window, isAllTime(window) ? 'link_life_v1' : 'link_daily_v1');
-  const conditions = [
-    // What belongs to no link is in no row.
-    "link_id != ''",
-    ...(creatorIds === undefined ? [] : ['creator_id IN {creators:Array(String)}']),
-    ...(linkIds === undefined ? [] : ['link_id IN {links:Array(String)}']),
-    ...(after === undefined ? [] : [IS_AFTER]),
-  ];
-  const where = `WHERE ${conditions.join(' AND ')}`;
-  return {
-    sql: `SELECT link_id, currency, ${SUMS} FROM ${from} ${where} GROUP BY link_id, currency HAVING ${IS_ANYTHING}`,
-    params: {
-      ...params,
-      ...(creatorIds === undefined ? {} : { creators: [...creatorIds] }),
-      ...(linkIds === undefined ? {} : { links: [...linkIds] }),
-      ...(after === undefined ? {} : { link: after.link_id, currency: after.currency }),
-    },
-  };
-}
-
-const NEWEST = 'link_id DESC, currency';
-const ORDERS = { newest: NEWEST, revenue: `sales - refunds DESC, conversions DESC, clicks DESC, ${NEWEST}` } as const;
-
-/** Sums per link and currency, newest link first unless told. */
-export async function listPerformance(
-  clickhouse: ClickHouse,
-  brandId: string,
-  where: PerformanceWhere,
-  { offset, limit, sort = 'newest' }: Pick<Page, 'offset' | 'limit'> & { sort?: keyof typeof ORDERS },
-): Promise<PerformanceSums[]> {
-  const rows = performanceRows(brandId, where);
-  const sql = `${rows.sql} ORDER BY ${ORDERS[sort]} LIMIT {limit:UInt64} OFFSET {offset:UInt64}`;
-  return await queryInTime(clickhouse, PerformanceSums, sql, { ...rows.params, limit, offset });
-}
-
-const PerformanceTotals = Sums.extend({ rows: integer });
-
-/** Of all rows of the list: how many, and their sums a currency. */
-export async function totalPerformance(
-  clickhouse: ClickHouse,
-  brandId: string,
-  where: PerformanceWhere,
-): Promise<{ total: number; byCurrency: Sums[] }> {
-  const rows = performanceRows(brandId, where);
-  const sql = `SELECT currency, count() AS rows, ${SUMS} FROM (${rows.sql}) GROUP BY currency ORDER BY currency`;
-  const found = await queryInTime(clickhouse, PerformanceTotals, sql, rows.params);
-  return {
-    total: found.reduce((sum, row) => sum + row.rows, 0),
-    byCurrency: found.map(({ rows: _rows, ...sums }) => sums),
-  };
 }
 
 const DaySums = Sums.extend({ day: z.string() });

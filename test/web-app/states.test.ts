@@ -2,9 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { insertAudit } from '../../src/outbox/queries.ts';
-import { newId } from '../../src/values/ids.ts';
-import { call, makeBrand, startApp, type TestApp, until } from '../harness/app.ts';
+import { call, makeBrand, startApp, type TestApp } from '../harness/app.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
 import { putCreator } from '../harness/figures.ts';
 import { putManyLinks } from '../harness/many-links.ts';
@@ -64,38 +62,6 @@ describe.skipIf(!hasBrowser('The states of the web app'))('the web app in a real
       await go(to);
       await page.getByText(text).waitFor();
     }
-    await context.close();
-  });
-
-  it('holds only the rows in sight of ten thousand, and reads on while somebody scrolls', async () => {
-    const brand = await makeBrand(app.context);
-    const now = Date.now();
-    const rows = Array.from({ length: MANY }, (_, i) => ({
-      ...{ id: newId('aud', now - i), brandId: brand.id, keyId: null, operation: `change_${i}`, requestId: null },
-      ...{ resourceId: `thing_${i}`, oldValues: null, newValues: '{}', at: new Date(now - i * 1_000) },
-    }));
-    for (let from = 0; from < MANY; from += 1_000) {
-      await insertAudit(app.context.postgres.db, rows.slice(from, from + 1_000));
-    }
-    const { page, go, complaints, context } = await openWebApp(browser, app, brand.id);
-    await go('/audit');
-    await page.getByText('Change 5', { exact: true }).waitFor();
-    const rowsThere = () => page.locator('tbody tr').count();
-    expect(await rowsThere()).toBeLessThan(80);
-    // A screen at a time, each drawn before the next, so that no row is passed over unseen.
-    const scroll =
-      'scrollBy(0, 800), new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))';
-    await until(
-      'row 500 to be in sight',
-      async () => {
-        await page.evaluate(`(async () => { await (${scroll}); })()`);
-        return (await page.getByText('Change 500', { exact: true }).count()) > 0;
-      },
-      60_000,
-    );
-    await page.getByText('Change 500', { exact: true }).waitFor();
-    expect(await rowsThere()).toBeLessThan(80);
-    expect(complaints).toEqual([]);
     await context.close();
   });
 

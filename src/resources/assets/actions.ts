@@ -45,7 +45,8 @@ function refusalOf(error: unknown): unknown {
   return error;
 }
 
-const withoutHash = ({ sha256: _sha256, ...row }: StoredAssetRow) => row;
+/** As the audit log has it. */
+export const auditedAsset = ({ sha256: _sha256, ...row }: StoredAssetRow) => row;
 
 /** Makes the asset of a file that was received: for a brand's upload and for what a creator sends in from a page. */
 export async function createAsset(work: Work, file: StoredFile, input: NewAsset): Promise<AssetRow> {
@@ -65,7 +66,7 @@ export async function createAsset(work: Work, file: StoredFile, input: NewAsset)
   }).catch((error: unknown) => {
     throw refusalOf(error);
   });
-  work.audit({ resourceId: row.id, old: null, new: withoutHash(row) });
+  work.audit({ resourceId: row.id, old: null, new: auditedAsset(row) });
   return await getAsset(db, brandId, row.id);
 }
 
@@ -112,7 +113,7 @@ export async function patchAssets(work: Work, patch: AssetPatch): Promise<AssetR
     const row = await updateAsset(db, brandId, old.id, change).catch((error: unknown) => {
       throw refusalOf(error);
     });
-    if (row) work.audit({ resourceId: row.id, old: withoutHash(old), new: withoutHash(row) });
+    if (row) work.audit({ resourceId: row.id, old: auditedAsset(old), new: auditedAsset(row) });
   }
   return await listAssetsById(db, brandId, ids);
 }
@@ -123,5 +124,5 @@ export async function deleteAsset(work: Work, id: string): Promise<void> {
   const [old] = await lockAssets(db, brandId, [id]);
   if (!old) throw notFound('asset');
   await updateAsset(db, brandId, id, { deletedAt: now, folderId: null, updatedAt: now });
-  work.audit({ resourceId: id, old: withoutHash(old), new: null });
+  work.audit({ resourceId: id, old: auditedAsset(old), new: null });
 }

@@ -15,6 +15,7 @@ import {
   updateContent,
   upsertMetrics,
 } from './queries.ts';
+import { followPost } from './rights-actions.ts';
 import type { ContentCreate } from './schema.ts';
 
 const ADDRESS_PROBLEMS = {
@@ -108,6 +109,7 @@ export async function endRefresh(work: Work, id: string, reading: ProvidedReadin
     ...{ status: 'tracking', lastRefreshed: now, refreshError: null, nextRefreshAt: nextRefreshAt(old.trackedAt, now) },
   });
   await upsertMetrics(db, { contentId: id, date: now.toISOString().slice(0, 10), ...metrics });
+  if (postedAt?.getTime() !== old.postedAt?.getTime()) await followPost(work, old.canonicalKey);
   const row = await getContent(db, brandId, id);
   const { metrics: previous } = contentOf(old, now);
   work.emit('content.refreshed', { ...contentOf(row, now), previous_metrics: previous });

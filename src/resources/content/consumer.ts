@@ -6,10 +6,20 @@ import type { Consumer, OutboxEvent } from '../../outbox/relay.ts';
 import { ApiError } from '../../values/errors.ts';
 import { findDeliverable } from '../deliverables/queries.ts';
 import { trackContent } from './actions.ts';
+import { followPosts } from './rights-actions.ts';
 
 const Approved = z.object({ id: z.string() });
 /** An approval, and the wish to follow what was approved before. */
 const ASKING: ReadonlySet<string> = new Set(['deliverable.approved', 'deliverable.track_requested']);
+
+/** Of work that is approved after its contract's first post was read. */
+async function endRights({ clock }: Pick<Context, 'clock'>, db: Db, { brandId, data }: OutboxEvent) {
+  const work = await findDeliverable(db, brandId, Approved.parse(data).id);
+  const contractId = work?.contractId;
+  if (!contractId) return;
+  const actor = { brandId, keyId: null, operation: 'track_deliverable', requestId: null };
+  await inTransaction(db, clock, actor, (inside) => followPosts(inside, contractId));
+}
 
 /** The post is followed; one that cannot be is not, and one that is followed already stays as it is. */
 async function track({ clock, log }: Pick<Context, 'clock' | 'log'>, db: Db, { brandId, data }: OutboxEvent) {
@@ -26,10 +36,13 @@ async function track({ clock, log }: Pick<Context, 'clock' | 'log'>, db: Db, { b
   }
 }
 
-/** Follows the posts of approved deliverables, where it was asked for. */
+/** Follows the posts of approved deliverables, where it was asked for, and ends rights that count from them. */
 export const approvedTracking = (context: Pick<Context, 'clock' | 'log'>): Consumer => ({
   name: 'content',
   deliver: async (events, db) => {
-    for (const event of events) if (ASKING.has(event.event)) await track(context, db, event);
+    for (const event of events) {
+      if (ASKING.has(event.event)) await track(context, db, event);
+      if (event.event === 'deliverable.approved') await endRights(context, db, event);
+    }
   },
 });

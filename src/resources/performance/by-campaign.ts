@@ -1,12 +1,9 @@
 import type { Context } from '../../api/context.ts';
-import { listPerformance, type PerformanceSums, type PerformanceWhere } from '../../figures/queries.ts';
+import { type PerformanceWhere, sumGroups } from '../../figures/performance-queries.ts';
 import { revenueOf, type Sums } from '../../figures/schema.ts';
-import { listCampaignsOf } from './queries.ts';
+import { listLinksByCampaign } from './queries.ts';
 import { balancesOf, whereOf } from './rows.ts';
 import type { CampaignPerformance, CampaignPerformanceFilter } from './schema.ts';
-
-/** Links whose campaign is looked up at once; one statement of either engine for so many. */
-const BATCH = 20_000;
 
 type Engines = Pick<Context, 'postgres' | 'clickhouse'>;
 
@@ -17,39 +14,18 @@ interface CampaignSums extends Sums {
 
 const keyOf = ({ campaignId, currency }: Pick<CampaignSums, 'campaignId' | 'currency'>) => `${campaignId} ${currency}`;
 
-function added(one: CampaignSums, other: Sums): CampaignSums {
-  return {
-    ...one,
-    clicks: one.clicks + other.clicks,
-    conversions: one.conversions + other.conversions,
-    sales: one.sales + other.sales,
-    refunds: one.refunds + other.refunds,
-    pending: one.pending + other.pending,
-    approved: one.approved + other.approved,
-    paid: one.paid + other.paid,
-    refund_adjustment: one.refund_adjustment + other.refund_adjustment,
-  };
-}
-
 /**
  * Sums a campaign and currency. Which campaign a link is of is PostgreSQL's to say, and may change, so figures do not
- * hold it: they are read a link, and only of links with any.
+ * hold it.
  */
 async function sumByCampaign({ postgres, clickhouse }: Engines, brandId: string, where: PerformanceWhere) {
-  const found = new Map<string, CampaignSums>();
-  let after: PerformanceSums | undefined;
-  for (;;) {
-    const sums = await listPerformance(clickhouse, brandId, { ...where, after }, { offset: 0, limit: BATCH });
-    const campaigns = await listCampaignsOf(postgres.db, brandId, [...new Set(sums.map(({ link_id }) => link_id))]);
-    for (const { link_id, ...sum } of sums) {
-      const { campaignId = null, title = null } = campaigns.get(link_id) ?? {};
-      const key = keyOf({ campaignId, ...sum });
-      const own = found.get(key);
-      found.set(key, own ? added(own, sum) : { ...sum, campaignId, title });
-    }
-    if (sums.length < BATCH) return [...found.values()];
-    after = sums.at(-1);
-  }
+  const campaigns = await listLinksByCampaign(postgres.db, brandId, where.creatorIds);
+  const linkIds = campaigns.map((campaign) => campaign.linkIds);
+  const sums = await sumGroups(clickhouse, brandId, where, linkIds);
+  return sums.map(({ place, ...sum }): CampaignSums => {
+    const { id = null, title = null } = campaigns[place ?? -1] ?? {};
+    return { ...sum, campaignId: id, title };
+  });
 }
 
 /** By revenue, whatever its currency, then conversions and clicks. */

@@ -16,18 +16,18 @@ export async function listAssignments(db: Db, brandId: string, ids: readonly str
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Of which campaign each of these links is. */
-export async function listCampaignsOf(db: Db, brandId: string, linkIds: readonly string[]) {
-  const rows = await db
+/** Campaigns with the links that are theirs now: of all creators, or of these. */
+export async function listLinksByCampaign(db: Db, brandId: string, creatorIds: readonly string[] | undefined) {
+  return await db
     .selectFrom('links')
-    .leftJoin('campaigns', (join) =>
+    .innerJoin('campaigns', (join) =>
       join.onRef('campaigns.id', '=', 'links.campaignId').onRef('campaigns.brandId', '=', 'links.brandId'),
     )
-    .select(['links.id', 'links.campaignId', 'campaigns.title'])
+    .select(['campaigns.id', 'campaigns.title', sql<string[]>`array_agg(links.id)`.as('linkIds')])
     .where('links.brandId', '=', brandId)
-    .where('links.id', '=', sql<string>`any(${linkIds})`)
+    .$if(creatorIds !== undefined, (query) => query.where('links.creatorId', '=', sql<string>`any(${creatorIds})`))
+    .groupBy('campaigns.id')
     .execute();
-  return new Map(rows.map((row) => [row.id, row]));
 }
 
 /** By which ids figures know the creator of this address: more than one once records were joined. */

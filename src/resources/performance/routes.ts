@@ -1,6 +1,7 @@
 import { nothing, operation } from '../../api/operation.ts';
 import { pageOf, paginationOf } from '../../api/page.ts';
-import { fresh, freshRows, listPerformance, totalPerformance } from '../../figures/queries.ts';
+import { listPerformance, totalPerformance } from '../../figures/performance-queries.ts';
+import { fresh, freshRows } from '../../figures/queries.ts';
 import { FRESHNESS } from '../../figures/schema.ts';
 import { eachByCampaign, listByCampaign } from './by-campaign.ts';
 import { balancesOf, eachRow, rowsOf, whereOf } from './rows.ts';

@@ -70,6 +70,8 @@ interface Sent {
   query?: object;
   body?: unknown;
   idempotencyKey?: string | undefined;
+  /** Aborted, the answer is not waited for. */
+  signal?: AbortSignal;
 }
 
 /** What `call` does, for hooks that know the declaration only by their own types; the answer is what the caller says. */
@@ -79,7 +81,8 @@ export async function send<T>(id: OperationId, input: Sent): Promise<T> {
   if (input.body !== undefined) headers['content-type'] = 'application/json';
   if (input.idempotencyKey !== undefined) headers['idempotency-key'] = input.idempotencyKey;
   const body = input.body === undefined ? {} : { body: JSON.stringify(input.body) };
-  const response = await answerOf(urlOf(path, input.params, input.query), { method, headers, ...body });
+  const signal = input.signal ?? null;
+  const response = await answerOf(urlOf(path, input.params, input.query), { method, headers, signal, ...body });
   return await response.json();
 }
 

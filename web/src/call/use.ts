@@ -1,7 +1,9 @@
-import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useRef, useState } from 'react';
 import {
   type Answer,
   type Body,
+  CallError,
   call,
   type Input,
   type OperationId,
@@ -16,6 +18,8 @@ const PAGE = 100;
 interface CallOptions {
   enabled?: boolean;
   refetchMs?: number;
+  /** What was true a moment ago must not be shown, such as who is owed money: it is read anew each time. */
+  isFresh?: boolean;
 }
 
 /** One answer, kept while it is fresh; the input is part of its name. */
@@ -26,6 +30,7 @@ export function useCall<Id extends OperationId>(id: Id, input: Input<Id> = {}, o
     enabled: options.enabled ?? true,
     placeholderData: keepPreviousData,
     ...(options.refetchMs === undefined ? {} : { refetchInterval: options.refetchMs }),
+    ...(options.isFresh ? { gcTime: 0 } : {}),
   });
 }
 
@@ -35,36 +40,58 @@ interface Listed<Item> {
 }
 
 export interface Rows<Item> {
+  /** Those of what is in sight that were read, in order. */
   rows: readonly Item[];
+  /** The row in this place; undefined until it is read. */
+  at(index: number): Item | undefined;
+  /** Which places are in sight: they are read. */
+  see(first: number, last: number): void;
   total: number | undefined;
   error: Error | null;
   isLoading: boolean;
-  hasMore: boolean;
-  more(): void;
   again(): void;
 }
 
-/** A list that grows as it is read, a hundred rows at a time. */
-export function useRows<Id extends OperationId>(id: Id, query: Query<Id>, params?: Params<Id>): Rows<Row<Id>> {
-  const found = useInfiniteQuery({
-    queryKey: [id, 'rows', query, params],
-    initialPageParam: 1,
-    queryFn: ({ pageParam }) =>
-      send<Listed<Row<Id>>>(id, { params: { ...params }, query: { ...query, limit: PAGE, page: pageParam } }),
-    getNextPageParam: ({ pagination }: Listed<Row<Id>>) => (pagination.has_more ? pagination.page + 1 : undefined),
-    placeholderData: keepPreviousData,
+interface ListOptions<Id extends OperationId> {
+  params?: Params<Id>;
+  refetchMs?: number;
+}
+
+/** A list of any length, of which only what is in sight is read, a hundred rows at a time. */
+export function useRows<Id extends OperationId>(
+  id: Id,
+  query: Query<Id>,
+  { params, refetchMs }: ListOptions<Id> = {},
+): Rows<Row<Id>> {
+  const [from, setFrom] = useState(1);
+  const [to, setTo] = useState(1);
+  const pageOf = (page: number) => ({
+    queryKey: [id, 'rows', query, params, page],
+    queryFn: ({ signal }: { signal: AbortSignal }) =>
+      send<Listed<Row<Id>>>(id, { params: { ...params }, query: { ...query, limit: PAGE, page }, signal }),
+    refetchInterval: refetchMs ?? (false as const),
   });
-  const pages = found.data?.pages ?? [];
+  const head = useQuery({ ...pageOf(1), placeholderData: keepPreviousData });
+  const total = head.data?.pagination.total;
+  const last = Math.min(to, Math.ceil((total ?? 0) / PAGE));
+  const numbers = Array.from({ length: Math.max(last - from + 1, 0) }, (_, i) => from + i).filter((page) => page > 1);
+  const others = useQueries({ queries: numbers.map(pageOf) });
+  const inSight = new Map(numbers.map((page, i) => [page, others[i]?.data?.data ?? []]));
+  inSight.set(1, head.data?.data ?? []);
+  const found = [head, ...others];
   return {
-    rows: pages.flatMap(({ data }) => data),
-    total: pages[0]?.pagination.total,
-    error: found.error,
-    isLoading: found.isPending,
-    hasMore: found.hasNextPage,
-    more: () => {
-      if (!found.isFetchingNextPage) void found.fetchNextPage();
+    rows: [...inSight].toSorted(([one], [other]) => one - other).flatMap(([, rows]) => rows),
+    at: (index) => inSight.get(Math.floor(index / PAGE) + 1)?.[index % PAGE],
+    see: (first, end) => {
+      setFrom(Math.floor(first / PAGE) + 1);
+      setTo(Math.floor(end / PAGE) + 1);
     },
-    again: () => void found.refetch(),
+    total,
+    error: found.find(({ error }) => error !== null)?.error ?? null,
+    isLoading: head.isPending,
+    again: () => {
+      for (const one of found) if (one.isError) void one.refetch();
+    },
   };
 }
 
@@ -87,12 +114,26 @@ interface Change<Id extends OperationId> {
   body?: Body<Id>;
 }
 
-/** A change, and after it what shows it is read again. Sent twice by a bad connection, it is made once. */
+/** Whether it is known that nothing was changed: it was refused. */
+const isRefusal = (error: unknown) => error instanceof CallError && error.status >= 400 && error.status < 500;
+
+/** A change, and after it what shows it is read again. Sent once more because no answer came, it is made once. */
 export function useChange<Id extends OperationId>(id: Id, shown: readonly OperationId[]) {
   const cache = useQueryClient();
+  const unanswered = useRef<{ input: string; key: string } | undefined>(undefined);
   return useMutation<Answer<Id>, Error, Change<Id>>({
-    mutationFn: (input) =>
-      send<Answer<Id>>(id, { ...input, params: { ...input.params }, idempotencyKey: crypto.randomUUID() }),
-    onSuccess: () => Promise.all(shown.map((name) => cache.invalidateQueries({ queryKey: [name] }))),
+    mutationFn: (change) => {
+      const input = JSON.stringify(change);
+      const key = unanswered.current?.input === input ? unanswered.current.key : crypto.randomUUID();
+      unanswered.current = { input, key };
+      return send<Answer<Id>>(id, { ...change, params: { ...change.params }, idempotencyKey: key });
+    },
+    onError: (error) => {
+      if (isRefusal(error)) unanswered.current = undefined;
+    },
+    onSuccess: () => {
+      unanswered.current = undefined;
+      return Promise.all(shown.map((name) => cache.invalidateQueries({ queryKey: [name] })));
+    },
   });
 }

@@ -1,5 +1,6 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { type ReactNode, useState } from 'react';
+import { Scroller } from './in-sight.tsx';
 import { Button } from './parts.tsx';
 
 interface DialogProps {
@@ -15,11 +16,15 @@ interface DialogProps {
 }
 
 export function Dialog({ title, hint, isOpen, onClose, children, isSide, isBroad }: DialogProps) {
+  const [popup, setPopup] = useState<Element | null>(null);
   return (
     <Base.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
       <Base.Portal>
         <Base.Backdrop className="backdrop" />
-        <Base.Popup className={['popup', isSide && 'side', isBroad && 'broad'].filter(Boolean).join(' ')}>
+        <Base.Popup
+          ref={setPopup}
+          className={['popup', isSide && 'side', isBroad && 'broad'].filter(Boolean).join(' ')}
+        >
           <div className="popup-head">
             <Base.Title className="popup-title">{title}</Base.Title>
             <Base.Close className="button quiet" aria-label="Close">
@@ -27,7 +32,7 @@ export function Dialog({ title, hint, isOpen, onClose, children, isSide, isBroad
             </Base.Close>
           </div>
           {hint && <Base.Description className="hint">{hint}</Base.Description>}
-          {children}
+          {popup && <Scroller value={popup}>{children}</Scroller>}
         </Base.Popup>
       </Base.Portal>
     </Base.Root>

@@ -1,7 +1,7 @@
-import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import type { Rows } from '../call/use.ts';
 import { number } from './format.ts';
+import { InSight } from './in-sight.tsx';
 import { Empty, Failure, Loading } from './parts.tsx';
 
 export interface Column<Row> {
@@ -30,7 +30,7 @@ interface Selection {
   onSelect: (selected: ReadonlySet<string>) => void;
 }
 
-interface TableProps<Row extends { id: string }> {
+interface TableProps<Row extends object> {
   /** What the table is, for whoever does not see it. */
   caption: string;
   list: Rows<Row>;
@@ -39,19 +39,27 @@ interface TableProps<Row extends { id: string }> {
   selection?: Selection;
   /** Whether a row may be chosen. */
   maySelect?: (row: Row) => boolean;
+  keyOf?: (row: Row) => string;
 }
 
 const ROW = 53;
+const idOf = (row: object): string => ('id' in row ? String(row.id) : '');
+
+/** What is at hand already, as a list that may be long. */
+export const listed = <Row,>(rows: readonly Row[]): Rows<Row> => ({
+  ...{ rows, total: rows.length, error: null, isLoading: false },
+  ...{ at: (index) => rows[index], see: () => undefined, again: () => undefined },
+});
 
 /** A list of any length: only the rows in sight are there. */
-export function Table<Row extends { id: string }>(props: TableProps<Row>) {
-  const { caption, list, columns, empty, selection, maySelect = () => true } = props;
+export function Table<Row extends object>(props: TableProps<Row>) {
+  const { caption, list, columns, empty, selection, maySelect = () => true, keyOf = idOf } = props;
   if (list.error && list.rows.length === 0) return <Failure error={list.error} again={list.again} />;
   if (list.isLoading) return <Loading rows={8} />;
-  if (list.rows.length === 0) return empty;
+  if (list.total === 0) return empty;
   const choosable = list.rows.filter(maySelect);
   const isAll =
-    selection !== undefined && choosable.length > 0 && choosable.every(({ id }) => selection.selected.has(id));
+    selection !== undefined && choosable.length > 0 && choosable.every((row) => selection.selected.has(keyOf(row)));
   return (
     <div className="table-frame">
       <table aria-rowcount={(list.total ?? list.rows.length) + 1}>
@@ -64,7 +72,7 @@ export function Table<Row extends { id: string }>(props: TableProps<Row>) {
                   type="checkbox"
                   aria-label="Choose all that are shown"
                   checked={isAll}
-                  onChange={() => selection.onSelect(new Set(isAll ? [] : choosable.map(({ id }) => id)))}
+                  onChange={() => selection.onSelect(new Set(isAll ? [] : choosable.map(keyOf)))}
                 />
               </th>
             )}
@@ -75,8 +83,9 @@ export function Table<Row extends { id: string }>(props: TableProps<Row>) {
             ))}
           </tr>
         </thead>
-        <Body list={list} columns={columns} selection={selection} maySelect={maySelect} />
+        <Body list={list} columns={columns} selection={selection} maySelect={maySelect} keyOf={keyOf} />
       </table>
+      {list.error && <Failure error={list.error} again={list.again} />}
       <p className="count" role="status">
         {number(list.total ?? list.rows.length)} {list.total === 1 ? 'entry' : 'entries'}
       </p>
@@ -87,52 +96,53 @@ export function Table<Row extends { id: string }>(props: TableProps<Row>) {
 const classOf = (isNumber?: boolean, isWide?: boolean) =>
   [isNumber && 'number', isWide && 'wide'].filter(Boolean).join(' ') || undefined;
 
-type BodyProps<Row extends { id: string }> = Pick<TableProps<Row>, 'list' | 'columns'> & {
+type BodyProps<Row extends object> = Pick<TableProps<Row>, 'list' | 'columns'> & {
   selection: Selection | undefined;
   maySelect: (row: Row) => boolean;
+  keyOf: (row: Row) => string;
 };
 
-function Body<Row extends { id: string }>({ list, columns, selection, maySelect }: BodyProps<Row>) {
+function Body<Row extends object>({ list, columns, selection, maySelect, keyOf }: BodyProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null);
-  const [top, setTop] = useState(0);
-  useLayoutEffect(() => setTop(body.current ? body.current.getBoundingClientRect().top + window.scrollY : 0), []);
-  const virtual = useWindowVirtualizer({
-    count: list.rows.length,
-    estimateSize: () => ROW,
-    overscan: 12,
-    scrollMargin: top,
-  });
-  const items = virtual.getVirtualItems();
-  const last = items.at(-1)?.index ?? 0;
-  useEffect(() => {
-    if (list.hasMore && last >= list.rows.length - 20) list.more();
-  }, [last, list]);
-  const before = (items[0]?.start ?? top) - top;
-  const after = virtual.getTotalSize() - ((items.at(-1)?.end ?? top) - top);
   const width = columns.length + (selection ? 1 : 0);
   return (
-    <tbody ref={body}>
-      <Gap height={before} width={width} />
-      {items.map(({ index }) => {
-        const row = list.rows[index];
-        if (!row) return null;
-        return (
-          <tr key={row.id} aria-rowindex={index + 2} data-index={index} ref={virtual.measureElement}>
-            {selection && (
-              <td className="choice">
-                <Choice row={row} selection={selection} isDisabled={!maySelect(row)} />
-              </td>
-            )}
-            {columns.map(({ head, cell, isNumber, isWide }) => (
-              <td key={head} className={classOf(isNumber, isWide)}>
-                {cell(row)}
-              </td>
-            ))}
-          </tr>
-        );
-      })}
-      <Gap height={after} width={width} />
-    </tbody>
+    <InSight count={list.total ?? 0} size={ROW} frame={body} onSee={list.see}>
+      {({ items, before, after, measure }) => (
+        <tbody ref={body}>
+          <Gap height={before} width={width} />
+          {items.map(({ index }) => {
+            const row = list.at(index);
+            if (!row) return <Unread key={index} index={index} width={width} />;
+            return (
+              <tr key={keyOf(row)} aria-rowindex={index + 2} data-index={index} ref={measure}>
+                {selection && (
+                  <td className="choice">
+                    <Choice id={keyOf(row)} selection={selection} isDisabled={!maySelect(row)} />
+                  </td>
+                )}
+                {columns.map(({ head, cell, isNumber, isWide }) => (
+                  <td key={head} className={classOf(isNumber, isWide)}>
+                    {cell(row)}
+                  </td>
+                ))}
+              </tr>
+            );
+          })}
+          <Gap height={after} width={width} />
+        </tbody>
+      )}
+    </InSight>
+  );
+}
+
+/** In the place of a row that is on its way. */
+function Unread({ index, width }: { index: number; width: number }) {
+  return (
+    <tr className="unread" aria-rowindex={index + 2} aria-busy>
+      <td colSpan={width}>
+        <span className="bone" />
+      </td>
+    </tr>
   );
 }
 
@@ -145,13 +155,11 @@ function Gap({ height, width }: { height: number; width: number }) {
   );
 }
 
-function Choice<Row extends { id: string }>(props: { row: Row; selection: Selection; isDisabled: boolean }) {
-  const { row, selection, isDisabled } = props;
-  const isChosen = selection.selected.has(row.id);
+function Choice({ id, selection, isDisabled }: { id: string; selection: Selection; isDisabled: boolean }) {
+  const isChosen = selection.selected.has(id);
   const toggle = () => {
     const next = new Set(selection.selected);
-    if (isChosen) next.delete(row.id);
-    else next.add(row.id);
+    if (!next.delete(id)) next.add(id);
     selection.onSelect(next);
   };
   return (

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { CallError, type Row } from '../call/call.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
@@ -22,13 +22,12 @@ interface Refusal {
 }
 
 /** What the API names in its refusal of the whole, row by row. */
-function refusalsOf(error: unknown, ids: readonly string[], rows: readonly Commission[]): Refusal[] {
+function refusalsOf(error: unknown, ids: readonly string[], orders: ReadonlyMap<string, string>): Refusal[] {
   if (!(error instanceof CallError) || error.code !== 'INVALID_SELECTION') throw error;
   return error.problems.flatMap(({ field, message }) => {
     const id = ids[Number(field.split('.').at(-1))];
     if (id === undefined) return [];
-    const order = rows.find((row) => row.id === id)?.order_id ?? id;
-    return [{ id, order, reason: withLocalTimes(message.replace(`${id}: `, '')) }];
+    return [{ id, order: orders.get(id) ?? id, reason: withLocalTimes(message.replace(`${id}: `, '')) }];
   });
 }
 
@@ -41,6 +40,9 @@ export function Commissions() {
   const list = useRows('list_commissions', query);
   const review = useChange('update_commissions', ['list_commissions', 'get_analytics']);
   const say = useSay();
+  // Somebody chooses here, scrolls on, and chooses there.
+  const orders = useRef(new Map<string, string>());
+  for (const { id, order_id } of list.rows) orders.current.set(id, order_id ?? id);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [explained, setExplained] = useState<string>();
   const [refused, setRefused] = useState<{ to: Decision; refusals: readonly Refusal[]; rest: readonly string[] }>();
@@ -51,7 +53,7 @@ export function Commissions() {
         const some = ids.slice(from, from + AT_ONCE);
         const refusals = await review.mutateAsync({ body: { event_ids: some, status: to } }).then(
           () => [],
-          (error: unknown) => refusalsOf(error, some, list.rows),
+          (error: unknown) => refusalsOf(error, some, orders.current),
         );
         if (refusals.length > 0) {
           setRefused({ to, refusals, rest: ids.slice(from).filter((id) => !refusals.some((one) => one.id === id)) });

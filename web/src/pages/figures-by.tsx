@@ -1,5 +1,5 @@
 import type { Row } from '../call/call.ts';
-import { useAll, useCall } from '../call/use.ts';
+import { useCall } from '../call/use.ts';
 import { money, number } from '../kit/format.ts';
 import { Failure, Loading } from '../kit/parts.tsx';
 import { PlainTable } from '../kit/table.tsx';
@@ -23,40 +23,49 @@ function major(minor: number, currency: string): number {
   return minor / 10 ** digits;
 }
 
-const useCampaigns = ({ from, to }: Period) => useAll('list_campaign_performance', { date_from: from, date_to: to });
+const useCampaigns = ({ from, to }: Period, limit: number) =>
+  useCall('list_campaign_performance', { query: { date_from: from, date_to: to, limit } });
 
 export function ByCampaign({ from, to, before }: ByProps) {
-  const now = useCampaigns({ from, to });
-  const was = useCampaigns(before);
+  const now = useCampaigns({ from, to }, SHOWN);
+  const was = useCampaigns(before, 100);
   if (now.error) return <Failure error={now.error} again={() => void now.refetch()} />;
   if (!now.data) return <Loading rows={4} />;
   const keyOf = ({ campaign_id, currency }: OfCampaign) => `${campaign_id} ${currency}`;
-  const old = new Map(was.data?.map((row) => [keyOf(row), row]));
+  const old = new Map(was.data?.data.map((row) => [keyOf(row), row]));
+  // Whoever is not among so many may have sold before all the same.
+  const none = was.data?.pagination.has_more ? undefined : 0;
   return (
-    <PlainTable
-      caption="Figures by campaign"
-      rows={now.data}
-      keyOf={keyOf}
-      columns={[
-        {
-          head: 'Campaign',
-          cell: ({ campaign_id, campaign_title }) => campaign_title ?? campaign_id ?? 'Of no campaign',
-        },
-        { head: 'Clicks', cell: ({ clicks }) => number(clicks), isNumber: true, isWide: true },
-        { head: 'Orders', cell: ({ conversions }) => number(conversions), isNumber: true },
-        {
-          head: 'Sales',
-          cell: ({ revenue_minor, currency }) => money(major(revenue_minor, currency), currency),
-          isNumber: true,
-        },
-        {
-          head: 'Before',
-          cell: (row) => was.data && money(major(old.get(keyOf(row))?.revenue_minor ?? 0, row.currency), row.currency),
-          isNumber: true,
-          isWide: true,
-        },
-      ]}
-    />
+    <>
+      <PlainTable
+        caption="Figures by campaign"
+        rows={now.data.data}
+        keyOf={keyOf}
+        columns={[
+          {
+            head: 'Campaign',
+            cell: ({ campaign_id, campaign_title }) => campaign_title ?? campaign_id ?? 'Of no campaign',
+          },
+          { head: 'Clicks', cell: ({ clicks }) => number(clicks), isNumber: true, isWide: true },
+          { head: 'Orders', cell: ({ conversions }) => number(conversions), isNumber: true },
+          {
+            head: 'Sales',
+            cell: ({ revenue_minor, currency }) => money(major(revenue_minor, currency), currency),
+            isNumber: true,
+          },
+          {
+            head: 'Before',
+            cell: ({ currency, ...row }) => {
+              const minor = old.get(keyOf({ currency, ...row }))?.revenue_minor ?? none;
+              return was.data && money(minor === undefined ? undefined : major(minor, currency), currency);
+            },
+            isNumber: true,
+            isWide: true,
+          },
+        ]}
+      />
+      {now.data.pagination.has_more && <p className="hint">The {number(SHOWN)} that sold most.</p>}
+    </>
   );
 }
 

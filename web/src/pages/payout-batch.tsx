@@ -104,7 +104,8 @@ function Due({ preview }: { preview: Answer<'preview_payouts'> }) {
 function Batch({ onClose }: { onClose: () => void }) {
   const [limits, setLimits] = useState<Limits>({});
   const [isPaying, setPaying] = useState(false);
-  const { data, error, refetch } = useCall('preview_payouts', { query: { ...limits, limit: PAGE } });
+  const input = { query: { ...limits, limit: PAGE } };
+  const { data, error, refetch, isPlaceholderData } = useCall('preview_payouts', input, { isFresh: true });
   const pay = useChange('pay_payout_batch', [
     'list_payouts',
     'preview_payouts',
@@ -120,7 +121,7 @@ function Batch({ onClose }: { onClose: () => void }) {
       {!data && !error && <Loading />}
       {data && !error && <Due preview={data} />}
       {isAnybody && !error && !isPaying && (
-        <Button kind="primary" onPress={() => setPaying(true)}>
+        <Button kind="primary" isBusy={isPlaceholderData} onPress={() => setPaying(true)}>
           Pay them
         </Button>
       )}

@@ -25,6 +25,7 @@ interface ChoiceProps {
 /** The approved commissions of whom is paid, to tick. */
 function Choice({ payout, chosen, onChoose }: ChoiceProps) {
   const list = useRows('list_commissions', { status: 'approved', creator_email: payout.creator_email ?? '' });
+  const hidden = (list.total ?? 0) - list.rows.length;
   const rows = list.rows.filter(({ currency }) => currency === payout.currency);
   if (list.error) return <Failure error={list.error} again={list.again} />;
   if (list.isLoading) return <Loading rows={2} />;
@@ -50,9 +51,9 @@ function Choice({ payout, chosen, onChoose }: ChoiceProps) {
           </li>
         ))}
       </ul>
-      {list.hasMore && (
-        <button type="button" className="link" onClick={list.more}>
-          Show more
+      {hidden > 0 && (
+        <button type="button" className="link" onClick={() => list.see(0, list.rows.length + 1)}>
+          Show more of the other {number(hidden)}
         </button>
       )}
       <p role="status">

@@ -2,8 +2,8 @@ import type { Answer } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { day, money, words } from '../kit/format.ts';
-import { Badge, Facts, Failure, Loading } from '../kit/parts.tsx';
-import { PlainTable } from '../kit/table.tsx';
+import { Badge, Empty, Facts, Failure, Loading } from '../kit/parts.tsx';
+import { listed, Table } from '../kit/table.tsx';
 
 type Line = Answer<'get_payout_statement'>['data']['lines'][number];
 
@@ -45,10 +45,11 @@ function Statement({ of: { payout, lines, page_url } }: { of: Answer<'get_payout
         ]}
       />
       <h3>What it is made of</h3>
-      <PlainTable
+      <Table
         caption="What the payout is made of"
-        rows={lines}
+        list={listed(lines)}
         keyOf={({ type, commission_id }) => commission_id ?? type}
+        empty={<Empty title="Nothing yet" />}
         columns={[
           {
             head: 'Order',
@@ -63,7 +64,6 @@ function Statement({ of: { payout, lines, page_url } }: { of: Answer<'get_payout
           { head: 'Sale', cell: ({ sale_amount }) => money(sale_amount, currency), isNumber: true, isWide: true },
           { head: 'Of this payout', cell: ({ amount }) => money(amount, currency), isNumber: true },
         ]}
-        foot={['Together', '', '', money(payout.amount, currency)]}
       />
       <a className="button plain" href={page_url} target="_blank" rel="noreferrer">
         Open it to print

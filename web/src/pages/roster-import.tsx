@@ -5,7 +5,7 @@ import { readCsv } from '../kit/csv.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { number } from '../kit/format.ts';
 import { Badge, Button } from '../kit/parts.tsx';
-import { PlainTable } from '../kit/table.tsx';
+import { listed, Table } from '../kit/table.tsx';
 
 type Plan = 'add' | 'already there' | 'twice in the file' | 'no e-mail address' | 'added' | 'refused';
 
@@ -19,7 +19,6 @@ interface Line {
 
 const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 const NAMES = ['email', 'creator_email', 'e-mail', 'mail'];
-const SHOWN = 200;
 
 async function knownEmails(): Promise<Set<string>> {
   const known = new Set<string>();
@@ -117,32 +116,30 @@ export function ImportDialog({ isOpen, onClose }: { isOpen: boolean; onClose: ()
             there, {number(count('twice in the file'))} twice in the file, {number(count('no e-mail address'))} without
             an address, {number(count('refused'))} refused.
           </p>
-          <section className="scroll" aria-label="What happens to each line">
-            <PlainTable
-              caption="What happens to each line"
-              rows={lines.slice(0, SHOWN)}
-              keyOf={({ id }) => id}
-              columns={[
-                {
-                  head: 'E-mail',
-                  cell: ({ email, why }) => (
-                    <>
-                      {email || '(none)'}
-                      {why && <span className="second">{why}</span>}
-                    </>
-                  ),
-                },
-                {
-                  head: 'What happens',
-                  cell: ({ plan }) => (
-                    <span className="row">
-                      <Badge state={TONE[plan]} /> {plan}
-                    </span>
-                  ),
-                },
-              ]}
-            />
-          </section>
+          <Table
+            caption="What happens to each line"
+            list={listed(lines)}
+            empty={undefined}
+            columns={[
+              {
+                head: 'E-mail',
+                cell: ({ email, why }) => (
+                  <>
+                    {email || '(none)'}
+                    {why && <span className="second">{why}</span>}
+                  </>
+                ),
+              },
+              {
+                head: 'What happens',
+                cell: ({ plan }) => (
+                  <span className="row">
+                    <Badge state={TONE[plan]} /> {plan}
+                  </span>
+                ),
+              },
+            ]}
+          />
         </>
       )}
       <div className="popup-foot">

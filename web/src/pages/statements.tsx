@@ -7,7 +7,7 @@ import { CREATOR_FILTER, Filters, useFilters } from '../kit/filters.tsx';
 import { Form } from '../kit/form.tsx';
 import { day, money, words } from '../kit/format.ts';
 import { Button, Copy, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
-import { type Column, Opener, PlainTable, Table } from '../kit/table.tsx';
+import { type Column, listed, Opener, Table } from '../kit/table.tsx';
 
 type Statement = Row<'list_statements'>;
 type Made = Answer<'create_statement'>['data'];
@@ -50,10 +50,11 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
               ]}
             />
           ))}
-          <PlainTable
+          <Table
             caption="Lines of the statement"
-            rows={one.lines}
+            list={listed(one.lines)}
             keyOf={(line) => `${line.id} ${line.currency}`}
+            empty={<Empty title="Nothing in this period" />}
             columns={[
               {
                 head: 'Order or payout',

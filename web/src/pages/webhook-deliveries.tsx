@@ -1,12 +1,14 @@
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import type { Row } from '../call/call.ts';
-import { useCall, useChange } from '../call/use.ts';
+import { useCall, useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { ago, number, time, words } from '../kit/format.ts';
+import { InSight } from '../kit/in-sight.tsx';
 import { Badge, Button, Empty, Facts, Failure, Loading } from '../kit/parts.tsx';
 
 const REFETCH_MS = 3_000;
 const STATES = ['pending', 'delivered', 'failed', 'cancelled'] as const;
+type State = (typeof STATES)[number];
 
 /** What was sent and what came back, attempt by attempt. */
 function Attempts({ id }: { id: string }) {
@@ -35,19 +37,80 @@ function Attempts({ id }: { id: string }) {
   );
 }
 
-export function Deliveries({ webhook, onClose }: { webhook: Row<'list_webhooks'> | undefined; onClose: () => void }) {
-  const [state, setState] = useState<(typeof STATES)[number]>();
-  const [opened, setOpened] = useState<string>();
-  const { data, error, refetch } = useCall(
-    'list_webhook_deliveries',
-    { params: { id: webhook?.id ?? '' }, query: { limit: 100, ...(state ? { state } : {}) } },
-    { enabled: webhook !== undefined, refetchMs: REFETCH_MS },
-  );
+type Delivery = Row<'list_webhook_deliveries'>;
+
+function Sent({ delivery }: { delivery: Delivery }) {
+  const { id, event, state, created_at, attempts, last_status_code, last_error } = delivery;
+  const [isOpen, setOpen] = useState(false);
   const resend = useChange('resend_webhook_delivery', [
     'list_webhook_deliveries',
     'get_webhook_delivery',
     'list_webhooks',
   ]);
+  return (
+    <section className="card" aria-label={event}>
+      <div className="card-head">
+        <span className="row">
+          <strong>{event}</strong> <Badge state={state} />
+        </span>
+        <span className="row">
+          <Button onPress={() => setOpen(!isOpen)}>{isOpen ? 'Less' : 'More'}</Button>
+          {state !== 'pending' && (
+            <Button isBusy={resend.isPending} onPress={() => resend.mutate({ params: { id }, body: {} })}>
+              Send again
+            </Button>
+          )}
+        </span>
+      </div>
+      <p className="muted">
+        {ago(created_at)}, {number(attempts)} {attempts === 1 ? 'attempt' : 'attempts'}
+        {last_status_code !== null && `, answered ${last_status_code}`}
+        {last_error && `, ${last_error}`}
+      </p>
+      {resend.error && <Failure error={resend.error} />}
+      {isOpen && <Attempts id={id} />}
+    </section>
+  );
+}
+
+/** As high as a delivery that nobody opened. */
+const DELIVERY = 110;
+
+function List({ id, state }: { id: string; state: State | undefined }) {
+  const list = useRows(
+    'list_webhook_deliveries',
+    { ...(state ? { state } : {}) },
+    { params: { id }, refetchMs: REFETCH_MS },
+  );
+  const frame = useRef<HTMLUListElement>(null);
+  if (list.error) return <Failure error={list.error} again={list.again} />;
+  if (list.isLoading) return <Loading rows={3} />;
+  if (list.total === 0) return <Empty title="No deliveries here" />;
+  return (
+    <>
+      <p className="muted" role="status">
+        {number(list.total)} {list.total === 1 ? 'delivery' : 'deliveries'}
+      </p>
+      <InSight count={list.total ?? 0} size={DELIVERY} frame={frame} onSee={list.see}>
+        {({ items, before, after, measure }) => (
+          <ul ref={frame} className="deliveries" style={{ paddingTop: before, paddingBottom: after }}>
+            {items.map(({ index }) => {
+              const delivery = list.at(index);
+              return (
+                <li key={delivery?.id ?? index} className="delivery" data-index={index} ref={measure}>
+                  {delivery ? <Sent delivery={delivery} /> : <Loading rows={2} />}
+                </li>
+              );
+            })}
+          </ul>
+        )}
+      </InSight>
+    </>
+  );
+}
+
+export function Deliveries({ webhook, onClose }: { webhook: Row<'list_webhooks'> | undefined; onClose: () => void }) {
+  const [state, setState] = useState<State>();
   return (
     <Dialog title="Deliveries" hint={webhook?.url} isOpen={webhook !== undefined} onClose={onClose} isSide>
       <fieldset className="tabs">
@@ -61,44 +124,11 @@ export function Deliveries({ webhook, onClose }: { webhook: Row<'list_webhooks'>
               checked={state === one}
               onChange={() => setState(one)}
             />
-            {one ?? 'all'}
+            {one ? words(one) : 'All'}
           </label>
         ))}
       </fieldset>
-      {error && <Failure error={error} again={() => void refetch()} />}
-      {resend.error && <Failure error={resend.error} />}
-      {!data && !error && <Loading rows={3} />}
-      {data?.data.length === 0 && <Empty title="No deliveries here" />}
-      <ul className="plain">
-        {data?.data.map((delivery) => (
-          <li key={delivery.id} className="card">
-            <div className="card-head">
-              <span className="row">
-                <strong>{delivery.event}</strong> <Badge state={delivery.state} />
-              </span>
-              <span className="row">
-                <Button onPress={() => setOpened(opened === delivery.id ? undefined : delivery.id)}>
-                  {opened === delivery.id ? 'Less' : 'More'}
-                </Button>
-                {delivery.state !== 'pending' && (
-                  <Button
-                    isBusy={resend.isPending}
-                    onPress={() => resend.mutate({ params: { id: delivery.id }, body: {} })}
-                  >
-                    Send again
-                  </Button>
-                )}
-              </span>
-            </div>
-            <p className="muted">
-              {ago(delivery.created_at)}, {number(delivery.attempts)} {delivery.attempts === 1 ? 'attempt' : 'attempts'}
-              {delivery.last_status_code !== null && `, answered ${delivery.last_status_code}`}
-              {delivery.last_error && `, ${delivery.last_error}`}
-            </p>
-            {opened === delivery.id && <Attempts id={delivery.id} />}
-          </li>
-        ))}
-      </ul>
+      {webhook && <List key={webhook.id} id={webhook.id} state={state} />}
     </Dialog>
   );
 }

@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import type { Page } from '../api/page.ts';
+import type { ClickHouse } from '../engines/clickhouse/open.ts';
+import { idArray, integer, queryInTime } from '../engines/clickhouse/query.ts';
+import { IS_ANYTHING, SUMS } from './columns.ts';
+import { Sums, type Window } from './schema.ts';
+import { sourceOf } from './source.ts';
+
+const isAllTime = ({ from, until }: Window) => from === undefined && until === undefined;
+
+const PerformanceSums = Sums.extend({ link_id: z.string() });
+export type PerformanceSums = z.output<typeof PerformanceSums>;
+
+export interface PerformanceWhere extends Window {
+  /** Of one creator, by each id that they ever had. */
+  creatorIds?: readonly string[] | undefined;
+  linkIds?: readonly string[] | undefined;
+  /** The row that the list goes on after, by its key: others may come and go meanwhile. */
+  after?: Pick<PerformanceSums, 'link_id' | 'currency'> | undefined;
+}
+
+const IS_AFTER = 'link_id <= {link:String} AND (link_id < {link:String} OR currency > {currency:String})';
+
+/** A row a link, or what else `key` makes of it, and currency. */
+function performanceRows(
+  brandId: string,
+  { creatorIds, linkIds, after, ...window }: PerformanceWhere,
+  key: { name: string; of: string } = { name: 'link_id', of: 'link_id' },
+) {
+  const { from, params } = sourceOf(brandId, window, isAllTime(window) ? 'link_life_v1' : 'link_daily_v1');
+  const conditions = [
+    // What belongs to no link is in no row.
+    "link_id != ''",
+    ...(creatorIds === undefined ? [] : ['creator_id IN {creators:Array(String)}']),
+    ...(linkIds === undefined ? [] : ['link_id IN {links:Array(String)}']),
+    ...(after === undefined ? [] : [IS_AFTER]),
+  ];
+  const where = `WHERE ${conditions.join(' AND ')}`;
+  return {
+    sql: `SELECT ${key.of} AS ${key.name}, currency, ${SUMS} FROM ${from} ${where}
+      GROUP BY ${key.name}, currency HAVING ${IS_ANYTHING}`,
+    params: {
+      ...params,
+      ...(creatorIds === undefined ? {} : { creators: [...creatorIds] }),
+      ...(linkIds === undefined ? {} : { links: [...linkIds] }),
+      ...(after === undefined ? {} : { link: after.link_id, currency: after.currency }),
+    },
+  };
+}
+
+const NEWEST = 'link_id DESC, currency';
+const ORDERS = { newest: NEWEST, revenue: `sales - refunds DESC, conversions DESC, clicks DESC, ${NEWEST}` } as const;
+
+/** Sums per link and currency, newest link first unless told. */
+export async function listPerformance(
+  clickhouse: ClickHouse,
+  brandId: string,
+  where: PerformanceWhere,
+  { offset, limit, sort = 'newest' }: Pick<Page, 'offset' | 'limit'> & { sort?: keyof typeof ORDERS },
+): Promise<PerformanceSums[]> {
+  const rows = performanceRows(brandId, where);
+  const sql = `${rows.sql} ORDER BY ${ORDERS[sort]} LIMIT {limit:UInt64} OFFSET {offset:UInt64}`;
+  return await queryInTime(clickhouse, PerformanceSums, sql, { ...rows.params, limit, offset });
+}
+
+const PerformanceTotals = Sums.extend({ rows: integer });
+
+/** Of all rows of the list: how many, and their sums a currency. */
+export async function totalPerformance(
+  clickhouse: ClickHouse,
+  brandId: string,
+  where: PerformanceWhere,
+): Promise<{ total: number; byCurrency: Sums[] }> {
+  const rows = performanceRows(brandId, where);
+  const sql = `SELECT currency, count() AS rows, ${SUMS} FROM (${rows.sql}) GROUP BY currency ORDER BY currency`;
+  const found = await queryInTime(clickhouse, PerformanceTotals, sql, rows.params);
+  return {
+    total: found.reduce((sum, row) => sum + row.rows, 0),
+    byCurrency: found.map(({ rows: _rows, ...sums }) => sums),
+  };
+}
+
+const GroupSums = Sums.extend({ place: z.string().transform((text) => (text === '' ? undefined : Number(text))) });
+
+/**
+ * Sums per group of links and currency, each with the place of its group, and without one those of links in no group. The
+ * ids go to where the sums are: of 100,000 links it takes a fifth of the time that reading the sums of each took, and a
+ * tenth of this process's.
+ */
+export async function sumGroups(
+  clickhouse: ClickHouse,
+  brandId: string,
+  where: PerformanceWhere,
+  groups: readonly (readonly string[])[],
+) {
+  const places = groups.flatMap((ids, place) => ids.map(() => String(place)));
+  const of = `transform(link_id, ${idArray(groups.flat())}, ${idArray(places)}, '')`;
+  const rows = performanceRows(brandId, where, { name: 'place', of });
+  return await queryInTime(clickhouse, GroupSums, rows.sql, rows.params);
+}
