@@ -114,10 +114,9 @@ function guardedDialect(pool: pg.Pool): Dialect {
 interface DbOptions extends Omit<pg.PoolConfig, 'types'> {
   max: number;
   onError: ((error: Error) => void) | undefined;
-  onConnect?: (client: pg.PoolClient) => void;
 }
 
-function openDb(url: string, { onError, onConnect, ...options }: DbOptions): Db {
+function openDb(url: string, { onError, ...options }: DbOptions): Db {
   const pool = new pg.Pool({
     connectionString: url,
     connectionTimeoutMillis: 2_000,
@@ -130,10 +129,7 @@ function openDb(url: string, { onError, onConnect, ...options }: DbOptions): Db 
   // An idle connection that Postgres closes must not end the process; the next query opens another.
   pool.on('error', (error) => onError?.(error));
   // Nor may one that is lost between two statements of a transaction; the next statement fails by itself.
-  pool.on('connect', (client) => {
-    client.on('error', (error) => onError?.(error));
-    onConnect?.(client);
-  });
+  pool.on('connect', (client) => client.on('error', (error) => onError?.(error)));
   return new Kysely<Database>({
     dialect: guardedDialect(pool),
     plugins: [

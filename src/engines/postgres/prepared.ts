@@ -27,7 +27,7 @@ function named([text, values, ...more]: readonly unknown[]): readonly unknown[] 
  * planning takes longer than they do (a quarter of all the time that orders take, of the API and PostgreSQL together).
  * Lists, outside of transactions, are planned each time, for the brand and the filter that they are asked for.
  */
-export function prepareInTransactions(client: pg.PoolClient): void {
+export function prepareInTransactions(client: pg.ClientBase): void {
   const query = client.query;
   const prepared = (...args: unknown[]) =>
     Reflect.apply(query, client, client.getTransactionStatus() === 'T' ? named(args) : args);
