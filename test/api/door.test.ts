@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newApiKey } from '../../src/access/keys/key-form.ts';
 import { type Answer, call, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
+import { someAddress } from '../harness/applying.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 
 const alias = unique('door');
@@ -18,12 +19,10 @@ beforeAll(async () => {
 });
 afterAll(() => app?.close());
 
-/** Its own address for each test: keyless calls are limited by address. */
-let address = 0;
-const from = (): RequestInit => {
-  address += 1;
-  return { headers: { 'x-forwarded-for': `10.0.${Math.floor(address / 250)}.${(address % 250) + 1}` } };
-};
+/** An address of its own for each call: those without a key are limited by address, over all tests of a minute. */
+const from = (more: Record<string, string> = {}): RequestInit => ({
+  headers: { 'x-forwarded-for': someAddress(), ...more },
+});
 
 function expectEveryHeader(answer: Answer): void {
   expect(answer.headers.get('x-ratelimit-limit')).toBe('100');
@@ -49,7 +48,7 @@ describe('every answer carries the headers and the error body', () => {
       'another scheme',
       401,
       'INVALID_API_KEY',
-      () => call(app.url + search, undefined, { headers: { authorization: 'Basic abc' } }),
+      () => call(app.url + search, undefined, from({ authorization: 'Basic abc' })),
     ],
     ['an unknown path outside the API', 404, 'NOT_FOUND', () => call(`${app.url}/nope`, undefined, from())],
     ['an unknown path of the API', 404, 'NOT_FOUND', async () => call(`${app.url}/v1/nope`, await brand.key('brand'))],
@@ -141,7 +140,9 @@ describe('every answer carries the headers and the error body', () => {
   it('what the HTTP parser refuses gets the same body and headers', async () => {
     const { hostname, port } = new URL(app.url);
     const raw = await new Promise<string>((resolve, reject) => {
-      const socket = connect(Number(port), hostname, () => {
+      // Its headers are not read, so it comes from an address of its own itself.
+      const from = { host: hostname, port: Number(port), localAddress: someAddress().replace(/^\d+/, '127') };
+      const socket = connect(from, () => {
         socket.write(`GET /v1/creators/search?q=${'a'.repeat(70_000)} HTTP/1.1\r\nHost: x\r\n\r\n`);
       });
       let text = '';

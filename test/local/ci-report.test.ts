@@ -1,0 +1,101 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'ci-report-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A run's exit code and its lines, without the terminal's colours. */
+function runOf(command: string, args: string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) {
+  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8', ...options });
+  const plain = `${stdout}${stderr}`.replace(/\p{Cc}\[[0-9;]*m/gu, '');
+  return { status, out: stdout, text: plain, lines: stdout.trimEnd().split('\n') };
+}
+
+describe('a run of the tests', () => {
+  it('ends with what failed, each with its file, name and message, and with the counts', () => {
+    const tests = path.join(folder, 'tests');
+    mkdirSync(tests);
+    const vitest = `import { describe, expect, it } from ${JSON.stringify(path.resolve('node_modules/vitest/dist/index.js'))};\n`;
+    const files = {
+      'sums.test.js': `${vitest}describe('sums', () => { it('add up', () => expect(1 + 1, 'of one').toBe(3)); it('hold', () => {}); });`,
+      'broken.test.js': `${vitest}throw new Error('It does not load.');`,
+    };
+    for (const [name, text] of Object.entries(files)) writeFileSync(path.join(tests, name), text);
+    const reporter = path.resolve('test/harness/summary.ts');
+    const args = ['run', '--root', tests, '--reporter', 'default', '--reporter', reporter];
+    const { status, lines } = runOf(path.resolve('node_modules/.bin/vitest'), args, { cwd: tests });
+    expect(status).toBe(1);
+    expect(lines.slice(lines.indexOf('FAILED broken.test.js'))).toEqual([
+      'FAILED broken.test.js',
+      '         It does not load.',
+      'FAILED sums.test.js > sums > add up',
+      '         of one: expected 2 to be 3 // Object.is equality',
+      '1 passed, 2 failed',
+    ]);
+  });
+});
+
+describe('.ci/run', () => {
+  /** What npm prints and answers for each of its steps, as a run of it has them. */
+  interface Steps {
+    ci?: number;
+    test?: [text: string, code: number];
+    check?: [text: string, code: number];
+    fuzz?: [text: string, code: number];
+  }
+  function runCi({ ci = 0, test = ['3 passed, 0 failed', 0], check = ['ok    types', 0], fuzz = ['', 0] }: Steps) {
+    const bin = mkdtempSync(path.join(folder, 'bin-'));
+    const answer = ([text, code]: [string, number]) => `cat <<'END'\n${text}\nEND\nexit ${code}`;
+    const npm = `#!/usr/bin/env bash\ncase "$*" in\nci) exit ${ci};;\ntest) ${answer(test)};;\n*check) ${answer(check)};;\n*fuzz) ${answer(fuzz)};;\nesac\n`;
+    writeFileSync(path.join(bin, 'npm'), npm, { mode: 0o755 });
+    writeFileSync(path.join(bin, 'chromium'), '#!/bin/sh\n', { mode: 0o755 });
+    return runOf('.ci/run', [], { env: { PATH: `${bin}:/usr/bin:/bin` } });
+  }
+  const FAILED = 'FAILED test/a.test.ts > a thing > holds\n         expected 1 to be 2';
+
+  it('ends with the counts of all three and with 0 where everything holds', () => {
+    const { status, lines, text } = runCi({});
+    expect([status, lines.at(-1)]).toEqual([0, '5 passed, 0 failed']);
+    expect(text).not.toContain('failed:');
+  });
+
+  it.each<[string, Steps, string, string]>([
+    [
+      'a test',
+      { test: [`noise\n${FAILED}\n2 passed, 1 failed, 1 skipped`, 1] },
+      FAILED,
+      '4 passed, 1 failed, 1 skipped',
+    ],
+    [
+      'a check',
+      { check: ['ok    types (1 s)\nFAILED house rule (4 s)\n         a.ts has 301 lines\nok    lock', 1] },
+      'FAILED house rule (4 s)\n         a.ts has 301 lines',
+      '4 passed, 1 failed',
+    ],
+    ['the fuzzer', { fuzz: ['found', 1] }, 'FAILED npm run fuzz: what it found stands above', '4 passed, 1 failed'],
+    ['the install', { ci: 1 }, 'FAILED npm ci: nothing was tested', '2 passed, 1 failed'],
+    [
+      'a run that is killed before it counts',
+      { test: ['half of it', 137] },
+      'FAILED npm test: it ended with 137, and counted no failure',
+      '2 passed, 1 failed',
+    ],
+    [
+      'a run that counts no failure and fails',
+      { test: ['3 passed, 0 failed', 1] },
+      'FAILED npm test: it ended with 1, and counted no failure',
+      '5 passed, 1 failed',
+    ],
+  ])('where %s fails, says so at its end, with what was said of it, and ends with 1', (_what, steps, said, counts) => {
+    const { status, lines, text } = runCi(steps);
+    expect([status, lines.at(-1)]).toEqual([1, counts]);
+    expect(text.slice(text.indexOf('What failed:'))).toBe(`What failed:\n${said}\n`);
+  });
+});
