@@ -56,6 +56,7 @@ interface Cut {
   after?: Key | undefined;
 }
 
+/** Not by the list kit: a row is a posting, which is a part of an entry's row and has no id. */
 async function selectRows(db: Db, brandId: string, where: JournalWhere, { offset = 0, limit, after }: Cut) {
   const isAfter = after
     ? sql`(posting.at collate "C", entry.seq, posting.line) > (${after.at}, ${after.seq}, ${after.line})`

@@ -35,6 +35,7 @@ const entriesOf = (db: Db, brandId: string, where: LedgerWhere) =>
 
 export type ListedEntry = Awaited<ReturnType<typeof listEntries>>['rows'][number];
 
+/** Not by the list kit: entries stand in the order of their numbers in the chain, not of a time. */
 export async function listEntries(db: Db, brandId: string, where: LedgerWhere, page: Page) {
   const { total } = await matching(db, brandId, where)
     .select(({ fn }) => fn.countAll<number>().as('total'))

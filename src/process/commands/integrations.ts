@@ -5,7 +5,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { inWork } from '../../api/work.ts';
 import type { Provider } from '../../engines/postgres/attribution-tables.ts';
 import { askWhoItIs, connectStore, disconnectStore } from '../../resources/integrations/actions.ts';
-import { findBrandOfIntegration, listIntegrations } from '../../resources/integrations/queries.ts';
+import { findBrandOfIntegration, integrations } from '../../resources/integrations/queries.ts';
 import { integrationOf, PROVIDERS, webhookUrlOf } from '../../resources/integrations/schema.ts';
 import { ApiError } from '../../values/errors.ts';
 import { hasLogin } from '../../values/web-address.ts';
@@ -92,7 +92,7 @@ async function list({ db, clock, config }: CommandEngines, options: { brand: str
   const now = clock.now();
   for (let page = 1, seen = 0; ; page += 1) {
     const window = { page, limit: 100, offset: seen };
-    const { rows, total } = await listIntegrations(db, brandId, { sort: 'newest' }, window, now);
+    const { rows, total } = await integrations.list(db, brandId, { sort: 'newest', now }, window);
     for (const row of rows) {
       const { id, provider, status, webhook_health, storefront_url, name } = integrationOf(row, now, config);
       items.push({ id, provider, status, webhooks: webhook_health.status, storefront_url, name });

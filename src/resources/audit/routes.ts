@@ -1,7 +1,6 @@
+import { answersOf } from '../../api/list.ts';
 import { nothing, operation } from '../../api/operation.ts';
-import { pageOf, paginationOf } from '../../api/page.ts';
-import { eachAs } from '../../values/wire.ts';
-import { eachAudit, listAudit } from './queries.ts';
+import { auditLog } from './queries.ts';
 import { AuditEntry, AuditFilter, AuditList, auditEntryOf } from './schema.ts';
 
 const listAuditLog = operation({
@@ -17,15 +16,7 @@ const listAuditLog = operation({
   body: nothing,
   response: AuditList,
   hints: { readOnly: true, idempotent: true, destructive: false },
-  handler: async ({ postgres }, { caller, query }) => {
-    const page = pageOf(query);
-    const { rows, total } = await listAudit(postgres.db, caller.brandId, query, page);
-    return { data: rows.map(auditEntryOf), pagination: paginationOf(page, total) };
-  },
-  csv: {
-    item: AuditEntry,
-    rows: ({ postgres }, { caller, query }) => eachAs(eachAudit(postgres.exports, caller.brandId, query), auditEntryOf),
-  },
+  ...answersOf(auditLog, AuditEntry, auditEntryOf),
 });
 
 export const auditOperations = [listAuditLog] as const;

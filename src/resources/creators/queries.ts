@@ -115,6 +115,10 @@ function matchingCreators(db: Db, brandId: string, where: CreatorWhere) {
   return matching.where(platform === undefined ? largestFollowing : FOLLOWERS[platform], '>=', min_followers);
 }
 
+/**
+ * Not by the list kit: what is listed are creators, but their order and pages are those of their roster entries, so that
+ * two tables make a row, and its figures come from elsewhere.
+ */
 async function selectCreators(db: Db, brandId: string, where: CreatorWhere, cut: Cut) {
   const rows = matchingCreators(db, brandId, where)
     .selectAll('creators')

@@ -1,9 +1,8 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { ListWindow, Page } from '../../api/page.ts';
 import type { IntegrationsTable, Provider } from '../../engines/postgres/attribution-tables.ts';
-import { inBatches } from '../../engines/postgres/batches.ts';
+import { listing } from '../../engines/postgres/listing.ts';
 import type { Db, Exports } from '../../engines/postgres/open.ts';
-import { type Cut, cutTo, inWindow, type Order } from '../../engines/postgres/window.ts';
 import { DAY_MS, HOUR_MS } from '../../values/duration.ts';
 import { notFound, validationError } from '../../values/errors.ts';
 
@@ -27,7 +26,7 @@ const SHOWN = [
 ] as const;
 
 /** With the deliveries refused within a day before `now`: they are counted by the hour, and the oldest hour counts whole. */
-function withFailures(db: Db, brandId: string, now: Date) {
+function withFailures(db: Db, now: Date) {
   return db
     .selectFrom('integrations')
     .select(SHOWN)
@@ -44,12 +43,12 @@ function withFailures(db: Db, brandId: string, now: Date) {
           .select((of) => of.fn.coalesce(of.fn.sum<number>('failure.forged'), sql<number>`0`).as('sum'))
           .as('forged24h'),
       ];
-    })
-    .where('brandId', '=', brandId);
+    });
 }
 
 export interface IntegrationWhere extends ListWindow {
   campaign_id?: string | undefined;
+  now: Date;
 }
 
 /** Of a campaign: the stores that one of its links is connected to. */
@@ -59,43 +58,28 @@ function isOfCampaign(brandId: string, campaignId: string | undefined) {
       and links.integration_id = integrations.id and links.campaign_id = ${campaignId ?? null}))`;
 }
 
-const orderOf = ({ sort }: IntegrationWhere): Order => ({
-  time: 'integrations.createdAt',
-  id: 'integrations.id',
-  sort,
-});
+/** As of a moment: what was refused within the day before it is part of each row. */
+const integrationsAt = (now: Date) =>
+  listing({
+    noun: 'integration',
+    table: 'integrations',
+    time: 'createdAt',
+    matching: (db, brandId, { campaign_id }: IntegrationWhere) =>
+      db.selectFrom('integrations').where(isOfCampaign(brandId, campaign_id)),
+    rows: (db) => withFailures(db, now),
+  });
+type Kit = ReturnType<typeof integrationsAt>;
+export type ListedIntegration = Awaited<ReturnType<Kit['get']>>;
 
-async function selectIntegrations(db: Db, brandId: string, where: IntegrationWhere, cut: Cut, now: Date) {
-  const found = withFailures(db, brandId, now)
-    .where(isOfCampaign(brandId, where.campaign_id))
-    .where(inWindow('integrations.createdAt', where));
-  return await cutTo(found, orderOf(where), cut).execute();
-}
-export type ListedIntegration = Awaited<ReturnType<typeof selectIntegrations>>[number];
+export const integrations = {
+  list: (db: Db, brandId: string, where: IntegrationWhere, page: Page) =>
+    integrationsAt(where.now).list(db, brandId, where, page),
+  each: (exports: Exports, brandId: string, where: IntegrationWhere) =>
+    integrationsAt(where.now).each(exports, brandId, where),
+};
 
-export async function listIntegrations(db: Db, brandId: string, where: IntegrationWhere, page: Page, now: Date) {
-  const { total } = await db
-    .selectFrom('integrations')
-    .where('brandId', '=', brandId)
-    .where(isOfCampaign(brandId, where.campaign_id))
-    .where(inWindow('integrations.createdAt', where))
-    .select(({ fn }) => fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow();
-  return { rows: await selectIntegrations(db, brandId, where, page, now), total };
-}
-
-/** Every integration that the filter finds, in the list's order. */
-export function eachIntegration(exports: Exports, brandId: string, where: IntegrationWhere, now: Date) {
-  return inBatches<ListedIntegration>(exports, brandId, (trx, last, limit) =>
-    selectIntegrations(trx, brandId, where, { limit, after: last && { at: last.createdAt, id: last.id } }, now),
-  );
-}
-
-export async function getIntegrationWithHealth(db: Db, brandId: string, id: string, now: Date) {
-  const row = await withFailures(db, brandId, now).where('id', '=', id).executeTakeFirst();
-  if (!row) throw notFound('integration');
-  return row;
-}
+export const getIntegrationWithHealth = (db: Db, brandId: string, id: string, now: Date) =>
+  integrationsAt(now).get(db, brandId, id);
 
 async function findIntegration(db: Db, brandId: string, id: string): Promise<IntegrationRow | undefined> {
   return await db

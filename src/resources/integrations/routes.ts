@@ -1,9 +1,8 @@
 import { z } from 'zod';
+import { answersWhere, type ListCall } from '../../api/list.ts';
 import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
-import { pageOf, paginationOf } from '../../api/page.ts';
-import { eachAs } from '../../values/wire.ts';
 import { connectStore, disconnectStore, meetStore } from './actions.ts';
-import { eachIntegration, getIntegrationWithHealth, listIntegrations } from './queries.ts';
+import { getIntegrationWithHealth, integrations } from './queries.ts';
 import {
   Integration,
   IntegrationConnect,
@@ -29,19 +28,12 @@ const listAffiliateStores = operation({
   body: nothing,
   response: IntegrationList,
   hints: { readOnly: true, idempotent: true, destructive: false },
-  handler: async ({ postgres, clock, config }, { caller, query }) => {
-    const [page, now] = [pageOf(query), clock.now()];
-    const { rows, total } = await listIntegrations(postgres.db, caller.brandId, query, page, now);
-    return { data: rows.map((row) => integrationOf(row, now, config)), pagination: paginationOf(page, total) };
-  },
-  csv: {
-    item: Integration,
-    rows: ({ postgres, clock, config }, { caller, query }) => {
-      const now = clock.now();
-      const rows = eachIntegration(postgres.exports, caller.brandId, query, now);
-      return eachAs(rows, (row) => integrationOf(row, now, config));
-    },
-  },
+  ...answersWhere(
+    integrations,
+    ({ clock }, { query }: ListCall<IntegrationFilter>) => ({ ...query, now: clock.now() }),
+    Integration,
+    (row, { clock, config }) => integrationOf(row, clock.now(), config),
+  ),
 });
 
 const getAffiliateStore = operation({

@@ -117,6 +117,7 @@ export const IntegrationFilter = z.object({
   campaign_id: z.string().max(100).optional().describe('Only stores that a link of this campaign is connected to.'),
   ...ListQuery,
 });
+export type IntegrationFilter = z.output<typeof IntegrationFilter>;
 
 export const IntegrationList = listOf(Integration);
 

@@ -1,6 +1,7 @@
-import type { ListWindow, Page } from '../../api/page.ts';
+import type { ListWindow } from '../../api/page.ts';
+import { given } from '../../api/patch.ts';
+import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import { cutTo, inWindow } from '../../engines/postgres/window.ts';
 
 export interface KeyWhere extends ListWindow {
   type?: 'brand' | 'data' | undefined;
@@ -20,29 +21,25 @@ const COLUMNS = [
   'replacedBy',
 ] as const;
 
-function keysOf(db: Db, brandId: string) {
-  return db.selectFrom('apiKeys').where('brandId', '=', brandId).where('kind', '!=', 'session');
-}
+/** What a person signs in with is no key of the brand's. */
+const keysOf = (db: Db) => db.selectFrom('apiKeys').where('kind', '!=', 'session');
 
-export async function listApiKeys(db: Db, brandId: string, where: KeyWhere, page: Page) {
-  const matching = () =>
-    keysOf(db, brandId)
-      .where(inWindow('createdAt', where))
-      .$if(where.type !== undefined, (query) => query.where('kind', '=', where.type ?? 'brand'));
-  const { total } = await matching()
-    .select(({ fn }) => fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow();
-  const rows = await cutTo(
-    matching().select(COLUMNS),
-    { time: 'createdAt', id: 'id', sort: where.sort },
-    page,
-  ).execute();
-  return { rows, total };
-}
+export const apiKeys = listing({
+  noun: 'key',
+  table: 'api_keys',
+  time: 'createdAt',
+  matching: (db, _brandId, { type }: KeyWhere) => keysOf(db).where((eb) => eb.and(given({ kind: type }))),
+  rows: (db) => keysOf(db).select(COLUMNS),
+});
 
 /** Locked until the transaction ends. */
 export async function lockApiKey(db: Db, brandId: string, id: string) {
-  return await keysOf(db, brandId).where('id', '=', id).select(COLUMNS).forUpdate().executeTakeFirst();
+  return await keysOf(db)
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .select(COLUMNS)
+    .forUpdate()
+    .executeTakeFirst();
 }
 export type ApiKeyRow = NonNullable<Awaited<ReturnType<typeof lockApiKey>>>;
 

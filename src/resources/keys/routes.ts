@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { refreshAccess } from '../../access/credits/refresh.ts';
 import type { Context } from '../../api/context.ts';
+import { answersOf } from '../../api/list.ts';
 import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
-import { pageOf, paginationOf } from '../../api/page.ts';
 import { toWire } from '../../values/wire.ts';
 import { listSubscriptions } from '../brands/queries.ts';
 import { makeApiKey, revokeApiKey, rotateApiKey } from './actions.ts';
-import { type ApiKeyRow, listApiKeys } from './queries.ts';
+import { type ApiKeyRow, apiKeys } from './queries.ts';
 import { ApiKey, ApiKeyAnswer, ApiKeyCreate, ApiKeyFilter, ApiKeyList, ApiKeyMade, ApiKeyRotate } from './schema.ts';
 
 const tag = 'API keys';
@@ -44,11 +44,7 @@ const listKeys = operation({
   body: nothing,
   response: ApiKeyList,
   hints: { readOnly: true, idempotent: true, destructive: false },
-  handler: async ({ postgres, clock }, { caller, query }) => {
-    const page = pageOf(query);
-    const { rows, total } = await listApiKeys(postgres.db, caller.brandId, query, page);
-    return { data: rows.map((row) => keyOf(row, clock.now())), pagination: paginationOf(page, total) };
-  },
+  handler: answersOf(apiKeys, ApiKey, (row, { clock }) => keyOf(row, clock.now())).handler,
 });
 
 const createKeyOperation = change({

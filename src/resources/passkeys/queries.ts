@@ -1,4 +1,4 @@
-import type { ListWindow, Page } from '../../api/page.ts';
+import type { ListWindow } from '../../api/page.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { PasskeysTable } from '../../engines/postgres/people-tables.ts';
@@ -10,7 +10,7 @@ interface Whose {
   personId: string;
 }
 
-const passkeys = listing({
+export const passkeys = listing({
   noun: 'passkey',
   table: 'passkeys',
   time: 'createdAt',
@@ -18,9 +18,6 @@ const passkeys = listing({
     db.selectFrom('passkeys').where('personId', '=', personId),
   rows: (db) => db.selectFrom('passkeys').selectAll(),
 });
-
-export const listPasskeys = (db: Db, { brandId, personId }: Whose, where: ListWindow, page: Page) =>
-  passkeys.list(db, brandId, { ...where, personId }, page);
 
 export async function insertPasskey(db: Db, row: Omit<PasskeysTable, 'createdAt'> & { createdAt: Date }) {
   return await db

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { personOf } from '../../access/keys/rules.ts';
+import { answersWhere, type ListCall } from '../../api/list.ts';
 import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
-import { pageOf, paginationOf } from '../../api/page.ts';
+import type { ListWindow } from '../../api/page.ts';
 import { notFound } from '../../values/errors.ts';
 import { toWire } from '../../values/wire.ts';
 import { addPasskey, beginPasskey } from './actions.ts';
-import { deletePasskey, listPasskeys as selectPasskeys } from './queries.ts';
+import { deletePasskey, passkeys } from './queries.ts';
 import {
   Passkey,
   PasskeyAnswer,
@@ -33,12 +34,12 @@ const listPasskeys = operation({
   body: nothing,
   response: PasskeyList,
   hints: { readOnly: true, idempotent: true, destructive: false },
-  handler: async ({ postgres }, { caller, query }) => {
-    const page = pageOf(query);
-    const whose = { brandId: caller.brandId, personId: personOf(caller).id };
-    const { rows, total } = await selectPasskeys(postgres.db, whose, query, page);
-    return { data: rows.map((row) => Passkey.parse(toWire(row))), pagination: paginationOf(page, total) };
-  },
+  handler: answersWhere(
+    passkeys,
+    (_context, { caller, query }: ListCall<ListWindow>) => ({ ...query, personId: personOf(caller).id }),
+    Passkey,
+    (row) => Passkey.parse(toWire(row)),
+  ).handler,
 });
 
 const beginPasskeyOperation = change({

@@ -1,40 +1,30 @@
 import { type Selectable, sql, type Updateable } from 'kysely';
-import type { ListWindow, Page } from '../../api/page.ts';
+import type { ListWindow } from '../../api/page.ts';
+import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { PeopleTable } from '../../engines/postgres/people-tables.ts';
 import { violates } from '../../engines/postgres/violation.ts';
-import { cutTo, inWindow } from '../../engines/postgres/window.ts';
 import { ApiError } from '../../values/errors.ts';
 
 export type PersonRow = Selectable<PeopleTable> & { lastSeenAt: Date | null };
 
 const LAST_SEEN = sql<Date | null>`(select max(last_used_at) from api_keys where person_id = people.id)`;
 
-function present(db: Db, brandId: string) {
-  return db.selectFrom('people').where('brandId', '=', brandId).where('removedAt', 'is', null);
-}
+const present = (db: Db) => db.selectFrom('people').where('removedAt', 'is', null);
+const presentOf = (db: Db, brandId: string) => present(db).where('brandId', '=', brandId);
 
-export async function listPeople(db: Db, brandId: string, where: ListWindow, page: Page) {
-  const matching = () => present(db, brandId).where(inWindow('createdAt', where));
-  const { total } = await matching()
-    .select(({ fn }) => fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow();
-  const query = matching().selectAll().select(LAST_SEEN.as('lastSeenAt'));
-  const rows = await cutTo(query, { time: 'createdAt', id: 'id', sort: where.sort }, page).execute();
-  return { rows, total };
-}
-
-export async function findPerson(db: Db, brandId: string, id: string): Promise<PersonRow | undefined> {
-  return await present(db, brandId)
-    .where('id', '=', id)
-    .selectAll()
-    .select(LAST_SEEN.as('lastSeenAt'))
-    .executeTakeFirst();
-}
+export const people = listing({
+  noun: 'person',
+  table: 'people',
+  time: 'createdAt',
+  matching: (db, _brandId, _where: ListWindow) => present(db),
+  rows: (db) => present(db).selectAll().select(LAST_SEEN.as('lastSeenAt')),
+});
+export const { get: getPerson, find: findPerson } = people;
 
 /** The one with this address, or the first owner. */
 export async function findPersonToSignIn(db: Db, brandId: string, email: string | undefined) {
-  return await present(db, brandId)
+  return await presentOf(db, brandId)
     .$if(email !== undefined, (query) => query.where(sql<string>`lower(email)`, '=', (email ?? '').toLowerCase()))
     .$if(email === undefined, (query) => query.where('role', '=', 'owner'))
     .select(['id', 'brandId', 'email', 'name', 'role'])
@@ -80,7 +70,7 @@ export async function updatePerson(db: Db, brandId: string, id: string, change: 
 }
 
 export async function countOwners(db: Db, brandId: string): Promise<number> {
-  const { total } = await present(db, brandId)
+  const { total } = await presentOf(db, brandId)
     .where('role', '=', 'owner')
     .select(({ fn }) => fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow();

@@ -2,12 +2,11 @@ import { z } from 'zod';
 import { refreshAccess } from '../../access/credits/refresh.ts';
 import { personOf } from '../../access/keys/rules.ts';
 import type { Context } from '../../api/context.ts';
+import { answersOf } from '../../api/list.ts';
 import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
-import { pageOf, paginationOf } from '../../api/page.ts';
-import { notFound } from '../../values/errors.ts';
 import { toWire } from '../../values/wire.ts';
 import { invitePerson as inviteByMail, patchPerson, removePerson } from './actions.ts';
-import { findPerson, type PersonRow, listPeople as selectPeople } from './queries.ts';
+import { getPerson, type PersonRow, people } from './queries.ts';
 import { Person, PersonAnswer, PersonCreate, PersonFilter, PersonInvited, PersonList, PersonPatch } from './schema.ts';
 
 const tag = 'People';
@@ -29,14 +28,10 @@ const listPeople = operation({
   body: nothing,
   response: PersonList,
   hints: { readOnly: true, idempotent: true, destructive: false },
-  handler: async ({ postgres }, { caller, query }) => {
-    const page = pageOf(query);
-    const { rows, total } = await selectPeople(postgres.db, caller.brandId, query, page);
-    return { data: rows.map(toPerson), pagination: paginationOf(page, total) };
-  },
+  handler: answersOf(people, Person, toPerson).handler,
 });
 
-const getPerson = operation({
+const getPersonById = operation({
   id: 'get_person',
   method: 'GET',
   path: '/v1/people/{id}',
@@ -50,11 +45,9 @@ const getPerson = operation({
   response: PersonAnswer,
   errors: ['NOT_FOUND'],
   hints: { readOnly: true, idempotent: true, destructive: false },
-  handler: async ({ postgres }, { caller, params }) => {
-    const row = await findPerson(postgres.db, caller.brandId, params.id);
-    if (!row) throw notFound('person');
-    return { data: toPerson(row) };
-  },
+  handler: async ({ postgres }, { caller, params }) => ({
+    data: toPerson(await getPerson(postgres.db, caller.brandId, params.id)),
+  }),
 });
 
 const invitePerson = change({
@@ -126,4 +119,4 @@ const removePersonOperation = change({
   afterwards: (context, { caller }) => refreshAccess(accessEngines(context), [caller.subscription.id]),
 });
 
-export const peopleOperations = [listPeople, getPerson, invitePerson, updatePerson, removePersonOperation] as const;
+export const peopleOperations = [listPeople, getPersonById, invitePerson, updatePerson, removePersonOperation] as const;

@@ -1,48 +1,27 @@
-import type { ListWindow, Page } from '../../api/page.ts';
+import type { ListWindow } from '../../api/page.ts';
 import type { PlanRow } from '../../api/plans/queries.ts';
+import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import { inOrder, inWindow } from '../../engines/postgres/window.ts';
-import { notFound } from '../../values/errors.ts';
 
 export interface PlanWhere extends ListWindow {
   status?: 'open' | 'applied' | 'expired' | undefined;
+  /** What `status` is measured at. */
+  now: Date;
 }
 
-function matching(db: Db, brandId: string, { status, ...window }: PlanWhere, now: Date) {
-  return db
-    .selectFrom('plans')
-    .where('brandId', '=', brandId)
-    .where(inWindow('createdAt', window))
-    .$if(status === 'applied', (query) => query.where('appliedAt', 'is not', null))
-    .$if(status === 'open', (query) => query.where('appliedAt', 'is', null).where('expiresAt', '>', now))
-    .$if(status === 'expired', (query) => query.where('appliedAt', 'is', null).where('expiresAt', '<=', now));
-}
-
-export async function listPlans(db: Db, brandId: string, where: PlanWhere, page: Page, now: Date) {
-  const { total } = await matching(db, brandId, where, now)
-    .select(({ fn }) => fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow();
-  const rows = await inOrder(matching(db, brandId, where, now).selectAll(), {
-    time: 'createdAt',
-    id: 'id',
-    sort: where.sort,
-  })
-    .offset(page.offset)
-    .limit(page.limit)
-    .execute();
-  return { rows, total };
-}
-
-export async function getPlan(db: Db, brandId: string, id: string): Promise<PlanRow> {
-  const row = await db
-    .selectFrom('plans')
-    .selectAll()
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .executeTakeFirst();
-  if (!row) throw notFound('plan');
-  return row;
-}
+export const plans = listing({
+  noun: 'plan',
+  table: 'plans',
+  time: 'createdAt',
+  matching: (db, _brandId, { status, now }: PlanWhere) =>
+    db
+      .selectFrom('plans')
+      .$if(status === 'applied', (query) => query.where('appliedAt', 'is not', null))
+      .$if(status === 'open', (query) => query.where('appliedAt', 'is', null).where('expiresAt', '>', now))
+      .$if(status === 'expired', (query) => query.where('appliedAt', 'is', null).where('expiresAt', '<=', now)),
+  rows: (db) => db.selectFrom('plans').selectAll(),
+});
+export const { get: getPlan } = plans;
 
 /** Takes an open plan for this transaction; undefined: it is applied already, or has ended. */
 export async function takePlan(

@@ -3,15 +3,16 @@ import { z } from 'zod';
 import type { Caller } from '../../access/keys/queries.ts';
 import { refuseClassOrPlan } from '../../access/keys/rules.ts';
 import type { Context } from '../../api/context.ts';
+import { answersWhere, type ListCall } from '../../api/list.ts';
 import { change, nothing, type Operation, operation } from '../../api/operation.ts';
-import { ListQuery, listOf, pageOf, paginationOf } from '../../api/page.ts';
+import { ListQuery, listOf } from '../../api/page.ts';
 import { plannedChange } from '../../api/plans/diff.ts';
 import { type PlanRow, planOf } from '../../api/plans/queries.ts';
 import { Plan } from '../../api/plans/schema.ts';
 import type { AuditEntry, Work } from '../../api/work.ts';
 import type { PlannedChange } from '../../engines/postgres/agent-tables.ts';
 import { ApiError } from '../../values/errors.ts';
-import { getPlan, listPlans, takePlan } from './queries.ts';
+import { getPlan, plans, takePlan } from './queries.ts';
 
 const tag = 'Agents';
 const byId = z.object({ id: z.string().max(100) });
@@ -31,12 +32,12 @@ const listPlansOperation = operation({
   body: nothing,
   response: listOf(Plan),
   hints: { readOnly: true, idempotent: true, destructive: false },
-  handler: async ({ postgres, clock }, { caller, query }) => {
-    const page = pageOf(query);
-    const now = clock.now();
-    const { rows, total } = await listPlans(postgres.db, caller.brandId, query, page, now);
-    return { data: rows.map((row) => planOf(row, now)), pagination: paginationOf(page, total) };
-  },
+  handler: answersWhere(
+    plans,
+    ({ clock }, { query }: ListCall<z.output<typeof PlanFilter>>) => ({ ...query, now: clock.now() }),
+    Plan,
+    (row, { clock }) => planOf(row, clock.now()),
+  ).handler,
 });
 
 const getPlanOperation = operation({

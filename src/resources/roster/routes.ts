@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { PLANS } from '../../access/keys/plans.ts';
 import type { Caller } from '../../access/keys/queries.ts';
+import { answersOf } from '../../api/list.ts';
 import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
-import { pageOf, paginationOf } from '../../api/page.ts';
-import { eachAs, toWire } from '../../values/wire.ts';
+import { toWire } from '../../values/wire.ts';
 import { lookUpProfile } from '../creators/actions.ts';
 import { addByEmail, addByHandle, patchEntry, removeEntry } from './actions.ts';
 import { mergeCreators } from './merge-actions.ts';
-import { eachEntry, getRecord, listEntries } from './queries.ts';
+import { getRecord, roster, withEarned } from './queries.ts';
 import {
   RosterAdd,
   RosterAddByHandle,
@@ -40,15 +40,7 @@ const listRoster = operation({
   body: nothing,
   response: RosterList,
   hints: { readOnly: true, idempotent: true, destructive: false },
-  handler: async ({ postgres }, { caller, query }) => {
-    const page = pageOf(query);
-    const { rows, total } = await listEntries(postgres.db, caller.brandId, query, page);
-    return { data: rows.map((row) => toWire(row)), pagination: paginationOf(page, total) };
-  },
-  csv: {
-    item: RosterEntry,
-    rows: ({ postgres }, { caller, query }) => eachAs(eachEntry(postgres.exports, caller.brandId, query), toWire),
-  },
+  ...answersOf(roster, RosterEntry, (row) => toWire(withEarned(row))),
 });
 
 const getRosterCreator = operation({

@@ -1,5 +1,5 @@
 import { type Selectable, sql } from 'kysely';
-import type { ListWindow, Page } from '../../api/page.ts';
+import type { ListWindow } from '../../api/page.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { SavedSearchesTable } from '../../engines/postgres/people-tables.ts';
@@ -12,7 +12,7 @@ interface Whose {
   personId: string;
 }
 
-const savedSearches = listing({
+export const savedSearches = listing({
   noun: 'saved search',
   table: 'saved_searches',
   time: 'createdAt',
@@ -20,9 +20,6 @@ const savedSearches = listing({
     db.selectFrom('savedSearches').where('personId', '=', personId),
   rows: (db) => db.selectFrom('savedSearches').selectAll(),
 });
-
-export const listSavedSearches = (db: Db, { brandId, personId }: Whose, where: ListWindow, page: Page) =>
-  savedSearches.list(db, brandId, { ...where, personId }, page);
 
 /** The one that has this name, in any case, for as long as the transaction lasts. */
 export async function lockSavedSearchNamed(db: Db, { brandId, personId }: Whose, name: string) {

@@ -1,17 +1,13 @@
 import { z } from 'zod';
 import type { Caller } from '../../access/keys/queries.ts';
 import { personOf } from '../../access/keys/rules.ts';
+import { answersWhere, type ListCall } from '../../api/list.ts';
 import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
-import { pageOf, paginationOf } from '../../api/page.ts';
+import type { ListWindow } from '../../api/page.ts';
 import { notFound } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { toWire } from '../../values/wire.ts';
-import {
-  deleteSavedSearch,
-  listSavedSearches as findSavedSearches,
-  lockSavedSearchNamed,
-  putSavedSearch,
-} from './queries.ts';
+import { deleteSavedSearch, lockSavedSearchNamed, putSavedSearch, savedSearches } from './queries.ts';
 import { SavedSearch, SavedSearchAnswer, SavedSearchCreate, SavedSearchFilter, SavedSearchList } from './schema.ts';
 
 const tag = 'Directory';
@@ -32,11 +28,12 @@ const listSavedSearches = operation({
   body: nothing,
   response: SavedSearchList,
   hints: ofOneself,
-  handler: async ({ postgres }, { caller, query }) => {
-    const page = pageOf(query);
-    const { rows, total } = await findSavedSearches(postgres.db, whose(caller), query, page);
-    return { data: rows.map((row) => SavedSearch.parse(toWire(row))), pagination: paginationOf(page, total) };
-  },
+  handler: answersWhere(
+    savedSearches,
+    (_context, { caller, query }: ListCall<ListWindow>) => ({ ...query, ...whose(caller) }),
+    SavedSearch,
+    (row) => SavedSearch.parse(toWire(row)),
+  ).handler,
 });
 
 const saveSearch = change({

@@ -1,29 +1,25 @@
-import type { ListWindow, Page } from '../../api/page.ts';
+import type { ListWindow } from '../../api/page.ts';
+import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import { cutTo, inWindow } from '../../engines/postgres/window.ts';
 
-interface Where extends ListWindow {
+interface SessionWhere extends ListWindow {
   personId: string;
   now: Date;
 }
 
 /** One person's sessions that still work. */
-export async function listSessions(db: Db, brandId: string, { personId, now, ...where }: Where, page: Page) {
-  const matching = () =>
+export const sessions = listing({
+  noun: 'session',
+  table: 'api_keys',
+  time: 'createdAt',
+  matching: (db, _brandId, { personId, now }: SessionWhere) =>
     db
       .selectFrom('apiKeys')
-      .where('brandId', '=', brandId)
       .where('personId', '=', personId)
       .where('revokedAt', 'is', null)
-      .where('expiresAt', '>', now)
-      .where(inWindow('createdAt', where));
-  const { total } = await matching()
-    .select(({ fn }) => fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow();
-  const query = matching().select(['id', 'name', 'createdAt', 'expiresAt', 'lastUsedAt']);
-  const rows = await cutTo(query, { time: 'createdAt', id: 'id', sort: where.sort }, page).execute();
-  return { rows, total };
-}
+      .where('expiresAt', '>', now),
+  rows: (db) => db.selectFrom('apiKeys').select(['id', 'name', 'createdAt', 'expiresAt', 'lastUsedAt']),
+});
 
 /** Ends one session of this person, or of anybody of the brand where `personId` is undefined; false: no such session. */
 export async function endSession(db: Db, brandId: string, id: string, personId: string | undefined, at: Date) {

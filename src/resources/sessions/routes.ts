@@ -7,7 +7,7 @@ import { pageOf, paginationOf } from '../../api/page.ts';
 import { notFound } from '../../values/errors.ts';
 import { toWire } from '../../values/wire.ts';
 import { getBrand } from '../brands/queries.ts';
-import { endSession, listSessions as selectSessions } from './queries.ts';
+import { endSession, sessions } from './queries.ts';
 import { CurrentSession, Session, SessionEnded, SessionFilter, SessionList } from './schema.ts';
 
 const tag = 'Sessions';
@@ -43,10 +43,11 @@ const listSessions = operation({
   body: nothing,
   response: SessionList,
   hints: { readOnly: true, idempotent: true, destructive: false },
+  // Which one is the caller's is no fact of the row, so the page is put together here.
   handler: async ({ postgres, clock }, { caller, query }) => {
     const page = pageOf(query);
     const where = { ...query, personId: personOf(caller).id, now: clock.now() };
-    const { rows, total } = await selectSessions(postgres.db, caller.brandId, where, page);
+    const { rows, total } = await sessions.list(postgres.db, caller.brandId, where, page);
     const data = rows.map(({ name, ...row }) =>
       Session.parse({ ...toWire(row), device: name, is_current: row.id === caller.keyId }),
     );

@@ -43,7 +43,7 @@ function usageOf(db: Db, brandId: string, window: UsageWindow) {
     .orderBy('key.id');
 }
 
-/** Credits and calls per key and UTC day, newest first: sums of the ledger. */
+/** Credits and calls per key and UTC day, newest first: sums of the ledger, so not rows that the list kit could find. */
 export async function listUsage(db: Db, brandId: string, window: UsageWindow, page: Page) {
   const rows = await usageOf(db, brandId, window).offset(page.offset).limit(page.limit).execute();
   const { total } = await db

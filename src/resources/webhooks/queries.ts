@@ -1,33 +1,26 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import type { ListWindow, Page } from '../../api/page.ts';
-import { inBatches } from '../../engines/postgres/batches.ts';
-import type { Db, Exports } from '../../engines/postgres/open.ts';
+import type { ListWindow } from '../../api/page.ts';
+import { listing } from '../../engines/postgres/listing.ts';
+import type { Db } from '../../engines/postgres/open.ts';
+import { lockOwn } from '../../engines/postgres/own.ts';
 import type { WebhookSubscriptionsTable } from '../../engines/postgres/webhook-tables.ts';
-import { type Cut, cutTo, inWindow } from '../../engines/postgres/window.ts';
-import { notFound } from '../../values/errors.ts';
 
 export type SubscriptionRow = Selectable<WebhookSubscriptionsTable>;
-export type ListedSubscription = Awaited<ReturnType<typeof getListed>>;
-
 /** Counted no further than it is shown. */
 const COUNTED = 10_001;
 
-const standing = (db: Db, brandId: string) =>
-  db
-    .selectFrom('webhookSubscriptions as webhook')
-    .where('webhook.brandId', '=', brandId)
-    .where('webhook.deletedAt', 'is', null);
+const standing = (db: Db) => db.selectFrom('webhookSubscriptions').where('deletedAt', 'is', null);
 
-const withPending = (db: Db, brandId: string) =>
-  standing(db, brandId)
-    .selectAll('webhook')
+const withPending = (db: Db) =>
+  standing(db)
+    .selectAll('webhookSubscriptions')
     .select((eb) =>
       eb
         .selectFrom(
           eb
             .selectFrom('webhookDeliveries as delivery')
             .select(sql`1`.as('one'))
-            .whereRef('delivery.subscriptionId', '=', 'webhook.id')
+            .whereRef('delivery.subscriptionId', '=', 'webhookSubscriptions.id')
             .where('delivery.state', '=', 'pending')
             .limit(COUNTED)
             .as('waiting'),
@@ -36,34 +29,20 @@ const withPending = (db: Db, brandId: string) =>
         .as('pending'),
     );
 
-async function selectWebhooks(db: Db, brandId: string, { sort, ...window }: ListWindow, cut: Cut) {
-  const query = withPending(db, brandId).where(inWindow('webhook.createdAt', window));
-  return await cutTo(query, { time: 'webhook.createdAt', id: 'webhook.id', sort }, cut).execute();
-}
-
-export async function listSubscriptions(db: Db, brandId: string, where: ListWindow, page: Page) {
-  const { total } = await standing(db, brandId)
-    .where(inWindow('webhook.createdAt', where))
-    .select(({ fn }) => fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow();
-  return { rows: await selectWebhooks(db, brandId, where, page), total };
-}
-
-export function eachSubscription(exports: Exports, brandId: string, where: ListWindow) {
-  return inBatches<ListedSubscription>(exports, brandId, (trx, last, limit) =>
-    selectWebhooks(trx, brandId, where, { limit, after: last && { at: last.createdAt, id: last.id } }),
-  );
-}
-
-export async function getListed(db: Db, brandId: string, id: string) {
-  const row = await withPending(db, brandId).where('webhook.id', '=', id).executeTakeFirst();
-  if (!row) throw notFound('webhook');
-  return row;
-}
+export const webhooks = listing({
+  noun: 'webhook',
+  table: 'webhook_subscriptions',
+  time: 'createdAt',
+  matching: (db, _brandId, _where: ListWindow) => standing(db),
+  rows: withPending,
+});
+export const { get: getListed } = webhooks;
+export type ListedSubscription = Awaited<ReturnType<typeof getListed>>;
 
 /** Those that count towards the brand's ten: of both variants, the inactive too. */
 export async function countSubscriptions(db: Db, brandId: string): Promise<number> {
-  const { count } = await standing(db, brandId)
+  const { count } = await standing(db)
+    .where('brandId', '=', brandId)
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
   return count;
@@ -74,15 +53,8 @@ export async function insertSubscription(db: Db, row: Insertable<WebhookSubscrip
 }
 
 /** The row, locked until the transaction ends. */
-export async function lockSubscription(db: Db, brandId: string, id: string): Promise<SubscriptionRow> {
-  const row = await standing(db, brandId)
-    .selectAll('webhook')
-    .where('webhook.id', '=', id)
-    .forUpdate()
-    .executeTakeFirst();
-  if (!row) throw notFound('webhook');
-  return row;
-}
+export const lockSubscription = (db: Db, brandId: string, id: string): Promise<SubscriptionRow> =>
+  lockOwn(standing(db).selectAll(), 'webhook', brandId, id);
 
 export async function updateSubscription(
   db: Db,

@@ -1,9 +1,8 @@
 import { z } from 'zod';
+import { answersOf } from '../../api/list.ts';
 import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
-import { pageOf, paginationOf } from '../../api/page.ts';
-import { eachAs } from '../../values/wire.ts';
 import { assertPublic, createSubscription, deleteSubscription, patchSubscription, rotateSecret } from './actions.ts';
-import { eachSubscription, getListed, listSubscriptions } from './queries.ts';
+import { getListed, webhooks } from './queries.ts';
 import {
   knownEvents,
   OlderWebhook,
@@ -36,16 +35,7 @@ const listWebhooks = operation({
   body: nothing,
   response: WebhookList,
   hints: { readOnly: true, idempotent: true, destructive: false },
-  handler: async ({ postgres }, { caller, query }) => {
-    const page = pageOf(query);
-    const { rows, total } = await listSubscriptions(postgres.db, caller.brandId, query, page);
-    return { data: rows.map((row) => webhookOf(row)), pagination: paginationOf(page, total) };
-  },
-  csv: {
-    item: Webhook,
-    rows: ({ postgres }, { caller, query }) =>
-      eachAs(eachSubscription(postgres.exports, caller.brandId, query), webhookOf),
-  },
+  ...answersOf(webhooks, Webhook, (row) => webhookOf(row)),
 });
 
 const getWebhook = operation({

@@ -25,13 +25,18 @@ export interface Problem {
   message: string;
 }
 
+const NO_ANSWER = 'The server did not answer. Check your connection and try again.';
+const SIGNED_OUT = 'Your session has ended. Sign in again in another tab, then try once more.';
+/** What the door says of a missing key is said to programs. */
+const isSignedOut = (code: string) => ['AUTH_REQUIRED', 'INVALID_API_KEY'].includes(code);
+
 /** An answer other than success, in the API's own words. */
 export class CallError extends Error {
   readonly status: number;
   readonly code: string;
   readonly problems: readonly Problem[];
   constructor(status: number, { error, code, details }: { error?: string; code?: string; details?: Problem[] }) {
-    super(error ?? 'The server did not answer. Check your connection and try again.');
+    super(code === undefined ? NO_ANSWER : isSignedOut(code) ? SIGNED_OUT : (error ?? NO_ANSWER));
     this.status = status;
     this.code = code ?? 'NO_ANSWER';
     this.problems = details ?? [];

@@ -59,13 +59,23 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
           />
           {update.error && <Failure error={update.error} />}
           <div className="popup-foot">
-            <Button kind="danger" isBusy={update.isPending} onPress={() => void decide('rejected')}>
+            <Button
+              needs="update_application"
+              kind="danger"
+              isBusy={update.isPending}
+              onPress={() => void decide('rejected')}
+            >
               Reject
             </Button>
-            <Button isBusy={update.isPending} onPress={() => void decide('shortlisted')}>
+            <Button needs="update_application" isBusy={update.isPending} onPress={() => void decide('shortlisted')}>
               Shortlist
             </Button>
-            <Button kind="primary" isBusy={update.isPending} onPress={() => void decide('accepted')}>
+            <Button
+              needs="update_application"
+              kind="primary"
+              isBusy={update.isPending}
+              onPress={() => void decide('accepted')}
+            >
               Accept
             </Button>
           </div>

@@ -51,6 +51,7 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
             <Copy text={campaign.apply_url} label="Copy the address of the page" />
           </div>
           <Form
+            needs="update_campaign"
             key={campaign.updated_at ?? campaign.id}
             action="Save"
             fields={[
@@ -108,7 +109,7 @@ export function Campaigns() {
     <>
       <PageHead title="Campaigns" hint="What you look for creators for. Each has a page where they apply.">
         <Download id="list_campaigns" query={query} name="campaigns.csv" />
-        <Button kind="primary" onPress={() => setMaking(true)}>
+        <Button needs="create_campaign" kind="primary" onPress={() => setMaking(true)}>
           Make a campaign
         </Button>
       </PageHead>

@@ -3,7 +3,7 @@ import { useCall, useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Form } from '../kit/form.tsx';
 import { day, money, time, words } from '../kit/format.ts';
-import { Badge, Button, Facts, Failure, Loading } from '../kit/parts.tsx';
+import { Badge, Button, Facts, Failure, IfMay, Loading } from '../kit/parts.tsx';
 
 type Deliverable = Answer<'get_deliverable'>['data'];
 type Submission = Deliverable['submissions'][number];
@@ -142,6 +142,7 @@ function Decide({ of: one, onClose }: { of: Deliverable; onClose: () => void }) 
       </Button>
       <Form
         action="Ask for another version"
+        kind="plain"
         fields={[{ name: 'feedback', label: 'What should change', kind: 'textarea', isRequired: true }]}
         onSubmit={async (values) => {
           await update.mutateAsync({
@@ -190,7 +191,11 @@ export function Review({ id, onClose }: { id: string | undefined; onClose: () =>
           </div>
           <div className="stack">
             <h3>What came</h3>
-            {one.status === 'submitted' && <Decide of={one} onClose={onClose} />}
+            {one.status === 'submitted' && (
+              <IfMay needs="update_deliverable">
+                <Decide of={one} onClose={onClose} />
+              </IfMay>
+            )}
             {one.submissions.length === 0 && <p className="hint">Nothing yet.</p>}
             {one.submissions.map((submission) => (
               <Version key={submission.version} of={submission} />

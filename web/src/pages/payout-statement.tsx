@@ -14,6 +14,11 @@ const NAMES: Readonly<Record<string, string>> = {
   fee: 'A fee',
 };
 
+/** The API calls a payout completed once it is recorded; whoever pays wants to know what is left to do. */
+export function PayoutState({ of: status }: { of: 'completed' | 'paid' }) {
+  return <Badge state={status === 'paid' ? 'paid' : 'to_settle'} />;
+}
+
 /** What a payout is made of: lines that add up to it. */
 export function PayoutDialog({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const found = useCall('get_payout_statement', { params: { id: id ?? '' } }, { enabled: id !== undefined });
@@ -36,7 +41,7 @@ function Statement({ of: { payout, lines, page_url } }: { of: Answer<'get_payout
         of={[
           ['Creator', payout.creator_name ?? payout.creator_email],
           ['Amount', money(payout.amount, currency)],
-          ['State', <Badge key="state" state={payout.status} />],
+          ['State', <PayoutState key="state" of={payout.status} />],
           ['Method', words(payout.method)],
           ['Reference', payout.reference],
           ['Note', payout.note],

@@ -1,13 +1,13 @@
 import { type Selectable, sql } from 'kysely';
-import type { ListWindow, Page } from '../../../api/page.ts';
-import { inBatches } from '../../../engines/postgres/batches.ts';
-import type { Db, Exports } from '../../../engines/postgres/open.ts';
+import type { ListWindow } from '../../../api/page.ts';
+import { given } from '../../../api/patch.ts';
+import { listing } from '../../../engines/postgres/listing.ts';
+import type { Db } from '../../../engines/postgres/open.ts';
 import type {
   DeliveryState,
   WebhookAttemptsTable,
   WebhookDeliveriesTable,
 } from '../../../engines/postgres/webhook-tables.ts';
-import { type Cut, cutTo, inWindow } from '../../../engines/postgres/window.ts';
 import { notFound } from '../../../values/errors.ts';
 
 export type DeliveryRow = Omit<Selectable<WebhookDeliveriesTable>, 'ownData'>;
@@ -15,6 +15,7 @@ export type AttemptRow = Selectable<WebhookAttemptsTable>;
 export type DetailedDelivery = Awaited<ReturnType<typeof getDelivery>>;
 
 export interface DeliveryWhere extends ListWindow {
+  subscriptionId: string;
   state?: DeliveryState | undefined;
   event?: string | undefined;
 }
@@ -25,42 +26,14 @@ const COLUMNS = [
   ...(['createdAt', 'finishedAt'] as const),
 ] as const;
 
-function matching(db: Db, brandId: string, subscriptionId: string, { state, event, ...window }: DeliveryWhere) {
-  let query = db
-    .selectFrom('webhookDeliveries')
-    .where('brandId', '=', brandId)
-    .where('subscriptionId', '=', subscriptionId)
-    .where(inWindow('createdAt', window));
-  if (state !== undefined) query = query.where('state', '=', state);
-  if (event !== undefined) query = query.where('event', '=', event);
-  return query;
-}
-
-const select = (db: Db, brandId: string, subscriptionId: string, where: DeliveryWhere, cut: Cut) =>
-  cutTo(
-    matching(db, brandId, subscriptionId, where).select(COLUMNS),
-    { time: 'createdAt', id: 'id', sort: where.sort },
-    cut,
-  ).execute();
-
-export async function listDeliveries(
-  db: Db,
-  brandId: string,
-  subscriptionId: string,
-  where: DeliveryWhere,
-  page: Page,
-) {
-  const { total } = await matching(db, brandId, subscriptionId, where)
-    .select(({ fn }) => fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow();
-  return { rows: await select(db, brandId, subscriptionId, where, page), total };
-}
-
-export function eachDelivery(exports: Exports, brandId: string, subscriptionId: string, where: DeliveryWhere) {
-  return inBatches<DeliveryRow>(exports, brandId, (trx, last, limit) =>
-    select(trx, brandId, subscriptionId, where, { limit, after: last && { at: last.createdAt, id: last.id } }),
-  );
-}
+export const deliveries = listing({
+  noun: 'delivery',
+  table: 'webhook_deliveries',
+  time: 'createdAt',
+  matching: (db, _brandId, { subscriptionId, state, event }: DeliveryWhere) =>
+    db.selectFrom('webhookDeliveries').where((eb) => eb.and(given({ subscriptionId, state, event }))),
+  rows: (db) => db.selectFrom('webhookDeliveries').select(COLUMNS),
+});
 
 /** With what its body is made of. Those of a deleted subscription are there no more. */
 export async function getDelivery(db: Db, brandId: string, id: string) {

@@ -1,11 +1,10 @@
 import { z } from 'zod';
+import { answersWhere, type ListCall } from '../../../api/list.ts';
 import { change, noLookUp, nothing, operation } from '../../../api/operation.ts';
-import { pageOf, paginationOf } from '../../../api/page.ts';
-import { eachAs } from '../../../values/wire.ts';
 import { CatalogueEntry, catalogue } from '../catalogue.ts';
 import { getListed } from '../queries.ts';
 import { recoverMissed, resendDelivery, sendTest } from './actions.ts';
-import { eachDelivery, getDelivery, listAttempts, listDeliveries } from './queries.ts';
+import { deliveries, getDelivery, listAttempts } from './queries.ts';
 import {
   DeliveryFilter,
   DeliveryList,
@@ -51,19 +50,15 @@ const listWebhookDeliveries = operation({
   response: DeliveryList,
   errors: ['NOT_FOUND'],
   hints: { readOnly: true, idempotent: true, destructive: false },
-  handler: async ({ postgres }, { caller, params, query }) => {
-    await getListed(postgres.db, caller.brandId, params.id);
-    const page = pageOf(query);
-    const { rows, total } = await listDeliveries(postgres.db, caller.brandId, params.id, query, page);
-    return { data: rows.map(deliveryOf), pagination: paginationOf(page, total) };
-  },
-  csv: {
-    item: WebhookDelivery,
-    rows: async ({ postgres }, { caller, params, query }) => {
-      await getListed(postgres.db, caller.brandId, params.id);
-      return eachAs(eachDelivery(postgres.exports, caller.brandId, params.id, query), deliveryOf);
+  ...answersWhere(
+    deliveries,
+    async ({ postgres }, { caller, params, query }: ListCall<DeliveryFilter, { id: string }>) => {
+      const { id: subscriptionId } = await getListed(postgres.db, caller.brandId, params.id);
+      return { ...query, subscriptionId };
     },
-  },
+    WebhookDelivery,
+    deliveryOf,
+  ),
 });
 
 const getWebhookDelivery = operation({

@@ -44,6 +44,7 @@ export const DeliveryFilter = z.object({
   event: z.string().max(100).optional(),
   ...ListQuery,
 });
+export type DeliveryFilter = z.output<typeof DeliveryFilter>;
 
 export const DeliveryList = listOf(WebhookDelivery);
 
