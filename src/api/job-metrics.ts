@@ -4,8 +4,11 @@ import type { Clock } from '../values/clock.ts';
 import type { Metrics } from './metrics.ts';
 import { openScraped } from './scraped.ts';
 
-/** Workers have no port of their own: what their jobs did is added up here, for any API process to be scraped. */
-const FIGURES = 'job-figures';
+/**
+ * Workers have no port of their own: what their jobs did is added up here, for any API process to be scraped. A job that
+ * gets another name needs another key here: the old name would be a job that is never done again.
+ */
+const FIGURES = 'job-runs';
 const ADD = `
 for i = 1, #ARGV, 5 do
   local job = ARGV[i]

@@ -32,25 +32,36 @@ async function takeNumbers(
         movedAt,
       })),
     )
-    .returning(['seq', 'ledgerSeq', 'ledgerHash'])
+    .returning(['seq', 'ledgerSeq', 'ledgerHash', 'ledgerRecordedAt'])
     .executeTakeFirstOrThrow();
   return { ...head, seq: head.seq - events, ledgerSeq: head.ledgerSeq - entries };
 }
 
-/**
- * When entries are recorded that follow the ledger's `lastSeq`: never before the last one, so that times are in the
- * chain's order also where clocks differ. To be asked with the head locked: not before is the clock past every answer that
- * was given without these entries, nor would a statement that waits for the head see what is committed meanwhile.
- */
-async function recordingTime(db: Db, brandId: string, lastSeq: number, clock: Clock): Promise<Date> {
+/** When the head's last entry was recorded, of a head that was written before it kept this. */
+async function findLastRecorded(db: Db, brandId: string, seq: number): Promise<Date | undefined> {
   const last = await db
     .selectFrom('ledgerEntries')
     .select('recordedAt')
     .where('brandId', '=', brandId)
-    .where('seq', '=', lastSeq)
+    .where('seq', '=', seq)
     .executeTakeFirst();
+  return last?.recordedAt;
+}
+
+/**
+ * When entries are recorded that follow the head's last one: never before it, so that times are in the chain's order also
+ * where clocks differ. To be asked with the head locked: not before is the clock past every answer that was given without
+ * these entries.
+ */
+async function recordingTime(
+  db: Db,
+  brandId: string,
+  { ledgerSeq, ledgerRecordedAt }: { ledgerSeq: number; ledgerRecordedAt: Date | null },
+  clock: Clock,
+): Promise<Date> {
+  const last = ledgerRecordedAt ?? (ledgerSeq > 0 ? await findLastRecorded(db, brandId, ledgerSeq) : undefined);
   const now = clock.now();
-  return last && last.recordedAt > now ? last.recordedAt : now;
+  return last && last > now ? last : now;
 }
 
 /**
@@ -66,7 +77,7 @@ export async function insertNumbered(
 ): Promise<void> {
   if (entries.length === 0 && events.length === 0) return;
   const head = await takeNumbers(db, brandId, { entries: entries.length, events: events.length }, clock.now());
-  const recordedAt = entries.length === 0 ? now : await recordingTime(db, brandId, head.ledgerSeq, clock);
+  const recordedAt = entries.length === 0 ? now : await recordingTime(db, brandId, head, clock);
   const rows = chained(head, brandId, recordedAt, entries);
   const entriesOf = <V>(value: (row: (typeof rows)[number]) => V) => rows.map(value);
   const eventsOf = <V>(value: (event: NewEvent, i: number) => V) => events.map(value);
@@ -86,7 +97,7 @@ export async function insertNumbered(
       select ${brandId}, ${now}::timestamptz, * from unnest(
         ${eventsOf((_, i) => head.seq + 1 + i)}::bigint[], ${eventsOf(({ id }) => id)}::text[],
         ${eventsOf(({ event }) => event)}::text[], ${eventsOf(({ data }) => data)}::json[]))
-    update outbox_heads set ledger_hash = ${rows.at(-1)?.hash ?? null}
+    update outbox_heads set ledger_hash = ${rows.at(-1)?.hash ?? null}, ledger_recorded_at = ${recordedAt}
     where brand_id = ${brandId} and ${rows.length > 0}`.execute(db);
 }
 

@@ -96,7 +96,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
     every(APPROVE_EVERY_MS, 'posting earlier payouts', () => postEarlierPayouts(context)),
     every(APPROVE_EVERY_MS, 'expiring contracts', () => expireDue(context)),
     every(MAIL_EVERY_MS, 'sending mails', () => sendDueMails(context, stopping.signal)),
-    every(SYNC_EVERY_MS, 'shipping the ledger', async () => {
+    every(SYNC_EVERY_MS, 'syncing the ledger', async () => {
       await ensureMigrated(context.clickhouse);
       await syncLedger();
     }),
@@ -104,7 +104,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
       await ensureMigrated(context.clickhouse);
       await drainClicks(context, stopping.signal);
     }),
-    every(RECONCILE_EVERY_MS, 'mending figures', async () => {
+    every(RECONCILE_EVERY_MS, 'reconciling figures', async () => {
       await ensureMigrated(context.clickhouse);
       await reconcileFigures(context);
       await rebuildUnfinished(context);
@@ -116,8 +116,8 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
       await purgeDeleted(context);
       await giveUpUploads(context);
     }),
-    every(RIGHTS_EVERY_MS, 'telling of rights that end', () => markExpiringRights(context)),
-    every(REPORT_EVERY_MS, 'telling what jobs did', () => recorder.report()),
+    every(RIGHTS_EVERY_MS, 'reporting rights that end', () => markExpiringRights(context)),
+    every(REPORT_EVERY_MS, 'reporting what jobs did', () => recorder.report()),
     every(FORGET_EVERY_MS, 'forgetting sent batches', () => forgetSentBatches(context)),
     every(FORGET_EVERY_MS, 'forgetting old plans', () => deleteOldPlans(engines.db, engines.clock.now())),
     every(FORGET_EVERY_MS, 'forgetting old events', () => pruneOutbox(engines.db, engines.clock.now())),

@@ -82,12 +82,21 @@ const isWhole = (said: string): boolean => said.endsWith('0\r\n\r\n');
 const linesOf = (csv: string): number => csv.split('\n').length - 1;
 
 describe('exports side by side', () => {
-  it.each(['/v1/creators', '/v1/roster'])('of %s are all answered in whole', async (path) => {
-    const desk = await withRoster(1_001, 10);
-    const answers = await Promise.all(Array.from({ length: 12 }, () => desk.get(path, 'text/csv')));
-    expect(answers.map(({ status }) => status)).toEqual(Array(12).fill(200));
-    expect(answers.map(({ body }) => linesOf(body))).toEqual(Array(12).fill(1_002));
-  });
+  it.each(['/v1/creators', '/v1/roster'])(
+    'of %s are all answered in whole, at the latest when they are asked for again',
+    async (path) => {
+      const desk = await withRoster(1_001, 10);
+      /** One of a brand's at a time: whoever has waited for 10 s is told to come again. */
+      const whole = async (): Promise<string> => {
+        const { status, body, headers } = await desk.get(path, 'text/csv');
+        if (status === 200) return body;
+        expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'SERVICE_UNAVAILABLE', '10']);
+        return await whole();
+      };
+      const answers = await Promise.all(Array.from({ length: 12 }, whole));
+      expect(answers.map(linesOf)).toEqual(Array(12).fill(1_002));
+    },
+  );
 });
 
 describe('exports that nobody reads', () => {

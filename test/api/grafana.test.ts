@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { parser } from '@prometheus-io/lezer-promql';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -127,6 +128,27 @@ const grouped = (expr: string) =>
   [...expr.matchAll(/\b(?:by|on|without) \(([^)]*)\)/g)].flatMap(([, names = '']) =>
     names.split(/,\s*/).filter(Boolean),
   );
+
+/** Where an expression stops being PromQL; the grammar takes any text, and marks in its tree what does not belong there. */
+function badAt(expr: string): string | undefined {
+  let bad: string | undefined;
+  parser.parse(expr).iterate({
+    enter: ({ type, from }) => {
+      if (type.isError) bad ??= expr.slice(from);
+    },
+  });
+  return bad;
+}
+
+it('every expression of the dashboard and the alerts is PromQL', () => {
+  const wrong = questions.flatMap(({ where, expr }) => {
+    const bad = badAt(expr);
+    return bad === undefined ? [] : [`${where}: ${expr} is no PromQL at ${JSON.stringify(bad)}`];
+  });
+  expect(wrong).toEqual([]);
+  expect(badAt('sum(rate(rollcall_job_runs_total[5m]) by (job)')).toBe('by (job)');
+  expect(badAt('sum by job (rate(rollcall_job_runs_total[5m]))')).toBeDefined();
+});
 
 it('the dashboard and the alerts ask for nothing that is not scraped, by no label that it has not', () => {
   const wrong = questions.flatMap(({ where, expr, shown }) => {

@@ -34,6 +34,9 @@ beforeAll(async () => {
     await made(`${app.url}/v1/briefs`, key, { title: `=b ${i}`, instructions: '+1' });
     await made(`${app.url}/v1/deliverables`, key, { creator_email: `r${i}@mail.example`, type: `=reel ${i}` });
     await made(`${app.url}/v1/affiliates/links`, key, { creator_email: `r${i}@mail.example`, value: `=code ${i}` });
+    const payout = { creator_email: `r${i}@mail.example`, amount: 1 + i, method: 'manual', note: '=1+1' };
+    await made(`${app.url}/v1/payouts`, key, payout);
+    await send(`${app.url}/v1/payouts?mode=plan`, key, 'POST', payout);
     await upload(app, key, file(`f${i}`, `=f${i}.txt`));
     await made(`${app.url}/v1/assets/folders`, key, { name: `=f${i}` });
   }
@@ -91,6 +94,8 @@ const OWN = {
   '/v1/briefs': 'created_at',
   '/v1/assets': 'created_at',
   '/v1/assets/folders': 'created_at',
+  '/v1/payouts': 'created_at',
+  '/v1/plans': 'created_at',
   '/v1/affiliates': 'created_at',
   '/v1/affiliates/links': 'created_at',
   '/v1/audit-log': 'created_at',
@@ -145,6 +150,11 @@ describe.each(Object.entries(OWN))("the brand's own list %s", (path, time) => {
 });
 
 describe('CSV', () => {
+  it("is what every list answers, but the directory's", () => {
+    const without = operations.filter((operation) => isList(operation) && !operation.hasCsv).map(({ path }) => path);
+    expect(without.filter((path) => !/^\/v1\/creators\/(?:search|dictionary\/)/.test(path))).toEqual([]);
+  });
+
   it("of a campaign that is not the brand's is 404, as JSON", async () => {
     const { status, headers, body } = await call(`${app.url}/v1/campaigns/cmp_missing/applications`, keys[0], {
       headers: { accept: 'text/csv' },

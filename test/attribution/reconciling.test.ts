@@ -143,7 +143,7 @@ function startLedger(...args: string[]) {
 }
 
 describe('a rebuild that is killed half way', () => {
-  it('leaves figures that do not say how fresh they are, until the worker has folded them again', async () => {
+  it('leaves figures that do not say how fresh they are, until the worker has rebuilt them', async () => {
     const { redis, clickhouse, postgres } = app.context;
     const { id } = desk.brand;
     const link = await putAssignment(app, id);

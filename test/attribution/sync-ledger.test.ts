@@ -41,7 +41,7 @@ async function countsOf({ brandId }: Assignment) {
 
 const counted = (entries: number) => ({ postings: entries * 4, entries, sales: entries * 1_000, conversions: entries });
 const sales = (link: Assignment, count: number) => Array.from({ length: count }, () => sale(link, AT, 1_000, 100));
-describe('shipping the ledger', () => {
+describe('syncing the ledger', () => {
   it('brings every entry into ClickHouse once, however often it runs', async () => {
     const link = await makeLink();
     await post(app, link.brandId, sales(link, 7));

@@ -5,6 +5,7 @@ import type { Db } from '../../src/engines/postgres/open.ts';
 import { syncLedger } from '../../src/figures/jobs.ts';
 import { findStanding } from '../../src/figures/sync/queries.ts';
 import type { NewEntry } from '../../src/ledger/entry.ts';
+import { ApiError } from '../../src/values/errors.ts';
 import { newId } from '../../src/values/ids.ts';
 import { type TestApp, unique, until } from './app.ts';
 
@@ -133,12 +134,20 @@ export async function post({ context }: TestApp, brandId: string, entries: reado
   });
 }
 
+/** A worker tries again what an engine had no time for. */
+function rethrowButBusy(error: unknown): void {
+  if (!(error instanceof ApiError && error.status === 503)) throw error;
+}
+
+const SYNCED_WITHIN_MS = 45_000;
+
 /** Until all of the brand's entries are in ClickHouse; another test's worker may have taken them along. */
 export async function sync({ context }: TestApp, brandId: string): Promise<void> {
-  await until('the ledger to be synced', async () => {
-    await syncLedger(context);
+  const isSynced = async () => {
+    await syncLedger(context).catch(rethrowButBusy);
     return (await findOldestUnsynced(context.postgres.db, brandId)) === undefined;
-  });
+  };
+  await until('the ledger to be synced', isSynced, SYNCED_WITHIN_MS);
 }
 
 export async function postAndSync(app: TestApp, brandId: string, entries: readonly NewEntry[]): Promise<void> {

@@ -6,6 +6,7 @@ import icon from './icon.svg';
 import { words } from './kit/format.ts';
 import { Button, Failure, Loading } from './kit/parts.tsx';
 import { NAVIGATION } from './navigation.ts';
+import { leave } from './signed-out.ts';
 import { applyTheme, currentTheme, nextTheme } from './theme.ts';
 
 /** Apart, so that what dialogs need is not waited for. */
@@ -37,7 +38,7 @@ function Side({ onChoose }: { onChoose?: () => void }) {
   }, [path]);
   const session = data?.data;
   return (
-    <aside className="side" aria-label="Rollcall">
+    <aside className="rail" aria-label="Rollcall">
       <p className="brand-name">
         <img src={icon} alt="" />
         <span>{session?.brand.name ?? 'Rollcall'}</span>
@@ -83,7 +84,7 @@ export function Shell() {
   const isSignedOut = error !== null && 'status' in error && error.status === 401;
   const main = useRef<HTMLElement>(null);
   useEffect(() => {
-    if (isSignedOut) location.assign('/app/sign-in');
+    if (isSignedOut) leave();
   }, [isSignedOut]);
   if (isPending || isSignedOut) return <Loading rows={1} />;
   if (error) return <Failure error={error} again={() => void refetch()} />;

@@ -1,3 +1,3 @@
 declare module 'virtual:operations' {
-  export const operations: Readonly<Record<string, readonly [method: string, path: string]>>;
+  export const operations: Readonly<Record<string, readonly [method: string, path: string, rank: number]>>;
 }

@@ -10,6 +10,7 @@ import {
 } from 'kysely';
 import pg from 'pg';
 import { ApiError, unavailable } from '../../values/errors.ts';
+import { forgetPrepared, prepareInTransactions } from './prepared.ts';
 import { openSemaphore, type Semaphore } from './semaphore.ts';
 import type { Database } from './tables.ts';
 
@@ -57,6 +58,10 @@ const ENDED_FOR_OTHERS = /^(40P01|40001)$/;
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
+/** A newer process beside this one has changed the columns that a prepared statement answers with. */
+const isOutdated = (error: unknown): boolean =>
+  error instanceof Error && 'routine' in error && error.routine === 'RevalidateCachedQuery';
+
 function isUnreachable(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isUnreachable);
   if (!(error instanceof Error)) return false;
@@ -66,16 +71,17 @@ function isUnreachable(error: unknown): boolean {
 
 /** Whether what was thrown says that a transaction was ended for the sake of others: it may work the next time. */
 export const isEndedForOthers = (thrown: unknown): boolean =>
-  thrown instanceof ApiError && ENDED_FOR_OTHERS.test(codeOf(thrown.cause));
+  thrown instanceof ApiError && (ENDED_FOR_OTHERS.test(codeOf(thrown.cause)) || isOutdated(thrown.cause));
 
 function translate(error: unknown): never {
   if (error instanceof ApiError) throw error;
-  if (!isUnreachable(error) && !ENDED_FOR_OTHERS.test(codeOf(error))) throw error;
+  if (isOutdated(error)) forgetPrepared();
+  else if (!isUnreachable(error) && !ENDED_FOR_OTHERS.test(codeOf(error))) throw error;
   throw unavailable('PostgreSQL', error);
 }
 
 /**
- * Semaphore a lost connection, or a transaction that was ended for others, into SERVICE_UNAVAILABLE in this one place, for
+ * Turns a lost connection, or a transaction that was ended for others, into SERVICE_UNAVAILABLE in this one place, for
  * every statement and transaction.
  */
 function guardDriver(driver: Driver): Driver {
@@ -139,7 +145,7 @@ const EXPORT_IDLE_MS = 600_000;
 
 export function openPostgres(url: string, options: { max?: number; onError?: (error: Error) => void } = {}): Postgres {
   const { max = 10, onError } = options;
-  const db = openDb(url, { max, onError });
+  const db = openDb(url, { max, onError, onConnect: prepareInTransactions });
   const exports = openDb(url, { max: EXPORTS, onError, idle_in_transaction_session_timeout: EXPORT_IDLE_MS });
   return {
     db,

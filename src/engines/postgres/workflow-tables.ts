@@ -113,6 +113,8 @@ export interface OutboxHeadsTable {
   /** The ledger's last number and hash. */
   ledgerSeq: Generated<number>;
   ledgerHash: Buffer | null;
+  /** When the ledger's last entry was recorded; null of one older than this column. */
+  ledgerRecordedAt: Date | null;
   /** When anything was put in last. */
   movedAt: Date | null;
 }

@@ -82,7 +82,7 @@ export function ledgerCommands(program: Command): void {
     );
   ledger
     .command('rebuild')
-    .description("fold a brand's figures again, from PostgreSQL's ledger and the clicks; prints its entries")
+    .description("rebuild a brand's figures from PostgreSQL's ledger and the clicks; prints its entries")
     .option(BRAND, 'only this brand')
     .addOption(jsonOption())
     .action((options: Options) =>

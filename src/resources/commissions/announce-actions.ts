@@ -1,13 +1,15 @@
 import type { Work } from '../../api/work.ts';
-import { listCommissionsById } from './queries.ts';
+import { type CommissionFacts, listCommissionsById } from './queries.ts';
 import { CommissionAnnounced, commissionOf } from './schema.ts';
 
 type Announced = 'commission.created' | 'commission.approved' | 'commission.rejected' | 'commission.paid';
 
+export function announceOne(work: Work, event: Announced, facts: CommissionFacts): void {
+  work.emit(event, CommissionAnnounced.parse(commissionOf(facts)));
+}
+
 /** One event a commission, each as it is now. */
 export async function announce(work: Work, event: Announced, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
-  for (const facts of await listCommissionsById(work.db, work.brandId, ids)) {
-    work.emit(event, CommissionAnnounced.parse(commissionOf(facts)));
-  }
+  for (const facts of await listCommissionsById(work.db, work.brandId, ids)) announceOne(work, event, facts);
 }

@@ -1,7 +1,7 @@
 import type { Insertable, Updateable } from 'kysely';
 import type { CommissionsTable } from '../../engines/postgres/attribution-tables.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import type { CommissionRow } from './queries.ts';
+import { type CommissionFacts, type CommissionRow, withFacts } from './queries.ts';
 
 interface OwnOrder {
   brandId: string;
@@ -20,8 +20,10 @@ export async function lockCommissionOf(db: Db, { brandId, id }: OwnOrder): Promi
     .executeTakeFirst();
 }
 
-export async function insertCommission(db: Db, row: Insertable<CommissionsTable>): Promise<CommissionRow> {
-  return await db.insertInto('commissions').values(row).returningAll().executeTakeFirstOrThrow();
+/** Inserts, and reads with its facts in the same statement: within it, `commissions` are those that it inserted. */
+export async function insertCommission(db: Db, row: Insertable<CommissionsTable>): Promise<CommissionFacts> {
+  const inserted = db.with('commissions', (cte) => cte.insertInto('commissions').values(row).returningAll());
+  return await withFacts(inserted).executeTakeFirstOrThrow();
 }
 
 export async function updateCommission(

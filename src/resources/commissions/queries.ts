@@ -18,7 +18,7 @@ export interface CommissionWhere extends ListWindow {
 }
 
 /** With what the wire shows of its order, its store and its creator: the link's own name for them, else theirs. */
-const withFacts = (db: Db) =>
+export const withFacts = (db: Pick<Db, 'selectFrom'>) =>
   db
     .selectFrom('commissions')
     .leftJoin('orders', 'orders.id', 'commissions.orderId')

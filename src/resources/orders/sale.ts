@@ -3,7 +3,7 @@ import { readClick } from '../../links-host/token.ts';
 import { newId } from '../../values/ids.ts';
 import { fromPpm } from '../../values/money.ts';
 import type { Secrets } from '../../values/secrets.ts';
-import { announce } from '../commissions/announce-actions.ts';
+import { announceOne } from '../commissions/announce-actions.ts';
 import { insertCommission } from '../commissions/order-queries.ts';
 import { entryOf } from '../commissions/posting-actions.ts';
 import type { OrderFacts } from '../integrations/schema.ts';
@@ -102,7 +102,7 @@ async function createCommission(
     createdAt: now,
   });
   for (const { kind, postings } of entries) work.post(entryOf(row, kind, postings));
-  await announce(work, 'commission.created', [row.id]);
+  announceOne(work, 'commission.created', row);
 }
 
 /** PostgreSQL has neither a NUL character nor half a surrogate pair; nothing we assign or mint has one either. */

@@ -3,7 +3,7 @@ import { type Problem, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { amountProblem, toMinor } from '../../values/money.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
-import { announce } from '../commissions/announce-actions.ts';
+import { announceOne } from '../commissions/announce-actions.ts';
 import { insertCommission } from '../commissions/order-queries.ts';
 import { entryOf } from '../commissions/posting-actions.ts';
 import { type CommissionFacts, getCommission } from '../commissions/queries.ts';
@@ -58,7 +58,7 @@ export async function createManualCommission(work: Work, input: ManualCommission
     ]),
   );
   work.audit({ resourceId: row.id, old: null, new: row });
-  await announce(work, 'commission.created', [row.id]);
+  announceOne(work, 'commission.created', row);
   if (input.status === 'approved') await reviewOne(work, row.id, { status: 'approved', note });
   return await getCommission(db, brandId, row.id);
 }

@@ -1,5 +1,6 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { type ReactNode, useState } from 'react';
+import type { OperationId } from '../call/call.ts';
 import { Scroller } from './in-sight.tsx';
 import { Button } from './parts.tsx';
 
@@ -47,10 +48,12 @@ interface ConfirmProps {
   action: string;
   onConfirm: () => Promise<unknown>;
   isDanger?: boolean;
+  /** What it calls. */
+  needs?: OperationId;
 }
 
 /** A button that asks once more, saying what will happen. */
-export function Confirm({ label, title, children, action, onConfirm, isDanger = true }: ConfirmProps) {
+export function Confirm({ label, title, children, action, onConfirm, isDanger = true, ...may }: ConfirmProps) {
   const [isOpen, setOpen] = useState(false);
   const [failure, setFailure] = useState<string>();
   const [isBusy, setBusy] = useState(false);
@@ -68,7 +71,7 @@ export function Confirm({ label, title, children, action, onConfirm, isDanger = 
   }
   return (
     <>
-      <Button kind={isDanger ? 'danger' : 'plain'} onPress={() => setOpen(true)}>
+      <Button kind={isDanger ? 'danger' : 'plain'} onPress={() => setOpen(true)} {...may}>
         {label}
       </Button>
       <Dialog title={title} isOpen={isOpen} onClose={() => setOpen(false)}>

@@ -1,5 +1,5 @@
 import { type FormEvent, type ReactNode, useId, useState } from 'react';
-import { CallError } from '../call/call.ts';
+import { CallError, type OperationId } from '../call/call.ts';
 import { Dialog } from './dialog.tsx';
 import { Button } from './parts.tsx';
 
@@ -117,13 +117,16 @@ interface FormProps {
   onCancel?: () => void;
   /** For one more: what was sent is not left standing. */
   isEmptied?: boolean;
+  kind?: 'primary' | 'plain';
+  /** What it calls: those who may not read what stands in it, and find no button. */
+  needs?: OperationId;
 }
 
 /** The last part of `settings.currency` names the field here. */
 const nameOf = (field: string) => field.split('.').at(-1) ?? field;
 
 /** A form whose refusals stand beside their fields, in the API's words. */
-export function Form({ fields, action, onSubmit, children, onCancel, isEmptied }: FormProps) {
+export function Form({ fields, action, onSubmit, children, onCancel, isEmptied, kind = 'primary', needs }: FormProps) {
   const [error, setError] = useState<Error>();
   const [isBusy, setBusy] = useState(false);
   async function submit(event: FormEvent<HTMLFormElement>) {
@@ -157,7 +160,7 @@ export function Form({ fields, action, onSubmit, children, onCancel, isEmptied }
       {children}
       <div className="popup-foot">
         {onCancel && <Button onPress={onCancel}>Cancel</Button>}
-        <Button kind="primary" type="submit" isBusy={isBusy}>
+        <Button kind={kind} type="submit" isBusy={isBusy} {...(needs ? { needs } : {})}>
           {action}
         </Button>
       </div>

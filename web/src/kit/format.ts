@@ -56,5 +56,11 @@ export function words(value: string | null | undefined): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** A field's value, as the log and a plan have it. */
+export function fieldValue(value: unknown): string {
+  if (value === undefined || value === null) return '–';
+  return typeof value === 'string' ? withLocalTimes(value) : JSON.stringify(value);
+}
+
 /** The API's own words, with the times in them as this browser shows times. */
 export const withLocalTimes = (text: string) => text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (at) => time(at));

@@ -1,5 +1,7 @@
 import type { ReactNode } from 'react';
 import { useState } from 'react';
+import type { OperationId } from '../call/call.ts';
+import { useMay } from '../call/may.ts';
 import { words } from './format.ts';
 
 /** The head of every page: what it is, one sentence, what can be done here. */
@@ -42,13 +44,26 @@ const TONES: Readonly<Record<string, Tone>> = {
   },
   ...{ completed: 'good', signed: 'good', hired: 'good', succeeded: 'good', resolved: 'good', won: 'good' },
   ...{ pending: 'wait', submitted: 'wait', shortlisted: 'wait', sent: 'wait', draft: 'quiet', in_progress: 'wait' },
-  ...{ expiring: 'wait', reauth_required: 'bad', error: 'bad', failing: 'bad', rejected: 'bad', revoked: 'bad' },
+  ...{
+    expiring: 'wait',
+    to_settle: 'wait',
+    reauth_required: 'bad',
+    error: 'bad',
+    failing: 'bad',
+    rejected: 'bad',
+    revoked: 'bad',
+  },
   ...{ failed: 'bad', disabled: 'bad', revision_requested: 'wait', open: 'wait', in_transit: 'wait', exhausted: 'bad' },
 };
 
 /** A state, in words; its colour only repeats them. */
 export function Badge({ state }: { state: string }) {
   return <span className={`badge ${TONES[state] ?? 'quiet'}`}>{words(state)}</span>;
+}
+
+/** What is only for those who may call the operation. */
+export function IfMay({ needs, children }: { needs: OperationId; children: ReactNode }) {
+  return useMay()(needs) && children;
 }
 
 interface ButtonProps {
@@ -59,10 +74,13 @@ interface ButtonProps {
   isBusy?: boolean;
   isDisabled?: boolean;
   label?: string;
+  /** What it calls, or leads to: it is not there for those who may not. */
+  needs?: OperationId;
 }
 
-export function Button({ children, onPress, kind = 'plain', type = 'button', isBusy, isDisabled, label }: ButtonProps) {
-  return (
+export function Button(props: ButtonProps) {
+  const { children, onPress, kind = 'plain', type = 'button', isBusy, isDisabled, label, needs } = props;
+  const button = (
     <button
       type={type === 'submit' ? 'submit' : 'button'}
       className={`button ${kind}`}
@@ -74,6 +92,7 @@ export function Button({ children, onPress, kind = 'plain', type = 'button', isB
       {children}
     </button>
   );
+  return needs ? <IfMay needs={needs}>{button}</IfMay> : button;
 }
 
 /** Figures at a glance; `was` is the period before. */

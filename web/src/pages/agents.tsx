@@ -4,7 +4,7 @@ import { useCall, useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
 import { Form } from '../kit/form.tsx';
-import { ago, number, time, words } from '../kit/format.ts';
+import { ago, fieldValue, number, time, words } from '../kit/format.ts';
 import { Badge, Button, Card, Empty, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, PlainTable, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
@@ -21,6 +21,7 @@ function Policy() {
   if (!policy) return <Loading />;
   return (
     <Form
+      needs="update_agent_policy"
       key={policy.updated_at ?? 'new'}
       action="Save"
       fields={[
@@ -63,9 +64,6 @@ function Policy() {
   );
 }
 
-const shown = (value: unknown) =>
-  value === undefined || value === null ? '–' : typeof value === 'string' ? value : JSON.stringify(value);
-
 /** What a plan would change, field by field, before a person applies it. */
 function PlanDialog({ plan, onClose }: { plan: Plan | undefined; onClose: () => void }) {
   const apply = useChange('apply_plan', ['list_plans']);
@@ -73,7 +71,7 @@ function PlanDialog({ plan, onClose }: { plan: Plan | undefined; onClose: () => 
   const rows = (plan?.changes ?? []).flatMap(({ resource_id, old, new: next }) =>
     [...new Set([...Object.keys(old ?? {}), ...Object.keys(next ?? {})])].map((name) => ({
       ...{ id: `${resource_id} ${name}`, resource: resource_id, name },
-      ...{ old: shown(old?.[name]), next: shown(next?.[name]) },
+      ...{ old: fieldValue(old?.[name]), next: fieldValue(next?.[name]) },
     })),
   );
   return (
@@ -98,7 +96,7 @@ function PlanDialog({ plan, onClose }: { plan: Plan | undefined; onClose: () => 
       {apply.error && <Failure error={apply.error} />}
       {plan?.status === 'open' && (
         <div className="popup-foot">
-          <Button kind="primary" isBusy={apply.isPending} onPress={() => void applyIt()}>
+          <Button needs="apply_plan" kind="primary" isBusy={apply.isPending} onPress={() => void applyIt()}>
             Apply it
           </Button>
         </div>

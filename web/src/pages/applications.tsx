@@ -59,13 +59,23 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
           />
           {update.error && <Failure error={update.error} />}
           <div className="popup-foot">
-            <Button kind="danger" isBusy={update.isPending} onPress={() => void decide('rejected')}>
+            <Button
+              needs="update_application"
+              kind="danger"
+              isBusy={update.isPending}
+              onPress={() => void decide('rejected')}
+            >
               Reject
             </Button>
-            <Button isBusy={update.isPending} onPress={() => void decide('shortlisted')}>
+            <Button needs="update_application" isBusy={update.isPending} onPress={() => void decide('shortlisted')}>
               Shortlist
             </Button>
-            <Button kind="primary" isBusy={update.isPending} onPress={() => void decide('accepted')}>
+            <Button
+              needs="update_application"
+              kind="primary"
+              isBusy={update.isPending}
+              onPress={() => void decide('accepted')}
+            >
               Accept
             </Button>
           </div>
@@ -75,8 +85,21 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
   );
 }
 
+/** Of which campaign alone the list is. */
+function OfCampaign({ id, onAll }: { id: string; onAll: () => void }) {
+  const { data } = useCall('get_campaign', { params: { id } });
+  return (
+    <p className="row">
+      <span>
+        Of <strong>{data?.data.title ?? 'one campaign'}</strong> alone
+      </span>
+      <Button onPress={onAll}>Show all</Button>
+    </p>
+  );
+}
+
 export function Applications() {
-  const { get } = useFilters();
+  const { get, set } = useFilters();
   const query = {
     status: choiceOf(get('status'), STATES),
     campaign_id: get('campaign_id'),
@@ -106,6 +129,7 @@ export function Applications() {
         <Download id="list_applications" query={query} name="applications.csv" />
       </PageHead>
       <Filters of={[stateFilter(STATES), CREATOR_FILTER]} />
+      {query.campaign_id && <OfCampaign id={query.campaign_id} onAll={() => set('campaign_id', '')} />}
       <Table
         caption="Applications"
         list={list}

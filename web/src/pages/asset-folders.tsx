@@ -90,7 +90,9 @@ function NewFolder({ parent }: { parent: Folder | undefined }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <Button onPress={() => setOpen(true)}>New folder</Button>
+      <Button needs="create_asset_folder" onPress={() => setOpen(true)}>
+        New folder
+      </Button>
       <FormDialog
         title={parent ? `New folder in ${parent.name}` : 'New folder'}
         isOpen={isOpen}
@@ -111,7 +113,9 @@ function ChangeFolder({ folder, folders }: { folder: Folder; folders: readonly F
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <Button onPress={() => setOpen(true)}>Rename or move</Button>
+      <Button needs="update_asset_folder" onPress={() => setOpen(true)}>
+        Rename or move
+      </Button>
       <FormDialog
         title={`Rename or move ${folder.name}`}
         isOpen={isOpen}
@@ -139,6 +143,7 @@ function DeleteFolder({ folder }: { folder: Folder }) {
   const navigate = useNavigate();
   return (
     <Confirm
+      needs="delete_asset_folder"
       label="Delete the folder"
       title={`Delete ${folder.name}?`}
       action="Delete"
@@ -163,7 +168,7 @@ export function MoveFiles(props: { ids: readonly string[]; folders: readonly Fol
       <span>
         {number(ids.length)} {ids.length === 1 ? 'file' : 'files'} chosen
       </span>
-      <Button kind="primary" onPress={() => setOpen(true)}>
+      <Button needs="update_assets" kind="primary" onPress={() => setOpen(true)}>
         Move to a folder
       </Button>
       <FormDialog

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Row, uploadTo } from '../call/call.ts';
+import { useMay } from '../call/may.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
@@ -101,6 +102,7 @@ function Detail({ asset, folders, onClose }: DetailProps) {
             </a>
           </p>
           <Form
+            needs="update_assets"
             key={asset.updated_at ?? asset.id}
             action="Save"
             fields={[
@@ -133,6 +135,7 @@ function Detail({ asset, folders, onClose }: DetailProps) {
             }}
           />
           <Confirm
+            needs="delete_asset"
             label="Delete"
             title={`Delete ${asset.name}?`}
             action="Delete"
@@ -166,6 +169,7 @@ function Library({ folder }: { folder: string | undefined }) {
     type: choiceOf(get('type'), TYPES),
     rights: choiceOf(get('rights'), RIGHTS),
   });
+  const may = useMay();
   const [isUploading, setUploading] = useState(false);
   const [shown, setShown] = useState<Asset>();
   const columns: readonly Column<Asset>[] = [
@@ -188,7 +192,7 @@ function Library({ folder }: { folder: string | undefined }) {
   return (
     <>
       <PageHead title="Content library" hint="Your files and those of creators, with their rights.">
-        <Button kind="primary" onPress={() => setUploading(true)}>
+        <Button needs="upload_asset" kind="primary" onPress={() => setUploading(true)}>
           Upload files
         </Button>
       </PageHead>
@@ -205,7 +209,7 @@ function Library({ folder }: { folder: string | undefined }) {
         caption="Content library"
         list={list}
         columns={columns}
-        selection={{ selected, onSelect: setSelected }}
+        {...(may('update_assets') ? { selection: { selected, onSelect: setSelected } } : {})}
         empty={<Empty title="No files here">Upload one, or approve what creators send.</Empty>}
       />
       <MoveFiles ids={[...selected]} folders={folders} onMoved={() => setSelected(new Set())} />

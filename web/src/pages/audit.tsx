@@ -4,13 +4,11 @@ import { useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
 import { Filters, useFilters } from '../kit/filters.tsx';
-import { time, words } from '../kit/format.ts';
+import { fieldValue, time, words } from '../kit/format.ts';
 import { Empty, Facts, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, PlainTable, Table } from '../kit/table.tsx';
 
 type Entry = Row<'list_audit_log'>;
-const shown = (value: unknown) =>
-  value === undefined || value === null ? '–' : typeof value === 'string' ? value : JSON.stringify(value);
 
 export function Audit() {
   const { get } = useFilters();
@@ -62,8 +60,8 @@ export function Audit() {
               keyOf={(name) => name}
               columns={[
                 { head: 'Field', cell: (name) => words(name) },
-                { head: 'Before', cell: (name) => shown(entry.old?.[name]) },
-                { head: 'After', cell: (name) => shown(entry.new?.[name]) },
+                { head: 'Before', cell: (name) => fieldValue(entry.old?.[name]) },
+                { head: 'After', cell: (name) => fieldValue(entry.new?.[name]) },
               ]}
             />
           </>

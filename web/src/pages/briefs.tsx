@@ -53,11 +53,12 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
           {send.error && <Failure error={send.error} />}
           <div className="row">
             {brief.status !== 'completed' && (
-              <Button kind="primary" isBusy={send.isPending} onPress={() => void sendIt()}>
-                Send
+              <Button needs="send_brief" kind="primary" isBusy={send.isPending} onPress={() => void sendIt()}>
+                {brief.status === 'draft' ? 'Send' : 'Send again'}
               </Button>
             )}
             <Confirm
+              needs="delete_brief"
               label="Delete"
               title={`Delete ${brief.title}?`}
               action="Delete"
@@ -97,7 +98,7 @@ export function Briefs() {
   return (
     <>
       <PageHead title="Briefs" hint="What a creator should make, on a page of its own.">
-        <Button kind="primary" onPress={() => setMaking(true)}>
+        <Button needs="create_brief" kind="primary" onPress={() => setMaking(true)}>
           Write a brief
         </Button>
       </PageHead>

@@ -51,6 +51,7 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
             <Copy text={campaign.apply_url} label="Copy the address of the page" />
           </div>
           <Form
+            needs="update_campaign"
             key={campaign.updated_at ?? campaign.id}
             action="Save"
             fields={[
@@ -63,6 +64,7 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
                 value: campaign.status,
                 options: STATES.map((state) => [state, words(state)]),
               },
+              { name: 'deadline', label: 'Deadline', kind: 'date', value: campaign.deadline?.slice(0, 10) ?? null },
               { name: 'description', label: 'Description', kind: 'textarea', value: campaign.description },
             ]}
             onSubmit={async (values) => {
@@ -71,6 +73,9 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
                 body: {
                   name: values.text('name'),
                   status: values.choice('status', STATES),
+                  ...(values.orNull('deadline') === (campaign.deadline?.slice(0, 10) ?? null)
+                    ? {}
+                    : { deadline: values.orNull('deadline') }),
                   description: values.orNull('description'),
                 },
               });
@@ -108,7 +113,7 @@ export function Campaigns() {
     <>
       <PageHead title="Campaigns" hint="What you look for creators for. Each has a page where they apply.">
         <Download id="list_campaigns" query={query} name="campaigns.csv" />
-        <Button kind="primary" onPress={() => setMaking(true)}>
+        <Button needs="create_campaign" kind="primary" onPress={() => setMaking(true)}>
           Make a campaign
         </Button>
       </PageHead>

@@ -1,5 +1,6 @@
 import { useRef, useState } from 'react';
 import { CallError, type Row } from '../call/call.ts';
+import { useMay } from '../call/may.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
@@ -40,6 +41,7 @@ export function Commissions() {
   const list = useRows('list_commissions', query);
   const review = useChange('update_commissions', ['list_commissions', 'get_analytics']);
   const say = useSay();
+  const may = useMay();
   // Somebody chooses here, scrolls on, and chooses there.
   const orders = useRef(new Map<string, string>());
   for (const { id, order_id } of list.rows) orders.current.set(id, order_id ?? id);
@@ -71,7 +73,7 @@ export function Commissions() {
   const columns: readonly Column<Commission>[] = [
     {
       head: 'Order',
-      cell: ({ order_id, type, discount_code, affiliate_code }) => (
+      cell: ({ order_id, type, discount_code, affiliate_code, creator_email }) => (
         <>
           {order_id === null ? (
             words(type)
@@ -81,6 +83,9 @@ export function Commissions() {
             </button>
           )}
           <span className="second">{discount_code ?? affiliate_code}</span>
+          <div className="narrow">
+            <span className="second">{creator_email}</span>
+          </div>
         </>
       ),
     },
@@ -113,7 +118,7 @@ export function Commissions() {
             They appear when an order is attributed to a creator’s link or code.
           </Empty>
         }
-        selection={{ selected, onSelect: setSelected }}
+        {...(may('update_commissions') ? { selection: { selected, onSelect: setSelected } } : {})}
         maySelect={({ status: state }) => state !== 'paid'}
       />
       {selected.size > 0 && (

@@ -50,10 +50,15 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
           )}
           {refresh.error && <Failure error={refresh.error} />}
           <div className="row">
-            <Button isBusy={refresh.isPending} onPress={() => refresh.mutate({ params: { id: post.id }, body: {} })}>
+            <Button
+              needs="refresh_content"
+              isBusy={refresh.isPending}
+              onPress={() => refresh.mutate({ params: { id: post.id }, body: {} })}
+            >
               Read it again
             </Button>
             <Confirm
+              needs="delete_content"
               label="Stop following"
               title="Stop following this post?"
               action="Stop"
@@ -101,7 +106,7 @@ export function Content() {
     <>
       <PageHead title="Content" hint="Posts that you follow, with their figures day by day.">
         <Download id="list_content" query={query} name="content.csv" />
-        <Button kind="primary" onPress={() => setAdding(true)}>
+        <Button needs="track_content" kind="primary" onPress={() => setAdding(true)}>
           Follow a post
         </Button>
       </PageHead>

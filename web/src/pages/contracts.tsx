@@ -65,12 +65,18 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
           )}
           <div className="row">
             {['draft', 'sent'].includes(contract.status) && (
-              <Button kind="primary" isBusy={send.isPending} onPress={() => void sendIt().catch(() => undefined)}>
+              <Button
+                needs="send_contract"
+                kind="primary"
+                isBusy={send.isPending}
+                onPress={() => void sendIt().catch(() => undefined)}
+              >
                 {contract.status === 'draft' ? 'Send for signature' : 'Send again'}
               </Button>
             )}
             {['draft', 'sent'].includes(contract.status) && (
               <Confirm
+                needs="void_contract"
                 label="Void"
                 title="Void this contract?"
                 action="Void"
@@ -114,7 +120,7 @@ export function Contracts() {
         title="Contracts"
         hint="Creators sign on a page of their own; a signed contract makes its deliverables."
       >
-        <Button kind="primary" onPress={() => setMaking(true)}>
+        <Button needs="create_contract" kind="primary" onPress={() => setMaking(true)}>
           Draft a contract
         </Button>
       </PageHead>

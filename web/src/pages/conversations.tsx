@@ -1,12 +1,13 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { type Answer, call, type Row } from '../call/call.ts';
+import { useMay } from '../call/may.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { CREATOR_FILTER, Filters, useFilters } from '../kit/filters.tsx';
 import { Form, FormDialog } from '../kit/form.tsx';
 import { ago, number, time } from '../kit/format.ts';
-import { Button, Empty, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { Button, Empty, Failure, IfMay, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 
 const REFETCH_MS = 10_000;
@@ -59,29 +60,31 @@ function Messages({ id }: { id: string }) {
           </li>
         ))}
       </ol>
-      <Form
-        action="Send"
-        isEmptied
-        fields={[
-          {
-            name: 'body',
-            label: 'Your message',
-            kind: 'textarea',
-            isRequired: true,
-            hint: 'No e-mail addresses or phone numbers.',
-          },
-          { name: 'send_email', label: 'Also by mail', kind: 'checkbox', value: true },
-        ]}
-        onSubmit={async (values) => {
-          await send.mutateAsync({
-            body: {
-              creator_email: thread.creator_email ?? '',
-              body: values.text('body'),
-              send_email: values.isChecked('send_email'),
+      <IfMay needs="send_message">
+        <Form
+          action="Send"
+          isEmptied
+          fields={[
+            {
+              name: 'body',
+              label: 'Your message',
+              kind: 'textarea',
+              isRequired: true,
+              hint: 'No e-mail addresses or phone numbers.',
             },
-          });
-        }}
-      />
+            { name: 'send_email', label: 'Also by mail', kind: 'checkbox', value: true },
+          ]}
+          onSubmit={async (values) => {
+            await send.mutateAsync({
+              body: {
+                creator_email: thread.creator_email ?? '',
+                body: values.text('body'),
+                send_email: values.isChecked('send_email'),
+              },
+            });
+          }}
+        />
+      </IfMay>
       <div ref={end} />
     </>
   );
@@ -112,10 +115,11 @@ export function Conversations() {
   const send = useChange('send_message', ['list_conversations']);
   const read = useChange('read_conversation', ['list_conversations']);
   const [shown, setShown] = useState<Conversation>();
+  const may = useMay();
   const [isWriting, setWriting] = useState(false);
   function open(conversation: Conversation) {
     setShown(conversation);
-    if (conversation.unread_count > 0)
+    if (conversation.unread_count > 0 && may('read_conversation'))
       read.mutate({ params: { conversationId: conversation.conversation_id }, body: {} });
   }
   const columns: readonly Column<Conversation>[] = [
@@ -137,7 +141,7 @@ export function Conversations() {
   return (
     <>
       <PageHead title="Conversations" hint="What you and creators write to each other.">
-        <Button kind="primary" onPress={() => setWriting(true)}>
+        <Button needs="send_message" kind="primary" onPress={() => setWriting(true)}>
           Write to a creator
         </Button>
       </PageHead>

@@ -1,9 +1,9 @@
 import type { Answer } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
-import { Dialog } from '../kit/dialog.tsx';
+import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Form } from '../kit/form.tsx';
 import { day, money, time, words } from '../kit/format.ts';
-import { Badge, Button, Facts, Failure, Loading } from '../kit/parts.tsx';
+import { Badge, Button, Facts, Failure, IfMay, Loading } from '../kit/parts.tsx';
 
 type Deliverable = Answer<'get_deliverable'>['data'];
 type Submission = Deliverable['submissions'][number];
@@ -142,6 +142,7 @@ function Decide({ of: one, onClose }: { of: Deliverable; onClose: () => void }) 
       </Button>
       <Form
         action="Ask for another version"
+        kind="plain"
         fields={[{ name: 'feedback', label: 'What should change', kind: 'textarea', isRequired: true }]}
         onSubmit={async (values) => {
           await update.mutateAsync({
@@ -152,6 +153,26 @@ function Decide({ of: one, onClose }: { of: Deliverable; onClose: () => void }) 
         }}
       />
     </section>
+  );
+}
+
+function Cancel({ id, onClose }: { id: string; onClose: () => void }) {
+  const update = useChange('update_deliverable', ['list_deliverables', 'get_deliverable']);
+  return (
+    <div className="row">
+      <Confirm
+        needs="update_deliverable"
+        label="Cancel it"
+        title="Cancel this deliverable?"
+        action="Cancel the deliverable"
+        onConfirm={async () => {
+          await update.mutateAsync({ params: { id }, body: { status: 'cancelled' } });
+          onClose();
+        }}
+      >
+        <p>The creator can send nothing more for it.</p>
+      </Confirm>
+    </div>
   );
 }
 
@@ -185,12 +206,19 @@ export function Review({ id, onClose }: { id: string | undefined; onClose: () =>
                 ['Due', day(one.due_date)],
               ]}
             />
+            {['pending', 'in_progress', 'submitted', 'revision_requested'].includes(one.status) && (
+              <Cancel id={one.id} onClose={onClose} />
+            )}
             <OfBriefs of={one} />
             {one.contract_id && <OfContract id={one.contract_id} />}
           </div>
           <div className="stack">
             <h3>What came</h3>
-            {one.status === 'submitted' && <Decide of={one} onClose={onClose} />}
+            {one.status === 'submitted' && (
+              <IfMay needs="update_deliverable">
+                <Decide of={one} onClose={onClose} />
+              </IfMay>
+            )}
             {one.submissions.length === 0 && <p className="hint">Nothing yet.</p>}
             {one.submissions.map((submission) => (
               <Version key={submission.version} of={submission} />

@@ -92,7 +92,12 @@ function Profile({ creator, onClose }: { creator: Creator | undefined; onClose: 
             ]}
           />
           <div className="popup-foot">
-            <Button kind="primary" isBusy={add.isPending || byHandle.isPending} onPress={() => void put(creator)}>
+            <Button
+              needs="add_to_roster"
+              kind="primary"
+              isBusy={add.isPending || byHandle.isPending}
+              onPress={() => void put(creator)}
+            >
               Put on the roster
             </Button>
           </div>

@@ -5,7 +5,7 @@ import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { CREATOR_FILTER, choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
 import { Form } from '../kit/form.tsx';
 import { day, time } from '../kit/format.ts';
-import { Badge, Empty, Facts, PageHead } from '../kit/parts.tsx';
+import { Badge, Empty, Facts, IfMay, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 
 const STATES = ['open', 'answered', 'closed'] as const;
@@ -33,7 +33,7 @@ function Detail({ dispute, onClose }: { dispute: Dispute | undefined; onClose: (
             ]}
           />
           {dispute.status !== 'closed' && (
-            <>
+            <IfMay needs="update_dispute">
               <Form
                 action="Answer"
                 fields={[
@@ -65,7 +65,7 @@ function Detail({ dispute, onClose }: { dispute: Dispute | undefined; onClose: (
               >
                 <p>It is settled between you.</p>
               </Confirm>
-            </>
+            </IfMay>
           )}
         </>
       )}

@@ -70,10 +70,11 @@ export function Keys() {
       cell: (key) =>
         (key.state === 'active' || key.state === 'expiring') && (
           <div className="row">
-            <Button onPress={() => setRotated(key)} label={`Rotate ${key.name}`}>
+            <Button needs="rotate_key" onPress={() => setRotated(key)} label={`Rotate ${key.name}`}>
               Rotate
             </Button>
             <Confirm
+              needs="revoke_key"
               label="Revoke"
               title={`Revoke ${key.name}?`}
               action="Revoke the key"
@@ -91,7 +92,7 @@ export function Keys() {
         title="API keys"
         hint="A brand key calls everything; a data key only searches the directory, for credits. A key is shown once, when it is made."
       >
-        <Button kind="primary" onPress={() => setMaking(true)}>
+        <Button needs="create_key" kind="primary" onPress={() => setMaking(true)}>
           Make a key
         </Button>
       </PageHead>

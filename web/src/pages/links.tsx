@@ -24,6 +24,7 @@ export function Links() {
       {url && <Copy text={url} label={`Copy the address of ${value}`} />}
       {active ? (
         <Confirm
+          needs="update_affiliate_link"
           label="Switch off"
           title={`Switch ${value} off?`}
           action="Switch off"
@@ -32,7 +33,11 @@ export function Links() {
           <p>New orders are not attributed to it. What it earned stays.</p>
         </Confirm>
       ) : (
-        <Button onPress={() => update.mutate({ params: { id }, body: { active: true } })} label={`Switch ${value} on`}>
+        <Button
+          needs="update_affiliate_link"
+          onPress={() => update.mutate({ params: { id }, body: { active: true } })}
+          label={`Switch ${value} on`}
+        >
           Switch on
         </Button>
       )}
@@ -64,7 +69,7 @@ export function Links() {
     <>
       <PageHead title="Links and codes" hint="What creators share. Orders that come by them earn a commission.">
         <Download id="list_affiliate_links" query={query} name="links.csv" />
-        <Button kind="primary" onPress={() => setMaking(true)}>
+        <Button needs="create_affiliate_link" kind="primary" onPress={() => setMaking(true)}>
           Make a link or code
         </Button>
       </PageHead>

@@ -5,20 +5,23 @@ import { Download } from '../kit/download.tsx';
 import { CREATOR_FILTER, choiceOf, Filters, useFilters } from '../kit/filters.tsx';
 import { FormDialog } from '../kit/form.tsx';
 import { day, money, words } from '../kit/format.ts';
-import { Badge, Button, Empty, PageHead } from '../kit/parts.tsx';
+import { Button, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { BatchDialog } from './payout-batch.tsx';
 import { SettleDialog } from './payout-settle.tsx';
-import { PayoutDialog } from './payout-statement.tsx';
+import { isPaid, PayoutDialog, PayoutState } from './payout-statement.tsx';
 
+const SETTLED = ['true', 'false'] as const;
 const METHODS = ['manual', 'bank_transfer', 'wallet'] as const;
 type Payout = Row<'list_payouts'>;
 
 export function Payouts() {
   const { get } = useFilters();
+  const settled = choiceOf(get('settled'), SETTLED);
   const query = {
     creator_email: get('creator_email'),
     method: choiceOf(get('method'), METHODS),
+    settled: settled === undefined ? undefined : settled === 'true',
     from: get('from'),
     to: get('to'),
   };
@@ -39,24 +42,38 @@ export function Payouts() {
     },
     { head: 'Method', cell: ({ method }) => words(method), isWide: true },
     { head: 'Amount', cell: ({ amount, currency }) => money(amount, currency), isNumber: true },
-    { head: 'State', cell: ({ status }) => <Badge state={status} />, isWide: true },
+    { head: 'State', cell: (payout) => <PayoutState of={payout} />, isWide: true },
     { head: 'Recorded', cell: ({ created_at }) => day(created_at), isWide: true },
     {
       head: 'Actions',
-      cell: (payout) => payout.status === 'completed' && <Button onPress={() => setSettling(payout)}>Settle</Button>,
+      cell: (payout) =>
+        !isPaid(payout) && (
+          <Button needs="settle_payout" onPress={() => setSettling(payout)}>
+            Settle
+          </Button>
+        ),
     },
   ];
   return (
     <>
       <PageHead title="Payouts" hint="What you paid creators. Settling a payout marks the commissions that it paid.">
         <Download id="list_payouts" query={query} name="payouts.csv" />
-        <Button onPress={() => setPaying(true)}>Pay what is due</Button>
-        <Button kind="primary" onPress={() => setMaking(true)}>
+        <Button needs="pay_payout_batch" onPress={() => setPaying(true)}>
+          Pay what is due
+        </Button>
+        <Button needs="create_payout" kind="primary" onPress={() => setMaking(true)}>
           Record a payout
         </Button>
       </PageHead>
       <Filters
         of={[
+          {
+            ...{ name: 'settled', label: 'State', kind: 'select' },
+            options: [
+              ['false', 'To settle'],
+              ['true', 'Paid'],
+            ],
+          },
           CREATOR_FILTER,
           {
             name: 'method',

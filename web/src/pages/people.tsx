@@ -24,7 +24,6 @@ export function People() {
   const [isInviting, setInviting] = useState(false);
   const [changed, setChanged] = useState<Person>();
   const [link, setLink] = useState<string>();
-  const isOwner = me?.role === 'owner';
   const columns: readonly Column<Person>[] = [
     {
       head: 'Person',
@@ -40,34 +39,32 @@ export function People() {
     { head: 'Last here', cell: ({ last_seen_at }) => ago(last_seen_at), isWide: true },
     {
       head: 'Actions',
-      cell: (person) =>
-        isOwner && (
-          <div className="row">
-            <Button onPress={() => setChanged(person)} label={`Change ${person.email}`}>
-              Change
-            </Button>
-            {person.id !== me?.id && (
-              <Confirm
-                label="Remove"
-                title={`Remove ${person.name ?? person.email}?`}
-                action="Remove"
-                onConfirm={() => remove.mutateAsync({ params: { id: person.id } })}
-              >
-                <p>Their sessions end within a second. The audit log goes on naming them.</p>
-              </Confirm>
-            )}
-          </div>
-        ),
+      cell: (person) => (
+        <div className="row">
+          <Button needs="update_person" onPress={() => setChanged(person)} label={`Change ${person.email}`}>
+            Change
+          </Button>
+          {person.id !== me?.id && (
+            <Confirm
+              needs="remove_person"
+              label="Remove"
+              title={`Remove ${person.name ?? person.email}?`}
+              action="Remove"
+              onConfirm={() => remove.mutateAsync({ params: { id: person.id } })}
+            >
+              <p>Their sessions end within a second. The audit log goes on naming them.</p>
+            </Confirm>
+          )}
+        </div>
+      ),
     },
   ];
   return (
     <>
       <PageHead title="People" hint="Who may sign in here. The audit log names whoever changes something.">
-        {isOwner && (
-          <Button kind="primary" onPress={() => setInviting(true)}>
-            Invite somebody
-          </Button>
-        )}
+        <Button needs="invite_person" kind="primary" onPress={() => setInviting(true)}>
+          Invite somebody
+        </Button>
       </PageHead>
       <Table caption="People" list={list} columns={columns} empty={<Empty title="Nobody yet" />} />
       <FormDialog

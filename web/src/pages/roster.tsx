@@ -45,6 +45,7 @@ function Creator({ id, onClose }: { id: string | undefined; onClose: () => void 
             ]}
           />
           <Form
+            needs="update_roster_creator"
             key={creator.updated_at ?? creator.id}
             action="Save"
             fields={[
@@ -73,6 +74,7 @@ function Creator({ id, onClose }: { id: string | undefined; onClose: () => void 
           />
           {creator.status !== 'removed' && (
             <Confirm
+              needs="remove_from_roster"
               label="Remove from the roster"
               title="Remove this creator?"
               action="Remove"
@@ -117,8 +119,10 @@ export function Roster() {
     <>
       <PageHead title="Roster" hint="The creators you work with.">
         <Download id="list_roster" query={query} name="roster.csv" />
-        <Button onPress={() => setImporting(true)}>Import CSV</Button>
-        <Button kind="primary" onPress={() => setAdding(true)}>
+        <Button needs="add_to_roster" onPress={() => setImporting(true)}>
+          Import CSV
+        </Button>
+        <Button needs="add_to_roster" kind="primary" onPress={() => setAdding(true)}>
           Add a creator
         </Button>
       </PageHead>

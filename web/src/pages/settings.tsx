@@ -19,6 +19,7 @@ function BrandForm() {
   if (!brand) return <Loading />;
   return (
     <Form
+      needs="update_brand"
       key={brand.updated_at ?? 'new'}
       action="Save"
       fields={[

@@ -59,10 +59,11 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
               </li>
             ))}
           </ul>
-          <Button isBusy={notify.isPending} onPress={() => void tell()}>
+          <Button needs="notify_shipment_creator" isBusy={notify.isPending} onPress={() => void tell()}>
             Mail the creator
           </Button>
           <Form
+            needs="update_shipment"
             key={parcel.updated_at ?? parcel.id}
             action="Save"
             fields={[
@@ -71,17 +72,17 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
                 label: 'State',
                 kind: 'select',
                 value: parcel.status,
-                options: STATES.map((state) => [state, words(state)]),
+                options: [...new Set([parcel.status, ...STATES])].map((state) => [state, words(state)]),
               },
               { name: 'carrier', label: 'Carrier', value: parcel.carrier },
               { name: 'tracking_number', label: 'Tracking number', value: parcel.tracking_number },
             ]}
             onSubmit={async (values) => {
-              const status = values.choice('status', STATES);
+              const status = choiceOf(values.text('status'), STATES);
               await update.mutateAsync({
                 params: { id: parcel.id },
                 body: {
-                  ...(status === parcel.status ? {} : { status }),
+                  ...(status === undefined || status === parcel.status ? {} : { status }),
                   carrier: values.orNull('carrier'),
                   tracking_number: values.orNull('tracking_number'),
                 },
@@ -124,7 +125,7 @@ export function Shipments() {
   return (
     <>
       <PageHead title="Shipments" hint="Products on their way to creators.">
-        <Button kind="primary" onPress={() => setMaking(true)}>
+        <Button needs="create_shipment" kind="primary" onPress={() => setMaking(true)}>
           Add a shipment
         </Button>
       </PageHead>

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { callApp } from '../call/call.ts';
 import { Form } from '../kit/form.tsx';
 import { Button } from '../kit/parts.tsx';
+import { goBack, wayBack } from '../signed-out.ts';
 
 type Options = Parameters<typeof startAuthentication>[0]['optionsJSON'];
 
@@ -48,7 +49,7 @@ export function SignIn() {
     setProblem(undefined);
     try {
       await how();
-      location.assign('/app');
+      goBack();
     } catch (error) {
       setProblem(error instanceof Error ? error.message : 'It did not work.');
       setBusy(false);
@@ -58,6 +59,9 @@ export function SignIn() {
     <main className="alone">
       <div className="card">
         <h1>Sign in to Rollcall</h1>
+        {wayBack() !== null && !token && (
+          <p className="note-box">Your session has ended. Sign in, and you are back where you were.</p>
+        )}
         {problem && (
           <p className="problem summary" role="alert">
             {problem}

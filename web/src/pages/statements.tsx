@@ -133,7 +133,7 @@ export function Statements() {
     <>
       <PageHead title="Statements" hint="What a creator earned and was paid in a period, with a page for the creator.">
         <Download id="list_statements" query={query} name="statements.csv" />
-        <Button kind="primary" onPress={() => setMaking(true)}>
+        <Button needs="create_statement" kind="primary" onPress={() => setMaking(true)}>
           Make a statement
         </Button>
       </PageHead>

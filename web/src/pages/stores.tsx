@@ -75,7 +75,13 @@ function StoreCard({ store, onSetUp, onDisconnect }: CardProps) {
           Set up
         </Button>
         {status !== 'disconnected' && (
-          <Confirm label="Disconnect" title={`Disconnect ${name}?`} action="Disconnect" onConfirm={onDisconnect}>
+          <Confirm
+            needs="disconnect_affiliate_store"
+            label="Disconnect"
+            title={`Disconnect ${name}?`}
+            action="Disconnect"
+            onConfirm={onDisconnect}
+          >
             <p>Its orders are no longer taken. Commissions that were earned stay.</p>
           </Confirm>
         )}
@@ -92,7 +98,7 @@ export function Stores() {
   return (
     <>
       <PageHead title="Stores" hint="Where your orders come from, and whether they arrive.">
-        <Button kind="primary" onPress={() => setConnecting(true)}>
+        <Button needs="connect_affiliate_store" kind="primary" onPress={() => setConnecting(true)}>
           Connect a store
         </Button>
       </PageHead>

@@ -56,7 +56,11 @@ function Sent({ delivery }: { delivery: Delivery }) {
         <span className="row">
           <Button onPress={() => setOpen(!isOpen)}>{isOpen ? 'Less' : 'More'}</Button>
           {state !== 'pending' && (
-            <Button isBusy={resend.isPending} onPress={() => resend.mutate({ params: { id }, body: {} })}>
+            <Button
+              needs="resend_webhook_delivery"
+              isBusy={resend.isPending}
+              onPress={() => resend.mutate({ params: { id }, body: {} })}
+            >
               Send again
             </Button>
           )}

@@ -30,15 +30,20 @@ export function Webhooks() {
     );
   const actionsOf = ({ id, url, active }: Webhook) => (
     <div className="row">
-      <Button onPress={() => void sendTest(id)} label={`Send a test to ${url}`}>
+      <Button needs="test_webhook" onPress={() => void sendTest(id)} label={`Send a test to ${url}`}>
         Test
       </Button>
       {!active && (
-        <Button onPress={() => update.mutate({ params: { id }, body: { active: true } })} label={`Switch ${url} on`}>
+        <Button
+          needs="update_webhook"
+          onPress={() => update.mutate({ params: { id }, body: { active: true } })}
+          label={`Switch ${url} on`}
+        >
           Switch on
         </Button>
       )}
       <Confirm
+        needs="rotate_webhook_secret"
         label="New secret"
         title="Make a new secret?"
         action="Make it"
@@ -51,6 +56,7 @@ export function Webhooks() {
         <p>For a day deliveries are signed with both, the old one and the new one.</p>
       </Confirm>
       <Confirm
+        needs="delete_webhook"
         label="Remove"
         title={`Remove ${url}?`}
         action="Remove"
@@ -81,7 +87,7 @@ export function Webhooks() {
   return (
     <>
       <PageHead title="Webhooks" hint="Where we tell your own systems what happened, and whether they took it.">
-        <Button kind="primary" onPress={() => setMaking(true)}>
+        <Button needs="create_webhook" kind="primary" onPress={() => setMaking(true)}>
           Add a webhook
         </Button>
       </PageHead>
