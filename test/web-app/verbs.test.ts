@@ -1,5 +1,5 @@
 import type { Browser, Locator } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp, unique } from '../harness/app.ts';
 import { BEHIND_PROXY } from '../harness/applying.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
@@ -34,7 +34,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
   const gone = () => open.page.getByRole('dialog').waitFor({ state: 'hidden' });
   const press = (name: string | RegExp) => open.page.getByRole('main').getByRole('button', { name }).first().click();
   const inDialog = (name: string) => dialog().getByRole('button', { name, exact: true }).click();
-  const clean = () => expect(open.complaints.splice(0)).toEqual([]);
+  afterEach(() => expect(open.complaints.splice(0)).toEqual([]));
 
   async function fill(fields: Record<string, string>): Promise<void> {
     for (const [label, value] of Object.entries(fields)) await dialog().getByLabel(label).first().fill(value);
@@ -52,7 +52,6 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await open.page.getByRole('cell', { name: 'Accepted' }).waitFor();
     await open.go('/roster');
     await open.page.getByRole('button', { name: 'Dee Dee' }).waitFor();
-    clean();
   });
 
   it('campaigns: makes one for a fixed sum, changes its state and deadline, and leads to its applications', async () => {
@@ -75,7 +74,6 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await open.page.getByText('2 entries').waitFor();
     await open.page.getByRole('button', { name: 'Show all' }).click();
     await open.page.getByText('Of Open to all alone').waitFor({ state: 'hidden' });
-    clean();
   });
 
   it('roster: adds a creator, keeps tags and a note, removes, and says who is there already', async () => {
@@ -100,7 +98,6 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await inDialog('Remove');
     await gone();
     await open.page.getByRole('row', { name: new RegExp(`${email}.*Removed`) }).waitFor();
-    clean();
   });
 
   it('briefs, contracts and deliverables: writes, sends, voids, asks and cancels', async () => {
@@ -137,7 +134,6 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await inDialog('Cancel the deliverable');
     await gone();
     await open.page.getByRole('row', { name: /Photo set.*Cancelled/ }).waitFor();
-    clean();
   });
 
   it('shipments and content: sends a parcel, notes its number, mails; follows a post and stops', async () => {
@@ -161,7 +157,6 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await inDialog('Stop');
     await gone();
     await open.page.getByRole('button', { name: /Cxyz789/ }).waitFor({ state: 'hidden' });
-    clean();
   });
 
   it('conversations and disputes: writes to a creator, is refused an address, answers a dispute', async () => {
@@ -181,7 +176,6 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await inDialog('Answer');
     await gone();
     await open.page.getByRole('cell', { name: 'Answered' }).waitFor();
-    clean();
   });
 
   it('links: makes a code, switches it off and on again', async () => {
@@ -203,7 +197,6 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
       .last()
       .click();
     await row.getByText('Active', { exact: true }).waitFor();
-    clean();
   });
 
   it('webhooks: adds one whose secret is shown once, tests it, makes a new secret, removes it', async () => {
@@ -227,7 +220,6 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await inDialog('Remove');
     await gone();
     await row.waitFor({ state: 'hidden' });
-    clean();
   });
 
   it('keys: rotates one with a day to change it, and revokes one', async () => {
@@ -248,7 +240,6 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await inDialog('Revoke the key');
     await gone();
     await open.page.getByRole('row', { name: /warehouse.*Revoked/ }).waitFor();
-    clean();
   });
 
   it('agents: keeps what they may do, and applies what one planned', async () => {
@@ -264,7 +255,6 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await open.page.getByRole('cell', { name: 'Applied' }).waitFor();
     await open.go('/campaigns');
     await open.page.getByRole('row', { name: /Summer.*Paused/ }).waitFor();
-    clean();
   });
 
   it('people: invites one, changes the role, and removes; the log names who did it', async () => {
@@ -287,7 +277,6 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await row.waitFor({ state: 'hidden' });
     await open.go('/audit?operation=remove_person');
     await open.page.getByRole('cell', { name: 'Owner' }).waitFor();
-    clean();
   });
 
   it('settings: keeps what is changed, and says what is wrong beside its field', async () => {
@@ -301,6 +290,5 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await open.page.getByText('Saved.').waitFor();
     await open.page.reload();
     await expect.poll(() => open.page.getByLabel('Currency').inputValue()).toBe('EUR');
-    clean();
   });
 });
