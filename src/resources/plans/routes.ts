@@ -32,12 +32,12 @@ const listPlansOperation = operation({
   body: nothing,
   response: listOf(Plan),
   hints: { readOnly: true, idempotent: true, destructive: false },
-  handler: answersWhere(
+  ...answersWhere(
     plans,
     ({ clock }, { query }: ListCall<z.output<typeof PlanFilter>>) => ({ ...query, now: clock.now() }),
     Plan,
     (row, { clock }) => planOf(row, clock.now()),
-  ).handler,
+  ),
 });
 
 const getPlanOperation = operation({
