@@ -206,7 +206,7 @@ export function Review({ id, onClose }: { id: string | undefined; onClose: () =>
                 ['Due', day(one.due_date)],
               ]}
             />
-            {['pending', 'in_progress', 'submitted', 'revision_requested'].includes(one.status) && (
+            {['pending', 'in_progress', 'submitted', 'revision_requested', 'declined'].includes(one.status) && (
               <Cancel id={one.id} onClose={onClose} />
             )}
             <OfBriefs of={one} />
