@@ -68,14 +68,6 @@ async function relayRound(
   return round;
 }
 
-/** One pass of a consumer over every brand. Returns how many events wait still. */
-export async function relayAll(db: Db, consumer: Consumer, log: Said): Promise<number> {
-  const failures = openRepeatedFailures(log, systemClock);
-  let brandIds = (await listBehind(db, consumer.name)).map(({ brandId }) => brandId);
-  while (brandIds.length > 0) brandIds = (await relayRound(db, consumer, failures, brandIds)).unfinished;
-  return await lagOf(db, consumer.name);
-}
-
 export interface Relay {
   db: Db;
   consumer: Consumer;

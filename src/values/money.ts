@@ -34,8 +34,8 @@ export const Currency = z
 export const decimalsOf = (currency: string): number => DECIMALS.get(currency) ?? 2;
 
 /**
- * The most that one order or refund may be, in minor units: ten billion dollars, ten billion rupiah. Sums must stay below
- * 2^53, beyond which no reader takes them: 9,000 such orders of a brand do.
+ * The most that one order, refund, payout or commission may be, in minor units: ten billion dollars, ten billion rupiah.
+ * Sums must stay below 2^53, beyond which no reader takes them: 9,000 such orders of a brand do.
  */
 export const MAX_AMOUNT_MINOR = 1_000_000_000_000;
 
@@ -45,11 +45,15 @@ export function toMinor(amount: number, currency: string): number | undefined {
 }
 
 /** What is wrong with an amount in major units, in words; undefined when nothing is. */
-export function amountProblem(amount: number, currency: string): string | undefined {
-  if (toMinor(amount, currency) !== undefined) return undefined;
+export function amountProblem(
+  amount: number,
+  currency: string,
+  mostMinor: number = Number.MAX_SAFE_INTEGER,
+): string | undefined {
   const decimals = decimalsOf(currency);
-  const largest = Math.floor(Number.MAX_SAFE_INTEGER / 10 ** decimals);
+  const largest = Math.floor(mostMinor / 10 ** decimals);
   if (Math.abs(amount) > largest) return `must be at most ${largest}`;
+  if (toMinor(amount, currency) !== undefined) return undefined;
   return decimals === 0 ? `must be whole in ${currency}` : `must have at most ${decimals} decimals in ${currency}`;
 }
 

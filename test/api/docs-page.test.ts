@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { json } from 'node:stream/consumers';
 import type { Browser, Page, Response } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -31,6 +34,20 @@ describe('the bare address', () => {
       expect([headers, status, body.code]).toEqual([headers, 404, 'NOT_FOUND']);
     }
     expect((await root({ ...html, method: 'POST' })).status).toBe(404);
+  });
+});
+
+describe('the reference', () => {
+  test('is 400 for a Host that is none, as is said in the answer, and no error of ours', async () => {
+    const { hostname, port } = new URL(app.url);
+    for (const path of ['/docs', '/docs/', '/docs/legacy/', '/docs/js/scalar.js']) {
+      for (const host of ['evil"><script>', 'a b', '[::1', 'x:99999']) {
+        const request = get({ host: hostname, port, path, headers: { host } });
+        const [response] = z.tuple([z.custom<IncomingMessage>()]).parse(await once(request, 'response'));
+        expect([path, host, response.statusCode]).toEqual([path, host, 400]);
+        expect(await json(response)).toMatchObject({ code: 'BAD_REQUEST', error: 'The Host header names no host.' });
+      }
+    }
   });
 });
 

@@ -1,17 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { operations } from '../../src/api/operations.ts';
-import { call, made, makeBrand, send, startApp, type TestApp, unique } from '../harness/app.ts';
+import { call, keysInTurn, made, makeBrand, send, startApp, type TestApp, unique } from '../harness/app.ts';
 import { apply, BEHIND_PROXY, makeCampaign } from '../harness/applying.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 import { file, upload } from '../harness/uploading.ts';
 
 const alias = unique('lists');
 let app: TestApp;
-let keys: string[];
+let nextKey: () => string;
 let campaign: string;
 let webhook: string;
-let turn = 0;
 
 const ROWS = 5;
 
@@ -22,8 +21,8 @@ beforeAll(async () => {
   app = await startApp({ alias, env: BEHIND_PROXY });
   await putDirectory(app.context.elastic, alias, [creator(1), creator(2)]);
   const brand = await makeBrand(app.context);
-  keys = await Promise.all(Array.from({ length: 40 }, () => brand.key('brand')));
-  const [key = ''] = keys;
+  nextKey = await keysInTurn(brand, 40);
+  const key = nextKey();
   const hook = { url: 'https://receiver.invalid/', events: ['payout.created'] };
   webhook = (await made(`${app.url}/v1/webhooks`, key, hook)).id;
   for (let i = 0; i < ROWS; i += 1) campaign = await makeCampaign(app, key, { name: `=c${i}` });
@@ -44,9 +43,8 @@ beforeAll(async () => {
 afterAll(() => app?.close());
 
 const read = (path: string, accept = 'application/json') => {
-  turn += 1;
   const own = path.replace('webhooks/{id}', `webhooks/${webhook}`).replace('{id}', campaign);
-  return call(`${app.url}${own}`, keys[turn % keys.length], { headers: { accept } });
+  return call(`${app.url}${own}`, nextKey(), { headers: { accept } });
 };
 
 const isList = ({ response }: (typeof operations)[number]) =>
@@ -156,7 +154,7 @@ describe('CSV', () => {
   });
 
   it("of a campaign that is not the brand's is 404, as JSON", async () => {
-    const { status, headers, body } = await call(`${app.url}/v1/campaigns/cmp_missing/applications`, keys[0], {
+    const { status, headers, body } = await call(`${app.url}/v1/campaigns/cmp_missing/applications`, nextKey(), {
       headers: { accept: 'text/csv' },
     });
     expect([status, body.code]).toEqual([404, 'NOT_FOUND']);

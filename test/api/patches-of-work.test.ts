@@ -3,22 +3,16 @@ import { AssetPatch } from '../../src/resources/assets/schema.ts';
 import { BriefPatch } from '../../src/resources/briefs/schema.ts';
 import { ShipmentPatch } from '../../src/resources/shipments/schema.ts';
 import { WebhookPatch } from '../../src/resources/webhooks/schema.ts';
-import { call, made, makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
+import { call, keysInTurn, made, makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
 import { BEHIND_PROXY, makeCampaign } from '../harness/applying.ts';
 import { describePatches, type Field, type Patched, refused, text } from '../harness/patching.ts';
 
 let app: TestApp;
-let keys: string[];
-let turn = 0;
-const key = () => {
-  turn += 1;
-  return keys[turn % keys.length] ?? '';
-};
+let key: () => string;
 
 beforeAll(async () => {
   app = await startApp({ env: BEHIND_PROXY });
-  const brand = await makeBrand(app.context);
-  keys = await Promise.all(Array.from({ length: 15 }, () => brand.key('brand')));
+  key = await keysInTurn(await makeBrand(app.context), 15);
   await made(`${app.url}/v1/roster`, key(), { creator_email: OTHER });
   campaign = await makeCampaign(app, key());
   folder = (await made(`${app.url}/v1/assets/folders`, key(), { name: 'Launch' })).id;
@@ -145,7 +139,7 @@ describePatches(
     get app() {
       return app;
     },
-    key,
+    key: () => key(),
   },
   RECORDS,
 );

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { metrosOf } from '../../src/directory/stored-place.ts';
-import { call, makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
+import { call, keysInTurn, makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 
 const alias = unique('spellings');
 let app: TestApp;
-let keys: string[];
-let turn = 0;
+let nextKey: () => string;
 
 const PLACES: readonly [city: string | null, state: string | null, country: string | null][] = [
   ['Cagliari', 'CA', 'Italy'],
@@ -30,13 +29,12 @@ beforeAll(async () => {
   );
   await putDirectory(app.context.elastic, alias, creators);
   const brand = await makeBrand(app.context);
-  keys = await Promise.all([brand.key('brand'), brand.key('brand'), brand.key('brand')]);
+  nextKey = await keysInTurn(brand, 3);
 });
 afterAll(() => app?.close());
 
 async function search(query: Record<string, string>) {
-  turn += 1;
-  return await call(`${app.url}/v1/creators/search?${new URLSearchParams(query)}`, keys[turn % keys.length]);
+  return await call(`${app.url}/v1/creators/search?${new URLSearchParams(query)}`, nextKey());
 }
 
 const ALL = PLACES.map((_, i) => i + 1);
@@ -98,10 +96,7 @@ describe('text of which folding leaves nothing', () => {
   });
 
   it.each(['\u0301', '@', '@\u0301'])('begins no username, and is 422: %j', async (text) => {
-    const { status, body } = await call(
-      `${app.url}/v1/creators/autocomplete?q=${encodeURIComponent(text)}`,
-      keys[turn % keys.length],
-    );
+    const { status, body } = await call(`${app.url}/v1/creators/autocomplete?q=${encodeURIComponent(text)}`, nextKey());
     expect([status, body.details[0].field]).toEqual([422, 'q']);
   });
 

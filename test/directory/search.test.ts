@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DirectoryCreatorDetail } from '../../src/directory/schema.ts';
 import { CreatorSearchAnswer } from '../../src/directory/search-schema.ts';
-import { call, makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
+import { call, keysInTurn, makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 
 const alias = unique('search');
 let app: TestApp;
-let keys: string[];
-let turn = 0;
+let nextKey: () => string;
 
 const CREATORS: DirectoryCreatorDetail[] = [
   creator(1, {
@@ -100,15 +99,14 @@ beforeAll(async () => {
   app = await startApp({ alias });
   await putDirectory(app.context.elastic, alias, CREATORS);
   const brand = await makeBrand(app.context);
-  keys = await Promise.all(Array.from({ length: 10 }, () => brand.key('brand')));
+  nextKey = await keysInTurn(brand, 10);
 });
 afterAll(() => app?.close());
 
 async function search(query: Record<string, string | number>) {
-  turn += 1;
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) parameters.set(name, String(value));
-  return await call(`${app.url}/v1/creators/search?${parameters}`, keys[turn % keys.length]);
+  return await call(`${app.url}/v1/creators/search?${parameters}`, nextKey());
 }
 
 async function pks(query: Record<string, string | number>): Promise<number[]> {
@@ -191,7 +189,7 @@ describe('filters', () => {
   });
 
   it('one creator has the detail fields', async () => {
-    const { body } = await call(`${app.url}/v1/creators/4`, keys[0]);
+    const { body } = await call(`${app.url}/v1/creators/4`, nextKey());
     expect(body).toEqual({ data: CREATORS[3] });
   });
 });
@@ -237,7 +235,7 @@ describe('preview and dictionaries', () => {
   it.each(['metros', 'states', 'countries', 'categories', 'niches'])(
     'the dictionary of %s is a list with counts',
     async (name) => {
-      const { status, body } = await call(`${app.url}/v1/creators/dictionary/${name}?limit=5`, keys[1]);
+      const { status, body } = await call(`${app.url}/v1/creators/dictionary/${name}?limit=5`, nextKey());
       expect(status).toBe(200);
       expect(body.data.length).toBeGreaterThan(0);
       expect(body.data.every((row: { count: unknown }) => typeof row.count === 'number')).toBe(true);
@@ -245,7 +243,7 @@ describe('preview and dictionaries', () => {
   );
 
   it('a dictionary value finds as many creators as it says', async () => {
-    const { body } = await call(`${app.url}/v1/creators/dictionary/metros?limit=100`, keys[2]);
+    const { body } = await call(`${app.url}/v1/creators/dictionary/metros?limit=100`, nextKey());
     for (const { id, name, aliases, count } of body.data.filter((metro: { count: number }) => metro.count > 0)) {
       for (const word of [name, ...aliases])
         expect((await search({ city: word })).body.pagination.total, `${id} ${word}`).toBe(count);
@@ -253,7 +251,7 @@ describe('preview and dictionaries', () => {
   });
 
   it('autocomplete finds usernames by their beginning, most followed first', async () => {
-    const { body } = await call(`${app.url}/v1/creators/autocomplete?q=@Z`, keys[3]);
+    const { body } = await call(`${app.url}/v1/creators/autocomplete?q=@Z`, nextKey());
     expect(body.data.map(({ username }: { username: string }) => username)).toEqual(['zoe_lifts', 'zurich']);
   });
 
@@ -262,7 +260,7 @@ describe('preview and dictionaries', () => {
     async (beginning) => {
       const { body } = await call(
         `${app.url}/v1/creators/autocomplete?limit=1&q=${encodeURIComponent(beginning)}`,
-        keys[3],
+        nextKey(),
       );
       expect(body.data[0]?.pk).toBe(1);
       const found = await search({ q: beginning });
@@ -273,7 +271,7 @@ describe('preview and dictionaries', () => {
   it.each(['arjun.campbell32689', 'rjun', 'arjun*', 'campbell32'])(
     'what begins no username finds none: %s',
     async (text) => {
-      const { body } = await call(`${app.url}/v1/creators/autocomplete?q=${encodeURIComponent(text)}`, keys[3]);
+      const { body } = await call(`${app.url}/v1/creators/autocomplete?q=${encodeURIComponent(text)}`, nextKey());
       expect(body.data).toEqual([]);
     },
   );

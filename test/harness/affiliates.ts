@@ -1,4 +1,4 @@
-import { type Answer, call, made, makeBrand, send, type TestApp, type TestBrand, unique } from './app.ts';
+import { type Answer, call, keysInTurn, made, makeBrand, send, type TestApp, type TestBrand, unique } from './app.ts';
 
 /** A brand that assigns codes and links, by turns under many keys so that no rate ends a test. */
 export interface Desk {
@@ -17,16 +17,9 @@ export const codeValue = () => unique('C').toUpperCase();
 export const problemsOf = ({ body }: Pick<Answer, 'body'>): string[] =>
   body.details.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`);
 
-const KEYS = 10;
-
 export async function openDesk(app: TestApp): Promise<Desk> {
   const brand = await makeBrand(app.context);
-  const keys = await Promise.all(Array.from({ length: KEYS }, () => brand.key('brand')));
-  let turn = 0;
-  const nextKey = () => {
-    turn += 1;
-    return keys[turn % KEYS] ?? '';
-  };
+  const nextKey = await keysInTurn(brand, 10);
   const onRoster = async (email = `${unique('ana')}@example.com`) => {
     await made(`${app.url}/v1/roster`, nextKey(), { creator_email: email });
     return email;

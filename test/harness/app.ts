@@ -98,6 +98,16 @@ export async function makeBrand(
   };
 }
 
+/** Keys of the brand by turns, so that no rate ends a test. */
+export async function keysInTurn(brand: TestBrand, count: number, kind: KeyKind = 'brand'): Promise<() => string> {
+  const keys = await Promise.all(Array.from({ length: count }, () => brand.key(kind)));
+  let turn = 0;
+  return () => {
+    turn += 1;
+    return keys[turn % count] ?? '';
+  };
+}
+
 /** The ledger's balance of the brand's current period, once every charge on its way is in it. */
 export async function ledgerOf({ postgres, redis, clock }: Context, brand: TestBrand): Promise<Balance> {
   const id = brand.subscriptionIds.data;

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../../src/config.ts';
-import { type Consumer, relayAll } from '../../src/outbox/relay.ts';
+import { type Consumer, openRelay } from '../../src/outbox/relay.ts';
 import { configuredUrls, openContext } from '../../src/process/open-context.ts';
+import { openDue } from '../../src/values/due.ts';
 
 /** The worker's relay as a process that a test may kill; it hands each event to the server of its first argument. */
 const [, , witness = ''] = process.argv;
@@ -16,8 +17,9 @@ const consumer: Consumer = {
     }
   },
 };
+const pass = openRelay({ db: context.postgres.db, consumer, log: context.log, due: openDue(context.clock) });
 process.stderr.write('relay started\n');
 for (;;) {
-  await relayAll(context.postgres.db, consumer, context.log);
+  await pass();
   await sleep(20);
 }

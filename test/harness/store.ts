@@ -6,6 +6,7 @@ import type { Context } from '../../src/api/context.ts';
 import { inWork } from '../../src/api/work.ts';
 import type { Provider } from '../../src/engines/postgres/attribution-tables.ts';
 import { askWhoItIs, connectStore } from '../../src/resources/integrations/actions.ts';
+import { PROVIDERS } from '../../src/resources/integrations/schema.ts';
 import { unique } from './app.ts';
 
 /** What a store has under a code. */
@@ -234,3 +235,27 @@ export function* inEveryOrder<T>(items: readonly T[]): Generator<T[]> {
     for (const rest of inEveryOrder(items.toSpliced(i, 1))) yield [item, ...rest];
   }
 }
+
+/** A store of each provider. */
+export async function startStores() {
+  const stores = new Map<string, TestStore>();
+  for (const provider of PROVIDERS) stores.set(provider, await startStore(provider, { currency: 'EUR' }));
+  return {
+    get: (provider: string): TestStore => {
+      const store = stores.get(provider);
+      if (!store) throw new Error(`No store ${provider}.`);
+      return store;
+    },
+    close: async () => {
+      for (const store of stores.values()) await store.close();
+    },
+  };
+}
+
+/** How a provider's client is told of a store. */
+export const requested = (store: TestStore) => ({
+  baseUrl: store.url,
+  token: store.token,
+  currency: store.currency,
+  allow: ['127.0.0.1'],
+});

@@ -1,10 +1,11 @@
 import { inWork } from '../../src/api/work.ts';
 import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import type { EventName, EventPayload } from '../../src/outbox/events.ts';
-import { relayAll } from '../../src/outbox/relay.ts';
+import { openRelay } from '../../src/outbox/relay.ts';
 import { webhookConsumer } from '../../src/resources/webhooks/fan-out.ts';
 import { type DeliveryLoop, startDelivering } from '../../src/resources/webhooks/sending/loop.ts';
 import type { Clock } from '../../src/values/clock.ts';
+import { openDue } from '../../src/values/due.ts';
 import { call, made, startApp, type TestApp, type TestBrand } from './app.ts';
 import { makeDatabase } from './database.ts';
 
@@ -27,11 +28,13 @@ export interface Worker {
 /** The part of the worker that webhooks need: relay and delivery. */
 export function startWebhookWorker({ context }: TestApp): Worker {
   const loop = startDelivering(context);
-  const consumer = webhookConsumer(context.clock, context.olderItem);
+  const { postgres, log, clock } = context;
+  const consumer = webhookConsumer(clock, context.olderItem);
+  const pass = openRelay({ db: postgres.db, consumer, log, due: openDue(clock) });
   let isStopping = false;
   const relaying = (async () => {
     while (!isStopping) {
-      await relayAll(context.postgres.db, consumer, context.log);
+      await pass();
       loop.wake();
       await new Promise((resolve) => setTimeout(resolve, 100));
     }

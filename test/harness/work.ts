@@ -1,5 +1,6 @@
-import { relayAll } from '../../src/outbox/relay.ts';
+import { openRelay } from '../../src/outbox/relay.ts';
 import { consumersOf } from '../../src/process/consumers.ts';
+import { openDue } from '../../src/values/due.ts';
 import { type Desk, openDesk } from './affiliates.ts';
 import type { Answer, TestApp } from './app.ts';
 import { someAddress } from './applying.ts';
@@ -69,9 +70,10 @@ export async function openWorkDesk(app: TestApp): Promise<WorkDesk> {
       return seen(await fetch(urlOf(link), { method: 'POST', headers, body, redirect: 'manual' }));
     },
     relay: async () => {
+      const { postgres, log, clock } = app.context;
       for (const consumer of consumersOf(app.context)) {
         if (consumer.name === 'briefs' || consumer.name === 'content')
-          await relayAll(app.context.postgres.db, consumer, app.context.log);
+          await openRelay({ db: postgres.db, consumer, log, due: openDue(clock) })();
       }
     },
     events: async () => (await desk.get('/v1/events?limit=100')).body.data,

@@ -1,18 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { StoredPostings } from '../../src/ledger/entry.ts';
-import type { OrderFacts } from '../../src/resources/integrations/schema.ts';
-import { makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
-import {
-  type Assignment,
-  balancesOf,
-  daysAgo,
-  makeAssignment,
-  makeSale,
-  orderFacts,
-  report,
-  reportRefunds,
-} from '../harness/sales.ts';
+import { send, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
+import { commissionsOf, later, makeSeller, order, orderedAt } from '../harness/ordering.ts';
+import { balancesOf, makeSale, report, reportRefunds } from '../harness/sales.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -20,24 +11,9 @@ beforeAll(async () => {
 });
 afterAll(() => app?.close());
 
-async function start(terms: Parameters<typeof makeAssignment>[2] = {}) {
-  const brand = await makeBrand(app.context);
-  return { brand, assignment: await makeAssignment(app.context, brand, terms), key: await brand.key('brand') };
-}
-
-const orderedAt = daysAgo(60);
-const later = (minutes: number) => new Date(orderedAt.getTime() + minutes * 60_000);
-
-const order = ({ code }: Assignment, more: Partial<OrderFacts> = {}): OrderFacts =>
-  orderFacts(orderedAt, { codes: [code], ...more });
-
-async function commissionsOf(key: string) {
-  return (await send(`${app.url}/v1/affiliates/commissions?sort=oldest`, key, 'GET')).body.data;
-}
-
 describe('after a commission is paid', () => {
   async function paidSale() {
-    const { brand, key } = await start();
+    const { brand, key } = await makeSeller(app);
     const sale = await makeSale(app.context, brand, { occurredAt: orderedAt });
     await send(`${app.url}/v1/commissions`, key, 'POST', { status: 'approved', event_id: sale.id });
     const requested = { creator_email: sale.email, amount: 10, method: 'manual' };
@@ -58,7 +34,7 @@ describe('after a commission is paid', () => {
     const { brand, key, sale } = await paidSale();
     const refunds = [{ refundId: 'r', amountMinor: 2_500, at: later(90) }];
     for (let i = 0; i < 3; i += 1) await reportRefunds(app.context, sale.source, sale.orderId, refunds);
-    expect(await commissionsOf(key)).toMatchObject([{ status: 'paid', commission: 10 }]);
+    expect(await commissionsOf(app, key)).toMatchObject([{ status: 'paid', commission: 10 }]);
     expect(await adjustments(brand)).toEqual([{ cause: 'r', amountMinor: 250, at: later(90) }]);
     expect(await balancesOf(app.context, brand)).toMatchObject({ commission_paid: -1_000, refund_adjustment: 250 });
   });
@@ -97,7 +73,7 @@ describe('the ledger', () => {
   }
 
   it('ends the same whether deliveries come one by one or all at once, in any order', { timeout: 60_000 }, async () => {
-    const { brand, assignment } = await start();
+    const { brand, assignment } = await makeSeller(app);
     const minute = fc.integer({ min: 1, max: 5 });
     const snapshot = fc.record({ baseMinor: fc.nat(20_000), paid: fc.boolean(), cancelled: fc.nat(9), at: minute });
     const refund = fc.record({ id: fc.nat(2), amountMinor: fc.nat(15_000), at: minute });

@@ -1,20 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mintClick } from '../../src/links-host/token.ts';
-import type { OrderFacts } from '../../src/resources/integrations/schema.ts';
 import { insertLinks, insertStates, updateLink } from '../../src/resources/links/queries.ts';
 import { newId } from '../../src/values/ids.ts';
-import { makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
+import { startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 import { listEvents } from '../harness/applying.ts';
-import {
-  type Assignment,
-  asTest,
-  balancesOf,
-  daysAgo,
-  makeAssignment,
-  orderFacts,
-  report,
-  reportRefunds,
-} from '../harness/sales.ts';
+import { commissionsOf, later, makeSeller, order, orderedAt } from '../harness/ordering.ts';
+import { type Assignment, asTest, balancesOf, report, reportRefunds } from '../harness/sales.ts';
 import { connectTestStore, deliver, signedDelivery, startStore, WEBHOOK_SECRET } from '../harness/store.ts';
 
 let app: TestApp;
@@ -22,21 +13,6 @@ beforeAll(async () => {
   app = await startApp();
 });
 afterAll(() => app?.close());
-
-async function start(terms: Parameters<typeof makeAssignment>[2] = {}) {
-  const brand = await makeBrand(app.context);
-  return { brand, assignment: await makeAssignment(app.context, brand, terms), key: await brand.key('brand') };
-}
-
-const orderedAt = daysAgo(60);
-const later = (minutes: number) => new Date(orderedAt.getTime() + minutes * 60_000);
-
-const order = ({ code }: Assignment, more: Partial<OrderFacts> = {}): OrderFacts =>
-  orderFacts(orderedAt, { codes: [code], ...more });
-
-async function commissionsOf(key: string) {
-  return (await send(`${app.url}/v1/affiliates/commissions?sort=oldest`, key, 'GET')).body.data;
-}
 
 const attributionOf = async (brand: TestBrand, orderId: string) =>
   await app.context.postgres.db
@@ -63,7 +39,7 @@ const clickAt = (linkId: string, at: Date) =>
 
 describe('an order that a store sends', () => {
   it('pays the code’s creator: one commission with the terms as they are, told once, its customer masked', async () => {
-    const { brand, assignment, key } = await start({ rate: 12.5, holdDays: 14, email: 'ann@mail.example' });
+    const { brand, assignment, key } = await makeSeller(app, { rate: 12.5, holdDays: 14, email: 'ann@mail.example' });
     const store = await startStore('generic');
     const integration = await connectTestStore(app.context, brand.id, store);
     const data = {
@@ -73,7 +49,7 @@ describe('an order that a store sends', () => {
     const delivery = signedDelivery('generic', WEBHOOK_SECRET, 'order.paid', data);
     expect(await deliver(app.url, 'generic', integration, delivery)).toMatchObject({ status: 200 });
     await store.close();
-    const [commission, ...others] = await commissionsOf(key);
+    const [commission, ...others] = await commissionsOf(app, key);
     expect(others).toEqual([]);
     expect(commission).toMatchObject({
       ...{ link_id: assignment.linkId, creator_email: 'ann@mail.example', campaign_id: null, type: 'sale' },
@@ -99,10 +75,10 @@ describe('an order that a store sends', () => {
   });
 
   it('is one sale when it is delivered 20 times at once', async () => {
-    const { brand, assignment, key } = await start();
+    const { brand, assignment, key } = await makeSeller(app);
     const facts = order(assignment, { refunds: [{ refundId: 'r', amountMinor: 2_500, at: later(9) }] });
     await Promise.all(Array.from({ length: 20 }, () => report(app.context, assignment, facts)));
-    expect(await commissionsOf(key)).toMatchObject([{ commission: 7.5, amount: 100 }]);
+    expect(await commissionsOf(app, key)).toMatchObject([{ commission: 7.5, amount: 100 }]);
     expect(await balancesOf(app.context, brand)).toEqual({
       ...{ customers: 7_500, sales: -10_000, sales_refunds: 2_500 },
       ...{ commission_expense: 750, commission_pending: -750 },
@@ -111,7 +87,7 @@ describe('an order that a store sends', () => {
   });
 
   it('counts a refund that came before it, also one that comes at the same moment', async () => {
-    const { brand, assignment, key } = await start();
+    const { brand, assignment, key } = await makeSeller(app);
     const first = order(assignment);
     await reportRefunds(app.context, assignment.source, first.orderId, [
       { refundId: 'r', amountMinor: 4_000, at: later(5) },
@@ -126,13 +102,13 @@ describe('an order that a store sends', () => {
         ]),
       ]),
     );
-    const found: { commission: number }[] = await commissionsOf(key);
+    const found: { commission: number }[] = await commissionsOf(app, key);
     expect(found.map(({ commission }) => commission)).toEqual(Array.from({ length: 9 }, () => 6));
     expect(await balancesOf(app.context, brand)).toMatchObject({ sales_refunds: 36_000, commission_pending: -5_400 });
   });
 
   it('changes nothing when an older snapshot arrives late; of two of one moment the smaller counts', async () => {
-    const { brand, assignment, key } = await start();
+    const { brand, assignment, key } = await makeSeller(app);
     const orderId = unique('order');
     const snapshot = (baseMinor: number, minutes: number) =>
       report(app.context, assignment, order(assignment, { orderId, baseMinor, updatedAt: later(minutes) }));
@@ -140,15 +116,15 @@ describe('an order that a store sends', () => {
     await snapshot(20_000, 1);
     await snapshot(8_000, 2);
     await snapshot(9_000, 2);
-    expect(await commissionsOf(key)).toMatchObject([{ amount: 80, commission: 8 }]);
+    expect(await commissionsOf(app, key)).toMatchObject([{ amount: 80, commission: 8 }]);
     expect(await balancesOf(app.context, brand)).toMatchObject({ sales: -8_000, commission_pending: -800 });
   });
 
   it('has no entry in the ledger until it is paid; the hold runs from the payment', async () => {
-    const { brand, assignment, key } = await start({ holdDays: 2 });
+    const { brand, assignment, key } = await makeSeller(app, { holdDays: 2 });
     const unpaid = order(assignment, { paidAt: null });
     await report(app.context, assignment, unpaid);
-    expect(await commissionsOf(key)).toMatchObject([{ status: 'pending', commission: 10 }]);
+    expect(await commissionsOf(app, key)).toMatchObject([{ status: 'pending', commission: 10 }]);
     expect(await balancesOf(app.context, brand)).toEqual({});
     await report(app.context, assignment, { ...unpaid, paidAt: later(60), updatedAt: later(60) });
     expect(await balancesOf(app.context, brand)).toMatchObject({ sales: -10_000, commission_pending: -1_000 });
@@ -158,13 +134,13 @@ describe('an order that a store sends', () => {
   });
 
   it('is rejected when it is cancelled or refunded in full; the sale is never erased', async () => {
-    const { brand, assignment, key } = await start();
+    const { brand, assignment, key } = await makeSeller(app);
     const cancelled = { cancelledAt: later(30), updatedAt: later(30) };
     await report(app.context, assignment, order(assignment, { paidAt: null, ...cancelled }));
     const paid = order(assignment);
     await report(app.context, assignment, paid);
     await report(app.context, assignment, { ...paid, ...cancelled });
-    expect(await commissionsOf(key)).toMatchObject([
+    expect(await commissionsOf(app, key)).toMatchObject([
       { status: 'rejected', status_note: 'order_cancelled', amount: 100 },
       { status: 'rejected', status_note: 'order_refunded', amount: 100, commission: 0 },
     ]);
@@ -172,14 +148,14 @@ describe('an order that a store sends', () => {
   });
 
   it('keeps its terms when the assignment changes; a later order has the new ones', async () => {
-    const { brand, assignment, key } = await start({ rate: 10 });
+    const { brand, assignment, key } = await makeSeller(app, { rate: 10 });
     const first = order(assignment);
     await report(app.context, assignment, first);
     const change = { commissionRatePpm: 300_000 };
     await asTest(app.context, brand, ({ db }) => updateLink(db, { brandId: brand.id, id: assignment.linkId }, change));
     await report(app.context, assignment, { ...first, baseMinor: 5_000, updatedAt: later(1) });
     await report(app.context, assignment, order(assignment));
-    expect(await commissionsOf(key)).toMatchObject([{ commission: 5 }, { commission: 30 }]);
+    expect(await commissionsOf(app, key)).toMatchObject([{ commission: 5 }, { commission: 30 }]);
   });
 
   it.each([
@@ -187,15 +163,15 @@ describe('an order that a store sends', () => {
     ['USD', 1_005, 10.05, 1],
     ['KWD', 1_005, 1.005, 0.1],
   ])('is paid in its own currency: %s', async (currency, baseMinor, amount, commission) => {
-    const { brand, assignment, key } = await start();
+    const { brand, assignment, key } = await makeSeller(app);
     await report(app.context, assignment, order(assignment, { currency, baseMinor }));
-    expect(await commissionsOf(key)).toMatchObject([{ currency, amount, commission }]);
+    expect(await commissionsOf(app, key)).toMatchObject([{ currency, amount, commission }]);
     const prefix = currency === 'USD' ? '' : `${currency} `;
     expect(await balancesOf(app.context, brand)).toMatchObject({ [`${prefix}commission_pending`]: -100 });
   });
 
   it('names what no database holds, and is taken all the same', async () => {
-    const { brand, assignment } = await start();
+    const { brand, assignment } = await makeSeller(app);
     const facts = order(assignment, { codes: ['\0', 'half \ud83d', 'x'.repeat(5_000)], clickIds: ['\0'] });
     await report(app.context, assignment, { ...facts, customerEmail: '\0\ud83d@\0' });
     expect((await attributionOf(brand, facts.orderId)).attribution).toMatchObject({ reason: 'no_candidate_qualified' });
@@ -204,17 +180,17 @@ describe('an order that a store sends', () => {
 
 describe('who an order pays', () => {
   it('the last click within its window, by the id the redirect gave it', async () => {
-    const { brand, assignment, key } = await start();
+    const { brand, assignment, key } = await makeSeller(app);
     const [older, last] = [await makeLink(brand, assignment), await makeLink(brand, assignment)];
     const clickIds = [clickAt(last, later(-10)), clickAt(older, later(-20)), clickAt(last, later(10))];
     await report(app.context, assignment, order(assignment, { codes: [], clickIds }));
-    expect(await commissionsOf(key)).toMatchObject([
+    expect(await commissionsOf(app, key)).toMatchObject([
       { link_id: last, commission: 20, discount_code: null, click_id: clickIds[0]?.slice(0, 24) },
     ]);
   });
 
   it('nobody, when a code was off as the order was placed, though it is on again; and keeps the reason', async () => {
-    const { brand, assignment, key } = await start();
+    const { brand, assignment, key } = await makeSeller(app);
     const { linkId } = assignment;
     const state = (minutes: number, active: boolean) => ({ brandId: brand.id, linkId, at: later(minutes), active });
     await asTest(app.context, brand, ({ db }) => insertStates(db, [state(-10, false)]));
@@ -226,30 +202,30 @@ describe('who an order pays', () => {
       candidates: [{ code: assignment.code, outcome: 'lost', reason: 'code_inactive' }],
     });
     await report(app.context, assignment, order(assignment, { occurredAt: later(20) }));
-    expect(await commissionsOf(key)).toHaveLength(1);
+    expect(await commissionsOf(app, key)).toHaveLength(1);
     expect(await balancesOf(app.context, brand)).toMatchObject({ sales: -10_000 });
   });
 
   it('nobody by another brand’s code or click', async () => {
-    const other = await start();
+    const other = await makeSeller(app);
     const foreignLink = await makeLink(other.brand, other.assignment);
-    const { brand, assignment } = await start();
+    const { brand, assignment } = await makeSeller(app);
     const facts = order(other.assignment, { clickIds: [clickAt(foreignLink, later(-1)), 'clk_forged'] });
     await report(app.context, assignment, facts);
     expect((await attributionOf(brand, facts.orderId)).attribution).toMatchObject({
       candidates: [{ reason: 'unknown_code' }, { reason: 'foreign_brand' }, { reason: 'invalid_signature' }],
     });
-    expect(await commissionsOf(other.key)).toEqual([]);
+    expect(await commissionsOf(app, other.key)).toEqual([]);
   });
 
   it('with a flag when the customer is the creator, also when named later, and when orders come in a burst', async () => {
-    const { assignment, key } = await start({ email: 'ann@mail.example' });
+    const { assignment, key } = await makeSeller(app, { email: 'ann@mail.example' });
     await report(app.context, assignment, order(assignment, { customerEmail: 'Ann+me@Mail.example' }));
     const nameless = order(assignment, { customerEmail: null });
     await report(app.context, assignment, nameless);
     await report(app.context, assignment, { ...nameless, customerEmail: 'ann@mail.example' });
     for (let i = 0; i < 4; i += 1) await report(app.context, assignment, order(assignment, { occurredAt: later(i) }));
-    const found: { fraud_flags: object[] }[] = await commissionsOf(key);
+    const found: { fraud_flags: object[] }[] = await commissionsOf(app, key);
     const flags = found.map(({ fraud_flags }) => fraud_flags);
     expect(flags[0]).toMatchObject([{ code: 'self_referral', severity: 'high' }]);
     expect(flags[1]).toMatchObject([{ code: 'self_referral', severity: 'high' }]);

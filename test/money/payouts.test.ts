@@ -80,7 +80,7 @@ describe('a payout', () => {
     await recorded(owner, { amount: 5 });
   });
 
-  it('filters by creator, method and time, pages, and streams as CSV', async () => {
+  it('filters by creator, method, state and time, pages, and streams as CSV', async () => {
     const owner = await makePayer(app);
     const bob = await makeAssignment(app.context, owner.brand);
     const ids: string[] = [];
@@ -100,6 +100,9 @@ describe('a payout', () => {
     expect(await list(`to=${daysAgo(1).toISOString()}`)).toEqual([]);
     expect(await list('from=2099-01-01')).toEqual([]);
     expect(codeOf(await get(owner, '/v1/payouts?from=2027-02-01&to=2027-01-01'))).toEqual([422, 'VALIDATION_ERROR']);
+    // A wallet is paid once it is recorded.
+    expect(await list('settled=true')).toEqual([ids[4]]);
+    expect(await list('settled=false')).toEqual(ids.slice(0, 4));
     expect(codeOf(await get(owner, '/v1/payouts?method=cheque'))).toEqual([422, 'VALIDATION_ERROR']);
     const headers = { accept: 'text/csv' };
     const { body } = await call(`${app.url}/v1/payouts`, owner.key, { headers });

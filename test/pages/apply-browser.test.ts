@@ -1,8 +1,8 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { call, makeBrand, send, startApp, type TestApp } from '../harness/app.ts';
-import { BEHIND_PROXY, makeCampaign, someAddress } from '../harness/applying.ts';
-import { hasBrowser, openBrowser } from '../harness/browser.ts';
+import { BEHIND_PROXY, makeCampaign } from '../harness/applying.ts';
+import { hasBrowser, openBrowser, openPhone } from '../harness/browser.ts';
 
 const LONG_WORD = 'Sommerkampagnenauftaktveranstaltungsteilnehmerinnenverzeichnis';
 
@@ -24,17 +24,7 @@ describe.skipIf(!hasBrowser('The apply page in a browser'))('the apply page in a
     await page?.close();
     complaints.length = 0;
     campaign = await makeCampaign(app, key, { name: `Launch ${LONG_WORD}`, description: LONG_WORD });
-    page = await browser.newPage({
-      viewport: { width: 360, height: 740 },
-      extraHTTPHeaders: { 'x-forwarded-for': someAddress() },
-    });
-    page.on('console', (message) => {
-      // A form that is refused is answered with a 4xx, which Chromium reports as a failed load.
-      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
-        complaints.push(message.text());
-      }
-    });
-    page.on('pageerror', (error) => void complaints.push(error.message));
+    page = await openPhone(browser, complaints);
   });
   afterAll(async () => {
     await browser?.close();

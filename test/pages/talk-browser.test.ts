@@ -1,9 +1,9 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../harness/app.ts';
-import { BEHIND_PROXY, someAddress } from '../harness/applying.ts';
+import { BEHIND_PROXY } from '../harness/applying.ts';
 import { violationsOf } from '../harness/axe.ts';
-import { hasBrowser, openBrowser } from '../harness/browser.ts';
+import { hasBrowser, openBrowser, openPhone } from '../harness/browser.ts';
 import { openTalkDesk } from '../harness/talking.ts';
 import { BROWSER } from '../harness/work.ts';
 
@@ -18,16 +18,7 @@ describe.skipIf(!hasBrowser('The page of a conversation in a browser'))('in a re
   beforeAll(async () => {
     app = await startApp({ env: BEHIND_PROXY });
     browser = await openBrowser();
-    page = await browser.newPage({
-      viewport: { width: 360, height: 740 },
-      userAgent: BROWSER,
-      extraHTTPHeaders: { 'x-forwarded-for': someAddress() },
-    });
-    page.on('console', (message) => {
-      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
-        complaints.push(message.text());
-      }
-    });
+    page = await openPhone(browser, complaints, { userAgent: BROWSER });
   });
   afterAll(async () => {
     await browser?.close();

@@ -1,9 +1,9 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../harness/app.ts';
-import { BEHIND_PROXY, someAddress } from '../harness/applying.ts';
+import { BEHIND_PROXY } from '../harness/applying.ts';
 import { violationsOf } from '../harness/axe.ts';
-import { hasBrowser, openBrowser } from '../harness/browser.ts';
+import { hasBrowser, openBrowser, openPhone } from '../harness/browser.ts';
 import { pathOf } from '../harness/mail.ts';
 import { BROWSER, openWorkDesk, type WorkDesk } from '../harness/work.ts';
 
@@ -24,19 +24,8 @@ describe.skipIf(!hasBrowser('The pages of creators in a browser'))('in a real Ch
   beforeEach(async () => {
     complaints.length = 0;
     desk = await openWorkDesk(app);
-    page = await browser.newPage({
-      viewport: { width: 360, height: 740 },
-      // Its own says that nobody sits before it: a visit of no person, which begins nothing.
-      userAgent: BROWSER,
-      extraHTTPHeaders: { 'x-forwarded-for': someAddress() },
-    });
-    page.on('console', (message) => {
-      // A form that is refused is answered with a 4xx, which Chromium reports as a failed load.
-      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
-        complaints.push(message.text());
-      }
-    });
-    page.on('pageerror', (error) => void complaints.push(error.message));
+    // Its own says that nobody sits before it: a visit of no person, which begins nothing.
+    page = await openPhone(browser, complaints, { userAgent: BROWSER });
     return () => page.close();
   });
   afterAll(async () => {

@@ -4,27 +4,15 @@ import { PROVIDERS } from '../../src/resources/integrations/schema.ts';
 import { clickIdOfUrl } from '../../src/stores/providers/click.ts';
 import { clientOf } from '../../src/stores/providers/clients.ts';
 import { divideHalfEven, readDecimal, toMinorUnits } from '../../src/stores/providers/money.ts';
-import { signedDelivery, startStore, type TestStore } from '../harness/store.ts';
+import { requested, signedDelivery, startStore, startStores } from '../harness/store.ts';
 
-const stores = new Map<string, TestStore>();
+let stores: Awaited<ReturnType<typeof startStores>>;
 beforeAll(async () => {
-  for (const provider of PROVIDERS) stores.set(provider, await startStore(provider, { currency: 'EUR' }));
+  stores = await startStores();
 });
-afterAll(async () => {
-  for (const store of stores.values()) await store.close();
-});
+afterAll(() => stores?.close());
 
-function get(provider: string): TestStore {
-  const store = stores.get(provider);
-  if (!store) throw new Error(`No store ${provider}.`);
-  return store;
-}
-const requested = (store: TestStore) => ({
-  baseUrl: store.url,
-  token: store.token,
-  currency: store.currency,
-  allow: ['127.0.0.1'],
-});
+const get = (provider: string) => stores.get(provider);
 
 const topicOf = (provider: (typeof PROVIDERS)[number], topic: string, data: object) => {
   const { headers, body } = signedDelivery(provider, 's', topic, data);

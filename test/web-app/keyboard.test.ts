@@ -5,7 +5,7 @@ import { BEHIND_PROXY } from '../harness/applying.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 import { startStore, type TestStore } from '../harness/store.ts';
-import { builtClient, type OpenPage, openWebApp, PAGES } from '../harness/web-app.ts';
+import { axe, builtClient, expectToFit, type OpenPage, openWebApp, PAGES, shoot } from '../harness/web-app.ts';
 import { openWorkDesk } from '../harness/work.ts';
 import { fillBrand, fillWork } from '../harness/worked-brand.ts';
 
@@ -99,27 +99,49 @@ describe.skipIf(!hasBrowser('The keyboard in the web app'))('with the keyboard a
     );
   }
 
-  it.each(PAGES)('each dialog of %s keeps the focus, and Escape gives it back to what opened it', async (path) => {
-    const { page, go } = desktop;
-    await go(path);
-    // The first of each name, for rows of a list have the same.
-    const names: string[] = await page
-      .locator('main button:not([disabled]):visible')
-      .evaluateAll((all) => [...new Set(all.slice(0, 40).map((one) => one.textContent ?? ''))]);
-    for (const name of names.filter((one) => !/^(Test|Try again|Copy|Show the creators)$/.test(one)).slice(0, 12)) {
-      const button = page.locator('main button:not([disabled]):visible').filter({ hasText: name }).first();
-      if ((await button.count()) === 0 || !(await opens(page, button))) continue;
-      const dialog = page.getByRole('dialog');
-      await until(`the dialog of ${name} to take the focus`, () => isInside(page), 2_000);
-      for (let i = 0; i < 4; i += 1) {
-        await page.keyboard.press(i < 3 ? 'Tab' : 'Shift+Tab');
-        // At its end a guard takes the focus, and hands it back to the dialog's beginning.
-        await until(`the focus in the dialog of ${name}`, () => isInside(page), 2_000);
-      }
-      await page.keyboard.press('Escape');
-      await dialog.waitFor({ state: 'hidden' });
-      const isBack = await button.evaluate((one) => one === one.ownerDocument.activeElement);
-      expect(isBack, `the focus after the dialog of ${name}`).toBe(true);
+  const WIDE = { width: 1280, height: 900 };
+  const PHONE = { width: 390, height: 844 };
+
+  /** A dialog as it is on a desktop and a phone, light and dark. */
+  async function lookAt(page: Page, name: string): Promise<void> {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await shoot(page, `dialog-desktop-${colorScheme}${name}`);
+      expect(await axe(page), `${name}, ${colorScheme}`).toEqual([]);
     }
-  });
+    await page.setViewportSize(PHONE);
+    await expectToFit(page);
+    await shoot(page, `dialog-phone-dark${name}`);
+    await page.emulateMedia({ colorScheme: 'light' });
+    await shoot(page, `dialog-phone-light${name}`);
+    await page.setViewportSize(WIDE);
+  }
+
+  it.each(PAGES)(
+    'each dialog of %s has no fault that axe finds, fits a phone, keeps the focus, and Escape gives it back',
+    async (path) => {
+      const { page, go } = desktop;
+      await go(path);
+      // The first of each name, for rows of a list have the same.
+      const names: string[] = await page
+        .locator('main button:not([disabled]):visible')
+        .evaluateAll((all) => [...new Set(all.slice(0, 40).map((one) => one.textContent ?? ''))]);
+      for (const name of names.filter((one) => !/^(Test|Try again|Copy|Show the creators)$/.test(one)).slice(0, 12)) {
+        const button = page.locator('main button:not([disabled]):visible').filter({ hasText: name }).first();
+        if ((await button.count()) === 0 || !(await opens(page, button))) continue;
+        const dialog = page.getByRole('dialog');
+        await until(`the dialog of ${name} to take the focus`, () => isInside(page), 2_000);
+        for (let i = 0; i < 4; i += 1) {
+          await page.keyboard.press(i < 3 ? 'Tab' : 'Shift+Tab');
+          // At its end a guard takes the focus, and hands it back to the dialog's beginning.
+          await until(`the focus in the dialog of ${name}`, () => isInside(page), 2_000);
+        }
+        await lookAt(page, `${path}-${name}`.replaceAll(/\W+/g, '-'));
+        await page.keyboard.press('Escape');
+        await dialog.waitFor({ state: 'hidden' });
+        const isBack = await button.evaluate((one) => one === one.ownerDocument.activeElement);
+        expect(isBack, `the focus after the dialog of ${name}`).toBe(true);
+      }
+    },
+  );
 });

@@ -38,7 +38,7 @@ function Side({ onChoose }: { onChoose?: () => void }) {
   }, [path]);
   const session = data?.data;
   return (
-    <aside className="side" aria-label="Rollcall">
+    <aside className="rail" aria-label="Rollcall">
       <p className="brand-name">
         <img src={icon} alt="" />
         <span>{session?.brand.name ?? 'Rollcall'}</span>

@@ -4,6 +4,7 @@ import { gzip } from 'node:zlib';
 import scalar from '@scalar/fastify-api-reference';
 import type { FastifyInstance } from 'fastify';
 import type { Variant } from '../../outbox/events.ts';
+import { ApiError } from '../../values/errors.ts';
 import { preferred } from '../http/accepted.ts';
 import type { Operation } from '../operation.ts';
 import { openapiDocument } from './document.ts';
@@ -37,6 +38,10 @@ interface DocsPage {
 /** A page where every operation of a document can be tried with a key. */
 async function docsPage(app: FastifyInstance, { prefix, title, document }: DocsPage): Promise<void> {
   let program: Promise<Buffer> | undefined;
+  // The package makes an address of the Host, and fails where that is no host's name.
+  app.addHook('onRequest', async ({ protocol, host }) => {
+    if (!URL.canParse(`${protocol}://${host}`)) throw new ApiError('BAD_REQUEST', 'The Host header names no host.');
+  });
   app.addHook('onSend', async (request, reply, payload) => {
     if (typeof payload !== 'string') return payload;
     if (!request.url.includes('/js/')) {

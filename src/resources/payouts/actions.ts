@@ -2,7 +2,7 @@ import { given } from '../../api/patch.ts';
 import type { Work } from '../../api/work.ts';
 import { ApiError, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
-import { amountProblem, toMinor } from '../../values/money.ts';
+import { amountProblem, MAX_AMOUNT_MINOR, toMinor } from '../../values/money.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
 import { lockApproved, lockCommissions } from '../commissions/queries.ts';
 import { assertFits, assertPayable, oldestFirst, planPayment } from './allocation.ts';
@@ -30,15 +30,15 @@ export async function createPayout(work: Work, input: PayoutCreate): Promise<Pay
   const { creator_email, amount, method, wallet_email = null } = input;
   const creatorId = await findPayee(db, brandId, creator_email);
   const currency = input.currency ?? (await getBrandCurrency(db, brandId));
-  const amountMinor = toMinor(amount, currency);
+  const problem = amountProblem(amount, currency, MAX_AMOUNT_MINOR);
+  const amountMinor = problem === undefined ? toMinor(amount, currency) : undefined;
   const problems = [];
   if (creatorId === undefined) {
     const message = `${creator_email} is not on the roster.`;
     problems.push({ field: 'creator_email', code: 'not_on_roster', message });
   }
   if (amountMinor === undefined) {
-    const message = `${amountProblem(amount, currency)}; got ${amount}.`;
-    problems.push({ field: 'amount', code: 'invalid', message });
+    problems.push({ field: 'amount', code: 'invalid', message: `${problem}; got ${amount}.` });
   }
   if (creatorId === undefined || amountMinor === undefined) throw validationError(problems);
   const isWallet = method === 'wallet';

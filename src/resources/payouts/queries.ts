@@ -20,6 +20,7 @@ export interface Payee {
 export interface PayoutWhere extends ListWindow {
   creator_email?: string | undefined;
   method?: PayoutMethod | undefined;
+  settled?: boolean | undefined;
   from?: Date | undefined;
   to?: Date | undefined;
 }
@@ -37,11 +38,12 @@ export const payouts = listing({
   noun: 'payout',
   table: 'payouts',
   time: 'createdAt',
-  matching: (db, brandId, { creator_email, method, from, to }: PayoutWhere) => {
+  matching: (db, brandId, { creator_email, method, settled, from, to }: PayoutWhere) => {
     let query = db
       .selectFrom('payouts')
       .where((eb) => eb.and(given({ method })))
       .where(isOfCreator('payouts.creatorId', brandId, creator_email));
+    if (settled !== undefined) query = query.where(sql<boolean>`(status = 'paid' or method = 'wallet')`, '=', settled);
     if (from !== undefined) query = query.where('createdAt', '>=', from);
     if (to !== undefined) query = query.where('createdAt', '<=', to);
     return query;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ListQuery, listOf, throughInput, timestamp, timestampInput } from '../../api/page.ts';
+import { booleanParameter, ListQuery, listOf, throughInput, timestamp, timestampInput } from '../../api/page.ts';
 import { besideOthers, type Unchecked } from '../../api/problems.ts';
 import { Currency, fromMinor } from '../../values/money.ts';
 import { toWire } from '../../values/wire.ts';
@@ -85,6 +85,7 @@ export const PayoutFilter = z
   .object({
     creator_email: z.email().max(254).optional().describe('In any case.'),
     method: method.optional(),
+    settled: booleanParameter().optional().describe('Whether it is paid; a wallet is once it is recorded.'),
     from: timestampInput.optional().describe('Made at or after this time.'),
     to: throughInput.optional().describe('Made at or before this time; a date alone includes that day.'),
     ...ListQuery,

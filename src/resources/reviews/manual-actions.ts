@@ -1,7 +1,7 @@
 import type { Work } from '../../api/work.ts';
 import { type Problem, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
-import { amountProblem, toMinor } from '../../values/money.ts';
+import { amountProblem, MAX_AMOUNT_MINOR, toMinor } from '../../values/money.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
 import { announceOne } from '../commissions/announce-actions.ts';
 import { insertCommission } from '../commissions/order-queries.ts';
@@ -22,15 +22,15 @@ export interface ManualCommission {
 async function factsOf({ db, brandId }: Work, { creator_email, amount }: ManualCommission) {
   const creatorId = await findPayee(db, brandId, creator_email);
   const currency = await getBrandCurrency(db, brandId);
-  const commissionMinor = amount > 0 ? toMinor(amount, currency) : undefined;
+  const problem = amount > 0 ? amountProblem(amount, currency, MAX_AMOUNT_MINOR) : 'must be more than 0';
+  const commissionMinor = problem === undefined ? toMinor(amount, currency) : undefined;
   const problems: Problem[] = [];
   if (creatorId === undefined) {
     const message = `${creator_email} is not on the roster.`;
     problems.push({ field: 'creator_email', code: 'not_on_roster', message });
   }
   if (commissionMinor === undefined) {
-    const message = amount > 0 ? amountProblem(amount, currency) : 'must be more than 0';
-    problems.push({ field: 'amount', code: 'invalid', message: `${message}; got ${amount}.` });
+    problems.push({ field: 'amount', code: 'invalid', message: `${problem}; got ${amount}.` });
   }
   if (creatorId === undefined || commissionMinor === undefined) throw validationError(problems);
   return { creatorId, currency, commissionMinor };

@@ -57,8 +57,8 @@ const getWebhook = operation({
   }),
 });
 
-const createWebhook = change({
-  id: 'create_webhook',
+/** What both interfaces say of it. */
+const subscribing = {
   method: 'POST',
   path: '/v1/webhooks',
   tag,
@@ -67,12 +67,17 @@ const createWebhook = change({
   callers: ['brand'],
   params: nothing,
   query: nothing,
-  body: WebhookCreate,
-  response: z.object({ data: WebhookCreated }),
   sealsAnswer: true,
   status: 201,
   errors: ['WEBHOOK_LIMIT_REACHED'],
   hints: { readOnly: false, idempotent: false, destructive: false },
+} as const;
+
+const createWebhook = change({
+  ...subscribing,
+  id: 'create_webhook',
+  body: WebhookCreate,
+  response: z.object({ data: WebhookCreated }),
   lookUp: async ({ config, secrets }, { body }) => {
     knownEvents('current', body.events);
     await assertPublic(body.url, config.outboundAllow);
@@ -89,21 +94,10 @@ const createWebhook = change({
  * another change than `create_webhook`, so an Idempotency-Key of one is none of the other.
  */
 export const createOlderWebhook = change({
+  ...subscribing,
   id: 'create_older_webhook',
-  method: 'POST',
-  path: '/v1/webhooks',
-  tag,
-  summary: 'Subscribe to events',
-  description: 'The secret is in this answer in full, and never again. A brand has at most ten webhooks.',
-  callers: ['brand'],
-  params: nothing,
-  query: nothing,
   body: OlderWebhookCreate,
   response: z.object({ data: OlderWebhook }),
-  sealsAnswer: true,
-  status: 201,
-  errors: ['WEBHOOK_LIMIT_REACHED'],
-  hints: { readOnly: false, idempotent: false, destructive: false },
   lookUp: async ({ config, secrets }, { body }) => {
     knownEvents('legacy', body.events);
     await assertPublic(body.url, config.outboundAllow);

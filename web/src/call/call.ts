@@ -35,11 +35,18 @@ export class CallError extends Error {
   readonly status: number;
   readonly code: string;
   readonly problems: readonly Problem[];
-  constructor(status: number, { error, code, details }: { error?: string; code?: string; details?: Problem[] }) {
+  /** When it may be tried again, where too much was asked. */
+  readonly retryAfterMs: number;
+  constructor(
+    status: number,
+    { error, code, details }: { error?: string; code?: string; details?: Problem[] },
+    retryAfter = 0,
+  ) {
     super(code === undefined ? NO_ANSWER : isSignedOut(code) ? SIGNED_OUT : (error ?? NO_ANSWER));
     this.status = status;
     this.code = code ?? 'NO_ANSWER';
     this.problems = details ?? [];
+    this.retryAfterMs = retryAfter * 1_000;
   }
 }
 
@@ -57,7 +64,8 @@ async function answerOf(url: string, init: RequestInit): Promise<Response> {
   const response = await fetch(url, init).catch(() => undefined);
   if (!response) throw new CallError(0, {});
   if (response.ok) return response;
-  throw new CallError(response.status, await response.json().catch(() => ({})));
+  const retryAfter = Number(response.headers.get('retry-after') ?? 0);
+  throw new CallError(response.status, await response.json().catch(() => ({})), retryAfter);
 }
 
 /** The path of an operation with its parameters: for links that the browser itself follows. */

@@ -9,6 +9,12 @@ import { Badge, Button, Empty, Facts, Failure, Loading, PageHead } from '../kit/
 import { type Column, Opener, Table } from '../kit/table.tsx';
 
 const STATES = ['pending', 'shortlisted', 'accepted', 'rejected'] as const;
+/** Whatever was decided may be decided otherwise. */
+const DECISIONS = [
+  { to: 'rejected', label: 'Reject', kind: 'danger' },
+  { to: 'shortlisted', label: 'Shortlist', kind: 'plain' },
+  { to: 'accepted', label: 'Accept', kind: 'primary' },
+] as const;
 type Application = Row<'list_applications'>;
 
 function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }) {
@@ -59,25 +65,17 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
           />
           {update.error && <Failure error={update.error} />}
           <div className="popup-foot">
-            <Button
-              needs="update_application"
-              kind="danger"
-              isBusy={update.isPending}
-              onPress={() => void decide('rejected')}
-            >
-              Reject
-            </Button>
-            <Button needs="update_application" isBusy={update.isPending} onPress={() => void decide('shortlisted')}>
-              Shortlist
-            </Button>
-            <Button
-              needs="update_application"
-              kind="primary"
-              isBusy={update.isPending}
-              onPress={() => void decide('accepted')}
-            >
-              Accept
-            </Button>
+            {DECISIONS.filter(({ to }) => to !== application.status).map(({ to, label, kind }) => (
+              <Button
+                key={to}
+                needs="update_application"
+                kind={kind}
+                isBusy={update.isPending}
+                onPress={() => void decide(to)}
+              >
+                {label}
+              </Button>
+            ))}
           </div>
         </>
       )}
@@ -85,8 +83,21 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
   );
 }
 
+/** Of which campaign alone the list is. */
+function OfCampaign({ id, onAll }: { id: string; onAll: () => void }) {
+  const { data } = useCall('get_campaign', { params: { id } });
+  return (
+    <p className="row">
+      <span>
+        Of <strong>{data?.data.title ?? 'one campaign'}</strong> alone
+      </span>
+      <Button onPress={onAll}>Show all</Button>
+    </p>
+  );
+}
+
 export function Applications() {
-  const { get } = useFilters();
+  const { get, set } = useFilters();
   const query = {
     status: choiceOf(get('status'), STATES),
     campaign_id: get('campaign_id'),
@@ -116,6 +127,7 @@ export function Applications() {
         <Download id="list_applications" query={query} name="applications.csv" />
       </PageHead>
       <Filters of={[stateFilter(STATES), CREATOR_FILTER]} />
+      {query.campaign_id && <OfCampaign id={query.campaign_id} onAll={() => set('campaign_id', '')} />}
       <Table
         caption="Applications"
         list={list}

@@ -17,7 +17,10 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
   const found = useCall('get_brief', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   const send = useChange('send_brief', ['list_briefs', 'get_brief']);
   const remove = useChange('delete_brief', ['list_briefs']);
+  const complete = useChange('update_brief', ['list_briefs', 'get_brief']);
   const say = useSay();
+  const completeIt = () =>
+    complete.mutateAsync({ params: { id: id ?? '' }, body: { status: 'completed' } }).then(onClose, () => undefined);
   const sendIt = () =>
     send.mutateAsync({ params: { id: id ?? '' }, body: { action: 'send' } }).then(
       () => say('The brief is on its way.'),
@@ -51,24 +54,32 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
             />
           )}
           {send.error && <Failure error={send.error} />}
+          {complete.error && <Failure error={complete.error} />}
           <div className="row">
             {brief.status !== 'completed' && (
               <Button needs="send_brief" kind="primary" isBusy={send.isPending} onPress={() => void sendIt()}>
                 {brief.status === 'draft' ? 'Send' : 'Send again'}
               </Button>
             )}
-            <Confirm
-              needs="delete_brief"
-              label="Delete"
-              title={`Delete ${brief.title}?`}
-              action="Delete"
-              onConfirm={async () => {
-                await remove.mutateAsync({ params: { id: brief.id } });
-                onClose();
-              }}
-            >
-              <p>Its page stops working.</p>
-            </Confirm>
+            {brief.status === 'draft' && (
+              <Confirm
+                needs="delete_brief"
+                label="Delete"
+                title={`Delete ${brief.title}?`}
+                action="Delete"
+                onConfirm={async () => {
+                  await remove.mutateAsync({ params: { id: brief.id } });
+                  onClose();
+                }}
+              >
+                <p>Its page stops working.</p>
+              </Confirm>
+            )}
+            {['sent', 'in_progress'].includes(brief.status) && (
+              <Button needs="update_brief" isBusy={complete.isPending} onPress={() => void completeIt()}>
+                It is done
+              </Button>
+            )}
           </div>
         </>
       )}

@@ -64,6 +64,7 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
                 value: campaign.status,
                 options: STATES.map((state) => [state, words(state)]),
               },
+              { name: 'deadline', label: 'Deadline', kind: 'date', value: campaign.deadline?.slice(0, 10) ?? null },
               { name: 'description', label: 'Description', kind: 'textarea', value: campaign.description },
             ]}
             onSubmit={async (values) => {
@@ -72,6 +73,9 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
                 body: {
                   name: values.text('name'),
                   status: values.choice('status', STATES),
+                  ...(values.orNull('deadline') === (campaign.deadline?.slice(0, 10) ?? null)
+                    ? {}
+                    : { deadline: values.orNull('deadline') }),
                   description: values.orNull('description'),
                 },
               });

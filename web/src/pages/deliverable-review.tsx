@@ -1,6 +1,6 @@
 import type { Answer } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
-import { Dialog } from '../kit/dialog.tsx';
+import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Form } from '../kit/form.tsx';
 import { day, money, time, words } from '../kit/format.ts';
 import { Badge, Button, Facts, Failure, IfMay, Loading } from '../kit/parts.tsx';
@@ -156,6 +156,26 @@ function Decide({ of: one, onClose }: { of: Deliverable; onClose: () => void }) 
   );
 }
 
+function Cancel({ id, onClose }: { id: string; onClose: () => void }) {
+  const update = useChange('update_deliverable', ['list_deliverables', 'get_deliverable']);
+  return (
+    <div className="row">
+      <Confirm
+        needs="update_deliverable"
+        label="Cancel it"
+        title="Cancel this deliverable?"
+        action="Cancel the deliverable"
+        onConfirm={async () => {
+          await update.mutateAsync({ params: { id }, body: { status: 'cancelled' } });
+          onClose();
+        }}
+      >
+        <p>The creator can send nothing more for it.</p>
+      </Confirm>
+    </div>
+  );
+}
+
 /** What was promised beside what came, the newest first. */
 export function Review({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const { data, error, refetch } = useCall(
@@ -186,6 +206,9 @@ export function Review({ id, onClose }: { id: string | undefined; onClose: () =>
                 ['Due', day(one.due_date)],
               ]}
             />
+            {['pending', 'in_progress', 'submitted', 'revision_requested', 'declined'].includes(one.status) && (
+              <Cancel id={one.id} onClose={onClose} />
+            )}
             <OfBriefs of={one} />
             {one.contract_id && <OfContract id={one.contract_id} />}
           </div>

@@ -1,9 +1,10 @@
 import { useState } from 'react';
 import type { Row } from '../call/call.ts';
-import { useRows } from '../call/use.ts';
+import { useChange, useRows } from '../call/use.ts';
 import { CREATOR_FILTER, choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
+import { FormDialog } from '../kit/form.tsx';
 import { day, words } from '../kit/format.ts';
-import { Badge, Empty, PageHead } from '../kit/parts.tsx';
+import { Badge, Button, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { Review } from './deliverable-review.tsx';
 
@@ -24,6 +25,8 @@ export function Deliverables() {
     status: choiceOf(get('status'), STATES),
     creator_email: get('creator_email'),
   });
+  const create = useChange('create_deliverable', ['list_deliverables']);
+  const [isAdding, setAdding] = useState(false);
   const [shown, setShown] = useState<string>();
   const columns: readonly Column<Deliverable>[] = [
     {
@@ -40,13 +43,41 @@ export function Deliverables() {
   ];
   return (
     <>
-      <PageHead title="Deliverables" hint="What creators owe you and what they sent." />
+      <PageHead title="Deliverables" hint="What creators owe you and what they sent.">
+        <Button needs="create_deliverable" kind="primary" onPress={() => setAdding(true)}>
+          Ask for a deliverable
+        </Button>
+      </PageHead>
       <Filters of={[stateFilter(STATES), CREATOR_FILTER]} />
       <Table
         caption="Deliverables"
         list={list}
         columns={columns}
         empty={<Empty title="No deliverables here">They come from contracts, or are made one by one.</Empty>}
+      />
+      <FormDialog
+        title="Ask for a deliverable"
+        hint="One that no contract promises. The creator is mailed a page to send it on."
+        isOpen={isAdding}
+        onClose={() => setAdding(false)}
+        action="Ask for it"
+        fields={[
+          { name: 'creator_email', label: 'Creator’s e-mail', kind: 'email', isRequired: true },
+          { name: 'type', label: 'What is made', isRequired: true, hint: 'Such as “reel”.' },
+          { name: 'instructions', label: 'Instructions', kind: 'textarea' },
+          { name: 'due_date', label: 'Due on', kind: 'date' },
+        ]}
+        onSubmit={async (values) => {
+          await create.mutateAsync({
+            body: {
+              creator_email: values.text('creator_email'),
+              type: values.text('type'),
+              instructions: values.orNull('instructions'),
+              due_date: values.orNull('due_date'),
+            },
+          });
+          setAdding(false);
+        }}
       />
       <Review id={shown} onClose={() => setShown(undefined)} />
     </>

@@ -107,6 +107,29 @@ function Profile({ creator, onClose }: { creator: Creator | undefined; onClose: 
   );
 }
 
+/** Of two hundred pages nobody presses their way to the last. */
+function PageChoice({ page, pages, onChoose }: { page: number; pages: number; onChoose: (page: number) => void }) {
+  const choose = (text: string) => {
+    const wanted = Math.min(Math.max(Math.round(Number(text)) || page, 1), pages);
+    if (wanted !== page) onChoose(wanted);
+  };
+  return (
+    <label className="row page-choice">
+      Page
+      <input
+        key={page}
+        type="number"
+        min={1}
+        max={pages}
+        defaultValue={page}
+        onBlur={({ target }) => choose(target.value)}
+        onKeyDown={({ key, currentTarget }) => key === 'Enter' && choose(currentTarget.value)}
+      />
+      of {number(pages)}
+    </label>
+  );
+}
+
 /** One page, fetched when it is asked for, for what it costs. */
 function Results({ query, pages }: { query: Record<string, string>; pages: number }) {
   const [page, setPage] = useState(0);
@@ -160,9 +183,7 @@ function Results({ query, pages }: { query: Record<string, string>; pages: numbe
         <Button isDisabled={page <= 1} isBusy={isFetching} onPress={() => setPage(page - 1)}>
           Previous page
         </Button>
-        <span>
-          Page {number(page)} of {number(pages)}
-        </span>
+        <PageChoice page={page} pages={pages} onChoose={setPage} />
         <Button isDisabled={page >= pages} isBusy={isFetching} onPress={() => setPage(page + 1)}>
           Next page
         </Button>

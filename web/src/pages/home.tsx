@@ -52,7 +52,7 @@ export function Home() {
   const commissions = useCall('list_commissions', { query: { status: 'pending', limit: 1 } }, REFETCH);
   const applications = useCall('list_applications', { query: { status: 'pending', limit: 1 } }, REFETCH);
   const deliverables = useCall('list_deliverables', { query: { status: 'submitted', limit: 1 } }, REFETCH);
-  const payouts = useCall('list_payouts', { query: { limit: 100 } }, REFETCH);
+  const payouts = useCall('list_payouts', { query: { settled: false, limit: 1 } }, REFETCH);
   const messages = useCall('list_conversations', { query: { unread: true, limit: 1 } }, REFETCH);
   const disputes = useCall('list_disputes', { query: { status: 'open', limit: 1 } }, REFETCH);
   const stores = useCall('list_affiliate_stores', { query: { limit: 100 } }, REFETCH);
@@ -60,7 +60,6 @@ export function Home() {
   const broken = stores.data?.data.filter(
     ({ status, webhook_health }) => status !== 'connected' || webhook_health.status === 'failing',
   );
-  const unpaid = payouts.data?.data.filter(({ status }) => status === 'completed').length;
   const summary = figures.data?.summary;
   return (
     <>
@@ -115,9 +114,13 @@ export function Home() {
               ),
             },
             {
-              count: unpaid,
+              count: payouts.data?.pagination.total,
               text: ['payout to settle', 'payouts to settle'],
-              link: (content) => <Link to="/payouts">{content}</Link>,
+              link: (content) => (
+                <Link to="/payouts" search={{ settled: 'false' }}>
+                  {content}
+                </Link>
+              ),
             },
             {
               count: broken?.length,

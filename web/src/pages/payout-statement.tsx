@@ -14,9 +14,15 @@ const NAMES: Readonly<Record<string, string>> = {
   fee: 'A fee',
 };
 
+type Payout = Answer<'get_payout_statement'>['data']['payout'];
+
+/** A wallet pays as soon as it is recorded. */
+export const isPaid = ({ status, method }: Pick<Payout, 'status' | 'method'>) =>
+  status === 'paid' || method === 'wallet';
+
 /** The API calls a payout completed once it is recorded; whoever pays wants to know what is left to do. */
-export function PayoutState({ of: status }: { of: 'completed' | 'paid' }) {
-  return <Badge state={status === 'paid' ? 'paid' : 'to_settle'} />;
+export function PayoutState({ of: payout }: { of: Pick<Payout, 'status' | 'method'> }) {
+  return <Badge state={isPaid(payout) ? 'paid' : 'to_settle'} />;
 }
 
 /** What a payout is made of: lines that add up to it. */
@@ -41,7 +47,7 @@ function Statement({ of: { payout, lines, page_url } }: { of: Answer<'get_payout
         of={[
           ['Creator', payout.creator_name ?? payout.creator_email],
           ['Amount', money(payout.amount, currency)],
-          ['State', <PayoutState key="state" of={payout.status} />],
+          ['State', <PayoutState key="state" of={payout} />],
           ['Method', words(payout.method)],
           ['Reference', payout.reference],
           ['Note', payout.note],

@@ -9,16 +9,19 @@ import { Button, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { BatchDialog } from './payout-batch.tsx';
 import { SettleDialog } from './payout-settle.tsx';
-import { PayoutDialog, PayoutState } from './payout-statement.tsx';
+import { isPaid, PayoutDialog, PayoutState } from './payout-statement.tsx';
 
+const SETTLED = ['true', 'false'] as const;
 const METHODS = ['manual', 'bank_transfer', 'wallet'] as const;
 type Payout = Row<'list_payouts'>;
 
 export function Payouts() {
   const { get } = useFilters();
+  const settled = choiceOf(get('settled'), SETTLED);
   const query = {
     creator_email: get('creator_email'),
     method: choiceOf(get('method'), METHODS),
+    settled: settled === undefined ? undefined : settled === 'true',
     from: get('from'),
     to: get('to'),
   };
@@ -39,12 +42,12 @@ export function Payouts() {
     },
     { head: 'Method', cell: ({ method }) => words(method), isWide: true },
     { head: 'Amount', cell: ({ amount, currency }) => money(amount, currency), isNumber: true },
-    { head: 'State', cell: ({ status }) => <PayoutState of={status} />, isWide: true },
+    { head: 'State', cell: (payout) => <PayoutState of={payout} />, isWide: true },
     { head: 'Recorded', cell: ({ created_at }) => day(created_at), isWide: true },
     {
       head: 'Actions',
       cell: (payout) =>
-        payout.status === 'completed' && (
+        !isPaid(payout) && (
           <Button needs="settle_payout" onPress={() => setSettling(payout)}>
             Settle
           </Button>
@@ -64,6 +67,13 @@ export function Payouts() {
       </PageHead>
       <Filters
         of={[
+          {
+            ...{ name: 'settled', label: 'State', kind: 'select' },
+            options: [
+              ['false', 'To settle'],
+              ['true', 'Paid'],
+            ],
+          },
           CREATOR_FILTER,
           {
             name: 'method',

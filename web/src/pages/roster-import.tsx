@@ -1,10 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { CallError, call } from '../call/call.ts';
 import { readCsv } from '../kit/csv.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { number } from '../kit/format.ts';
-import { Badge, Button } from '../kit/parts.tsx';
+import { Badge, Button, Failure, Loading } from '../kit/parts.tsx';
 import { listed, Table } from '../kit/table.tsx';
 
 type Plan = 'add' | 'already there' | 'twice in the file' | 'no e-mail address' | 'added' | 'refused';
@@ -57,11 +57,18 @@ const TONE: Readonly<Record<Plan, string>> = {
   ...{ 'already there': 'skipped', 'twice in the file': 'skipped', 'no e-mail address': 'failed' },
 };
 
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** A long file is added as fast as the API takes it. */
 async function addLine(line: Line): Promise<Line> {
   try {
     await call('add_to_roster', { body: { creator_email: line.email, note: line.note || null } });
     return { ...line, plan: 'added' };
   } catch (error) {
+    if (error instanceof CallError && error.status === 429) {
+      await pause(Math.max(error.retryAfterMs, 1_000));
+      return await addLine(line);
+    }
     if (error instanceof CallError && error.code === 'ALREADY_ON_ROSTER') return { ...line, plan: 'already there' };
     return { ...line, plan: 'refused', why: error instanceof Error ? error.message : 'It did not work.' };
   }
@@ -71,18 +78,31 @@ export function ImportDialog({ isOpen, onClose }: { isOpen: boolean; onClose: ()
   const cache = useQueryClient();
   const [lines, setLines] = useState<readonly Line[]>([]);
   const [isBusy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<Error>();
+  const isStopped = useRef(false);
   const count = (plan: Plan) => lines.filter((line) => line.plan === plan).length;
 
   async function read(file: File | undefined) {
-    if (file) setLines(await planOf(await file.text()));
+    if (!file) return;
+    setBusy(true);
+    setFailure(undefined);
+    try {
+      setLines(await planOf(await file.text()));
+    } catch (error) {
+      setFailure(error instanceof Error ? error : new Error('The file could not be read.'));
+    } finally {
+      setBusy(false);
+    }
   }
 
   async function run() {
     setBusy(true);
+    isStopped.current = false;
     const done = [...lines];
     for (const [i, line] of done.entries()) {
       if (line.plan !== 'add') continue;
       done[i] = await addLine(line);
+      if (isStopped.current) break;
       setLines([...done]);
     }
     setBusy(false);
@@ -90,6 +110,7 @@ export function ImportDialog({ isOpen, onClose }: { isOpen: boolean; onClose: ()
   }
 
   const close = () => {
+    isStopped.current = true;
     setLines([]);
     onClose();
   };
@@ -109,6 +130,8 @@ export function ImportDialog({ isOpen, onClose }: { isOpen: boolean; onClose: ()
           onChange={({ target }) => void read(target.files?.[0])}
         />
       </div>
+      {failure && <Failure error={failure} />}
+      {isBusy && lines.length === 0 && <Loading rows={3} />}
       {lines.length > 0 && (
         <>
           <p role="status">
@@ -143,7 +166,7 @@ export function ImportDialog({ isOpen, onClose }: { isOpen: boolean; onClose: ()
         </>
       )}
       <div className="popup-foot">
-        <Button onPress={close}>Close</Button>
+        <Button onPress={close}>{isBusy ? 'Stop' : 'Close'}</Button>
         <Button kind="primary" isBusy={isBusy} isDisabled={count('add') === 0} onPress={() => void run()}>
           Add {number(count('add'))} creators
         </Button>

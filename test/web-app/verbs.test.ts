@@ -1,0 +1,294 @@
+import type { Browser, Locator } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp, unique } from '../harness/app.ts';
+import { BEHIND_PROXY } from '../harness/applying.ts';
+import { hasBrowser, openBrowser } from '../harness/browser.ts';
+import { startStore, type TestStore } from '../harness/store.ts';
+import { builtClient, type OpenPage, openWebApp } from '../harness/web-app.ts';
+import { openWorkDesk, type WorkDesk } from '../harness/work.ts';
+import { fillBrand, fillWork } from '../harness/worked-brand.ts';
+
+describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each page of the web app', () => {
+  let app: TestApp;
+  let desk: WorkDesk;
+  let store: TestStore;
+  let browser: Browser;
+  let open: OpenPage;
+
+  beforeAll(async () => {
+    app = await startApp({ webApp: await builtClient(), env: BEHIND_PROXY });
+    desk = await openWorkDesk(app);
+    store = await startStore('shopify');
+    await fillWork(app, desk);
+    await fillBrand(app, desk, store);
+    browser = await openBrowser();
+    open = await openWebApp(browser, app, desk.brand.id, { viewport: { width: 1280, height: 900 } });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await app?.close();
+    await store?.close();
+  });
+
+  const dialog = (): Locator => open.page.getByRole('dialog').last();
+  const gone = () => open.page.getByRole('dialog').waitFor({ state: 'hidden' });
+  const press = (name: string | RegExp) => open.page.getByRole('main').getByRole('button', { name }).first().click();
+  const inDialog = (name: string) => dialog().getByRole('button', { name, exact: true }).click();
+  afterEach(() => expect(open.complaints.splice(0)).toEqual([]));
+
+  async function fill(fields: Record<string, string>): Promise<void> {
+    for (const [label, value] of Object.entries(fields)) await dialog().getByLabel(label).first().fill(value);
+  }
+
+  it('applications: shortlists one and accepts another, who is on the roster then', async () => {
+    await open.go('/applications');
+    await press('Cy Young');
+    await inDialog('Shortlist');
+    await gone();
+    await open.page.getByRole('cell', { name: 'Shortlisted' }).waitFor();
+    await press('Dee Dee');
+    await inDialog('Accept');
+    await gone();
+    await open.page.getByRole('cell', { name: 'Accepted' }).waitFor();
+    await open.go('/roster');
+    await open.page.getByRole('button', { name: 'Dee Dee' }).waitFor();
+  });
+
+  it('campaigns: makes one for a fixed sum, changes its state and deadline, and leads to its applications', async () => {
+    await open.go('/campaigns');
+    await press('Make a campaign');
+    await fill({ Name: 'Winter', Amount: '250', Currency: 'eur', Deadline: '2027-01-31' });
+    await dialog().getByLabel('Compensation').selectOption('fixed');
+    await inDialog('Make the campaign');
+    await gone();
+    await press('Winter');
+    await dialog().getByText('€250 fixed').waitFor();
+    await dialog().getByLabel('State').selectOption('paused');
+    await fill({ Deadline: '2027-02-28' });
+    await inDialog('Save');
+    await gone();
+    await open.page.getByRole('row', { name: /Winter.*Paused.*28 Feb 2027/ }).waitFor();
+    await press('Open to all');
+    await dialog().getByRole('link', { name: 'Applications' }).click();
+    await open.page.getByText('Of Open to all alone').waitFor();
+    await open.page.getByText('2 entries').waitFor();
+    await open.page.getByRole('button', { name: 'Show all' }).click();
+    await open.page.getByText('Of Open to all alone').waitFor({ state: 'hidden' });
+  });
+
+  it('roster: adds a creator, keeps tags and a note, removes, and says who is there already', async () => {
+    await open.go('/roster');
+    const email = `${unique('new')}@mail.example`;
+    await press('Add a creator');
+    await fill({ 'E-mail': email });
+    await inDialog('Add');
+    await gone();
+    await press('Add a creator');
+    await fill({ 'E-mail': email.toUpperCase() });
+    await inDialog('Add');
+    await dialog().getByRole('alert').waitFor();
+    await open.page.keyboard.press('Escape');
+    await press(email);
+    await fill({ Tags: 'runner, berlin', Note: 'Met at the fair' });
+    await inDialog('Save');
+    await gone();
+    await press(email);
+    expect(await dialog().getByLabel('Tags').inputValue()).toBe('runner, berlin');
+    await inDialog('Remove from the roster');
+    await inDialog('Remove');
+    await gone();
+    await open.page.getByRole('row', { name: new RegExp(`${email}.*Removed`) }).waitFor();
+  });
+
+  it('briefs, contracts and deliverables: writes, sends, voids, asks and cancels', async () => {
+    await open.go('/briefs');
+    await press('Write a brief');
+    await fill({ Title: 'Two stories', 'Creator’s e-mail': desk.creator, 'To say': 'One\nTwo' });
+    await inDialog('Keep it');
+    await gone();
+    await press('Two stories');
+    await inDialog('Send');
+    await open.page.getByText('The brief is on its way.').waitFor();
+    await inDialog('It is done');
+    await gone();
+    await open.page.getByRole('row', { name: /Two stories.*Completed/ }).waitFor();
+    await open.go('/contracts');
+    await press('Draft a contract');
+    await fill({ 'Creator’s e-mail': desk.creator, Title: 'Stories', Amount: '100', 'What is made': 'story' });
+    await inDialog('Draft it');
+    await gone();
+    await press('Stories');
+    await inDialog('Send for signature');
+    await dialog().getByText('The creator was mailed.').waitFor();
+    await inDialog('Void');
+    await open.page.getByRole('dialog', { name: 'Void this contract?' }).getByRole('button', { name: 'Void' }).click();
+    await dialog().getByText('Voided').waitFor();
+    await open.page.keyboard.press('Escape');
+    await open.go('/deliverables');
+    await press('Ask for a deliverable');
+    await fill({ 'Creator’s e-mail': desk.creator, 'What is made': 'photo set' });
+    await inDialog('Ask for it');
+    await gone();
+    await press('Photo set');
+    await inDialog('Cancel it');
+    await inDialog('Cancel the deliverable');
+    await gone();
+    await open.page.getByRole('row', { name: /Photo set.*Cancelled/ }).waitFor();
+  });
+
+  it('shipments and content: sends a parcel, notes its number, mails; follows a post and stops', async () => {
+    await open.go('/shipments');
+    await press('Add a shipment');
+    await fill({ 'Creator’s e-mail': desk.creator, 'What is in it': 'A hat' });
+    await inDialog('Add');
+    await gone();
+    await open.page.getByRole('row', { name: /A hat/ }).getByRole('button').click();
+    await fill({ Carrier: 'Post', 'Tracking number': 'AB1' });
+    await inDialog('Save');
+    await gone();
+    await open.page.getByRole('row', { name: /A hat.*AB1/ }).waitFor();
+    await open.go('/content');
+    await press('Follow a post');
+    await fill({ 'Address of the post': 'https://www.instagram.com/reel/Cxyz789', 'Creator’s e-mail': desk.creator });
+    await inDialog('Follow');
+    await gone();
+    await press(/Cxyz789/);
+    await inDialog('Stop following');
+    await inDialog('Stop');
+    await gone();
+    await open.page.getByRole('button', { name: /Cxyz789/ }).waitFor({ state: 'hidden' });
+  });
+
+  it('conversations and disputes: writes to a creator, is refused an address, answers a dispute', async () => {
+    await open.go('/conversations');
+    await press(desk.creator);
+    await fill({ 'Your message': 'Write to me@brand.example' });
+    await inDialog('Send');
+    await dialog().getByRole('alert').waitFor();
+    await fill({ 'Your message': 'How does it fit?' });
+    await inDialog('Send');
+    await dialog().locator('.bubble').getByText('How does it fit?').waitFor();
+    expect(await dialog().getByLabel('Your message').inputValue()).toBe('');
+    await open.page.keyboard.press('Escape');
+    await open.go('/disputes');
+    await press('Ann Lee');
+    await fill({ 'Your answer': 'It comes in May.' });
+    await inDialog('Answer');
+    await gone();
+    await open.page.getByRole('cell', { name: 'Answered' }).waitFor();
+  });
+
+  it('links: makes a code, switches it off and on again', async () => {
+    await open.go('/links');
+    await press('Make a link or code');
+    const code = unique('HAT').toUpperCase();
+    await dialog().getByLabel('Kind').selectOption('discount_code');
+    await fill({ 'Creator’s e-mail': desk.creator, 'Name or code': code, Commission: '12.5' });
+    await inDialog('Make it');
+    await gone();
+    const row = open.page.getByRole('row', { name: new RegExp(code) });
+    await row.getByText('12.5 %').waitFor();
+    await row.getByRole('button', { name: 'Switch off' }).last().click();
+    await inDialog('Switch off');
+    await gone();
+    await row.getByText('Off', { exact: true }).waitFor();
+    await row
+      .getByRole('button', { name: `Switch ${code} on` })
+      .last()
+      .click();
+    await row.getByText('Active', { exact: true }).waitFor();
+  });
+
+  it('webhooks: adds one whose secret is shown once, tests it, makes a new secret, removes it', async () => {
+    await open.go('/webhooks');
+    await press('Add a webhook');
+    await fill({ Address: 'https://hooks.invalid/second' });
+    await dialog().getByLabel('Message received').uncheck();
+    await inDialog('Add');
+    const shown = open.page.getByRole('dialog', { name: 'The signing secret' });
+    await shown.locator('code').waitFor();
+    await inDialog('I have kept it');
+    await gone();
+    await open.page.getByRole('button', { name: 'Send a test to https://hooks.invalid/second' }).last().click();
+    await open.page.getByText('A test event is on its way').waitFor();
+    const row = open.page.getByRole('row', { name: /hooks\.invalid/ });
+    await row.getByRole('button', { name: 'New secret' }).last().click();
+    await inDialog('Make it');
+    await shown.waitFor();
+    await inDialog('I have kept it');
+    await row.getByRole('button', { name: 'Remove' }).last().click();
+    await inDialog('Remove');
+    await gone();
+    await row.waitFor({ state: 'hidden' });
+  });
+
+  it('keys: rotates one with a day to change it, and revokes one', async () => {
+    await open.go('/keys');
+    await press('Make a key');
+    await fill({ Name: 'warehouse' });
+    await inDialog('Make the key');
+    await inDialog('I have kept it');
+    await gone();
+    await press('Rotate warehouse');
+    await inDialog('Make the new key');
+    await dialog().getByTestId('key').waitFor();
+    await inDialog('I have kept it');
+    await gone();
+    await open.page.getByRole('row', { name: /warehouse.*Expiring/ }).waitFor();
+    const row = open.page.getByRole('row', { name: /warehouse.*Active/ });
+    await row.getByRole('button', { name: 'Revoke' }).click();
+    await inDialog('Revoke the key');
+    await gone();
+    await open.page.getByRole('row', { name: /warehouse.*Revoked/ }).waitFor();
+  });
+
+  it('agents: keeps what they may do, and applies what one planned', async () => {
+    await open.go('/agents');
+    await open.page.getByLabel('Payouts a day').fill('500');
+    await open.page.getByRole('button', { name: 'Save' }).click();
+    await open.page.getByText('Saved.').waitFor();
+    await open.page.reload();
+    await expect.poll(() => open.page.getByLabel('Payouts a day').inputValue()).toBe('500');
+    await press('Update campaign');
+    await inDialog('Apply it');
+    await gone();
+    await open.page.getByRole('cell', { name: 'Applied' }).waitFor();
+    await open.go('/campaigns');
+    await open.page.getByRole('row', { name: /Summer.*Paused/ }).waitFor();
+  });
+
+  it('people: invites one, changes the role, and removes; the log names who did it', async () => {
+    await open.go('/people');
+    await press('Invite somebody');
+    await fill({ 'E-mail': 'mo@brand.example', Name: 'Mo' });
+    await inDialog('Invite');
+    await open.page.getByRole('dialog', { name: 'Their way in' }).locator('code').waitFor();
+    await open.page.keyboard.press('Escape');
+    await gone();
+    await press('Change mo@brand.example');
+    await dialog().getByLabel('Role').selectOption('manager');
+    await inDialog('Save');
+    await gone();
+    const row = open.page.getByRole('row', { name: /mo@brand\.example/ });
+    await row.getByText('Manager').waitFor();
+    await row.getByRole('button', { name: 'Remove' }).click();
+    await inDialog('Remove');
+    await gone();
+    await row.waitFor({ state: 'hidden' });
+    await open.go('/audit?operation=remove_person');
+    await open.page.getByRole('cell', { name: 'Owner' }).waitFor();
+  });
+
+  it('settings: keeps what is changed, and says what is wrong beside its field', async () => {
+    await open.go('/settings');
+    await open.page.getByLabel('Website').fill('https://shoes.example');
+    await open.page.getByLabel('Currency').fill('euros');
+    await open.page.getByRole('button', { name: 'Save' }).click();
+    await open.page.getByText('Please correct what is marked below.').waitFor();
+    await open.page.getByLabel('Currency').fill('EUR');
+    await open.page.getByRole('button', { name: 'Save' }).click();
+    await open.page.getByText('Saved.').waitFor();
+    await open.page.reload();
+    await expect.poll(() => open.page.getByLabel('Currency').inputValue()).toBe('EUR');
+  });
+});
