@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Page } from '../api/page.ts';
 import type { ClickHouse } from '../engines/clickhouse/open.ts';
-import { idArray, integer, queryInTime } from '../engines/clickhouse/query.ts';
+import { idArray, idSet, integer, queryInTime } from '../engines/clickhouse/query.ts';
 import { IS_ANYTHING, SUMS } from './columns.ts';
 import { Sums, type Window } from './schema.ts';
 import { sourceOf } from './source.ts';
@@ -31,7 +31,7 @@ function performanceRows(
   const conditions = [
     // What belongs to no link is in no row.
     "link_id != ''",
-    ...(creatorIds === undefined ? [] : ['creator_id IN {creators:Array(String)}']),
+    ...(creatorIds === undefined ? [] : [`creator_id IN ${idSet(creatorIds)}`]),
     ...(linkIds === undefined ? [] : ['link_id IN {links:Array(String)}']),
     ...(after === undefined ? [] : [IS_AFTER]),
   ];
@@ -41,7 +41,6 @@ function performanceRows(
       GROUP BY ${key.name}, currency HAVING ${IS_ANYTHING}`,
     params: {
       ...params,
-      ...(creatorIds === undefined ? {} : { creators: [...creatorIds] }),
       ...(linkIds === undefined ? {} : { links: [...linkIds] }),
       ...(after === undefined ? {} : { link: after.link_id, currency: after.currency }),
     },

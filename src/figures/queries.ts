@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Context } from '../api/context.ts';
 import type { SetHeader } from '../api/operation.ts';
 import type { ClickHouse } from '../engines/clickhouse/open.ts';
-import { MAX_IDS, queryInTime } from '../engines/clickhouse/query.ts';
+import { idArray, idSet, queryInTime } from '../engines/clickhouse/query.ts';
 import { ApiError, unavailable } from '../values/errors.ts';
 import { SUMS } from './columns.ts';
 import { isReconciled, wasReconciled } from './reconciled.ts';
@@ -18,20 +18,10 @@ const CreatorSums = Sums.extend({ owner_id: z.string() });
 export type Merged = ReadonlyMap<string, string>;
 
 /** Whose a row is. Almost no brand has merged anybody, and then the column alone says it. */
-function ownerOf(merged: Merged) {
-  if (merged.size === 0) return { owner: 'creator_id', params: {} };
-  return {
-    owner: 'transform(creator_id, {gone:Array(String)}, {into:Array(String)}, creator_id)',
-    params: { gone: [...merged.keys()], into: [...merged.values()] },
-  };
-}
-
-/** Reads by ids, as many at a time as one request holds. */
-async function inParts<T>(ids: readonly string[], read: (part: string[]) => Promise<T[]>): Promise<T[]> {
-  const rows: T[] = [];
-  for (let i = 0; i < ids.length; i += MAX_IDS) rows.push(...(await read(ids.slice(i, i + MAX_IDS))));
-  return rows;
-}
+const ownerOf = (merged: Merged): string =>
+  merged.size === 0
+    ? 'creator_id'
+    : `transform(creator_id, ${idArray([...merged.keys()])}, ${idArray([...merged.values()])}, creator_id)`;
 
 /** Figures of each link over all time; zeros for a link that has none yet. */
 export async function lifetimeOf(
@@ -39,16 +29,14 @@ export async function lifetimeOf(
   brandId: string,
   links: readonly { id: string; currency: string }[],
 ): Promise<Map<string, LinkFigures>> {
-  const ids = links.map(({ id }) => id);
-  const rows = await inParts(ids, (part) =>
-    queryInTime(
-      clickhouse,
-      LinkSums,
-      `SELECT link_id, currency, ${SUMS} FROM link_life_v1
-      WHERE brand_id = {brand:String} AND link_id IN {links:Array(String)}
-      GROUP BY link_id, currency ORDER BY link_id, currency`,
-      { brand: brandId, links: part },
-    ),
+  if (links.length === 0) return new Map();
+  const rows = await queryInTime(
+    clickhouse,
+    LinkSums,
+    `SELECT link_id, currency, ${SUMS} FROM link_life_v1
+    WHERE brand_id = {brand:String} AND link_id IN ${idSet(links.map(({ id }) => id))}
+    GROUP BY link_id, currency ORDER BY link_id, currency`,
+    { brand: brandId },
   );
   const found = Map.groupBy(rows, ({ link_id }) => link_id);
   return new Map(links.map(({ id, currency }) => [id, linkFigures((found.get(id) ?? []).map(figuresOf), currency)]));
@@ -72,16 +60,14 @@ export async function byCreator(
   creatorIds: readonly string[],
   merged: Merged,
 ): Promise<Map<string, CurrencyFigures[]>> {
-  const { owner, params } = ownerOf(merged);
-  const rows = await inParts(creatorIds, (part) =>
-    queryInTime(
-      clickhouse,
-      CreatorSums,
-      `SELECT ${owner} AS owner_id, currency, ${SUMS} FROM link_life_v1
-      WHERE brand_id = {brand:String} AND owner_id IN {creators:Array(String)}
-      GROUP BY owner_id, currency ORDER BY owner_id, currency`,
-      { brand: brandId, creators: part, ...params },
-    ),
+  if (creatorIds.length === 0) return new Map();
+  const rows = await queryInTime(
+    clickhouse,
+    CreatorSums,
+    `SELECT ${ownerOf(merged)} AS owner_id, currency, ${SUMS} FROM link_life_v1
+    WHERE brand_id = {brand:String} AND owner_id IN ${idSet(creatorIds)}
+    GROUP BY owner_id, currency ORDER BY owner_id, currency`,
+    { brand: brandId },
   );
   const found = Map.groupBy(rows, ({ owner_id }) => owner_id);
   return new Map([...found].map(([id, sums]) => [id, sums.map(figuresOf)]));
@@ -99,9 +85,8 @@ export async function listDays(clickhouse: ClickHouse, brandId: string, window: 
 /** Sums per creator and currency. */
 export async function listCreatorSums(clickhouse: ClickHouse, brandId: string, window: Window, merged: Merged) {
   const { from, params } = sourceOf(brandId, window, 'link_daily_v1');
-  const { owner, params: ids } = ownerOf(merged);
-  const sql = `SELECT ${owner} AS owner_id, currency, ${SUMS} FROM ${from} GROUP BY owner_id, currency ORDER BY owner_id, currency`;
-  return await queryInTime(clickhouse, CreatorSums, sql, { ...params, ...ids });
+  const sql = `SELECT ${ownerOf(merged)} AS owner_id, currency, ${SUMS} FROM ${from} GROUP BY owner_id, currency ORDER BY owner_id, currency`;
+  return await queryInTime(clickhouse, CreatorSums, sql, params);
 }
 
 type Engines = Pick<Context, 'postgres' | 'redis' | 'clickhouse' | 'clock'>;

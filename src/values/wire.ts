@@ -19,7 +19,7 @@ export async function* eachAs<Row, Item>(rows: AsyncIterable<Row>, itemOf: (row:
   for await (const row of rows) yield itemOf(row);
 }
 
-const PART = 200;
+const PART = 1_000;
 
 /** As `eachAs` where items are made of many rows at once, such as with figures that are read for all of them. */
 export async function* eachOfMany<Row, Item>(

@@ -110,6 +110,19 @@ describe('an upload', () => {
     expect((await upload(app, await brand.key('data'), file(png, 'a.png'))).body.code).toBe('BRAND_KEY_REQUIRED');
   });
 
+  it('with two files, or one that breaks off, is refused in words', async () => {
+    const two = new FormData();
+    for (const name of ['a.txt', 'b.txt']) two.append('file', new Blob(['x']), name);
+    const broken = { 'content-type': 'multipart/form-data; boundary=b' };
+    for (const [body, headers, ...refusal] of [
+      [two, {}, 413, 'PAYLOAD_TOO_LARGE', 'The form has more than one file or 50 fields.'],
+      ['--b\r\n', broken, 400, 'BAD_REQUEST', 'The form ended before it was whole.'],
+    ] as const) {
+      const answer = await call(`${app.url}/v1/assets`, key, { method: 'POST', body, headers });
+      expect([answer.status, answer.body.code, answer.body.error]).toEqual(refusal);
+    }
+  });
+
   it('names what its fields get wrong, and a folder or campaign that is not the brand’s', async () => {
     const fields = { folder_id: 'fld_nothing', rights_expires_at: 'soon' };
     const { status, body } = await upload(app, key, file('x', 'x.bin'), fields);

@@ -5,7 +5,7 @@
  * - With `CLICKHOUSE_CLUSTER` tables become Replicated… on every server of the cluster, and the window of remembered
  *   insert tokens is the replicated one. One shard: figures of a brand are read where they are.
  * - Settings are written into statements (insert.ts, query.ts), because the embedded engine scopes them to a session
- *   and a server to a request. URLs of the embedded one end at 16 KB (MAX_IDS).
+ *   and a server to a request. URLs of the embedded one end at 16 KB (idArray).
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
 import type { ClickHouse } from '../../engines/clickhouse/open.ts';
-import { idArray, queryInTime } from '../../engines/clickhouse/query.ts';
+import { idSet, queryInTime } from '../../engines/clickhouse/query.ts';
 import { SUMS } from '../columns.ts';
 import { type CurrencyFigures, figuresOf, Sums } from '../schema.ts';
 
@@ -42,6 +42,6 @@ export async function totalsOfLinks(
   ids: readonly string[],
 ): Promise<CurrencyFigures[]> {
   if (ids.length === 0) return [];
-  const condition = `${OF_BRAND} AND link_id IN (SELECT arrayJoin(${idArray(ids)}))`;
+  const condition = `${OF_BRAND} AND link_id IN ${idSet(ids)}`;
   return await sumsWhere(clickhouse, 'link_life_v1', condition, { brand: brandId });
 }

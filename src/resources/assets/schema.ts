@@ -128,7 +128,7 @@ export const AssetList = listOf(Asset);
 
 export const RightsQuery = z.object({
   on: timestampInput.optional().describe('When it is to be used; now when left out.'),
-  channel: z.string().max(50).optional().describe('Such as `paid_social`; in any case.'),
+  channel: z.string().max(100).optional().describe('Such as `paid_social`; in any case.'),
 });
 
 export const AssetRights = z

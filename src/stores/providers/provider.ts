@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import { problemsOf } from '../../api/problems.ts';
-import { callOutside } from '../../engines/http/outside.ts';
+import { callOutside, type OutsideAnswer } from '../../engines/http/outside.ts';
 import type { OrderFacts, RefundOfOrder } from '../../resources/integrations/schema.ts';
 import { latestNow } from '../../values/clock.ts';
 import { ApiError, unavailable } from '../../values/errors.ts';
@@ -158,6 +158,22 @@ function jsonOf(text: string): unknown {
   }
 }
 
+const FAILURES: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'Its name leads nowhere',
+  EAI_AGAIN: 'Its name cannot be looked up just now',
+  ECONNREFUSED: 'Nothing listens there',
+  ECONNRESET: 'It breaks the connection off',
+};
+
+/** Why it did not answer, in words for whoever typed its address: a library's words name its source files. */
+function failureOf({ reason, cause }: Extract<OutsideAnswer, { outcome: 'failed' }>): string {
+  if (reason === 'timeout') return `It did not answer within ${TIMEOUT_MS / 1_000} s.`;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined;
+  const others =
+    reason === 'tls' ? 'It has no valid certificate, or speaks no TLS there' : 'It does not answer as HTTP';
+  return `${FAILURES[code ?? ''] ?? others}${code === undefined ? '' : ` (${code})`}.`;
+}
+
 /** Asks a store; undefined when it has no such thing (404). */
 export async function askStore<T>(store: Store, request: StoreRequest<T>): Promise<T | undefined> {
   const { method, path, headers, body, shape } = request;
@@ -171,7 +187,7 @@ export async function askStore<T>(store: Store, request: StoreRequest<T>): Promi
     maxBytes: MAX_BYTES,
   });
   if (answer.outcome === 'refused') throw storeUnavailable(new Error(`Its address ${answer.reason}.`));
-  if (answer.outcome === 'failed') throw storeUnavailable(answer.cause);
+  if (answer.outcome === 'failed') throw storeUnavailable(new Error(failureOf(answer), { cause: answer.cause }));
   const said = new Error(`It answered ${answer.status}.`);
   if (answer.status === 404) {
     if (answer.text.includes(request.goneText ?? '')) return undefined;
