@@ -1,7 +1,8 @@
 import { type FormEvent, type ReactNode, useId, useState } from 'react';
 import { CallError, type OperationId } from '../call/call.ts';
+import { useMay } from '../call/may.ts';
 import { Dialog } from './dialog.tsx';
-import { Button } from './parts.tsx';
+import { Button, Facts } from './parts.tsx';
 
 export interface Field {
   name: string;
@@ -118,15 +119,38 @@ interface FormProps {
   /** For one more: what was sent is not left standing. */
   isEmptied?: boolean;
   kind?: 'primary' | 'plain';
-  /** What it calls: those who may not read what stands in it, and find no button. */
+  /** What it calls: those who may not read what stands in it. */
   needs?: OperationId;
 }
 
 /** The last part of `settings.currency` names the field here. */
 const nameOf = (field: string) => field.split('.').at(-1) ?? field;
 
-/** A form whose refusals stand beside their fields, in the API's words. */
-export function Form({ fields, action, onSubmit, children, onCancel, isEmptied, kind = 'primary', needs }: FormProps) {
+function inWords({ kind, value, options }: Field): string {
+  if (kind === 'checkbox') return value === true ? 'Yes' : 'No';
+  const text = String(value ?? '');
+  return options?.find(([one]) => one === text)?.[1] ?? text;
+}
+
+/** What stands in a form, for those who may not change it. */
+function AsText({ fields }: { fields: readonly Field[] }) {
+  return <Facts of={fields.map((field) => [field.label, inWords(field)] as const)} />;
+}
+
+/** A form for those who may send it; for all others the text of its fields. */
+export function Form({ needs, ...form }: FormProps) {
+  return needs === undefined ? <FilledIn {...form} /> : <ByRole {...form} needs={needs} />;
+}
+
+type FilledInProps = Omit<FormProps, 'needs'>;
+
+/** Apart, because whoever signs in has no role yet. */
+function ByRole({ needs, ...form }: FilledInProps & { needs: OperationId }) {
+  return useMay()(needs) ? <FilledIn {...form} /> : <AsText fields={form.fields} />;
+}
+
+/** Its refusals stand beside their fields, in the API's words. */
+function FilledIn({ fields, action, onSubmit, children, onCancel, isEmptied, kind = 'primary' }: FilledInProps) {
   const [error, setError] = useState<Error>();
   const [isBusy, setBusy] = useState(false);
   async function submit(event: FormEvent<HTMLFormElement>) {
@@ -160,7 +184,7 @@ export function Form({ fields, action, onSubmit, children, onCancel, isEmptied, 
       {children}
       <div className="popup-foot">
         {onCancel && <Button onPress={onCancel}>Cancel</Button>}
-        <Button kind={kind} type="submit" isBusy={isBusy} {...(needs ? { needs } : {})}>
+        <Button kind={kind} type="submit" isBusy={isBusy}>
           {action}
         </Button>
       </div>
