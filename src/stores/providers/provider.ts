@@ -165,9 +165,9 @@ const FAILURES: Readonly<Record<string, string>> = {
   ECONNRESET: 'It breaks the connection off',
 };
 
-/** Why it did not answer, in words for whoever typed its address: a library's own name its source files. */
+/** Why it did not answer, in words for whoever typed its address: a library's words name its source files. */
 function failureOf({ reason, cause }: Extract<OutsideAnswer, { outcome: 'failed' }>): string {
-  if (reason === 'timeout') return `It does not answer within ${TIMEOUT_MS / 1_000} s.`;
+  if (reason === 'timeout') return `It did not answer within ${TIMEOUT_MS / 1_000} s.`;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined;
   const others =
     reason === 'tls' ? 'It has no valid certificate, or speaks no TLS there' : 'It does not answer as HTTP';
