@@ -37,6 +37,13 @@ const COPIES: readonly Copies[] = [
   },
   { table: 'orders', id: 'ord', time: 'occurred_at', differing: { order_id: sql`'many-' || place` } },
   { table: 'commissions', id: 'com', time: 'created_at', differing: { order_id: idOf('ord') } },
+  {
+    // Before the brand's first entry: those after its newest are in no statement.
+    ...{ table: 'ledger_entries', id: 'led', time: 'recorded_at' },
+    differing: { seq: sql`-place`, commission_id: idOf('com'), order_id: idOf('ord') },
+  },
+  // All of one payout.
+  { table: 'payout_allocations', id: 'pal', time: 'at', differing: { commission_id: idOf('com') } },
   { table: 'payouts', id: 'pay', time: 'created_at', differing: { creator_id: idOf('crt') } },
   { table: 'statements', id: 'stm', time: 'created_at', differing: { creator_id: idOf('crt') } },
   { table: 'disputes', id: 'dsp', time: 'created_at', differing: { line_id: sql`'line ' || place` } },
@@ -45,8 +52,14 @@ const COPIES: readonly Copies[] = [
   { table: 'deliverables', id: 'dlv', time: 'created_at' },
   { table: 'conversations', id: 'cnv', time: 'last_message_at', differing: { creator_id: idOf('crt') } },
   { table: 'messages', id: 'msg', time: 'sent_at', differing: { conversation_id: idOf('cnv'), number: sql`1` } },
-  // Of one conversation, beside one in each.
-  { table: 'messages', id: 'mst', time: 'sent_at', differing: { number: sql`place + 1000` } },
+  // Of one conversation, beside one in each, and numbered after those it has.
+  {
+    ...{ table: 'messages', id: 'mst', time: 'sent_at' },
+    differing: {
+      number: sql`place + (select message_count from conversations where id = one.conversation_id)`,
+      body: sql`'Message ' || place || repeat(' and so on', place % 40)`,
+    },
+  },
   { table: 'shipments', id: 'shp', time: 'created_at' },
   {
     ...{ table: 'content', id: 'cnt', time: 'tracked_at' },

@@ -7,7 +7,7 @@ import { creator, putDirectory } from '../harness/directory.ts';
 import { putManyRows } from '../harness/many-rows.ts';
 import { startStore, type TestStore } from '../harness/store.ts';
 import { builtClient, type OpenPage, openWebApp } from '../harness/web-app.ts';
-import { openWorkDesk } from '../harness/work.ts';
+import { openWorkDesk, type WorkDesk } from '../harness/work.ts';
 import { fillBrand, fillWork } from '../harness/worked-brand.ts';
 
 const MANY = 10_000;
@@ -15,6 +15,8 @@ const MANY = 10_000;
 const MOST_DRAWN = 60;
 /** On two cores that have other work, too. */
 const OPENS_MS = 5_000;
+/** An open conversation is read again every ten seconds. */
+const READ_AGAIN_MS = 20_000;
 
 /** A row of them is opened by the button in it; of the others there is nothing to open. */
 const LISTS = [
@@ -42,6 +44,9 @@ const LISTS = [
 describe.skipIf(!hasBrowser('Ten thousand rows'))('a list of ten thousand in a real Chromium', () => {
   const alias = unique('many');
   let app: TestApp;
+  let desk: WorkDesk;
+  /** Whom a statement and a payout are of, with as many lines. */
+  let payee: string;
   let store: TestStore;
   let browser: Browser;
   let open: OpenPage;
@@ -50,12 +55,17 @@ describe.skipIf(!hasBrowser('Ten thousand rows'))('a list of ten thousand in a r
     app = await startApp({ webApp: await builtClient(), alias, env: BEHIND_PROXY });
     const creators = Array.from({ length: MANY }, (_, i) => creator(i + 1));
     await putDirectory(app.context.elastic, alias, creators);
-    const desk = await openWorkDesk(app);
+    desk = await openWorkDesk(app);
     store = await startStore('shopify');
     await fillWork(app, desk);
     await fillBrand(app, desk, store);
     const [{ id }] = await desk.read('/v1/webhooks');
     expect((await desk.post(`/v1/webhooks/${id}/test`, {})).status).toBeLessThan(300);
+    [{ creator_email: payee }] = await desk.read('/v1/statements');
+    const [{ id: commission }] = await desk.read(`/v1/affiliates/commissions?creator_email=${payee}`);
+    const approval = { event_ids: [commission], status: 'approved' };
+    expect((await desk.send('PATCH', '/v1/affiliates/commissions/bulk', approval)).status).toBe(200);
+    expect((await desk.post('/v1/payouts/batch', { method: 'manual' })).body.data.payouts).toHaveLength(1);
     browser = await openBrowser();
     open = await openWebApp(browser, app, desk.brand.id, { viewport: { width: 1280, height: 900 } });
     await putManyRows(app, desk.brand.id, MANY);
@@ -159,18 +169,88 @@ describe.skipIf(!hasBrowser('Ten thousand rows'))('a list of ten thousand in a r
     expect(complaints.splice(0)).toEqual([]);
   });
 
-  it('a conversation opens at its newest message, and earlier ones come when they are asked for', async () => {
+  it.each([
+    ['/payouts', 'What the payout is made of'],
+    ['/statements', 'Lines of the statement'],
+  ])('the lines of one of %s are drawn a screenful at a time in its dialog', async (path, caption) => {
     const { page, go, complaints } = open;
-    await go('/conversations');
-    await page.locator('tbody tr[aria-rowindex="2"]').getByRole('button').click();
+    await go(`${path}?creator_email=${payee}`);
+    const began = performance.now();
+    await page.locator('tbody tr[aria-rowindex="2"]').getByRole('button').first().click();
     const dialog = page.getByRole('dialog');
-    const messages = dialog.locator('.bubble');
-    await messages.first().waitFor();
-    expect(await messages.count()).toBe(50);
-    expect(await dialog.getByRole('button', { name: 'Send', exact: true }).isVisible()).toBe(true);
-    expect(await countOf(dialog, /^Earlier messages/)).toBeGreaterThanOrEqual(MANY - 50);
-    await dialog.getByRole('button', { name: /^Earlier messages/ }).click();
-    await expect.poll(() => messages.count()).toBe(100);
+    const lines = dialog.getByRole('table', { name: caption });
+    const first = lines.locator('tbody tr[aria-rowindex="2"]');
+    await first.waitFor();
+    expect(performance.now() - began).toBeLessThan(OPENS_MS);
+    const total = await countOf(dialog, /^[\d,]+ entries$/);
+    expect(total).toBeGreaterThanOrEqual(MANY);
+    const rows = lines.locator('tbody tr[aria-rowindex]');
+    expect(await rows.count()).toBeLessThan(MOST_DRAWN);
+    await dialog.getByRole('button', { name: 'Close' }).focus();
+    const last = lines.locator(`tbody tr[aria-rowindex="${total + 1}"]`);
+    await pressUntilInSight(page, 'End', last);
+    expect(await last.textContent()).toMatch(/\$/);
+    expect(await rows.count()).toBeLessThan(MOST_DRAWN);
+    await pressUntilInSight(page, 'Home', first);
+    expect(complaints.splice(0)).toEqual([]);
+  });
+
+  async function openLongest() {
+    const talks: { message_count: number; creator_email: string }[] = await desk.read('/v1/messages?limit=100');
+    const { creator_email } = talks.find(({ message_count }) => message_count >= MANY) ?? {};
+    await open.go(`/conversations?creator_email=${creator_email}`);
+    await open.page.locator('tbody tr[aria-rowindex="2"]').getByRole('button').click();
+    return { creator_email, dialog: open.page.getByRole('dialog') };
+  }
+
+  it('a conversation opens at its newest message, goes to its first by a key, and draws a screenful', async () => {
+    const { page, complaints } = open;
+    const { dialog } = await openLongest();
+    const messages = dialog.getByRole('list', { name: 'Messages' }).getByRole('listitem');
+    const count = Number(await messages.first().getAttribute('aria-setsize'));
+    expect(count).toBeGreaterThanOrEqual(MANY);
+    const place = (number: number) => dialog.locator(`li[aria-posinset="${number}"]:not([aria-busy])`);
+    await place(count).waitFor();
+    const sending = dialog.getByRole('button', { name: 'Send', exact: true });
+    await expect.poll(() => sending.evaluate((one) => one.getBoundingClientRect().bottom <= 900)).toBe(true);
+    expect(await messages.count()).toBeLessThan(MOST_DRAWN);
+    await dialog.getByRole('button', { name: 'Close' }).focus();
+    await pressUntilInSight(page, 'Home', place(1));
+    expect(await messages.count()).toBeLessThan(MOST_DRAWN);
+    await pressUntilInSight(page, 'End', place(count));
+    await dialog.getByLabel('Your message').fill('The very newest.');
+    await sending.click();
+    await place(count + 1)
+      .getByText('The very newest.')
+      .waitFor();
+    await pressUntilInSight(page, 'End', place(count + 1));
+    expect(complaints.splice(0)).toEqual([]);
+  });
+
+  it('nothing that somebody reads in a conversation moves while what is above it is read, or a message comes', async () => {
+    const { page, complaints } = open;
+    const { dialog, creator_email } = await openLongest();
+    const read = dialog.locator('li[aria-posinset]:not([aria-busy])');
+    await read.last().waitFor();
+    const count = Number(await read.last().getAttribute('aria-setsize'));
+    await dialog.hover();
+    for (let i = 0; i < 30; i += 1) {
+      await page.mouse.wheel(0, -400);
+      await drawn(page);
+    }
+    // What is in the middle of the screen once all that is drawn is read.
+    await expect.poll(() => dialog.locator('li[aria-busy]').count()).toBe(0);
+    const places: [string, number][] = await read.evaluateAll((all) =>
+      all.map((one) => [one.getAttribute('aria-posinset') ?? '', one.getBoundingClientRect().top]),
+    );
+    const [place, top] = places.find(([, one]) => one > 300) ?? ['', 0];
+    expect(Number(place)).toBeGreaterThan(count - 400);
+    expect(Number(place)).toBeLessThan(count - 50);
+    expect((await desk.post('/v1/messages', { creator_email, body: 'Meanwhile' })).status).toBe(201);
+    const setSize = async () => Number(await read.first().getAttribute('aria-setsize'));
+    await expect.poll(setSize, { timeout: READ_AGAIN_MS }).toBe(count + 1);
+    const now = await dialog.locator(`li[aria-posinset="${place}"]`).evaluate((one) => one.getBoundingClientRect().top);
+    expect(Math.abs(now - top)).toBeLessThan(2);
     expect(complaints.splice(0)).toEqual([]);
   });
 

@@ -140,6 +140,14 @@ describe('a thread', () => {
       false,
       false,
     ]);
+    const numbers = ({ messages }: { messages: { number: number }[] }) => messages.map(({ number }) => number);
+    const middle = await desk.thread(id, 'limit=2&before_number=5');
+    expect([numbers(middle), bodies(middle), middle.has_more]).toEqual([[3, 4], ['3', '4'], true]);
+    expect(numbers(await desk.thread(id, `before=${newest.messages[0].id}&before_number=3`))).toEqual([1, 2]);
+    expect(numbers(await desk.thread(id, `before=${older.messages[2].id}&before_number=6`))).toEqual([1, 2]);
+    expect(numbers(await desk.thread(id, 'before_number=1'))).toEqual([]);
+    expect(numbers(await desk.thread(id, 'limit=1&before_number=99'))).toEqual([6]);
+    expect((await call(`${app.url}/v1/messages/${id}?before_number=0`, desk.key)).status).toBe(422);
     expect((await desk.thread(id, 'limit=9999')).messages).toHaveLength(6);
     expect((await desk.list()).data[0].unread_count).toBe(1);
     expect((await call(`${app.url}/v1/messages/${id}?before=msg_nothing`, desk.key)).status).toBe(404);

@@ -70,14 +70,14 @@ export async function getMessageNumber(db: Db, brandId: string, conversationId: 
 export async function listMessages(
   db: Db,
   { brandId, id: conversationId }: Pick<ConversationRow, 'brandId' | 'id'>,
-  { limit, before }: { limit: number; before?: number | undefined },
+  { limit, before = Number.POSITIVE_INFINITY }: { limit: number; before?: number },
 ): Promise<MessageRow[]> {
   return await db
     .selectFrom('messages')
     .selectAll()
     .where('brandId', '=', brandId)
     .where('conversationId', '=', conversationId)
-    .$if(before !== undefined, (query) => query.where('number', '<', before ?? 0))
+    .$if(before < Number.POSITIVE_INFINITY, (query) => query.where('number', '<', before))
     .orderBy('number', 'desc')
     .limit(limit)
     .execute();

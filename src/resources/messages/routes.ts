@@ -45,10 +45,11 @@ const listConversations = operation({
 });
 
 /** What became of a conversation's mails: one that could not be sent was not. */
-async function readThread(db: Db, brandId: string, id: string, { limit, before }: ThreadQuery) {
+async function readThread(db: Db, brandId: string, id: string, { limit, before, before_number }: ThreadQuery) {
   const conversation = await getConversation(db, brandId, id);
-  const number = before === undefined ? undefined : await getMessageNumber(db, brandId, id, before);
-  const rows = await listMessages(db, conversation, { limit: limit + 1, before: number });
+  const older = before === undefined ? [] : [await getMessageNumber(db, brandId, id, before)];
+  if (before_number !== undefined) older.push(before_number);
+  const rows = await listMessages(db, conversation, { limit: limit + 1, before: Math.min(...older) });
   const shown = rows.slice(0, limit).reverse();
   const mailed = shown.filter(({ emailState }) => emailState === 'queued').map((row) => row.id);
   const states = await listMailStates(db, brandId, 'message_sent', mailed);
@@ -60,7 +61,7 @@ async function readThread(db: Db, brandId: string, id: string, { limit, before }
     has_more: rows.length > limit,
     messages: shown.map((row) => {
       const message = messageOf(row, person);
-      return { ...message, email_sent: message.email_sent && !failed.has(row.id) };
+      return { ...message, number: row.number, email_sent: message.email_sent && !failed.has(row.id) };
     }),
   };
 }
@@ -71,7 +72,8 @@ const getThread = operation({
   path: '/v1/messages/{conversationId}',
   tag,
   summary: 'One conversation with its messages',
-  description: 'The newest 500, oldest first; `before` leads to older ones. Reading marks nothing as read.',
+  description:
+    'The newest 500, oldest first; `before` and `before_number` lead to older ones. Reading marks nothing as read.',
   callers: ['brand'],
   params: byConversation,
   query: ThreadQuery,

@@ -50,7 +50,11 @@ export const Thread = z
     message_count: z.number().int(),
     has_more: z.boolean().describe('Whether there are older messages than these.'),
     messages: z
-      .array(Message.omit({ conversation_id: true, creator_email: true, creator_name: true }))
+      .array(
+        Message.omit({ conversation_id: true, creator_email: true, creator_name: true }).extend({
+          number: z.number().int().describe('Its place in the conversation; the first is 1.'),
+        }),
+      )
       .describe('Oldest first.'),
   })
   .meta({ id: 'Thread' });
@@ -81,5 +85,8 @@ export const ThreadQuery = z.object({
     .default(MAX_THREAD)
     .describe('The newest so many; larger values are clamped to 500.'),
   before: z.string().max(100).optional().describe('A message of this conversation: only older ones.'),
+  before_number: integerParameter({ min: 1 })
+    .optional()
+    .describe('Only messages with a smaller `number`: how any place of a long conversation is read at once.'),
 });
 export type ThreadQuery = z.output<typeof ThreadQuery>;

@@ -22,6 +22,8 @@ interface InSightProps {
   /** Around them all. */
   frame: RefObject<HTMLElement | null>;
   onSee: (first: number, last: number) => void;
+  /** In a dialog: the last of them is the first that is drawn. */
+  startsAtEnd?: boolean;
   children: (sight: Sight) => ReactNode;
 }
 
@@ -53,6 +55,7 @@ function InPopup({ popup, ...props }: InSightProps & { popup: Element }) {
   const virtual = useVirtualizer({
     ...{ count: props.count, estimateSize: () => props.size, overscan: SPARE, scrollMargin: top },
     getScrollElement: () => popup,
+    ...(props.startsAtEnd ? { initialOffset: props.count * props.size } : {}),
   });
   return <Drawn {...props} virtual={virtual} top={top} />;
 }

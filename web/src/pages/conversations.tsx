@@ -1,94 +1,17 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
-import { type Answer, call, type Row } from '../call/call.ts';
+import { useState } from 'react';
+import type { Row } from '../call/call.ts';
 import { useMay } from '../call/may.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { CREATOR_FILTER, Filters, useFilters } from '../kit/filters.tsx';
-import { Form, FormDialog } from '../kit/form.tsx';
-import { ago, number, time } from '../kit/format.ts';
-import { Button, Empty, Failure, IfMay, Loading, PageHead } from '../kit/parts.tsx';
+import { FormDialog } from '../kit/form.tsx';
+import { ago, number } from '../kit/format.ts';
+import { Button, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
+import { Messages } from './messages.tsx';
 
 const REFETCH_MS = 10_000;
-/** Messages of a thread. */
-const AT_ONCE = 50;
 type Conversation = Row<'list_conversations'>;
-
-/** The newest messages, the oldest of them first, and above them those before, when they are asked for. */
-function useThread(id: string) {
-  const found = useInfiniteQuery({
-    queryKey: ['get_conversation', id],
-    initialPageParam: undefined,
-    queryFn: ({ pageParam }: { pageParam: string | undefined }) =>
-      call('get_conversation', {
-        params: { conversationId: id },
-        query: { limit: AT_ONCE, ...(pageParam === undefined ? {} : { before: pageParam }) },
-      }),
-    getNextPageParam: ({ data }: Answer<'get_conversation'>) => (data.has_more ? data.messages[0]?.id : undefined),
-    refetchInterval: REFETCH_MS,
-  });
-  const pages = found.data?.pages ?? [];
-  return { ...found, thread: pages[0]?.data, messages: pages.toReversed().flatMap(({ data }) => data.messages) };
-}
-
-function Messages({ id }: { id: string }) {
-  const { thread, messages, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useThread(id);
-  const send = useChange('send_message', ['get_conversation', 'list_conversations']);
-  const end = useRef<HTMLDivElement>(null);
-  const newest = messages.at(-1)?.id;
-  useEffect(() => {
-    if (newest !== undefined) end.current?.scrollIntoView({ block: 'end' });
-  }, [newest]);
-  if (error && !thread) return <Failure error={error} again={() => void refetch()} />;
-  if (!thread) return <Loading />;
-  return (
-    <>
-      {hasNextPage && (
-        <Button isBusy={isFetchingNextPage} onPress={() => void fetchNextPage()}>
-          Earlier messages, {number(thread.message_count - messages.length)} more
-        </Button>
-      )}
-      <ol className="thread" aria-label="Messages">
-        {messages.map(({ id: message, subject, body, sender, sent_at }) => (
-          <li key={message} className={`bubble ${sender}`}>
-            {subject && <strong>{subject}</strong>}
-            <p>{body}</p>
-            <span className="small muted">
-              {sender === 'brand' ? 'You' : (thread.creator_name ?? 'The creator')}, {time(sent_at)}
-            </span>
-          </li>
-        ))}
-      </ol>
-      <IfMay needs="send_message">
-        <Form
-          action="Send"
-          isEmptied
-          fields={[
-            {
-              name: 'body',
-              label: 'Your message',
-              kind: 'textarea',
-              isRequired: true,
-              hint: 'No e-mail addresses or phone numbers.',
-            },
-            { name: 'send_email', label: 'Also by mail', kind: 'checkbox', value: true },
-          ]}
-          onSubmit={async (values) => {
-            await send.mutateAsync({
-              body: {
-                creator_email: thread.creator_email ?? '',
-                body: values.text('body'),
-                send_email: values.isChecked('send_email'),
-              },
-            });
-          }}
-        />
-      </IfMay>
-      <div ref={end} />
-    </>
-  );
-}
 
 /** Opening it marks it as read. */
 function Thread({ conversation, onClose }: { conversation: Conversation | undefined; onClose: () => void }) {

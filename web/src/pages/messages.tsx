@@ -1,0 +1,162 @@
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { type RefObject, useContext, useEffect, useRef, useState } from 'react';
+import { type Answer, call } from '../call/call.ts';
+import { useChange } from '../call/use.ts';
+import { Form } from '../kit/form.tsx';
+import { time } from '../kit/format.ts';
+import { InSight, Scroller } from '../kit/in-sight.tsx';
+import { Failure, IfMay, Loading } from '../kit/parts.tsx';
+
+const REFETCH_MS = 10_000;
+const PAGE = 50;
+/** As high as a message of two lines. */
+const MESSAGE = 96;
+/** Whoever is this near to the end reads what is new. */
+const NEAR = 40;
+
+type Thread = Answer<'get_conversation'>['data'];
+type Message = Thread['messages'][number];
+
+/** The newest messages, and of those before them what is in sight. */
+function useThread(id: string) {
+  const [from, setFrom] = useState(0);
+  const [to, setTo] = useState(-1);
+  const pageBefore = (number?: number) => ({
+    queryKey: ['get_conversation', id, number],
+    queryFn: () =>
+      call('get_conversation', {
+        params: { conversationId: id },
+        query: { limit: PAGE, ...(number === undefined ? {} : { before_number: number }) },
+      }),
+    refetchInterval: REFETCH_MS,
+  });
+  const { data, error, refetch } = useQuery(pageBefore());
+  const newest = data?.data.messages[0]?.number ?? 1;
+  const pages = Array.from({ length: to - from + 1 }, (_, i) => from + i);
+  const earlier = useQueries({
+    queries: pages.filter((page) => page * PAGE + 1 < newest).map((page) => pageBefore((page + 1) * PAGE + 1)),
+  });
+  const read = [data, ...earlier.map((found) => found.data)].flatMap((found) => found?.data.messages ?? []);
+  const byNumber = new Map(read.map((message) => [message.number, message]));
+  return {
+    thread: data?.data,
+    error: error ?? earlier.find((found) => found.error)?.error ?? null,
+    again: () => Promise.all([refetch(), ...earlier.map((found) => found.refetch())]),
+    at: (index: number) => byNumber.get(index + 1),
+    see: (first: number, last: number) => {
+      setFrom(Math.floor(first / PAGE));
+      setTo(Math.floor(last / PAGE));
+    },
+  };
+}
+
+/** Stays at the end while messages come and turn out higher, until somebody scrolls up to read. */
+function useEnd(frame: RefObject<HTMLElement | null>, isThere: boolean) {
+  const popup = useContext(Scroller);
+  const isAtEnd = useRef(true);
+  useEffect(() => {
+    const { current } = frame;
+    if (!isThere || !popup || !current) return;
+    let was = popup.scrollTop;
+    const watchScroll = () => {
+      const left = popup.scrollHeight - popup.clientHeight - popup.scrollTop;
+      if (left < NEAR) isAtEnd.current = true;
+      else if (popup.scrollTop < was) isAtEnd.current = false;
+      was = popup.scrollTop;
+    };
+    const watch = new ResizeObserver(() => {
+      if (isAtEnd.current) popup.scrollTop = popup.scrollHeight;
+    });
+    watch.observe(current);
+    popup.addEventListener('scroll', watchScroll);
+    return () => {
+      watch.disconnect();
+      popup.removeEventListener('scroll', watchScroll);
+    };
+  }, [frame, popup, isThere]);
+}
+
+function Bubble({ of: { subject, body, sender, sent_at }, creator }: { of: Message; creator: string | null }) {
+  return (
+    <div className={`bubble ${sender}`}>
+      {subject && <strong>{subject}</strong>}
+      <p>{body}</p>
+      <span className="small muted">
+        {sender === 'brand' ? 'You' : (creator ?? 'The creator')}, {time(sent_at)}
+      </span>
+    </div>
+  );
+}
+
+function Answering({ to }: { to: string | null }) {
+  const send = useChange('send_message', ['get_conversation', 'list_conversations']);
+  return (
+    <IfMay needs="send_message">
+      <Form
+        action="Send"
+        isEmptied
+        fields={[
+          {
+            name: 'body',
+            label: 'Your message',
+            kind: 'textarea',
+            isRequired: true,
+            hint: 'No e-mail addresses or phone numbers.',
+          },
+          { name: 'send_email', label: 'Also by mail', kind: 'checkbox', value: true },
+        ]}
+        onSubmit={async (values) => {
+          await send.mutateAsync({
+            body: { creator_email: to ?? '', body: values.text('body'), send_email: values.isChecked('send_email') },
+          });
+        }}
+      />
+    </IfMay>
+  );
+}
+
+/** A conversation of any length, opened at its newest message: only what is in sight is read and drawn. */
+export function Messages({ id }: { id: string }) {
+  const { thread, error, again, at, see } = useThread(id);
+  const frame = useRef<HTMLOListElement>(null);
+  useEnd(frame, thread !== undefined);
+  if (error && !thread) return <Failure error={error} again={() => void again()} />;
+  if (!thread) return <Loading />;
+  const { message_count: count, creator_name, creator_email } = thread;
+  return (
+    <>
+      <InSight count={count} size={MESSAGE} frame={frame} onSee={see} startsAtEnd>
+        {({ items, before, after, measure }) => (
+          <ol
+            ref={frame}
+            className="thread"
+            aria-label="Messages"
+            style={{ paddingTop: before, paddingBottom: Math.max(after, 0) }}
+          >
+            {items.map(({ index }) => {
+              const message = at(index);
+              const place = {
+                className: 'said',
+                'aria-setsize': count,
+                'aria-posinset': index + 1,
+                'data-index': index,
+              };
+              // Measured only once it is read: what is above somebody who reads must not move them.
+              return message ? (
+                <li key={message.id} {...place} ref={measure}>
+                  <Bubble of={message} creator={creator_name} />
+                </li>
+              ) : (
+                <li key={index} {...place} aria-busy style={{ height: MESSAGE }}>
+                  <span className="bone" />
+                </li>
+              );
+            })}
+          </ol>
+        )}
+      </InSight>
+      {error && <Failure error={error} again={() => void again()} />}
+      <Answering to={creator_email} />
+    </>
+  );
+}
