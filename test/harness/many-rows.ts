@@ -51,8 +51,7 @@ const COPIES: readonly Copies[] = [
   { table: 'contracts', id: 'ctr', time: 'created_at' },
   { table: 'deliverables', id: 'dlv', time: 'created_at' },
   { table: 'conversations', id: 'cnv', time: 'last_message_at', differing: { creator_id: idOf('crt') } },
-  { table: 'messages', id: 'msg', time: 'sent_at', differing: { conversation_id: idOf('cnv'), number: sql`1` } },
-  // Of one conversation, beside one in each, and numbered after those it has.
+  // All of one conversation, numbered after those it has; only then one in each.
   {
     ...{ table: 'messages', id: 'mst', time: 'sent_at' },
     differing: {
@@ -60,6 +59,7 @@ const COPIES: readonly Copies[] = [
       body: sql`'Message ' || place || repeat(' and so on', place % 40)`,
     },
   },
+  { table: 'messages', id: 'msg', time: 'sent_at', differing: { conversation_id: idOf('cnv'), number: sql`1` } },
   { table: 'shipments', id: 'shp', time: 'created_at' },
   {
     ...{ table: 'content', id: 'cnt', time: 'tracked_at' },
@@ -84,7 +84,7 @@ const COPIES: readonly Copies[] = [
   { table: 'audit_log', id: 'aud', time: 'at' },
 ];
 
-/** Of everything that a brand lists so many copies of one that it has: the doors would take a day. */
+/** Of everything that a brand lists so many copies of its oldest: the doors would take a day. */
 export async function putManyRows({ context }: TestApp, brandId: string, count: number): Promise<void> {
   await context.postgres.db.transaction().execute(async (db) => {
     // What the copies refer to is among them: a check of each reference takes longer than all the rest.
@@ -102,7 +102,8 @@ async function copy(db: Db, brandId: string, { table, id, time, differing = {} }
     insert into ${sql.table(table)}
     select (jsonb_populate_record(one, jsonb_build_object(${fields}))).*
     from ${sql.table(table)} one, generate_series(1, ${count}::int) place
-    where one.ctid = (select min(ctid) from ${sql.table(table)} where brand_id = ${brandId})`.execute(db);
+    where one.ctid = (select ctid from ${sql.table(table)} where brand_id = ${brandId}
+      order by ${sql.ref(time)} limit 1)`.execute(db);
   // As PostgreSQL itself does soon after.
   await sql`analyze ${sql.table(table)}`.execute(db);
 }

@@ -246,7 +246,8 @@ describe.skipIf(!hasBrowser('Ten thousand rows'))('a list of ten thousand in a r
     const [place, top] = places.find(([, one]) => one > 300) ?? ['', 0];
     expect(Number(place)).toBeGreaterThan(count - 400);
     expect(Number(place)).toBeLessThan(count - 50);
-    expect((await desk.post('/v1/messages', { creator_email, body: 'Meanwhile' })).status).toBe(201);
+    const sent = await desk.post('/v1/messages', { creator_email, body: 'Meanwhile' });
+    expect(sent.status, JSON.stringify(sent.body)).toBe(201);
     const setSize = async () => Number(await read.first().getAttribute('aria-setsize'));
     await expect.poll(setSize, { timeout: READ_AGAIN_MS }).toBe(count + 1);
     const now = await dialog.locator(`li[aria-posinset="${place}"]`).evaluate((one) => one.getBoundingClientRect().top);
