@@ -42,6 +42,12 @@ export class Values {
   choice<T extends string>(name: string, among: readonly [T, ...T[]]): T {
     return among.find((one) => one === this.text(name)) ?? among[0];
   }
+  lines(name: string): string[] {
+    return this.text(name)
+      .split('\n')
+      .map((line) => line.trim())
+      .filter(Boolean);
+  }
   list(name: string): string[] {
     return this.text(name)
       .split(/[\n,]/)
@@ -109,8 +115,19 @@ export function FieldRow({ field, problem }: { field: Field; problem?: string | 
   );
 }
 
+/** Fields that belong together, under a name of their own. */
+export interface Group {
+  /** Stays with the group when one before it goes. */
+  key: string;
+  legend: string;
+  fields: readonly Field[];
+  onRemove?: () => void;
+}
+
 interface FormProps {
   fields: readonly Field[];
+  /** After the fields. */
+  groups?: readonly Group[];
   action: string;
   onSubmit: (values: Values) => Promise<unknown>;
   children?: ReactNode;
@@ -122,11 +139,15 @@ interface FormProps {
   needs?: OperationId;
 }
 
-/** The last part of `settings.currency` names the field here. */
-const nameOf = (field: string) => field.split('.').at(-1) ?? field;
+/** `settings.currency` is said of that field, else of `currency`; what is said of one of a list, of the list's field. */
+function isOf(name: string, field: string): boolean {
+  const path = field.replace(/\.\d+$/, '');
+  return path === name || path.split('.').at(-1) === name;
+}
 
 /** A form whose refusals stand beside their fields, in the API's words. */
-export function Form({ fields, action, onSubmit, children, onCancel, isEmptied, kind = 'primary', needs }: FormProps) {
+export function Form(props: FormProps) {
+  const { fields, groups = [], action, onSubmit, children, onCancel, isEmptied, kind = 'primary', needs } = props;
   const [error, setError] = useState<Error>();
   const [isBusy, setBusy] = useState(false);
   async function submit(event: FormEvent<HTMLFormElement>) {
@@ -145,8 +166,9 @@ export function Form({ fields, action, onSubmit, children, onCancel, isEmptied, 
     }
   }
   const problems = error instanceof CallError ? error.problems : [];
-  const problemOf = ({ name }: Field) => problems.find(({ field }) => nameOf(field) === name)?.message;
-  const isElsewhere = error !== undefined && !fields.some((field) => problemOf(field));
+  const problemOf = ({ name }: Field) => problems.find(({ field }) => isOf(name, field))?.message;
+  const all = [...fields, ...groups.flatMap((group) => group.fields)];
+  const isElsewhere = error !== undefined && !all.some((field) => problemOf(field));
   return (
     <form className="form" onSubmit={(event) => void submit(event)}>
       {error && (
@@ -156,6 +178,21 @@ export function Form({ fields, action, onSubmit, children, onCancel, isEmptied, 
       )}
       {fields.map((field) => (
         <FieldRow key={field.name} field={field} problem={problemOf(field)} />
+      ))}
+      {groups.map(({ key, legend, fields: own, onRemove }) => (
+        <fieldset key={key} className="group">
+          <legend>{legend}</legend>
+          {own.map((field) => (
+            <FieldRow key={field.label} field={field} problem={problemOf(field)} />
+          ))}
+          {onRemove && (
+            <div>
+              <Button onPress={onRemove} label={`Remove ${legend}`}>
+                Remove
+              </Button>
+            </div>
+          )}
+        </fieldset>
       ))}
       {children}
       <div className="popup-foot">
