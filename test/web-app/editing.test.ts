@@ -64,6 +64,7 @@ describe.skipIf(!hasBrowser('Editing in the web app'))('what was made is edited 
     await shoot(page, `edit-${name}-phone-light`);
     await page.setViewportSize({ width: 1280, height: 900 });
     await dialog.getByRole('button', { name: 'Save' }).focus();
+    await shoot(page, `edit-${name}-end`);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'hidden' });
     await expect.poll(() => button('Edit').evaluate((one) => one === one.ownerDocument.activeElement)).toBe(true);

@@ -1,7 +1,8 @@
 import { type FormEvent, type ReactNode, useId, useState } from 'react';
 import { CallError, type OperationId } from '../call/call.ts';
+import { useMay } from '../call/may.ts';
 import { Dialog } from './dialog.tsx';
-import { Button } from './parts.tsx';
+import { Button, Facts } from './parts.tsx';
 
 export interface Field {
   name: string;
@@ -135,7 +136,7 @@ interface FormProps {
   /** For one more: what was sent is not left standing. */
   isEmptied?: boolean;
   kind?: 'primary' | 'plain';
-  /** What it calls: those who may not read what stands in it, and find no button. */
+  /** What it calls: those who may not read what stands in it. */
   needs?: OperationId;
 }
 
@@ -145,9 +146,60 @@ function isOf(name: string, field: string): boolean {
   return path === name || path.split('.').at(-1) === name;
 }
 
-/** A form whose refusals stand beside their fields, in the API's words. */
-export function Form(props: FormProps) {
-  const { fields, groups = [], action, onSubmit, children, onCancel, isEmptied, kind = 'primary', needs } = props;
+const fieldsOf = ({ fields, groups = [] }: Pick<FormProps, 'fields' | 'groups'>) => [
+  ...fields,
+  ...groups.flatMap((group) => group.fields),
+];
+
+function inWords({ kind, value, options }: Field): string {
+  if (kind === 'checkbox') return value === true ? 'Yes' : 'No';
+  const text = String(value ?? '');
+  return options?.find(([one]) => one === text)?.[1] ?? text;
+}
+
+/** What stands in a form, for those who may not change it. */
+function AsText({ fields }: { fields: readonly Field[] }) {
+  return <Facts of={fields.map((field) => [field.label, inWords(field)] as const)} />;
+}
+
+/** A form for those who may send it; for all others the text of its fields. */
+export function Form({ needs, ...form }: FormProps) {
+  return needs === undefined ? <FilledIn {...form} /> : <ByRole {...form} needs={needs} />;
+}
+
+type FilledInProps = Omit<FormProps, 'needs'>;
+
+/** Apart, because whoever signs in has no role yet. */
+function ByRole({ needs, ...form }: FilledInProps & { needs: OperationId }) {
+  return useMay()(needs) ? <FilledIn {...form} /> : <AsText fields={fieldsOf(form)} />;
+}
+
+interface GroupedProps {
+  group: Group;
+  problemOf: (field: Field) => string | undefined;
+}
+
+function Grouped({ group: { legend, fields, onRemove }, problemOf }: GroupedProps) {
+  return (
+    <fieldset className="group">
+      <legend>{legend}</legend>
+      {fields.map((field) => (
+        <FieldRow key={field.label} field={field} problem={problemOf(field)} />
+      ))}
+      {onRemove && (
+        <div>
+          <Button onPress={onRemove} label={`Remove ${legend}`}>
+            Remove
+          </Button>
+        </div>
+      )}
+    </fieldset>
+  );
+}
+
+/** Its refusals stand beside their fields, in the API's words. */
+function FilledIn(props: FilledInProps) {
+  const { fields, groups = [], action, onSubmit, children, onCancel, isEmptied, kind = 'primary' } = props;
   const [error, setError] = useState<Error>();
   const [isBusy, setBusy] = useState(false);
   async function submit(event: FormEvent<HTMLFormElement>) {
@@ -167,8 +219,7 @@ export function Form(props: FormProps) {
   }
   const problems = error instanceof CallError ? error.problems : [];
   const problemOf = ({ name }: Field) => problems.find(({ field }) => isOf(name, field))?.message;
-  const all = [...fields, ...groups.flatMap((group) => group.fields)];
-  const isElsewhere = error !== undefined && !all.some((field) => problemOf(field));
+  const isElsewhere = error !== undefined && !fieldsOf(props).some((field) => problemOf(field));
   return (
     <form className="form" onSubmit={(event) => void submit(event)}>
       {error && (
@@ -179,25 +230,13 @@ export function Form(props: FormProps) {
       {fields.map((field) => (
         <FieldRow key={field.name} field={field} problem={problemOf(field)} />
       ))}
-      {groups.map(({ key, legend, fields: own, onRemove }) => (
-        <fieldset key={key} className="group">
-          <legend>{legend}</legend>
-          {own.map((field) => (
-            <FieldRow key={field.label} field={field} problem={problemOf(field)} />
-          ))}
-          {onRemove && (
-            <div>
-              <Button onPress={onRemove} label={`Remove ${legend}`}>
-                Remove
-              </Button>
-            </div>
-          )}
-        </fieldset>
+      {groups.map((group) => (
+        <Grouped key={group.key} group={group} problemOf={problemOf} />
       ))}
       {children}
       <div className="popup-foot">
         {onCancel && <Button onPress={onCancel}>Cancel</Button>}
-        <Button kind={kind} type="submit" isBusy={isBusy} {...(needs ? { needs } : {})}>
+        <Button kind={kind} type="submit" isBusy={isBusy}>
           {action}
         </Button>
       </div>
