@@ -136,7 +136,7 @@ const getAssetRights = operation({
   hints: { readOnly: true, idempotent: true, destructive: false },
   handler: async ({ postgres, clock }, { caller, params, query }) => {
     const row = await getAsset(postgres.db, caller.brandId, params.id);
-    return { data: AssetRights.parse(toWire(mayUse(row, query.on ?? clock.now(), query.channel))) };
+    return { data: toWire(mayUse(row, query.on ?? clock.now(), query.channel)) };
   },
 });
 
