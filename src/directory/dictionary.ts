@@ -11,8 +11,8 @@ const Value = z
 const Place = z.object({ code: z.string(), name: z.string(), count: z.number().int() }).meta({ id: 'DictionaryPlace' });
 const Metro = z
   .object({
-    id: z.string(),
-    name: z.string(),
+    id: z.string().meta({ example: 'bay-area' }),
+    name: z.string().meta({ example: 'San Francisco Bay Area' }),
     aliases: z.array(z.string()).describe('What `city` and `q` also understand.'),
     country: z.string(),
     count: z.number().int(),

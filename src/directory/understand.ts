@@ -38,9 +38,15 @@ export function understand(query: PlaceWords): Understanding {
 
 const Read = z
   .object({
-    value: z.string().describe('As it was sent.'),
-    read_as: z.enum(['text', 'metro', 'city', 'city_contains', 'state', 'state_text', 'country', 'country_contains']),
-    name: z.string().nullable().describe('The metro, city, state or country it was read as.'),
+    value: z.string().describe('As it was sent.').meta({ example: 'Bay Area' }),
+    read_as: z
+      .enum(['text', 'metro', 'city', 'city_contains', 'state', 'state_text', 'country', 'country_contains'])
+      .meta({ example: 'metro' }),
+    name: z
+      .string()
+      .nullable()
+      .describe('The metro, city, state or country it was read as.')
+      .meta({ example: 'San Francisco Bay Area' }),
     state: z.string().nullable().describe('State code it was narrowed to.'),
     country: z.string().nullable().describe('Country code it was narrowed to.'),
     did_you_mean: z.string().nullable().describe('The nearest known name when the place is unknown.'),
@@ -54,7 +60,7 @@ export const Interpretation = z
     city: Read.nullable(),
     state: Read.nullable(),
     country: Read.nullable(),
-    ignored: z.array(z.string()).describe('Parameters that no filter knows.'),
+    ignored: z.array(z.string()).describe('Parameters that no filter knows.').meta({ example: [] }),
     matching: z.literal('legacy').optional().describe('Places and gender were matched as the older interface does.'),
   })
   .meta({ id: 'Interpretation' });

@@ -42,14 +42,18 @@ const JournalLine = z
   .object({
     date: z.iso.date().describe('The UTC day it counts on: of a sale and its commission the day of the order.'),
     entry: z.number().int().describe("The entry's number in the ledger; its lines together are balanced."),
-    kind: z.string(),
+    kind: z.string().meta({ example: 'commission_accrued' }),
     account: z.enum(ACCOUNTS),
     account_name: z.string(),
     text: z.string(),
     debit: money.nullable(),
     credit: money.nullable(),
     currency: z.string(),
-    document: z.string().nullable().describe("The payout's reference or id, the order's id at its store, or neither."),
+    document: z
+      .string()
+      .nullable()
+      .describe("The payout's reference or id, the order's id at its store, or neither.")
+      .meta({ example: '1001' }),
     creator_email: z.string().nullable(),
     order_id: z.string().nullable(),
     commission_id: z.string().nullable(),

@@ -97,7 +97,8 @@ const address = z
   .object({ city: z.string().nullable(), state: z.string().nullable(), country: z.string().nullable() })
   .partial()
   .nullable()
-  .optional();
+  .optional()
+  .describe('Taken for `shipping_address`.');
 
 const shipments: Record<string, Difference> = {
   list_shipments: { response: pageOf(legacyShipment(Shipment), 'LegacyShipmentList'), says: SHIPMENTS },

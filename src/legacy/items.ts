@@ -68,8 +68,8 @@ const LegacyCommissionShape = z
     creator_email: text,
     creator_name: text,
     order_id: text,
-    order_amount: z.number(),
-    commission_amount: z.number(),
+    order_amount: z.number().describe('What the order came to, in major units.').meta({ example: 125.5 }),
+    commission_amount: z.number().describe('In major units.').meta({ example: 12.55 }),
     commission_rate: z.number().nullable(),
     status: z.enum(['pending', 'approved', 'rejected', 'paid']),
     source: z.enum(['discount_code', 'link', 'manual']).describe('What won the order.'),
@@ -92,7 +92,7 @@ export const legacyCommission = shownAs(LegacyCommissionShape, (item) => {
   };
 });
 
-const Town = z.object({ city: text, state: text, country: text });
+const Town = z.object({ city: text, state: text, country: text }).describe('Where it is sent to, without the street.');
 const Address = z.looseObject({ city: text, state: text, country: text }).transform(({ city, state, country }) => ({
   ...{ city, state, country },
 }));

@@ -3,9 +3,8 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { openapiDocument } from '../../src/api/openapi/document.ts';
 import { operations } from '../../src/api/operations.ts';
+import { legacyOperations } from '../../src/legacy/operations.ts';
 import { isRecord } from '../../src/values/wire.ts';
-
-const document: unknown = JSON.parse(JSON.stringify(openapiDocument(operations)));
 
 /** Every place of the document, with its path. */
 function* placesOf(value: unknown, place = ''): Generator<[string, Record<string, unknown>]> {
@@ -15,11 +14,19 @@ function* placesOf(value: unknown, place = ''): Generator<[string, Record<string
   for (const [name, inner] of Object.entries(value)) yield* placesOf(inner, `${place}/${name}`);
 }
 
-const places = new Map(placesOf(document));
-const isExample = (place: string) => place.includes('/example');
-const bodies = [...places].filter(([place]) => /^\/paths\/.*\/content\/application\/json$/.test(place));
+const placesIn = (document: unknown) => new Map(placesOf(JSON.parse(JSON.stringify(document))));
+const older = legacyOperations(() => new Date());
+const documents = [
+  { name: 'current', its: operations, places: placesIn(openapiDocument(operations)) },
+  { name: 'older', its: older, places: placesIn(openapiDocument(older, 'legacy')) },
+];
 
-test('Every property and every parameter of the reference says what it is', () => {
+type Places = ReturnType<typeof placesIn>;
+const isExample = (place: string) => place.includes('/example');
+const bodiesOf = (places: Places) =>
+  [...places].filter(([place]) => /^\/(?:paths|components\/responses)\/.*\/content\/application\/json$/.test(place));
+
+test.each(documents)('Every property and every parameter of the $name reference says what it is', ({ places }) => {
   const silent = [...places].flatMap(([place, value]) => {
     if (isExample(place) || !place.endsWith('/properties')) return [];
     return Object.entries(value).flatMap(([name, property]) =>
@@ -34,29 +41,61 @@ test('Every property and every parameter of the reference says what it is', () =
   expect([...silent, ...parameters], 'describe it in its schema, or its name in src/api/openapi/words.ts').toEqual([]);
 });
 
-test('Every request and every answer has a name, and an example that its own schema allows', () => {
-  const ajv = new Ajv2020({ strict: false, validateFormats: false });
-  ajv.addSchema({ $id: 'document', components: places.get('/components') });
-  const wrong = bodies.flatMap(([place, { schema, example }]) => {
-    if (!isRecord(schema) || typeof schema.$ref !== 'string') return [`${place} has no name`];
-    const validate = ajv.compile({ $ref: `document${schema.$ref}` });
-    return validate(example) ? [] : [`${place}: ${ajv.errorsText(validate.errors)}`];
-  });
-  expect(wrong, 'give the property an example in its schema (.meta), or its name in words.ts').toEqual([]);
-  expect(bodies.length).toBeGreaterThan(operations.length);
+test.each(documents)(
+  'Every request, answer and error of the $name reference has a name, and an example that its own schema allows',
+  ({ places, its }) => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    ajv.addSchema({ $id: 'document', components: places.get('/components') });
+    const bodies = bodiesOf(places);
+    const wrong = bodies.flatMap(([place, { schema, example }]) => {
+      if (!isRecord(schema) || typeof schema.$ref !== 'string') return [`${place} has no name`];
+      const validate = ajv.compile({ $ref: `document${schema.$ref}` });
+      return validate(example) ? [] : [`${place}: ${ajv.errorsText(validate.errors)}`];
+    });
+    expect(wrong, 'give the property an example in its schema (.meta), or its name in words.ts').toEqual([]);
+    expect(bodies.length).toBeGreaterThan(its.length);
+  },
+);
+
+/** Every text of a value, with its path. */
+function* textsOf(value: unknown, place: string): Generator<[string, string]> {
+  if (typeof value === 'string') yield [place, value];
+  if (Array.isArray(value)) for (const [i, one] of value.entries()) yield* textsOf(one, `${place}/${i}`);
+  else if (isRecord(value))
+    for (const [name, inner] of Object.entries(value)) yield* textsOf(inner, `${place}/${name}`);
+}
+
+test.each(documents)('No example of the $name reference is a word that only fills a place', ({ places }) => {
+  const fillers = bodiesOf(places).flatMap(([place, { example }]) =>
+    [...textsOf(example, place)].flatMap(([where, text]) => (/^text\.*$/.test(text) ? [where] : [])),
+  );
+  expect(fillers, 'give the property an example in its schema (.meta), or its name in words.ts').toEqual([]);
 });
 
-test('Errors stand once in the reference, and their code is one of a list', () => {
+const Item = z.object({ data: z.object({ id: z.string() }) });
+
+test.each(documents)('What the $name reference reads by an id has that id in its example', ({ places }) => {
+  const read = [...places].filter(([place]) => /^\/paths\/[^{]*\{id\}\/get$/.test(place));
+  const ids = read.map(([place]) => [
+    place,
+    places.get(`${place}/parameters/0`)?.example,
+    Item.safeParse(places.get(`${place}/responses/200/content/application/json`)?.example).data?.data.id,
+  ]);
+  expect(ids.filter(([, sent, answered]) => answered !== undefined && sent !== answered)).toEqual([]);
+  expect(ids.length).toBeGreaterThan(0);
+});
+
+test.each(documents)('Errors stand once in the $name reference, and their code is one of a list', ({ places }) => {
   const responses = [...places].filter(([place]) => /^\/paths\/.*\/responses\/[45]\d\d$/.test(place));
   expect(responses.every(([, response]) => typeof response.$ref === 'string')).toBe(true);
   expect(places.get('/components/schemas/ErrorCode')?.enum).toContain('VALIDATION_ERROR');
 });
 
-test('No bound of the reference is the bound of every whole number', () => {
-  expect(JSON.stringify(document)).not.toContain(String(Number.MAX_SAFE_INTEGER));
+test.each(documents)('No bound of the $name reference is the bound of every whole number', ({ places }) => {
+  expect(JSON.stringify(places.get(''))).not.toContain(String(Number.MAX_SAFE_INTEGER));
 });
 
-test('Every part of the reference says what it is for', () => {
+test.each(documents)('Every part of the $name reference says what it is for', ({ places, its }) => {
   const tags = z.array(z.object({ name: z.string(), description: z.string() })).parse(places.get('')?.tags);
-  expect(new Set(tags.map(({ name }) => name))).toEqual(new Set(operations.map(({ tag }) => tag)));
+  expect(new Set(tags.map(({ name }) => name))).toEqual(new Set(its.map(({ tag }) => tag)));
 });

@@ -54,6 +54,7 @@ export async function openWebApp(
   app: TestApp,
   brandId: string,
   options: Parameters<Browser['newContext']>[0] = {},
+  email?: string,
 ): Promise<OpenPage & { context: BrowserContext }> {
   const context = await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC', ...options });
   const page = await context.newPage();
@@ -64,7 +65,7 @@ export async function openWebApp(
     if (['error', 'warning'].includes(message.type()) && !isRefusal) complaints.push(message.text());
   });
   page.on('pageerror', (error) => void complaints.push(error.message));
-  await page.goto(`${app.url}/app/sign-in#${await signInToken(app, brandId)}`);
+  await page.goto(`${app.url}/app/sign-in#${await signInToken(app, brandId, email)}`);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   const go = async (to: string): Promise<void> => {

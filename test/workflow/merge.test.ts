@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, made, makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 import { apply, BEHIND_PROXY, makeCampaign } from '../harness/applying.ts';
@@ -95,6 +96,19 @@ describe('merging two entries of one person', () => {
       expect([status, body.details]).toEqual([422, [expect.objectContaining({ field: 'into', code })]]);
     }
     expect((await owner.to(`roster/${foreign.id}/merge`, 'POST', { into: entry.id })).status).toBe(404);
+  });
+
+  it('so often that their ids fill no address leaves the figures of everybody readable', async () => {
+    const owner = await makeOwner();
+    const { creatorId, email } = await makeSale(app.context, owner.brand);
+    await sql`
+      insert into creator_merges (brand_id, gone_id, creator_id, merged_at)
+      select ${owner.brand.id}, 'crt_gone_' || n, ${creatorId}, ${new Date()} from generate_series(1, 2000) as n`.execute(
+      app.context.postgres.db,
+    );
+    for (const path of ['creators', 'analytics', `affiliates/performance?creator_email=${email}`]) {
+      expect((await owner.to(path)).status, path).toBe(200);
+    }
   });
 
   it('both ways at the same time, one of them wins', async () => {

@@ -6,7 +6,8 @@ import { ERROR_CODES, type ErrorCode, STATUS } from '../../values/errors.ts';
 import { mayBeBare } from '../input.ts';
 import { type Operation, PLANNED_STATUS } from '../operation.ts';
 import { Planned } from '../plans/schema.ts';
-import { exampleOf, idExample } from './examples.ts';
+import { exampleOf, idExample, idInPath } from './examples.ts';
+import { Refusal, refusalExample, refusalName } from './refusals.ts';
 import { type Json, jsonSchemaOf, meaningOf } from './schema.ts';
 import { TAGS } from './tags.ts';
 import { webhooksOf } from './webhooks.ts';
@@ -29,27 +30,6 @@ const OF_CHANGES: readonly ErrorCode[] = [
   'UNSUPPORTED_MEDIA_TYPE',
   'IDEMPOTENCY_KEY_REUSED',
 ];
-
-const ErrorAnswer = z
-  .looseObject({
-    error: z.string().describe('For people.').meta({ example: 'body.name: is required.' }),
-    code: z
-      .enum(ERROR_CODES)
-      .describe('For programs: branch on this.')
-      .meta({ id: 'ErrorCode', example: 'VALIDATION_ERROR' }),
-    details: z
-      .array(
-        z.object({
-          field: z.string().describe('The field, as a path.').meta({ example: 'body.name' }),
-          code: z.string().describe('What is wrong with it, for programs.').meta({ example: 'required' }),
-          message: z.string().describe('What would be right.').meta({ example: 'is required.' }),
-        }),
-      )
-      .optional(),
-    request_id: z.string(),
-  })
-  .describe('What every refusal says; some codes add facts beside these, such as `credits_remaining`.')
-  .meta({ id: 'Error' });
 
 interface Collected {
   schemas: Json;
@@ -88,7 +68,7 @@ function parametersOf(shape: z.ZodType, place: 'query' | 'path', collected: Coll
     const own = z.instanceof(z.ZodType).parse(field);
     const { description = meaningOf(name), ...schema } = schemaOf(own, 'output', collected);
     const required = place === 'path' || !own.safeParse(undefined).success;
-    const source = { named: collected.schemas, id: idExample(collected.operation.path) };
+    const source = { named: collected.schemas, id: idInPath(collected.operation.path) };
     const example = required ? { example: exampleOf(schema, source, name) } : {};
     const listed = schema.type === 'array' ? { style: 'form', explode: false } : {};
     return { name, in: place, required, ...(description ? { description } : {}), schema, ...listed, ...example };
@@ -129,27 +109,6 @@ const IDEMPOTENCY_KEY = {
   schema: { type: 'string', maxLength: 255, pattern: '^[!-~]*$' },
 };
 
-/** The name under which a status' refusals stand, once, in the document. */
-const REFUSALS: Readonly<Record<number, string>> = {
-  400: 'BadRequest',
-  401: 'NotAuthenticated',
-  402: 'CreditsExhausted',
-  403: 'Forbidden',
-  404: 'NotFound',
-  405: 'MethodNotAllowed',
-  406: 'NotAcceptable',
-  409: 'Conflict',
-  413: 'TooLarge',
-  414: 'PathTooLong',
-  415: 'UnsupportedMediaType',
-  422: 'Invalid',
-  429: 'RateLimited',
-  431: 'HeadersTooLong',
-  500: 'Internal',
-  503: 'Unavailable',
-};
-const refusalName = (status: number) => `${REFUSALS[status] ?? `Status${status}`}`;
-
 function plannedResponse(schemas: Json): Json {
   const schema = schemaOf(Planned, 'output', { schemas });
   const example = exampleOf(schema, { named: schemas, id: 'pln_0Uo3xK2mVdT2aXs7LpRb' });
@@ -158,13 +117,12 @@ function plannedResponse(schemas: Json): Json {
 }
 
 function refusalResponses(schemas: Json): Json {
-  const schema = schemaOf(ErrorAnswer, 'output', { schemas });
+  const schema = schemaOf(Refusal, 'output', { schemas });
   const byStatus: Map<number, ErrorCode[]> = Map.groupBy(ERROR_CODES, (code) => STATUS[code]);
   byStatus.set(414, ['REQUEST_TOO_LONG']);
   return Object.fromEntries(
     [...byStatus].map(([status, codes]): [string, Json] => {
-      const example = { error: 'In a sentence, for people.', code: codes[0], request_id: 'req_0Uo3xK2mVdT2aXs7LpRb' };
-      const content = { 'application/json': { schema, example } };
+      const content = { 'application/json': { schema, example: refusalExample(status) } };
       return [refusalName(status), { description: codes.join(' or '), headers: EVERY_HEADER, content }];
     }),
   );

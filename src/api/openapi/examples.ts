@@ -2,29 +2,55 @@ import { isRecord } from '../../values/wire.ts';
 import type { Json } from './schema.ts';
 import { WORDS } from './words.ts';
 
-/** How ids of a noun begin, by the last word of its path. */
+/** How ids of a noun begin, by a word of its path or the name of a property that holds such rows. */
 const ID_PREFIXES: Readonly<Record<string, string>> = {
+  affiliates: 'crt',
   applications: 'app',
+  assets: 'ast',
   'audit-log': 'aud',
+  brand: 'brd',
+  briefs: 'brf',
+  campaigns: 'cmp',
+  commission: 'com',
   commissions: 'com',
+  content: 'cnt',
+  contracts: 'ctr',
   creators: 'crt',
-  events: 'com',
+  deliverables: 'dlv',
+  deliveries: 'whd',
+  disputes: 'dsp',
+  events: 'evt',
+  folders: 'fld',
+  integrations: 'int',
   ledger: 'led',
+  lines: 'com',
   links: 'lnk',
+  messages: 'msg',
+  payout: 'pay',
   payouts: 'pay',
   plans: 'pln',
+  resend: 'whd',
   roster: 'rst',
-  shopify: 'int',
+  shipments: 'shp',
+  statements: 'stm',
   stores: 'int',
-  integrations: 'int',
+  test: 'whd',
+  top_creators: 'crt',
+  webhooks: 'whk',
 };
 
+const idOf = (word: string) =>
+  Object.hasOwn(ID_PREFIXES, word) ? `${ID_PREFIXES[word]}_0Uo3xK2mVdT2aXs7LpRb` : undefined;
+
+/** An id of what the operation answers: of the last noun of its path. */
 export function idExample(path: string): string {
-  const noun = path
-    .split('/')
-    .filter((part) => part !== '' && !part.startsWith('{'))
-    .findLast((part) => Object.hasOwn(ID_PREFIXES, part));
-  return `${noun === undefined ? 'cmp' : ID_PREFIXES[noun]}_0Uo3xK2mVdT2aXs7LpRb`;
+  const ids = path.split('/').flatMap((part) => idOf(part) ?? []);
+  return ids.at(-1) ?? 'cmp_0Uo3xK2mVdT2aXs7LpRb';
+}
+
+/** An id as the path itself takes it: of the noun before it. */
+export function idInPath(path: string): string {
+  return idExample(path.slice(0, path.indexOf('{')));
 }
 
 const BY_FORMAT: Readonly<Record<string, string>> = {
@@ -112,6 +138,9 @@ function textExample({ format, minLength, maxLength }: Json): string {
 function objectExample(schema: Json, source: ExampleSource): Json {
   const properties = isRecord(schema.properties) ? schema.properties : {};
   return Object.fromEntries(
-    Object.entries(properties).map(([name, property]) => [name, exampleOf(property, source, name)]),
+    Object.entries(properties).map(([name, property]) => {
+      const own = { ...source, id: idOf(name) ?? source.id };
+      return [name, exampleOf(property, own, name)];
+    }),
   );
 }

@@ -6,26 +6,29 @@ const fields = z.record(z.string(), z.unknown());
 export const Plan = z
   .object({
     id: z.string().meta({ example: 'pln_0Uo3xK2mVdT2aXs7LpRb' }),
-    operation: z.string().describe('The change, by its operation id.'),
+    operation: z.string().describe('The change, by its operation id.').meta({ example: 'update_campaign' }),
     status: z.enum(['open', 'applied', 'expired']),
     changes: z
       .array(
         z.object({
           resource_id: z.string(),
-          old: fields.nullable().describe('The fields that would change, as they are; null for what would be made.'),
-          new: fields.nullable().describe('The same fields as they would become; null for what would be removed.'),
+          old: fields
+            .nullable()
+            .describe('The fields that would change, as they are; null for what would be made.')
+            .meta({ example: { status: 'draft' } }),
+          new: fields
+            .nullable()
+            .describe('The same fields as they would become; null for what would be removed.')
+            .meta({ example: { status: 'active' } }),
         }),
       )
       .describe('Every row that would change. Ids of what would be made are made anew when the plan is applied.'),
-    events: z
-      .array(z.string())
-      .describe('The events that would be sent.')
-      .meta({ example: ['payout.created'] }),
+    events: z.array(z.string()).describe('The events that would be sent.').meta({ example: [] }),
     by_agent: z.boolean().describe('Whether an agent planned it.'),
     key_id: z.string().nullable(),
     created_at: timestamp,
     expires_at: timestamp.describe('It can be applied until then: a day.'),
-    applied_at: timestamp.nullable().describe('When a person applied it.'),
+    applied_at: timestamp.nullable().describe('When a person applied it.').meta({ example: null }),
   })
   .meta({ id: 'Plan' });
 

@@ -15,8 +15,14 @@ export const AuditEntry = z
     person_name: z.string().nullable().describe('Their name, or their address where they have none.'),
     operation: z.string().meta({ example: 'update_campaign' }),
     resource_id: z.string(),
-    old: fields.nullable().describe('The stored fields that changed, as they were; null for what was made.'),
-    new: fields.nullable().describe('The same fields as they became; null for what was removed.'),
+    old: fields
+      .nullable()
+      .describe('The stored fields that changed, as they were; null for what was made.')
+      .meta({ example: { status: 'draft' } }),
+    new: fields
+      .nullable()
+      .describe('The same fields as they became; null for what was removed.')
+      .meta({ example: { status: 'active' } }),
     by_agent: z.boolean().describe('Whether an agent did it, by MCP.'),
     request_id: z.string().nullable(),
     created_at: timestamp,

@@ -39,7 +39,7 @@ const Requirements = z.object({
 
 export const CampaignDetail = Campaign.extend({
   description: z.string().nullable(),
-  compensation: Compensation.extend({ type: z.string() }).nullable(),
+  compensation: Compensation.extend({ type: z.string().meta({ example: 'fixed' }) }).nullable(),
   requirements: Requirements.extend({ platforms: z.array(z.string()).nullable() }),
   apply_url: z.string().describe('The public page where creators apply, on the links host.'),
 }).meta({ id: 'CampaignDetail' });

@@ -13,7 +13,7 @@ const MAX_ITEMS = 50;
 const MAX_UNITS = 200;
 
 const Item = z.object({
-  type: z.string(),
+  type: z.string().meta({ example: 'reel' }),
   platform: z.string().nullable(),
   quantity: z.number().int().describe('How many of them.').meta({ example: 2 }),
   due_date: z.string().nullable().describe('A day, such as 2027-01-31.'),
@@ -45,7 +45,7 @@ export const Contract = z
     campaign_id: z.string().nullable(),
     title: z.string(),
     status: z.enum(STATUSES),
-    compensation: Compensation.extend({ type: z.string() }).nullable(),
+    compensation: Compensation.extend({ type: z.string().meta({ example: 'fixed' }) }).nullable(),
     deliverables: z.array(Item).describe('What the creator is to deliver.'),
     signed_at: timestamp.nullable().describe('When the creator signed.'),
     expires_at: timestamp.nullable(),
@@ -97,7 +97,10 @@ export const ContractDocument = z
     contract_id: z.string(),
     status: z.enum(STATUSES),
     sha256: z.string().describe('Of `document`, as UTF-8, in hex.'),
-    document: z.string().describe('Canonical JSON: keys in order, no spaces. What the creator signs.'),
+    document: z
+      .string()
+      .describe('Canonical JSON: keys in order, no spaces. What the creator signs.')
+      .meta({ example: '{"brand":"Acme","title":"Summer launch"}' }),
     html: z.string().describe('The same for people, as a whole page.'),
     signed_at: timestamp.nullable().describe('When the creator signed.'),
     signer_name: z.string().nullable().describe('As typed at signing.'),

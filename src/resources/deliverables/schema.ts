@@ -26,7 +26,7 @@ export const Deliverable = z
     campaign_id: z.string().nullable(),
     creator_email: z.string().nullable(),
     creator_name: z.string().nullable(),
-    type: z.string(),
+    type: z.string().meta({ example: 'reel' }),
     platform: z.string().nullable(),
     status: z.enum(STATUSES),
     content_url: z.string().nullable().describe('Where the latest version is to be seen.'),

@@ -33,9 +33,15 @@ export type EventFilter = z.output<typeof EventFilter>;
 const FeedEvent = z
   .object({
     id: z.string().describe('The same as `webhook-id` and `X-Service-Event-Id` of its deliveries.'),
-    event: z.string(),
-    createdAt: z.string().describe('When it happened. Neighbours may differ by a moment against the order.'),
-    data: z.unknown().describe('As in the delivery, byte for byte.'),
+    event: z.string().meta({ example: 'commission.approved' }),
+    createdAt: z
+      .string()
+      .describe('When it happened. Neighbours may differ by a moment against the order.')
+      .meta({ example: '2026-03-02T09:30:00.000Z' }),
+    data: z
+      .unknown()
+      .describe('As in the delivery, byte for byte.')
+      .meta({ example: { id: 'com_0Uo3xK2mVdT2aXs7LpRb', status: 'approved' } }),
   })
   .meta({ id: 'FeedEvent' });
 

@@ -72,7 +72,7 @@ export const ShipmentDetail = Shipment.extend({
     .array(
       z.object({
         at: z.string().nullable().describe("In the carrier's own words: often without a zone."),
-        status: z.string().nullable(),
+        status: z.string().nullable().meta({ example: 'in_transit' }),
         message: z.string().nullable(),
         location: z.string().nullable(),
       }),

@@ -16,7 +16,7 @@ export const UsageRow = z
     date: day,
     key_id: z.string(),
     key_name: z.string(),
-    key: z.string().describe('First 8 and last 4 characters.'),
+    key: z.string().describe('First 8 and last 4 characters.').meta({ example: 'svk_3kQ9…c8Qx' }),
     calls: z.number().int().describe('Calls that were charged.'),
     credits: z.number().int().describe('Credits of those calls, before refunds.'),
     refunded: z.number().int().describe('Credits given back that day.'),
@@ -27,7 +27,7 @@ const CreditBalance = z
   .object({
     subscription_id: z.string(),
     plan: z.string(),
-    status: z.string(),
+    status: z.string().meta({ example: 'active' }),
     period_start: z.iso.datetime(),
     period_end: z.iso.datetime(),
     granted: z.number().int(),

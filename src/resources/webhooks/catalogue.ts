@@ -66,10 +66,16 @@ export function sampleData(
 
 export const CatalogueEntry = z
   .object({
-    event: z.string(),
-    when: z.string(),
-    schema: z.record(z.string(), z.unknown()).describe('JSON Schema of `data`.'),
-    sample: z.unknown().describe('An example of `data`.'),
+    event: z.string().meta({ example: 'commission.approved' }),
+    when: z.string().describe('When it is sent.').meta({ example: 'A commission was approved.' }),
+    schema: z
+      .record(z.string(), z.unknown())
+      .describe('JSON Schema of `data`.')
+      .meta({ example: { type: 'object', properties: { id: { type: 'string' } } } }),
+    sample: z
+      .unknown()
+      .describe('An example of `data`.')
+      .meta({ example: { id: 'com_0Uo3xK2mVdT2aXs7LpRb' } }),
   })
   .meta({ id: 'WebhookEvent' });
 

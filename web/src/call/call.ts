@@ -27,8 +27,13 @@ export interface Problem {
 
 const NO_ANSWER = 'The server did not answer. Check your connection and try again.';
 const SIGNED_OUT = 'Your session has ended. Sign in again in another tab, then try once more.';
-/** What the door says of a missing key is said to programs. */
-const isSignedOut = (code: string) => ['AUTH_REQUIRED', 'INVALID_API_KEY'].includes(code);
+const NOT_ALLOWED = 'Your role in this brand does not allow this any more. Ask one of its owners.';
+/** What the door says of keys and roles is said to programs. */
+const IN_PLAIN_WORDS = new Map([
+  ['AUTH_REQUIRED', SIGNED_OUT],
+  ['INVALID_API_KEY', SIGNED_OUT],
+  ['ROLE_REQUIRED', NOT_ALLOWED],
+]);
 
 /** An answer other than success, in the API's own words. */
 export class CallError extends Error {
@@ -42,7 +47,7 @@ export class CallError extends Error {
     { error, code, details }: { error?: string; code?: string; details?: Problem[] },
     retryAfter = 0,
   ) {
-    super(code === undefined ? NO_ANSWER : isSignedOut(code) ? SIGNED_OUT : (error ?? NO_ANSWER));
+    super(code === undefined ? NO_ANSWER : (IN_PLAIN_WORDS.get(code) ?? error ?? NO_ANSWER));
     this.status = status;
     this.code = code ?? 'NO_ANSWER';
     this.problems = details ?? [];

@@ -1,5 +1,6 @@
 import { keepPreviousData, useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
+import { useSay } from '../kit/toast.tsx';
 import {
   type Answer,
   type Body,
@@ -117,9 +118,13 @@ interface Change<Id extends OperationId> {
 /** Whether it is known that nothing was changed: it was refused. */
 const isRefusal = (error: unknown) => error instanceof CallError && error.status >= 400 && error.status < 500;
 
+/** The buttons still show what one was allowed when the tab was opened. */
+const isOfRole = (error: unknown) => error instanceof CallError && error.code === 'ROLE_REQUIRED';
+
 /** A change, and after it what shows it is read again. Sent once more because no answer came, it is made once. */
 export function useChange<Id extends OperationId>(id: Id, shown: readonly OperationId[]) {
   const cache = useQueryClient();
+  const say = useSay();
   const unanswered = useRef<{ input: string; key: string } | undefined>(undefined);
   return useMutation<Answer<Id>, Error, Change<Id>>({
     mutationFn: (change) => {
@@ -130,6 +135,9 @@ export function useChange<Id extends OperationId>(id: Id, shown: readonly Operat
     },
     onError: (error) => {
       if (isRefusal(error)) unanswered.current = undefined;
+      if (!isOfRole(error)) return;
+      say(error.message);
+      void cache.invalidateQueries({ queryKey: ['get_session'] });
     },
     onSuccess: () => {
       unanswered.current = undefined;

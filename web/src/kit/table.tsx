@@ -1,4 +1,6 @@
 import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
+import type { OperationId } from '../call/call.ts';
+import { useMay } from '../call/may.ts';
 import type { Rows } from '../call/use.ts';
 import { number } from './format.ts';
 import { InSight } from './in-sight.tsx';
@@ -11,6 +13,13 @@ export interface Column<Row> {
   isNumber?: boolean;
   /** Not on a phone. */
   isWide?: boolean;
+  /** What its buttons call: it is not there for those who may not. */
+  needs?: OperationId;
+}
+
+function useColumns<Row>(columns: readonly Column<Row>[]): readonly Column<Row>[] {
+  const may = useMay();
+  return columns.filter(({ needs }) => needs === undefined || may(needs));
 }
 
 /** The first cell of a row that opens: what it is, and a second line. */
@@ -53,7 +62,8 @@ export const listed = <Row,>(rows: readonly Row[]): Rows<Row> => ({
 
 /** A list of any length: only the rows in sight are there. */
 export function Table<Row extends object>(props: TableProps<Row>) {
-  const { caption, list, columns, empty, selection, maySelect = () => true, keyOf = idOf } = props;
+  const { caption, list, empty, selection, maySelect = () => true, keyOf = idOf } = props;
+  const columns = useColumns(props.columns);
   if (list.error && list.rows.length === 0) return <Failure error={list.error} again={list.again} />;
   if (list.isLoading) return <Loading rows={8} />;
   if (list.total === 0) return empty;
@@ -198,7 +208,8 @@ export function PlainTable<Row>(props: {
   /** A last line, such as the sum: a cell for each column. */
   foot?: readonly ReactNode[];
 }) {
-  const { caption, rows, columns, keyOf, foot } = props;
+  const { caption, rows, keyOf, foot } = props;
+  const columns = useColumns(props.columns);
   if (rows.length === 0) return <Empty title="Nothing yet" />;
   return (
     <Frame caption={caption}>

@@ -67,6 +67,7 @@ export function Keys() {
     { head: 'Made', cell: ({ created_at }) => day(created_at), isWide: true },
     {
       head: 'Actions',
+      needs: 'revoke_key',
       cell: (key) =>
         (key.state === 'active' || key.state === 'expiring') && (
           <div className="row">

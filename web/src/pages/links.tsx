@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { Row } from '../call/call.ts';
+import { useMay } from '../call/may.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { Confirm } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
@@ -43,6 +44,8 @@ export function Links() {
       )}
     </div>
   );
+  // Whoever may change nothing copies addresses, and a code has none.
+  const hasActions = useMay()('update_affiliate_link') || list.rows.some(({ url }) => url);
   const columns: readonly Column<LinkRow>[] = [
     {
       head: 'Link or code',
@@ -63,7 +66,7 @@ export function Links() {
     { head: 'Orders', cell: ({ conversions }) => number(conversions), isNumber: true },
     { head: 'Sales', cell: ({ revenue, currency }) => money(revenue, currency), isNumber: true },
     { head: 'State', cell: ({ active }) => <Badge state={active ? 'active' : 'off'} />, isWide: true },
-    { head: 'Actions', cell: actionsOf, isWide: true },
+    ...(hasActions ? [{ head: 'Actions', cell: actionsOf, isWide: true }] : []),
   ];
   return (
     <>

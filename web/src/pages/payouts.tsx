@@ -46,6 +46,7 @@ export function Payouts() {
     { head: 'Recorded', cell: ({ created_at }) => day(created_at), isWide: true },
     {
       head: 'Actions',
+      needs: 'settle_payout',
       cell: (payout) =>
         !isPaid(payout) && (
           <Button needs="settle_payout" onPress={() => setSettling(payout)}>

@@ -39,6 +39,7 @@ export function People() {
     { head: 'Last here', cell: ({ last_seen_at }) => ago(last_seen_at), isWide: true },
     {
       head: 'Actions',
+      needs: 'update_person',
       cell: (person) => (
         <div className="row">
           <Button needs="update_person" onPress={() => setChanged(person)} label={`Change ${person.email}`}>

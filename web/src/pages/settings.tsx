@@ -1,11 +1,11 @@
 import { startRegistration } from '@simplewebauthn/browser';
-import { call } from '../call/call.ts';
+import { call, type Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm } from '../kit/dialog.tsx';
 import { Form } from '../kit/form.tsx';
 import { ago, day, words } from '../kit/format.ts';
 import { Badge, Card, Failure, Loading, PageHead } from '../kit/parts.tsx';
-import { PlainTable } from '../kit/table.tsx';
+import { type Column, PlainTable } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
 
 type Options = Parameters<typeof startRegistration>[0]['optionsJSON'];
@@ -140,6 +140,20 @@ function Passkeys() {
 function Sessions() {
   const list = useRows('list_sessions', {});
   const end = useChange('end_session', ['list_sessions']);
+  const actions: Column<Row<'list_sessions'>> = {
+    head: 'Actions',
+    cell: ({ id, device, is_current }) =>
+      !is_current && (
+        <Confirm
+          label="Sign out"
+          title={`Sign ${device} out?`}
+          action="Sign out"
+          onConfirm={() => end.mutateAsync({ params: { id } })}
+        >
+          <p>It stops within a second.</p>
+        </Confirm>
+      ),
+  };
   if (list.error) return <Failure error={list.error} again={list.again} />;
   if (list.isLoading) return <Loading rows={2} />;
   return (
@@ -159,20 +173,7 @@ function Sessions() {
             </>
           ),
         },
-        {
-          head: 'Actions',
-          cell: ({ id, device, is_current }) =>
-            !is_current && (
-              <Confirm
-                label="Sign out"
-                title={`Sign ${device} out?`}
-                action="Sign out"
-                onConfirm={() => end.mutateAsync({ params: { id } })}
-              >
-                <p>It stops within a second.</p>
-              </Confirm>
-            ),
-        },
+        ...(list.rows.some(({ is_current }) => !is_current) ? [actions] : []),
       ]}
     />
   );

@@ -48,7 +48,7 @@ function Sent({ delivery }: { delivery: Delivery }) {
     'list_webhooks',
   ]);
   return (
-    <section className="card" aria-label={event}>
+    <div className="card">
       <div className="card-head">
         <span className="row">
           <strong>{event}</strong> <Badge state={state} />
@@ -73,7 +73,7 @@ function Sent({ delivery }: { delivery: Delivery }) {
       </p>
       {resend.error && <Failure error={resend.error} />}
       {isOpen && <Attempts id={id} />}
-    </section>
+    </div>
   );
 }
 

@@ -82,7 +82,7 @@ export function Webhooks() {
     { head: 'State', cell: ({ status }) => <Badge state={status} /> },
     { head: 'Last answer', cell: ({ last_status_code }) => last_status_code ?? '–', isNumber: true, isWide: true },
     { head: 'Last sent', cell: ({ last_triggered_at }) => ago(last_triggered_at), isWide: true },
-    { head: 'Actions', cell: actionsOf, isWide: true },
+    { head: 'Actions', needs: 'test_webhook', cell: actionsOf, isWide: true },
   ];
   return (
     <>

@@ -10,8 +10,8 @@ export const WebhookDelivery = z
   .object({
     id: z.string(),
     webhook_id: z.string(),
-    event_id: z.string(),
-    event: z.string(),
+    event_id: z.string().describe('The event that it carries.').meta({ example: 'evt_0Uo3xK2mVdT2aXs7LpRb' }),
+    event: z.string().meta({ example: 'commission.approved' }),
     state,
     attempts: z.number().int(),
     last_status_code: z.number().int().nullable(),
