@@ -75,7 +75,7 @@ export const ListQuery = {
   created_after: timestampInput.describe('Only what was made after this time.').optional(),
   created_before: throughInput
     .describe(
-      "Only what was made at or before this time; a date alone includes that day. The first page's newest freezes a walk.",
+      "Only what was made at or before this time; a date alone includes that day. With the first page's newest, pages do not shift.",
     )
     .optional(),
   sort: z.enum(SORTS).default('newest').describe('Ties are ordered by id.'),

@@ -38,7 +38,7 @@ interface ReadForm<F> {
 const FILE = 'file';
 const problem = (code: string, message: string): Problem => ({ field: FILE, code, message });
 
-/** Reads all of a form. What was received of one that turns out to be wrong is in `form` all the same. */
+/** Reads all of a form. What was read of a form that turns out to be wrong is in `form` too. */
 async function readForm<F>(
   parts: AsyncIterable<FormPart>,
   receive: (part: FilePart) => Promise<F>,

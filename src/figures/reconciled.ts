@@ -1,7 +1,7 @@
 import type { ClickHouse } from '../engines/clickhouse/open.ts';
 import { findReconciliation } from './rollups/queries.ts';
 
-/** Shorter than a reconciliation takes: between two of its passes lies more. */
+/** Shorter than a reconciliation takes: its passes are further apart. */
 const RECONCILED_KNOWN_MS = 1_000;
 /** When each ClickHouse was last asked, and was reconciled. */
 const reconciledAt = new WeakMap<ClickHouse, number>();
@@ -17,8 +17,8 @@ export async function isReconciled(clickhouse: ClickHouse): Promise<boolean> {
 }
 
 /**
- * Before figures are read: what was said a moment ago will do, for afterwards it is asked in any case. One that was reconciled
- * then and is now was not started in between.
+ * For use before figures are read: an answer of a moment ago is enough, because ClickHouse is checked again afterwards. One
+ * that was reconciled both times was not restarted in between.
  */
 export async function wasReconciled(clickhouse: ClickHouse): Promise<boolean> {
   const known = reconciledAt.get(clickhouse);

@@ -129,7 +129,7 @@ export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Desti
     return entries;
   }
 
-  /** What is requested in one turn of the loop is one statement: after a pause every link that is clicked is too old. */
+  /** Links that are requested in one turn of the event loop are read by one statement: after a pause all of them are outdated. */
   function openBatch(): Batch {
     const slugs: string[] = [];
     const entries = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {

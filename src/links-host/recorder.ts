@@ -59,7 +59,7 @@ export function openRecorder(redis: Redis, onLost: (clicks: number) => void): Re
     const visitorList = allVisitors.length === 0 ? '[]' : `["${allVisitors.join('","')}"]`;
     run([STREAM, ...SEEN], [REPEAT_WINDOW_MS, rows.join(''), visitorCounts.join(''), visitorList]).then(
       () => {
-        // The next group first: Redis is at it while this one's visitors are answered.
+        // The next group first: Redis works on it while this one's visitors are answered.
         send();
         settle(group, true);
       },

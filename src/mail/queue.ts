@@ -7,7 +7,7 @@ export interface NewMail<K extends MailKind> {
   kind: K;
   to: string;
   /**
-   * What the mail is about: an id, with more behind it where the same may be told again, such as `ctr_…:2`. A kind is
+   * What the mail is about: an id, with more behind it where the same may be sent again, such as `ctr_…:2`. A kind is
    * sent to an address once for each of them.
    */
   subjectRow: string;

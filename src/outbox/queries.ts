@@ -92,7 +92,7 @@ export async function insertNumbered(
         ${entriesOf(({ orderId }) => orderId)}::text[], ${entriesOf(({ commissionId }) => commissionId)}::text[],
         ${entriesOf(({ payoutId }) => payoutId)}::text[], ${entriesOf(({ postings }) => JSON.stringify(postings))}::jsonb[],
         ${entriesOf(({ hash }) => hash)}::bytea[])),
-    told as (
+    announced as (
       insert into outbox (brand_id, created_at, seq, id, event, data)
       select ${brandId}, ${now}::timestamptz, * from unnest(
         ${eventsOf((_, i) => head.seq + 1 + i)}::bigint[], ${eventsOf(({ id }) => id)}::text[],

@@ -26,7 +26,7 @@ export interface Consumer {
   deliver(events: readonly OutboxEvent[], db: Db): Promise<void>;
 }
 
-/** Gives one brand's next events to a consumer; false when that was all, or another relay is at it. */
+/** Gives one brand's next events to a consumer; false when that was all, or another relay works on it. */
 async function relayBrand(db: Db, consumer: Consumer, brandId: string): Promise<boolean> {
   return await db.transaction().execute(async (trx) => {
     const position = await tryLockPosition(trx, consumer.name, brandId);

@@ -129,7 +129,7 @@ async function visit(): Promise<string> {
   return `${location?.pathname}${location?.search}`;
 }
 
-/** An order that carries the click, told unpaid and then paid, and one with a code: a half cent goes to the even one. */
+/** An order that carries the click, reported unpaid and then paid, and one with a code: a half cent goes to the even one. */
 async function sell(landingSite: string, code: string, visited: Expected): Promise<Expected> {
   at('2026-03-03T08:00:00Z');
   const lines = [{ price: '50.00', quantity: 2, discounts: ['20.00'], taxes: ['8.00'] }];

@@ -50,7 +50,7 @@ it('what is no HTTP at all is counted too, on either listener', async () => {
   expect(await at()).toBe(before + 2);
 });
 
-it('what jobs of several workers did is added up, and told by the API', async () => {
+it('what jobs of several workers did is added up, and shown by the API', async () => {
   const job = unique('a job');
   for (const [isDone, seconds] of [
     [true, 0.5],

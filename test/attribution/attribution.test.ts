@@ -114,12 +114,12 @@ describe('who is paid for an order', () => {
     });
   });
 
-  it('a code or click told twice is one candidate', () => {
+  it('a code or click that is reported twice is one candidate', () => {
     const decision = decide([code('Anna10'), code('ANNA10')], [click('c', before(1)), click('c', before(1))]);
     expect(reasons(decision).map(([name]) => name)).toEqual(['Anna10', 'c']);
   });
 
-  it('a code told again in another case keeps its place in the order’s list', () => {
+  it('a code that is reported again in another case keeps its place in the order’s list', () => {
     const decision = decide([code('ANNA10'), code('BO10'), code('anna10')], []);
     expect([decision.code, reasons(decision).map(([name]) => name)]).toEqual(['ANNA10', ['ANNA10', 'BO10']]);
   });

@@ -104,7 +104,7 @@ describe('what is clicked is in ClickHouse exactly once', () => {
     expect(await countsOf(link)).toEqual(once(80));
   });
 
-  it('when four drains are at it at once while clicks arrive', async () => {
+  it('when four drains run at once while clicks arrive', async () => {
     const link = newId('lnk', Date.now());
     const arriving = (async () => {
       for (let i = 0; i < 20; i += 1) await record(50, newId('lnk', Date.now()));

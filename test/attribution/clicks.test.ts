@@ -81,7 +81,7 @@ describe('a click', () => {
     await plain.close();
   });
 
-  it('is told to nobody by address: only a keyed hash of it is kept', async () => {
+  it('is kept without its address: only a keyed hash of it is kept', async () => {
     const link = await makeLink(desk, SHOP);
     const address = someone();
     await click(behind, link.slug, address);
@@ -134,7 +134,7 @@ describe('a repeat', () => {
     expect(await countedClicks(app, link.id)).toBe(1);
   });
 
-  it('is told by the cookie that was just given, from this address or another, and by the address without it', async () => {
+  it('is recognized by the cookie that was just given, from this address or another, and by the address without it', async () => {
     const link = await makeLink(desk, SHOP);
     const visitor = someone();
     const { cookie = '' } = await click(behind, link.slug, visitor);

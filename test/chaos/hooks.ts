@@ -80,7 +80,7 @@ export async function isDelivered(db: Db): Promise<boolean> {
 
 const idOf = ({ headers }: Received) => String(headers['webhook-id']);
 
-/** Of every order that pays somebody its brand was told, once or more often, always under one id and in the same bytes. */
+/** Of every order that pays somebody its brand got the event, once or more often, always under one id and in the same bytes. */
 export function checkHooks({ receiver }: Hooks, { taken }: OrderTally): HooksFound {
   const byEvent = Map.groupBy(receiver.received, idOf);
   const reported = Map.groupBy(receiver.received, ({ path: brand, body }) => {

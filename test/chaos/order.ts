@@ -6,7 +6,7 @@ import type { Assignment, Brand, Shop } from './world.ts';
 /** What a store tells: the topic and its body. */
 export type Delivery = readonly [topic: string, body: object];
 
-/** An order's whole life, and what must be left of it once all of it has been told, in whatever order. */
+/** An order's whole life, and what must be left of it once all of it has been reported, in whatever order. */
 export interface Order {
   id: string;
   brand: Brand;

@@ -21,7 +21,7 @@ export interface OrderTally {
 
 export interface OrderLoad extends OrderTally {
   lastAt(): number;
-  /** Every order that was begun is told to its end. */
+  /** Every order that was begun is reported to its end. */
   stop(): Promise<void>;
 }
 

@@ -125,7 +125,7 @@ describe('an import that is asked for again', () => {
     expect([live?.name, ...previous.map(({ name }) => name)]).not.toContain(before?.indexName);
   });
 
-  it('is not told otherwise while it runs, and says so', async () => {
+  it('takes no other options while it runs, and says so', async () => {
     const file = await fileWithRejects();
     const id = await stopped(file);
     await asWriter(directory.engines, 'import', {}, async () => {

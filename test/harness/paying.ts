@@ -47,7 +47,7 @@ export const codeOf = ({ status, body }: Answer) => [status, body.code];
 export const problemsOf = ({ body }: Answer): string[][] =>
   body.details.map(({ field, code }: { [name: string]: string }) => [field, code]);
 
-/** Of which commissions the brand was told that they were approved. */
+/** The commissions whose approval was sent to the brand. */
 export async function approvalsOf(app: TestApp, brand: { id: string }): Promise<string[]> {
   const events = await listEvents(app, brand.id);
   return events.filter(({ event }) => event === 'commission.approved').map(({ data }) => Object(data).id);

@@ -252,7 +252,7 @@ export async function startStores() {
   };
 }
 
-/** How a provider's client is told of a store. */
+/** How a provider's client is given a store. */
 export const requested = (store: TestStore) => ({
   baseUrl: store.url,
   token: store.token,

@@ -152,6 +152,20 @@ function everyCommand(): Command[] {
 }
 
 describe('usage', () => {
+  it('a server that does not answer is named in words', async () => {
+    const nowhere = {
+      ROLLCALL_URL: 'http://127.0.0.1:1',
+      ROLLCALL_BRAND_KEY: 'unused',
+      ROLLCALL_DIR: '/dev/null/none',
+    };
+    const listed = await runCommand('src/cli.ts', ['webhook', 'list'], nowhere);
+    expect(listed).toMatchObject({
+      status: 1,
+      out: '',
+      said: 'The server at http://127.0.0.1:1 cannot be reached; is it running?\n',
+    });
+  });
+
   it('no command wants several arguments: one with a space in its name would be that', () => {
     const commands = everyCommand();
     expect(commands.length).toBeGreaterThan(15);

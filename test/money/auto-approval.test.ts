@@ -37,7 +37,7 @@ const read = async ({ key }: Owner, id: string) => (await call(`${app.url}/v1/co
 const approvals = ({ brand }: Owner) => approvalsOf(app, brand);
 
 describe('auto approval', () => {
-  it('approves at the end of the review period with the note `auto`, audited, told once', async () => {
+  it('approves at the end of the review period with the note `auto`, audited, with one event', async () => {
     const owner = await makeOwner();
     const { id } = await makeSale(app.context, owner.brand);
     await approveDue(app.context);
@@ -95,7 +95,7 @@ describe('auto approval', () => {
     await worker.stop();
   });
 
-  it('several workers and a reviewer at once: each commission is approved and told once', async () => {
+  it('several workers and a reviewer at once: each commission is approved once, with one event', async () => {
     const owner = await makeOwner();
     const assignment = await makeAssignment(app.context, owner.brand);
     const sales = await makeSales(app.context, owner.brand, 250, assignment);

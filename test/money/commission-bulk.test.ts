@@ -92,7 +92,7 @@ describe('a review of many', () => {
 });
 
 describe('at the same time', () => {
-  it('20 callers approve one: one updates it, all get 200, the event is told once', async () => {
+  it('20 callers approve one: one updates it, all get 200, the event is sent once', async () => {
     const owner = await makeBrand(app.context);
     const caller = await owner.key('brand');
     const { id } = await sale({}, owner);

@@ -123,7 +123,7 @@ describe('a review of one', () => {
     expect(audit[0]).toMatchObject({ operation: 'review_commissions', resource_id: id });
   });
 
-  it('exchanges approved and rejected while unpaid; the event is told once per commission', async () => {
+  it('exchanges approved and rejected while unpaid; each commission sends its event once', async () => {
     const owner = await makeBrand(app.context);
     const caller = await owner.key('brand');
     const { id } = await sale({}, owner);

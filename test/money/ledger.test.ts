@@ -65,7 +65,7 @@ async function behindTheTrigger(statement: string): Promise<void> {
 const problemsOf = async (brandId: string) => (await verifyLedger(app.context, brandId)).problems;
 
 describe('ledger verify', () => {
-  it('finds nothing wrong with what was told, and names its last hash', async () => {
+  it('finds nothing wrong with what was recorded, and names its last hash', async () => {
     const { brand } = await makeLedger();
     const verification = await verifyLedger(app.context, brand.id);
     expect(verification).toEqual({ entries: 4, hash: expect.stringMatching(/^[0-9a-f]{64}$/), problems: [] });

@@ -21,7 +21,7 @@ const record = async (owner: Payer, input: Partial<ManualCommission>) =>
     createManualCommission(work, { creator_email: owner.ann.email, amount: 25, ...input }),
   );
 
-it('a commission that the brand records itself is in the ledger, told once, approved at once and paid as any other', async () => {
+it('a commission that the brand records itself is in the ledger, sends one event, and is approved at once and paid as any other', async () => {
   const owner = await makePayer(app);
   const { id } = await record(owner, { description: 'for the launch' });
   const read = async () => (await get(owner, `/v1/commissions/${id}`)).body.data;

@@ -38,7 +38,7 @@ const clickAt = (linkId: string, at: Date) =>
   mintClick(app.context.secrets.key('click'), { linkId, atMs: at.getTime() });
 
 describe('an order that a store sends', () => {
-  it('pays the code’s creator: one commission with the terms as they are, told once, its customer masked', async () => {
+  it('pays the code’s creator: one commission with the terms as they are and one event, its customer masked', async () => {
     const { brand, assignment, key } = await makeSeller(app, { rate: 12.5, holdDays: 14, email: 'ann@mail.example' });
     const store = await startStore('generic');
     const integration = await connectTestStore(app.context, brand.id, store);

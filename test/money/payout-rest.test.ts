@@ -22,7 +22,7 @@ describe('a wallet’s payout', () => {
     expect(await balancesOf(app.context, owner.brand)).toMatchObject({ cash: -4_000, commission_paid: -2_000 });
   });
 
-  it('pays what it lists; another method’s list is told with PATCH', async () => {
+  it('pays what it lists; another method’s list is given with PATCH', async () => {
     const owner = await makePayer(app);
     const [one, two] = [await approved(owner), await approved(owner)];
     await recorded(owner, { method: 'wallet', amount: 10, commission_ids: [two.id] });

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => app?.close());
 
 describe('a payout', () => {
-  it('is recorded as completed, read, listed, and told with the item of the list', async () => {
+  it('is recorded as completed, read and listed, and its event carries the item of the list', async () => {
     const owner = await makePayer(app);
     const input = { amount: 99.5, method: 'wallet', wallet_email: 'ann@wallet.example', description: 'March' };
     const payout = await recorded(owner, input);

@@ -34,7 +34,7 @@ it('a link or bulk code made without a rate has the brand’s default rate, one 
   expect(rows.find((row: { id: string }) => row.id === id).commission_rate).toBe(12.5);
 });
 
-it('two stores of one provider are told apart in `source`, and the ledger’s order_id is the store’s, as elsewhere', async () => {
+it('two stores of one provider are distinguished in `source`, and the ledger’s order_id is the store’s, as elsewhere', async () => {
   const owner = await makePayer(app);
   const one = await makeSale(app.context, owner.brand, { assignment: owner.ann });
   const two = await makeSale(app.context, owner.brand, { assignment: await makeAssignment(app.context, owner.brand) });

@@ -67,9 +67,9 @@ export interface OracleCommission {
 
 export interface OracleOrder {
   reported: Reported[];
-  /** All that were ever told, and when by the store's clock last. */
+  /** All that were ever reported, and when by the store's clock last. */
   refunds: (Refund & { isLate: boolean; toldAt: number })[];
-  /** Undefined until the order itself is told; null when it pays nobody. */
+  /** Undefined until the order itself is reported; null when it pays nobody. */
   commission: OracleCommission | null | undefined;
 }
 
@@ -146,7 +146,7 @@ function factsOf({ reported, refunds }: OracleOrder) {
   const paidAt = earliest(reported.map((one) => one.paidAt));
   const cancelledAt = earliest(reported.map((one) => one.cancelledAt));
   let left = baseMinor;
-  // The newest whole order has all of them: one that was last told before it was taken back.
+  // The newest whole order has all of them: one that was last reported before it was taken back.
   const kept = refunds.filter(({ toldAt }) => toldAt >= newest.updatedAt);
   const inOrder = kept.toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
   const counted = inOrder.map(({ amountMinor, at, isLate }) => {

@@ -6,13 +6,13 @@ import { type Door, openDoor } from './door.ts';
 import { type History, type LinkSpec, START_MS } from './history.ts';
 import type { Oracle, OracleLink, Reported } from './model.ts';
 
-/** An order as its store has it: every version it ever had, told or not. */
+/** An order as its store has it: every version it ever had, reported or not. */
 export interface StoredOrder {
   versions: Reported[];
   email: string | null;
 }
 
-/** One history's brand: what the app was told, and what the oracle makes of it. */
+/** One history's brand: what the app received, and what the oracle makes of it. */
 export interface World {
   door: Door;
   oracle: Oracle;

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => app?.close());
 
 describe('the page of a conversation', () => {
-  it('is mailed when asked, shows the talk, and what is sent from it is told to the brand once', async () => {
+  it('is mailed when asked, shows the talk, and what is sent from it reaches the brand once', async () => {
     const desk = await openTalkDesk(app);
     const sent = await desk.write({
       subject: 'Hi <b>',

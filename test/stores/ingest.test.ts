@@ -58,7 +58,7 @@ describe.each(PROVIDERS)('a paid order of %s', (provider) => {
     expect([last_sync_at, referral_tracking]).toEqual([webhook_health.last_received_at, { ready: true, missing: [] }]);
   });
 
-  it('told many times, also at once, is one sale', async () => {
+  it('delivered many times, also at once, is one sale', async () => {
     const shop = await openShop(provider);
     const [topic, order] = paidOrder(provider, shop.assignment.code);
     const answers = await Promise.all(Array.from({ length: 6 }, () => shop.report(topic, order)));

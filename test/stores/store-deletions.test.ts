@@ -66,7 +66,7 @@ describe('an order in WooCommerce’s trash', () => {
     }
   });
 
-  it('ends the same in whichever order and however often it is told: in the trash, or restored', async () => {
+  it('ends the same in whichever order and however often it is reported: in the trash, or restored', async () => {
     const shop = await openShop('woocommerce');
     let restored = 0;
     for (const isRestored of [false, true]) {
@@ -94,7 +94,7 @@ describe('an order in WooCommerce’s trash', () => {
     });
   }, 60_000);
 
-  it('that was restored before its deletion is told was never cancelled', async () => {
+  it('that was restored before its deletion is reported was never cancelled', async () => {
     const shop = await openShop('woocommerce');
     const id = orderNumber();
     await shop.report('order.created', wooAt(shop, id, 'processing', 0));
@@ -209,7 +209,7 @@ const KINDS = {
 describe.each(['woocommerce', 'shopify'] as const)('an order that %s no longer has', (provider) => {
   const { deleted, updated, orderAt } = KINDS[provider];
 
-  it('is cancelled, and stays so at its time whatever is told again or late', async () => {
+  it('is cancelled, and stays so at its time whatever is reported again or late', async () => {
     const shop = await openShop(provider);
     const id = orderNumber();
     await shop.report(updated, orderAt(shop, id, 0));

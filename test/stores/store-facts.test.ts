@@ -108,7 +108,7 @@ describe('a refund that its store takes back', () => {
 });
 
 describe('an order keeps its currency', () => {
-  it('told in another one, or refunded in another one, it is refused and nothing changes', async () => {
+  it('reported or refunded in another one, it is refused and nothing changes', async () => {
     const shop = await openShop('generic');
     await shop.report('order.paid', genericAt(shop, 'B-1', 0));
     for (const [event, data] of [
@@ -133,7 +133,7 @@ describe('an order keeps its currency', () => {
     expect(await explain(shop, 'B-2')).toMatchObject({ refunds: [], commission: { commission: 10 } });
   });
 
-  it('a refund told in two is what it is in its order’s, whichever comes first', async () => {
+  it('a refund reported in two is what it is in its order’s, whichever comes first', async () => {
     const shop = await openShop('generic');
     let orders = 0;
     for (const sequence of inEveryOrder(['right', 'wrong', 'order'])) {

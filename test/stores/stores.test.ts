@@ -116,7 +116,7 @@ describe.each(PROVIDERS)('%s', (provider) => {
     expect(await find('no/such code?&')).toEqual({ state: 'not_found' });
   });
 
-  it('refusing its token is told from not answering', async () => {
+  it('refusing its token is distinguished from not answering', async () => {
     const store = get(provider);
     const connect = (token: string) => clientOf(provider).connect({ ...requested(store), token });
     await expect(connect('wrong')).rejects.toMatchObject({ code: 'CONFLICT' });

@@ -63,9 +63,12 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await gone();
     await press('Winter');
     await dialog().getByText('€250 fixed').waitFor();
+    await inDialog('Edit');
     await dialog().getByLabel('State').selectOption('paused');
     await fill({ Deadline: '2027-02-28' });
     await inDialog('Save');
+    await open.page.getByRole('dialog', { name: 'Edit the campaign' }).waitFor({ state: 'hidden' });
+    await open.page.keyboard.press('Escape');
     await gone();
     await open.page.getByRole('row', { name: /Winter.*Paused.*28 Feb 2027/ }).waitFor();
     await press('Open to all');

@@ -47,7 +47,7 @@ async function emitMany(brand: TestBrand, count: number): Promise<void> {
 }
 
 describe('GET /v1/events', () => {
-  it('has every event in order, page by page as in one, and nothing that only others are told', async () => {
+  it('has every event in order, page by page as in one, and nothing that only others receive', async () => {
     const brand = await makeBrand(app.context);
     const key = await brand.key('brand');
     await emitMany(brand, 20);

@@ -153,7 +153,7 @@ describe('a webhook of the older interface', () => {
     expect(older.requests()).toHaveLength(6);
   });
 
-  it('is told under its own names, and takes no others', async () => {
+  it('gets events under its own names, and takes no others', async () => {
     const older = await subscribeOlder(['application.status_changed', 'campaign.created', 'campaign.updated'], 200);
     const { id } = (await send(`${app.url}/v1/campaigns`, older.key, 'POST', { name: 'Launch' })).body.data;
     await send(`${app.url}/v1/campaigns/${id}`, older.key, 'PATCH', { name: 'Launch' });

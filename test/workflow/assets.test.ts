@@ -89,7 +89,7 @@ describe('an upload', () => {
     expect([status, body.details[0]]).toMatchObject([422, { field: 'file', code: 'required' }]);
   });
 
-  it('larger than MAX_ASSET_MB is 413, told by its length or found on the way, and nothing is left of it', async () => {
+  it('larger than MAX_ASSET_MB is 413, by its length beforehand or on the way, and nothing is left of it', async () => {
     const large = new Uint8Array(randomBytes(2 * 1024 * 1024 + 1));
     expect((await upload(app, key, file(large, 'large.bin'))).body.code).toBe('PAYLOAD_TOO_LARGE');
     const { rows } = await app.context.postgres.db

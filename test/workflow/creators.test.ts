@@ -119,7 +119,7 @@ describe('a person of the brand', () => {
   const stored = async (id: string) =>
     await context.postgres.db.selectFrom('creators').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
 
-  it('is told by e-mail address in any case; what is missing is filled in, nothing is overwritten', async () => {
+  it('is recognized by e-mail address in any case; what is missing is filled in, nothing is overwritten', async () => {
     const { brand, key } = await brandWithKey();
     const [address, ig, tt] = [email(), handle(), handle()];
     const id = await ensure(brand, { email: address, igHandle: ig });

@@ -85,7 +85,7 @@ function noSuchOperation(all: readonly Operation[], method: string, url: string)
   const path = (url.split('?', 1)[0] ?? '').replace(/(?<=.)\/+$/, '');
   const literal = all.filter((operation) => operation.path === path);
   const found = literal.length > 0 ? literal : all.filter((operation) => matches(operation.path, path));
-  // What only people do, in the web app, is told to nobody else.
+  // What only people do, in the web app, stands in no public document.
   const documented = found.filter(({ callers }) => callers.some((kind) => kind !== 'session'));
   const methods = (documented.length > 0 ? documented : found).map((operation) => operation.method);
   if (methods.length === 0) return new ApiError('NOT_FOUND', 'No such path; see /docs.');

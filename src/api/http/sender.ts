@@ -23,7 +23,7 @@ export function openSenders(trustedProxies: readonly string[]): SenderOf {
     const forwardedFor = headers['x-forwarded-for'];
     if (!isTrusted || typeof forwardedFor !== 'string') return { address, isTrusted };
     let hops = 0;
-    // Each proxy has appended whom it heard: who claims to be one further on is believed only behind our own.
+    // Each proxy has appended who called it; an address further left is believed only behind a proxy of our own.
     for (const claimed of forwardedFor.split(',').reverse()) {
       if (claimed.trim() === '') continue;
       if (!isProxy(address, hops)) break;

@@ -54,7 +54,7 @@ const FIRST_WORDS: Words = {
   creators: ['The creators it is about.'],
   credits_to_fetch_all: ['What reading every result would cost.', 1284],
   currency: ['By its code of three letters.', 'USD'],
-  data: ['What was asked for.'],
+  data: ['The answer itself: one item, or a page of them.'],
   date: ['The day, in UTC.', '2026-03-02'],
   deactivated: ['Whether it is out of use now.', true],
   deadline: ['Until when creators may apply.', '2026-06-30T00:00:00.000Z'],

@@ -4,7 +4,7 @@ import type { Elastic } from './open.ts';
 
 const POLL_MS = 500;
 const MAX_AGE_MS = 1_000;
-/** It is followed while somebody searches, and so long after the last search. */
+/** The alias is polled while somebody searches, and for this long after the last search. */
 const FOLLOWED_MS = 60_000;
 
 const Aliases = z.record(z.string(), z.object({ aliases: z.record(z.string(), z.unknown()) }));

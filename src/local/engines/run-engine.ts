@@ -59,7 +59,7 @@ async function launchUntilReady(name: EngineName, engine: Engine, seat: Seat, pa
   }
 }
 
-/** Starts the engine and reports it; from then on an end that nobody asked for is reported too. */
+/** Starts the engine and reports it; from then on an unexpected end is reported too. */
 export async function startEngine(name: EngineName, engine: Engine, seat: Seat, pad: Launchpad): Promise<Running> {
   const start = performance.now();
   makeEngineFolder(seat.data, 0o700);

@@ -37,6 +37,9 @@ export function openRest(): Rest {
         headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
         ...(body && { body: JSON.stringify(body) }),
         ...(signal && { signal }),
+      }).catch((error: unknown) => {
+        if (signal?.aborted) throw error;
+        throw new Error(`The server at ${url} cannot be reached; is it running?`, { cause: error });
       });
       const said: unknown = await answer.json();
       if (answer.ok) return said;

@@ -102,7 +102,7 @@ export function webhookCommands(program: Command): void {
   const webhook = program.command('webhook').description("a brand's webhooks, by REST");
   webhook
     .command('list')
-    .description('newest first')
+    .description('the newest hundred')
     .addOption(jsonOption())
     .action(async ({ json }: { json?: boolean }) => {
       const { data } = Webhooks.parse(await openRest().send('GET', '/v1/webhooks?limit=100'));

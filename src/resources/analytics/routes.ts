@@ -47,7 +47,7 @@ const getAnalytics = operation({
   tag: 'Analytics',
   summary: "A period's totals, its best creators and its course",
   description:
-    'The last 30 UTC days unless told. Every bucket of the period is there, also an empty one. Money is in the ' +
+    'The last 30 UTC days by default. Every bucket of the period is there, also an empty one. Money is in the ' +
     `brand's currency; what came in others stands in \`by_currency\`. ${FRESHNESS}`,
   callers: ['brand'],
   params: nothing,

@@ -64,7 +64,7 @@ const uploadAssetOperation = upload({
   tag,
   summary: 'Upload a file',
   description:
-    'A form as multipart/form-data, the file as `file`. Its type is told by its content; a file that is not what it is ' +
+    'A form as multipart/form-data, the file as `file`. Its type is recognized by its content; a file that is not what it is ' +
     'called is 422. An Idempotency-Key compares the fields and the SHA-256 of the bytes.',
   callers: ['brand'],
   params: nothing,
@@ -136,7 +136,7 @@ const getAssetRights = operation({
   hints: { readOnly: true, idempotent: true, destructive: false },
   handler: async ({ postgres, clock }, { caller, params, query }) => {
     const row = await getAsset(postgres.db, caller.brandId, params.id);
-    return { data: AssetRights.parse(toWire(mayUse(row, query.on ?? clock.now(), query.channel))) };
+    return { data: toWire(mayUse(row, query.on ?? clock.now(), query.channel)) };
   },
 });
 

@@ -58,7 +58,7 @@ async function mailBrand(work: Work, move: Move, row: DeliverableFacts): Promise
   }
 }
 
-/** What one side did is reported to the other; of what a creator never saw nothing is reported to them. */
+/** Each side is mailed what the other did. A creator gets no mail about what they never saw. */
 export async function mailMove(work: Work, move: Move, row: DeliverableFacts): Promise<void> {
   await mailCreator(work, move, row);
   await mailBrand(work, move, row);

@@ -91,7 +91,7 @@ const updateDeliverableOperation = change({
   hints: { readOnly: false, idempotent: true, destructive: false },
   lookUp: noLookUp,
   apply: async (work, { params, body }) => ({
-    data: DeliverableSaved.parse(toWire(await patchDeliverable(work, params.id, body))),
+    data: toWire(await patchDeliverable(work, params.id, body)),
   }),
 });
 

@@ -77,7 +77,7 @@ export async function updateDispute(
     .executeTakeFirstOrThrow();
 }
 
-/** Where a brand is written to, if it told. */
+/** The brand's own address, where it gave one. */
 export async function findContactEmail(db: Db, brandId: string): Promise<string | null> {
   const row = await db.selectFrom('brands').select('contactEmail').where('id', '=', brandId).executeTakeFirst();
   return row?.contactEmail ?? null;

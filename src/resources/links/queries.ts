@@ -98,7 +98,7 @@ export async function insertPastCode(db: Db, row: Omit<Insertable<LinkPastCodesT
     .execute();
 }
 
-/** A moment as exactly as it is told: it lies between the two. */
+/** A moment as exactly as answers give it: it lies between the two. */
 export interface Moment {
   first: Date;
   last: Date;

@@ -5,7 +5,7 @@ export type ContactKind = 'email' | 'phone';
 
 /** Found in no message that people read: they only break up what a pattern would see. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}|\p{Cf}|\u20e3/gu;
-/** The zero of each script's ten digits is the last character before them that is none. */
+/** The zero of each script's ten digits is the last character before them that is no digit. */
 const asciiDigit = (digit: string): string => {
   let zero = digit.codePointAt(0) ?? 0;
   const value = zero;

@@ -17,8 +17,8 @@ function earlier(a: Date | null, b: Date | null): Date | null {
 
 /**
  * The same whichever comes first: the newer counts, of two of one moment the smaller base and a cancellation, so that
- * nobody is paid for goods that may have been taken off. A payment once reported stays; it and a cancellation are of the
- * earliest time that was reported of them, for a store may report that of its latest edit.
+ * nobody is paid for goods that may have been taken off. A payment that was reported stays. Payments and
+ * cancellations have the earliest time that was reported, for a store may report the time of its latest edit.
  */
 export function mergeSnapshots(a: OrderSnapshot, b: OrderSnapshot): OrderSnapshot {
   const byTime = a.updatedAt.getTime() - b.updatedAt.getTime();

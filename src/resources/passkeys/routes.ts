@@ -38,7 +38,7 @@ const listPasskeys = operation({
     passkeys,
     (_context, { caller, query }: ListCall<ListWindow>) => ({ ...query, personId: personOf(caller).id }),
     Passkey,
-    (row) => Passkey.parse(toWire(row)),
+    (row) => toWire(row),
   ).handler,
 });
 
@@ -76,7 +76,7 @@ const createPasskey = change({
   hints: ofOneself,
   lookUp: noLookUp,
   apply: async (work, { caller, body }) => ({
-    data: Passkey.parse(toWire(await addPasskey(work, personOf(caller), body))),
+    data: toWire(await addPasskey(work, personOf(caller), body)),
   }),
 });
 
@@ -99,7 +99,7 @@ const removePasskey = change({
     const row = await deletePasskey(db, { brandId, personId: personOf(caller).id }, id);
     if (!row) throw notFound('passkey');
     audit({ resourceId: id, old: { id, name: row.name }, new: null });
-    return { data: Passkey.parse(toWire(row)) };
+    return { data: toWire(row) };
   },
 });
 

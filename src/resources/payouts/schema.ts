@@ -54,7 +54,9 @@ export const PayoutCreate = z
       .array(id)
       .max(MAX_COMMISSIONS)
       .optional()
-      .describe('Of a wallet, which is paid at once: what it pays, as in `PATCH`. Others are told when they are paid.'),
+      .describe(
+        'Of a wallet, which is paid at once: what it pays, as in `PATCH`. Others are given it when they are paid.',
+      ),
   })
   .superRefine(({ method, commission_ids }: Unchecked<'method' | 'commission_ids'>, context) => {
     if (commission_ids === undefined || method === undefined || method === 'wallet') return;

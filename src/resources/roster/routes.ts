@@ -171,7 +171,7 @@ const mergeRosterCreators = change({
   lookUp: noLookUp,
   apply: async (work, { params, body }) => {
     const id = await mergeCreators(work, params.id, body.into);
-    return { data: RosterRecord.parse(toWire(await getRecord(work.db, work.brandId, id))) };
+    return { data: toWire(await getRecord(work.db, work.brandId, id)) };
   },
 });
 

@@ -32,7 +32,7 @@ const listSavedSearches = operation({
     savedSearches,
     (_context, { caller, query }: ListCall<ListWindow>) => ({ ...query, ...whose(caller) }),
     SavedSearch,
-    (row) => SavedSearch.parse(toWire(row)),
+    (row) => toWire(row),
   ).handler,
 });
 
@@ -55,7 +55,7 @@ const saveSearch = change({
     const old = await lockSavedSearchNamed(db, whose(caller), body.name);
     const row = await putSavedSearch(db, { ...whose(caller), ...body, id: newId('ssr', now.getTime()), now });
     audit({ resourceId: row.id, old: old ?? null, new: row });
-    return { data: SavedSearch.parse(toWire(row)) };
+    return { data: toWire(row) };
   },
 });
 
@@ -78,7 +78,7 @@ const deleteSearch = change({
     const row = await deleteSavedSearch(db, whose(caller), id);
     if (!row) throw notFound('saved search');
     audit({ resourceId: id, old: row, new: null });
-    return { data: SavedSearch.parse(toWire(row)) };
+    return { data: toWire(row) };
   },
 });
 

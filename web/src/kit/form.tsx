@@ -43,6 +43,12 @@ export class Values {
   choice<T extends string>(name: string, among: readonly [T, ...T[]]): T {
     return among.find((one) => one === this.text(name)) ?? among[0];
   }
+  lines(name: string): string[] {
+    return this.text(name)
+      .split('\n')
+      .map((line) => line.trim())
+      .filter(Boolean);
+  }
   list(name: string): string[] {
     return this.text(name)
       .split(/[\n,]/)
@@ -110,8 +116,19 @@ export function FieldRow({ field, problem }: { field: Field; problem?: string | 
   );
 }
 
+/** Fields that belong together, under a name of their own. */
+export interface Group {
+  /** Stays with the group when one before it goes. */
+  key: string;
+  legend: string;
+  fields: readonly Field[];
+  onRemove?: () => void;
+}
+
 interface FormProps {
   fields: readonly Field[];
+  /** After the fields. */
+  groups?: readonly Group[];
   action: string;
   onSubmit: (values: Values) => Promise<unknown>;
   children?: ReactNode;
@@ -123,8 +140,16 @@ interface FormProps {
   needs?: OperationId;
 }
 
-/** The last part of `settings.currency` names the field here. */
-const nameOf = (field: string) => field.split('.').at(-1) ?? field;
+/** `settings.currency` is said of that field, else of `currency`; what is said of one of a list, of the list's field. */
+function isOf(name: string, field: string): boolean {
+  const path = field.replace(/\.\d+$/, '');
+  return path === name || path.split('.').at(-1) === name;
+}
+
+const fieldsOf = ({ fields, groups = [] }: Pick<FormProps, 'fields' | 'groups'>) => [
+  ...fields,
+  ...groups.flatMap((group) => group.fields),
+];
 
 function inWords({ kind, value, options }: Field): string {
   if (kind === 'checkbox') return value === true ? 'Yes' : 'No';
@@ -146,11 +171,35 @@ type FilledInProps = Omit<FormProps, 'needs'>;
 
 /** Apart, because whoever signs in has no role yet. */
 function ByRole({ needs, ...form }: FilledInProps & { needs: OperationId }) {
-  return useMay()(needs) ? <FilledIn {...form} /> : <AsText fields={form.fields} />;
+  return useMay()(needs) ? <FilledIn {...form} /> : <AsText fields={fieldsOf(form)} />;
+}
+
+interface GroupedProps {
+  group: Group;
+  problemOf: (field: Field) => string | undefined;
+}
+
+function Grouped({ group: { legend, fields, onRemove }, problemOf }: GroupedProps) {
+  return (
+    <fieldset className="group">
+      <legend>{legend}</legend>
+      {fields.map((field) => (
+        <FieldRow key={field.label} field={field} problem={problemOf(field)} />
+      ))}
+      {onRemove && (
+        <div>
+          <Button onPress={onRemove} label={`Remove ${legend}`}>
+            Remove
+          </Button>
+        </div>
+      )}
+    </fieldset>
+  );
 }
 
 /** Its refusals stand beside their fields, in the API's words. */
-function FilledIn({ fields, action, onSubmit, children, onCancel, isEmptied, kind = 'primary' }: FilledInProps) {
+function FilledIn(props: FilledInProps) {
+  const { fields, groups = [], action, onSubmit, children, onCancel, isEmptied, kind = 'primary' } = props;
   const [error, setError] = useState<Error>();
   const [isBusy, setBusy] = useState(false);
   async function submit(event: FormEvent<HTMLFormElement>) {
@@ -169,8 +218,8 @@ function FilledIn({ fields, action, onSubmit, children, onCancel, isEmptied, kin
     }
   }
   const problems = error instanceof CallError ? error.problems : [];
-  const problemOf = ({ name }: Field) => problems.find(({ field }) => nameOf(field) === name)?.message;
-  const isElsewhere = error !== undefined && !fields.some((field) => problemOf(field));
+  const problemOf = ({ name }: Field) => problems.find(({ field }) => isOf(name, field))?.message;
+  const isElsewhere = error !== undefined && !fieldsOf(props).some((field) => problemOf(field));
   return (
     <form className="form" onSubmit={(event) => void submit(event)}>
       {error && (
@@ -180,6 +229,9 @@ function FilledIn({ fields, action, onSubmit, children, onCancel, isEmptied, kin
       )}
       {fields.map((field) => (
         <FieldRow key={field.name} field={field} problem={problemOf(field)} />
+      ))}
+      {groups.map((group) => (
+        <Grouped key={group.key} group={group} problemOf={problemOf} />
       ))}
       {children}
       <div className="popup-foot">

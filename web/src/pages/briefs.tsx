@@ -3,12 +3,14 @@ import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Detail } from '../kit/detail.tsx';
 import { Confirm } from '../kit/dialog.tsx';
+import { Editor } from '../kit/editor.tsx';
 import { CREATOR_FILTER, choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
 import { FormDialog } from '../kit/form.tsx';
 import { day, time, words } from '../kit/format.ts';
 import { Badge, Button, Empty, Facts, Failure, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, PlainTable, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
+import { EditBrief } from './brief-edit.tsx';
 
 const STATES = ['draft', 'sent', 'in_progress', 'completed'] as const;
 type Brief = Row<'list_briefs'>;
@@ -40,6 +42,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
               ['Instructions', brief.instructions],
               ['To say', brief.talking_points.join('\n')],
               ['Not to do', brief.do_not.join('\n')],
+              ['Mood board', brief.mood_board_urls.join('\n')],
             ]}
           />
           {brief.recipients.length > 0 && (
@@ -61,6 +64,9 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
                 {brief.status === 'draft' ? 'Send' : 'Send again'}
               </Button>
             )}
+            <Editor item={brief} needs="update_brief">
+              {(editing) => <EditBrief {...editing} />}
+            </Editor>
             {brief.status === 'draft' && (
               <Confirm
                 needs="delete_brief"
@@ -136,20 +142,14 @@ export function Briefs() {
           { name: 'send_notification', label: 'Mail it to the creator now', kind: 'checkbox' },
         ]}
         onSubmit={async (values) => {
-          const lines = (name: string) =>
-            values
-              .text(name)
-              .split('\n')
-              .map((line) => line.trim())
-              .filter(Boolean);
           await create.mutateAsync({
             body: {
               title: values.text('title'),
               creator_email: values.orNull('creator_email'),
               content_type: values.orNull('content_type'),
               instructions: values.orNull('instructions'),
-              talking_points: lines('talking_points'),
-              do_not: lines('do_not'),
+              talking_points: values.lines('talking_points'),
+              do_not: values.lines('do_not'),
               due_date: values.orNull('due_date'),
               send_notification: values.isChecked('send_notification'),
             },

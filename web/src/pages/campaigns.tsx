@@ -4,26 +4,19 @@ import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
+import { Editor } from '../kit/editor.tsx';
 import { choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
-import { Form, FormDialog, type Values } from '../kit/form.tsx';
+import { FormDialog } from '../kit/form.tsx';
 import { day, number, words } from '../kit/format.ts';
 import { Badge, Button, Copy, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
+import { EditCampaign, STATES } from './campaign-edit.tsx';
+import { compensationFields, compensationIn } from './compensation.ts';
 
-const STATES = ['active', 'draft', 'paused', 'completed'] as const;
-const KINDS = ['none', 'fixed', 'commission', 'product'] as const;
 type Campaign = Row<'list_campaigns'>;
-
-function compensationOf(values: Values) {
-  const type = values.choice('compensation', KINDS);
-  if (type === 'none') return null;
-  const amount = values.someNumber('amount') ?? null;
-  return { type, amount, ...(type === 'fixed' ? { currency: values.some('currency')?.toUpperCase() ?? null } : {}) };
-}
 
 function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const { data, error, refetch } = useCall('get_campaign', { params: { id: id ?? '' } }, { enabled: id !== undefined });
-  const update = useChange('update_campaign', ['list_campaigns', 'get_campaign']);
   const campaign = data?.data;
   return (
     <Dialog title={campaign?.title ?? 'Campaign'} isOpen={id !== undefined} onClose={onClose} isSide>
@@ -34,14 +27,22 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
           <Facts
             of={[
               ['State', <Badge key="state" state={campaign.status} />],
+              ['Kind', words(campaign.campaign_type)],
               ['Compensation', campaign.compensation_label],
               ['Applicants', number(campaign.applicant_count)],
               ['Hired', number(campaign.hired_count)],
               ['Deadline', day(campaign.deadline)],
               ['Description', campaign.description],
+              ['Platforms', campaign.requirements.platforms?.map(words).join(', ')],
+              ['Followers at least', number(campaign.requirements.min_followers)],
+              ['What is made', campaign.requirements.content_types?.map(words).join(', ')],
+              ['How many deliverables', number(campaign.requirements.deliverables_count)],
             ]}
           />
           <div className="row">
+            <Editor item={campaign} needs="update_campaign" kind="primary">
+              {(editing) => <EditCampaign {...editing} />}
+            </Editor>
             <Link className="button plain" to="/applications" search={{ campaign_id: campaign.id }}>
               Applications
             </Link>
@@ -50,38 +51,6 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
             </a>
             <Copy text={campaign.apply_url} label="Copy the address of the page" />
           </div>
-          <Form
-            needs="update_campaign"
-            key={campaign.updated_at ?? campaign.id}
-            action="Save"
-            fields={[
-              { name: 'name', label: 'Name', isRequired: true, value: campaign.title },
-              {
-                name: 'status',
-                label: 'State',
-                kind: 'select',
-                isRequired: true,
-                value: campaign.status,
-                options: STATES.map((state) => [state, words(state)]),
-              },
-              { name: 'deadline', label: 'Deadline', kind: 'date', value: campaign.deadline?.slice(0, 10) ?? null },
-              { name: 'description', label: 'Description', kind: 'textarea', value: campaign.description },
-            ]}
-            onSubmit={async (values) => {
-              await update.mutateAsync({
-                params: { id: campaign.id },
-                body: {
-                  name: values.text('name'),
-                  status: values.choice('status', STATES),
-                  ...(values.orNull('deadline') === (campaign.deadline?.slice(0, 10) ?? null)
-                    ? {}
-                    : { deadline: values.orNull('deadline') }),
-                  description: values.orNull('description'),
-                },
-              });
-              onClose();
-            }}
-          />
         </>
       )}
     </Dialog>
@@ -132,19 +101,7 @@ export function Campaigns() {
         fields={[
           { name: 'name', label: 'Name', isRequired: true },
           { name: 'description', label: 'Description', kind: 'textarea', hint: 'Creators read it where they apply.' },
-          {
-            name: 'compensation',
-            label: 'Compensation',
-            kind: 'select',
-            options: [
-              ['none', 'Not said'],
-              ['fixed', 'A fixed amount'],
-              ['commission', 'A commission, in percent'],
-              ['product', 'The product'],
-            ],
-          },
-          { name: 'amount', label: 'Amount or percent', kind: 'number' },
-          { name: 'currency', label: 'Currency', hint: 'Of a fixed amount; three letters.' },
+          ...compensationFields('Compensation', null),
           { name: 'deadline', label: 'Deadline', kind: 'date' },
           {
             name: 'status',
@@ -159,7 +116,7 @@ export function Campaigns() {
             body: {
               name: values.text('name'),
               description: values.orNull('description'),
-              compensation: compensationOf(values),
+              compensation: compensationIn(values),
               deadline: values.orNull('deadline'),
               status: values.choice('status', STATES),
             },

@@ -3,15 +3,23 @@ import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Detail } from '../kit/detail.tsx';
 import { Confirm } from '../kit/dialog.tsx';
+import { Editor } from '../kit/editor.tsx';
 import { CREATOR_FILTER, choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
 import { FormDialog } from '../kit/form.tsx';
 import { day, money, words } from '../kit/format.ts';
 import { Badge, Button, Copy, Empty, Facts, Failure, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
+import { compensationFields, compensationIn } from './compensation.ts';
+import { EditContract, termsText } from './contract-edit.tsx';
 
 const STATES = ['draft', 'sent', 'signed', 'expired'] as const;
-const KINDS = ['fixed', 'commission', 'product'] as const;
 type Contract = Row<'list_contracts'>;
+/** Why one that is no draft cannot be edited. */
+const WHY_NOT_EDITED = {
+  sent: 'It was sent: what the creator is to sign stays as it is. To change it, void it and draft another.',
+  signed: 'It is signed, and stays as it is.',
+  expired: 'It has ended, and stays as it is. Draft another instead.',
+} as const;
 
 function pay({ compensation }: Pick<Contract, 'compensation'>): string {
   if (!compensation) return '–';
@@ -48,6 +56,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
                   .join('\n'),
               ],
               ['Rights', contract.usage_rights],
+              ['Rights in figures', termsText(contract.terms)],
               ['Ends', day(contract.expires_at)],
               ['Sent', day(contract.sent_at)],
               [
@@ -74,6 +83,11 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
                 {contract.status === 'draft' ? 'Send for signature' : 'Send again'}
               </Button>
             )}
+            {contract.status === 'draft' && (
+              <Editor item={contract} needs="update_contract">
+                {(editing) => <EditContract {...editing} />}
+              </Editor>
+            )}
             {['draft', 'sent'].includes(contract.status) && (
               <Confirm
                 needs="void_contract"
@@ -86,6 +100,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
               </Confirm>
             )}
           </div>
+          {contract.status !== 'draft' && <p className="hint">{WHY_NOT_EDITED[contract.status]}</p>}
         </>
       )}
     </Detail>
@@ -139,32 +154,19 @@ export function Contracts() {
         fields={[
           { name: 'creator_email', label: 'Creator’s e-mail', kind: 'email', isRequired: true },
           { name: 'title', label: 'Title', isRequired: true },
-          {
-            name: 'kind',
-            label: 'Pay',
-            kind: 'select',
-            isRequired: true,
-            options: KINDS.map((kind) => [kind, words(kind)]),
-          },
-          { name: 'amount', label: 'Amount or percent', kind: 'number' },
-          { name: 'currency', label: 'Currency', hint: 'Of a fixed amount; three letters.' },
+          ...compensationFields('Pay', { type: 'fixed', amount: null, currency: null }),
           { name: 'type', label: 'What is made', hint: 'Such as “reel”.' },
           { name: 'quantity', label: 'How many', kind: 'number', value: 1, step: '1' },
           { name: 'due_date', label: 'Due on', kind: 'date' },
           { name: 'usage_rights', label: 'Rights', kind: 'textarea' },
         ]}
         onSubmit={async (values) => {
-          const type = values.choice('kind', KINDS);
           const made = values.some('type');
           await create.mutateAsync({
             body: {
               creator_email: values.text('creator_email'),
               title: values.text('title'),
-              compensation: {
-                type,
-                amount: values.someNumber('amount') ?? null,
-                ...(type === 'fixed' ? { currency: values.some('currency')?.toUpperCase() ?? null } : {}),
-              },
+              compensation: compensationIn(values),
               ...(made
                 ? {
                     deliverables: [

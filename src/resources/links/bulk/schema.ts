@@ -67,7 +67,7 @@ export const BulkCreated = z
         id: z.string().nullable().describe('The assignment that exists.'),
       }),
     ),
-    failed: z.array(Refused.extend({ reason: z.literal('no_free_code') })).describe('Must be asked for again.'),
+    failed: z.array(Refused.extend({ reason: z.literal('no_free_code') })).describe('Must be requested again.'),
     remaining: count.describe('Of `all_missing`: how many are still without one. Repeat the request until it is 0.'),
     provisioning: z
       .literal('manual')

@@ -19,9 +19,9 @@ const alike = <T>(merged: RawBuilder<T>, column: string) =>
   sql<T>`case when ${IS_ALIKE} then ${merged} else ${sql.ref(`excluded.${column}`)} end`;
 
 /**
- * Notes refunds by their ids. One reported twice in two ways is the larger and the earlier, whichever came first; what is
- * reported of it before its commission is paid is prorated. Reported in two currencies it is what is reported in the
- * order's, or before that is known in its store's, and nothing of the other.
+ * Records refunds by their ids. Of two reports of one refund that differ, the larger amount and the earlier time count,
+ * whichever came first; what is reported before its commission is paid is prorated. Of reports in two currencies the one
+ * in the order's counts, or in the store's while that is not known, and the other is ignored.
  */
 export async function insertRefunds(
   db: Db,

@@ -1,0 +1,72 @@
+import type { Answer } from '../call/call.ts';
+import { useChange } from '../call/use.ts';
+import { changed, isEmpty } from '../kit/changed.ts';
+import type { Editing } from '../kit/editor.tsx';
+import { type Field, FormDialog, type Values } from '../kit/form.tsx';
+import { words } from '../kit/format.ts';
+
+const PLATFORMS = ['none', 'photo_app', 'video_app', 'stream_app'] as const;
+type Brief = Answer<'get_brief'>['data'];
+
+const fieldsOf = (brief: Brief): Field[] => [
+  { name: 'title', label: 'Title', isRequired: true, value: brief.title },
+  ...(brief.status === 'draft'
+    ? [{ name: 'creator_email', label: 'Creator’s e-mail', kind: 'email' as const, value: brief.creator_email }]
+    : []),
+  { name: 'content_type', label: 'What is made', hint: 'Such as “reel”.', value: brief.content_type },
+  {
+    ...{ name: 'platform', label: 'Platform', kind: 'select', value: brief.platform ?? 'none' },
+    options: PLATFORMS.map((one) => [one, one === 'none' ? 'Not said' : words(one)]),
+  },
+  { name: 'instructions', label: 'Instructions', kind: 'textarea', value: brief.instructions },
+  {
+    ...{ name: 'talking_points', label: 'To say', kind: 'textarea', hint: 'One a line.' },
+    value: brief.talking_points.join('\n'),
+  },
+  { name: 'do_not', label: 'Not to do', kind: 'textarea', hint: 'One a line.', value: brief.do_not.join('\n') },
+  {
+    ...{ name: 'mood_board_urls', label: 'Mood board', kind: 'textarea', hint: 'Addresses, one a line.' },
+    value: brief.mood_board_urls.join('\n'),
+  },
+  { name: 'due_date', label: 'Due on', kind: 'date', value: brief.due_date },
+];
+
+function changeIn(values: Values, brief: Brief) {
+  const platform = values.choice('platform', PLATFORMS);
+  const next = {
+    title: values.text('title'),
+    content_type: values.orNull('content_type'),
+    platform: platform === 'none' ? null : platform,
+    instructions: values.orNull('instructions'),
+    talking_points: values.lines('talking_points'),
+    do_not: values.lines('do_not'),
+    mood_board_urls: values.lines('mood_board_urls'),
+    due_date: values.orNull('due_date'),
+  };
+  const creator_email = brief.status === 'draft' ? values.orNull('creator_email') : brief.creator_email;
+  return changed({ ...next, creator_email }, brief);
+}
+
+/** What the brief asks for; of one that was sent all but whom it is for. */
+export function EditBrief({ item: brief, isOpen, onClose }: Editing<Brief>) {
+  const update = useChange('update_brief', ['list_briefs', 'get_brief']);
+  const hint =
+    brief.status === 'draft'
+      ? undefined
+      : 'It was sent: who has it sees what it says now, and whom it is for can no longer be changed.';
+  return (
+    <FormDialog
+      title="Edit the brief"
+      hint={hint}
+      isOpen={isOpen}
+      onClose={onClose}
+      action="Save"
+      fields={fieldsOf(brief)}
+      onSubmit={async (values) => {
+        const body = changeIn(values, brief);
+        if (!isEmpty(body)) await update.mutateAsync({ params: { id: brief.id }, body });
+        onClose();
+      }}
+    />
+  );
+}

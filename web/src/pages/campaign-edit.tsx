@@ -1,0 +1,100 @@
+import type { Answer } from '../call/call.ts';
+import { useChange } from '../call/use.ts';
+import { changed, dayOf, isEmpty } from '../kit/changed.ts';
+import type { Editing } from '../kit/editor.tsx';
+import { type Field, FormDialog, type Group, type Values } from '../kit/form.tsx';
+import { words } from '../kit/format.ts';
+import { compensationFields, compensationIn } from './compensation.ts';
+
+export const STATES = ['active', 'draft', 'paused', 'completed'] as const;
+const PLATFORMS = ['photo_app', 'video_app', 'stream_app'] as const;
+type Campaign = Answer<'get_campaign'>['data'];
+
+const fieldsOf = (campaign: Campaign): Field[] => [
+  { name: 'name', label: 'Name', isRequired: true, value: campaign.title },
+  {
+    ...{ name: 'status', label: 'State', kind: 'select', isRequired: true, value: campaign.status },
+    options: STATES.map((state) => [state, words(state)]),
+  },
+  { name: 'type', label: 'Kind', hint: 'Such as “ugc”.', value: campaign.campaign_type },
+  { name: 'deadline', label: 'Deadline', kind: 'date', value: dayOf(campaign.deadline) },
+  { name: 'description', label: 'Description', kind: 'textarea', value: campaign.description },
+  ...compensationFields('Compensation', campaign.compensation),
+];
+
+const groupsOf = ({ requirements }: Campaign): Group[] => [
+  {
+    ...{ key: 'platforms', legend: 'Platforms' },
+    fields: PLATFORMS.map((one) => ({
+      ...{ name: one, label: words(one), kind: 'checkbox' },
+      value: requirements.platforms?.includes(one) ?? false,
+    })),
+  },
+  {
+    ...{ key: 'requirements', legend: 'Requirements' },
+    fields: [
+      {
+        ...{ name: 'min_followers', label: 'Followers at least', kind: 'number', step: '1' },
+        value: requirements.min_followers,
+      },
+      {
+        ...{ name: 'content_types', label: 'What is made', hint: 'With commas between them.' },
+        value: requirements.content_types?.join(', ') ?? null,
+      },
+      {
+        ...{ name: 'deliverables_count', label: 'How many deliverables', kind: 'number', step: '1' },
+        value: requirements.deliverables_count,
+      },
+    ],
+  },
+];
+
+/** None is null, as it is where nobody said. */
+const someOf = <T,>(list: readonly T[] | null) => (list && list.length > 0 ? [...list] : null);
+
+function requirementsIn(values: Values, { requirements: was }: Campaign) {
+  const next = {
+    platforms: someOf(PLATFORMS.filter((one) => values.isChecked(one))),
+    min_followers: values.someNumber('min_followers') ?? null,
+    content_types: someOf(values.list('content_types')),
+    deliverables_count: values.someNumber('deliverables_count') ?? null,
+  };
+  const platforms = someOf(PLATFORMS.filter((one) => was.platforms?.includes(one)));
+  return changed(next, { ...was, platforms, content_types: someOf(was.content_types) });
+}
+
+function changeIn(values: Values, campaign: Campaign) {
+  const next = {
+    name: values.text('name'),
+    status: values.choice('status', STATES),
+    type: values.orNull('type'),
+    deadline: values.orNull('deadline'),
+    description: values.orNull('description'),
+    compensation: compensationIn(values),
+  };
+  const { title: name, campaign_type: type } = campaign;
+  const requirements = requirementsIn(values, campaign);
+  return {
+    ...changed(next, { ...campaign, name, type, deadline: dayOf(campaign.deadline) }),
+    ...(isEmpty(requirements) ? {} : { requirements }),
+  };
+}
+
+export function EditCampaign({ item: campaign, isOpen, onClose }: Editing<Campaign>) {
+  const update = useChange('update_campaign', ['list_campaigns', 'get_campaign']);
+  return (
+    <FormDialog
+      title="Edit the campaign"
+      isOpen={isOpen}
+      onClose={onClose}
+      action="Save"
+      fields={fieldsOf(campaign)}
+      groups={groupsOf(campaign)}
+      onSubmit={async (values) => {
+        const body = changeIn(values, campaign);
+        if (!isEmpty(body)) await update.mutateAsync({ params: { id: campaign.id }, body });
+        onClose();
+      }}
+    />
+  );
+}

@@ -1,0 +1,148 @@
+import { useState } from 'react';
+import type { Answer } from '../call/call.ts';
+import { useChange } from '../call/use.ts';
+import { changed, dayOf, isEmpty } from '../kit/changed.ts';
+import type { Editing } from '../kit/editor.tsx';
+import { type Field, FormDialog, type Group, type Values } from '../kit/form.tsx';
+import { day, number, words } from '../kit/format.ts';
+import { Button } from '../kit/parts.tsx';
+import { compensationFields, compensationIn } from './compensation.ts';
+
+const PLATFORMS = ['none', 'photo_app', 'video_app', 'stream_app'] as const;
+const STARTS = ['none', 'signed', 'posted', 'fixed'] as const;
+type Contract = Answer<'get_contract'>['data'];
+
+interface Entry {
+  key: string;
+  of?: Contract['deliverables'][number];
+}
+
+const fieldsOf = (contract: Contract): Field[] => [
+  {
+    ...{ name: 'creator_email', label: 'Creator’s e-mail', kind: 'email', isRequired: true },
+    value: contract.creator_email,
+  },
+  { name: 'title', label: 'Title', isRequired: true, value: contract.title },
+  ...compensationFields('Pay', contract.compensation),
+  {
+    ...{ name: 'expires_at', label: 'Ends', kind: 'date', hint: 'From then on it cannot be signed.' },
+    value: dayOf(contract.expires_at),
+  },
+  { name: 'usage_rights', label: 'Rights', kind: 'textarea', value: contract.usage_rights },
+];
+
+const termsOf = ({ terms }: Contract): Group => ({
+  ...{ key: 'terms', legend: 'Rights in figures' },
+  fields: [
+    {
+      ...{ name: 'terms.starts', label: 'Counted from', kind: 'select', isRequired: true },
+      value: terms?.starts ?? 'none',
+      options: [
+        ['none', 'Not said'],
+        ['signed', 'The signature'],
+        ['posted', 'The post'],
+        ['fixed', 'A day'],
+      ],
+    },
+    { name: 'terms.starts_on', label: 'The day', kind: 'date', value: terms?.starts_on ?? null },
+    {
+      ...{ name: 'terms.days', label: 'Days', kind: 'number', step: '1', hint: 'None: without an end.' },
+      value: terms?.days ?? null,
+    },
+    { name: 'terms.territory', label: 'Where', hint: 'None: everywhere.', value: terms?.territory ?? null },
+    {
+      ...{ name: 'terms.channels', label: 'Channels', hint: 'With commas between them; none: any.' },
+      value: terms?.channels.join(', ') ?? null,
+    },
+  ],
+});
+
+/** Named by its place, as the API names what it refuses. */
+const entryGroup = ({ key, of }: Entry, place: number, onRemove: () => void): Group => ({
+  ...{ key, legend: `Deliverable ${place + 1}`, onRemove },
+  fields: [
+    { name: `deliverables.${place}.type`, label: 'What is made', isRequired: true, value: of?.type ?? null },
+    {
+      ...{ name: `deliverables.${place}.platform`, label: 'Platform', kind: 'select', value: of?.platform ?? 'none' },
+      options: PLATFORMS.map((one) => [one, one === 'none' ? 'Not said' : words(one)]),
+    },
+    {
+      ...{ name: `deliverables.${place}.quantity`, label: 'How many', kind: 'number', step: '1', isRequired: true },
+      value: of?.quantity ?? 1,
+    },
+    { name: `deliverables.${place}.due_date`, label: 'Due on', kind: 'date', value: of?.due_date ?? null },
+  ],
+});
+
+function entryIn(values: Values, place: number) {
+  const name = `deliverables.${place}`;
+  const platform = values.choice(`${name}.platform`, PLATFORMS);
+  return {
+    type: values.text(`${name}.type`),
+    platform: platform === 'none' ? null : platform,
+    quantity: values.number(`${name}.quantity`),
+    due_date: values.orNull(`${name}.due_date`),
+  };
+}
+
+/** As one line. */
+export function termsText(terms: Contract['terms']): string | null {
+  if (!terms) return null;
+  const { days, territory, channels, starts, starts_on } = terms;
+  const from = { signed: 'the signature', posted: 'the post', fixed: day(starts_on) }[starts] ?? words(starts);
+  const length = days === null ? 'Without an end' : `${number(days)} days`;
+  return [`${length}, from ${from}`, territory ?? 'everywhere', channels.join(', ') || 'any channel'].join('; ');
+}
+
+function termsIn(values: Values) {
+  const starts = values.choice('terms.starts', STARTS);
+  if (starts === 'none') return null;
+  return {
+    channels: values.list('terms.channels'),
+    territory: values.orNull('terms.territory'),
+    days: values.someNumber('terms.days') ?? null,
+    starts,
+    starts_on: values.orNull('terms.starts_on'),
+  };
+}
+
+const changeIn = (values: Values, contract: Contract, entries: readonly Entry[]) =>
+  changed(
+    {
+      creator_email: values.text('creator_email'),
+      title: values.text('title'),
+      compensation: compensationIn(values),
+      expires_at: values.orNull('expires_at'),
+      usage_rights: values.orNull('usage_rights'),
+      terms: termsIn(values),
+      deliverables: entries.map((_, place) => entryIn(values, place)),
+    },
+    { ...contract, expires_at: dayOf(contract.expires_at) },
+  );
+
+export function EditContract({ item: contract, isOpen, onClose }: Editing<Contract>) {
+  const update = useChange('update_contract', ['list_contracts', 'get_contract', 'list_deliverables']);
+  const [entries, setEntries] = useState<readonly Entry[]>(() =>
+    contract.deliverables.map((of) => ({ key: crypto.randomUUID(), of })),
+  );
+  const without = (gone: string) => () => setEntries((all) => all.filter(({ key }) => key !== gone));
+  return (
+    <FormDialog
+      title="Edit the contract"
+      isOpen={isOpen}
+      onClose={onClose}
+      action="Save"
+      fields={fieldsOf(contract)}
+      groups={[termsOf(contract), ...entries.map((entry, place) => entryGroup(entry, place, without(entry.key)))]}
+      onSubmit={async (values) => {
+        const body = changeIn(values, contract, entries);
+        if (!isEmpty(body)) await update.mutateAsync({ params: { id: contract.id }, body });
+        onClose();
+      }}
+    >
+      <div>
+        <Button onPress={() => setEntries((all) => [...all, { key: crypto.randomUUID() }])}>Add a deliverable</Button>
+      </div>
+    </FormDialog>
+  );
+}
