@@ -81,7 +81,10 @@ export function useRows<Id extends OperationId>(
   inSight.set(1, head.data?.data ?? []);
   const found = [head, ...others];
   return {
-    rows: [...inSight].toSorted(([one], [other]) => one - other).flatMap(([, rows]) => rows),
+    rows: [...inSight]
+      .filter(([page]) => page >= from && page <= to)
+      .toSorted(([one], [other]) => one - other)
+      .flatMap(([, rows]) => rows),
     at: (index) => inSight.get(Math.floor(index / PAGE) + 1)?.[index % PAGE],
     see: (first, end) => {
       setFrom(Math.floor(first / PAGE) + 1);

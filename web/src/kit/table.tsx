@@ -82,7 +82,11 @@ export function Table<Row extends object>(props: TableProps<Row>) {
                   type="checkbox"
                   aria-label="Choose all that are shown"
                   checked={isAll}
-                  onChange={() => selection.onSelect(new Set(isAll ? [] : choosable.map(keyOf)))}
+                  onChange={() => {
+                    const shown = new Set(choosable.map(keyOf));
+                    const others = [...selection.selected].filter((key) => !shown.has(key));
+                    selection.onSelect(new Set(isAll ? others : [...others, ...shown]));
+                  }}
                 />
               </th>
             )}
