@@ -153,7 +153,7 @@ describe('.ci/run', () => {
   /** Runs it on a machine that has these commands and a few usual ones. */
   async function runOn(commands: Record<string, string>, ci?: string): Promise<Ended> {
     const bin = await mkdtemp(path.join(folder, 'bin-'));
-    for (const name of ['bash', 'dirname', 'mktemp', 'rm', 'sed', 'tail', 'tee', 'timeout']) {
+    for (const name of ['awk', 'bash', 'dirname', 'grep', 'mktemp', 'rm', 'sed', 'tail', 'tee', 'timeout']) {
       await symlink((await run('which', [name])).out.trim(), path.join(bin, name));
     }
     for (const [name, script] of Object.entries({ npm: 'echo 7 passed, 0 failed', ...commands })) {

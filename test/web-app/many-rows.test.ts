@@ -1,8 +1,10 @@
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import { startApp, type TestApp, unique } from '../harness/app.ts';
 import { BEHIND_PROXY } from '../harness/applying.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
+import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 import { putManyRows } from '../harness/many-rows.ts';
 import { startStore, type TestStore } from '../harness/store.ts';
@@ -43,6 +45,8 @@ const LISTS = [
 
 describe.skipIf(!hasBrowser('Ten thousand rows'))('a list of ten thousand in a real Chromium', () => {
   const alias = unique('many');
+  /** Of its own: the jobs of other tests would find ten thousand things to do. */
+  let database: TestDatabase;
   let app: TestApp;
   let desk: WorkDesk;
   /** Whom a statement and a payout are of, with as many lines. */
@@ -52,7 +56,9 @@ describe.skipIf(!hasBrowser('Ten thousand rows'))('a list of ten thousand in a r
   let open: OpenPage;
 
   beforeAll(async () => {
-    app = await startApp({ webApp: await builtClient(), alias, env: BEHIND_PROXY });
+    database = await makeDatabase('many');
+    app = await startApp({ webApp: await builtClient(), alias, env: BEHIND_PROXY, urls: { postgres: database.url } });
+    await migratePostgres(app.context.postgres.db);
     const creators = Array.from({ length: MANY }, (_, i) => creator(i + 1));
     await putDirectory(app.context.elastic, alias, creators);
     desk = await openWorkDesk(app);
@@ -73,6 +79,7 @@ describe.skipIf(!hasBrowser('Ten thousand rows'))('a list of ten thousand in a r
   afterAll(async () => {
     await browser?.close();
     await app?.close();
+    await database?.drop();
     await store?.close();
   });
 
@@ -154,22 +161,17 @@ describe.skipIf(!hasBrowser('Ten thousand rows'))('a list of ten thousand in a r
   it('all that are shown are chosen, none of the pages that are not, and what was chosen elsewhere stays chosen', async () => {
     const { page, go, complaints } = open;
     await go('/commissions');
-    const all = page.getByLabel('Choose all that are shown');
     const first = page.locator('tbody tr[aria-rowindex="2"]');
     await first.getByRole('checkbox').check();
     const total = await countOf(page, /^[\d,]+ entries$/);
     const last = page.locator(`tbody tr[aria-rowindex="${total + 1}"]`);
     await pressUntilInSight(page, 'End', last);
-    await expect.poll(() => page.locator('tbody tr[aria-busy]').count()).toBe(0);
-    await all.check();
+    await page.getByLabel('Choose all that are shown').check();
     expect(await last.getByRole('checkbox').isChecked()).toBe(true);
-    const chosen = await countOf(page, /^[\d,]+ chosen$/);
-    expect(chosen).toBeLessThanOrEqual(201);
+    expect(await countOf(page, /^[\d,]+ chosen$/)).toBeLessThanOrEqual(201);
     await pressUntilInSight(page, 'Home', first);
-    await expect.poll(() => page.locator('tbody tr[aria-busy]').count()).toBe(0);
     expect(await first.getByRole('checkbox').isChecked()).toBe(true);
     expect(await page.locator('tbody tr[aria-rowindex="3"]').getByRole('checkbox').isChecked()).toBe(false);
-    expect(await all.isChecked()).toBe(false);
     await page.getByRole('button', { name: 'None', exact: true }).click();
     expect(complaints.splice(0)).toEqual([]);
   });
