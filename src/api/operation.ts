@@ -5,7 +5,7 @@ import type { CallerKind } from '../engines/postgres/tables.ts';
 import type { ErrorCode } from '../values/errors.ts';
 import type { Context } from './context.ts';
 import { csvOf } from './csv.ts';
-import { findReplay, runOnce } from './idempotency/run-once.ts';
+import { assertKeyForm, findReplay, runOnce } from './idempotency/run-once.ts';
 import { type Input, type RawInput, readInput } from './input.ts';
 import { makePlan } from './plans/make-plan.ts';
 import { takeMode } from './plans/mode.ts';
@@ -247,6 +247,7 @@ export function change<
         begin,
         ...(mode === 'plan' ? { status: PLANNED_STATUS } : {}),
         run: async (context, caller, circumstances) => {
+          assertKeyForm(circumstances);
           const request = { caller, circumstances, operation: declared.id, raw, sealsAnswer };
           const isReplayed = mode === 'apply' && !Object.is(lookUp, noLookUp);
           const replay = isReplayed ? await findReplay(context, request) : undefined;

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { ApiError, type Problem, validationError } from '../values/errors.ts';
 import type { Context } from './context.ts';
 import type { FilePart, FormPart } from './form-part.ts';
-import { findReplay, runOnce } from './idempotency/run-once.ts';
+import { assertKeyForm, findReplay, runOnce } from './idempotency/run-once.ts';
 import { readInput } from './input.ts';
 import { bytesOf, type Call, DEFAULTS, type Facts, type Operation, type Typed } from './operation.ts';
 import { takeMode } from './plans/mode.ts';
@@ -93,6 +93,7 @@ export function upload<
           const body = { fields, sha256: file.sha256 };
           // Its answer has the file's signed address.
           const request = { caller, circumstances, operation: declared.id, raw: { ...raw, body }, sealsAnswer: true };
+          assertKeyForm(circumstances);
           const replay = await findReplay(context, request);
           if (replay) return replay;
           return await runOnce(context, request, async (work) =>

@@ -184,8 +184,8 @@ describe('Idempotency-Key', () => {
     expect(second.body.data.id).not.toBe(first.body.data.id);
   });
 
-  it('one that is not visible ASCII is 422', async () => {
-    const { status, body } = await send('POST', '/v1/campaigns', { name: 'x' }, { 'idempotency-key': 'a b' });
+  it.each(['/v1/campaigns', '/v1/campaigns?mode=plan'])('one that is not visible ASCII is 422 at %s', async (path) => {
+    const { status, body } = await send('POST', path, { name: 'x' }, { 'idempotency-key': 'a b' });
     expect([status, body.details[0].field]).toEqual([422, 'Idempotency-Key']);
   });
 });

@@ -22,8 +22,9 @@ export interface ChangeRequest {
   raw: RawInput;
 }
 
-function assertForm(key: string): void {
-  if (FORM.test(key)) return;
+/** Throws what is wrong with the key that a change is sent under, if it has one. */
+export function assertKeyForm({ idempotencyKey: key }: Circumstances): void {
+  if (key === undefined || FORM.test(key)) return;
   const message = 'must have 1 to 255 visible ASCII characters.';
   throw validationError([{ field: 'Idempotency-Key', code: 'invalid_format', message }]);
 }
@@ -60,7 +61,6 @@ export async function findReplay(context: Context, request: ChangeRequest): Prom
   const { caller, circumstances } = request;
   const { idempotencyKey: key, setHeader } = circumstances;
   if (key === undefined) return undefined;
-  assertForm(key);
   const { brandId } = caller;
   const kept = await findAnswer(postgres.db, { brandId, key, oldest: oldestAt(clock.now()) });
   return kept && replay(context, kept, hashOf(request), { brandId, key, setHeader });
@@ -79,7 +79,6 @@ export async function runOnce(
   const { caller, circumstances, operation, sealsAnswer } = request;
   const { brandId, keyId } = caller;
   const { idempotencyKey: key, requestId, setHeader } = circumstances;
-  if (key !== undefined) assertForm(key);
   const now = clock.now();
   return await transact(postgres.db, async (trx) => {
     if (key !== undefined) {
