@@ -158,24 +158,6 @@ describe.skipIf(!hasBrowser('Ten thousand rows'))('a list of ten thousand in a r
     expect(complaints.splice(0)).toEqual([]);
   });
 
-  it('all that are shown are chosen, none of the pages that are not, and what was chosen elsewhere stays chosen', async () => {
-    const { page, go, complaints } = open;
-    await go('/commissions');
-    const first = page.locator('tbody tr[aria-rowindex="2"]');
-    await first.getByRole('checkbox').check();
-    const total = await countOf(page, /^[\d,]+ entries$/);
-    const last = page.locator(`tbody tr[aria-rowindex="${total + 1}"]`);
-    await pressUntilInSight(page, 'End', last);
-    await page.getByLabel('Choose all that are shown').check();
-    expect(await last.getByRole('checkbox').isChecked()).toBe(true);
-    expect(await countOf(page, /^[\d,]+ chosen$/)).toBeLessThanOrEqual(201);
-    await pressUntilInSight(page, 'Home', first);
-    expect(await first.getByRole('checkbox').isChecked()).toBe(true);
-    expect(await page.locator('tbody tr[aria-rowindex="3"]').getByRole('checkbox').isChecked()).toBe(false);
-    await page.getByRole('button', { name: 'None', exact: true }).click();
-    expect(complaints.splice(0)).toEqual([]);
-  });
-
   it('deliveries of a webhook are drawn a screenful at a time in their dialog', async () => {
     const { page, go, complaints } = open;
     await go('/webhooks');
