@@ -23,7 +23,7 @@ function named([text, values, ...more]: readonly unknown[]): readonly unknown[] 
 }
 
 /**
- * Has PostgreSQL keep the plans of what a connection runs within transactions: an order is a dozen small statements whose
+ * Has PostgreSQL keep the plans of what a connection runs within transactions: an order is ten small statements whose
  * planning takes longer than they do (a quarter of all the time that orders take, of the API and PostgreSQL together).
  * Lists, outside of transactions, are planned each time, for the brand and the filter that they are asked for.
  */
