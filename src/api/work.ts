@@ -15,6 +15,28 @@ export interface AuditEntry {
   new: object | null;
   /** Fields whose values are nobody's to read; the line says "changed". Bytes, such as what is sealed, never stand in one. */
   secrets?: readonly string[];
+  /** Fields of `new` that are generated each time, such as a drawn code: a plan cannot show what they will be. */
+  generated?: readonly string[];
+  /** Fields that a plan shows though they stay as they are: to whom, how much. */
+  context?: readonly string[];
+}
+
+/** Columns of a row in which money stands. */
+interface MoneyColumns {
+  minor: 'amountMinor' | 'compensationAmountMinor';
+  currency: 'currency' | 'compensationCurrency';
+}
+
+/** Where the audited rows of an operation say what the brand's policy for agents weighs: the names of their columns. */
+export interface Weighed {
+  /** A commission's rate, in millionths. */
+  rate?: 'commissionRatePpm' | 'compensationRatePpm' | 'defaultCommissionRatePpm';
+  /** Money that goes out. */
+  paid?: MoneyColumns;
+  /** Money that a creator is offered or promised. */
+  promised?: MoneyColumns;
+  /** The currency in which the policy itself counts. */
+  counted?: 'currency';
 }
 
 /** What a writing operation may touch: one transaction, and what it leaves behind. No engine, so no outside call. */
@@ -61,14 +83,14 @@ function isSame(one: unknown, other: unknown): boolean {
   return isBytes(one) && isBytes(other) ? Buffer.compare(one, other) === 0 : one === other;
 }
 
-/** A row as an audit line keeps it: a secret is left out where it stayed as it was in `old`, else it is "changed". */
-function auditText(row: object, old: object | null, secrets: readonly string[] = []): string {
+/** A row as people are shown it: a secret is left out where it stayed as it was in `old`, else it is "changed". */
+export function shownRow(row: object, old: object | null, secrets: readonly string[] = []): object {
   const before = new Map<string, unknown>(Object.entries(old ?? {}));
   const shown = Object.entries(row).flatMap(([name, value]) => {
     if (!isBytes(value) && (!secrets.includes(name) || value === null)) return [[name, value]];
     return isSame(value, before.get(name)) ? [] : [[name, 'changed']];
   });
-  return JSON.stringify(Object.fromEntries(shown));
+  return Object.fromEntries(shown);
 }
 
 /** As `inWork`, within a transaction that is already open. */
@@ -101,8 +123,8 @@ export async function inTransaction<T>(
       requestId: actor.requestId,
       byAgent: actor.byAgent ?? false,
       resourceId: entry.resourceId,
-      oldValues: entry.old === null ? null : auditText(entry.old, entry.old, entry.secrets),
-      newValues: entry.new === null ? null : auditText(entry.new, entry.old, entry.secrets),
+      oldValues: entry.old === null ? null : JSON.stringify(shownRow(entry.old, entry.old, entry.secrets)),
+      newValues: entry.new === null ? null : JSON.stringify(shownRow(entry.new, entry.old, entry.secrets)),
       at: now,
     })),
   );
@@ -119,21 +141,23 @@ export async function inTransaction<T>(
 /** Thrown to take a transaction back. */
 class TakenBack extends Error {}
 
-/** Runs `change` in a transaction that is taken back, and says what it would have left behind. */
+/** Runs `change` in a transaction that is taken back, and says when it began and what it would have left behind. */
 export async function rehearse(
   db: Db,
   clock: Clock,
   { brandId }: Actor,
   change: (work: Work) => Promise<void>,
-): Promise<{ entries: AuditEntry[]; events: EventName[] }> {
+): Promise<{ at: Date; entries: AuditEntry[]; events: EventName[] }> {
+  let at = clock.now();
   const entries: AuditEntry[] = [];
   const events: EventName[] = [];
   const run = transact(db, async (trx) => {
     entries.length = 0;
     events.length = 0;
+    at = clock.now();
     await change({
       db: trx,
-      now: clock.now(),
+      now: at,
       brandId,
       emit: (event) => void events.push(event),
       audit: (entry) => void entries.push(entry),
@@ -144,5 +168,5 @@ export async function rehearse(
   await run.catch((error: unknown) => {
     if (!(error instanceof TakenBack)) throw error;
   });
-  return { entries, events };
+  return { at, entries, events };
 }

@@ -62,6 +62,11 @@ export function timeText(nowMs: number): string {
   return lastTime;
 }
 
+const FORM = /^[a-z_]+_([0-9A-Za-z]{8})[0-9A-Za-z]{12}$/;
+
+/** Whether an id was made in that millisecond. */
+export const isMadeAt = (id: string, at: Date): boolean => FORM.exec(id)?.[1] === timeText(at.getTime());
+
 /** An opaque id with the noun's prefix, such as `brd_…`: time-ordered to the millisecond, then 71 random bits. */
 export function newId(prefix: string, nowMs: number): string {
   return `${prefix}_${timeText(nowMs)}${randomBase62(12)}`;

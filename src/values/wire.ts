@@ -36,7 +36,7 @@ export async function* eachOfMany<Row, Item>(
   yield* await itemsOf(part);
 }
 
-const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+export const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 function wireValue(value: unknown): unknown {
   return value instanceof Date ? value.toISOString() : value;

@@ -1,22 +1,28 @@
 import type { PlannedChange } from '../../engines/postgres/agent-tables.ts';
-import { toWire } from '../../values/wire.ts';
-import type { AuditEntry } from '../work.ts';
+import { snakeCase, toWire } from '../../values/wire.ts';
+import { type AuditEntry, shownRow } from '../work.ts';
 
 type Fields = Record<string, unknown>;
 
-/** Of a change only the fields that differ; what was made or removed is shown whole. */
-export function changedFields(old: Fields | null, now: Fields | null): { old: Fields | null; new: Fields | null } {
+/** Of a change only the fields that differ, and those of `context`; what was made or removed is shown whole. */
+export function changedFields(
+  old: Fields | null,
+  now: Fields | null,
+  context: readonly string[] = [],
+): { old: Fields | null; new: Fields | null } {
   if (!old || !now) return { old, new: now };
   const changed = Object.keys({ ...old, ...now }).filter(
-    (name) => JSON.stringify(old[name]) !== JSON.stringify(now[name]),
+    (name) => context.includes(name) || JSON.stringify(old[name]) !== JSON.stringify(now[name]),
   );
   const pick = (values: Fields) => Object.fromEntries(changed.map((name) => [name, values[name] ?? null]));
   return { old: pick(old), new: pick(now) };
 }
 
-const wireOf = (row: object | null): Fields | null => row && { ...toWire(row) };
+/** As it is read by a person: bytes, such as what is sealed, are "changed" at most. */
+const wireOf = (row: object | null, old: object | null): Fields | null => row && { ...toWire(shownRow(row, old)) };
 
-export const plannedChange = ({ resourceId, ...entry }: AuditEntry): PlannedChange => ({
-  resource_id: resourceId,
-  ...changedFields(wireOf(entry.old), wireOf(entry.new)),
-});
+export function plannedChange({ resourceId, old, new: row, generated = [], context = [] }: AuditEntry): PlannedChange {
+  const fields = changedFields(wireOf(old, old), wireOf(row, old), context.map(snakeCase));
+  const names = generated.map(snakeCase).filter((name) => fields.new !== null && name in fields.new);
+  return { resource_id: resourceId, ...fields, generated: names };
+}

@@ -25,20 +25,19 @@ export async function makePlan(
   const { brandId, keyId } = caller;
   const byAgent = circumstances.byAgent ?? false;
   const actor = { brandId, keyId, operation, requestId: circumstances.requestId, byAgent };
-  const { entries, events } = await rehearse(postgres.db, clock, actor, async (work) => {
+  const { at, entries, events } = await rehearse(postgres.db, clock, actor, async (work) => {
     const { guard } = circumstances;
     await (guard ? guard(work, change) : change(work));
   });
-  const now = clock.now();
-  const id = newId('pln', now.getTime());
+  const id = newId('pln', at.getTime());
   const row = await insertPlan(postgres.db, {
     ...{ id, brandId, keyId, byAgent, operation, events },
     request: secrets.seal(JSON.stringify(raw), id),
     changes: JSON.stringify(entries.map(plannedChange)),
-    createdAt: now,
-    expiresAt: new Date(now.getTime() + DAY_MS),
+    createdAt: at,
+    expiresAt: new Date(at.getTime() + DAY_MS),
     appliedAt: null,
     appliedBy: null,
   });
-  return Buffer.from(JSON.stringify(Planned.parse({ plan_id: id, data: planOf(row, now) })));
+  return Buffer.from(JSON.stringify(Planned.parse({ plan_id: id, data: planOf(row, at) })));
 }

@@ -17,6 +17,8 @@ export interface PlannedChange {
   resource_id: string;
   old: Record<string, unknown> | null;
   new: Record<string, unknown> | null;
+  /** Of these, the fields whose values are generated again when the plan is applied. */
+  generated?: string[];
 }
 
 export interface PlansTable {

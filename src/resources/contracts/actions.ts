@@ -123,7 +123,9 @@ export async function sendContract(work: Work, id: string): Promise<ContractFact
     ...(await frozenText(work, facts, addressee.email)),
     ...{ status: 'sent', sentAt: now, linkVersion: old.linkVersion + 1, updatedAt: now },
   });
-  work.audit({ resourceId: id, old: auditedOf(old), new: auditedOf(row) });
+  // Its text names its id: of a contract that this change makes, the hash is another each time.
+  const generated = old.createdAt.getTime() === now.getTime() ? ['contentSha256'] : [];
+  work.audit({ resourceId: id, old: auditedOf(old), new: auditedOf(row), generated });
   await mailSent(work, row, addressee);
   return await getContract(db, brandId, id);
 }

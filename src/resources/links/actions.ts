@@ -12,7 +12,7 @@ import { getBrandCurrency, getDefaultRatePpm } from '../brands/queries.ts';
 import { campaignProblems } from '../campaigns/actions.ts';
 import { verifyCoupon } from '../integrations/actions.ts';
 import { getConnectedIntegration, getIntegration } from '../integrations/queries.ts';
-import { codeFor } from './codes.ts';
+import { codeFor, slugOf } from './codes.ts';
 import {
   findByValue,
   getLink,
@@ -140,6 +140,12 @@ async function insertLink(
   throw new Error('No free value was found for a link.');
 }
 
+/** The fields of a link that were drawn: its value unless it was chosen, and a slug that a chosen value does not make. */
+export function drawnFields({ slug, value }: LinkRow, isChosen: boolean): string[] {
+  const isDrawnSlug = slug !== null && !(isChosen && slug === slugOf(value));
+  return [...(isChosen ? [] : ['value']), ...(isDrawnSlug ? ['slug'] : [])];
+}
+
 /** The creator, locked on the roster in a transaction; throws everything that is wrong with what the body refers to. */
 async function checkReferences(place: Place, input: LinkCreate, problems: Problem[]) {
   const { creator_email: email, campaign_id: campaignId } = input;
@@ -182,7 +188,7 @@ export async function createLink(
   };
   const names = [creatorName, creator.name, creator.igHandle, creator.ttHandle];
   const row = await insertLink(work, facts, { value: chosen, names });
-  work.audit({ resourceId: row.id, old: null, new: row });
+  work.audit({ resourceId: row.id, old: null, new: row, generated: drawnFields(row, chosen !== undefined) });
   return row;
 }
 
@@ -249,7 +255,8 @@ export async function patchLink(
     await insertPastCode(db, { brandId, linkId: id, code: old.value, until: now });
   }
   if (active !== old.active) await insertStates(db, [{ brandId, linkId: id, at: now, active }]);
-  work.audit({ resourceId: id, old, new: { ...row, slug: slugs?.get(id) ?? slug } });
+  const changed = { ...row, slug: slugs?.get(id) ?? slug };
+  work.audit({ resourceId: id, old, new: changed, generated: drawnFields(changed, true) });
 }
 
 /** Switches a link off; what it brought, and its value and slug, stay its own. */

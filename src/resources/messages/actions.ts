@@ -30,7 +30,8 @@ export const messageOf = (row: MessageRow, { email, name }: Person): Message =>
 
 /** What people write to each other is in no audit line. */
 function auditMessage(work: Work, { subject: _subject, body: _body, ...row }: MessageRow): void {
-  work.audit({ resourceId: row.conversationId, old: null, new: { ...row, messageId: row.id } });
+  const generated = ['id', 'messageId'];
+  work.audit({ resourceId: row.conversationId, old: null, new: { ...row, messageId: row.id }, generated });
 }
 
 interface Written {

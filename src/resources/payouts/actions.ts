@@ -59,7 +59,11 @@ export async function createPayout(work: Work, input: PayoutCreate): Promise<Pay
 
 async function announcePayout(work: Work, id: string): Promise<PayoutFacts> {
   const row = await getPayout(work.db, work.brandId, id);
-  work.audit({ resourceId: id, old: null, new: row });
+  work.audit({
+    resourceId: id,
+    old: null,
+    new: { ...row, commissionIds: await listAllocated(work.db, work.brandId, id) },
+  });
   work.emit('payout.created', Payout.parse(payoutOf(row)));
   return row;
 }
@@ -136,5 +140,6 @@ export async function settlePayout(work: Work, id: string, patch: PayoutPatch): 
   const change = { ...given({ reference, note }), status: 'paid' as const, paidAt, updatedAt: now };
   const paid = await updatePayout(db, brandId, id, change);
   const row = await payOut(work, paid, patch.commission_ids, paidAt);
-  work.audit({ resourceId: id, old, new: { ...row, commissionIds: await listAllocated(db, brandId, id) } });
+  const settled = { ...row, commissionIds: await listAllocated(db, brandId, id) };
+  work.audit({ resourceId: id, old, new: settled, context: ['creatorId', 'amountMinor', 'currency'] });
 }

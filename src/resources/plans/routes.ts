@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Caller } from '../../access/keys/queries.ts';
 import { refuseClassOrPlan } from '../../access/keys/rules.ts';
@@ -6,11 +5,11 @@ import type { Context } from '../../api/context.ts';
 import { answersWhere, type ListCall } from '../../api/list.ts';
 import { change, nothing, type Operation, operation } from '../../api/operation.ts';
 import { ListQuery, listOf } from '../../api/page.ts';
+import { doesAsPlanned, type Outcome } from '../../api/plans/compare.ts';
 import { plannedChange } from '../../api/plans/diff.ts';
 import { type PlanRow, planOf } from '../../api/plans/queries.ts';
-import { Plan } from '../../api/plans/schema.ts';
+import { Plan, PlannedChange } from '../../api/plans/schema.ts';
 import type { AuditEntry, Work } from '../../api/work.ts';
-import type { PlannedChange } from '../../engines/postgres/agent-tables.ts';
 import { ApiError } from '../../values/errors.ts';
 import { getPlan, plans, takePlan } from './queries.ts';
 
@@ -81,13 +80,11 @@ async function beginPlanned(context: Context, caller: Caller, plan: PlanRow, fin
   return begun;
 }
 
-const oldOf = (changes: readonly PlannedChange[]) => changes.map(({ old }) => old);
-
-/** Refuses a plan that no longer says what would happen: what it would change has changed. */
-function assertAsPlanned(plan: PlanRow, entries: readonly AuditEntry[]): void {
-  const now: unknown = JSON.parse(JSON.stringify(oldOf(entries.map(plannedChange))));
-  if (isDeepStrictEqual(now, oldOf(plan.changes))) return;
-  throw new ApiError('PLAN_OUTDATED', 'What this plan would change has changed meanwhile; plan it again.');
+/** Refuses, and so takes back, what is not what the plan showed; the refusal says what it would be now. */
+function assertAsPlanned({ createdAt, changes, events }: PlanRow, done: Outcome): void {
+  if (doesAsPlanned({ at: createdAt, changes, events }, done)) return;
+  const message = 'This plan would now do something else than it showed, so nothing was done; plan it again.';
+  throw new ApiError('PLAN_OUTDATED', message, { facts: { changes: done.changes, events: done.events } });
 }
 
 function alreadyOver(plan: PlanRow, now: Date): ApiError {
@@ -105,12 +102,21 @@ async function applyPlan(
   const plan = await takePlan(work.db, work.brandId, { id, now: work.now, keyId });
   if (!plan) throw alreadyOver(await getPlan(work.db, work.brandId, id), work.now);
   const entries: AuditEntry[] = [];
-  const audit = (entry: AuditEntry) => {
-    entries.push(entry);
-    work.audit(entry);
+  const events: string[] = [];
+  const watched: Work = {
+    ...work,
+    audit: (entry) => {
+      entries.push(entry);
+      work.audit(entry);
+    },
+    emit: (event, data) => {
+      events.push(event);
+      work.emit(event, data);
+    },
   };
-  const answer: unknown = JSON.parse((await begun({ ...work, audit })).toString());
-  assertAsPlanned(plan, entries);
+  const answer: unknown = JSON.parse((await begun(watched)).toString());
+  const changes = z.array(PlannedChange).parse(JSON.parse(JSON.stringify(entries.map(plannedChange))));
+  assertAsPlanned(plan, { at: work.now, changes, events });
   return { plan, answer };
 }
 
@@ -127,7 +133,8 @@ export const planOperations = (find: FindOperation) =>
       summary: 'Apply a plan',
       description:
         'Makes the change that was planned; `answer` is what that operation answers. By people and by REST, never by an ' +
-        'agent. 409 PLAN_OUTDATED when what it would change has changed meanwhile.',
+        'agent. 409 PLAN_OUTDATED when it would now do anything else than the plan shows: `changes` and `events` of the ' +
+        'refusal say what, and nothing is changed.',
       callers: ['brand'],
       params: byId,
       query: nothing,

@@ -14,6 +14,9 @@ import { payFromUnallocated } from '../payouts/payment-actions.ts';
 import { lockPayees } from '../payouts/queries.ts';
 import { type Candidate, refusalOf, refused, selectionRefused } from './policy.ts';
 
+/** What a plan of a review says of the money. */
+const PAYABLE = ['creatorId', 'commissionMinor', 'currency'];
+
 /** Moves what is locked and may be moved, with its ledger entries, audit lines and, at the first approval, its event. */
 async function move(work: Work, rows: readonly CommissionRow[], review: Review): Promise<void> {
   const { db, now, brandId } = work;
@@ -24,7 +27,7 @@ async function move(work: Work, rows: readonly CommissionRow[], review: Review):
   for (const row of rows) {
     if (review.status === 'approved') postApproval(work, row);
     else postRejection(work, row);
-    work.audit({ resourceId: row.id, old: row, new: after.get(row.id) ?? row });
+    work.audit({ resourceId: row.id, old: row, new: after.get(row.id) ?? row, context: PAYABLE });
   }
   const announced = rows.filter((row) =>
     review.status === 'approved' ? row.approvedAt === null : row.status !== 'rejected',

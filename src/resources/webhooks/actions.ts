@@ -74,7 +74,7 @@ export async function createSubscription(
     ...{ failingSince: null, firstFailedAt: null, lastTriggeredAt: null, lastStatusCode: null },
     ...{ fromSeq: await findHead(db, brandId), createdAt: now, updatedAt: null, deletedAt: null },
   });
-  work.audit({ resourceId: id, old: null, new: audited(row) });
+  work.audit({ resourceId: id, old: null, new: audited(row), generated: ['secretHint', 'fromSeq'] });
   return { row, secret };
 }
 
@@ -98,7 +98,7 @@ export async function patchSubscription(work: Work, id: string, patch: WebhookPa
   };
   if (isDeepStrictEqual({ ...old, ...change }, old)) return old;
   const row = await updateSubscription(db, brandId, id, { ...change, updatedAt: now });
-  work.audit({ resourceId: id, old: audited(old, old), new: audited(row, old) });
+  work.audit({ resourceId: id, old: audited(old, old), new: audited(row, old), generated: ['fromSeq'] });
   return row;
 }
 
@@ -136,6 +136,6 @@ export async function rotateSecret(work: Work, secrets: Secrets, id: string, rot
     ...{ secret: secrets.seal(secret, id), secretHint: hintOf(secret) },
     ...{ previousSecret: expiresAt && old.secret, previousSecretExpiresAt: expiresAt, updatedAt: now },
   });
-  work.audit({ resourceId: id, old: audited(old, old), new: audited(row, old) });
+  work.audit({ resourceId: id, old: audited(old, old), new: audited(row, old), generated: ['secretHint'] });
   return { id, secret, previous_secret_expires_at: expiresAt?.toISOString() ?? null };
 }

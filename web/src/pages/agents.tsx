@@ -12,6 +12,9 @@ import { useSay } from '../kit/toast.tsx';
 const STATES = ['open', 'applied', 'expired'] as const;
 type Plan = Row<'list_plans'>;
 
+const GENERATED = 'Generated when it is applied';
+const BLANK = fieldValue(null);
+
 function Policy() {
   const { data, error, refetch } = useCall('get_agent_policy');
   const update = useChange('update_agent_policy', ['get_agent_policy']);
@@ -68,10 +71,10 @@ function Policy() {
 function PlanDialog({ plan, onClose }: { plan: Plan | undefined; onClose: () => void }) {
   const apply = useChange('apply_plan', ['list_plans']);
   const applyIt = () => apply.mutateAsync({ params: { id: plan?.id ?? '' }, body: {} }).then(onClose, () => undefined);
-  const rows = (plan?.changes ?? []).flatMap(({ resource_id, old, new: next }) =>
+  const rows = (plan?.changes ?? []).flatMap(({ resource_id, old, new: next, generated }) =>
     [...new Set([...Object.keys(old ?? {}), ...Object.keys(next ?? {})])].map((name) => ({
       ...{ id: `${resource_id} ${name}`, resource: resource_id, name },
-      ...{ old: fieldValue(old?.[name]), next: fieldValue(next?.[name]) },
+      ...{ old: fieldValue(old?.[name]), next: generated.includes(name) ? GENERATED : fieldValue(next?.[name]) },
     })),
   );
   return (
@@ -84,7 +87,7 @@ function PlanDialog({ plan, onClose }: { plan: Plan | undefined; onClose: () => 
     >
       <PlainTable
         caption="What would change"
-        rows={rows.filter(({ old, next }) => old !== next)}
+        rows={rows.filter(({ old, next }) => old !== BLANK || next !== BLANK)}
         keyOf={({ id }) => id}
         columns={[
           { head: 'Of', cell: ({ resource }) => <span className="small muted">{resource}</span>, isWide: true },

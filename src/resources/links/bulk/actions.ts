@@ -4,7 +4,7 @@ import { newId } from '../../../values/ids.ts';
 import { getBrandCurrency } from '../../brands/queries.ts';
 import { campaignProblems } from '../../campaigns/actions.ts';
 import { lockBrandRoster } from '../../creators/queries.ts';
-import { destinationProblems, ratePpmOf } from '../actions.ts';
+import { destinationProblems, drawnFields, ratePpmOf } from '../actions.ts';
 import { codeFor } from '../codes.ts';
 import { insertLinks, insertStates, type LinkRow } from '../queries.ts';
 import { shortUrl } from '../schema.ts';
@@ -139,7 +139,7 @@ async function settle(work: Work, made: readonly Made[]): Promise<Made[]> {
   );
   return made.map(({ member, row }) => {
     const settled = { ...row, slug: slugs.get(row.id) ?? row.slug };
-    work.audit({ resourceId: row.id, old: null, new: settled });
+    work.audit({ resourceId: row.id, old: null, new: settled, generated: drawnFields(settled, false) });
     return { member, row: settled };
   });
 }

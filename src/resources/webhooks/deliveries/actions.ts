@@ -51,7 +51,7 @@ export async function sendTest(
   const [deliveryId, eventId] = [newId('whd', now.getTime()), newId('evt_test', now.getTime())];
   const row = { id: deliveryId, brandId, subscriptionId: id, eventId, seq: null, event: name, ownData, now };
   const delivery = await insertAgain(db, row);
-  work.audit({ resourceId: id, old: null, new: { test: deliveryId, event: name } });
+  work.audit({ resourceId: id, old: null, new: { test: deliveryId, event: name }, generated: ['test'] });
   return delivery;
 }
 
@@ -64,7 +64,8 @@ export async function resendDelivery(work: Work, id: string): Promise<DeliveryRo
   const { subscriptionId, eventId, seq, event, testText } = old;
   const row = { id: newId('whd', now.getTime()), brandId, subscriptionId, eventId, seq, event, ownData: testText };
   const delivery = await insertAgain(db, { ...row, now });
-  work.audit({ resourceId: subscriptionId, old: null, new: { resent: id, delivery: delivery.id } });
+  const generated = ['delivery'];
+  work.audit({ resourceId: subscriptionId, old: null, new: { resent: id, delivery: delivery.id }, generated });
   return delivery;
 }
 
