@@ -9,7 +9,7 @@ import { assertKeyForm, findReplay, runOnce } from './idempotency/run-once.ts';
 import { type Input, type RawInput, readInput } from './input.ts';
 import { makePlan } from './plans/make-plan.ts';
 import { takeMode } from './plans/mode.ts';
-import type { Work } from './work.ts';
+import type { Weighed, Work } from './work.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
@@ -62,6 +62,8 @@ export interface Facts<
   errors?: readonly ErrorCode[];
   /** Hints for agents. */
   hints: { readOnly: boolean; idempotent: boolean; destructive: boolean; moneyOut?: boolean };
+  /** What the brand's policy for agents weighs of the rows that it makes or changes. */
+  weighs?: Weighed;
   /** False for what only people decide, such as what agents may do. */
   forAgents?: boolean;
 }
@@ -185,6 +187,7 @@ export const DEFAULTS = {
   isPriced: false,
   status: 200,
   errors: [],
+  weighs: {},
 } as const;
 
 /** An endpoint that reads. */

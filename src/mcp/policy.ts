@@ -1,32 +1,17 @@
 import { LRUCache } from 'lru-cache';
-import { z } from 'zod';
 import type { Context } from '../api/context.ts';
 import type { Json } from '../api/openapi/schema.ts';
 import type { Circumstances, Operation } from '../api/operation.ts';
-import type { AuditEntry, Work } from '../api/work.ts';
+import type { AuditEntry, Weighed, Work } from '../api/work.ts';
 import { getPolicy, lockPolicy, type PolicyRow, sumPayouts } from '../resources/agent-policy/queries.ts';
 import { getBrandCurrency } from '../resources/brands/queries.ts';
 import { DAY_MS } from '../values/duration.ts';
 import { ApiError } from '../values/errors.ts';
-import { formatMoney, fromPpm, toMinor, toPpm } from '../values/money.ts';
+import { formatMoney, fromPpm } from '../values/money.ts';
 import { isRecord } from '../values/wire.ts';
-
-/** The names under which a commission's rate is set, in percent. */
-const RATES = ['commission_rate', 'default_commission_rate', 'rate'];
 
 function refused(rule: string, message: string): ApiError {
   return new ApiError('POLICY_REFUSED', `The brand's policy for agents refuses this: ${message}`, { facts: { rule } });
-}
-
-/** Every rate of a commission that the arguments set, however deep. */
-function* ratesOf(value: unknown): Generator<number> {
-  if (Array.isArray(value)) for (const one of value) yield* ratesOf(one);
-  if (!isRecord(value)) return;
-  if (value.type === 'commission' && typeof value.amount === 'number') yield value.amount;
-  for (const [name, inner] of Object.entries(value)) {
-    if (RATES.includes(name) && typeof inner === 'number') yield inner;
-    else yield* ratesOf(inner);
-  }
 }
 
 function assertTool({ allowedTools }: PolicyRow, { id }: Operation): void {
@@ -34,55 +19,82 @@ function assertTool({ allowedTools }: PolicyRow, { id }: Operation): void {
   throw refused('allowed_tools', `agents may not call ${id}.`);
 }
 
-function assertRate({ highestRatePpm }: PolicyRow, rates: Iterable<number>): void {
-  if (highestRatePpm === null) return;
-  const most = fromPpm(highestRatePpm);
-  const tooHigh = [...rates].find((rate) => (toPpm(rate) ?? Number.POSITIVE_INFINITY) > highestRatePpm);
-  if (tooHigh !== undefined) throw refused('highest_rate', `${tooHigh} % is above the highest rate, ${most} %.`);
+const columnOf = (row: object | null, name: string): unknown => (isRecord(row) ? row[name] : undefined);
+
+/** What the change set in a column, where it is a number and another than before. */
+function numbersSet(entries: readonly AuditEntry[], name: string): number[] {
+  return entries.flatMap(({ old, new: row }) => {
+    const now = columnOf(row, name);
+    return typeof now === 'number' && now !== columnOf(old, name) ? [now] : [];
+  });
 }
 
-const Rated = z.object({ compensationRatePpm: z.number().nullable() }).catch({ compensationRatePpm: null });
-
-/** What a change made of a compensation's rate: an amount alone is one where the record says that it is a commission. */
-function* ratesMadeBy(entries: readonly AuditEntry[]): Generator<number> {
-  for (const entry of entries) {
-    const [before, { compensationRatePpm: now }] = [Rated.parse(entry.old), Rated.parse(entry.new)];
-    if (now !== null && now !== before.compensationRatePpm) yield fromPpm(now);
-  }
+function assertRates({ highestRatePpm }: PolicyRow, { rate }: Weighed, entries: readonly AuditEntry[]): void {
+  if (highestRatePpm === null || rate === undefined) return;
+  const tooHigh = numbersSet(entries, rate).find((ppm) => ppm > highestRatePpm);
+  if (tooHigh === undefined) return;
+  const [percent, most] = [fromPpm(tooHigh), fromPpm(highestRatePpm)];
+  throw refused('highest_rate', `${percent} % is above the highest rate, ${most} %.`);
 }
 
-const Paid = z.object({ amount: z.number(), currency: z.string(), created_at: z.string() });
-const Answered = z.object({
-  data: z.union([z.object({ payouts: z.array(Paid) }), Paid.transform((one) => ({ payouts: [one] }))]),
-});
+interface Money {
+  minor: number;
+  currency: string;
+  isMade: boolean;
+}
+
+/** The money of every row that the change made or changed. */
+function moneyIn(entries: readonly AuditEntry[], columns: Weighed['paid']): Money[] {
+  if (columns === undefined) return [];
+  return entries.flatMap(({ old, new: row }) => {
+    const [minor, currency] = [columnOf(row, columns.minor), columnOf(row, columns.currency)];
+    return typeof minor === 'number' && typeof currency === 'string' ? [{ minor, currency, isMade: old === null }] : [];
+  });
+}
+
+/** Of money that is promised only what the change itself set: another field of its row may be changed by agents. */
+function promisesIn(entries: readonly AuditEntry[], columns: Weighed['promised']): Money[] {
+  if (columns === undefined) return [];
+  const { minor, currency } = columns;
+  const isSet = ({ old, new: row }: AuditEntry) =>
+    [minor, currency].some((name) => columnOf(row, name) !== columnOf(old, name));
+  return moneyIn(entries.filter(isSet), columns);
+}
+
+/** Sums are in the brand's currency: another one would make another limit of each. */
+function assertCounted(policy: PolicyRow, { counted }: Weighed, entries: readonly AuditEntry[]): void {
+  if (counted === undefined || (policy.payoutsPerDayMinor === null && policy.personAboveMinor === null)) return;
+  if (entries.every(({ old, new: row }) => columnOf(old, counted) === columnOf(row, counted))) return;
+  throw refused('currency', 'its sums are in the present currency; plan it for a person (mode "plan").');
+}
 
 /**
- * What is paid may be: within the sum of a day, and below what a person must decide. The answer says what the payouts come
- * to, also where the arguments do not. One that was recorded before is weighed alone when it is settled: its commissions
- * are paid by that, while its day has counted it.
+ * What goes out must be within the sum of a day, and like what is promised below what a person must decide. A payout that
+ * was recorded before is weighed alone when it is settled: its commissions are paid by that, while its day has counted it.
  */
-async function assertSums(policy: PolicyRow, work: Work, answer: Buffer): Promise<void> {
+async function assertSums(
+  policy: PolicyRow,
+  work: Work,
+  { paid, promised }: { paid: Money[]; promised: Money[] },
+): Promise<void> {
   const { db, brandId, now } = work;
   const { payoutsPerDayMinor, personAboveMinor } = policy;
-  const { payouts } = Answered.parse(JSON.parse(answer.toString())).data;
-  const made = payouts.filter(({ created_at: at }) => at === now.toISOString());
-  const weighed = personAboveMinor === null ? made : payouts;
-  if (weighed.length === 0 || (payoutsPerDayMinor === null && personAboveMinor === null)) return;
+  const made = paid.filter(({ isMade }) => isMade);
+  const weighed = personAboveMinor === null ? (payoutsPerDayMinor === null ? [] : made) : [...paid, ...promised];
+  if (weighed.length === 0) return;
   const currency = await getBrandCurrency(db, brandId);
-  if (weighed.some((payout) => payout.currency !== currency)) {
+  if (weighed.some((money) => money.currency !== currency)) {
     throw refused('currency', `sums are weighed in ${currency} alone; plan it for a person (mode "plan").`);
   }
-  const minorOf = ({ amount }: { amount: number }) => toMinor(amount, currency) ?? Number.POSITIVE_INFINITY;
-  if (personAboveMinor !== null && weighed.some((payout) => minorOf(payout) > personAboveMinor)) {
+  if (personAboveMinor !== null && weighed.some(({ minor }) => minor > personAboveMinor)) {
     const limit = formatMoney(personAboveMinor, currency);
-    throw refused('person_above', `a payout above ${limit} needs a person; plan it (mode "plan").`);
+    throw refused('person_above', `what is above ${limit} needs a person; plan it (mode "plan").`);
   }
-  if (made.length === 0) return;
-  if (payoutsPerDayMinor === null) return;
+  if (made.length === 0 || payoutsPerDayMinor === null) return;
   const today = new Date(Math.floor(now.getTime() / DAY_MS) * DAY_MS);
-  const paid = await sumPayouts(db, brandId, currency, today);
-  if (paid <= payoutsPerDayMinor) return;
-  const before = paid - made.reduce((sum, payout) => sum + minorOf(payout), 0);
+  const sum = await sumPayouts(db, brandId, currency, today);
+  if (sum <= payoutsPerDayMinor) return;
+  const before = sum - made.reduce((total, { minor }) => total + minor, 0);
   const [limit, already] = [payoutsPerDayMinor, before].map((minor) => formatMoney(minor, currency));
   throw refused('payouts_per_day', `at most ${limit} a day, of which ${already} are paid; plan it (mode "plan").`);
 }
@@ -110,25 +122,30 @@ export async function assertMayCall(context: Context, brandId: string, operation
 }
 
 /**
- * Runs a change within its own transaction on the locked policy, so that of two payouts at once each sees the other; what
- * it has paid is weighed before it is committed. A plan pays nothing: a person decides on it.
+ * Runs a change within its own transaction on the locked policy, so that of two payouts at once each sees the other. The
+ * rows that it made are weighed by what its operation declares, before they are committed. A plan pays and promises
+ * nothing: a person decides on it.
  */
 export function guardOf(operation: Operation, args: Json): NonNullable<Circumstances['guard']> {
   const isPlan = args.mode === 'plan';
+  const { weighs, hints } = operation;
   return async (work, change) => {
     const policy = await lockPolicy(work.db, work.brandId);
     assertTool(policy, operation);
-    assertRate(policy, ratesOf(args));
-    const paysOut = operation.hints.moneyOut === true;
-    if (paysOut && !policy.moneyOut) throw refused('money_out', 'agents may not pay anybody.');
+    if (hints.moneyOut && !policy.moneyOut) throw refused('money_out', 'agents may not pay anybody.');
     const entries: AuditEntry[] = [];
     const audit = (entry: AuditEntry) => {
       entries.push(entry);
       work.audit(entry);
     };
     const answer = await change({ ...work, audit });
-    assertRate(policy, ratesMadeBy(entries));
-    if (paysOut && !isPlan) await assertSums(policy, work, answer);
+    assertRates(policy, weighs, entries);
+    if (isPlan) return answer;
+    assertCounted(policy, weighs, entries);
+    await assertSums(policy, work, {
+      paid: moneyIn(entries, weighs.paid),
+      promised: promisesIn(entries, weighs.promised),
+    });
     return answer;
   };
 }

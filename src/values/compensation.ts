@@ -8,6 +8,12 @@ export interface StoredCompensation {
   compensationCurrency: string | null;
 }
 
+/** What the policy for agents weighs of a row with a compensation. */
+export const WEIGHED_COMPENSATION = {
+  rate: 'compensationRatePpm',
+  promised: { minor: 'compensationAmountMinor', currency: 'compensationCurrency' },
+} as const;
+
 export interface Compensation {
   type: string;
   amount: number | null;

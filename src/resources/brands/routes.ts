@@ -37,6 +37,7 @@ const updateBrandOperation = change({
   response: z.object({ data: Brand }),
   errors: ['CONFLICT'],
   hints: { readOnly: false, idempotent: true, destructive: false },
+  weighs: { rate: 'defaultCommissionRatePpm', counted: 'currency' },
   lookUp: noLookUp,
   apply: async (work, { body }) => ({ data: brandOf(await patchBrand(work, body)) }),
 });

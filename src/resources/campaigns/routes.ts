@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { answersOf } from '../../api/list.ts';
 import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
-import { compensationLabel, compensationOf } from '../../values/compensation.ts';
+import { compensationLabel, compensationOf, WEIGHED_COMPENSATION } from '../../values/compensation.ts';
 import { toWire } from '../../values/wire.ts';
 import { createCampaign, patchCampaign } from './actions.ts';
 import { type CampaignRow, campaigns, getCampaign } from './queries.ts';
@@ -76,6 +76,7 @@ const createCampaignOperation = change({
   response: z.object({ data: CampaignSaved }),
   status: 201,
   hints: { readOnly: false, idempotent: false, destructive: false },
+  weighs: WEIGHED_COMPENSATION,
   lookUp: noLookUp,
   apply: async (work, { body }) => ({ data: campaignOf(await createCampaign(work, body)) }),
 });
@@ -94,6 +95,7 @@ const updateCampaignOperation = change({
   response: z.object({ data: CampaignSaved }),
   errors: ['NOT_FOUND'],
   hints: { readOnly: false, idempotent: true, destructive: false },
+  weighs: WEIGHED_COMPENSATION,
   lookUp: noLookUp,
   apply: async (work, { params, body }) => ({
     data: campaignOf(await patchCampaign(work, params.id, body)),

@@ -4,6 +4,7 @@ import { answersOf } from '../../api/list.ts';
 import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
 import { html } from '../../pages/kit/html.ts';
 import { page } from '../../pages/kit/page.ts';
+import { WEIGHED_COMPENSATION } from '../../values/compensation.ts';
 import { notFound } from '../../values/errors.ts';
 import { toWire } from '../../values/wire.ts';
 import { createContract, patchContract, sendContract, signatureUrl, voidContract } from './actions.ts';
@@ -109,6 +110,7 @@ const createContractOperation = change({
   response: z.object({ data: ContractSaved }),
   status: 201,
   hints: { readOnly: false, idempotent: false, destructive: false },
+  weighs: WEIGHED_COMPENSATION,
   sealsAnswer: true,
   lookUp: linksOf,
   apply: async (work, { body }, links) => {
@@ -131,6 +133,7 @@ const updateContractOperation = change({
   response: z.object({ data: ContractDetail }),
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
   hints: { readOnly: false, idempotent: true, destructive: false },
+  weighs: WEIGHED_COMPENSATION,
   lookUp: noLookUp,
   apply: async (work, { params, body }) => ({ data: contractDetailOf(await patchContract(work, params.id, body)) }),
 });

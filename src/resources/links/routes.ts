@@ -149,6 +149,7 @@ const createAffiliateLink = change({
   status: 201,
   errors: ['DUPLICATE_CODE', 'CONFLICT'],
   hints: { readOnly: false, idempotent: false, destructive: false },
+  weighs: { rate: 'commissionRatePpm' },
   lookUp: async (context, { caller, body }) => ({
     linksUrl: context.config.linksUrl,
     store: await askStore(context, caller.brandId, body),
@@ -175,6 +176,7 @@ const updateAffiliateLink = change({
   response: z.object({ data: Link }),
   errors: ['NOT_FOUND', 'DUPLICATE_CODE', 'CONFLICT'],
   hints: { readOnly: false, idempotent: true, destructive: false },
+  weighs: { rate: 'commissionRatePpm' },
   lookUp: async (context, { caller, params, body }) => ({
     linksUrl: context.config.linksUrl,
     ...(await askBeforePatch(context, caller.brandId, params.id, body)),

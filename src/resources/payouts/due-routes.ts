@@ -19,7 +19,7 @@ import {
   StatementLine,
 } from './due-schema.ts';
 import { getPayout, listAllocated, listFunds } from './queries.ts';
-import { payoutOf } from './schema.ts';
+import { payoutOf, WEIGHED_PAYOUT } from './schema.ts';
 import { statementLines } from './statement.ts';
 
 const tag = 'Payouts';
@@ -111,6 +111,7 @@ const payPayoutBatch = change({
   response: z.object({ data: PayoutBatchMade }),
   status: 201,
   hints: { readOnly: false, idempotent: true, destructive: false, moneyOut: true },
+  weighs: WEIGHED_PAYOUT,
   lookUp: noLookUp,
   apply: async (work, { body }) => ({ data: await payBatch(work, body) }),
 });

@@ -13,6 +13,7 @@ import {
   PayoutPatch,
   PayoutPatchById,
   payoutOf,
+  WEIGHED_PAYOUT,
 } from './schema.ts';
 
 const tag = 'Payouts';
@@ -76,6 +77,7 @@ const createPayoutOperation = change({
   response: z.object({ data: Payout }),
   status: 201,
   hints: { readOnly: false, idempotent: false, destructive: false, moneyOut: true },
+  weighs: WEIGHED_PAYOUT,
   lookUp: noLookUp,
   apply: async (work, { body }) => ({ data: payoutOf(await createPayout(work, body)) }),
 });
@@ -94,6 +96,7 @@ const settlePayoutOperation = change({
   response: z.object({ data: PayoutDetail }),
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION', 'INVALID_SELECTION'],
   hints: { readOnly: false, idempotent: true, destructive: false, moneyOut: true },
+  weighs: WEIGHED_PAYOUT,
   lookUp: noLookUp,
   apply: async (work, { params, body }) => {
     await settlePayout(work, params.id, body);
@@ -115,6 +118,7 @@ const settlePayoutByBody = change({
   response: z.object({ data: PayoutDetail }),
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION', 'INVALID_SELECTION'],
   hints: { readOnly: false, idempotent: true, destructive: false, moneyOut: true },
+  weighs: WEIGHED_PAYOUT,
   lookUp: noLookUp,
   apply: async (work, { body: { id, ...patch } }) => {
     await settlePayout(work, id, patch);

@@ -11,6 +11,9 @@ const id = z.string().min(1).max(100);
 const MAX_COMMISSIONS = 1_000;
 const text = z.string().trim().max(5_000).nullable();
 
+/** What the policy for agents weighs of a payout, made or settled. */
+export const WEIGHED_PAYOUT = { paid: { minor: 'amountMinor', currency: 'currency' } } as const;
+
 export const Payout = z
   .object({
     id: z.string(),

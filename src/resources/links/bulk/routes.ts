@@ -20,6 +20,7 @@ const bulkCreateAffiliateCodes = change({
   response: z.object({ data: BulkCreated }),
   errors: ['INVALID_SELECTION'],
   hints: { readOnly: false, idempotent: true, destructive: false },
+  weighs: { rate: 'commissionRatePpm' },
   lookUp: async ({ config }) => config.linksUrl,
   apply: async (work, { body }, linksUrl) => ({ data: await createCodes(work, body, linksUrl) }),
 });
