@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { send, startApp, type TestApp } from '../harness/app.ts';
 import {
+  approvalsOf,
   approved,
   codeOf,
   get,
@@ -30,11 +31,12 @@ describe('paying', () => {
     const large = await approved(owner, { occurredAt: daysAgo(50), amountMinor: 90_000 });
     const pending = await makeSale(app.context, owner.brand, { assignment: owner.ann, occurredAt: daysAgo(70) });
     const { id } = await recorded(owner, { amount: 45.5, note: 'March' });
-    const { status, body } = await settle(owner, id, { paid_at: '2026-01-31', reference: 'SEPA 1' });
+    const paid_at = daysAgo(10).toISOString().slice(0, 10);
+    const { status, body } = await settle(owner, id, { paid_at, reference: 'SEPA 1' });
     expect(status).toBe(200);
     expect(body.data).toMatchObject({
       status: 'paid',
-      paid_at: '2026-01-31T00:00:00.000Z',
+      paid_at: `${paid_at}T00:00:00.000Z`,
       reference: 'SEPA 1',
       note: 'March',
       allocated_amount: 30,
@@ -176,17 +178,53 @@ describe('paying', () => {
     expect(await statusOf(owner, later)).toBe('approved');
   });
 
-  it('locks what it paid: a review is 409 COMMISSION_PAID, in a selection `paid`', async () => {
+  it('locks what it paid: a rejection is 409 COMMISSION_PAID, in a selection `paid`', async () => {
     const owner = await makePayer(app);
     const sale = await approved(owner);
     await settle(owner, (await recorded(owner, { amount: 10 })).id);
     const url = `${app.url}/v1/affiliates/commissions`;
-    for (const status of ['approved', 'rejected']) {
-      const one = await send(`${url}/${sale.id}`, owner.key, 'PATCH', { status });
-      expect(codeOf(one)).toEqual([409, 'COMMISSION_PAID']);
-      const many = await send(`${url}/bulk`, owner.key, 'PATCH', { status, event_ids: [sale.id] });
-      expect([...codeOf(many), problemsOf(many)]).toEqual([422, 'INVALID_SELECTION', [['event_ids.0', 'paid']]]);
+    const one = await send(`${url}/${sale.id}`, owner.key, 'PATCH', { status: 'rejected' });
+    expect(codeOf(one)).toEqual([409, 'COMMISSION_PAID']);
+    const many = await send(`${url}/bulk`, owner.key, 'PATCH', { status: 'rejected', event_ids: [sale.id] });
+    expect([...codeOf(many), problemsOf(many)]).toEqual([422, 'INVALID_SELECTION', [['event_ids.0', 'paid']]]);
+  });
+
+  it('An approval that is said again after money paid on account paid it at once is a repeat, also among others', async () => {
+    const owner = await makePayer(app);
+    await settle(owner, (await recorded(owner, { amount: 10 })).id);
+    const covered = await approved(owner);
+    expect(await statusOf(owner, covered)).toBe('paid');
+    const { body: before } = await get(owner, `/v1/commissions/${covered.id}`);
+    const open = await makeSale(app.context, owner.brand, { assignment: owner.ann });
+    const url = `${app.url}/v1/affiliates/commissions`;
+    const one = await send(`${url}/${covered.id}`, owner.key, 'PATCH', { status: 'approved', note: 'again' });
+    expect([one.status, one.body.data?.status]).toEqual([200, 'paid']);
+    const many = await send(`${url}/bulk`, owner.key, 'PATCH', {
+      status: 'approved',
+      event_ids: [covered.id, open.id],
+    });
+    expect(many.body.data).toMatchObject({ updated_count: 1, skipped_count: 1 });
+    expect((await get(owner, `/v1/commissions/${covered.id}`)).body).toEqual(before);
+    expect(await statusOf(owner, open)).toBe('approved');
+    expect(await approvalsOf(app, owner.brand)).toEqual([covered.id, open.id]);
+  });
+
+  it('Nothing was paid before the brand’s first sale: such a `paid_at` is 422, of one payout and of a batch', async () => {
+    const owner = await makePayer(app);
+    const { id } = await recorded(owner, { amount: 10 });
+    const first = await approved(owner, { occurredAt: daysAgo(60) });
+    const dayOf = (days: number) => daysAgo(days).toISOString().slice(0, 10);
+    const pay = (paid_at: string) =>
+      send(`${app.url}/v1/payouts/batch`, owner.key, 'POST', { method: 'manual', paid_at });
+    for (const answer of [
+      await settle(owner, id, { paid_at: dayOf(61) }),
+      await pay(dayOf(61)),
+      await pay('1970-01-01'),
+    ]) {
+      expect([...codeOf(answer), problemsOf(answer)]).toEqual([422, 'VALIDATION_ERROR', [['paid_at', 'invalid']]]);
     }
+    expect(await statusOf(owner, first)).toBe('approved');
+    expect((await settle(owner, id, { paid_at: dayOf(60) })).body.data.commission_ids).toEqual([first.id]);
   });
 
   it('pays a commission of nothing, too', async () => {

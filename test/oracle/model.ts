@@ -209,7 +209,7 @@ export function reviewOutcome(order: OracleOrder, to: 'approved' | 'rejected', n
   if (!order.commission) throw new Error('It pays nobody.');
   const standing = standingOf(order, order.commission);
   const { status, approvableAt } = standing;
-  if (status === 'paid') return 'paid';
+  if (status === 'paid') return to === 'approved' ? 'skipped' : 'paid';
   if (status === to) return 'skipped';
   if (to === 'rejected') return 'moves';
   if (isTakenBack(standing) || approvableAt === null) return 'order_not_paid';

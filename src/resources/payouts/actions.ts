@@ -5,6 +5,7 @@ import { newId } from '../../values/ids.ts';
 import { amountProblem, MAX_AMOUNT_MINOR, toMinor } from '../../values/money.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
 import { lockApproved, lockCommissions } from '../commissions/queries.ts';
+import { isBeforeSales } from '../orders/queries.ts';
 import { assertFits, assertPayable, oldestFirst, planPayment } from './allocation.ts';
 import { payByPlan, postPaidOut } from './payment-actions.ts';
 import {
@@ -23,7 +24,7 @@ import {
 import { Payout, type PayoutCreate, type PayoutPatch, payoutOf } from './schema.ts';
 
 /** A payer's day may have begun before ours. */
-const AHEAD_MS = 24 * 60 * 60 * 1_000;
+const DAY_MS = 24 * 60 * 60 * 1_000;
 
 export async function createPayout(work: Work, input: PayoutCreate): Promise<PayoutFacts> {
   const { db, now, brandId } = work;
@@ -104,10 +105,16 @@ async function lockPayable({ db, brandId }: Work, payout: PayoutRow, ids: string
   return assertPayable(ids, await lockCommissions(db, brandId, ids), payout);
 }
 
-export function paidAtOf({ paid_at }: Pick<PayoutPatch, 'paid_at'>, now: Date): Date {
-  if (paid_at === undefined) return now;
-  if (paid_at.getTime() <= now.getTime() + AHEAD_MS) return paid_at;
-  const message = `is in the future; got ${paid_at.toISOString()}.`;
+/** When it was paid: now unless a body says otherwise, never in the future, and not on a day before the brand's first sale. */
+export async function paidAtOf(
+  { db, brandId, now }: Work,
+  { paid_at: paidAt }: Pick<PayoutPatch, 'paid_at'>,
+): Promise<Date> {
+  if (paidAt === undefined) return now;
+  const dayAfter = new Date(paidAt.getTime() + DAY_MS);
+  const isFuture = paidAt.getTime() > now.getTime() + DAY_MS;
+  if (!isFuture && !(await isBeforeSales(db, brandId, dayAfter))) return paidAt;
+  const message = `is ${isFuture ? 'in the future' : "before the brand's first sale"}; got ${paidAt.toISOString()}.`;
   throw validationError([{ field: 'paid_at', code: 'invalid', message }]);
 }
 
@@ -135,7 +142,7 @@ export async function settlePayout(work: Work, id: string, patch: PayoutPatch): 
   const old = await lockPayout(db, brandId, id);
   if (old.method === 'wallet') throw wrongState(old, 'Only manual payouts and bank transfers are settled like this.');
   if (old.status === 'paid') return await assertSamePayment(work, old, patch);
-  const paidAt = paidAtOf(patch, now);
+  const paidAt = await paidAtOf(work, patch);
   const { reference, note } = patch;
   const change = { ...given({ reference, note }), status: 'paid' as const, paidAt, updatedAt: now };
   const paid = await updatePayout(db, brandId, id, change);

@@ -49,13 +49,18 @@ async function lockDue({ db, brandId }: Work, { creatorId, currency }: Standing,
   return { payee, ids: rows.map(({ id }) => id), amountMinor };
 }
 
-async function payOne(work: Work, { payee, ids, amountMinor }: Due, batch: PayoutBatch): Promise<PayoutFacts> {
+async function payOne(
+  work: Work,
+  { payee, ids, amountMinor }: Due,
+  batch: PayoutBatch,
+  paidAt: Date,
+): Promise<PayoutFacts> {
   const { now } = work;
   const row = {
     ...{ ...payee, id: newId('pay', now.getTime()), amountMinor, method: batch.method },
     ...{ note: batch.note ?? null, reference: batch.reference ?? null, createdAt: now },
   };
-  return await insertPaidPayout(work, row, ids, paidAtOf(batch, now));
+  return await insertPaidPayout(work, row, ids, paidAt);
 }
 
 const NOWHERE = { currency: null, total: null };
@@ -81,6 +86,7 @@ function totalsOf(made: readonly PayoutFacts[]) {
 /** Pays everything that is due to each of many creators, a payout a creator and currency, all of them or none. */
 export async function payBatch(work: Work, batch: PayoutBatch) {
   const { db, now, brandId } = work;
+  const paidAt = await paidAtOf(work, batch);
   const { named, unknown } = await namedCreators(work, batch.creator_emails);
   const ids = batch.creator_emails && [...named.keys()];
   const where = { creatorIds: ids, currency: batch.currency, cutoff: batch.cutoff };
@@ -104,7 +110,7 @@ export async function payBatch(work: Work, batch: PayoutBatch) {
     else if (fromMinor(due.amountMinor, standing.currency) < (batch.minimum ?? 0)) {
       skipped.push(skippedOf(standing, 'below_minimum', due.amountMinor));
     } else if (made.length === MOST) remaining += 1;
-    else made.push(await payOne(work, due, batch));
+    else made.push(await payOne(work, due, batch, paidAt));
   }
   const payouts = [];
   for (const row of made) {

@@ -67,7 +67,7 @@ const isTakenOver = ({ status, rejectedFrom }: CommissionRow, review: Review) =>
 
 /** Does what a review says of rows that it may move, and nothing with those it said the same of. Returns how many moved. */
 async function apply(work: Work, rows: readonly CommissionRow[], review: Review): Promise<number> {
-  const moving = rows.filter(({ status }) => status !== review.status);
+  const moving = rows.filter(({ status }) => status !== review.status && status !== 'paid');
   await move(work, [...moving, ...rows.filter((row) => isTakenOver(row, review))], review);
   return moving.length;
 }

@@ -24,9 +24,11 @@ export interface Candidate {
   isCancelled: boolean;
 }
 
-/** Undefined when the commission has the status already, or may take it. */
+/** Undefined when the commission has the status already or had it when it was paid, or may take it. */
 export function refusalOf({ row, isCancelled }: Candidate, { status }: Review, now: Date): Refusal | undefined {
   if (!row) return NOT_FOUND;
+  // What is paid was approved: to say that again is a repeat.
+  if (row.status === 'paid' && status === 'approved') return undefined;
   if (row.status === 'paid') return { code: 'paid', message: 'The commission is paid; it no longer changes.' };
   if (row.status === status || status === 'rejected') return undefined;
   return approvalBlockers(row, isCancelled, now)[0];

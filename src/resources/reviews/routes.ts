@@ -17,8 +17,9 @@ const byId = z.object({ id: z.string().max(100) });
 const reviewing = { readOnly: false, idempotent: true, destructive: false };
 const RULES =
   'Approval needs a verified paid order past its review period. Approved and rejected can be exchanged until the ' +
-  'commission is paid. A repeated review changes nothing, but that a rejection of what a refund or cancellation rejected ' +
-  'becomes your own, with its note, and stays when the store takes that back.';
+  'commission is paid. A repeated review changes nothing, and neither does an approval of what was paid meanwhile; only a ' +
+  'rejection of what a refund or cancellation rejected becomes your own, with its note, and stays when the store takes ' +
+  'that back.';
 
 const reviewCommissionsOperation = change({
   id: 'review_commissions',
