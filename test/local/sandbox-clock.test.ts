@@ -75,9 +75,21 @@ describe('the clock of a sandbox', () => {
     await clock('advance', '1d');
     expect((await call(`${plain.url}/v1/brand`)).headers.has('x-rollcall-clock')).toBe(false);
     expect(plain.context.clock.now().getTime() - Date.now()).toBeLessThan(1_000);
-    await plain.close();
     const { status, said } = await runCli(['clock', 'advance', '1d'], { DATABASE_URL: database.url });
     expect([status, said]).toEqual([1, expect.stringContaining('ROLLCALL_SANDBOX=1')]);
+    await plain.close();
+  });
+
+  it('A server without a sandbox is named by the command, which then puts no clock ahead', async () => {
+    const plain = await startApp({ urls: { postgres: database.url } });
+    const env = { DATABASE_URL: database.url, ROLLCALL_SANDBOX: 'really' };
+    const shown = async () => Date.parse((await clock('show')).out.trim());
+    const before = await shown();
+    const refused = await runCli(['clock', 'advance', '300d'], { ...env, ROLLCALL_URL: plain.url });
+    expect([refused.status, refused.said]).toEqual([1, expect.stringContaining(`${plain.url} is no sandbox`)]);
+    expect((await shown()) - before).toBeLessThan(DAY_MS);
+    await plain.close();
+    expect((await runCli(['clock', 'show'], { ...env, ROLLCALL_URL: app.url })).status).toBe(0);
   });
 
   it('on engines of somebody else is refused, unless it is really meant', () => {

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { advanceClock, readClockOffset } from '../../engines/postgres/sandbox-clock.ts';
 import { DAY_MS, DURATION_FORM, durationText, readDuration } from '../../values/duration.ts';
+import { ignoreFailure } from '../../values/errors.ts';
 import { clockAhead } from '../sandbox-clock.ts';
 import { type CommandEngines, withEngines } from './open.ts';
 
@@ -13,10 +14,22 @@ function duration(value: string): number {
   return ms;
 }
 
-function assertSandbox({ config }: CommandEngines): void {
-  if (config.isSandbox) return;
+const ANSWERS_WITHIN_MS = 5_000;
+
+/** Refuses a clock that nobody follows: of this command's environment, and of the server that runs. */
+async function assertSandbox({ config, knownServerUrl: url }: CommandEngines): Promise<void> {
+  if (!config.isSandbox) {
+    throw new Error(
+      'Only a sandbox has a clock of its own. Set ROLLCALL_SANDBOX=1 for the server, the worker and this command.',
+    );
+  }
+  if (url === undefined) return;
+  const answer = await fetch(new URL('/healthz', url), { signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) }).catch(
+    ignoreFailure('a server that is down shows the time when it is started'),
+  );
+  if (answer === undefined || answer.headers.has('x-rollcall-clock')) return;
   throw new Error(
-    'Only a sandbox has a clock of its own. Set ROLLCALL_SANDBOX=1 for the server, the worker and this command.',
+    `The server at ${url} is no sandbox and keeps the real time. Start it, and its worker, with ROLLCALL_SANDBOX=1 first.`,
   );
 }
 
@@ -34,7 +47,7 @@ export function clockCommands(program: Command): void {
     .argument('<duration>', `by how much, ${DURATION_FORM}; it never goes back`, duration)
     .action((ms: number) =>
       withEngines(async (engines) => {
-        assertSandbox(engines);
+        await assertSandbox(engines);
         const offsetMs = await advanceClock(engines.db, ms, MOST_MS);
         if (offsetMs === undefined) throw new Error('The clock goes at most ten years ahead.');
         printOffset(offsetMs);
@@ -45,7 +58,7 @@ export function clockCommands(program: Command): void {
     .description('print the time that the clock shows')
     .action(() =>
       withEngines(async (engines) => {
-        assertSandbox(engines);
+        await assertSandbox(engines);
         printOffset(await readClockOffset(engines.db));
       }),
     );

@@ -17,6 +17,8 @@ export interface CommandEngines extends AccessEngines {
   config: Config;
   /** Where the web app is: the running server's address, else the configured one. */
   serverUrl: string;
+  /** A server that is known to run on these engines: one that announced itself, or that the environment names. */
+  knownServerUrl: string | undefined;
   /** Read when it is needed: most commands do without the installation's secret. */
   secrets(): Secrets;
 }
@@ -44,9 +46,11 @@ export async function withEngines(command: (engines: CommandEngines) => Promise<
       await migratePostgres(postgres.db);
       const secrets = () => readSecrets(config);
       const linksUrl = (config.linksUrlIsSet ? undefined : resolved.linksUrl) ?? config.linksUrl;
-      const serverUrl = resolved.serverUrl ?? `http://${config.host}:${config.port}`;
+      const configuredUrl = `http://${config.host}:${config.port}`;
+      const knownServerUrl = resolved.serverUrl ?? config.rest.url ?? (config.portIsSet ? configuredUrl : undefined);
+      const serverUrl = resolved.serverUrl ?? configuredUrl;
       const base = { db: postgres.db, redis, clock: await clockOf(config, postgres.db) };
-      await command({ ...base, config: { ...config, linksUrl }, serverUrl, secrets });
+      await command({ ...base, config: { ...config, linksUrl }, serverUrl, knownServerUrl, secrets });
     } finally {
       await Promise.all([redis.close(), postgres.close()]);
     }
