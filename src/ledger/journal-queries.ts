@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import type { Page } from '../api/page.ts';
+import { LEDGER_KINDS } from '../engines/postgres/attribution-tables.ts';
 import { inBatches } from '../engines/postgres/batches.ts';
 import type { Db, Exports } from '../engines/postgres/open.ts';
 import { ACCOUNTS } from './entry.ts';
@@ -20,7 +21,7 @@ const JournalRow = z.object({
   seq: z.number().int(),
   line: z.number().int(),
   entryId: z.string(),
-  kind: z.string(),
+  kind: z.enum(LEDGER_KINDS),
   recordedAt: z.date(),
   account: z.enum(ACCOUNTS),
   currency: z.string(),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { nothing, operation } from '../api/operation.ts';
 import { listOf, PageQuery, pageOf, paginationOf, timestamp } from '../api/page.ts';
 import { besideOthers, type Unchecked } from '../api/problems.ts';
+import { LEDGER_KINDS, type LedgerKind } from '../engines/postgres/attribution-tables.ts';
 import { Boundary, endOf, startOf } from '../figures/schema.ts';
 import { Currency, fromMinor } from '../values/money.ts';
 import { eachAs } from '../values/wire.ts';
@@ -25,7 +26,7 @@ const NAMES: Readonly<Record<Account, string>> = {
   cash: 'Cash',
 };
 
-const TEXTS: Readonly<Record<string, string>> = {
+const TEXTS: Readonly<Record<LedgerKind, string>> = {
   sale: 'Sale',
   refund: 'Refund',
   approval: 'Commission approved',
@@ -42,7 +43,7 @@ const JournalLine = z
   .object({
     date: z.iso.date().describe('The UTC day it counts on: of a sale and its commission the day of the order.'),
     entry: z.number().int().describe("The entry's number in the ledger; its lines together are balanced."),
-    kind: z.string().meta({ example: 'commission_accrued' }),
+    kind: z.enum(LEDGER_KINDS).describe('What was recorded.').meta({ example: 'approval' }),
     account: z.enum(ACCOUNTS),
     account_name: z.string(),
     text: z.string(),
@@ -105,7 +106,7 @@ function lineOf(row: JournalRow): z.output<typeof JournalLine> {
     kind,
     account: row.account,
     account_name: NAMES[row.account],
-    text: [TEXTS[kind] ?? kind, orderId === null ? null : `order ${orderId}`].filter(Boolean).join(', '),
+    text: [TEXTS[kind], orderId === null ? null : `order ${orderId}`].filter(Boolean).join(', '),
     debit: amountMinor > 0 ? fromMinor(amountMinor, currency) : null,
     credit: amountMinor < 0 ? fromMinor(-amountMinor, currency) : null,
     currency,

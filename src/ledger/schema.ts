@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { PageQuery, Pagination, timestamp } from '../api/page.ts';
+import { LEDGER_KINDS } from '../engines/postgres/attribution-tables.ts';
 import { Boundary, startOf } from '../figures/schema.ts';
 import { Currency } from '../values/money.ts';
 import { ACCOUNTS } from './entry.ts';
@@ -11,7 +12,7 @@ export const LedgerEntry = z
   .object({
     id: z.string(),
     seq: z.number().int().describe("The entry's place in the brand's chain, from 1 without a gap."),
-    kind: z.enum(['sale', 'refund', 'approval', 'rejection', 'payment', 'adjustment', 'payout', 'manual']),
+    kind: z.enum(LEDGER_KINDS),
     currency: z.string(),
     creator_email: z.string().nullable(),
     creator_id: z.string(),

@@ -9,7 +9,17 @@ export type IntegrationStatus = 'connected' | 'disconnected' | 'error' | 'reauth
 export type LinkType = 'discount_code' | 'link';
 export type CommissionStatus = 'pending' | 'approved' | 'rejected' | 'paid';
 export type PayoutMethod = 'wallet' | 'bank_transfer' | 'manual';
-export type LedgerKind = 'sale' | 'refund' | 'approval' | 'rejection' | 'payment' | 'adjustment' | 'payout' | 'manual';
+export const LEDGER_KINDS = [
+  'sale',
+  'refund',
+  'approval',
+  'rejection',
+  'payment',
+  'adjustment',
+  'payout',
+  'manual',
+] as const;
+export type LedgerKind = (typeof LEDGER_KINDS)[number];
 
 export interface IntegrationsTable {
   id: string;
