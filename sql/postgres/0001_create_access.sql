@@ -9,7 +9,7 @@ CREATE TABLE brands (
 CREATE UNIQUE INDEX brands_name_key ON brands (lower(name));
 
 -- A brand has one subscription for its workflow and one for its metered data keys.
--- version rises with every change that a running process must notice; see src/auth.
+-- version rises with every change that a running process must notice; see src/access.
 CREATE TABLE subscriptions (
   id text PRIMARY KEY,
   brand_id text NOT NULL REFERENCES brands (id),

@@ -1,7 +1,7 @@
 /**
  * What differs between engines, all of it in this room:
  * - One server (docker-compose.yml) and the embedded engine run `sql/clickhouse` as it stands. The embedded one has no
- *   Keeper and so no replicas; it is the same engine behind a small HTTP server (engines/embedded/clickhouse-http.ts).
+ *   Keeper and so no replicas; it is the same engine behind a small HTTP server (src/local/engines/clickhouse-http.ts).
  * - With `CLICKHOUSE_CLUSTER` tables become Replicated… on every server of the cluster, and the window of remembered
  *   insert tokens is the replicated one. One shard: figures of a brand are read where they are.
  * - Settings are written into statements (insert.ts, query.ts), because the embedded engine scopes them to a session

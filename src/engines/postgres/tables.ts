@@ -138,9 +138,7 @@ export interface Database
     PeopleTables,
     ShipmentTables,
     WorkTables,
-    WebhookTables,
-    MailTables,
-    PeopleTables {
+    WebhookTables {
   brands: BrandsTable;
   sandboxClock: SandboxClockTable;
   subscriptions: SubscriptionsTable;
