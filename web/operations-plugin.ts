@@ -1,17 +1,30 @@
 import type { Plugin } from 'vite';
+import { z } from 'zod';
 import type { Operation } from '../src/api/operation.ts';
 import { operations } from '../src/api/operations.ts';
 import { sessionOperations } from '../src/api/session-operations.ts';
 
 const NAME = 'virtual:operations';
 
+type Outlined = 'array' | 'object';
+
 /** The least that somebody must be: 0 a viewer, 1 a manager, 2 an owner. */
 const rankOf = ({ hints, ownersOnly }: Operation) => (hints.readOnly ? 0 : ownersOnly ? 2 : 1);
 
-/** What a call needs of an operation at run time: its method, path and rank. From the declaration; nothing is written twice. */
+/** What every answer of an operation has at its top, such as a list's `data`: enough to tell it from another server's. */
+function outlineOf({ response }: Operation): Record<string, Outlined> {
+  if (!(response instanceof z.ZodObject)) return {};
+  const parts = Object.entries(response.shape).flatMap(([name, part]): [string, Outlined][] => {
+    if (part instanceof z.ZodArray) return [[name, 'array']];
+    return part instanceof z.ZodObject ? [[name, 'object']] : [];
+  });
+  return Object.fromEntries(parts);
+}
+
+/** What a call needs of an operation at run time: its method, path, rank and answer's outline. From the declaration; nothing is written twice. */
 export function operationsPlugin(): Plugin {
   const all: readonly Operation[] = [...operations, ...sessionOperations];
-  const entries = all.map((one) => [one.id, [one.method, one.path, rankOf(one)]]);
+  const entries = all.map((one) => [one.id, [one.method, one.path, rankOf(one), outlineOf(one)]]);
   return {
     name: 'operations',
     resolveId: (id) => (id === NAME ? `\0${NAME}` : undefined),

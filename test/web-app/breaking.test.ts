@@ -85,6 +85,35 @@ describe.skipIf(!hasBrowser('The web app in trouble'))('the web app in a real Ch
     open.complaints.splice(0);
   });
 
+  it('An answer that is not the API’s own, such as a page of the network’s, is said to be so and never shown', async () => {
+    const { page, go } = open;
+    const strange = ['<html>Sign in to the Wi-Fi</html>', '{}', '{"data":{},"pagination":{}}', 'null'];
+    for (const body of strange) {
+      await page.route('**/v1/campaigns*', (route) => route.fulfill({ contentType: 'application/json', body }));
+      await go('/campaigns');
+      await page.getByText('Something else than Rollcall answered.').waitFor();
+      await page.unrouteAll({ behavior: 'wait' });
+    }
+    await page.getByRole('button', { name: 'Try again' }).first().click();
+    await page.getByRole('button', { name: 'Autumn' }).waitFor();
+    open.complaints.splice(0);
+  });
+
+  it('A plan that would now do something else than it shows is refused in words, and does nothing', async () => {
+    const { page, go } = open;
+    const pay = { creator_email: ann.email, amount: 10, method: 'manual' };
+    expect((await send(`${app.url}/v1/payouts?mode=plan`, key, 'POST', pay)).status).toBe(202);
+    await send(`${app.url}/v1/brand`, key, 'PATCH', { settings: { currency: 'GBP' } });
+    const before = (await payouts()).length;
+    await go('/agents');
+    await page.getByRole('button', { name: 'Create payout' }).click();
+    await page.getByRole('button', { name: 'Apply it' }).click();
+    await page.getByRole('alert').getByText('would now do something else than it showed').waitFor();
+    expect((await payouts()).length).toBe(before);
+    await send(`${app.url}/v1/brand`, key, 'PATCH', { settings: { currency: 'USD' } });
+    open.complaints.splice(0);
+  });
+
   it('filters stand in the address: the page is the same after a reload and in another tab, and back undoes a page', async () => {
     const { page, go, complaints } = open;
     await go('/campaigns?status=draft');

@@ -1,5 +1,6 @@
 import { operations } from 'virtual:operations';
 import type { AppCallOf, AppOperationId } from '../../../src/api/session-operations.ts';
+import { type Check, isAnswerOf, isSigning, type Refusal, refusalOf, type Signing } from './check.ts';
 
 export type OperationId = AppOperationId;
 /** What an operation answers, as it is declared. */
@@ -26,6 +27,7 @@ export interface Problem {
 }
 
 const NO_ANSWER = 'The server did not answer. Check your connection and try again.';
+const OTHER_ANSWER = 'Something else than Rollcall answered. Check your connection, reload the page and try again.';
 const SIGNED_OUT = 'Your session has ended. Sign in again in another tab, then try once more.';
 const NOT_ALLOWED = 'Your role in this brand does not allow this any more. Ask one of its owners.';
 /** What the door says of keys and roles is said to programs. */
@@ -42,11 +44,7 @@ export class CallError extends Error {
   readonly problems: readonly Problem[];
   /** When it may be tried again, where too much was asked. */
   readonly retryAfterMs: number;
-  constructor(
-    status: number,
-    { error, code, details }: { error?: string; code?: string; details?: Problem[] },
-    retryAfter = 0,
-  ) {
+  constructor(status: number, { error, code, details }: Refusal, retryAfter = 0) {
     super(code === undefined ? NO_ANSWER : (IN_PLAIN_WORDS.get(code) ?? error ?? NO_ANSWER));
     this.status = status;
     this.code = code ?? 'NO_ANSWER';
@@ -54,6 +52,9 @@ export class CallError extends Error {
     this.retryAfterMs = retryAfter * 1_000;
   }
 }
+
+/** What came is no answer of ours, such as a page of the network's. */
+export const otherAnswer = (status = 200) => new CallError(status, { code: 'OTHER_ANSWER', error: OTHER_ANSWER });
 
 function urlOf(path: string, params: object = {}, query: object = {}): string {
   const values = new Map<string, unknown>(Object.entries(params));
@@ -70,7 +71,18 @@ async function answerOf(url: string, init: RequestInit): Promise<Response> {
   if (!response) throw new CallError(0, {});
   if (response.ok) return response;
   const retryAfter = Number(response.headers.get('retry-after') ?? 0);
-  throw new CallError(response.status, await response.json().catch(() => ({})), retryAfter);
+  throw new CallError(response.status, refusalOf(await bodyOf(response)), retryAfter);
+}
+
+/** Undefined where it is no JSON. */
+async function bodyOf(response: Response): Promise<unknown> {
+  return await response.json().catch(() => undefined);
+}
+
+async function checked<T>(response: Response, isExpected: Check<T>): Promise<T> {
+  const body = await bodyOf(response);
+  if (isExpected(body)) return body;
+  throw otherAnswer(response.status);
 }
 
 /** The path of an operation with its parameters: for links that the browser itself follows. */
@@ -80,7 +92,7 @@ export function pathOf<Id extends OperationId>(id: Id, { params, query }: Omit<I
 
 /** Calls one of the API's operations, as it is declared. Throws `CallError`. */
 export async function call<Id extends OperationId>(id: Id, input: Input<Id> = {}): Promise<Answer<Id>> {
-  return await send(id, input);
+  return await send(id, input, isAnswerOf(id));
 }
 
 interface Sent {
@@ -92,8 +104,8 @@ interface Sent {
   signal?: AbortSignal;
 }
 
-/** What `call` does, for hooks that know the declaration only by their own types; the answer is what the caller says. */
-export async function send<T>(id: OperationId, input: Sent): Promise<T> {
+/** What `call` does, for hooks that know the declaration only by their own types. */
+export async function send<T>(id: OperationId, input: Sent, isExpected: Check<T>): Promise<T> {
   const [method, path] = operations[id] ?? ['GET', ''];
   const headers: Record<string, string> = {};
   if (input.body !== undefined) headers['content-type'] = 'application/json';
@@ -101,7 +113,7 @@ export async function send<T>(id: OperationId, input: Sent): Promise<T> {
   const body = input.body === undefined ? {} : { body: JSON.stringify(input.body) };
   const signal = input.signal ?? null;
   const response = await answerOf(urlOf(path, input.params, input.query), { method, headers, signal, ...body });
-  return await response.json();
+  return await checked(response, isExpected);
 }
 
 /** A list as the CSV file that the API gives. */
@@ -111,9 +123,9 @@ export async function callCsv<Id extends OperationId>(id: Id, query: Query<Id> =
 }
 
 /** What is no operation: signing in and out. */
-export async function callApp<T>(method: 'POST' | 'DELETE', path: string, body?: object): Promise<T> {
+export async function callApp(method: 'POST' | 'DELETE', path: string, body?: object): Promise<Signing['data']> {
   const init = body ? { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } } : {};
-  return await (await answerOf(`/app/${path}`, { method, ...init })).json();
+  return (await checked(await answerOf(`/app/${path}`, { method, ...init }), isSigning)).data;
 }
 
 /** A form with a file, to the operation that takes it. */

@@ -13,6 +13,7 @@ import {
   type Row,
   send,
 } from './call.ts';
+import { isAnswerOf, isListed } from './check.ts';
 
 const PAGE = 100;
 
@@ -33,11 +34,6 @@ export function useCall<Id extends OperationId>(id: Id, input: Input<Id> = {}, o
     ...(options.refetchMs === undefined ? {} : { refetchInterval: options.refetchMs }),
     ...(options.isFresh ? { gcTime: 0 } : {}),
   });
-}
-
-interface Listed<Item> {
-  data: readonly Item[];
-  pagination: { total: number; has_more: boolean; page: number };
 }
 
 export interface Rows<Item> {
@@ -69,7 +65,7 @@ export function useRows<Id extends OperationId>(
   const pageOf = (page: number) => ({
     queryKey: [id, 'rows', query, params, page],
     queryFn: ({ signal }: { signal: AbortSignal }) =>
-      send<Listed<Row<Id>>>(id, { params: { ...params }, query: { ...query, limit: PAGE, page }, signal }),
+      send(id, { params: { ...params }, query: { ...query, limit: PAGE, page }, signal }, isListed<Row<Id>>),
     refetchInterval: refetchMs ?? (false as const),
   });
   const head = useQuery({ ...pageOf(1), placeholderData: keepPreviousData });
@@ -102,7 +98,7 @@ export function useRows<Id extends OperationId>(
 async function readAll<Id extends OperationId>(id: Id, query: Query<Id>): Promise<Row<Id>[]> {
   const rows: Row<Id>[] = [];
   for (let page = 1; ; page += 1) {
-    const { data, pagination } = await send<Listed<Row<Id>>>(id, { query: { ...query, limit: PAGE, page } });
+    const { data, pagination } = await send(id, { query: { ...query, limit: PAGE, page } }, isListed<Row<Id>>);
     rows.push(...data);
     if (!pagination.has_more) return rows;
   }
@@ -134,7 +130,7 @@ export function useChange<Id extends OperationId>(id: Id, shown: readonly Operat
       const input = JSON.stringify(change);
       const key = unanswered.current?.input === input ? unanswered.current.key : crypto.randomUUID();
       unanswered.current = { input, key };
-      return send<Answer<Id>>(id, { ...change, params: { ...change.params }, idempotencyKey: key });
+      return send(id, { ...change, params: { ...change.params }, idempotencyKey: key }, isAnswerOf(id));
     },
     onError: (error) => {
       if (isRefusal(error)) unanswered.current = undefined;

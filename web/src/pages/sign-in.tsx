@@ -1,24 +1,24 @@
 import { startAuthentication } from '@simplewebauthn/browser';
 import { useState } from 'react';
-import { callApp } from '../call/call.ts';
+import { isRecord } from '../../../src/values/wire.ts';
+import { callApp, otherAnswer } from '../call/call.ts';
 import { Form } from '../kit/form.tsx';
 import { Button } from '../kit/parts.tsx';
 import { goBack, wayBack } from '../signed-out.ts';
 
 type Options = Parameters<typeof startAuthentication>[0]['optionsJSON'];
 
+const isOptions = (options: unknown): options is Options => isRecord(options) && typeof options.challenge === 'string';
+
 async function withLink(token: string): Promise<void> {
   await callApp('POST', 'session', { token });
 }
 
 async function withPasskey(): Promise<void> {
-  const { data } = await callApp<{ data: { challenge_id: string; options: Options } }>(
-    'POST',
-    'session/passkey/challenge',
-    {},
-  );
-  const response = await startAuthentication({ optionsJSON: data.options });
-  await callApp('POST', 'session/passkey', { challenge_id: data.challenge_id, response });
+  const { challenge_id, options } = await callApp('POST', 'session/passkey/challenge', {});
+  if (!isOptions(options)) throw otherAnswer();
+  const response = await startAuthentication({ optionsJSON: options });
+  await callApp('POST', 'session/passkey', { challenge_id, response });
 }
 
 /** The answer is the same whether somebody has the address or not. */

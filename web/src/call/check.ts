@@ -1,0 +1,51 @@
+import { operations } from 'virtual:operations';
+import { isRecord } from '../../../src/values/wire.ts';
+import type { Answer, OperationId, Problem } from './call.ts';
+
+/** Says that a body is what was asked for. */
+export type Check<T> = (body: unknown) => body is T;
+
+/** Whether a body has what the operation's answers have at their top. */
+export function isAnswerOf<Id extends OperationId>(id: Id): Check<Answer<Id>> {
+  const outline = Object.entries(operations[id]?.[3] ?? {});
+  return (body): body is Answer<Id> =>
+    isRecord(body) &&
+    outline.every(([name, kind]) => (kind === 'array' ? Array.isArray(body[name]) : isRecord(body[name])));
+}
+
+export interface Listed<Item> {
+  data: readonly Item[];
+  pagination: { total: number; has_more: boolean; page: number };
+}
+
+/** Whether a body is a page of a list; its rows are as the operation declares them. */
+export const isListed = <Item>(body: unknown): body is Listed<Item> =>
+  isRecord(body) &&
+  Array.isArray(body.data) &&
+  isRecord(body.pagination) &&
+  typeof body.pagination.total === 'number' &&
+  typeof body.pagination.has_more === 'boolean';
+
+/** What signing in and out answers. */
+export interface Signing {
+  data: Record<string, unknown>;
+}
+
+export const isSigning = (body: unknown): body is Signing => isRecord(body) && isRecord(body.data);
+
+/** What a refusal says; a proxy's own may say nothing of it. */
+export interface Refusal {
+  error?: string | undefined;
+  code?: string | undefined;
+  details?: Problem[];
+}
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined);
+const isProblem = (one: unknown): one is Problem =>
+  isRecord(one) && typeof one.field === 'string' && typeof one.message === 'string';
+
+export function refusalOf(body: unknown): Refusal {
+  if (!isRecord(body)) return {};
+  const { error, code, details } = body;
+  return { error: textOf(error), code: textOf(code), details: Array.isArray(details) ? details.filter(isProblem) : [] };
+}
