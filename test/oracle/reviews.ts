@@ -78,7 +78,7 @@ export async function reviewNow(world: World, act: Of<'review'>, now: number): P
   else await reviewMany(world, how, ids, status, outcomes);
   if (outcomes.some((outcome) => outcome !== 'moves' && outcome !== 'skipped')) return;
   // Also what was skipped: a rejection of what the facts reject becomes the brand's own.
-  for (const { commission } of chosen) if (commission) commission.review = status;
+  for (const { commission } of chosen) if (commission && commission.review !== 'paid') commission.review = status;
   if (status === 'rejected') return;
   useLeft(
     world.oracle,
