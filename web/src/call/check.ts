@@ -1,6 +1,8 @@
 import { operations } from 'virtual:operations';
-import { isRecord } from '../../../src/values/wire.ts';
 import type { Answer, OperationId, Problem } from './call.ts';
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Says that a body is what was asked for. */
 export type Check<T> = (body: unknown) => body is T;

@@ -1,7 +1,7 @@
 import { startAuthentication } from '@simplewebauthn/browser';
 import { useState } from 'react';
-import { isRecord } from '../../../src/values/wire.ts';
 import { callApp, otherAnswer } from '../call/call.ts';
+import { isRecord } from '../call/check.ts';
 import { Form } from '../kit/form.tsx';
 import { Button } from '../kit/parts.tsx';
 import { goBack, wayBack } from '../signed-out.ts';
