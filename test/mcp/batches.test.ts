@@ -20,7 +20,11 @@ test('A batch of messages is refused whole with a JSON-RPC error, counts as a ca
       const { status, body, headers } = await send(`${app.url}${path}`, key, 'POST', batch);
       expect([status, body]).toEqual([
         400,
-        { jsonrpc: '2.0', id: null, error: { code: -32_600, message: expect.stringContaining('one message a request') } },
+        {
+          jsonrpc: '2.0',
+          id: null,
+          error: { code: -32_600, message: expect.stringContaining('one message a request') },
+        },
       ]);
       expect(headers.get('x-ratelimit-remaining')).not.toBeNull();
     }

@@ -104,7 +104,7 @@ const sendMessageOperation = change({
   response: z.object({ data: Message }),
   status: 201,
   errors: ['CONTACT_INFO_BLOCKED'],
-  hints: { readOnly: false, idempotent: false, destructive: false },
+  hints: { readOnly: false, idempotent: false, destructive: false, dataOut: 'links' },
   lookUp: async (_context, { body }) => assertNoContacts(body),
   apply: async (work, { body }) => ({ data: await sendMessage(work, body) }),
 });
