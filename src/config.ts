@@ -29,6 +29,8 @@ const networks = z
     }
   });
 
+const mailsAnHour = (most: number) => z.coerce.number().int().min(1).max(1_000_000).default(most);
+
 const Environment = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
@@ -70,6 +72,11 @@ const Environment = z.object({
   ROLLCALL_SANDBOX: z.enum(['0', '1', 'really'], 'must be 1; beside engines of your own, really').default('0'),
   SMTP_URL: url(['smtp:', 'smtps:']),
   MAIL_FROM: z.email('must be an address alone, such as mail@example.com').optional(),
+  MAILS_PER_STRANGER: mailsAnHour(5),
+  MAILS_PER_RECIPIENT: mailsAnHour(60),
+  MAILS_PER_BRAND: mailsAnHour(500),
+  MAILS_PER_ESTABLISHED_BRAND: mailsAnHour(10_000),
+  INVITATIONS_PER_BRAND: mailsAnHour(20),
   UNKNOWN_LINK_URL: url(['http:', 'https:']),
   ROLLCALL_URL: url(['http:', 'https:']),
   ROLLCALL_BRAND_KEY: z.string().optional(),
@@ -140,6 +147,19 @@ export interface Config {
   smtpUrl: string | undefined;
   /** The address that mails come from. */
   mailFrom: string;
+  /** How many mails go out in an hour. */
+  mailLimits: {
+    /** Of one brand to an address that has never answered it. */
+    stranger: number;
+    /** Of all brands to one address. */
+    recipient: number;
+    /** Of one brand in its first 30 days. */
+    brand: number;
+    /** Of one brand after that, or that the operator trusts. */
+    establishedBrand: number;
+    /** Invitations to the web app, of one brand. */
+    invitations: number;
+  };
   /** The API's own address, where answers must name it in full. */
   apiUrl: string | undefined;
   /** The host of the older interface; undefined: both interfaces are on every host. */
@@ -222,6 +242,13 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     isSandbox: env.ROLLCALL_SANDBOX !== '0',
     smtpUrl: env.SMTP_URL,
     mailFrom: env.MAIL_FROM ?? 'rollcall@localhost',
+    mailLimits: {
+      stranger: env.MAILS_PER_STRANGER,
+      recipient: env.MAILS_PER_RECIPIENT,
+      brand: env.MAILS_PER_BRAND,
+      establishedBrand: env.MAILS_PER_ESTABLISHED_BRAND,
+      invitations: env.INVITATIONS_PER_BRAND,
+    },
     apiUrl: env.API_URL?.replace(/\/$/, ''),
     legacyUrl: env.LEGACY_URL,
     unknownLinkUrl: env.UNKNOWN_LINK_URL,

@@ -137,7 +137,7 @@ interface MailCount {
 export function meterMails({ registry }: Metrics, countMails: () => Promise<MailCount[]>, now: () => Date): void {
   new Gauge({
     name: 'rollcall_mails_total',
-    help: 'Mails by state: queued, sent, failed, suppressed.',
+    help: 'Mails by state: queued, sent, failed, suppressed, held.',
     labelNames: ['state'],
     registers: [registry],
     async collect() {

@@ -60,8 +60,17 @@ export interface Facts<
   status?: 200 | 201;
   /** Codes beyond those that every operation can raise. */
   errors?: readonly ErrorCode[];
-  /** Hints for agents. */
-  hints: { readOnly: boolean; idempotent: boolean; destructive: boolean; moneyOut?: boolean };
+  /**
+   * Hints for agents. `dataOut` sends data to an address that the call names: always, where one of these fields is set, or
+   * where a text of it has a link.
+   */
+  hints: {
+    readOnly: boolean;
+    idempotent: boolean;
+    destructive: boolean;
+    moneyOut?: boolean;
+    dataOut?: true | 'links' | readonly string[];
+  };
   /** What the brand's policy for agents weighs of the rows that it makes or changes. */
   weighs?: Weighed;
   /** False for what only people decide, such as what agents may do. */

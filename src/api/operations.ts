@@ -22,6 +22,7 @@ import { eventOperations } from '../resources/events/routes.ts';
 import { integrationOperations } from '../resources/integrations/routes.ts';
 import { bulkCodeOperations } from '../resources/links/bulk/routes.ts';
 import { linkOperations } from '../resources/links/routes.ts';
+import { mailOperations } from '../resources/mails/routes.ts';
 import { messageOperations } from '../resources/messages/routes.ts';
 import { orderOperations } from '../resources/orders/routes.ts';
 import { payoutDueOperations } from '../resources/payouts/due-routes.ts';
@@ -56,6 +57,7 @@ const declared = [
   ...shipmentOperations,
   ...contentOperations,
   ...messageOperations,
+  ...mailOperations,
   ...linkOperations,
   ...bulkCodeOperations,
   ...commissionOperations,

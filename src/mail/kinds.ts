@@ -13,6 +13,7 @@ import {
 } from './templates/deliverables.ts';
 import { disputeAnswered } from './templates/dispute-answered.ts';
 import { disputeOpened } from './templates/dispute-opened.ts';
+import { invitation } from './templates/invitation.ts';
 import { mailTest } from './templates/mail-test.ts';
 import { messageSent } from './templates/message-sent.ts';
 import { parcelOnItsWay } from './templates/parcel-on-its-way.ts';
@@ -37,6 +38,7 @@ export const TEMPLATES = {
   revision_requested: revisionRequested,
   work_requested: workRequested,
   asset_rights_ending: assetRightsEnding,
+  invitation,
   mail_test: mailTest,
   message_sent: messageSent,
   parcel_on_its_way: parcelOnItsWay,
@@ -50,5 +52,8 @@ export type MailKind = keyof typeof TEMPLATES;
 
 /** The params of a kind, as whoever queues the mail gives them. */
 export type MailParams<K extends MailKind> = z.input<(typeof TEMPLATES)[K]['params']>;
+
+/** Whether whoever gets such a mail may have no more of them. */
+export const isStoppable = (kind: MailKind): boolean => TEMPLATES[kind].audience !== 'brand';
 
 export const isMailKind = (kind: string): kind is MailKind => Object.hasOwn(TEMPLATES, kind);

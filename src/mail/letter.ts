@@ -49,12 +49,25 @@ ${action ? html`<p style="margin:24px 0"><a href="${action.url}" style="${BUTTON
 ${links.map(({ label, url }) => html`<p style="margin:0 0 16px"><a href="${url}">${label}</a></p>\n`)}`;
 }
 
+export interface Sender {
+  name: string;
+  /** The reader has never answered them. */
+  isUnknown: boolean;
+}
+
+function introduction({ name, isUnknown }: Sender): string {
+  if (!isUnknown) return '';
+  return `Why you get this: ${name} entered your address in Rollcall, where brands work with content creators, and has not heard from you before. Rollcall has not checked who they are. If you do not expect this mail, you need do nothing, or stop their mails below.`;
+}
+
 /** Writes a letter out. `sender` is told at its end; `unsubscribeUrl` only where the reader may have no more of them. */
-export function writeLetter(letter: Letter, sender: string, unsubscribeUrl: string | undefined): WrittenLetter {
-  const from = `This mail was sent for ${sender}. Please do not reply to it.`;
-  const stop = unsubscribeUrl === undefined ? '' : `\nNo more mail from ${sender}: ${unsubscribeUrl}`;
+export function writeLetter(letter: Letter, sender: Sender, unsubscribeUrl: string | undefined): WrittenLetter {
+  const { name } = sender;
+  const introduced = introduction(sender);
+  const from = `${introduced === '' ? '' : `${introduced}\n`}This mail was sent for ${name}. Please do not reply to it.`;
+  const stop = unsubscribeUrl === undefined ? '' : `\nNo more mail from ${name}: ${unsubscribeUrl}`;
   const link =
-    unsubscribeUrl === undefined ? NOTHING : html`<br><a href="${unsubscribeUrl}">No more mail from ${sender}</a>`;
+    unsubscribeUrl === undefined ? NOTHING : html`<br><a href="${unsubscribeUrl}">No more mail from ${name}</a>`;
   return {
     subject: letter.subject,
     text: `${textOf(letter)}\n\n-- \n${from}${stop}\n`,
@@ -65,7 +78,7 @@ export function writeLetter(letter: Letter, sender: string, unsubscribeUrl: stri
 <div style="max-width:560px;margin:0 auto">
 ${bodyOf(letter)}
 <hr style="margin:24px 0;border:0;border-top:1px solid #84807a">
-<p style="margin:0;font-size:13px">${from}${link}</p>
+<p style="margin:0;font-size:13px;white-space:pre-line">${from}${link}</p>
 </div>
 </body>
 </html>

@@ -2,7 +2,12 @@ import { type Selectable, sql } from 'kysely';
 import type { MailsTable } from '../engines/postgres/mail-tables.ts';
 import type { Db } from '../engines/postgres/open.ts';
 
-export type MailRow = Selectable<MailsTable> & { brandName: string };
+export type MailRow = Selectable<MailsTable> & {
+  brandName: string;
+  brandWebsite: string | null;
+  /** Of the stores that it has connected. */
+  storefrontHosts: string[];
+};
 
 export interface NewMailRow {
   id: string;
@@ -32,12 +37,18 @@ export async function insertMail(db: Db, mail: NewMailRow): Promise<'queued' | '
   return rows[0]?.state;
 }
 
-const withBrand = (db: Db) =>
+export const withBrand = (db: Db) =>
   db
     .selectFrom('mails')
     .innerJoin('brands', 'brands.id', 'mails.brandId')
     .selectAll('mails')
-    .select('brands.name as brandName');
+    .select([
+      'brands.name as brandName',
+      'brands.website as brandWebsite',
+      sql<string[]>`array(select storefront_host from integrations where brand_id = mails.brand_id)`.as(
+        'storefrontHosts',
+      ),
+    ]);
 
 /** Takes the mails that are due until `claimedUntil`; another sender leaves them alone until then. */
 export async function claimDueMails(db: Db, now: Date, claimedUntil: Date, limit: number): Promise<MailRow[]> {
@@ -51,6 +62,7 @@ export async function claimDueMails(db: Db, now: Date, claimedUntil: Date, limit
         selectFrom('mails')
           .select('id')
           .where('state', '=', 'queued')
+          .where('admittedAt', 'is not', null)
           .where('nextAttemptAt', '<=', now)
           .where((due) => due.or([due('claimedUntil', 'is', null), due('claimedUntil', '<=', now)]))
           .orderBy('nextAttemptAt')

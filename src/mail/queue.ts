@@ -1,6 +1,6 @@
 import type { Work } from '../api/work.ts';
 import { newId } from '../values/ids.ts';
-import { type MailKind, type MailParams, TEMPLATES } from './kinds.ts';
+import { isStoppable, type MailKind, type MailParams, TEMPLATES } from './kinds.ts';
 import { insertMail } from './queries.ts';
 
 export interface NewMail<K extends MailKind> {
@@ -23,11 +23,11 @@ export async function queueMail<K extends MailKind>(
   { db, brandId, now }: Pick<Work, 'db' | 'brandId' | 'now'>,
   { kind, to, subjectRow, creatorId = null, params }: NewMail<K>,
 ): Promise<Queued> {
-  const { audience, params: shape } = TEMPLATES[kind];
+  const { params: shape } = TEMPLATES[kind];
   const state = await insertMail(db, {
     ...{ id: newId('mai', now.getTime()), brandId, kind, toEmail: to, creatorId, subjectRow, createdAt: now },
     params: JSON.stringify(shape.parse(params)),
-    mayBeSuppressed: audience === 'creator',
+    mayBeSuppressed: isStoppable(kind),
   });
   return state ?? 'already_sent';
 }

@@ -1,31 +1,42 @@
 import type { PageLinks } from '../access/page-tokens.ts';
 import type { OutgoingMail } from '../engines/mail/open.ts';
 import { DAY_MS } from '../values/duration.ts';
-import { isMailKind, TEMPLATES } from './kinds.ts';
-import { writeLetter } from './letter.ts';
+import { isMailKind, isStoppable, TEMPLATES } from './kinds.ts';
+import { type Sender, writeLetter } from './letter.ts';
 import type { MailRow } from './queries.ts';
 
 const LINKS_LIVE_MS = 30 * DAY_MS;
 /** A mail is kept longer than a page is open. */
 const UNSUBSCRIBE_LIVES_MS = 10 * 365 * DAY_MS;
 
+const senderOf = ({ brandName, toStranger }: MailRow): Sender => ({
+  name: brandName,
+  isUnknown: toStranger,
+});
+
 /** A row as the mail it is: the same row gives the same mail, and the same links. */
 export function renderMail(row: MailRow, pageLinks: PageLinks): OutgoingMail {
   const { id, kind, toEmail: to, creatorId, createdAt, brandName, params } = row;
   if (!isMailKind(kind)) throw new Error(`There is no template for mails of the kind ${kind}.`);
-  const { audience, letterOf } = TEMPLATES[kind];
+  const { letterOf } = TEMPLATES[kind];
   const after = (ms: number) => new Date(createdAt.getTime() + ms);
   const letter = letterOf(params, {
     ...{ brandName, to, creatorId, createdAt },
     urlOf: (link) => pageLinks.urlOf({ ...link, expiresAt: link.expiresAt ?? after(LINKS_LIVE_MS) }),
   });
-  const unsubscribeUrl =
-    audience === 'creator'
-      ? pageLinks.urlOf({ kind: 'unsubscribe', rowId: id, version: 0, expiresAt: after(UNSUBSCRIBE_LIVES_MS) })
-      : undefined;
+  const unsubscribeUrl = isStoppable(kind)
+    ? pageLinks.urlOf({ kind: 'unsubscribe', rowId: id, version: 0, expiresAt: after(UNSUBSCRIBE_LIVES_MS) })
+    : undefined;
   const headers =
     unsubscribeUrl === undefined
       ? {}
       : { 'List-Unsubscribe': `<${unsubscribeUrl}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' };
-  return { id, fromName: brandName, to, date: createdAt, headers, ...writeLetter(letter, brandName, unsubscribeUrl) };
+  return {
+    id,
+    fromName: brandName,
+    to,
+    date: createdAt,
+    headers,
+    ...writeLetter(letter, senderOf(row), unsubscribeUrl),
+  };
 }

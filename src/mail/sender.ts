@@ -1,11 +1,12 @@
 import type { Context } from '../api/context.ts';
 import type { MailOutcome } from '../engines/mail/open.ts';
 import { MINUTE_MS } from '../values/duration.ts';
-import { isMailKind, TEMPLATES } from './kinds.ts';
+import { admitDueMails } from './admission.ts';
+import { isMailKind, isStoppable } from './kinds.ts';
 import { claimDueMails, isSuppressed, type MailRow, recordAttempt } from './queries.ts';
 import { renderMail } from './render.ts';
 
-type Engines = Pick<Context, 'postgres' | 'clock' | 'failures' | 'mailer' | 'pageLinks'>;
+type Engines = Pick<Context, 'postgres' | 'clock' | 'config' | 'failures' | 'mailer' | 'pageLinks'>;
 
 const BATCH = 10;
 /** A sender that is silent for so long is dead, and another sends what it claimed. */
@@ -35,9 +36,7 @@ function resultOf(outcome: MailOutcome, attempts: number, now: Date): Parameters
 async function sendOne(engines: Engines, row: MailRow): Promise<void> {
   const { postgres, clock, failures } = engines;
   const isStopped =
-    isMailKind(row.kind) &&
-    TEMPLATES[row.kind].audience === 'creator' &&
-    (await isSuppressed(postgres.db, row.brandId, row.toEmail));
+    isMailKind(row.kind) && isStoppable(row.kind) && (await isSuppressed(postgres.db, row.brandId, row.toEmail));
   if (isStopped) {
     const facts = { nextAttemptAt: null, messageId: null, error: null, sentAt: null };
     return await recordAttempt(postgres.db, row, { state: 'suppressed', ...facts });
@@ -55,9 +54,10 @@ async function sendOne(engines: Engines, row: MailRow): Promise<void> {
 export async function sendDueMails(engines: Engines, signal?: AbortSignal): Promise<void> {
   const { postgres, clock } = engines;
   while (!signal?.aborted) {
+    const judged = await admitDueMails(engines, BATCH);
     const now = clock.now();
     const claimed = await claimDueMails(postgres.db, now, new Date(now.getTime() + CLAIM_MS), BATCH);
     await Promise.all(claimed.map((row) => sendOne(engines, row)));
-    if (claimed.length < BATCH) return;
+    if (claimed.length < BATCH && judged < BATCH) return;
   }
 }

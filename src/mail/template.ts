@@ -13,8 +13,11 @@ export interface MailFacts {
   urlOf(link: Omit<PageLink, 'expiresAt'> & { expiresAt?: Date | undefined }): string;
 }
 
-/** `creator`: they may have no more of the brand's mails. `brand`: what a brand is sent about itself, which always comes. */
-export type Audience = 'creator' | 'brand';
+/**
+ * `creator`, or `invited` to the brand's web app: they may have no more of the brand's mails. `brand`: what a brand is sent
+ * about itself, which always comes.
+ */
+export type Audience = 'creator' | 'invited' | 'brand';
 
 interface Declaration<P extends z.ZodType> {
   audience: Audience;

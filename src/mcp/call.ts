@@ -19,7 +19,7 @@ function underPolicy(prepared: Prepared, { operation }: Bound, args: Arguments):
   return {
     ...prepared,
     run: async (context, caller, circumstances) => {
-      await assertMayCall(context, caller.brandId, operation);
+      await assertMayCall(context, caller.brandId, operation, args);
       const guard = operation.hints.readOnly ? undefined : guardOf(operation, args);
       const idempotencyKey = operation.hints.readOnly ? undefined : keyOf(args);
       return await prepared.run(context, caller, { ...circumstances, byAgent: true, guard, idempotencyKey });

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { type Json, jsonSchemaOf } from '../api/openapi/schema.ts';
+import { UNTRUSTED } from '../values/untrusted.ts';
 import { isRecord } from '../values/wire.ts';
 
 const REFS = '#/$defs/';
@@ -20,7 +21,7 @@ const LEFT_OUT = new Set([
 ]);
 
 const isKept = (name: string, io: 'input' | 'output'): boolean =>
-  !(LEFT_OUT.has(name) || (io === 'output' && ['format', 'default'].includes(name)));
+  !(LEFT_OUT.has(name) || (io === 'output' ? ['format', 'default'] : [UNTRUSTED]).includes(name));
 
 /** Null or an empty list is what a field is anyway. */
 const isEmptyDefault = (name: string, value: unknown) =>

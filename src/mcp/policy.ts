@@ -3,6 +3,7 @@ import type { Context } from '../api/context.ts';
 import type { Json } from '../api/openapi/schema.ts';
 import type { Circumstances, Operation } from '../api/operation.ts';
 import type { AuditEntry, Weighed, Work } from '../api/work.ts';
+import { foreignHosts } from '../mail/imitation.ts';
 import { getPolicy, lockPolicy, type PolicyRow, sumPayouts } from '../resources/agent-policy/queries.ts';
 import { getBrandCurrency } from '../resources/brands/queries.ts';
 import { DAY_MS } from '../values/duration.ts';
@@ -112,10 +113,34 @@ async function policyFor({ postgres }: Context, brandId: string, isRead: boolean
   return policy;
 }
 
+function* textsOf(value: unknown): Generator<string> {
+  if (typeof value === 'string') yield value;
+  else if (Array.isArray(value)) for (const one of value) yield* textsOf(one);
+  else if (isRecord(value)) yield* textsOf(Object.values(value));
+}
+
+/** Whether the call sends data to an address that it names itself. What a creator wrote may have led the agent to it. */
+function sendsOut({ hints: { dataOut = [] } }: Operation, args: Json): boolean {
+  if (dataOut === true) return true;
+  if (dataOut === 'links') return foreignHosts([...textsOf(args)].join('\n'), []).length > 0;
+  return dataOut.some((field) => args[field] !== undefined);
+}
+
+function assertDataStays(policy: PolicyRow, operation: Operation, args: Json): void {
+  if (policy.dataOut || args.mode === 'plan' || !sendsOut(operation, args)) return;
+  throw refused('data_out', 'it sends data to an address outside, which needs a person; plan it (mode "plan").');
+}
+
 /** Before the transaction, so that nothing outside is asked for what may not be done. */
-export async function assertMayCall(context: Context, brandId: string, operation: Operation): Promise<void> {
+export async function assertMayCall(
+  context: Context,
+  brandId: string,
+  operation: Operation,
+  args: Json,
+): Promise<void> {
   const policy = await policyFor(context, brandId, operation.hints.readOnly);
   assertTool(policy, operation);
+  assertDataStays(policy, operation, args);
   if (operation.hints.moneyOut && !policy.moneyOut) {
     throw refused('money_out', 'agents may not pay anybody; a person allows it with PATCH /v1/agent-policy.');
   }
@@ -132,6 +157,7 @@ export function guardOf(operation: Operation, args: Json): NonNullable<Circumsta
   return async (work, change) => {
     const policy = await lockPolicy(work.db, work.brandId);
     assertTool(policy, operation);
+    assertDataStays(policy, operation, args);
     if (hints.moneyOut && !policy.moneyOut) throw refused('money_out', 'agents may not pay anybody.');
     const entries: AuditEntry[] = [];
     const audit = (entry: AuditEntry) => {

@@ -58,6 +58,13 @@ function readMessage({ body, headers }: FastifyRequest): unknown {
   }
 }
 
+/** What both protocol versions say: a POST carries one message. A batch would be many calls at the rate of one. */
+const BATCH_REFUSED = {
+  jsonrpc: '2.0',
+  id: null,
+  error: { code: -32_600, message: 'Invalid Request: batches are not supported; send one message a request.' },
+};
+
 const methodOf = (message: unknown) => (isRecord(message) ? message.method : undefined);
 const toolOf = (message: unknown) =>
   isRecord(message) && isRecord(message.params) && typeof message.params.name === 'string'
@@ -101,6 +108,7 @@ export function mcpRoutes(
     // A call of a tool is met by the door itself; whatever else is asked must come with a key all the same.
     const isCall = tool !== undefined && !isSearch && catalog.find(tool) !== undefined;
     const kind = isCall ? undefined : await kindOf(requested);
+    if (Array.isArray(message)) return reply.code(400).send(BATCH_REFUSED);
     const selection = catalog.select(query);
     if (methodOf(message) === 'subscriptions/listen') {
       throw new ApiError('METHOD_NOT_ALLOWED', 'The list of tools does not change while a server runs.', {

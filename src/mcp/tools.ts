@@ -5,6 +5,7 @@ import { exampleOf, idExample } from '../api/openapi/examples.ts';
 import type { Json } from '../api/openapi/schema.ts';
 import type { Operation, Prepared } from '../api/operation.ts';
 import { type Problem, validationError } from '../values/errors.ts';
+import { untrustedPaths } from '../values/untrusted.ts';
 import { isRecord } from '../values/wire.ts';
 import { toolSchemaOf } from './input-schema.ts';
 
@@ -26,6 +27,8 @@ export interface Bound {
   operation: Operation;
   tool: Tool;
   outputSchema: Tool['outputSchema'];
+  /** The fields of its answer that people outside the brand write, such as `data[].message`. */
+  untrusted: readonly string[];
   /** The operation's own shapes on a tool's arguments. Throws VALIDATION_ERROR for what it does not know, too. */
   prepare(args: Json): Prepared;
 }
@@ -129,6 +132,7 @@ export function bind(operation: Operation): Bound {
   return {
     operation,
     outputSchema: { ...output, type: 'object' },
+    untrusted: untrustedPaths(output),
     tool: {
       name: operation.id,
       description: `${sentence(operation.summary)} ${sentence(operation.description)}${cost} Example: ${example}`,

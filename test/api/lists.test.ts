@@ -97,6 +97,7 @@ const OWN = {
   '/v1/affiliates': 'created_at',
   '/v1/affiliates/links': 'created_at',
   '/v1/audit-log': 'created_at',
+  '/v1/mails': 'created_at',
 } as const;
 
 describe.each(Object.entries(OWN))("the brand's own list %s", (path, time) => {

@@ -58,7 +58,7 @@ const CLIENTS: Readonly<Record<string, readonly string[]>> = {
 const NOUNS: readonly (readonly string[])[] = [
   ['brands'],
   ['people'],
-  ['usage', 'audit', 'plans', 'agent-policy', 'keys', 'passkeys', 'saved-searches', 'sessions'],
+  ['usage', 'audit', 'plans', 'agent-policy', 'keys', 'mails', 'passkeys', 'saved-searches', 'sessions'],
   ['creators'],
   ['roster'],
   ['campaigns'],

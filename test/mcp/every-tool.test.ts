@@ -17,7 +17,7 @@ afterAll(() => app?.close());
 /** A brand whose agents may do everything, so that the tools themselves answer. */
 async function makeKey(): Promise<string> {
   const key = await (await makeBrand(app.context, { plan: 'enterprise' })).key('brand');
-  await send(`${app.url}/v1/agent-policy`, key, 'PATCH', { money_out: true });
+  await send(`${app.url}/v1/agent-policy`, key, 'PATCH', { money_out: true, data_out: true });
   return key;
 }
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../src/api/operations.ts';
 import { sessionOperations } from '../../src/api/session-operations.ts';
-import { renderMail } from '../../src/mail/render.ts';
 import { call, makeBrand, send, startApp, type TestApp, type TestBrand, unique, until } from '../harness/app.ts';
+import { mailsOf } from '../harness/mail.ts';
 import { openSession, type SignedIn, signIn, signInToken } from '../harness/session.ts';
 
 let app: TestApp;
@@ -47,17 +47,8 @@ describe('a link by mail', () => {
   it('comes with an invitation, and when an address asks; it is used once, and says nothing of who is known', async () => {
     const email = `${unique('mailed')}@brand.example`;
     await owner.send('POST', '/v1/people', { email, role: 'viewer', name: 'Mia' });
-    const mails = () =>
-      app.context.postgres.db
-        .selectFrom('mails')
-        .selectAll()
-        .where('toEmail', '=', email)
-        .orderBy('createdAt')
-        .execute();
-    const [invitation] = await mails();
-    if (!invitation) throw new Error('No mail was written.');
-    const mail = renderMail({ ...invitation, brandName: 'Brand' }, app.context.pageLinks);
-    const token = /\/enter\/(\w+)/.exec(String(mail.text))?.[1] ?? '';
+    const mail = (await mailsOf(app.context, brand.id)).find(({ to }) => to === email);
+    const token = /\/enter\/(\w+)/.exec(mail?.text ?? '')?.[1] ?? '';
     const redirect = await fetch(`${app.url}/enter/${token}`, { redirect: 'manual' });
     expect([redirect.status, redirect.headers.get('location')]).toEqual([303, `/app/sign-in#${token}`]);
     const mia = await openSession(app.url, token);

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { contactsIn } from '../../src/resources/messages/contact-guard.ts';
 
@@ -11,6 +12,22 @@ const sentences = readFileSync(new URL('./contact-sentences.txt', import.meta.ur
     return kinds !== undefined && text !== undefined ? [[text, KINDS[kinds] ?? []]] : [];
   });
 
+/** It takes at most 20 ms on a quiet core; a busy one shares its caches and counts more for the same work. */
+const MOST_MS = 60;
+const TRIES = 4;
+
+/** The CPU time of the fastest of a few tries; what else the machine does counts in none of them for long. */
+function bestTimeOf(text: string): number {
+  let best = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < TRIES && best >= MOST_MS / 3; i += 1) {
+    const before = process.cpuUsage();
+    contactsIn(text);
+    const { user, system } = process.cpuUsage(before);
+    best = Math.min(best, (user + system) / 1_000);
+  }
+  return best;
+}
+
 describe('the contact guard', () => {
   it('has many sentences to be measured by, of every kind', () => {
     expect(sentences.length).toBeGreaterThan(200);
@@ -20,25 +37,100 @@ describe('the contact guard', () => {
     expect(contactsIn(text)).toEqual(expected);
   });
 
-  it('finds what stands in the middle of a long message, and takes no time for one that only looks like it', () => {
+  it('finds what stands in the middle of a long message', () => {
     const long = 'We love your work and would like to see more of it. '.repeat(190);
     expect(contactsIn(`${long} anna(at)example.com`)).toEqual(['email']);
-    const started = performance.now();
-    for (const text of [
-      'a.'.repeat(5_000),
-      '1 '.repeat(5_000),
-      'a at '.repeat(2_000),
-      '1.'.repeat(5_000),
-      '- '.repeat(5_000),
-      '@'.repeat(10_000),
-      'one '.repeat(2_500),
-      'a@'.repeat(5_000),
-      '1+'.repeat(5_000),
-      '1 and '.repeat(1_600),
-      '415* '.repeat(2_000),
-    ]) {
-      contactsIn(text);
-    }
-    expect(performance.now() - started).toBeLessThan(3_000);
+    expect(contactsIn(`${long} 0151 23456789 ${long.slice(0, 50)}`)).toEqual(['phone']);
+  });
+
+  it('takes at most milliseconds for any 10,000 characters, however they are put together', () => {
+    const parts = [
+      ...[
+        '+',
+        '٣',
+        '१',
+        '1',
+        '0',
+        '12',
+        '05',
+        '2020',
+        '415',
+        'O',
+        'l',
+        'a',
+        'at',
+        'dot',
+        'com',
+        'gmail',
+        'one',
+        'order',
+        'no',
+      ],
+      ...[
+        'and',
+        'k',
+        'x',
+        'to',
+        'T',
+        '@',
+        '.',
+        '-',
+        '_',
+        '*',
+        '/',
+        ':',
+        ',',
+        ';',
+        '#',
+        '%',
+        '$',
+        '€',
+        "'",
+        '’',
+        '|',
+        '~',
+        '^',
+      ],
+      ...[
+        '(',
+        ')',
+        '(at)',
+        '[dot]',
+        '(a)',
+        ' ',
+        '  ',
+        '\n',
+        'www.',
+        'http://',
+        'tel:',
+        'viber://',
+        'ﷺ',
+        '⑽',
+        '⑴',
+        '⒈',
+        'ﬁ',
+        'é',
+        '\u0301',
+      ],
+      ...['\u200b', '¤', '😀', 'ß', '。', '中', 'double', 'views', '1,000', 'a@b', 'a-', '1.'],
+    ];
+    const texts = fc
+      .record({
+        alphabet: fc.array(fc.constantFrom(...parts), { minLength: 1, maxLength: 6 }),
+        picks: fc.array(fc.nat(), { minLength: 1, maxLength: 40 }),
+        end: fc.constantFrom('', 'x', '1', ' ', '@a'),
+      })
+      .map(({ alphabet, picks, end }) => {
+        const unit = picks.map((pick) => alphabet[pick % alphabet.length]).join('');
+        const text = unit.repeat(Math.ceil(10_000 / unit.length)).slice(0, 10_000 - end.length);
+        return `${text}${end}`;
+      });
+    for (const text of fc.sample(texts, 100)) contactsIn(text);
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect(bestTimeOf(text)).toBeLessThan(MOST_MS);
+      }),
+      { numRuns: 300 },
+    );
   });
 });

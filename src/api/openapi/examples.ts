@@ -25,6 +25,7 @@ const ID_PREFIXES: Readonly<Record<string, string>> = {
   ledger: 'led',
   lines: 'com',
   links: 'lnk',
+  mails: 'mai',
   messages: 'msg',
   payout: 'pay',
   payouts: 'pay',

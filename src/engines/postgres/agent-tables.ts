@@ -9,6 +9,7 @@ export interface AgentPoliciesTable {
   payoutsPerDayMinor: number | null;
   personAboveMinor: number | null;
   moneyOut: Generated<boolean>;
+  dataOut: Generated<boolean>;
   updatedAt: Date | null;
 }
 

@@ -1,6 +1,13 @@
 import type { ColumnType, Generated } from 'kysely';
 
-export type MailState = 'queued' | 'sent' | 'failed' | 'suppressed';
+export const MAIL_STATES = ['queued', 'sent', 'failed', 'suppressed', 'held'] as const;
+export type MailState = (typeof MAIL_STATES)[number];
+
+/** Why a mail waits or is held back. */
+export const MAIL_REASONS = [
+  ...(['imitation', 'foreign_link', 'stranger_limit', 'invitation_limit', 'recipient_limit', 'brand_limit'] as const),
+] as const;
+export type MailReason = (typeof MAIL_REASONS)[number];
 
 export interface MailsTable {
   id: string;
@@ -16,6 +23,10 @@ export interface MailsTable {
   claimedUntil: Date | null;
   messageId: string | null;
   error: string | null;
+  admittedAt: Date | null;
+  reason: MailReason | null;
+  /** The address had never answered the brand. */
+  toStranger: Generated<boolean>;
   createdAt: ColumnType<Date, Date, never>;
   sentAt: Date | null;
 }

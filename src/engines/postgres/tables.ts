@@ -35,6 +35,8 @@ export interface BrandsTable {
   autoApproveCommissions: Generated<boolean>;
   defaultCommissionRatePpm: Generated<number>;
   currency: Generated<string>;
+  /** Since when the operator vouches for its name and links in mails. */
+  mailTrustedAt: Date | null;
   createdAt: CreatedAt;
   updatedAt: Date | null;
 }

@@ -4,13 +4,11 @@ import { template } from '../template.ts';
 /** A way into the brand's web app: once, and soon. */
 export const signIn = template({
   audience: 'brand',
-  params: z.object({ link_id: z.string(), invited_by: z.string().nullable(), expires_at: z.iso.datetime() }),
-  write: ({ link_id, invited_by, expires_at }, { brandName, urlOf }) => ({
-    subject: invited_by === null ? `Sign in to ${brandName}` : `${invited_by} invites you to ${brandName}`,
+  params: z.object({ link_id: z.string(), expires_at: z.iso.datetime() }),
+  write: ({ link_id, expires_at }, { brandName, urlOf }) => ({
+    subject: `Sign in to ${brandName}`,
     paragraphs: [
-      invited_by === null
-        ? 'Somebody asked for this link with your address. If it was not you, leave it: it ends by itself.'
-        : `You may now work in the web app of ${brandName}.`,
+      'Somebody asked for this link with your address. If it was not you, leave it: it ends by itself.',
       'The link works once.',
     ],
     facts: [['Good until', expires_at]],

@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { openPageLinks } from '../../access/page-tokens.ts';
 import { inWork } from '../../api/work.ts';
 import type { OutgoingMail } from '../../engines/mail/open.ts';
+import { REASONS } from '../../mail/admission.ts';
+import { releaseMails, setMailTrust } from '../../mail/admission-queries.ts';
 import { findMail, listMails, type MailRow } from '../../mail/queries.ts';
 import { queueMail } from '../../mail/queue.ts';
 import { renderMail } from '../../mail/render.ts';
@@ -12,10 +14,10 @@ import { getBrand } from './brands.ts';
 import { type CommandEngines, withEngines } from './open.ts';
 import { jsonOption, printList } from './table.ts';
 
-const COLUMNS = ['id', 'kind', 'to', 'state', 'attempts', 'created_at', 'sent_at', 'error'] as const;
+const COLUMNS = ['id', 'kind', 'to', 'state', 'attempts', 'created_at', 'sent_at', 'reason', 'error'] as const;
 
-const itemOf = ({ id, kind, toEmail: to, state, attempts, createdAt, sentAt, error }: MailRow) => ({
-  ...{ id, kind, to, state, attempts, error },
+const itemOf = ({ id, kind, toEmail: to, state, attempts, createdAt, sentAt, reason, error }: MailRow) => ({
+  ...{ id, kind, to, state, attempts, reason, error },
   created_at: createdAt.toISOString(),
   sent_at: sentAt?.toISOString() ?? null,
 });
@@ -47,7 +49,8 @@ async function show(engines: CommandEngines, id: string, json: boolean | undefin
     process.stdout.write(`${JSON.stringify({ ...itemOf(row), subject, text, html, links: linksOf(mail) }, null, 2)}\n`);
     return;
   }
-  const facts = [`${row.id}: ${row.kind}, ${row.state}`, ...(row.error === null ? [] : [row.error])];
+  const why = row.reason === null ? row.error : `${row.reason}: ${REASONS[row.reason]}`;
+  const facts = [`${row.id}: ${row.kind}, ${row.state}`, ...(why === null ? [] : [why])];
   process.stderr.write(`${facts.join('\n')}\n`);
   process.stdout.write(
     `From: ${mail.fromName} <${engines.config.mailFrom}>\nTo: ${mail.to}\nSubject: ${subject}\n\n${text}`,
@@ -75,6 +78,19 @@ async function test({ db, clock }: CommandEngines, options: { brand: string; to:
   process.stdout.write(`${state}\n`);
 }
 
+/** Without ids: everything of the brand that is held back or waits. */
+async function release({ db, clock }: CommandEngines, ids: string[], options: { brand?: string }): Promise<void> {
+  if (ids.length > 0 === (options.brand !== undefined)) throw new Error('Give either ids or --brand.');
+  const which = options.brand === undefined ? { ids } : { brandId: (await getBrand(db, options.brand)).id };
+  process.stdout.write(`${await releaseMails(db, which, clock.now())}\n`);
+}
+
+async function trust({ db, clock }: CommandEngines, { brand, off }: { brand: string; off?: boolean }): Promise<void> {
+  const { id } = await getBrand(db, brand);
+  await setMailTrust(db, id, off ? null : clock.now());
+  process.stdout.write(`${id}\n`);
+}
+
 export function mailCommands(program: Command): void {
   const mail = program.command('mail').description('mails to creators and brands');
   mail
@@ -98,6 +114,18 @@ export function mailCommands(program: Command): void {
     .argument('<id>', "the mail's id", filled)
     .option('--json', 'as a JSON array')
     .action((id: string, { json }: { json?: boolean }) => withEngines((engines) => open(engines, id, json)));
+  mail
+    .command('release')
+    .description('send mails that are held back or wait for their hour; prints how many')
+    .argument('[ids...]', "the mails' ids")
+    .option('--brand <id or name>', 'all of this brand', filled)
+    .action((ids: string[], options: { brand?: string }) => withEngines((engines) => release(engines, ids, options)));
+  mail
+    .command('trust')
+    .description("vouch for a brand: its name and links hold no mail back, and it has an established brand's limit")
+    .requiredOption('--brand <id or name>', 'the brand', filled)
+    .option('--off', 'vouch no longer')
+    .action((options: { brand: string; off?: boolean }) => withEngines((engines) => trust(engines, options)));
   mail
     .command('test')
     .description('queue a mail to see whether mail arrives; prints queued, or suppressed')

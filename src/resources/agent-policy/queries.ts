@@ -12,6 +12,7 @@ const unset = (brandId: string): PolicyRow => ({
   payoutsPerDayMinor: null,
   personAboveMinor: null,
   moneyOut: false,
+  dataOut: false,
   updatedAt: null,
 });
 

@@ -67,6 +67,7 @@ const updateAgentPolicy = change({
         payoutsPerDayMinor: minorOf('payouts_per_day', body.payouts_per_day, currency),
         personAboveMinor: minorOf('person_above', body.person_above, currency),
         moneyOut: body.money_out,
+        dataOut: body.data_out,
       }),
       updatedAt: now,
     });

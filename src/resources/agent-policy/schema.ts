@@ -32,6 +32,13 @@ const fields = {
         'Null: none does.',
     )
     .meta({ example: 100 }),
+  data_out: z
+    .boolean()
+    .describe(
+      'Whether agents may send data out by themselves: webhooks, the addresses of the brand, messages with a link. Off ' +
+        'until it is set: they may plan it, and a person applies it.',
+    )
+    .meta({ example: false }),
   money_out: z.boolean().describe('Whether agents may pay at all. Off until it is set.').meta({ example: true }),
 };
 
@@ -53,6 +60,7 @@ export function policyOf(
     payouts_per_day: major(payoutsPerDayMinor),
     person_above: major(personAboveMinor),
     money_out: row.moneyOut,
+    data_out: row.dataOut,
     currency,
     updated_at: row.updatedAt?.toISOString() ?? null,
   };

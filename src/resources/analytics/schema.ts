@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isOnStorableDay } from '../../engines/clickhouse/tsv.ts';
 import { Boundary, startOf } from '../../figures/schema.ts';
+import { fromOutside } from '../../values/untrusted.ts';
 
 const money = z.number();
 const OtherCurrency = z.object({ currency: z.string(), revenue: money });
@@ -43,7 +44,7 @@ export const Analytics = z
     top_creators: z.array(
       z.object({
         id: z.string(),
-        name: z.string().nullable(),
+        name: fromOutside(z.string().nullable()),
         revenue: money,
         conversions: z.number().int(),
         by_currency: z.array(OtherCurrency),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ListQuery, listOf, timestamp } from '../../api/page.ts';
+import { fromOutside } from '../../values/untrusted.ts';
 import { toWire } from '../../values/wire.ts';
 
 const status = z.enum(['pending', 'accepted', 'rejected', 'shortlisted']);
@@ -9,12 +10,12 @@ export const Application = z
     id: z.string(),
     campaign_id: z.string(),
     creator_email: z.string(),
-    creator_name: z.string().nullable(),
-    creator_photo_app: z.string().nullable().describe('Handle, without a leading @.'),
-    creator_video_app: z.string().nullable().describe('Handle, without a leading @.'),
+    creator_name: fromOutside(z.string().nullable()),
+    creator_photo_app: fromOutside(z.string().nullable().describe('Handle, without a leading @.')),
+    creator_video_app: fromOutside(z.string().nullable().describe('Handle, without a leading @.')),
     status,
-    message: z.string().nullable(),
-    portfolio_urls: z.array(z.string()),
+    message: fromOutside(z.string().nullable()),
+    portfolio_urls: fromOutside(z.array(z.string())),
     applied_at: timestamp,
   })
   .meta({ id: 'Application' });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ListQuery, listOf, timestamp, timestampInput } from '../../api/page.ts';
 import { besideOthers, type Unchecked } from '../../api/problems.ts';
+import { fromOutside } from '../../values/untrusted.ts';
 import { REASONS } from './policy.ts';
 
 const MAX_SELECTED = 100;
@@ -25,7 +26,7 @@ export const UsageTerms = z
 export const Asset = z
   .object({
     id: z.string(),
-    name: z.string(),
+    name: fromOutside(z.string()),
     type: type.describe('By its content; what a browser could run is `other`.'),
     mime_type: z.string(),
     size_bytes: z.number().int(),

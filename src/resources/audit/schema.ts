@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { ListQuery, listOf, timestamp } from '../../api/page.ts';
 import { changedFields } from '../../api/plans/diff.ts';
+import { fromOutside } from '../../values/untrusted.ts';
 import { toWire } from '../../values/wire.ts';
 import type { AuditRow } from './queries.ts';
 
-const fields = z.record(z.string(), z.unknown());
+const fields = fromOutside(z.record(z.string(), z.unknown()));
 
 export const AuditEntry = z
   .object({

@@ -36,7 +36,7 @@ const updateBrandOperation = change({
   body: BrandPatch,
   response: z.object({ data: Brand }),
   errors: ['CONFLICT'],
-  hints: { readOnly: false, idempotent: true, destructive: false },
+  hints: { readOnly: false, idempotent: true, destructive: false, dataOut: ['contact_email', 'website'] },
   weighs: { rate: 'defaultCommissionRatePpm', counted: 'currency' },
   lookUp: noLookUp,
   apply: async (work, { body }) => ({ data: brandOf(await patchBrand(work, body)) }),

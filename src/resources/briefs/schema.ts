@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ListQuery, listOf, timestamp } from '../../api/page.ts';
+import { fromOutside } from '../../values/untrusted.ts';
 import { WebAddress } from '../../values/web-address.ts';
 import { toWire } from '../../values/wire.ts';
 import { Email } from '../creators/schema.ts';
@@ -26,7 +27,7 @@ export const Brief = z
     mood_board_urls: z.array(z.string()).describe('Shown to the creator as links.'),
     due_date: z.string().nullable().describe('A day, such as 2027-01-31.'),
     created_at: timestamp,
-    creator_name: z.string().nullable(),
+    creator_name: fromOutside(z.string().nullable()),
     sent_at: timestamp.nullable().describe('First.'),
     updated_at: timestamp.nullable(),
   })

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ListQuery, listOf, timestamp } from '../../api/page.ts';
 import { fromMinor, fromPpm } from '../../values/money.ts';
+import { fromOutside } from '../../values/untrusted.ts';
 import { toWire } from '../../values/wire.ts';
 
 const CommissionStatus = z.enum(['pending', 'approved', 'rejected', 'paid']);
@@ -59,7 +60,7 @@ export type CommissionEvent = z.infer<typeof CommissionEvent>;
 
 /** `data` of the commission events. */
 export const CommissionAnnounced = CommissionEvent.extend({
-  creator_name: z.string().nullable(),
+  creator_name: fromOutside(z.string().nullable()),
   commission_amount: z.number(),
 }).meta({ id: 'CommissionAnnounced' });
 

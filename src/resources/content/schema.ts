@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ListQuery, listOf, timestamp } from '../../api/page.ts';
+import { fromOutside } from '../../values/untrusted.ts';
 import { Email } from '../creators/schema.ts';
 
 const count = z.number().int().nullable().describe('Null where the platform does not say.');
@@ -20,7 +21,7 @@ const Metrics = z.object({
 export const Content = z
   .object({
     id: z.string(),
-    url: z.string().describe('Without what only tracks whoever opens it.'),
+    url: fromOutside(z.string().describe('Without what only tracks whoever opens it.')),
     platform,
     type: z.string().nullable().meta({ example: 'reel' }),
     creator_email: z.string().nullable(),
@@ -29,8 +30,8 @@ export const Content = z
     tracked_at: timestamp,
     last_refreshed: timestamp.nullable(),
     status: z.enum(['tracking', 'refreshing']),
-    creator_name: z.string().nullable(),
-    caption: z.string().nullable(),
+    creator_name: fromOutside(z.string().nullable()),
+    caption: fromOutside(z.string().nullable()),
     posted_at: timestamp.nullable(),
     paid_partnership: z.boolean().nullable().describe('Whether the post is marked as advertising.'),
     refresh_error: z

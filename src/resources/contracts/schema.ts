@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ListQuery, listOf, timestamp, timestampInput } from '../../api/page.ts';
 import { compensationOf } from '../../values/compensation.ts';
+import { fromOutside } from '../../values/untrusted.ts';
 import { toWire } from '../../values/wire.ts';
 import { Compensation, CompensationCreate } from '../campaigns/schema.ts';
 import { Email } from '../creators/schema.ts';
@@ -41,7 +42,7 @@ export const Contract = z
   .object({
     id: z.string(),
     creator_email: z.string().nullable(),
-    creator_name: z.string().nullable(),
+    creator_name: fromOutside(z.string().nullable()),
     campaign_id: z.string().nullable(),
     title: z.string(),
     status: z.enum(STATUSES),
@@ -75,7 +76,7 @@ export const ContractDetail = Contract.extend({
     })
     .nullable()
     .describe('The usage rights in a form that is reckoned with.'),
-  signer_name: z.string().nullable().describe('As typed at signing.'),
+  signer_name: fromOutside(z.string().nullable().describe('As typed at signing.')),
   content_sha256: z.string().nullable().describe('Of the text that was sent, in hex; see the document.'),
 }).meta({ id: 'ContractDetail' });
 
@@ -103,7 +104,7 @@ export const ContractDocument = z
       .meta({ example: '{"brand":"Acme","title":"Summer launch"}' }),
     html: z.string().describe('The same for people, as a whole page.'),
     signed_at: timestamp.nullable().describe('When the creator signed.'),
-    signer_name: z.string().nullable().describe('As typed at signing.'),
+    signer_name: fromOutside(z.string().nullable().describe('As typed at signing.')),
   })
   .meta({ id: 'ContractDocument' });
 

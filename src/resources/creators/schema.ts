@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { integerParameter, ListQuery, listOf, timestamp } from '../../api/page.ts';
+import { fromOutside } from '../../values/untrusted.ts';
 
 /** Never dots alone: a handle becomes part of a path at the profile provider's. */
 export const HANDLE_FORM = /^(?![.-]*$)[\w.-]+$/;
@@ -35,10 +36,10 @@ export const PersonFilter = {
 export const Creator = z
   .object({
     id: z.string(),
-    name: z.string().nullable(),
+    name: fromOutside(z.string().nullable()),
     email: z.string().nullable(),
-    photo_app: z.string().nullable().describe('Handle without a leading @.'),
-    video_app: z.string().nullable().describe('Handle without a leading @.'),
+    photo_app: fromOutside(z.string().nullable().describe('Handle without a leading @.')),
+    video_app: fromOutside(z.string().nullable().describe('Handle without a leading @.')),
     followers: z.number().int().nullable().describe('Of the platform with the most.'),
     engagement_rate: z.number().nullable().describe('Percent: 3.5 means 3.5 %.'),
     performance: z.object({

@@ -88,7 +88,7 @@ const updateDeliverableOperation = change({
   body: DeliverablePatch,
   response: z.object({ data: DeliverableSaved }),
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
-  hints: { readOnly: false, idempotent: true, destructive: false },
+  hints: { readOnly: false, idempotent: true, destructive: false, dataOut: 'links' },
   lookUp: noLookUp,
   apply: async (work, { params, body }) => ({
     data: toWire(await patchDeliverable(work, params.id, body)),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ListQuery, listOf, timestamp } from '../../api/page.ts';
+import { fromOutside } from '../../values/untrusted.ts';
 import { toWire } from '../../values/wire.ts';
 import { Email } from '../creators/schema.ts';
 import { isLateAt } from './policy.ts';
@@ -25,19 +26,19 @@ export const Deliverable = z
     contract_id: z.string().nullable().describe('Null when it was asked for outside of any contract.'),
     campaign_id: z.string().nullable(),
     creator_email: z.string().nullable(),
-    creator_name: z.string().nullable(),
+    creator_name: fromOutside(z.string().nullable()),
     type: z.string().meta({ example: 'reel' }),
     platform: z.string().nullable(),
     status: z.enum(STATUSES),
-    content_url: z.string().nullable().describe('Where the latest version is to be seen.'),
+    content_url: fromOutside(z.string().nullable().describe('Where the latest version is to be seen.')),
     asset_ids: z.array(z.string()).describe('Files of the latest version, in the asset library.'),
-    caption: z.string().nullable().describe('What the creator wrote to the latest version.'),
+    caption: fromOutside(z.string().nullable().describe('What the creator wrote to the latest version.')),
     due_date: z.string().nullable().describe('A day, such as 2027-01-31.'),
     submitted_at: timestamp.nullable().describe('Of the latest version.'),
     is_late: z.boolean().describe('True when the latest version came after the due date, by the UTC day.'),
     version: z.number().int().describe('How often something was submitted.'),
     feedback: z.string().nullable().describe("The brand's, of its latest review."),
-    declined_reason: z.string().nullable(),
+    declined_reason: fromOutside(z.string().nullable()),
     approved_at: timestamp.nullable(),
     created_at: timestamp,
     updated_at: timestamp.nullable(),
@@ -47,9 +48,9 @@ export type Deliverable = z.infer<typeof Deliverable>;
 
 const Submission = z.object({
   version: z.number().int(),
-  content_url: z.string().nullable(),
+  content_url: fromOutside(z.string().nullable()),
   asset_ids: z.array(z.string()),
-  caption: z.string().nullable(),
+  caption: fromOutside(z.string().nullable()),
   is_late: z.boolean(),
   submitted_at: timestamp,
   feedback: z.string().nullable().describe("The brand's, of this version."),

@@ -57,7 +57,7 @@ const updateDisputeOperation = change({
   body: DisputePatch,
   response: z.object({ data: Dispute }),
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
-  hints: { readOnly: false, idempotent: true, destructive: false },
+  hints: { readOnly: false, idempotent: true, destructive: false, dataOut: 'links' },
   lookUp: noLookUp,
   apply: async (work, { params, body }) => {
     await patchDispute(work, params.id, body);

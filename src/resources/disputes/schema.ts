@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ListQuery, listOf, timestamp } from '../../api/page.ts';
+import { fromOutside } from '../../values/untrusted.ts';
 import { toWire } from '../../values/wire.ts';
 import type { DisputeFacts } from './queries.ts';
 
@@ -10,13 +11,13 @@ export const Dispute = z
   .object({
     id: z.string(),
     creator_email: z.string().nullable(),
-    creator_name: z.string().nullable(),
+    creator_name: fromOutside(z.string().nullable()),
     status,
     statement_id: z.string().nullable().describe('The statement it was asked on; else `payout_id`.'),
     payout_id: z.string().nullable(),
     line_id: z.string().nullable().describe('The commission or payout that it is about; null: the whole.'),
     order_id: z.string().nullable().describe("Of that commission: the order's id at its store."),
-    message: z.string().describe("The creator's words."),
+    message: fromOutside(z.string().describe("The creator's words.")),
     answer: z.string().nullable(),
     answered_at: timestamp.nullable(),
     created_at: timestamp,

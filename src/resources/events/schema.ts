@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { integerParameter, MAX_LIMIT } from '../../api/page.ts';
 import { EVENT_NAMES } from '../../outbox/events.ts';
+import { fromOutside } from '../../values/untrusted.ts';
 
 const MAX_WAIT_SECONDS = 20;
 export const LATEST = 'latest';
@@ -38,8 +39,7 @@ const FeedEvent = z
       .string()
       .describe('When it happened. Neighbours may differ by a moment against the order.')
       .meta({ example: '2026-03-02T09:30:00.000Z' }),
-    data: z
-      .unknown()
+    data: fromOutside(z.unknown())
       .describe('As in the delivery, byte for byte.')
       .meta({ example: { id: 'com_0Uo3xK2mVdT2aXs7LpRb', status: 'approved' } }),
   })

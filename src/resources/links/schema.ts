@@ -3,6 +3,7 @@ import { booleanParameter, ListQuery, listOf, Pagination, timestamp } from '../.
 import { besideOthers, type Unchecked } from '../../api/problems.ts';
 import type { CurrencyFigures, LinkFigures } from '../../figures/schema.ts';
 import { Currency, fromMinor, fromPpm, toPpm } from '../../values/money.ts';
+import { fromOutside } from '../../values/untrusted.ts';
 import { MAX_ADDRESS, WebAddress } from '../../values/web-address.ts';
 import { toWire } from '../../values/wire.ts';
 import { CreatorName, Email } from '../creators/schema.ts';
@@ -19,7 +20,7 @@ export const Affiliate = z
   .object({
     id: z.string(),
     creator_email: z.string().nullable(),
-    creator_name: z.string().nullable(),
+    creator_name: fromOutside(z.string().nullable()),
     campaign_id: z.string().nullable(),
     type,
     value: z.string().describe('The code, or the name of the link.'),

@@ -5,28 +5,52 @@ export type ContactKind = 'email' | 'phone';
 
 /** Found in no message that people read: they only break up what a pattern would see. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}|\p{Cf}|\u20e3/gu;
-/** The zero of each script's ten digits is the last character before them that is no digit. */
-const asciiDigit = (digit: string): string => {
-  let zero = digit.codePointAt(0) ?? 0;
-  const value = zero;
-  while (value - zero < 9 && /\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
-  return String(value - zero);
-};
+/** A ligature of a whole phrase, such as U+FDFA, stays as it is: it would make the text eighteen times as long. */
+const MAX_FORM = 3;
+
+/** How a character beyond ASCII is read: its compatible form, and the digits of every script as 0 to 9. */
+function readCharacter(character: string): string {
+  // Of U+2474 and U+2488, `(1)` and `1.`, the number.
+  const form = character.normalize('NFKC').replace(/^\(?(\d+)[).]$/, '$1');
+  return (form.length > MAX_FORM ? character : form).replace(/[^\P{Nd}0-9]/gu, (digit) => {
+    // The zero of each script's ten digits is the last character before them that is no digit.
+    const value = digit.codePointAt(0) ?? 0;
+    let zero = value;
+    while (value - zero < 9 && /\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
+    return String(value - zero);
+  });
+}
 
 /** The same text as it is read: compatible forms folded, invisible characters gone, digits of every script as 0 to 9. */
 function readable(text: string): string {
+  const forms = new Map<string, string>();
+  const formOf = (character: string): string => {
+    const known = forms.get(character);
+    if (known !== undefined) return known;
+    const form = readCharacter(character);
+    forms.set(character, form);
+    return form;
+  };
   return text
-    .normalize('NFKC')
+    .normalize('NFC')
+    .replace(/[^\0-\x7f]/gu, formOf)
+    .normalize('NFC')
     .replace(INVISIBLE, '')
-    .replace(/[^\P{Nd}0-9]/gu, asciiDigit)
     .replace(/(?<=[\p{L}\p{N}])。(?=[a-z])/giu, '.');
 }
 
 const oneOf = (list: readonly string[]) => `(?:${[...list].sort((a, b) => b.length - a.length).join('|')})`;
 const START = '(?<![\\p{L}\\p{N}])';
 const END = '(?![\\p{L}\\p{N}])';
-const NAME = '[\\p{L}\\p{N}][\\p{L}\\p{N}._%+-]{0,63}';
-const HOST = '[\\p{L}\\p{N}](?:[\\p{L}\\p{N}-]{0,62})';
+/**
+ * Where a name may end. Every pattern begins here and not with the name, which would be walked through from each of its
+ * characters; `NAME_BEFORE` finds it afterwards.
+ */
+const NAME = '(?<=[\\p{L}\\p{N}][._%+-]{0,3})';
+const NAME_BEFORE = /(?<=([\p{L}\p{N}][\p{L}\p{N}._%+-]{0,63}))/uy;
+/** Few hyphens, and below few dots in a row: a walk through `a-at-a-at-…` would begin anew at each of them. */
+const HOST = '[\\p{L}\\p{N}]{1,63}(?:-{1,2}[\\p{L}\\p{N}]{1,63}){0,4}';
+const LEVELS = '{0,5}';
 const [TLD, PLAIN_TLD] = [oneOf(words.tlds), oneOf(words.plainTlds)];
 const [AT, DOT] = [oneOf(words.at), oneOf(words.dot)];
 const PROVIDER = oneOf(words.providers);
@@ -38,17 +62,17 @@ const BRACKETED_DOT = `${OPEN}(?:${DOT}|\\.)${CLOSE}`;
 const ANY_DOT = `(?:\\s*\\.\\s*|\\s*${BRACKETED_DOT}\\s*|\\s+${DOT}\\s+)`;
 
 const EMAILS = [
-  `${NAME}@${HOST}(?:\\.${HOST})*\\.\\p{L}{2,24}${END}`,
+  `${NAME}@${HOST}(?:\\.${HOST})${LEVELS}\\.\\p{L}{2,24}${END}`,
   // Spaced out around the sign and the dot.
-  `${START}${NAME}(?:\\s+@\\s+|@\\s+)${HOST}${ANY_DOT}${TLD}${END}`,
-  `${START}${NAME}\\s*@\\s*${HOST}(?:\\s*${BRACKETED_DOT}\\s*|\\s+${DOT}\\s+|\\s+\\.\\s*|\\s*\\.\\s+)${TLD}${END}`,
-  `${START}${NAME}\\s*[@]\\s*${PROVIDER}${END}(?!\\s*\\p{L})`,
+  `${NAME}(?:\\s+@\\s+|@\\s+)${HOST}${ANY_DOT}${TLD}${END}`,
+  `${NAME}\\s*@\\s*${HOST}(?:\\s*${BRACKETED_DOT}\\s*|\\s+${DOT}\\s+|\\s+\\.\\s*|\\s*\\.\\s+)${TLD}${END}`,
+  `${NAME}\\s*[@]\\s*${PROVIDER}${END}(?!\\s*\\p{L})`,
   `@\\s*${PROVIDER}\\s*\\.\\s*${TLD}${END}`,
-  `${START}${NAME}\\s*${BRACKETED_AT}\\s*${HOST}(?:${ANY_DOT}${HOST})*${ANY_DOT}${TLD}${END}`,
-  `${START}${NAME}\\s*${BRACKETED_AT}\\s*${PROVIDER}${END}`,
-  `${START}${NAME}\\s+${AT}\\s+${HOST}(?:\\s+${DOT}\\s+${HOST})*\\s+${DOT}\\s+${PLAIN_TLD}${END}`,
-  `${START}${NAME}\\s+${AT}\\s+${PROVIDER}(?:\\s+${DOT}\\s+|\\s*${BRACKETED_DOT}\\s*|\\s*\\.\\s*)${TLD}${END}`,
-  `${START}${NAME}\\s+${AT}\\s+${oneOf(words.bareProviders)}${END}`,
+  `${NAME}\\s*${BRACKETED_AT}\\s*${HOST}(?:${ANY_DOT}${HOST})${LEVELS}${ANY_DOT}${TLD}${END}`,
+  `${NAME}\\s*${BRACKETED_AT}\\s*${PROVIDER}${END}`,
+  `${NAME}\\s+${AT}\\s+${HOST}(?:\\s+${DOT}\\s+${HOST})${LEVELS}\\s+${DOT}\\s+${PLAIN_TLD}${END}`,
+  `${NAME}\\s+${AT}\\s+${PROVIDER}(?:\\s+${DOT}\\s+|\\s*${BRACKETED_DOT}\\s*|\\s*\\.\\s*)${TLD}${END}`,
+  `${NAME}\\s+${AT}\\s+${oneOf(words.bareProviders)}${END}`,
 ].map((pattern) => new RegExp(pattern, 'giu'));
 
 /** Capitals set off what is written in one: `annaATexampleDOTcom`. */
@@ -58,14 +82,30 @@ const CAMEL = /[a-z0-9._-]AT[a-z0-9-]+(?:DOT[a-z0-9-]+)*DOT[a-z]{2,}/;
 const joined = (text: string): string =>
   text.replace(/(?<!\S)(?:[\p{L}\p{N}@._-]\s{1,3}){5,}[\p{L}\p{N}@._-](?!\S)/gu, (spelt) => spelt.replace(/\s/g, ''));
 
+const isWrittenIn = (text: string): boolean => EMAILS.some((pattern) => text.search(pattern) >= 0);
+
 const hasEmail = (text: string): boolean => {
+  if (CAMEL.test(text) || isWrittenIn(text)) return true;
   const together = joined(text);
-  return CAMEL.test(text) || EMAILS.some((pattern) => text.search(pattern) >= 0 || together.search(pattern) >= 0);
+  return together !== text && isWrittenIn(together);
 };
+
+/** The text without what the pattern finds, and the name before it. */
+function without(text: string, pattern: RegExp): string {
+  const parts: string[] = [];
+  let from = 0;
+  for (const { index, 0: found } of text.matchAll(pattern)) {
+    NAME_BEFORE.lastIndex = index;
+    const name = NAME_BEFORE.exec(text)?.[1] ?? '';
+    parts.push(text.slice(from, Math.max(from, index - name.length)), ' ¤ ');
+    from = index + found.length;
+  }
+  return parts.join('') + text.slice(from);
+}
 
 /** Numbers that a link itself calls: no other link is looked into. */
 const CALLING =
-  /(?:tel:|sms:|callto:|wa\.me\/|whatsapp\.com\/send\/?\?phone=|t\.me\/\+|viber:\/\/\S*number=)\s*[+%\d][\d\s%().-]{5,}/i;
+  /(?:tel:|sms:|callto:|wa\.me\/|whatsapp\.com\/send\/?\?phone=|t\.me\/\+|viber:\/\/\S{0,100}number=)\s*[+%\d][\d\s%().-]{5,}/i;
 
 const AMOUNT = "\\d{1,9}(?:[.,'’ ]\\d{3})*(?:[.,]\\d{1,2})?";
 const CURRENCY =
@@ -187,22 +227,34 @@ function isFormed(text: string, form: RegExp): boolean {
   });
 }
 
+/** Runs of more digits than a number has may hold one beside others. */
+const MAX_LOOKED_INTO = 5;
+const MAX_RUN = 60;
+
+function hidesNumber(runs: readonly string[]): boolean {
+  const long = runs.map((run) => run.slice(0, MAX_RUN));
+  if (long.slice(MAX_LOOKED_INTO).some((run) => run.split(/\s+/).some(isNumber))) return true;
+  return long.slice(0, MAX_LOOKED_INTO).some((run) => findPhoneNumbersInText(run, 'US').length > 0);
+}
+
+const countDigits = (run: string): number => run.replace(/\D/g, '').length;
+
+function isNumber(run: string): boolean {
+  const count = countDigits(run);
+  return count >= MIN_DIGITS && count <= MAX_DIGITS;
+}
+
 function hasPhone(text: string): boolean {
   let rest = text.replace(CODE, ' ~ ');
   for (const pattern of NUMBERS_OF_OTHER_THINGS) rest = rest.replace(pattern, ' ¤ ');
   const bare = misspelt(rest);
   const runs = bare.match(RUN) ?? [];
-  const isCalled = runs.some((run) => {
-    const count = run.replace(/\D/g, '').length;
-    return count >= MIN_DIGITS && count <= MAX_DIGITS;
-  });
-  const isOdd = isFormed(bare.replace(ODD, '^'), ADDED);
   return (
-    isCalled ||
-    isOdd ||
+    runs.some(isNumber) ||
+    isFormed(bare.replace(ODD, '^'), ADDED) ||
     isFormed(misspelt(text), LISTED) ||
     isSpelt(rest) ||
-    findPhoneNumbersInText(bare, 'US').length > 0
+    hidesNumber(runs.filter((run) => countDigits(run) > MAX_DIGITS))
   );
 }
 
@@ -215,7 +267,7 @@ export function contactsIn(text: string): ContactKind[] {
   const read = readable(text);
   const found: ContactKind[] = [];
   if (hasEmail(read)) found.push('email');
-  const withoutEmails = EMAILS.reduce((rest, pattern) => rest.replace(pattern, ' ¤ '), read);
+  const withoutEmails = EMAILS.reduce(without, read);
   if (CALLING.test(read) || hasPhone(withoutEmails)) found.push('phone');
   return found;
 }

@@ -44,7 +44,7 @@ const listConversations = operation({
   ...answersOf(conversations, Conversation, conversationOf),
 });
 
-/** What became of a conversation's mails: one that could not be sent was not. */
+/** With what became of the conversation's mails: a mail that failed or is held back was not sent. */
 async function readThread(db: Db, brandId: string, id: string, { limit, before, before_number }: ThreadQuery) {
   const conversation = await getConversation(db, brandId, id);
   const older = before === undefined ? [] : [await getMessageNumber(db, brandId, id, before)];
@@ -53,7 +53,9 @@ async function readThread(db: Db, brandId: string, id: string, { limit, before, 
   const shown = rows.slice(0, limit).reverse();
   const mailed = shown.filter(({ emailState }) => emailState === 'queued').map((row) => row.id);
   const states = await listMailStates(db, brandId, 'message_sent', mailed);
-  const failed = new Set(states.flatMap(({ subjectRow, state }) => (state === 'failed' ? [subjectRow] : [])));
+  const failed = new Set(
+    states.flatMap(({ subjectRow, state }) => (state === 'failed' || state === 'held' ? [subjectRow] : [])),
+  );
   const person = { email: conversation.creatorEmail, name: conversation.creatorName };
   return {
     ...{ conversation_id: id, creator_email: person.email, creator_name: person.name },
@@ -102,7 +104,7 @@ const sendMessageOperation = change({
   response: z.object({ data: Message }),
   status: 201,
   errors: ['CONTACT_INFO_BLOCKED'],
-  hints: { readOnly: false, idempotent: false, destructive: false },
+  hints: { readOnly: false, idempotent: false, destructive: false, dataOut: 'links' },
   lookUp: async (_context, { body }) => assertNoContacts(body),
   apply: async (work, { body }) => ({ data: await sendMessage(work, body) }),
 });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { booleanParameter, integerParameter, ListQuery, listOf, timestamp } from '../../api/page.ts';
+import { fromOutside } from '../../values/untrusted.ts';
 
 export const PREVIEW_CHARACTERS = 200;
 export const MAX_BODY = 10_000;
@@ -12,9 +13,9 @@ export const Conversation = z
   .object({
     conversation_id: z.string(),
     creator_email: email,
-    creator_name: z.string().nullable(),
+    creator_name: fromOutside(z.string().nullable()),
     last_message: z.object({
-      body: z.string().describe('Its first 200 characters.'),
+      body: fromOutside(z.string().describe('Its first 200 characters.')),
       sender,
       sent_at: timestamp,
     }),
@@ -30,9 +31,9 @@ export const Message = z
     id: z.string(),
     conversation_id: z.string(),
     creator_email: email,
-    creator_name: z.string().nullable(),
-    subject: z.string().nullable(),
-    body: z.string(),
+    creator_name: fromOutside(z.string().nullable()),
+    subject: fromOutside(z.string().nullable()),
+    body: fromOutside(z.string()),
     sender,
     sent_at: timestamp,
     read_at: timestamp.nullable(),
@@ -45,7 +46,7 @@ export const Thread = z
   .object({
     conversation_id: z.string(),
     creator_email: email,
-    creator_name: z.string().nullable(),
+    creator_name: fromOutside(z.string().nullable()),
     unread_count: z.number().int(),
     message_count: z.number().int(),
     has_more: z.boolean().describe('Whether there are older messages than these.'),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { timestamp } from '../../api/page.ts';
+import { fromOutside } from '../../values/untrusted.ts';
 import { CommissionEvent } from '../commissions/schema.ts';
 
 /** The store that sent an order. */
@@ -77,12 +78,12 @@ export const ExplainQuery = z.object({
 const named = {
   link_value: z.string().nullable(),
   creator_email: z.string().nullable(),
-  creator_name: z.string().nullable(),
+  creator_name: fromOutside(z.string().nullable()),
   explanation: z.string(),
 };
 
 const ExplainedCommission = CommissionEvent.extend({
-  creator_name: z.string().nullable(),
+  creator_name: fromOutside(z.string().nullable()),
   click_id: z.string().nullable(),
   paid_at: timestamp.nullable().describe('When the order was paid.'),
   hold_ends_at: timestamp.nullable(),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { decimalParameter, listOf, PageQuery, throughInput, timestamp, timestampInput } from '../../api/page.ts';
 import { besideOthers, type Unchecked } from '../../api/problems.ts';
 import { Currency } from '../../values/money.ts';
+import { fromOutside } from '../../values/untrusted.ts';
 import { Email } from '../creators/schema.ts';
 import { Payout, PayoutDetail } from './schema.ts';
 
@@ -30,7 +31,7 @@ export const CreatorBalance = z
   .object({
     creator_id: z.string(),
     creator_email: z.string().nullable(),
-    creator_name: z.string().nullable(),
+    creator_name: fromOutside(z.string().nullable()),
     as_of: timestamp,
     by_currency: z.array(Balance).describe('Of every currency in which there is or was anything.'),
   })
@@ -66,7 +67,7 @@ const PayoutPreview = z
   .object({
     creator_id: z.string(),
     creator_email: z.string().nullable(),
-    creator_name: z.string().nullable(),
+    creator_name: fromOutside(z.string().nullable()),
     currency: z.string(),
     commission_count: z.number().int(),
     commissions_amount: money.describe('Of the commissions that would be paid.'),

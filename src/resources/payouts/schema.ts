@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { booleanParameter, ListQuery, listOf, throughInput, timestamp, timestampInput } from '../../api/page.ts';
 import { besideOthers, type Unchecked } from '../../api/problems.ts';
 import { Currency, fromMinor } from '../../values/money.ts';
+import { fromOutside } from '../../values/untrusted.ts';
 import { toWire } from '../../values/wire.ts';
 import { Email } from '../creators/schema.ts';
 import type { PayoutFacts } from './queries.ts';
@@ -18,7 +19,7 @@ export const Payout = z
   .object({
     id: z.string(),
     creator_email: z.string().nullable(),
-    creator_name: z.string().nullable(),
+    creator_name: fromOutside(z.string().nullable()),
     amount: z.number(),
     currency: z.string(),
     method,

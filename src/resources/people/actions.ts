@@ -33,7 +33,7 @@ export async function invitePerson(work: Work, create: PersonCreate, invitedBy: 
   const who = { brandId: work.brandId, personId: row.id };
   const { id, expiresAt, path } = await createSignInLink(work.db, work.now, who, INVITATION_LIFE_MS);
   const params = { link_id: id, invited_by: invitedBy, expires_at: expiresAt.toISOString() };
-  await queueMail(work, { kind: 'sign_in', to: row.email, subjectRow: id, params });
+  await queueMail(work, { kind: 'invitation', to: row.email, subjectRow: id, params });
   return { row, path };
 }
 
@@ -48,7 +48,7 @@ export async function mailSignInLinks({ postgres, clock }: Context, email: strin
       const since = new Date(work.now.getTime() - MAILS_APART_MS);
       if (await hasLinkSince(work.db, brandId, personId, since)) return;
       const { id, expiresAt } = await createSignInLink(work.db, work.now, { brandId, personId }, LINK_LIFE_MS);
-      const params = { link_id: id, invited_by: null, expires_at: expiresAt.toISOString() };
+      const params = { link_id: id, expires_at: expiresAt.toISOString() };
       await queueMail(work, { kind: 'sign_in', to: person.email, subjectRow: id, params });
     });
   }

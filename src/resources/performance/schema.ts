@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { PageQuery, Pagination } from '../../api/page.ts';
 import { besideOthers, type Unchecked } from '../../api/problems.ts';
 import { Boundary, endOf, startOf } from '../../figures/schema.ts';
+import { fromOutside } from '../../values/untrusted.ts';
 
 const minor = z.number().int();
 
@@ -20,7 +21,7 @@ export const PerformanceRow = z
   .object({
     link_id: z.string(),
     creator_email: z.string().nullable(),
-    creator_name: z.string().nullable(),
+    creator_name: fromOutside(z.string().nullable()),
     campaign_id: z.string().nullable(),
     type: z.enum(['discount_code', 'link']),
     value: z.string(),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ListQuery, listOf, timestamp } from '../../api/page.ts';
 import { besideOthers, type Unchecked } from '../../api/problems.ts';
+import { fromOutside } from '../../values/untrusted.ts';
 import { CreatorName, Email, Handle, PersonFilter, Tags } from '../creators/schema.ts';
 
 const status = z.enum(['active', 'hired', 'paused', 'removed']).describe('`hired`: active, and added by handle.');
@@ -13,7 +14,7 @@ export const RosterEntry = z
   .object({
     id: z.string(),
     creator_email: z.string().nullable(),
-    creator_name: z.string().nullable(),
+    creator_name: fromOutside(z.string().nullable()),
     status,
     added_at: timestamp,
     campaigns_completed: z.number().int(),
@@ -23,8 +24,8 @@ export const RosterEntry = z
     by_currency: z
       .array(z.object({ currency: z.string(), total_earned: z.number() }))
       .describe('The same in other currencies.'),
-    ig_handle: z.string().nullable(),
-    tt_handle: z.string().nullable(),
+    ig_handle: fromOutside(z.string().nullable()),
+    tt_handle: fromOutside(z.string().nullable()),
     tags: z.array(z.string()),
     note: z.string().nullable(),
   })
@@ -33,7 +34,7 @@ export const RosterEntry = z
 /** Everything the brand holds of one creator of its roster. */
 export const RosterRecord = RosterEntry.extend({
   creator_id: z.string().describe('The same person in `/v1/creators`.'),
-  pfp_url: z.string().nullable(),
+  pfp_url: fromOutside(z.string().nullable()),
   ig_followers: count,
   tt_followers: count,
   engagement_rate: z.number().nullable().describe('Percent: 3.5 means 3.5 %.'),
@@ -51,7 +52,7 @@ export const RosterAddedByHandle = RosterRecord.pick({
   tt_followers: true,
   tags: true,
   status: true,
-}).extend({ name: z.string().nullable() });
+}).extend({ name: fromOutside(z.string().nullable()) });
 
 export const RosterRemoved = z.object({ id: z.string(), status: z.literal('removed') });
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ListQuery, listOf, timestamp } from '../../api/page.ts';
+import { fromOutside } from '../../values/untrusted.ts';
 import { Email } from '../creators/schema.ts';
 
 const SHOWN_STATUSES = ['created', 'pending', 'shipped', 'delivered', 'returned'] as const;
@@ -41,7 +42,7 @@ export const Shipment = z
     id: z.string(),
     campaign_id: z.string().nullable(),
     creator_email: z.string().nullable(),
-    creator_name: z.string().nullable(),
+    creator_name: fromOutside(z.string().nullable()),
     carrier: z.string().nullable().describe('In lower case.').meta({ example: 'ups' }),
     tracking_number: z.string().nullable(),
     estimated_arrival: z.iso.date().nullable(),
@@ -73,7 +74,7 @@ export const ShipmentDetail = Shipment.extend({
       z.object({
         at: z.string().nullable().describe("In the carrier's own words: often without a zone."),
         status: z.string().nullable().meta({ example: 'in_transit' }),
-        message: z.string().nullable(),
+        message: fromOutside(z.string().nullable()),
         location: z.string().nullable(),
       }),
     )

@@ -3,6 +3,7 @@ import { ListQuery, listOf, timestamp } from '../../api/page.ts';
 import { besideOthers, type Unchecked } from '../../api/problems.ts';
 import { Boundary, endOf, startOf } from '../../figures/schema.ts';
 import { fromMinor } from '../../values/money.ts';
+import { fromOutside } from '../../values/untrusted.ts';
 import { toWire } from '../../values/wire.ts';
 import { Email } from '../creators/schema.ts';
 import type { StatementFacts, StatementSums } from './queries.ts';
@@ -14,7 +15,7 @@ export const Statement = z
     id: z.string(),
     creator_id: z.string(),
     creator_email: z.string().nullable(),
-    creator_name: z.string().nullable(),
+    creator_name: fromOutside(z.string().nullable()),
     from: z.string(),
     to: z.string().describe('A day is included whole.'),
     ledger_seq: z.number().int().describe('The last ledger entry that it knows.'),

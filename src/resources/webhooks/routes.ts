@@ -70,7 +70,7 @@ const subscribing = {
   sealsAnswer: true,
   status: 201,
   errors: ['WEBHOOK_LIMIT_REACHED'],
-  hints: { readOnly: false, idempotent: false, destructive: false },
+  hints: { readOnly: false, idempotent: false, destructive: false, dataOut: true },
 } as const;
 
 const createWebhook = change({
@@ -125,7 +125,7 @@ const updateWebhook = change({
   body: WebhookPatch,
   response: z.object({ data: Webhook }),
   errors: ['NOT_FOUND'],
-  hints: { readOnly: false, idempotent: true, destructive: false },
+  hints: { readOnly: false, idempotent: true, destructive: false, dataOut: true },
   lookUp: async ({ config }, { body }) => await assertPublic(body.url, config.outboundAllow),
   apply: async (work, { params, body }) => {
     const { id } = await patchSubscription(work, params.id, body);

@@ -30,6 +30,13 @@ function Policy() {
       fields={[
         { name: 'money_out', label: 'Agents may pay creators', kind: 'checkbox', value: policy.money_out },
         {
+          name: 'data_out',
+          label: 'Agents may send data out',
+          kind: 'checkbox',
+          value: policy.data_out,
+          hint: 'Webhooks, the brand’s addresses, messages with a link. Off: a person applies what they plan.',
+        },
+        {
           name: 'payouts_per_day',
           label: `Payouts a day, at most, in ${policy.currency}`,
           kind: 'number',
@@ -55,6 +62,7 @@ function Policy() {
         await update.mutateAsync({
           body: {
             money_out: values.isChecked('money_out'),
+            data_out: values.isChecked('data_out'),
             payouts_per_day: values.someNumber('payouts_per_day') ?? null,
             highest_rate: values.someNumber('highest_rate') ?? null,
             person_above: values.someNumber('person_above') ?? null,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { besideOthers, type Unchecked } from '../../../api/problems.ts';
+import { fromOutside } from '../../../values/untrusted.ts';
 import { Email } from '../../creators/schema.ts';
 import { Destination, Rate } from '../schema.ts';
 
@@ -55,7 +56,7 @@ export const BulkCreated = z
       z.object({
         id: z.string(),
         creator_email: z.string(),
-        creator_name: z.string().nullable(),
+        creator_name: fromOutside(z.string().nullable()),
         value: z.string(),
         url: z.string().nullable().describe('The tracked short URL of a link; null of a code.'),
       }),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ListQuery, listOf, timestamp } from '../../../api/page.ts';
+import { fromOutside } from '../../../values/untrusted.ts';
 import { toWire } from '../../../values/wire.ts';
 import { renderBody } from '../signature.ts';
 import type { AttemptRow, DeliveryRow, DetailedDelivery } from './queries.ts';
@@ -30,12 +31,14 @@ const Attempt = z.object({
   outcome: z
     .enum(['answered', 'timeout', 'network', 'tls', 'refused', 'unknown'])
     .describe('`refused`: the address is private now, nothing was sent; `unknown`: our process ended meanwhile.'),
-  error: z.string().nullable(),
-  response_excerpt: z.string().nullable().describe('The first 1,024 bytes of the answer.'),
+  error: fromOutside(z.string().nullable()),
+  response_excerpt: fromOutside(z.string().nullable().describe('The first 1,024 bytes of the answer.')),
 });
 
 export const WebhookDeliveryDetail = WebhookDelivery.extend({
-  body: z.string().nullable().describe('The bytes that are sent; null when the event is older than 30 days.'),
+  body: fromOutside(
+    z.string().nullable().describe('The bytes that are sent; null when the event is older than 30 days.'),
+  ),
   attempt_log: z.array(Attempt),
 }).meta({ id: 'WebhookDeliveryDetail' });
 

@@ -1,0 +1,65 @@
+import type { Context } from '../api/context.ts';
+import type { MailReason } from '../engines/postgres/mail-tables.ts';
+import { DAY_MS, HOUR_MS } from '../values/duration.ts';
+import { admitMail, listUnjudgedMails } from './admission-queries.ts';
+import { foreignHosts, imitates, linksToImitation } from './imitation.ts';
+import { isMailKind, TEMPLATES } from './kinds.ts';
+import type { MailRow } from './queries.ts';
+import { renderMail } from './render.ts';
+
+type Engines = Pick<Context, 'postgres' | 'clock' | 'config' | 'pageLinks'>;
+
+const ESTABLISHED_AFTER_MS = 30 * DAY_MS;
+
+/** What an operator and a brand read beside a reason. */
+export const REASONS: Readonly<Record<MailReason, string>> = {
+  imitation: 'a name or link in it looks like that of another company',
+  foreign_link: 'it links to a host that is not the brand’s, and the address has never answered the brand',
+  stranger_limit: 'the address has never answered the brand and got several of its mails within the hour',
+  invitation_limit: 'the brand sent too many invitations within the hour',
+  recipient_limit: 'the address got too many mails within the hour; it is tried again an hour later',
+  brand_limit: 'the brand sent too many mails within the hour; it is tried again an hour later',
+};
+
+/** What the text itself is held back for, whoever gets it and however many there were. */
+function suspicionsOf({ pageLinks, config }: Engines, row: MailRow) {
+  const nothing = { isImitation: false, hasForeignLink: false };
+  // What cannot be written out fails when it is sent, with the reason.
+  if (!isMailKind(row.kind) || TEMPLATES[row.kind].audience === 'brand') return nothing;
+  const { subject, text } = renderMail(row, pageLinks);
+  const written = `${subject}\n${text}`;
+  const own = [config.linksUrl, config.apiUrl, row.brandWebsite, ...row.storefrontHosts];
+  const inviter = row.kind === 'invitation' ? subject : '';
+  return {
+    isImitation:
+      imitates(row.brandName) || imitates(inviter) || linksToImitation(`${written}\n${row.brandWebsite ?? ''}`),
+    hasForeignLink: foreignHosts(written, own).length > 0,
+  };
+}
+
+function judged(engines: Engines, row: MailRow) {
+  try {
+    return suspicionsOf(engines, row);
+  } catch {
+    return { isImitation: false, hasForeignLink: false };
+  }
+}
+
+/**
+ * Judges mails that are due and were not judged before, at most `limit`: each is admitted, waits an hour, or is held back.
+ * Returns how many. Every mail passes here before it is sent, so limits are exact with any number of senders.
+ */
+export async function admitDueMails(engines: Engines, limit: number): Promise<number> {
+  const { postgres, clock, config } = engines;
+  const now = clock.now();
+  const due = await listUnjudgedMails(postgres.db, now, limit);
+  const since = new Date(now.getTime() - HOUR_MS);
+  const establishedBefore = new Date(now.getTime() - ESTABLISHED_AFTER_MS);
+  const again = new Date(now.getTime() + HOUR_MS);
+  for (const row of due) {
+    const isOutward = isMailKind(row.kind) && TEMPLATES[row.kind].audience !== 'brand';
+    const facts = { ...judged(engines, row), isOutward, limits: config.mailLimits };
+    await admitMail(postgres.db, row, facts, { now, since, establishedBefore, again });
+  }
+  return due.length;
+}

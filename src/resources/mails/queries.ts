@@ -1,0 +1,14 @@
+import type { ListWindow } from '../../api/page.ts';
+import { given } from '../../api/patch.ts';
+import { listing } from '../../engines/postgres/listing.ts';
+import type { MailState } from '../../engines/postgres/mail-tables.ts';
+import { withBrand } from '../../mail/queries.ts';
+
+export const mails = listing({
+  noun: 'mail',
+  table: 'mails',
+  time: 'createdAt',
+  matching: (db, _brandId, { state }: ListWindow & { state?: MailState | undefined }) =>
+    db.selectFrom('mails').where((eb) => eb.and(given({ state }))),
+  rows: withBrand,
+});
