@@ -53,7 +53,7 @@ export type Act =
       customer: 'creator' | 'other' | 'unknown';
       isReported: boolean;
     }
-  | { act: 'change'; order: Index; isOfPaid: boolean; change: Change; report: 'order' | 'refund' | 'no' }
+  | { act: 'change'; order: Index; of: 'any' | 'approved' | 'paid'; change: Change; report: 'order' | 'refund' | 'no' }
   | { act: 'tell'; order: Index; version: Index; how: 'order' | 'refund'; times: number }
   | { act: 'rate'; link: Index; ratePpm: number }
   | { act: 'switch'; link: Index; active: boolean; isDelete: boolean }
@@ -65,6 +65,8 @@ export type Act =
       how: 'patch' | 'post' | 'bulk';
     }
   | { act: 'pay'; payee: Index; percent: number; isListed: boolean; isTwice: boolean; isWallet: boolean }
+  /** Pays everybody what is due. */
+  | { act: 'batch'; isWallet: boolean }
   /** A commission without an order. */
   | { act: 'record'; creator: Index; amountMinor: number; isApproved: boolean }
   /** Before anything is approved, or for something else. */
@@ -156,7 +158,7 @@ const place: fc.Arbitrary<Act> = fc.record({
 const changed: fc.Arbitrary<Act> = fc.record({
   act: fc.constant('change' as const),
   order: index,
-  isOfPaid: fc.boolean(),
+  of: fc.constantFrom('any', 'approved', 'paid', 'paid'),
   change,
   report: fc.constantFrom('order', 'refund', 'no'),
 });
@@ -182,6 +184,7 @@ const pay: fc.Arbitrary<Act> = fc.record({
   isTwice: fc.boolean(),
   isWallet: fc.boolean(),
 });
+const batch: fc.Arbitrary<Act> = fc.record({ act: fc.constant('batch' as const), isWallet: fc.boolean() });
 const record: fc.Arbitrary<Act> = fc.record({
   act: fc.constant('record' as const),
   creator: index,
@@ -220,6 +223,7 @@ const step = fc.oneof(
   steps(3, slot, report),
   steps(7, late, review),
   steps(5, late, pay),
+  steps(2, late, batch),
   steps(2, slot, advance),
   steps(2, slot, record),
   steps(1, slot, rate),
