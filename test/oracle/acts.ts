@@ -7,6 +7,7 @@ import { hearOrder, hearRefunds, keyOf, type OracleLink, type Reported } from '.
 import { heard } from './paying.ts';
 import { advanceNow, batchNow, payNow, recordNow } from './payouts.ts';
 import { reviewNow } from './reviews.ts';
+import { storyNow } from './stories.ts';
 import { pick, type StoredOrder, type World } from './world.ts';
 
 type Of<Name extends Act['act']> = Extract<Act, { act: Name }>;
@@ -184,5 +185,6 @@ export async function perform(world: World, act: Act, now: number): Promise<void
   else if (act.act === 'record') await recordNow(world, act, now);
   else if (act.act === 'pay') await payNow(world, act, now);
   else if (act.act === 'batch') await batchNow(world, act, now);
+  else if (act.act === 'story') await storyNow(world, act, now, perform);
   else await advanceNow(world, act, now);
 }
