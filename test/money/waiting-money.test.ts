@@ -88,7 +88,10 @@ describe('what a store’s taking back of a netted refund makes due again', () =
     await reportRefunded(first, [4_000]);
     await approved(owner, { amountMinor: 8_000 });
     await settle(owner, (await recorded(owner, { amount: 4 })).id);
-    const [one, two] = [await recorded(owner, { method: 'wallet', amount: 3 }), await recorded(owner, { method: 'wallet', amount: 6 })];
+    const [one, two] = [
+      await recorded(owner, { method: 'wallet', amount: 3 }),
+      await recorded(owner, { method: 'wallet', amount: 6 }),
+    ];
     await reportRefunded(first, []);
     expect(await payoutOf(owner, one.id)).toMatchObject({ netted_amount: -3, unallocated: 0 });
     expect(await payoutOf(owner, two.id)).toMatchObject({ netted_amount: -1, unallocated: 5 });
@@ -162,7 +165,9 @@ describe('what is paid on account', () => {
 describe('a refund at the moment of a batch', () => {
   const ROUNDS = 25;
 
-  it(`is netted by it or owed back: in ${ROUNDS} rounds no batch pays more than is due`, { timeout: 240_000 }, async () => {
+  it(`is netted by it or owed back: in ${ROUNDS} rounds no batch pays more than is due`, {
+    timeout: 240_000,
+  }, async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const owner = await makePayer(app);
       const paid = await approved(owner);

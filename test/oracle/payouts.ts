@@ -1,7 +1,7 @@
 import { decimal, major } from './door.ts';
+import { checkDue, payees } from './due.ts';
 import type { Act } from './history.ts';
 import { type OracleOrder, type OraclePayout, standings } from './model.ts';
-import { checkDue, payees } from './due.ts';
 import { dueTo, owedBack, payable, payOut, useLeftOf } from './paying.ts';
 import { assertSame, idsOf, orderIdOf } from './reviews.ts';
 import { pick, type World } from './world.ts';

@@ -8,7 +8,7 @@ type Story = Extract<Act, { act: 'story' }>;
 type Perform = (world: World, act: Act, now: number) => Promise<void>;
 
 /** What chance seldom brings together: each step is an act that a history may have anyway. */
-interface Telling {
+interface Scene {
   world: World;
   link: OracleLink;
   perform(act: Act): Promise<void>;
@@ -19,7 +19,7 @@ const orderOf = ({ oracle }: World, { versions: [first] }: StoredOrder): OracleO
   first && oracle.orders.get(keyOf(first.store, first.orderId));
 
 /** A paid order of the link's code, whose commission is approved where nothing speaks against it. */
-async function sell({ world, link, perform, now }: Telling, baseMinor: number): Promise<StoredOrder | undefined> {
+async function sell({ world, link, perform, now }: Scene, baseMinor: number): Promise<StoredOrder | undefined> {
   const codes = world.oracle.links.filter(({ type }) => type === 'discount_code');
   await perform({
     ...{ act: 'place', store: link.store ?? 0, codes: [{ link: codes.indexOf(link), isLower: false }], clicks: [] },
@@ -35,31 +35,31 @@ async function sell({ world, link, perform, now }: Telling, baseMinor: number): 
   return placed;
 }
 
-const change = ({ world, perform }: Telling, order: StoredOrder, what: Change) =>
+const change = ({ world, perform }: Scene, order: StoredOrder, what: Change) =>
   perform({ act: 'change', order: world.orders.indexOf(order), of: 'any', change: what, report: 'order' });
 
-const refund = (telling: Telling, order: StoredOrder, share: number) =>
-  change(telling, order, { what: 'refund', share, agoMs: 0 });
+const refund = (scene: Scene, order: StoredOrder, share: number) =>
+  change(scene, order, { what: 'refund', share, agoMs: 0 });
 
 /** A refund of what was paid is netted, and then the store takes it back. */
-async function makeDueAgain(telling: Telling, { baseMinor, share, isPaid }: Story): Promise<void> {
-  const { world, perform } = telling;
+async function makeDueAgain(scene: Scene, { baseMinor, share, isPaid }: Story): Promise<void> {
+  const { world, perform } = scene;
   const pay = () => perform({ act: 'batch', isWallet: false });
-  const first = await sell(telling, baseMinor);
+  const first = await sell(scene, baseMinor);
   if (!first) return;
   await pay();
-  await refund(telling, first, share);
-  await sell(telling, baseMinor);
+  await refund(scene, first, share);
+  await sell(scene, baseMinor);
   await pay();
-  await change(telling, first, { what: 'takeBack', refund: (first.versions.at(-1)?.refunds.length ?? 1) - 1 });
+  await change(scene, first, { what: 'takeBack', refund: (first.versions.at(-1)?.refunds.length ?? 1) - 1 });
   await checkDue(world);
   if (isPaid) await pay();
 }
 
 /** Money is paid on account, too little until a refund makes its commission smaller; a younger order follows. */
-async function payOnAccount(telling: Telling, { baseMinor, share }: Story): Promise<void> {
-  const { world, link, perform } = telling;
-  const first = await sell(telling, baseMinor);
+async function payOnAccount(scene: Scene, { baseMinor, share }: Story): Promise<void> {
+  const { world, link, perform } = scene;
+  const first = await sell(scene, baseMinor);
   const standing = first && standings(world.oracle).find(({ order }) => order === orderOf(world, first));
   if (!first || !standing) return;
   const amountMinor = Math.max(1, Math.ceil(standing.dueMinor / 2));
@@ -67,9 +67,9 @@ async function payOnAccount(telling: Telling, { baseMinor, share }: Story): Prom
     ...{ act: 'advance', creator: link.creator, currency: world.oracle.currency, amountMinor },
     ...{ isWallet: true, isFee: false },
   });
-  await refund(telling, first, share);
+  await refund(scene, first, share);
   await checkDue(world);
-  await sell(telling, Math.ceil(baseMinor / 5));
+  await sell(scene, Math.ceil(baseMinor / 5));
   await checkDue(world);
 }
 
@@ -79,6 +79,6 @@ export async function storyNow(world: World, story: Story, now: number, perform:
   );
   const link = pick(links, story.link);
   if (!link) return;
-  const telling = { world, link, now, perform: (act: Act) => perform(world, act, now) };
-  await (story.what === 'dueAgain' ? makeDueAgain(telling, story) : payOnAccount(telling, story));
+  const scene = { world, link, now, perform: (act: Act) => perform(world, act, now) };
+  await (story.what === 'dueAgain' ? makeDueAgain(scene, story) : payOnAccount(scene, story));
 }
