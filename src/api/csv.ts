@@ -31,30 +31,40 @@ function valueAt(item: unknown, column: Column): unknown {
   return value;
 }
 
-/** Rows hold a database connection while they are being read, which others wait for. */
+/** Rows hold a database connection and its snapshot while they are being read, which others wait for. */
 const PATIENCE_MS = 30_000;
+/** What is read at this rate gives back the patience that waiting for it takes: 32 kB a second. */
+const LEAST_BYTES_PER_MS = 32;
 
-/** Says when the next line was not taken for too long; what the rows themselves wait for does not count. */
+const sizeOf = (cells: readonly unknown[]): number =>
+  cells.reduce((sum: number, value) => sum + String(value ?? '').length + 1, 0);
+
+/** Says when the reader took too little for too long; what the rows themselves wait for does not count. */
 async function* linesOf(
   item: z.ZodObject,
   rows: AsyncIterable<unknown>,
   giveUp: () => void,
 ): AsyncGenerator<unknown[]> {
   const columns = columnsOf(item);
+  let patienceMs = PATIENCE_MS;
   for await (const row of rows) {
-    const patience = setTimeout(giveUp, PATIENCE_MS);
+    const parsed = item.parse(row);
+    const cells = columns.map((column) => cell(valueAt(parsed, column)));
+    const offeredAt = performance.now();
+    const patience = setTimeout(giveUp, patienceMs);
     try {
-      const parsed = item.parse(row);
-      yield columns.map((column) => cell(valueAt(parsed, column)));
+      yield cells;
     } finally {
       clearTimeout(patience);
     }
+    const takenMs = performance.now() - offeredAt;
+    patienceMs = Math.min(PATIENCE_MS, patienceMs - takenMs + sizeOf(cells) / LEAST_BYTES_PER_MS);
   }
 }
 
 /**
  * Rows as CSV, streamed: a header of the item's fields, those of an object as columns of their own, lists as JSON, and no cell that a spreadsheet
- * would run as a formula. A failure in mid-stream destroys the stream, and so does a reader who takes nothing for long:
+ * would run as a formula. A failure in mid-stream destroys the stream, and so does a reader who takes too little for long:
  * the answer ends without its last chunk.
  */
 export function csvOf(item: z.ZodObject, rows: AsyncIterable<unknown>): Readable {
@@ -64,7 +74,7 @@ export function csvOf(item: z.ZodObject, rows: AsyncIterable<unknown>): Readable
     escape_formulas: true,
     cast: { boolean: (value) => String(value) },
   });
-  const giveUp = () => lines.destroy(new Error(`The reader took nothing for ${PATIENCE_MS / 1_000} s.`));
+  const giveUp = () => lines.destroy(new Error(`The reader took less than ${LEAST_BYTES_PER_MS} kB a second.`));
   // The failure reaches whoever reads `lines`; there is nobody else to tell.
   return pipeline(Readable.from(linesOf(item, rows, giveUp)), lines, () => undefined);
 }

@@ -71,7 +71,7 @@ export interface Actor {
 
 /**
  * Runs `change` in a transaction of its own, and writes what it audited and emitted before the commit. The ledger
- * and the outbox come last: their head's row is locked for the shortest time, and its numbers are in commit order.
+ * and the outbox come last: the brand's numbers are locked for the shortest time, and are in commit order.
  */
 export async function inWork<T>(db: Db, clock: Clock, actor: Actor, change: (work: Work) => Promise<T>): Promise<T> {
   return await transact(db, (trx) => inTransaction(trx, clock, actor, change));

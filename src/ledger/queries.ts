@@ -5,6 +5,7 @@ import { tsvTime } from '../engines/clickhouse/tsv.ts';
 import { inBatches } from '../engines/postgres/batches.ts';
 import type { Db, Exports } from '../engines/postgres/open.ts';
 import type { AccountSum } from '../figures/rollups/queries.ts';
+import { numbersOf } from '../outbox/queries.ts';
 import { ACCOUNTS, StoredPostings } from './entry.ts';
 
 export interface LedgerWhere {
@@ -115,11 +116,7 @@ export interface ChainHead {
 }
 
 export async function findHead(db: Db, brandId: string): Promise<ChainHead> {
-  const row = await db
-    .selectFrom('outboxHeads')
-    .select(['ledgerSeq as seq', 'ledgerHash as hash'])
-    .where('brandId', '=', brandId)
-    .executeTakeFirst();
+  const row = await numbersOf(db, brandId).select(['ledgerSeq as seq', 'ledgerHash as hash']).executeTakeFirst();
   return row ?? { seq: 0, hash: null };
 }
 
@@ -139,7 +136,7 @@ export async function listChain(db: Db, brandId: string, after: number, limit: n
 /** Brands with a ledger, or with entries although their head says they have none. */
 export async function listLedgerBrands(db: Db): Promise<string[]> {
   const rows = await db
-    .selectFrom('outboxHeads')
+    .selectFrom('outboxNumbers')
     .select('brandId')
     .where('ledgerSeq', '>', 0)
     .union(db.selectFrom('ledgerEntries').select('brandId').distinct())

@@ -3,7 +3,7 @@ import type { Context } from '../api/context.ts';
 import { nothing, operation } from '../api/operation.ts';
 import { pageOf, paginationOf } from '../api/page.ts';
 import { endOf } from '../figures/schema.ts';
-import { awaitHead } from '../outbox/queries.ts';
+import { awaitNumbers } from '../outbox/queries.ts';
 import { eachAs, toWire } from '../values/wire.ts';
 import { StoredPostings } from './entry.ts';
 import { eachEntry, type LedgerWhere, type ListedEntry, listBalances, listEntries } from './queries.ts';
@@ -29,7 +29,7 @@ async function settled(
   const now = clock.now();
   const until = new Date(Math.min(endOf(as_of ?? now.toISOString()).getTime(), now.getTime() + 1));
   if (until > now) await pause(MOMENT_MS);
-  await awaitHead(postgres.db, brandId);
+  await awaitNumbers(postgres.db, brandId);
   return { until, creator_email, currency };
 }
 

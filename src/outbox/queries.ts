@@ -1,6 +1,6 @@
-import { type Insertable, sql } from 'kysely';
+import { type Insertable, type Selectable, sql } from 'kysely';
 import type { Db } from '../engines/postgres/open.ts';
-import type { AuditLogTable } from '../engines/postgres/workflow-tables.ts';
+import type { AuditLogTable, OutboxNumbersTable } from '../engines/postgres/workflow-tables.ts';
 import { chained, type NewEntry } from '../ledger/entry.ts';
 import type { Clock } from '../values/clock.ts';
 import type { EventName } from './events.ts';
@@ -15,29 +15,26 @@ export interface NewEvent {
   data: string;
 }
 
-/** Takes the brand's next numbers, and with them the head's row until the commit. Answers where they begin. */
-async function takeNumbers(
-  db: Db,
-  brandId: string,
-  { entries, events }: { entries: number; events: number },
-  movedAt: Date,
-) {
-  const head = await db
+type Numbers = Selectable<OutboxNumbersTable>;
+
+/** A brand's last numbers, from the key's end: however many older versions of them a snapshot keeps, none is walked. */
+export const numbersOf = (db: Db, brandId: string) =>
+  db.selectFrom('outboxNumbers').where('brandId', '=', brandId).orderBy('version', 'desc').limit(1);
+
+/** The brand's numbers, locked until the commit; without a change they have no new version. */
+async function lockNumbers(db: Db, brandId: string): Promise<Numbers> {
+  const numbers = numbersOf(db, brandId).selectAll().forUpdate();
+  const found = await numbers.executeTakeFirst();
+  if (found) return found;
+  await db
     .insertInto('outboxHeads')
-    .values({ brandId, seq: events, ledgerSeq: entries, movedAt })
-    .onConflict((conflict) =>
-      conflict.column('brandId').doUpdateSet((eb) => ({
-        seq: eb('outboxHeads.seq', '+', events),
-        ledgerSeq: eb('outboxHeads.ledgerSeq', '+', entries),
-        movedAt,
-      })),
-    )
-    .returning(['seq', 'ledgerSeq', 'ledgerHash', 'ledgerRecordedAt'])
-    .executeTakeFirstOrThrow();
-  return { ...head, seq: head.seq - events, ledgerSeq: head.ledgerSeq - entries };
+    .values({ brandId })
+    .onConflict((conflict) => conflict.column('brandId').doNothing())
+    .execute();
+  return await numbers.executeTakeFirstOrThrow();
 }
 
-/** When the head's last entry was recorded, of a head that was written before it kept this. */
+/** When the last entry was recorded, of numbers that were written before this was kept. */
 async function findLastRecorded(db: Db, brandId: string, seq: number): Promise<Date | undefined> {
   const last = await db
     .selectFrom('ledgerEntries')
@@ -49,14 +46,14 @@ async function findLastRecorded(db: Db, brandId: string, seq: number): Promise<D
 }
 
 /**
- * When entries are recorded that follow the head's last one: never before it, so that times are in the chain's order also
- * where clocks differ. To be asked with the head locked: not before is the clock past every answer that was given without
+ * When entries are recorded that follow the brand's last one: never before it, so that times are in the chain's order also
+ * where clocks differ. To be asked with the numbers locked: not before is the clock past every answer that was given without
  * these entries.
  */
 async function recordingTime(
   db: Db,
   brandId: string,
-  { ledgerSeq, ledgerRecordedAt }: { ledgerSeq: number; ledgerRecordedAt: Date | null },
+  { ledgerSeq, ledgerRecordedAt }: Numbers,
   clock: Clock,
 ): Promise<Date> {
   const last = ledgerRecordedAt ?? (ledgerSeq > 0 ? await findLastRecorded(db, brandId, ledgerSeq) : undefined);
@@ -65,8 +62,8 @@ async function recordingTime(
 }
 
 /**
- * Numbers and writes a brand's ledger entries, chained, and its events. The head's row lock makes the numbers gapless
- * and in commit order. The brand's other transactions wait for that row, so that all is written in one statement.
+ * Numbers and writes a brand's ledger entries, chained, and its events. The lock of the brand's numbers makes them gapless
+ * and in commit order. The brand's other transactions wait for it, so that all is written in one statement.
  */
 export async function insertNumbered(
   db: Db,
@@ -76,9 +73,9 @@ export async function insertNumbered(
   events: readonly NewEvent[],
 ): Promise<void> {
   if (entries.length === 0 && events.length === 0) return;
-  const head = await takeNumbers(db, brandId, { entries: entries.length, events: events.length }, clock.now());
-  const recordedAt = entries.length === 0 ? now : await recordingTime(db, brandId, head, clock);
-  const rows = chained(head, brandId, recordedAt, entries);
+  const last = await lockNumbers(db, brandId);
+  const recordedAt = entries.length === 0 ? now : await recordingTime(db, brandId, last, clock);
+  const rows = chained(last, brandId, recordedAt, entries);
   const entriesOf = <V>(value: (row: (typeof rows)[number]) => V) => rows.map(value);
   const eventsOf = <V>(value: (event: NewEvent, i: number) => V) => events.map(value);
   await sql`
@@ -95,18 +92,21 @@ export async function insertNumbered(
     announced as (
       insert into outbox (brand_id, created_at, seq, id, event, data)
       select ${brandId}, ${now}::timestamptz, * from unnest(
-        ${eventsOf((_, i) => head.seq + 1 + i)}::bigint[], ${eventsOf(({ id }) => id)}::text[],
+        ${eventsOf((_, i) => last.seq + 1 + i)}::bigint[], ${eventsOf(({ id }) => id)}::text[],
         ${eventsOf(({ event }) => event)}::text[], ${eventsOf(({ data }) => data)}::json[]))
-    update outbox_heads set ledger_hash = ${rows.at(-1)?.hash ?? null}, ledger_recorded_at = ${recordedAt}
-    where brand_id = ${brandId} and ${rows.length > 0}`.execute(db);
+    update outbox_numbers set version = version + 1, moved_at = ${clock.now()},
+      seq = ${last.seq + events.length}, ledger_seq = ${last.ledgerSeq + entries.length},
+      ledger_hash = ${rows.at(-1)?.hash ?? last.ledgerHash},
+      ledger_recorded_at = ${entries.length > 0 ? recordedAt : last.ledgerRecordedAt}
+    where brand_id = ${brandId} and version = ${last.version}`.execute(db);
 }
 
 /**
- * Waits for whoever has locked the brand's head. Whoever takes it afterwards records at a later time, so what the next statement
- * finds recorded by now is all that ever will be. A brand has a head since its first creator came, before any entry.
+ * Waits for whoever has locked the brand's numbers. Whoever takes them afterwards records at a later time, so what the next
+ * statement finds recorded by now is all that ever will be. A brand has numbers since its first creator came, before any entry.
  */
-export async function awaitHead(db: Db, brandId: string): Promise<void> {
-  await db.selectFrom('outboxHeads').select('brandId').where('brandId', '=', brandId).forShare().execute();
+export async function awaitNumbers(db: Db, brandId: string): Promise<void> {
+  await numbersOf(db, brandId).select('brandId').forShare().execute();
 }
 
 /** Of brands that moved after a time; without one, of all. */
@@ -120,7 +120,7 @@ export async function listBehind(
   after?: Date,
 ): Promise<{ brandId: string; position: number; head: number }[]> {
   return await db
-    .selectFrom('outboxHeads as head')
+    .selectFrom('outboxNumbers as head')
     .leftJoin('outboxPositions as position', (join) =>
       join.onRef('position.brandId', '=', 'head.brandId').on('position.consumer', '=', consumer),
     )

@@ -40,6 +40,8 @@ const withLongRoster = (on = app) => withRoster(12_000, 2_000, on);
 interface Download {
   /** What was read of it; after a first part nothing more is, until the rest is asked for. */
   said(): string;
+  /** Reads one chunk more. */
+  takeOne(): void;
   /** All of it, once the connection has ended. */
   rest(): Promise<string>;
   leave(): void;
@@ -61,6 +63,7 @@ async function download({ brand }: Desk, path = ROSTER, { url } = app): Promise<
   socket.write(`GET ${path} HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n`);
   return {
     said: () => said,
+    takeOne: () => void socket.resume(),
     rest: async () => {
       isPatient = false;
       if (!socket.closed) await Promise.all([once(socket, 'close'), socket.resume()]);
@@ -116,6 +119,15 @@ describe('exports that nobody reads', () => {
     const said = await first.rest();
     expect(said).toMatch(/^HTTP\/1\.1 200 /);
     expect(isWhole(said)).toBe(false);
+  }, 90_000);
+
+  it('are ended where they are read too slowly, though never left unread, and the brand’s next one has its turn', async () => {
+    const desk = await withLongRoster();
+    const dripping = await unread(desk);
+    const timer = setInterval(() => dripping.takeOne(), 4_000);
+    await until('the end of what drips', async () => (await desk.get(ROSTER, 'text/csv')).status === 200, 60_000);
+    clearInterval(timer);
+    expect(isWhole(await dripping.rest())).toBe(false);
   }, 90_000);
 
   it('are ended at once where the reader goes away', async () => {

@@ -51,7 +51,7 @@ describe('a job asks for what is due', () => {
     const [busy, idle] = [await makeBrand(app.context), await makeBrand(app.context)];
     for (const brand of [busy, idle]) await makeSale(app.context, brand);
     await db
-      .updateTable('outboxHeads')
+      .updateTable('outboxNumbers')
       .set({ movedAt: ago(120_000) })
       .where('brandId', '=', idle.id)
       .execute();
@@ -80,7 +80,7 @@ describe('a job asks for what is due', () => {
     await pass();
     expect(given).toEqual([]);
     await db
-      .updateTable('outboxHeads')
+      .updateTable('outboxNumbers')
       .set({ movedAt: ago(120_000) })
       .where('brandId', '=', brand.id)
       .execute();

@@ -166,7 +166,7 @@ describe('the API process, killed with kill -9', () => {
 /** How far `consumer` has come in each brand, and the brand's last event. */
 async function positions(consumer: string): Promise<Map<string, { at: number; head: number }>> {
   const { rows } = await session.query<{ brand_id: string; at: string; head: string }>(
-    `select head.brand_id, coalesce(position.seq, 0) as at, head.seq as head from outbox_heads head
+    `select head.brand_id, coalesce(position.seq, 0) as at, head.seq as head from outbox_numbers head
      left join outbox_positions position on position.brand_id = head.brand_id and position.consumer = $1`,
     [consumer],
   );

@@ -143,6 +143,7 @@ it('every column of bytes is known: sealed, and sealed anew with the secret, or 
     'ledger_entries.hash',
     'orders.customer_hash',
     'outbox_heads.ledger_hash',
+    'outbox_numbers.ledger_hash',
     'passkeys.public_key',
     'statements.ledger_hash',
     'sign_in_links.hash',

@@ -70,7 +70,7 @@ describe('the ledger as of a time', () => {
     const { id } = await makeSale(app.context, brand);
     await session.query('begin');
     const { rows } = await session.query('select pg_backend_pid() as pid');
-    await session.query('select seq from outbox_heads where brand_id = $1 for update', [brand.id]);
+    await session.query('select seq from outbox_numbers where brand_id = $1 for update', [brand.id]);
     const approved = send(`${app.url}/v1/affiliates/commissions/${id}`, key, 'PATCH', { status: 'approved' });
     await until('the approval to wait', () => isWaitedFor(rows[0].pid));
     const asOf = new Date().toISOString();

@@ -4,8 +4,10 @@ import { orderBody, refundBody } from './door.ts';
 import type { Act, Change, ClickRef, CodeRef } from './history.ts';
 import { DAY_MS } from './history.ts';
 import { hearOrder, hearRefunds, keyOf, type OracleLink, type Reported } from './model.ts';
-import { advanceNow, payNow, recordNow } from './payouts.ts';
+import { heard } from './paying.ts';
+import { advanceNow, batchNow, payNow, recordNow } from './payouts.ts';
 import { reviewNow } from './reviews.ts';
+import { storyNow } from './stories.ts';
 import { pick, type StoredOrder, type World } from './world.ts';
 
 type Of<Name extends Act['act']> = Extract<Act, { act: Name }>;
@@ -103,13 +105,13 @@ async function placeNow(world: World, act: Of<'place'>, now: number): Promise<vo
 
 async function reportOrder({ door, oracle }: World, { email }: StoredOrder, reported: Reported): Promise<void> {
   await door.report(reported.store, 'order.updated', orderBody(reported, email), reported.updatedAt);
-  hearOrder(oracle, reported);
+  heard(oracle, reported, () => hearOrder(oracle, reported));
 }
 
 async function reportRefunds({ door, oracle }: World, reported: Reported): Promise<void> {
   if (reported.refunds.length === 0) return;
   await door.report(reported.store, 'order.refunded', refundBody(reported), reported.updatedAt);
-  hearRefunds(oracle, keyOf(reported.store, reported.orderId), reported);
+  heard(oracle, reported, () => hearRefunds(oracle, keyOf(reported.store, reported.orderId), reported));
 }
 
 /** The order's next version; undefined when it cannot change so. */
@@ -130,13 +132,13 @@ function changed({ versions }: StoredOrder, change: Change, now: number): Report
   return { ...next, refunds: [...last.refunds, { id, amountMinor, at: now - change.agoMs }] };
 }
 
-const isPaid = ({ oracle }: World, { versions: [first] }: StoredOrder) =>
-  first !== undefined && oracle.orders.get(keyOf(first.store, first.orderId))?.commission?.review === 'paid';
+const reviewOf = ({ oracle }: World, { versions: [first] }: StoredOrder) =>
+  first && oracle.orders.get(keyOf(first.store, first.orderId))?.commission?.review;
 
 async function changeNow(world: World, act: Of<'change'>, now: number): Promise<void> {
-  const { order: which, isOfPaid, change, report } = act;
-  const paid = isOfPaid ? world.orders.filter((one) => isPaid(world, one)) : [];
-  const order = pick(paid.length > 0 ? paid : world.orders, which);
+  const { order: which, of, change, report } = act;
+  const such = world.orders.filter((one) => reviewOf(world, one) === of);
+  const order = pick(such.length > 0 ? such : world.orders, which);
   const next = order && changed(order, change, now);
   if (!next) return;
   order.versions.push(next);
@@ -182,5 +184,7 @@ export async function perform(world: World, act: Act, now: number): Promise<void
   else if (act.act === 'review') await reviewNow(world, act, now);
   else if (act.act === 'record') await recordNow(world, act, now);
   else if (act.act === 'pay') await payNow(world, act, now);
+  else if (act.act === 'batch') await batchNow(world, act, now);
+  else if (act.act === 'story') await storyNow(world, act, now, perform);
   else await advanceNow(world, act, now);
 }

@@ -53,7 +53,7 @@ export type Act =
       customer: 'creator' | 'other' | 'unknown';
       isReported: boolean;
     }
-  | { act: 'change'; order: Index; isOfPaid: boolean; change: Change; report: 'order' | 'refund' | 'no' }
+  | { act: 'change'; order: Index; of: 'any' | 'approved' | 'paid'; change: Change; report: 'order' | 'refund' | 'no' }
   | { act: 'tell'; order: Index; version: Index; how: 'order' | 'refund'; times: number }
   | { act: 'rate'; link: Index; ratePpm: number }
   | { act: 'switch'; link: Index; active: boolean; isDelete: boolean }
@@ -65,10 +65,13 @@ export type Act =
       how: 'patch' | 'post' | 'bulk';
     }
   | { act: 'pay'; payee: Index; percent: number; isListed: boolean; isTwice: boolean; isWallet: boolean }
+  | { act: 'story'; what: 'dueAgain' | 'onAccount'; link: Index; baseMinor: number; share: number; isPaid: boolean }
+  /** Pays everybody what is due. */
+  | { act: 'batch'; isWallet: boolean }
   /** A commission without an order. */
   | { act: 'record'; creator: Index; amountMinor: number; isApproved: boolean }
   /** Before anything is approved, or for something else. */
-  | { act: 'advance'; creator: Index; currency: Currency; amountMinor: number; isWallet: boolean; isFee: boolean };
+  | { act: 'advance'; creator: Index; currency: string; amountMinor: number; isWallet: boolean; isFee: boolean };
 
 export interface History {
   currency: Currency;
@@ -156,7 +159,7 @@ const place: fc.Arbitrary<Act> = fc.record({
 const changed: fc.Arbitrary<Act> = fc.record({
   act: fc.constant('change' as const),
   order: index,
-  isOfPaid: fc.boolean(),
+  of: fc.constantFrom('any', 'approved', 'paid', 'paid'),
   change,
   report: fc.constantFrom('order', 'refund', 'no'),
 });
@@ -181,6 +184,15 @@ const pay: fc.Arbitrary<Act> = fc.record({
   isListed: fc.boolean(),
   isTwice: fc.boolean(),
   isWallet: fc.boolean(),
+});
+const batch: fc.Arbitrary<Act> = fc.record({ act: fc.constant('batch' as const), isWallet: fc.boolean() });
+const story: fc.Arbitrary<Act> = fc.record({
+  act: fc.constant('story' as const),
+  what: fc.constantFrom('dueAgain', 'onAccount'),
+  link: index,
+  baseMinor: fc.integer({ min: 100, max: 100_000 }),
+  share: fc.constantFrom(0.3, 0.5, 0.6, 0.8),
+  isPaid: fc.boolean(),
 });
 const record: fc.Arbitrary<Act> = fc.record({
   act: fc.constant('record' as const),
@@ -220,6 +232,8 @@ const step = fc.oneof(
   steps(3, slot, report),
   steps(7, late, review),
   steps(5, late, pay),
+  steps(2, late, batch),
+  steps(2, late, story),
   steps(2, slot, advance),
   steps(2, slot, record),
   steps(1, slot, rate),

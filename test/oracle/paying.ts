@@ -1,5 +1,13 @@
 /** Who is paid what by which payout, as decisions.md §4 says it. */
-import { type Oracle, type OracleOrder, type OraclePayout, reviewOutcome, standings } from './model.ts';
+import {
+  keyOf,
+  type Oracle,
+  type OracleOrder,
+  type OraclePayout,
+  type Reported,
+  reviewOutcome,
+  standings,
+} from './model.ts';
 
 type Owed = ReturnType<typeof standings>[number];
 
@@ -50,11 +58,13 @@ function payFrom(oracle: Oracle, funds: OraclePayout[], wanted: readonly Owed[],
   return true;
 }
 
-/** What a refund that a store took back is given, of what the payout has left. */
-function giveBack(oracle: Oracle, payout: OraclePayout): void {
-  const back = Math.min(payout.leftMinor, Math.max(0, -owedBack(oracle, payout.creator, payout.currency)));
-  payout.leftMinor -= back;
-  payout.nettedMinor -= back;
+/** What refunds that a store took back are given, of what payouts have left, the oldest first. */
+function giveBack(oracle: Oracle, payouts: readonly OraclePayout[]): void {
+  for (const payout of payouts) {
+    const back = Math.min(payout.leftMinor, Math.max(0, -owedBack(oracle, payout.creator, payout.currency)));
+    payout.leftMinor -= back;
+    payout.nettedMinor -= back;
+  }
 }
 
 const older = (a: OraclePayout, b: OraclePayout) => a.at - b.at || (a.id < b.id ? -1 : 1);
@@ -73,32 +83,50 @@ export function payOut(
 ): OraclePayout | undefined {
   const leftMinor = made.isFee ? 0 : made.amountMinor;
   const payout = { ...made, leftMinor, allocatedMinor: 0, nettedMinor: 0 };
-  if (!made.isFee) {
-    if (!payFrom(oracle, [...fundsOf(oracle, made), payout], wanted, mustFit)) return undefined;
-  }
+  const funds = made.isFee ? [] : [...fundsOf(oracle, made), payout];
+  if (!made.isFee && !payFrom(oracle, funds, wanted, mustFit)) return undefined;
   oracle.payouts.push(payout);
-  if (!made.isFee) giveBack(oracle, payout);
+  giveBack(oracle, funds);
   return payout;
 }
 
-/** What payouts left is used up by what was just approved. */
-export function useLeft(oracle: Oracle, approved: readonly OracleOrder[]): void {
-  const owed = standings(oracle).filter(({ order }) => approved.includes(order));
-  const payees = Map.groupBy(owed, ({ commission, currency }) => `${commission.link.creator} ${currency}`);
-  for (const own of payees.values()) {
-    const [one] = own;
-    if (!one) continue;
-    const funds = fundsOf(oracle, { creator: one.commission.link.creator, currency: one.currency });
-    const before = own.filter(({ commission }) => commission.review === 'paid').length;
-    payFrom(
-      oracle,
-      funds,
-      own.toSorted((a, b) => a.occurredAt - b.occurredAt),
-      false,
-    );
-    const last = funds.at(-1);
-    if (last && own.filter(({ commission }) => commission.review === 'paid').length > before) giveBack(oracle, last);
+/** What payouts left is used up by whatever of the creator's fits, the oldest first. */
+function useLeft(oracle: Oracle, creator: number, currency: string): void {
+  const funds = fundsOf(oracle, { creator, currency });
+  payFrom(oracle, funds, payable(oracle, creator, currency), false);
+  giveBack(oracle, funds);
+}
+
+/** What was just approved may be paid by what payouts left, and so may what did not fit before. */
+export function useLeftOf(oracle: Oracle, approved: readonly OracleOrder[]): void {
+  for (const { order, commission, currency } of standings(oracle)) {
+    if (approved.includes(order)) useLeft(oracle, commission.link.creator, currency);
   }
+}
+
+/** What an order makes a creator be owed. */
+function owedOf(oracle: Oracle, key: string): number {
+  const order = oracle.orders.get(key);
+  const standing = standings(oracle).find((one) => one.order === order);
+  if (!standing) return 0;
+  const lost = standing.losses.reduce((sum, { minor }) => sum + minor, 0);
+  return standing.status === 'approved' ? standing.dueMinor : -lost;
+}
+
+/** A store said something of an order: where that changes what its creator is owed, something may fit now. */
+export function heard(oracle: Oracle, { store, orderId }: Reported, hear: () => void): void {
+  const key = keyOf(store, orderId);
+  const before = owedOf(oracle, key);
+  hear();
+  const order = oracle.orders.get(key);
+  if (order && owedOf(oracle, key) !== before) useLeftOf(oracle, [order]);
+}
+
+/** What `payable_now` is, and what a batch pays. */
+export function dueTo(oracle: Oracle, creator: number, currency: string): number {
+  const approved = payable(oracle, creator, currency).reduce((sum, { dueMinor }) => sum + dueMinor, 0);
+  const left = fundsOf(oracle, { creator, currency }).reduce((sum, { leftMinor }) => sum + leftMinor, 0);
+  return Math.max(0, approved - owedBack(oracle, creator, currency) - left);
 }
 
 /** At any moment the brand that wants it approves what nothing speaks against. */
@@ -111,5 +139,5 @@ export function approveDue(oracle: Oracle, now: number): void {
     commission.review = 'approved';
     approved.push(order);
   }
-  useLeft(oracle, approved);
+  useLeftOf(oracle, approved);
 }

@@ -1,7 +1,8 @@
 import { decimal, major } from './door.ts';
+import { checkDue, payees } from './due.ts';
 import type { Act } from './history.ts';
 import { type OracleOrder, type OraclePayout, standings } from './model.ts';
-import { owedBack, payable, payOut, useLeft } from './paying.ts';
+import { dueTo, owedBack, payable, payOut, useLeftOf } from './paying.ts';
 import { assertSame, idsOf, orderIdOf } from './reviews.ts';
 import { pick, type World } from './world.ts';
 
@@ -59,6 +60,33 @@ export async function payNow(world: World, act: Of<'pay'>, now: number): Promise
   assertSame('a payout paid twice', again.status, 200);
 }
 
+/** Everybody is paid what the preview says is due. */
+export async function batchNow(world: World, { isWallet }: Of<'batch'>, now: number): Promise<void> {
+  await checkDue(world);
+  const { door, oracle, emails } = world;
+  const body = { method: isWallet ? 'wallet' : 'bank_transfer' };
+  const { payouts, skipped } = (await door.ask('POST', '/v1/payouts/batch', body)).data;
+  const made = new Map<string, Record<string, unknown>>(
+    payouts.map((row: Record<string, unknown>) => [`${row.creator_email} ${row.currency}`, row]),
+  );
+  const all = payees(oracle);
+  const due = all.filter(({ creator, currency }) => dueTo(oracle, creator, currency) > 0);
+  const isSkipped = (payee: (typeof due)[number]) =>
+    !due.includes(payee) && payable(oracle, payee.creator, payee.currency).length > 0;
+  const named = due.map(({ creator, currency }) => `${emails[creator]} ${currency}`);
+  assertSame('whom a batch pays', [...made.keys()].sort(), named.sort());
+  assertSame('whom a batch skips', skipped.length, all.filter(isSkipped).length);
+  for (const { creator, currency } of due) {
+    const shown = made.get(`${emails[creator]} ${currency}`) ?? {};
+    const amountMinor = dueTo(oracle, creator, currency);
+    const payout = { id: String(shown.id), at: now, creator, currency, amountMinor, isFee: false };
+    const paid = payOut(oracle, payout, payable(oracle, creator, currency), true);
+    if (!paid) throw new Error('What is due does not pay what is approved.');
+    assertShown(shown, paid);
+  }
+  await checkDue(world);
+}
+
 /** A commission that the brand records itself. At a moment that an order has none is: of two one is always the older. */
 export async function recordNow(world: World, act: Of<'record'>, now: number): Promise<void> {
   const { oracle, emails, usedTimes } = world;
@@ -82,7 +110,7 @@ export async function recordNow(world: World, act: Of<'record'>, now: number): P
     },
   };
   oracle.orders.set(`manual ${id}`, order);
-  if (act.isApproved) useLeft(oracle, [order]);
+  if (act.isApproved) useLeftOf(oracle, [order]);
 }
 
 /** Money that goes out whatever is approved: for commissions to come, or a fee. */

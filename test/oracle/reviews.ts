@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Act } from './history.ts';
 import { type OracleOrder, type ReviewOutcome, reviewOutcome } from './model.ts';
-import { useLeft } from './paying.ts';
+import { useLeftOf } from './paying.ts';
 import { pick, type World } from './world.ts';
 
 type Of<Name extends Act['act']> = Extract<Act, { act: Name }>;
@@ -80,7 +80,7 @@ export async function reviewNow(world: World, act: Of<'review'>, now: number): P
   // Also what was skipped: a rejection of what the facts reject becomes the brand's own.
   for (const { commission } of chosen) if (commission && commission.review !== 'paid') commission.review = status;
   if (status === 'rejected') return;
-  useLeft(
+  useLeftOf(
     world.oracle,
     chosen.filter((_, i) => outcomes[i] === 'moves'),
   );

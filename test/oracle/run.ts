@@ -11,6 +11,7 @@ import { startStore } from '../harness/store.ts';
 import { perform } from './acts.ts';
 import { checkFigures, checkLedger } from './checks.ts';
 import { openDoor } from './door.ts';
+import { checkDue } from './due.ts';
 import { balancesOf } from './figures.ts';
 import { CURRENCIES, type History, START_MS, timeOf } from './history.ts';
 import { approveDue } from './paying.ts';
@@ -115,6 +116,7 @@ async function check(app: TestApp, run: Run): Promise<void> {
   await checkLedger(world, balancesOf(world.oracle));
   await checkLedger(world, run.balances, timeOf(run.history.asOfSlot));
   await checkFigures(world, run.history);
+  await checkDue(world);
 }
 
 /** Lives many histories, each in a brand of its own, and compares every figure at their end; answers how each failed. */

@@ -107,11 +107,18 @@ export interface AuditLogTable {
   at: Date;
 }
 
+/** Which brands have numbers; the other columns are the release before's. */
 export interface OutboxHeadsTable {
   brandId: string;
-  seq: Generated<number>;
+}
+
+export interface OutboxNumbersTable {
+  brandId: string;
+  /** Grows with each change. */
+  version: number;
+  seq: number;
   /** The ledger's last number and hash. */
-  ledgerSeq: Generated<number>;
+  ledgerSeq: number;
   ledgerHash: Buffer | null;
   /** When the ledger's last entry was recorded; null of one older than this column. */
   ledgerRecordedAt: Date | null;
@@ -149,6 +156,7 @@ export interface WorkflowTables {
   idempotencyKeys: IdempotencyKeysTable;
   auditLog: AuditLogTable;
   outboxHeads: OutboxHeadsTable;
+  outboxNumbers: OutboxNumbersTable;
   outbox: OutboxTable;
   outboxPositions: OutboxPositionsTable;
   ledgerPositions: LedgerPositionsTable;

@@ -22,7 +22,7 @@ export async function insertPositions(db: Db, after?: Date): Promise<void> {
     .columns(['brandId', 'seq'])
     .expression(
       db
-        .selectFrom('outboxHeads as head')
+        .selectFrom('outboxNumbers as head')
         .leftJoin('ledgerPositions as position', 'position.brandId', 'head.brandId')
         .select(['head.brandId', sql<number>`0`.as('seq')])
         .where(movedSince(after))
@@ -37,7 +37,7 @@ export async function insertPositions(db: Db, after?: Date): Promise<void> {
 export async function lockBehind(db: Db, limit: number, after?: Date): Promise<Behind[]> {
   return await db
     .selectFrom('ledgerPositions as position')
-    .innerJoin('outboxHeads as head', 'head.brandId', 'position.brandId')
+    .innerJoin('outboxNumbers as head', 'head.brandId', 'position.brandId')
     .select(['position.brandId', 'position.seq as position', 'head.ledgerSeq as head'])
     .where(movedSince(after))
     .whereRef('head.ledgerSeq', '>', 'position.seq')
@@ -52,7 +52,7 @@ export async function lockBehind(db: Db, limit: number, after?: Date): Promise<B
 export async function isAnythingToSync(db: Db, after?: Date): Promise<boolean> {
   const { rows } = await sql<{ due: boolean }>`
     select exists (select from ledger_batches where sent_at is null) or exists (
-      select from outbox_heads as head left join ledger_positions as position on position.brand_id = head.brand_id
+      select from outbox_numbers as head left join ledger_positions as position on position.brand_id = head.brand_id
       where ${movedSince(after)} and head.ledger_seq > coalesce(position.seq, 0)) as due`.execute(db);
   return rows[0]?.due ?? false;
 }
@@ -162,7 +162,7 @@ export async function findPosition(db: Db, brandId: string): Promise<number> {
 export async function countUnsynced(db: Db): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select
-      (select coalesce(sum(head.ledger_seq - coalesce(position.seq, 0)), 0) from outbox_heads head
+      (select coalesce(sum(head.ledger_seq - coalesce(position.seq, 0)), 0) from outbox_numbers head
         left join ledger_positions position on position.brand_id = head.brand_id)
       + (select coalesce(sum((range ->> 'to')::bigint - (range ->> 'from')::bigint + 1), 0)
         from ledger_batches, jsonb_array_elements(ranges) range where sent_at is null) as count`.execute(db);

@@ -9,6 +9,21 @@ interface OwnOrder {
   id: string;
 }
 
+/**
+ * Whose the order's commission is, where what is known of the order decides what is owed: it is approved or paid, or will be
+ * again. Undefined of others.
+ */
+export async function findOwedOf(db: Db, { brandId, id }: OwnOrder): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('commissions')
+    .select('creatorId')
+    .where('brandId', '=', brandId)
+    .where('orderId', '=', id)
+    .where((eb) => eb.or([eb('status', 'in', ['approved', 'paid']), eb('rejectedFrom', '=', 'approved')]))
+    .executeTakeFirst();
+  return row?.creatorId;
+}
+
 /** The order's commission, locked until the transaction ends: a review or payment of it comes before or after. */
 export async function lockCommissionOf(db: Db, { brandId, id }: OwnOrder): Promise<CommissionRow | undefined> {
   return await db

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../engines/postgres/open.ts';
+import { numbersOf } from '../../outbox/queries.ts';
 
 /** Where an event stands in its brand's order. */
 export interface Position {
@@ -57,6 +58,6 @@ export async function listFeed(db: Db, brandId: string, stretch: Stretch): Promi
 
 /** The brand's newest number. */
 export async function findHead(db: Db, brandId: string): Promise<number> {
-  const row = await db.selectFrom('outboxHeads').select('seq').where('brandId', '=', brandId).executeTakeFirst();
+  const row = await numbersOf(db, brandId).select('seq').executeTakeFirst();
   return row?.seq ?? 0;
 }

@@ -4,10 +4,12 @@ import { validationError } from '../../values/errors.ts';
 import type { Secrets } from '../../values/secrets.ts';
 import { listPosted, replaceAdjustments } from '../commissions/adjustment-queries.ts';
 import { announce } from '../commissions/announce-actions.ts';
-import { lockCommissionOf, updateCommission } from '../commissions/order-queries.ts';
+import { findOwedOf, lockCommissionOf, updateCommission } from '../commissions/order-queries.ts';
 import { entryOf } from '../commissions/posting-actions.ts';
 import type { CommissionRow } from '../commissions/queries.ts';
 import type { OrderFacts, ReceivedRefunds, RefundOfOrder } from '../integrations/schema.ts';
+import { useUnallocated } from '../payouts/payment-actions.ts';
+import { lockPayees } from '../payouts/queries.ts';
 import { hashEmail, maskEmail } from './customer.ts';
 import {
   findOrder,
@@ -36,7 +38,11 @@ interface Known {
 async function lockKnown(db: Db, key: OrderKey, received: HeadFacts): Promise<Known> {
   const head = await lockOrder(db, key, received);
   const order = head.isNew ? undefined : await findOrder(db, key);
-  return { head, order, commission: order && (await lockCommissionOf(db, order)) };
+  if (!order) return { head, order, commission: undefined };
+  // Before the commission, as payments do. One that is approved just now is locked after it: a deadlock is run again.
+  const creatorId = await findOwedOf(db, order);
+  if (creatorId !== undefined) await lockPayees(db, key.brandId, [creatorId]);
+  return { head, order, commission: await lockCommissionOf(db, order) };
 }
 
 /** Locks the order and adds the refunds that a delivery reports; a whole one says which currency the order is in. */
@@ -92,6 +98,14 @@ function isChanged(old: CommissionRow, { columns }: Recomputed): boolean {
   return text(old) !== text(columns);
 }
 
+/** Whether a payment of the creator's is another one now. */
+function changesWhatIsOwed({ entries }: Recomputed): boolean {
+  const owed = entries
+    .flatMap(({ postings }) => postings)
+    .filter(({ account }) => account === 'commission_approved' || account === 'refund_adjustment');
+  return owed.reduce((sum, { amountMinor }) => sum + amountMinor, 0) !== 0;
+}
+
 /** Brings the commission, its adjustments and the ledger to what all known facts of its order say. */
 async function recomputeCommission(
   work: Work,
@@ -104,6 +118,8 @@ async function recomputeCommission(
   const posted = await listPosted(db, commission);
   const recomputed = recompute(snapshotOf(order), await listRefunds(db, key, order.currency), standing, posted);
   const { columns, adjustments, entries } = recomputed;
+  const isOwedChanged = changesWhatIsOwed(recomputed);
+  if (isOwedChanged) await lockPayees(db, brandId, [commission.creatorId]);
   if (isChanged(commission, recomputed)) {
     const isMoved = columns.status !== commission.status || columns.statusNote !== commission.statusNote;
     const moved = isMoved ? { statusUpdatedAt: now } : {};
@@ -117,6 +133,7 @@ async function recomputeCommission(
     await replaceAdjustments(db, commission, rows);
   }
   for (const { kind, postings } of entries) work.post(entryOf(commission, kind, postings));
+  if (isOwedChanged) await useUnallocated(work, [commission]);
 }
 
 /**

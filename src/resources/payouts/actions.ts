@@ -54,7 +54,7 @@ export async function createPayout(work: Work, input: PayoutCreate): Promise<Pay
     createdAt: now,
   });
   // A wallet's payout is done when it is made.
-  if (isWallet) await payOut(work, made, input.commission_ids, now);
+  if (isWallet) await payOut(work, made, selectionOf(input), now);
   return await announcePayout(work, made.id);
 }
 
@@ -71,11 +71,13 @@ async function announcePayout(work: Work, id: string): Promise<PayoutFacts> {
 
 type Unpaid = Omit<Parameters<typeof insertPayout>[1], 'status' | 'paidAt'>;
 
-/** Records a payout that is paid already, of these commissions; their creator is locked. */
+/**
+ * Records a payout that is paid already, of these commissions; their creator is locked. Of none it pays what is due again.
+ */
 export async function insertPaidPayout(work: Work, row: Unpaid, ids: string[], paidAt: Date): Promise<PayoutFacts> {
   const status = row.method === 'wallet' ? ('completed' as const) : ('paid' as const);
   const made = await insertPayout(work.db, { ...row, status, paidAt });
-  await payOut(work, made, ids, paidAt);
+  await payOut(work, made, { ids, isFee: false }, paidAt);
   return await announcePayout(work, made.id);
 }
 
@@ -118,11 +120,22 @@ export async function paidAtOf(
   throw validationError([{ field: 'paid_at', code: 'invalid', message }]);
 }
 
+/** What a payout pays: without ids everything approved. */
+interface Selection {
+  ids: string[] | undefined;
+  isFee: boolean;
+}
+
+const selectionOf = ({ commission_ids: ids }: Pick<PayoutPatch, 'commission_ids'>): Selection => ({
+  ids,
+  isFee: ids?.length === 0,
+});
+
 /** Money that went out: it pays commissions with what earlier payouts left, and keeps what is left of it. */
-async function payOut(work: Work, payout: PayoutRow, ids: string[] | undefined, paidAt: Date): Promise<PayoutRow> {
+async function payOut(work: Work, payout: PayoutRow, { ids, isFee }: Selection, paidAt: Date): Promise<PayoutRow> {
   const { db, brandId } = work;
   const { id, amountMinor } = payout;
-  if (ids?.length === 0) {
+  if (isFee) {
     postPaidOut(work, { payout, paidAt, leftMinor: 0, isFee: true });
     return await updatePayout(db, brandId, id, { isFee: true, settledIds: [] });
   }
@@ -146,7 +159,7 @@ export async function settlePayout(work: Work, id: string, patch: PayoutPatch): 
   const { reference, note } = patch;
   const change = { ...given({ reference, note }), status: 'paid' as const, paidAt, updatedAt: now };
   const paid = await updatePayout(db, brandId, id, change);
-  const row = await payOut(work, paid, patch.commission_ids, paidAt);
+  const row = await payOut(work, paid, selectionOf(patch), paidAt);
   const settled = { ...row, commissionIds: await listAllocated(db, brandId, id) };
   work.audit({ resourceId: id, old, new: settled, context: ['creatorId', 'amountMinor', 'currency'] });
 }

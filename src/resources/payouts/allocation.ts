@@ -88,8 +88,8 @@ function fundingsOf(chosen: readonly Payable[], shares: readonly Share[]): Fundi
 
 /**
  * Pays whole commissions out of what payouts have, the oldest payout first. What refunds took back after an earlier
- * payment is netted first, and counts to the last payout; below zero a store took back a refund that is netted already:
- * then the last payout gives it back, of what the commissions leave of it.
+ * payment is netted first, and counts to the last payout. Below zero a store took back a refund that is netted already:
+ * then payouts give it back, of what the commissions leave, the oldest payout first.
  */
 export function planPayment<C extends Payable>(
   commissions: readonly C[],
@@ -101,19 +101,19 @@ export function planPayment<C extends Payable>(
   const takenBack = Math.min(Math.max(outstandingMinor, 0), allocation.allocatedMinor);
   const left = funds.map(({ leftMinor }) => ({ leftMinor }));
   const cash = takeFrom(left, allocation.allocatedMinor - takenBack);
-  const hostLeft = left.at(-1)?.leftMinor ?? 0;
-  const givenBack = Math.min(Math.max(-outstandingMinor, 0), hostLeft);
+  const givenBack = takeFrom(left, Math.max(-outstandingMinor, 0));
   const shares = funds.map(({ id }, i): Share => {
-    const isHost = i === funds.length - 1;
+    const netted = i === funds.length - 1 ? takenBack : 0;
     return {
       id,
-      leftMinor: (left[i]?.leftMinor ?? 0) - (isHost ? givenBack : 0),
-      allocatedMinor: (cash[i] ?? 0) + (isHost ? takenBack : 0),
-      nettedMinor: isHost ? takenBack - givenBack : 0,
+      leftMinor: left[i]?.leftMinor ?? 0,
+      allocatedMinor: (cash[i] ?? 0) + netted,
+      nettedMinor: netted - (givenBack[i] ?? 0),
     };
   });
   const fundings = fundingsOf(allocation.chosen, shares);
-  return { ...allocation, budgetMinor, nettedMinor: takenBack - givenBack, shares, fundings };
+  const nettedMinor = shares.reduce((sum, share) => sum + share.nettedMinor, 0);
+  return { ...allocation, budgetMinor, nettedMinor, shares, fundings };
 }
 
 /** What must be paid so that all of it is; nothing, where what there is already pays it. */

@@ -4,6 +4,7 @@ import { fromMinor } from '../../values/money.ts';
 import { lockCommissions } from '../commissions/queries.ts';
 import { insertPaidPayout, paidAtOf } from './actions.ts';
 import { amountFor, oldestFirst } from './allocation.ts';
+import { isDue } from './due.ts';
 import { listApproved, listStandings, type Standing } from './due-queries.ts';
 import type { PayoutBatch } from './due-schema.ts';
 import {
@@ -90,10 +91,11 @@ export async function payBatch(work: Work, batch: PayoutBatch) {
   const { named, unknown } = await namedCreators(work, batch.creator_emails);
   const ids = batch.creator_emails && [...named.keys()];
   const where = { creatorIds: ids, currency: batch.currency, cutoff: batch.cutoff };
-  const found = (await listStandings(db, brandId, where, now)).filter(({ dueMinor }) => dueMinor > 0);
-  await lockPayees(db, brandId, [...new Set(found.map(({ creatorId }) => creatorId))]);
-  // What another payment did meanwhile is seen now that nobody else can pay them.
-  const standings = (await listStandings(db, brandId, where, now)).filter(({ dueMinor }) => dueMinor > 0);
+  const found = (await listStandings(db, brandId, where, now)).filter(isDue);
+  const creatorIds = [...new Set(found.map(({ creatorId }) => creatorId))];
+  await lockPayees(db, brandId, creatorIds);
+  // What another payment or a refund did meanwhile is seen now that neither can change what is due to them.
+  const standings = (await listStandings(db, brandId, { ...where, creatorIds }, now)).filter(isDue);
   const idle = [...named].filter(([id]) => !standings.some(({ creatorId }) => creatorId === id));
   const made: PayoutFacts[] = [];
   const skipped: (

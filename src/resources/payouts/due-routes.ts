@@ -6,7 +6,7 @@ import { validationError } from '../../values/errors.ts';
 import { amountProblem, fromMinor, toMinor } from '../../values/money.ts';
 import { getRecord } from '../roster/queries.ts';
 import { payBatch } from './batch-actions.ts';
-import { balanceOf, previewOf, previewRow, totalDueOf } from './due.ts';
+import { balanceOf, isDue, previewOf, previewRow, totalDueOf } from './due.ts';
 import { listApproved, listStandings, listStatementLines, type Standing } from './due-queries.ts';
 import {
   CreatorBalance,
@@ -43,7 +43,7 @@ function assertAmount({ amount }: PreviewFilter, standings: readonly Standing[])
 async function previewsOf({ postgres: { db }, clock }: Context, brandId: string, query: PreviewFilter) {
   const { creator_email, amount, cutoff, minimum = 0 } = query;
   const found = await listStandings(db, brandId, query, clock.now());
-  const standings = found.filter((one) => one.dueCount > 0);
+  const standings = found.filter(isDue);
   assertAmount(query, standings);
   const wanted = standings.filter((one) => fromMinor(totalDueOf(one), one.currency) >= minimum);
   if (creator_email === undefined) return wanted.map(previewRow);
@@ -76,8 +76,9 @@ const previewPayouts = operation({
   tag,
   summary: 'What payouts would pay now',
   description:
-    'A row for each creator and currency in which something approved is not paid: what it comes to, what refunds and ' +
-    'earlier payouts take off it, and what to transfer. By the same rules as paying, and nothing is promised or changed.',
+    'A row for each creator and currency in which something approved is not paid, or a refund that was netted is due ' +
+    'again: what it comes to, what refunds and earlier payouts take off it, and what to transfer. By the same rules as ' +
+    'paying, and nothing is promised or changed.',
   callers: ['brand'],
   params: nothing,
   query: PreviewFilter,
@@ -101,7 +102,7 @@ const payPayoutBatch = change({
   tag,
   summary: 'Pay everybody to whom something is due',
   description:
-    'Records that everything approved was paid: a payout for each creator and currency, of exactly what is due, all in ' +
+    'Records that everything due was paid, what `payable_now` says: a payout for each creator and currency, all in ' +
     'one transaction. Moves no money: transfer what the preview says, then call this. What is paid is no more due, so ' +
     'called again it pays nothing twice, also without an `Idempotency-Key`.',
   callers: ['brand'],

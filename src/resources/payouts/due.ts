@@ -23,6 +23,9 @@ const payeeOf = ({ creatorId, creatorEmail, creatorName, currency, recordedMinor
 export const totalDueOf = ({ dueMinor, outstandingMinor, unallocatedMinor }: Standing): number =>
   amountFor(dueMinor, [{ id: '', leftMinor: unallocatedMinor }], outstandingMinor);
 
+/** Whether anything approved is not paid, or a refund that was netted is due again. */
+export const isDue = (standing: Standing): boolean => standing.dueCount > 0 || totalDueOf(standing) > 0;
+
 /** Of everybody: the totals alone, for nothing is passed over where everything is paid. */
 export function previewRow(standing: Standing) {
   const { currency, dueMinor, dueCount, outstandingMinor, unallocatedMinor } = standing;

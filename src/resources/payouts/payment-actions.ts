@@ -2,7 +2,7 @@ import type { Work } from '../../api/work.ts';
 import type { Posting } from '../../ledger/entry.ts';
 import { announce } from '../commissions/announce-actions.ts';
 import { postPayment } from '../commissions/posting-actions.ts';
-import { type CommissionRow, updatePaid } from '../commissions/queries.ts';
+import { type CommissionRow, lockApproved, updatePaid } from '../commissions/queries.ts';
 import { oldestFirst, type Plan, planPayment, type Share } from './allocation.ts';
 import { insertFundings, listFunds, type Payee, type PayoutRow, sumOutstanding, updateShare } from './queries.ts';
 
@@ -65,14 +65,18 @@ export async function payByPlan(work: Work, payee: Payee, plan: Plan<CommissionR
   }
 }
 
-/** What earlier payouts left pays commissions that were approved since; their creators are locked. */
-export async function payFromUnallocated(work: Work, approved: readonly CommissionRow[]): Promise<void> {
-  const byPayee = Map.groupBy(approved, ({ creatorId, currency }) => `${creatorId} ${currency}`);
-  for (const commissions of byPayee.values()) {
-    const [payee] = commissions;
-    const funds = payee ? await listFunds(work.db, payee) : [];
-    if (!payee || funds.length === 0) continue;
-    const plan = planPayment(commissions.toSorted(oldestFirst), funds, await sumOutstanding(work.db, payee));
-    if (plan.chosen.length > 0) await payByPlan(work, payee, plan, work.now);
+/**
+ * What earlier payouts left pays whatever of the payees' approved commissions fits, the oldest first, and gives back what
+ * is due again. To be called when something came to fit: an approval, a refund, a refund taken back. Creators are locked.
+ */
+export async function useUnallocated(work: Work, payees: readonly Payee[]): Promise<void> {
+  const { db, now } = work;
+  const distinct = new Map(payees.map((payee) => [`${payee.creatorId} ${payee.currency}`, payee]));
+  for (const payee of distinct.values()) {
+    const funds = await listFunds(db, payee);
+    if (funds.length === 0) continue;
+    const approved = (await lockApproved(db, payee)).sort(oldestFirst);
+    const plan = planPayment(approved, funds, await sumOutstanding(db, payee));
+    if (plan.chosen.length > 0 || plan.nettedMinor !== 0) await payByPlan(work, payee, plan, now);
   }
 }

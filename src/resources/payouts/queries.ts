@@ -90,7 +90,8 @@ export async function insertPayout(db: Db, row: Insertable<PayoutsTable>): Promi
 
 /**
  * Creators, locked until the transaction ends, before any of their payouts and commissions: of one creator one payment is
- * decided at a time. The lock leaves room for rows that only refer to the creator, as every new sale does.
+ * decided at a time, and no refund changes what is owed meanwhile. The lock leaves room for rows that only refer to the
+ * creator, as every new sale does.
  */
 export async function lockPayees(db: Db, brandId: string, creatorIds: readonly string[]): Promise<void> {
   await db

@@ -10,7 +10,7 @@ import {
   type Review,
   updateReviewed,
 } from '../commissions/review-queries.ts';
-import { payFromUnallocated } from '../payouts/payment-actions.ts';
+import { useUnallocated } from '../payouts/payment-actions.ts';
 import { lockPayees } from '../payouts/queries.ts';
 import { type Candidate, refusalOf, refused, selectionRefused } from './policy.ts';
 
@@ -38,7 +38,7 @@ async function move(work: Work, rows: readonly CommissionRow[], review: Review):
     announced.map(({ id }) => id),
   );
   if (review.status === 'rejected') return;
-  await payFromUnallocated(work, moved);
+  await useUnallocated(work, moved);
 }
 
 async function lockCandidates(

@@ -4,6 +4,7 @@ import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import { lockOwn } from '../../engines/postgres/own.ts';
 import type { WebhookSubscriptionsTable } from '../../engines/postgres/webhook-tables.ts';
+import { numbersOf } from '../../outbox/queries.ts';
 
 export type SubscriptionRow = Selectable<WebhookSubscriptionsTable>;
 /** Counted no further than it is shown. */
@@ -73,7 +74,7 @@ export async function updateSubscription(
 
 /** The brand's newest event: what comes after it is new. */
 export async function findHead(db: Db, brandId: string): Promise<number> {
-  const row = await db.selectFrom('outboxHeads').select('seq').where('brandId', '=', brandId).executeTakeFirst();
+  const row = await numbersOf(db, brandId).select('seq').executeTakeFirst();
   return row?.seq ?? 0;
 }
 
