@@ -1,28 +1,19 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, afterEach, describe, expect, inject, it, vi } from 'vitest';
-import { z } from 'zod';
 import { readConfig } from '../../src/config.ts';
-import { openClickHouse } from '../../src/engines/clickhouse/open.ts';
-import { openElastic } from '../../src/engines/elastic/open.ts';
 import { openPostgres } from '../../src/engines/postgres/open.ts';
-import { openRedis } from '../../src/engines/redis/open.ts';
 import { isPidAlive } from '../../src/local/engines/alive.ts';
-import { ENGINE_NAMES, type EngineName } from '../../src/local/engines/engine.ts';
 import { engineFolder } from '../../src/local/engines/folder.ts';
 import { findJava } from '../../src/local/engines/java.ts';
 import { announceRunning, findRunning, resolveEngines } from '../../src/local/engines/running.ts';
 import { type EmbeddedEngines, type EmbeddedOptions, startEmbedded } from '../../src/local/engines/start.ts';
-import type { TestEngines } from '../harness/engines.ts';
+import { withClients } from '../harness/all-clients.ts';
 
 const config = readConfig();
 const { directory, java } = config;
-const AllUrls = z.object({ postgres: z.url(), redis: z.url(), elasticsearch: z.url(), clickhouse: z.url() });
-const StartedStack = z.object({ urls: z.record(z.string(), z.url()), pids: z.record(z.string(), z.number()) });
 
 const dataNames: string[] = [];
 
@@ -42,48 +33,6 @@ afterAll(() => {
     rmSync(path.join(engineFolder(directory), name), { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   }
 });
-
-async function withClients<T>(urls: TestEngines, use: (clients: ReturnType<typeof openAll>) => Promise<T>): Promise<T> {
-  const clients = openAll(urls);
-  try {
-    await vi.waitFor(() => clients.redis.ping(), { timeout: 10_000 });
-    return await use(clients);
-  } finally {
-    await Promise.all(Object.values(clients).map((client) => client.close()));
-  }
-}
-
-function openAll(urls: TestEngines) {
-  return {
-    postgres: openPostgres(urls.postgres, { max: 1 }),
-    redis: openRedis(urls.redis),
-    elastic: openElastic(urls.elasticsearch),
-    clickhouse: openClickHouse(urls.clickhouse),
-  };
-}
-
-/** Puts one acknowledged thing into each engine. */
-function write(urls: TestEngines): Promise<void> {
-  return withClients(urls, async ({ postgres, redis, elastic, clickhouse }) => {
-    await sql`create table kept (word text)`.execute(postgres.db);
-    await sql`insert into kept values ('postgres')`.execute(postgres.db);
-    await redis.client.set('kept', 'redis');
-    await elastic.client.index({ index: 'kept', id: '1', document: { word: 'elasticsearch' } });
-    await clickhouse.client.command({ query: 'create table kept (word String) engine = MergeTree order by word' });
-    await clickhouse.client.insert({ table: 'kept', values: [{ word: 'clickhouse' }], format: 'JSONEachRow' });
-  });
-}
-
-function read(urls: TestEngines): Promise<unknown[]> {
-  return withClients(urls, async ({ postgres, redis, elastic, clickhouse }) => {
-    const rows = await sql<{ word: string }>`select word from kept`.execute(postgres.db);
-    const answer = await clickhouse.client.query({ query: 'select word from kept', format: 'JSONEachRow' });
-    const document = await elastic.client.get<{ word: string }>({ index: 'kept', id: '1' });
-    return [rows.rows, await redis.client.get('kept'), document._source, await answer.json()];
-  });
-}
-
-const WRITTEN = [[{ word: 'postgres' }], 'redis', { word: 'elasticsearch' }, [{ word: 'clickhouse' }]];
 
 describe('the engines of a test run', () => {
   it('are real and answer through their official clients', async () => {
@@ -157,45 +106,6 @@ describe('a stack', () => {
     mkdirSync(folder, { recursive: true });
     const error = await startEmbedded(options(dataName, { only: ['postgres'] })).catch((thrown: unknown) => thrown);
     expect(String(error)).toMatch(/PostgreSQL ended while starting[\s\S]*DATABASE_URL[\s\S]*postgres\.log/);
-  });
-});
-
-describe('killing the process that owns a stack', () => {
-  let parent: ChildProcess | undefined;
-  let restarted: EmbeddedEngines | undefined;
-  afterEach(async () => {
-    parent?.kill('SIGKILL');
-    await restarted?.stop();
-  });
-
-  async function startParent(dataName: string, engines: readonly EngineName[]) {
-    parent = fork(path.join(import.meta.dirname, '../harness/stack-parent.ts'), [dataName, ...engines], {
-      execArgv: [],
-    });
-    const [message] = await once(parent, 'message');
-    return StartedStack.parse(message);
-  }
-
-  it('leaves no engine behind, and the next start has everything that was acknowledged', async () => {
-    const dataName = ownDataName('killed');
-    const { urls, pids } = await startParent(dataName, ENGINE_NAMES);
-    expect(Object.values(pids).filter(isPidAlive)).toHaveLength(4);
-    await write(AllUrls.parse(urls));
-
-    parent?.kill('SIGKILL');
-    await vi.waitFor(() => expect(Object.values(pids).filter(isPidAlive)).toEqual([]), { timeout: 15_000 });
-
-    restarted = await startEmbedded(options(dataName));
-    expect(await read(AllUrls.parse(restarted.urls))).toEqual(WRITTEN);
-  }, 180_000);
-
-  it('does not hinder a start at the same moment', async () => {
-    const dataName = ownDataName('killed-at-once');
-    const only = ['postgres', 'redis', 'clickhouse'] as const;
-    await startParent(dataName, only);
-    parent?.kill('SIGKILL');
-    restarted = await startEmbedded(options(dataName, { only }));
-    expect(Object.keys(restarted.urls).sort()).toEqual([...only].sort());
   });
 });
 
