@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { sql } from 'kysely';
@@ -98,6 +98,47 @@ describe('a stack', () => {
     expect(started.urls.postgres).toBe(url);
     await vi.waitFor(() => sql`insert into kept values ('again')`.execute(postgres.db), { timeout: 10_000 });
     await postgres.close();
+  });
+
+  it('lets into PostgreSQL who has the password of its folder and nobody else, also where everybody was let in', async () => {
+    const dataName = ownDataName('password');
+    const said: string[] = [];
+    const report = (line: string) => void said.push(line);
+    const start = async () => {
+      started = await startEmbedded(options(dataName, { only: ['postgres'], report }));
+      return started.urls.postgres ?? '';
+    };
+    const enter = async (url: string) => {
+      const postgres = openPostgres(url, { max: 1 });
+      const entered = await sql`select 1`.execute(postgres.db).then(
+        () => 'entered',
+        (error: unknown) => String(error),
+      );
+      await postgres.close();
+      return entered;
+    };
+    const withPassword = (url: string, password: string) => Object.assign(new URL(url), { password }).href;
+    const url = await start();
+    const file = path.join(engineFolder(directory), dataName, 'postgres.password');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(new URL(url).password).toBe(readFileSync(file, 'utf8'));
+    expect([await enter(url), await enter(withPassword(url, ''))]).toEqual([
+      'entered',
+      expect.stringMatching(/password/i),
+    ]);
+    await started?.stop();
+
+    rmSync(file);
+    const access = path.join(engineFolder(directory), dataName, 'postgres/cluster/pg_hba.conf');
+    writeFileSync(access, 'host all all 127.0.0.1/32 trust\n');
+    const next = await start();
+    expect(new URL(next).password).not.toBe(new URL(url).password);
+    expect([
+      await enter(next),
+      await enter(withPassword(next, '')),
+      await enter(withPassword(next, new URL(url).password)),
+    ]).toEqual(['entered', expect.stringMatching(/password/i), expect.stringMatching(/password/i)]);
+    expect(said.join('\n')).not.toContain(new URL(next).password);
   });
 
   it('names the log and the variable to set when an engine cannot start', async () => {

@@ -113,7 +113,7 @@ interface Launched {
 function handle({ stack, pad, seats, starting, ending }: Launched): EmbeddedEngines {
   let stopped: Promise<void> | undefined;
   return {
-    urls: Object.fromEntries([...seats].map(([name, { port }]) => [name, ENGINES[name].url(port)])),
+    urls: Object.fromEntries([...seats].map(([name, seat]) => [name, ENGINES[name].url(seat)])),
     started: async (name) => await starting.get(name),
     get pids() {
       const entries = [...stack].map(([name, running]) => [name, mainPid(name, running)] as const);
