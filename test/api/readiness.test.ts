@@ -37,13 +37,13 @@ it('/readyz sees that PostgreSQL answers and takes no writes, and that it takes 
   await session.end();
 }, 30_000);
 
-it('/readyz writes once in five seconds at most, however often it is asked', async () => {
+it('/readyz writes once in five seconds at most, however often it is called', async () => {
   const session = await database.open();
   const writes = async () => (await session.query('select xmin::text, written_at from readiness_writes')).rows;
   await until('a write', async () => (await ready())[1] === 'ready' && (await writes()).length === 1);
   const before = await writes();
-  const asked = await Promise.all(Array.from({ length: 50 }, ready));
-  expect(asked.every(([, status]) => status === 'ready')).toBe(true);
+  const answers = await Promise.all(Array.from({ length: 50 }, ready));
+  expect(answers.every(([, status]) => status === 'ready')).toBe(true);
   const after = await writes();
   await session.end();
   const seconds = (rows: { written_at: Date }[]) => Number(rows[0]?.written_at) / 1_000;

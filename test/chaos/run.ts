@@ -97,7 +97,7 @@ async function strike(
   const killedAt = performance.now();
   await stage.strike(victim);
   const isMidBatch = !isDisk(victim) && victim !== 'redis' && (await isOnItsWay(stage.context));
-  await stage.mend(victim, downMs);
+  await stage.recover(victim, downMs);
   const returnedAt = performance.now();
   const backAfter = async (what: string, lastAt: () => number) => {
     await until(what, () => lastAt() > returnedAt, BACK_WITHIN_MS);

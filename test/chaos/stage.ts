@@ -52,7 +52,7 @@ export interface Stage {
    * Starts an engine again after `downMs`; the API and the worker have their supervisor, and a stack that was given room
    * again has itself. Resolves when it is back.
    */
-  mend(victim: Victim | Disk, downMs: number): Promise<void>;
+  recover(victim: Victim | Disk, downMs: number): Promise<void>;
   /** What ended without being killed. */
   falls(): string[];
   close(): Promise<void>;
@@ -93,7 +93,7 @@ function diskHandlerOf(disks: ReadonlyMap<EngineName, SmallDisk>, url: string) {
       await disks.get(engine)?.fill();
       await until(`/readyz to see that ${engine} takes no writes`, async () => !(await isUp(engine)), SEEN_WITHIN_MS);
     },
-    mend: async (disk: Disk, downMs: number) => {
+    recover: async (disk: Disk, downMs: number) => {
       const engine = ENGINE_ON[disk];
       await pause(STAYS_FULL_MS + downMs);
       await disks.get(engine)?.makeRoom();
@@ -167,6 +167,6 @@ export async function openStage({ dataName, cert, hasSmallDisks }: StageOptions)
   return {
     ...{ url, links, context, falls, close: stop },
     strike: (victim) => (isDisk(victim) ? onDisk.strike(victim) : kill(victim)),
-    mend: (victim, downMs) => (isDisk(victim) ? onDisk.mend(victim, downMs) : revive(victim, downMs)),
+    recover: (victim, downMs) => (isDisk(victim) ? onDisk.recover(victim, downMs) : revive(victim, downMs)),
   };
 }
