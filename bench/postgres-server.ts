@@ -38,7 +38,7 @@ export async function startPostgres(config: Config, dataName: string, connection
   if ((await waitUntilReady(running, () => postgres.isReady(seat.port), postgres.readyWithinMs)) !== 'ready') {
     throw new Error(`PostgreSQL did not start:\n${lastLines(running.log)}`);
   }
-  const pool = new pg.Pool({ connectionString: postgres.url(seat.port), max: connections });
+  const pool = new pg.Pool({ connectionString: postgres.url(seat), max: connections });
   pool.on('error', ignoreFailure('an idle connection that ends has nothing to lose'));
   return {
     pool,

@@ -96,7 +96,7 @@ const fileOf = (config: Config) => path.join(config.directory, 'secret.hex');
 const previousFileOf = (config: Config) => path.join(config.directory, 'secret.previous.hex');
 
 /**
- * `ROLLCALL_SECRET`, or, beside an embedded PostgreSQL, one made at the first start and kept in the embedded folder.
+ * `ROLLCALL_SECRET`, or, beside an embedded PostgreSQL, the one that its first start made in the embedded folder.
  * Every process of an installation must have the same.
  */
 export function readSecret(config: Config): Buffer {
@@ -105,8 +105,23 @@ export function readSecret(config: Config): Buffer {
     throw new Error('Set ROLLCALL_SECRET to 64 hex digits (openssl rand -hex 32), the same for every process.');
   }
   const file = fileOf(config);
-  if (!existsSync(file)) makeSecret(file);
+  if (!existsSync(file)) {
+    throw new Error(
+      `The secret of this installation, ${file}, is missing beside its database. Restore the file from a backup, or set ` +
+        'ROLLCALL_SECRET to what it held. Without it nothing that was sealed opens again: to go on with the data all the ' +
+        `same, make a new one (openssl rand -hex 32 > ${file}) and connect every store and webhook anew; to start over, ` +
+        `remove ${path.join(config.directory, 'data')}.`,
+    );
+  }
   return wholeSecret(readFileSync(file, 'utf8'), file);
+}
+
+/** Makes the embedded folder's secret before there is a database; beside one that is there it must be there, too. */
+export function makeSecretOnce(config: Config, hasDatabase: boolean): void {
+  if (config.secret) return;
+  const file = fileOf(config);
+  if (!hasDatabase && !existsSync(file)) makeSecret(file);
+  readSecret(config);
 }
 
 /** An empty or cut file would be a key that everybody can guess, and would open nothing that was sealed before. */
@@ -131,7 +146,7 @@ export const readSecrets = (config: Config): Secrets => openSecrets(readSecret(c
 /** Makes a new secret in the embedded folder; the one until now becomes the previous one. */
 export function replaceSecretFile(config: Config): void {
   readSecret(config);
-  // A link, so that at no moment there is none: a start in between makes its own, and nothing opens any more.
+  // A link, so that at no moment there is none: a start in between would be refused.
   const draft = `${fileOf(config)}.${process.pid}`;
   writeFileSync(draft, randomBytes(32).toString('hex'), { mode: 0o600, flush: true });
   rmSync(previousFileOf(config), { force: true });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newApiKey } from '../../src/access/keys/key-form.ts';
 import { subscriberOf } from '../../src/access/rate/subscriber.ts';
 import { readConfig } from '../../src/config.ts';
-import { readSecret } from '../../src/values/secrets.ts';
+import { makeSecretOnce, readSecret } from '../../src/values/secrets.ts';
 import { call, engineUrls, makeBrand, startApp, type TestApp, unique, until } from '../harness/app.ts';
 import { BEHIND_PROXY, someAddress } from '../harness/applying.ts';
 import { type EngineProxy, startProxy } from '../harness/proxy.ts';
@@ -206,8 +206,10 @@ describe('the secret file of an installation', () => {
   it('is made once, whole, and the same when it is read again', () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'secret-'));
     const config = readConfig({ ROLLCALL_DIR: folder });
+    makeSecretOnce(config, false);
     const secret = readSecret(config);
     expect(secret).toHaveLength(32);
+    makeSecretOnce(config, true);
     expect(readSecret(config)).toEqual(secret);
   });
 });

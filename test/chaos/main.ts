@@ -1,22 +1,25 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { type Outcome, runChaos } from './run.ts';
-import { VICTIMS, type Victim } from './stage.ts';
+import { type Outcome, type Plan, runChaos } from './run.ts';
+import { canMount } from './small-disk.ts';
+import { DISKS, type Disk, isDisk, VICTIMS, type Victim } from './stage.ts';
 
 interface Options {
   rounds: number;
   seed: number;
-  victims: Victim[];
+  victims: (Victim | Disk)[];
 }
+
+const ALL = [...VICTIMS, ...DISKS];
 
 function wholeNumber(value: string): number {
   if (!/^\d{1,9}$/.test(value)) throw new InvalidArgumentError('must be a whole number.');
   return Number(value);
 }
 
-function victimsOf(value: string): Victim[] {
+function victimsOf(value: string): (Victim | Disk)[] {
   return value.split(',').map((name) => {
-    const victim = VICTIMS.find((one) => one === name);
-    if (!victim) throw new InvalidArgumentError(`must be some of ${VICTIMS.join(',')}.`);
+    const victim = ALL.find((one) => one === name);
+    if (!victim) throw new InvalidArgumentError(`must be some of ${ALL.join(',')}.`);
     return victim;
   });
 }
@@ -24,11 +27,12 @@ function victimsOf(value: string): Victim[] {
 const options = new Command('chaos')
   .description(
     'Kills the API, the worker, Redis, PostgreSQL and ClickHouse in turn with kill -9, under clicks, orders and webhooks, ' +
-      'on engines of its own. Exits 1 unless everything that was acknowledged is counted exactly once, and its events told.',
+      "on engines of its own; then fills each engine's disk up once, where this process may mount one. Exits 1 unless " +
+      'everything that was acknowledged is counted exactly once, and its events told.',
   )
-  .option('--rounds <number>', 'kills', wholeNumber, 20)
+  .option('--rounds <number>', 'kills; a disk is filled once', wholeNumber, 20)
   .option('--seed <number>', 'who is killed when; a new one each time unless set', wholeNumber)
-  .option('--victims <names>', 'whom to kill, with commas between', victimsOf, [...VICTIMS])
+  .option('--victims <names>', 'whom to kill and which disks to fill, with commas between', victimsOf, ALL)
   .showHelpAfterError()
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
   .parse()
@@ -36,7 +40,7 @@ const options = new Command('chaos')
 
 const COLUMNS = [
   'round',
-  'killed',
+  'fault in',
   'at, s',
   'mid-batch',
   'away, ms',
@@ -73,18 +77,28 @@ function summary({ clicks, orders, foundClicks, foundOrders, foundHooks, settled
   return pairs.map(([what, value]) => `${what?.padEnd(26)}${value}`).join('\n');
 }
 
-async function main(): Promise<void> {
-  const { rounds, seed = Date.now() % 1_000_000, victims } = options;
-  const report = (line: string) => void process.stderr.write(`${line}\n`);
-  report(`chaos: --rounds ${rounds} --seed ${seed}`);
-  const outcome = await runChaos({ rounds, seed, victims, dataName: `chaos-${process.pid}`, report });
+async function runAndPrint(plan: Plan): Promise<void> {
+  const outcome = await runChaos(plan);
   const { differences } = outcome;
   const conclusion =
     differences.length === 0
       ? 'Everything that was acknowledged is counted exactly once, and its receivers were told of it.'
       : `${differences.length} differences:\n${differences.map((one) => `  ${one}`).join('\n')}`;
   process.stdout.write(`\n${table(outcome)}\n\n${summary(outcome)}\n\n${conclusion}\n`);
-  process.exitCode = differences.length === 0 ? 0 : 1;
+  if (differences.length > 0) process.exitCode = 1;
+}
+
+async function main(): Promise<void> {
+  const { rounds, seed = Date.now() % 1_000_000, victims } = options;
+  const report = (line: string) => void process.stderr.write(`${line}\n`);
+  report(`chaos: --rounds ${rounds} --seed ${seed} --victims ${victims.join(',')}`);
+  const disks = victims.filter(isDisk);
+  const killed = victims.filter((victim) => !isDisk(victim));
+  const plan = { seed, dataName: `chaos-${process.pid}`, report };
+  if (killed.length > 0) await runAndPrint({ ...plan, rounds, victims: killed });
+  if (disks.length === 0) return;
+  if (await canMount()) await runAndPrint({ ...plan, rounds: disks.length, victims: disks });
+  else report('FULL DISKS WERE NOT TRIED: this process may not mount a file system. Run it as root of a machine.');
 }
 
 main().catch((error: unknown) => {

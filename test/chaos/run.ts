@@ -10,20 +10,20 @@ import { type ClickLoad, startClicks } from './clicks.ts';
 import { checkHooks, type Hooks, type HooksFound, isDelivered, openHooks } from './hooks.ts';
 import { type OrderLoad, startOrders } from './orders.ts';
 import { randomOf } from './random.ts';
-import { openStage, type Stage, VICTIMS, type Victim } from './stage.ts';
+import { type Disk, isDisk, openStage, type Stage, VICTIMS, type Victim } from './stage.ts';
 import { openWorld, type World } from './world.ts';
 
 export interface Plan {
   rounds: number;
   seed: number;
-  /** Default: all of them. */
-  victims?: readonly Victim[];
+  /** Either processes, by default all of them, or disks. */
+  victims?: readonly Victim[] | readonly Disk[];
   dataName: string;
   report(line: string): void;
 }
 
 export interface Round {
-  victim: Victim;
+  victim: Victim | Disk;
   /** Since the load began. */
   killedAtMs: number;
   /** Whether a batch of clicks was on its way to ClickHouse, and had not arrived. */
@@ -53,7 +53,7 @@ export interface Outcome {
 const LONGEST_CALM_MS = 2_500;
 const LONGEST_DOWN_MS = 1_500;
 /** Who is at work while a batch is inserted. */
-const INSERTERS: ReadonlySet<Victim> = new Set(['worker', 'clickhouse']);
+const INSERTERS: ReadonlySet<Victim | Disk> = new Set(['worker', 'clickhouse']);
 const LONGEST_INTO_BATCH_MS = 40;
 const BATCH_WITHIN_MS = 5_000;
 const BACK_WITHIN_MS = 60_000;
@@ -65,7 +65,9 @@ const ENOUGH_WITHIN_MS = 60_000;
 /** Each victim in turn, in another order each time, at moments of the seed's choice. */
 function planOf({ rounds, seed, victims = VICTIMS }: Plan) {
   const random = randomOf(seed);
-  const turns = Array.from({ length: Math.ceil(rounds / victims.length) }, () => random.shuffled(victims)).flat();
+  const turns = Array.from({ length: Math.ceil(rounds / victims.length) }, () =>
+    random.shuffled<Victim | Disk>(victims),
+  ).flat();
   return turns.slice(0, rounds).map((victim) => ({
     victim,
     calmMs: random.between(200, LONGEST_CALM_MS),
@@ -93,9 +95,9 @@ async function strike(
   const { clicks, orders, startedAt } = load;
   if (intoBatchMs !== undefined) await waitIntoBatch(stage.context, intoBatchMs);
   const killedAt = performance.now();
-  await stage.kill(victim);
-  const isMidBatch = victim !== 'redis' && (await isOnItsWay(stage.context));
-  await stage.revive(victim, downMs);
+  await stage.strike(victim);
+  const isMidBatch = !isDisk(victim) && victim !== 'redis' && (await isOnItsWay(stage.context));
+  await stage.recover(victim, downMs);
   const returnedAt = performance.now();
   const backAfter = async (what: string, lastAt: () => number) => {
     await until(what, () => lastAt() > returnedAt, BACK_WITHIN_MS);
@@ -138,7 +140,7 @@ async function live(stage: Stage, world: World, hooks: Hooks, plan: Plan): Promi
       await pause(calmMs);
       const round = await strike(stage, next, load);
       rounds.push(round);
-      const killed = `killed ${round.victim} at ${(round.killedAtMs / 1000).toFixed(1)} s`;
+      const killed = `${isDisk(round.victim) ? 'filled' : 'killed'} ${round.victim} at ${(round.killedAtMs / 1000).toFixed(1)} s`;
       report(`${rounds.length}/${plan.rounds} ${killed}; ${round.clicks} clicks, ${round.orders} orders so far`);
     }
     const isEnough = () => clicks.acknowledged.size >= ENOUGH.clicks && orders.taken.length >= ENOUGH.orders;
@@ -160,13 +162,14 @@ async function live(stage: Stage, world: World, hooks: Hooks, plan: Plan): Promi
   return { rounds, clicks, orders, settledMs, foundClicks, foundOrders, foundHooks, differences };
 }
 
-/** Kills each of the processes in turn under load, and compares what is left with what was acknowledged. */
+/** Kills the processes, or fills the disks up, in turn under load, and compares what is left with what was acknowledged. */
 export async function runChaos(plan: Plan): Promise<Outcome> {
   plan.report('Starting PostgreSQL, Redis, ClickHouse, the API and a worker');
   await using closing = new AsyncDisposableStack();
   const hooks = closing.adopt(await openHooks(), ({ close }) => close());
-  const { dataName } = plan;
-  const stage = closing.adopt(await openStage({ dataName, cert: hooks.cert }), ({ close }) => close());
+  const { dataName, victims = VICTIMS } = plan;
+  const options = { dataName, cert: hooks.cert, hasSmallDisks: victims.some(isDisk) };
+  const stage = closing.adopt(await openStage(options), ({ close }) => close());
   const world = closing.adopt(await openWorld(stage), ({ close }) => close());
   for (const brand of world.brands) await hooks.subscribe(stage, brand);
   return await live(stage, world, hooks, plan);

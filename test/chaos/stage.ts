@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { z } from 'zod';
 import type { Context } from '../../src/api/context.ts';
 import { readConfig } from '../../src/config.ts';
 import { migrateClickHouse } from '../../src/engines/clickhouse/migrate.ts';
@@ -10,12 +11,32 @@ import { findFreePort } from '../../src/local/engines/port.ts';
 import { type EmbeddedEngines, startEmbedded } from '../../src/local/engines/start.ts';
 import { openContext } from '../../src/process/open-context.ts';
 import { SECRET, until } from '../harness/app.ts';
+import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 import { type Supervised, supervise } from './supervised.ts';
 
 export const VICTIMS = ['api', 'worker', 'redis', 'postgres', 'clickhouse'] as const;
 export type Victim = (typeof VICTIMS)[number];
 
 const ENGINES = ['postgres', 'redis', 'clickhouse'] as const;
+type EngineName = (typeof ENGINES)[number];
+
+/** Disks that are filled up; the embedded stack starts what ends of it again by itself. */
+export const DISKS = ['postgres-disk', 'redis-disk', 'clickhouse-disk'] as const;
+export type Disk = (typeof DISKS)[number];
+const ENGINE_ON: Record<Disk, EngineName> = {
+  'postgres-disk': 'postgres',
+  'redis-disk': 'redis',
+  'clickhouse-disk': 'clickhouse',
+};
+/** Room for what a run writes, and for a write-ahead log that is not cut short meanwhile. */
+const DISK_MB: Record<EngineName, number> = { postgres: 640, redis: 96, clickhouse: 320 };
+const SEEN_WITHIN_MS = 20_000;
+const STAYS_FULL_MS = 4_000;
+const BACK_WITHIN_MS = 90_000;
+
+export const isDisk = (victim: Victim | Disk): victim is Disk => DISKS.some((disk) => disk === victim);
+
+const Ready = z.object({ engines: z.record(z.string(), z.object({ status: z.string() })) });
 const NOWHERE = 'http://127.0.0.1:9';
 
 /** API, worker and engines of their own, each a process to kill. */
@@ -25,10 +46,13 @@ export interface Stage {
   /** Of its links host. */
   links: string;
   context: Context;
-  /** `kill -9`. */
-  kill(victim: Victim): Promise<void>;
-  /** Starts an engine again after `downMs`; the API and the worker have their supervisor. Resolves when it is back. */
-  revive(victim: Victim, downMs: number): Promise<void>;
+  /** `kill -9`; or fills a disk up, until `/readyz` says so. */
+  strike(victim: Victim | Disk): Promise<void>;
+  /**
+   * Starts an engine again after `downMs`; the API and the worker have their supervisor, and a stack that was given room
+   * again has itself. Resolves when it is back.
+   */
+  recover(victim: Victim | Disk, downMs: number): Promise<void>;
   /** What ended without being killed. */
   falls(): string[];
   close(): Promise<void>;
@@ -56,13 +80,55 @@ function reviverOf(engines: EmbeddedEngines, url: string) {
   };
 }
 
-/** `dataName`: the folder of the engines' data, removed at the end. `cert`: a file of what the worker trusts, too. */
-export async function openStage({ dataName, cert }: { dataName: string; cert: string }): Promise<Stage> {
+/** The disks as something to fill and to make room on. */
+function diskHandlerOf(disks: ReadonlyMap<EngineName, SmallDisk>, url: string) {
+  const statusOf = async (engine: EngineName) => {
+    const answer = await fetch(`${url}/readyz`);
+    return Ready.parse(await answer.json()).engines[engine]?.status;
+  };
+  const isUp = async (engine: EngineName) => (await statusOf(engine)) === 'up';
+  return {
+    strike: async (disk: Disk) => {
+      const engine = ENGINE_ON[disk];
+      await disks.get(engine)?.fill();
+      await until(`/readyz to see that ${engine} takes no writes`, async () => !(await isUp(engine)), SEEN_WITHIN_MS);
+    },
+    recover: async (disk: Disk, downMs: number) => {
+      const engine = ENGINE_ON[disk];
+      await pause(STAYS_FULL_MS + downMs);
+      await disks.get(engine)?.makeRoom();
+      await until(`${engine} to be back`, () => isUp(engine), BACK_WITHIN_MS);
+    },
+  };
+}
+
+async function mountDisks(folder: string): Promise<Map<EngineName, SmallDisk>> {
+  const disks = new Map<EngineName, SmallDisk>();
+  for (const engine of ENGINES) {
+    disks.set(engine, await mountSmallDisk(path.join(folder, engine), DISK_MB[engine]));
+  }
+  return disks;
+}
+
+export interface StageOptions {
+  /** The folder of the engines' data, removed at the end. */
+  dataName: string;
+  /** A file of what the worker trusts, too. */
+  cert: string;
+  /** Gives each engine a small disk of its own, and has the stack start its engines again. */
+  hasSmallDisks: boolean;
+}
+
+export async function openStage({ dataName, cert, hasSmallDisks }: StageOptions): Promise<Stage> {
   const { directory, java } = readConfig();
+  const data = path.join(engineFolder(directory), dataName);
+  const disks = hasSmallDisks ? await mountDisks(data) : new Map<EngineName, SmallDisk>();
   const url = `http://127.0.0.1:${await findFreePort()}`;
   const links = `http://127.0.0.1:${await findFreePort()}`;
   const report = () => undefined;
-  const engines = await startEmbedded({ directory, dataName, only: ENGINES, elasticsearchHeapMb: 512, java, report });
+  const engines = await startEmbedded({
+    ...{ directory, dataName, only: ENGINES, elasticsearchHeapMb: 512, java, report, revives: hasSmallDisks },
+  });
   const { postgres = '', redis = '', clickhouse = '' } = engines.urls;
   const settings = {
     ...{ LOG_LEVEL: 'error', ROLLCALL_SECRET: SECRET, LINKS_URL: links },
@@ -87,7 +153,8 @@ export async function openStage({ dataName, cert }: { dataName: string; cert: st
     await Promise.all([ours.api.stop(), ours.worker.stop()]);
     await close();
     await engines.stop();
-    await rm(path.join(engineFolder(directory), dataName), { recursive: true, force: true });
+    for (const disk of disks.values()) await disk.close();
+    await rm(data, { recursive: true, force: true });
   };
   try {
     await until('the API to be up', () => isUp(url), 120_000);
@@ -96,6 +163,10 @@ export async function openStage({ dataName, cert }: { dataName: string; cert: st
     throw error;
   }
   const falls = () => [...ours.api.falls, ...ours.worker.falls];
-  const kill = killerOf(engines, ours);
-  return { url, links, context, kill, revive: reviverOf(engines, url), falls, close: stop };
+  const [kill, revive, onDisk] = [killerOf(engines, ours), reviverOf(engines, url), diskHandlerOf(disks, url)];
+  return {
+    ...{ url, links, context, falls, close: stop },
+    strike: (victim) => (isDisk(victim) ? onDisk.strike(victim) : kill(victim)),
+    recover: (victim, downMs) => (isDisk(victim) ? onDisk.recover(victim, downMs) : revive(victim, downMs)),
+  };
 }

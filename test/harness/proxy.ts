@@ -11,12 +11,14 @@ export interface EngineProxy {
   /** Lets requests through and no answer back. */
   freezeAnswers(): void;
   restore(): Promise<void>;
+  /** New connections go to this engine from now on: one that started again on another port. */
+  leadTo(target: string): void;
   close(): Promise<void>;
 }
 
 /** A TCP proxy before one engine, so that a test can fail it for itself alone while others use it. */
 export async function startProxy(target: string): Promise<EngineProxy> {
-  const to = new URL(target);
+  let to = new URL(target);
   const sockets = new Set<Socket>();
   let frozen = false;
   let mute = false;
@@ -70,6 +72,9 @@ export async function startProxy(target: string): Promise<EngineProxy> {
       frozen = false;
       mute = false;
       if (!server.listening) await listen(port);
+    },
+    leadTo: (next) => {
+      to = new URL(next);
     },
     close: cut,
   };

@@ -1,28 +1,19 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, afterEach, describe, expect, inject, it, vi } from 'vitest';
-import { z } from 'zod';
 import { readConfig } from '../../src/config.ts';
-import { openClickHouse } from '../../src/engines/clickhouse/open.ts';
-import { openElastic } from '../../src/engines/elastic/open.ts';
 import { openPostgres } from '../../src/engines/postgres/open.ts';
-import { openRedis } from '../../src/engines/redis/open.ts';
 import { isPidAlive } from '../../src/local/engines/alive.ts';
-import { ENGINE_NAMES, type EngineName } from '../../src/local/engines/engine.ts';
 import { engineFolder } from '../../src/local/engines/folder.ts';
 import { findJava } from '../../src/local/engines/java.ts';
 import { announceRunning, findRunning, resolveEngines } from '../../src/local/engines/running.ts';
 import { type EmbeddedEngines, type EmbeddedOptions, startEmbedded } from '../../src/local/engines/start.ts';
-import type { TestEngines } from '../harness/engines.ts';
+import { withClients } from '../harness/all-clients.ts';
 
 const config = readConfig();
 const { directory, java } = config;
-const AllUrls = z.object({ postgres: z.url(), redis: z.url(), elasticsearch: z.url(), clickhouse: z.url() });
-const StartedStack = z.object({ urls: z.record(z.string(), z.url()), pids: z.record(z.string(), z.number()) });
 
 const dataNames: string[] = [];
 
@@ -42,48 +33,6 @@ afterAll(() => {
     rmSync(path.join(engineFolder(directory), name), { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   }
 });
-
-async function withClients<T>(urls: TestEngines, use: (clients: ReturnType<typeof openAll>) => Promise<T>): Promise<T> {
-  const clients = openAll(urls);
-  try {
-    await vi.waitFor(() => clients.redis.ping(), { timeout: 10_000 });
-    return await use(clients);
-  } finally {
-    await Promise.all(Object.values(clients).map((client) => client.close()));
-  }
-}
-
-function openAll(urls: TestEngines) {
-  return {
-    postgres: openPostgres(urls.postgres, { max: 1 }),
-    redis: openRedis(urls.redis),
-    elastic: openElastic(urls.elasticsearch),
-    clickhouse: openClickHouse(urls.clickhouse),
-  };
-}
-
-/** Puts one acknowledged thing into each engine. */
-function write(urls: TestEngines): Promise<void> {
-  return withClients(urls, async ({ postgres, redis, elastic, clickhouse }) => {
-    await sql`create table kept (word text)`.execute(postgres.db);
-    await sql`insert into kept values ('postgres')`.execute(postgres.db);
-    await redis.client.set('kept', 'redis');
-    await elastic.client.index({ index: 'kept', id: '1', document: { word: 'elasticsearch' } });
-    await clickhouse.client.command({ query: 'create table kept (word String) engine = MergeTree order by word' });
-    await clickhouse.client.insert({ table: 'kept', values: [{ word: 'clickhouse' }], format: 'JSONEachRow' });
-  });
-}
-
-function read(urls: TestEngines): Promise<unknown[]> {
-  return withClients(urls, async ({ postgres, redis, elastic, clickhouse }) => {
-    const rows = await sql<{ word: string }>`select word from kept`.execute(postgres.db);
-    const answer = await clickhouse.client.query({ query: 'select word from kept', format: 'JSONEachRow' });
-    const document = await elastic.client.get<{ word: string }>({ index: 'kept', id: '1' });
-    return [rows.rows, await redis.client.get('kept'), document._source, await answer.json()];
-  });
-}
-
-const WRITTEN = [[{ word: 'postgres' }], 'redis', { word: 'elasticsearch' }, [{ word: 'clickhouse' }]];
 
 describe('the engines of a test run', () => {
   it('are real and answer through their official clients', async () => {
@@ -151,51 +100,53 @@ describe('a stack', () => {
     await postgres.close();
   });
 
+  it('lets into PostgreSQL who has the password of its folder and nobody else, also where everybody was let in', async () => {
+    const dataName = ownDataName('password');
+    const said: string[] = [];
+    const report = (line: string) => void said.push(line);
+    const start = async () => {
+      started = await startEmbedded(options(dataName, { only: ['postgres'], report }));
+      return started.urls.postgres ?? '';
+    };
+    const enter = async (url: string) => {
+      const postgres = openPostgres(url, { max: 1 });
+      const entered = await sql`select 1`.execute(postgres.db).then(
+        () => 'entered',
+        (error: unknown) => String(error),
+      );
+      await postgres.close();
+      return entered;
+    };
+    const withPassword = (url: string, password: string) => Object.assign(new URL(url), { password }).href;
+    const url = await start();
+    const file = path.join(engineFolder(directory), dataName, 'postgres.password');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(new URL(url).password).toBe(readFileSync(file, 'utf8'));
+    expect([await enter(url), await enter(withPassword(url, ''))]).toEqual([
+      'entered',
+      expect.stringMatching(/password/i),
+    ]);
+    await started?.stop();
+
+    rmSync(file);
+    const access = path.join(engineFolder(directory), dataName, 'postgres/cluster/pg_hba.conf');
+    writeFileSync(access, 'host all all 127.0.0.1/32 trust\n');
+    const next = await start();
+    expect(new URL(next).password).not.toBe(new URL(url).password);
+    expect([
+      await enter(next),
+      await enter(withPassword(next, '')),
+      await enter(withPassword(next, new URL(url).password)),
+    ]).toEqual(['entered', expect.stringMatching(/password/i), expect.stringMatching(/password/i)]);
+    expect(said.join('\n')).not.toContain(new URL(next).password);
+  });
+
   it('names the log and the variable to set when an engine cannot start', async () => {
     const dataName = ownDataName('broken');
     const folder = path.join(engineFolder(directory), dataName, 'postgres', 'cluster');
     mkdirSync(folder, { recursive: true });
     const error = await startEmbedded(options(dataName, { only: ['postgres'] })).catch((thrown: unknown) => thrown);
     expect(String(error)).toMatch(/PostgreSQL ended while starting[\s\S]*DATABASE_URL[\s\S]*postgres\.log/);
-  });
-});
-
-describe('killing the process that owns a stack', () => {
-  let parent: ChildProcess | undefined;
-  let restarted: EmbeddedEngines | undefined;
-  afterEach(async () => {
-    parent?.kill('SIGKILL');
-    await restarted?.stop();
-  });
-
-  async function startParent(dataName: string, engines: readonly EngineName[]) {
-    parent = fork(path.join(import.meta.dirname, '../harness/stack-parent.ts'), [dataName, ...engines], {
-      execArgv: [],
-    });
-    const [message] = await once(parent, 'message');
-    return StartedStack.parse(message);
-  }
-
-  it('leaves no engine behind, and the next start has everything that was acknowledged', async () => {
-    const dataName = ownDataName('killed');
-    const { urls, pids } = await startParent(dataName, ENGINE_NAMES);
-    expect(Object.values(pids).filter(isPidAlive)).toHaveLength(4);
-    await write(AllUrls.parse(urls));
-
-    parent?.kill('SIGKILL');
-    await vi.waitFor(() => expect(Object.values(pids).filter(isPidAlive)).toEqual([]), { timeout: 15_000 });
-
-    restarted = await startEmbedded(options(dataName));
-    expect(await read(AllUrls.parse(restarted.urls))).toEqual(WRITTEN);
-  }, 180_000);
-
-  it('does not hinder a start at the same moment', async () => {
-    const dataName = ownDataName('killed-at-once');
-    const only = ['postgres', 'redis', 'clickhouse'] as const;
-    await startParent(dataName, only);
-    parent?.kill('SIGKILL');
-    restarted = await startEmbedded(options(dataName, { only }));
-    expect(Object.keys(restarted.urls).sort()).toEqual([...only].sort());
   });
 });
 

@@ -9,7 +9,13 @@ import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import { mintClick, readClick } from '../../src/links-host/token.ts';
 import { queueMail } from '../../src/mail/queue.ts';
 import { SEALED } from '../../src/process/sealed/actions.ts';
-import { forgetPreviousSecretFile, openSecrets, readSecrets, replaceSecretFile } from '../../src/values/secrets.ts';
+import {
+  forgetPreviousSecretFile,
+  makeSecretOnce,
+  openSecrets,
+  readSecrets,
+  replaceSecretFile,
+} from '../../src/values/secrets.ts';
 import { SECRET, send, startApp, type TestApp } from '../harness/app.ts';
 import { runCli } from '../harness/cli.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
@@ -117,6 +123,7 @@ describe('a new secret', () => {
   it('in the embedded folder is a file, beside which the old one stays until it is forgotten', () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'secret-'));
     const config = readConfig({ ROLLCALL_DIR: folder });
+    makeSecretOnce(config, false);
     const sealed = readSecrets(config).seal('token', 'one');
     const old = readFileSync(path.join(folder, 'secret.hex'), 'utf8');
     replaceSecretFile(config);

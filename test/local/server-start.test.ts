@@ -49,6 +49,19 @@ describe('a start that cannot succeed', () => {
     holder.close();
   });
 
+  it('without the secret beside a database is refused with the ways out, and starts and makes nothing', async () => {
+    await mkdir(path.join(engineFolder(directory), 'data', 'postgres', 'cluster'), { recursive: true });
+    const before = await readdir(directory);
+    for (const script of ['src/server.ts', 'src/cli.ts']) {
+      const { status, said } = await run(script, script === 'src/cli.ts' ? ['brand', 'list'] : ['--port', '0']);
+      expect(status).toBe(1);
+      expect(said).toContain(`${path.join(directory, 'secret.hex')}, is missing beside its database. Restore the file`);
+      expect(said).toMatch(/ROLLCALL_SECRET[\s\S]*openssl rand[\s\S]*to start over, remove/);
+      expect(said).not.toContain('PostgreSQL started');
+    }
+    expect(await readdir(directory)).toEqual(before);
+  });
+
   it('ends the engines that it had started, and takes their announcement back', async () => {
     const { redis, elasticsearch, clickhouse } = engineUrls();
     // Where the demo's keys are written: the last step, with everything running.

@@ -5,11 +5,14 @@ export interface ClickHouse {
   /** The cluster whose replicas hold the tables; undefined: one server. */
   cluster: string | undefined;
   ping(): Promise<void>;
+  /** Resolves when ClickHouse takes writes, too. */
+  tryWrite(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** A rebuild reads a brand's whole history in one statement; what a caller waits for has less, see query.ts. */
 const REQUEST_TIMEOUT_MS = 60_000;
+const WRITE_TIMEOUT_MS = 5_000;
 
 export function openClickHouse(url: string, options: { cluster?: string | undefined } = {}): ClickHouse {
   const client = createClient({
@@ -25,6 +28,10 @@ export function openClickHouse(url: string, options: { cluster?: string | undefi
     ping: async () => {
       const answer = await client.ping();
       if (!answer.success) throw answer.error;
+    },
+    tryWrite: async () => {
+      const query = 'INSERT INTO readiness_writes_v1 SELECT now()';
+      await client.command({ query, abort_signal: AbortSignal.timeout(WRITE_TIMEOUT_MS) });
     },
     close: () => client.close(),
   };

@@ -1,3 +1,4 @@
+import type { TransportRequestOptions } from '@elastic/elasticsearch';
 import { z } from 'zod';
 import { unavailable } from '../../values/errors.ts';
 import type { Elastic } from './open.ts';
@@ -7,15 +8,27 @@ const MAX_AGE_MS = 1_000;
 /** The alias is polled while somebody searches, and for this long after the last search. */
 const FOLLOWED_MS = 60_000;
 
+const REFRESHES = ['indices.*.shards.*.routing.node', 'indices.*.shards.*.refresh.external_total'];
+const STARTS = ['*.shards.id', '*.shards.target.id', '*.shards.start_time_in_millis'];
+
 const Aliases = z.record(z.string(), z.object({ aliases: z.record(z.string(), z.unknown()) }));
+const Shards = <T extends z.ZodType>(copy: T) => z.record(z.string(), z.object({ shards: copy }));
 const Refreshes = z.object({
-  _all: z.object({ total: z.object({ refresh: z.object({ external_total: z.number() }) }) }),
+  indices: Shards(
+    z.record(
+      z.string(),
+      z.array(z.object({ routing: z.object({ node: z.string() }), refresh: z.object({ external_total: z.number() }) })),
+    ),
+  ),
 });
+const Starts = Shards(
+  z.array(z.object({ id: z.number(), target: z.object({ id: z.string() }), start_time_in_millis: z.number() })),
+);
 
 export interface LiveIndexState {
   /** The concrete index behind the alias; undefined before the first import. */
   index: string | undefined;
-  /** Changes whenever a search of the live index could see other documents. */
+  /** Grows whenever a search of the live index could see other documents. Of this process alone. */
   generation: number;
   /** Indices that were live and still exist, the live one included. */
   kept: ReadonlySet<string>;
@@ -33,22 +46,47 @@ export interface LiveIndex {
 /** The alias that marks every index that has been live: what `directory_version` may pin. */
 export const keptAlias = (alias: string) => `${alias}-kept`;
 
-async function readState(elastic: Elastic, alias: string): Promise<LiveIndexState> {
-  const { client } = elastic;
+interface Reading extends Omit<LiveIndexState, 'generation'> {
+  /** Differs from another reading's when a search could have seen other documents in between. */
+  fingerprint: string;
+}
+
+/**
+ * Which refresh each copy of each shard is at. A copy counts its refreshes anew from each start, under the same
+ * allocation id, so the time of its start tells one count from the next.
+ */
+async function fingerprintOf({ client }: Elastic, index: string, bounded: TransportRequestOptions): Promise<string> {
+  const [stats, recovery] = await Promise.all([
+    client.indices.stats({ index, metric: 'refresh', level: 'shards', filter_path: REFRESHES }, bounded),
+    client.indices.recovery({ index, filter_path: STARTS }, bounded),
+  ]);
+  const refreshes = Object.values(Refreshes.parse(stats).indices).flatMap(({ shards }) =>
+    Object.entries(shards).flatMap(([shard, copies]) =>
+      copies.map(({ routing, refresh }) => `${shard} on ${routing.node} at ${refresh.external_total}`),
+    ),
+  );
+  const starts = Object.values(Starts.parse(recovery)).flatMap(({ shards }) =>
+    shards.map(({ id, target, start_time_in_millis }) => `${id} on ${target.id} since ${start_time_in_millis}`),
+  );
+  return [index, ...refreshes.sort(), ...starts.sort()].join('\n');
+}
+
+async function readState(elastic: Elastic, alias: string): Promise<Reading> {
   const bounded = { requestTimeout: 2_000, maxRetries: 0 };
-  const answer = await client.indices.getAlias({ name: `${alias},${keptAlias(alias)}` }, { ...bounded, ignore: [404] });
+  const names = { name: `${alias},${keptAlias(alias)}` };
+  const answer = await elastic.client.indices.getAlias(names, { ...bounded, ignore: [404] });
   const found = Aliases.safeParse(answer);
   const indices = found.success ? Object.entries(found.data) : [];
   const index = indices.find(([, { aliases }]) => alias in aliases)?.[0];
   const kept = new Set(indices.map(([name]) => name));
-  if (index === undefined) return { index, generation: 0, kept };
-  const stats = await client.indices.stats({ index, metric: 'refresh' }, bounded);
-  return { index, generation: Refreshes.parse(stats)._all.total.refresh.external_total, kept };
+  const fingerprint = index === undefined ? '' : await fingerprintOf(elastic, index, bounded);
+  return { index, fingerprint, kept };
 }
 
 /** Follows the alias in the background while it is searched, so that a search waits for it only when Elasticsearch is slow or just back. */
 export function openLiveIndex(elastic: Elastic, alias: string): LiveIndex {
   let state: LiveIndexState | undefined;
+  let fingerprint = '';
   let readAt = Number.NEGATIVE_INFINITY;
   let wantedAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<LiveIndexState> | undefined;
@@ -56,9 +94,12 @@ export function openLiveIndex(elastic: Elastic, alias: string): LiveIndex {
   function read(): Promise<LiveIndexState> {
     reading ??= readState(elastic, alias)
       .then((fresh) => {
-        state = fresh;
+        const { index, kept } = fresh;
+        const before = state?.generation ?? 0;
+        state = { index, kept, generation: fresh.fingerprint === fingerprint ? before : before + 1 };
+        fingerprint = fresh.fingerprint;
         readAt = performance.now();
-        return fresh;
+        return state;
       })
       .catch((error: unknown) => {
         throw unavailable('Elasticsearch', error);

@@ -13,6 +13,7 @@ import { ApiError, unavailable } from '../../values/errors.ts';
 import { forgetPrepared, prepareInTransactions } from './prepared.ts';
 import { openSemaphore, type Semaphore } from './semaphore.ts';
 import type { Database } from './tables.ts';
+import { tryWrite } from './try-write.ts';
 
 export type Db = Kysely<Database>;
 
@@ -27,6 +28,8 @@ export interface Postgres {
   exports: Exports;
   /** Resolves when Postgres answers within a second. */
   ping(): Promise<void>;
+  /** Resolves when Postgres takes writes, too. */
+  tryWrite(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -153,6 +156,7 @@ export function openPostgres(url: string, options: { max?: number; onError?: (er
     ping: async () => {
       await sql`select 1`.execute(db);
     },
+    tryWrite: () => tryWrite(db),
     close: async () => {
       await Promise.all([db.destroy(), exports.destroy()]);
     },

@@ -16,7 +16,7 @@ export const clickhouse: Engine = {
     deathSignal: 'TERM',
     isOurOwn: true,
   }),
-  url: (port) => `http://127.0.0.1:${port}`,
+  url: ({ port }) => `http://127.0.0.1:${port}`,
   isReady: async (port) => (await fetch(`http://127.0.0.1:${port}/ping`, { signal: AbortSignal.timeout(1_000) })).ok,
   readyWithinMs: 60_000,
   stopSignal: 'SIGTERM',

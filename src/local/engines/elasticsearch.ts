@@ -139,7 +139,7 @@ export const elasticsearch: Engine = {
       deathSignal: 'TERM',
     };
   },
-  url: (port) => `http://127.0.0.1:${port}`,
+  url: ({ port }) => `http://127.0.0.1:${port}`,
   isReady,
   readyWithinMs: 120_000,
   stopSignal: 'SIGTERM',

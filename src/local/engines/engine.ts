@@ -29,7 +29,7 @@ export interface Engine {
   /** Makes what must exist before the program starts; cheap when it does. */
   prepare(seat: Seat): Promise<void>;
   program(seat: Seat): Program;
-  url(port: number): string;
+  url(seat: Seat): string;
   isReady(port: number): Promise<boolean>;
   readyWithinMs: number;
   stopSignal: NodeJS.Signals;

@@ -1,5 +1,15 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, lchownSync, lstatSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  lchownSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -64,6 +74,12 @@ export function writeForEngine(file: string, content: string): void {
   rmSync(file, { force: true });
   writeFileSync(file, content, { flag: 'wx' });
   giveToEngine(file);
+}
+
+/** The same in one step: at no moment is there no such file. */
+export function replaceForEngine(file: string, content: string): void {
+  writeForEngine(`${file}.new`, content);
+  renameSync(`${file}.new`, file);
 }
 
 export function copyForEngine(from: string, to: string): void {

@@ -1,11 +1,12 @@
-import { existsSync } from 'node:fs';
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { chmod, cp, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { z } from 'zod';
 import { runCommand } from './command.ts';
 import type { Engine, Seat } from './engine.ts';
-import { engineUser, makeEngineFolder } from './folder.ts';
+import { engineFolder, engineUser, makeEngineFolder, replaceForEngine } from './folder.ts';
 import { askTcp } from './port.ts';
 
 const DATABASE = 'rollcall';
@@ -55,25 +56,67 @@ function environment(home: string): Record<string, string> {
   return { LC_ALL: 'C.UTF-8', TZ: 'UTC', LD_LIBRARY_PATH: path.join(home, 'lib') };
 }
 
-/** A cluster with our database, made aside and moved into place whole: a start that was killed leaves no half of it. */
-async function prepare({ home, data }: Seat): Promise<void> {
-  const cluster = path.join(data, 'cluster');
-  if (existsSync(cluster)) return;
-  const unfinished = path.join(data, 'unfinished');
-  await rm(unfinished, { recursive: true, force: true });
-  makeEngineFolder(unfinished, 0o700);
-  const options = { cwd: data, env: environment(home), user: engineUser };
+const clusterIn = (data: string) => path.join(data, 'cluster');
+
+/** Whether a stack of this name has a database. */
+export const hasDatabase = (directory: string, dataName: string): boolean =>
+  existsSync(clusterIn(path.join(engineFolder(directory), dataName, 'postgres')));
+
+const PASSWORD = /^[0-9a-f]{64}$/;
+
+/** The superuser's password, readable by this process's user alone; made when there is none. */
+function passwordOf({ data }: Pick<Seat, 'data'>): string {
+  const file = `${data}.password`;
+  const kept = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  if (PASSWORD.test(kept)) return kept;
+  const made = randomBytes(32).toString('hex');
+  const draft = `${file}.new`;
+  rmSync(draft, { force: true });
+  writeFileSync(draft, made, { mode: 0o600, flag: 'wx', flush: true });
+  renameSync(draft, file);
+  return made;
+}
+
+/** Nobody gets in without the password. Its hash says which one the cluster was given. */
+const accessBy = (password: string) => `# Written at the start, for the password ${hashOf(password)}.
+host all all 127.0.0.1/32 scram-sha-256
+`;
+const hashOf = (password: string) => createHash('sha256').update(password).digest('hex').slice(0, 16);
+
+/** Statements for a cluster that does not run. They are never logged: one has the password. */
+async function runAlone({ home, data }: Seat, cluster: string, statements: readonly string[]): Promise<void> {
+  const quietly = ['-c', 'log_min_error_statement=panic'];
+  await runCommand(path.join(home, 'bin/postgres'), ['--single', ...quietly, '-D', cluster, 'postgres'], {
+    ...{ cwd: data, env: environment(home), user: engineUser },
+    input: statements.map((statement) => `${statement};\n`).join(''),
+  });
+}
+
+async function makeCluster({ home, data }: Seat, folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  makeEngineFolder(folder, 0o700);
   const locale = ['-E', 'UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'];
   await runCommand(
     path.join(home, 'bin/initdb'),
-    ['-D', unfinished, '-U', 'postgres', '-A', 'trust', '--no-instructions', ...locale],
-    options,
+    ['-D', folder, '-U', 'postgres', '-A', 'reject', '--no-instructions', ...locale],
+    { cwd: data, env: environment(home), user: engineUser },
   );
-  await runCommand(path.join(home, 'bin/postgres'), ['--single', '-D', unfinished, 'postgres'], {
-    ...options,
-    input: `CREATE DATABASE ${DATABASE};\n`,
-  });
-  await rename(unfinished, cluster);
+}
+
+/** A cluster with our database, made aside and moved into place whole: a start that was killed leaves no half of it. */
+async function prepare(seat: Seat): Promise<void> {
+  const cluster = clusterIn(seat.data);
+  const isNew = !existsSync(cluster);
+  const folder = isNew ? path.join(seat.data, 'unfinished') : cluster;
+  const access = path.join(folder, 'pg_hba.conf');
+  const password = passwordOf(seat);
+  if (isNew) await makeCluster(seat, folder);
+  // What is no cluster says so when it is started.
+  else if (!existsSync(access) || readFileSync(access, 'utf8') === accessBy(password)) return;
+  const create = isNew ? [`CREATE DATABASE ${DATABASE}`] : [];
+  await runAlone(seat, folder, [...create, `ALTER ROLE postgres PASSWORD '${password}'`]);
+  replaceForEngine(access, accessBy(password));
+  if (isNew) await rename(folder, cluster);
 }
 
 /** A startup packet of the wire protocol, version 3.0. */
@@ -97,7 +140,7 @@ export const postgres: Engine = {
     env: environment(home),
     deathSignal: 'INT',
   }),
-  url: (port) => `postgres://postgres@127.0.0.1:${port}/${DATABASE}`,
+  url: (seat) => `postgres://postgres:${passwordOf(seat)}@127.0.0.1:${seat.port}/${DATABASE}`,
   // 'R' asks for authentication; while it recovers it answers 'E' ("the database system is starting up").
   isReady: async (port) => (await askTcp(port, startupPacket())).toString('latin1', 0, 1) === 'R',
   readyWithinMs: 60_000,

@@ -1,27 +1,74 @@
-import type { EngineName } from './engine.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Engine, EngineName, Seat } from './engine.ts';
 import { lastLines } from './process.ts';
 import type { Running } from './run-engine.ts';
 
-const WITHIN_MS = 60_000;
-const MAX_ENDS = 3;
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+/** An engine that has run for this long is well again. */
+const WELL_AFTER_MS = 60_000;
 
-/** Starts engines again that ended by themselves. One that ends three times within a minute stays down. */
-export function openReviver(
-  start: (name: EngineName, running: Running) => Promise<void>,
-  report: (line: string) => void,
-): (name: EngineName, running: Running) => void {
-  const ends = new Map<EngineName, number[]>();
-  return (name, running) => {
-    const { title } = running.engine;
-    const now = performance.now();
-    const recent = [...(ends.get(name) ?? []), now].filter((at) => now - at < WITHIN_MS);
-    ends.set(name, recent);
-    if (recent.length >= MAX_ENDS) {
-      const log = lastLines(running.process.log);
-      report(`${title} ended ${MAX_ENDS} times within a minute and stays down. Its log ends with:\n${log}`);
-      return;
+interface Trouble {
+  /** Starts in a row that did not last. */
+  starts: number;
+  /** When the engine was last up. */
+  startedAt: number;
+}
+
+export interface ReviverOptions {
+  /** `patience`: how many times the usual time the engine is given to become ready. */
+  start(name: EngineName, seat: Seat, patience: number): Promise<void>;
+  /** Aborts when the stack is stopped. */
+  ending: AbortSignal;
+  report(line: string): void;
+}
+
+/** Both resolve when the engine is up, and reject only when the stack is stopped. */
+export interface Reviver {
+  /** Starts an engine again that ended by itself. */
+  ended(name: EngineName, running: Running): Promise<void>;
+  /** Starts an engine again that did not start. */
+  failed(name: EngineName, engine: Pick<Running, 'engine' | 'seat'>, error: unknown): Promise<void>;
+}
+
+const MOST_PATIENCE = 5;
+const LINES = 5;
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
+/** Starts engines again: at once, then after pauses that double up to a minute, for as long as it takes. */
+export function openReviver({ start, ending, report }: ReviverOptions): Reviver {
+  const troubles = new Map<EngineName, Trouble>();
+
+  function troubleOf(name: EngineName): Trouble {
+    const known = troubles.get(name);
+    if (known && performance.now() - known.startedAt < WELL_AFTER_MS) return known;
+    const fresh = { starts: 0, startedAt: 0 };
+    troubles.set(name, fresh);
+    return fresh;
+  }
+
+  async function revive(name: EngineName, seat: Seat, { title }: Engine, firstReason: string): Promise<void> {
+    const trouble = troubleOf(name);
+    for (let reason = firstReason; ; ) {
+      const pauseMs = trouble.starts === 0 ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** (trouble.starts - 1), LONGEST_PAUSE_MS);
+      report(`${reason}\n${title} is started again${pauseMs === 0 ? '' : ` in ${pauseMs / 1_000} s`} ...`);
+      trouble.starts += 1;
+      await pause(pauseMs, undefined, { signal: ending });
+      try {
+        await start(name, seat, Math.min(trouble.starts + 1, MOST_PATIENCE));
+        trouble.startedAt = performance.now();
+        return;
+      } catch (error) {
+        ending.throwIfAborted();
+        reason = messageOf(error);
+      }
     }
-    report(`${title} is started again ...`);
-    start(name, running).catch((error: unknown) => report(error instanceof Error ? error.message : String(error)));
+  }
+
+  return {
+    ended: (name, { engine, seat, process }) =>
+      revive(name, seat, engine, `The log of ${engine.title} ends with:\n${lastLines(process.log, LINES)}`),
+    failed: (name, { engine, seat }, error) => revive(name, seat, engine, messageOf(error)),
   };
 }

@@ -43,12 +43,24 @@ function failedToStart(engine: Engine, process: RunningProcess): Error {
 }
 
 /** Launches until ready; again while processes of the last run still hold the data. */
-async function launchUntilReady(name: EngineName, engine: Engine, seat: Seat, pad: Launchpad): Promise<RunningProcess> {
+async function launchUntilReady(
+  name: EngineName,
+  engine: Engine,
+  seat: Seat,
+  { folder, stack }: Launchpad,
+  withinMs: number,
+): Promise<RunningProcess> {
   const deadline = performance.now() + RETRY_HELD_DATA_MS;
   for (;;) {
-    const process = launch(engine.program(seat), path.join(pad.folder, 'log', `${name}.log`));
-    if (process.pid) pad.stack.record(name, process.pid);
-    const readiness = await waitUntilReady(process, () => engine.isReady(seat.port), engine.readyWithinMs);
+    const process = launch(engine.program(seat), path.join(folder, 'log', `${name}.log`));
+    try {
+      if (process.pid) stack.record(name, process.pid);
+    } catch (error) {
+      // Such as a full disk. A process that nobody knows of would hold the data from the next start.
+      await stopProcess(process, 'SIGKILL', 0);
+      throw error;
+    }
+    const readiness = await waitUntilReady(process, () => engine.isReady(seat.port), withinMs);
     if (readiness === 'ready') return process;
     const isLocked = readiness === 'ended' && engine.dataStillLocked.test(lastLines(process.log, 100));
     if (!isLocked || performance.now() > deadline) {
@@ -59,12 +71,18 @@ async function launchUntilReady(name: EngineName, engine: Engine, seat: Seat, pa
   }
 }
 
-/** Starts the engine and reports it; from then on an unexpected end is reported too. */
-export async function startEngine(name: EngineName, engine: Engine, seat: Seat, pad: Launchpad): Promise<Running> {
+/** Starts the engine and reports it; from then on an unexpected end is reported too. `patience` multiplies its usual time. */
+export async function startEngine(
+  name: EngineName,
+  engine: Engine,
+  seat: Seat,
+  pad: Launchpad,
+  patience: number,
+): Promise<Running> {
   const start = performance.now();
   makeEngineFolder(seat.data, 0o700);
   await engine.prepare(seat);
-  const process = await launchUntilReady(name, engine, seat, pad);
+  const process = await launchUntilReady(name, engine, seat, pad, engine.readyWithinMs * patience);
   const running: Running = { engine, seat, process, startMs: performance.now() - start, isExpectedToEnd: false };
   pad.report(`${engine.title} started (${secondsSince(start)})`);
   void process.whenEnded.then((how) => {

@@ -3,8 +3,10 @@ import path from 'node:path';
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import { ignoreFailure } from '../../values/errors.ts';
+import { makeSecretOnce } from '../../values/secrets.ts';
 import { Identity, identityOf, isAlive } from './alive.ts';
 import { ENGINE_NAMES, type EngineName } from './engine.ts';
+import { hasDatabase } from './postgres.ts';
 import { type EmbeddedEngines, startEmbedded } from './start.ts';
 
 const Announcement = z.object({
@@ -20,6 +22,9 @@ const Announcement = z.object({
     clickhouse: z.string().exactOptional(),
   }),
 });
+
+/** The data folder of `npm start`. */
+const SERVER_DATA = 'data';
 
 const fileIn = (directory: string) => path.join(directory, 'engines.json');
 
@@ -87,12 +92,20 @@ export async function resolveEngines(
   const running = (options.reuseRunning ?? true) ? await findRunning(config.directory) : undefined;
   const urlOf = (name: EngineName) => config.urls[name] ?? running?.urls[name];
   const only = ENGINE_NAMES.filter((name) => need.includes(name) && !urlOf(name));
+  if (only.includes('postgres')) {
+    // Of the server's data even when the engines are others': both have the one secret.
+    const dataNames = [SERVER_DATA, options.dataName ?? SERVER_DATA];
+    makeSecretOnce(
+      config,
+      dataNames.some((name) => hasDatabase(config.directory, name)),
+    );
+  }
   const embedded =
     only.length === 0
       ? undefined
       : await startEmbedded({
           directory: config.directory,
-          dataName: options.dataName ?? 'data',
+          dataName: options.dataName ?? SERVER_DATA,
           only,
           elasticsearchHeapMb: options.elasticsearchHeapMb ?? 512,
           java: config.java,

@@ -27,7 +27,7 @@ export interface EmbeddedOptions {
   java: Config['java'];
   /** Engines that are not waited for: `started` says when they are up. */
   later?: readonly EngineName[];
-  /** Starts an engine again that ends by itself; three times within a minute it stays down. */
+  /** Starts an engine again that ends by itself, or that nobody waits for and that does not start, until it is up. */
   revives?: boolean;
   /** Where JDKs are usually installed on this system. */
   javaFolders?: readonly string[];
@@ -40,7 +40,10 @@ export interface EmbeddedEngines {
   /** The process to kill or stop when one means the engine; of Elasticsearch, the server behind its launcher. */
   readonly pids: Partial<Record<EngineName, number>>;
   readonly startMs: Partial<Record<EngineName, number>>;
-  /** Resolves when the engine is up, at once where it was waited for; rejects when it did not start. */
+  /**
+   * Resolves when the engine is up, at once where it was waited for. Rejects when it did not start, or, where engines are
+   * started again, when the stack is stopped.
+   */
   started(name: EngineName): Promise<void>;
   /** Memory of each engine, shared pages counted once (PSS). Empty where the system does not tell. */
   memoryMb(): Partial<Record<EngineName, number>>;
@@ -110,7 +113,7 @@ interface Launched {
 function handle({ stack, pad, seats, starting, ending }: Launched): EmbeddedEngines {
   let stopped: Promise<void> | undefined;
   return {
-    urls: Object.fromEntries([...seats].map(([name, { port }]) => [name, ENGINES[name].url(port)])),
+    urls: Object.fromEntries([...seats].map(([name, seat]) => [name, ENGINES[name].url(seat)])),
     started: async (name) => await starting.get(name),
     get pids() {
       const entries = [...stack].map(([name, running]) => [name, mainPid(name, running)] as const);
@@ -124,7 +127,7 @@ function handle({ stack, pad, seats, starting, ending }: Launched): EmbeddedEngi
       const running = stack.get(name);
       if (!running || stopped) throw new Error(`No embedded ${ENGINES[name].title} runs here.`);
       await stopEngine(running);
-      stack.set(name, await startEngine(name, running.engine, running.seat, pad));
+      stack.set(name, await startEngine(name, running.engine, running.seat, pad, 1));
     },
     stop: () => {
       ending.abort();
@@ -154,23 +157,31 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedE
   makeOpenFolder(path.join(folder, 'log'));
   const stack: Stack = new Map();
   const ending = new AbortController();
-  /** One that is up only after the stack was stopped is stopped, too. */
-  const startOne = async (name: EngineName, seat: Seat) => {
-    const running = await startEngine(name, ENGINES[name], seat, pad);
-    if (ending.signal.aborted) await stopEngine(running);
-    else stack.set(name, running);
-  };
-  if (options.revives) {
-    pad.ended = openReviver(async (name, { seat }) => {
-      if (!ending.signal.aborted) await startOne(name, seat);
-    }, report);
-  }
   const seats = new Map<EngineName, Seat>();
   for (const name of names) {
     const port = await findFreePort();
     seats.set(name, { home: homeOf(name), data: path.join(folder, name), port, heapMb: elasticsearchHeapMb, java });
   }
-  const starting = new Map([...seats].map(([name, seat]) => [name, startOne(name, seat)] as const));
+  /** One that is up only after the stack was stopped is stopped, too. */
+  const startOne = async (name: EngineName, seat: Seat, patience = 1) => {
+    const running = await startEngine(name, ENGINES[name], seat, pad, patience);
+    if (ending.signal.aborted) await stopEngine(running);
+    else stack.set(name, running);
+  };
+  const reviver = options.revives ? openReviver({ start: startOne, ending: ending.signal, report }) : undefined;
+  pad.ended = (name, running) => {
+    reviver?.ended(name, running).catch(ignoreFailure('the stack is being stopped'));
+  };
+  const starting = new Map(
+    [...seats].map(([name, seat]) => {
+      const start = startOne(name, seat);
+      const goesOn = reviver && options.later?.includes(name);
+      return [
+        name,
+        goesOn ? start.catch((error) => reviver.failed(name, { engine: ENGINES[name], seat }, error)) : start,
+      ] as const;
+    }),
+  );
   for (const start of starting.values()) start.catch(ignoreFailure('whoever waits for it is told'));
   try {
     await allOrFirstError([...starting].flatMap(([name, start]) => (options.later?.includes(name) ? [] : [start])));

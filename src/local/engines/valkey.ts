@@ -46,7 +46,7 @@ export const valkey: Engine = {
     env: { TZ: 'UTC' },
     deathSignal: 'TERM',
   }),
-  url: (port) => `redis://127.0.0.1:${port}/0`,
+  url: ({ port }) => `redis://127.0.0.1:${port}/0`,
   // It answers -LOADING until the append-only file is read.
   isReady: async (port) => (await askTcp(port, Buffer.from('PING\r\n'))).toString().startsWith('+PONG'),
   readyWithinMs: 60_000,

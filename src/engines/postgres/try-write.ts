@@ -1,0 +1,17 @@
+import { sql } from 'kysely';
+import type { Db } from './open.ts';
+
+/**
+ * Resolves when PostgreSQL takes writes: it has room for another megabyte and is no standby. A row in its table's last
+ * page is written on a full disk, too, so a temporary file is what finds the disk full.
+ */
+export async function tryWrite(db: Db): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await sql`set local statement_timeout = 2000`.execute(trx);
+    await sql`set local work_mem = '64kB'`.execute(trx);
+    await sql`with megabyte as materialized (select repeat(md5(n::text), 64) from generate_series(1, 500) as n)
+      select count(*) from megabyte`.execute(trx);
+    await sql`insert into readiness_writes (written_at) values (now())
+      on conflict (id) do update set written_at = excluded.written_at`.execute(trx);
+  });
+}

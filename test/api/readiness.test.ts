@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
+import { call, startApp, type TestApp, until } from '../harness/app.ts';
+import { makeDatabase, type TestDatabase } from '../harness/database.ts';
+
+let database: TestDatabase;
+let app: TestApp;
+
+beforeAll(async () => {
+  database = await makeDatabase('readiness');
+  app = await startApp({ urls: { postgres: database.url } });
+  await migratePostgres(app.context.postgres.db);
+});
+afterAll(async () => {
+  await app?.close();
+  await database?.drop();
+});
+
+const ready = async () => {
+  const { status, body } = await call(`${app.url}/readyz`);
+  return [status, body.status, body.engines.postgres.status, body.engines.clickhouse.status];
+};
+
+it('/readyz sees that PostgreSQL answers and takes no writes, and that it takes them again', async () => {
+  expect(await ready()).toEqual([200, 'ready', 'up', 'up']);
+  const session = await database.open();
+  const name = new URL(database.url).pathname.slice(1);
+  const endOthers = `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}' and pid <> pg_backend_pid()`;
+  await session.query(`alter database ${name} set default_transaction_read_only = on`);
+  await session.query(endOthers);
+  await until('PostgreSQL to be seen as it is', async () => (await ready())[2] === 'not_writable', 10_000);
+  expect(await ready()).toEqual([200, 'degraded', 'not_writable', 'up']);
+  await session.query('set default_transaction_read_only = off');
+  await session.query(`alter database ${name} reset default_transaction_read_only`);
+  await session.query(endOthers);
+  await until('PostgreSQL to take writes', async () => (await ready())[1] === 'ready', 10_000);
+  await session.end();
+}, 30_000);
+
+it('/readyz writes once in five seconds at most, however often it is called', async () => {
+  const session = await database.open();
+  const writes = async () => (await session.query('select xmin::text, written_at from readiness_writes')).rows;
+  await until('a write', async () => (await ready())[1] === 'ready' && (await writes()).length === 1);
+  const before = await writes();
+  const answers = await Promise.all(Array.from({ length: 50 }, ready));
+  expect(answers.every(([, status]) => status === 'ready')).toBe(true);
+  const after = await writes();
+  await session.end();
+  const seconds = (rows: { written_at: Date }[]) => Number(rows[0]?.written_at) / 1_000;
+  expect(after[0]?.xmin === before[0]?.xmin || seconds(after) - seconds(before) >= 4.9).toBe(true);
+});
