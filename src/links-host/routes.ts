@@ -15,10 +15,13 @@ export async function linkRoutes(
   metrics: Metrics,
   redirect: Redirect,
 ): Promise<void> {
-  app.all(`${REDIRECTS}*`, (request, reply) => {
-    reply.hijack();
-    redirect(request.raw, reply.raw);
-  });
+  // Fastify's router takes the last slash off: without a slug, the path is `/r`.
+  for (const path of [REDIRECTS.slice(0, -1), `${REDIRECTS}*`]) {
+    app.all(path, (request, reply) => {
+      reply.hijack();
+      redirect(request.raw, reply.raw);
+    });
+  }
   applyRoutes(app, context, metrics);
   fileRoutes(app, context, metrics);
   await pageRoutes(app, context, metrics);

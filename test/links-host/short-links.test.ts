@@ -88,7 +88,7 @@ describe('a connection to the links host', () => {
       'HTTP/1.1 302 Found',
       'Keep-Alive: timeout=72',
       expect.stringMatching(/^Location: .*click_id=ID/),
-      'Set-Cookie: rollcall_visitor=V; Max-Age=31536000; Path=/; HttpOnly; SameSite=Lax; Secure',
+      'Set-Cookie: rollcall_visitor=V; Max-Age=31536000; Path=/; HttpOnly; Secure; SameSite=Lax',
     ]);
     expect(Date.parse(/Date: (.*)/.exec(one.said())?.[1] ?? '')).toBeGreaterThan(Date.now() - 5_000);
   });
