@@ -84,9 +84,7 @@ export interface JobRun {
 
 /** What each job did, by its name. */
 export async function readJobRuns(redis: Redis): Promise<(name: string) => JobRun> {
-  const [runs, reasons] = await redis.use((client) =>
-    Promise.all([client.hgetall(FIGURES), client.hgetall(FAILURES)]),
-  );
+  const [runs, reasons] = await redis.use((client) => Promise.all([client.hgetall(FIGURES), client.hgetall(FAILURES)]));
   return (name) => {
     const last = runs[`${name}|last`];
     return {

@@ -79,7 +79,7 @@ export async function rebuildUnfinished(engines: Engines): Promise<void> {
 
 export const reconcileJob: Job = {
   name: 'reconcile-figures',
-  everyMs: 2_000,
+  everyMs: 5_000,
   asksFor: 'figures to compare after a start of ClickHouse, and rebuilds that did not end',
   run: async (context) => {
     await ensureMigrated(context.clickhouse);

@@ -26,7 +26,13 @@ export interface JobQueues {
 
 const WORK_QUEUES = Object.values(WORK);
 const FOLLOWING = [...FOLLOWERS.map(({ name }) => name), ...CONSUMER_NAMES.map(relayName)];
-const NEVER_WAITING = { everyMs: undefined, asksFor: undefined, nextAt: undefined, waiting: 0, waitingSince: undefined };
+const NEVER_WAITING = {
+  everyMs: undefined,
+  asksFor: undefined,
+  nextAt: undefined,
+  waiting: 0,
+  waitingSince: undefined,
+};
 
 export function openJobQueues(redis: Redis): JobQueues {
   const schedules = viewQueue(redis, SCHEDULES);

@@ -9,7 +9,7 @@ import { startApp, type TestApp, unique, until } from '../harness/app.ts';
 import { runCli } from '../harness/cli.ts';
 import { ownRedis } from '../harness/clicks.ts';
 
-const url = ownRedis(11);
+const url = ownRedis(13);
 const failingUrl = ownRedis(14);
 let app: TestApp;
 let jobs: ReturnType<typeof startJobs>;

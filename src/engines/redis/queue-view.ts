@@ -1,6 +1,6 @@
 import { type Job, Queue } from 'bullmq';
-import type { QueueOptions } from './queue.ts';
 import type { Redis } from './open.ts';
+import type { QueueOptions } from './queue.ts';
 
 export interface FailedJob {
   id: string;

@@ -24,7 +24,11 @@ export function openQueue(url: string, name: string, { prefix }: QueueOptions = 
   queue.on('error', () => undefined);
   return {
     add: async (rowId) => {
-      await queue.add(name, { rowId }, { deduplication: { id: rowId }, removeOnComplete: true, removeOnFail: KEPT_FAILED });
+      await queue.add(
+        name,
+        { rowId },
+        { deduplication: { id: rowId }, removeOnComplete: true, removeOnFail: KEPT_FAILED },
+      );
     },
     close: () => queue.close(),
   };

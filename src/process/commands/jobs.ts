@@ -4,7 +4,16 @@ import { filled } from './arguments.ts';
 import { withEngines } from './open.ts';
 import { jsonOption, printList } from './table.ts';
 
-const COLUMNS = ['name', 'schedule', 'last_done_at', 'next_at', 'waiting', 'waiting_seconds', 'failed', 'reason'] as const;
+const COLUMNS = [
+  'name',
+  'schedule',
+  'last_done_at',
+  'next_at',
+  'waiting',
+  'waiting_seconds',
+  'failed',
+  'reason',
+] as const;
 const FAILED_COLUMNS = ['id', 'name', 'reason'] as const;
 
 const SECOND_MS = 1_000;
@@ -23,7 +32,9 @@ function itemOf({ name, everyMs, lastDoneAt, nextAt, waiting, waitingSince, fail
 }
 
 export function jobCommands(program: Command): void {
-  const jobs = program.command('jobs').description('background work: what is scheduled, what waits, what failed and why');
+  const jobs = program
+    .command('jobs')
+    .description('background work: what is scheduled, what waits, what failed and why');
   jobs
     .command('list')
     .description('every job: schedule, last and next run, how many wait and for how long, failures that can be retried')
