@@ -77,7 +77,6 @@ const Figures = z.record(z.string(), z.coerce.number());
 
 export interface JobRun {
   lastDoneAt: Date | undefined;
-  failedRuns: number;
   /** Why the last run failed; undefined when it was done. */
   reason: string | undefined;
 }
@@ -89,7 +88,6 @@ export async function readJobRuns(redis: Redis): Promise<(name: string) => JobRu
     const last = runs[`${name}|last`];
     return {
       lastDoneAt: last === undefined ? undefined : new Date(Number(last) * 1_000),
-      failedRuns: Number(runs[`${name}|failed`] ?? 0),
       reason: reasons[name],
     };
   };

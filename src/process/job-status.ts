@@ -5,59 +5,52 @@ import { SCHEDULES } from '../engines/redis/schedules.ts';
 import { CONSUMER_NAMES } from '../outbox/consumer-names.ts';
 import { FOLLOWERS, PLANS, relayName, WORK } from './job-list.ts';
 
-export interface JobStatus extends JobRun {
+/** Runs that are due and that no worker has begun. */
+export interface Backlog {
   name: string;
-  /** Of periodic jobs. */
+  waiting: number;
+  /** When the oldest of them was due. */
+  waitingSince: Date | undefined;
+  /** Of a scheduled job. */
+  nextAt: Date | undefined;
+}
+
+export interface JobStatus extends Backlog, JobRun {
+  /** Of a scheduled job. */
   everyMs: number | undefined;
   asksFor: string | undefined;
-  nextAt: Date | undefined;
-  waiting: number;
-  /** When the oldest of those that wait should have begun. */
-  waitingSince: Date | undefined;
   /** Those that can be retried. */
   failed: readonly FailedJob[];
 }
 
 export interface JobQueues {
+  /** Of each scheduled job and each queue. */
+  listBacklogs(now: Date): Promise<Backlog[]>;
+  /** All jobs, followers too. */
   list(now: Date): Promise<JobStatus[]>;
-  /** Runs a failed job again by its id, a periodic one now, or all failed jobs of a queue; returns how many. */
+  /** Runs a failed job again by its id, a scheduled one now, or all failed jobs of a queue; returns how many. */
   retry(idOrName: string): Promise<number>;
 }
 
-const WORK_QUEUES = Object.values(WORK);
 const FOLLOWING = [...FOLLOWERS.map(({ name }) => name), ...CONSUMER_NAMES.map(relayName)];
-const NEVER_WAITING = {
-  everyMs: undefined,
-  asksFor: undefined,
-  nextAt: undefined,
-  waiting: 0,
-  waitingSince: undefined,
-};
 
 export function openJobQueues(redis: Redis): JobQueues {
   const schedules = viewQueue(redis, SCHEDULES);
-  const work = new Map<string, QueueView>(WORK_QUEUES.map((name) => [name, viewQueue(redis, name)]));
+  const work = new Map<string, QueueView>(Object.values(WORK).map((name) => [name, viewQueue(redis, name)]));
+  const all = [schedules, ...work.values()];
 
-  async function listPlans(now: Date, runOf: (name: string) => JobRun): Promise<JobStatus[]> {
-    const [nextRuns, failed] = await Promise.all([schedules.nextRuns(), schedules.listFailed()]);
-    return PLANS.map(({ name, everyMs, asksFor }) => {
+  async function listBacklogs(now: Date): Promise<Backlog[]> {
+    const nextRuns = await schedules.nextRuns();
+    const scheduled = PLANS.map(({ name }) => {
       const nextAt = nextRuns.get(name);
-      const isLate = nextAt !== undefined && nextAt < now;
-      return {
-        ...{ name, everyMs, asksFor, nextAt, ...runOf(name) },
-        ...{ waiting: isLate ? 1 : 0, waitingSince: isLate ? nextAt : undefined },
-        failed: failed.filter((job) => job.name === name),
-      };
+      const waitingSince = nextAt !== undefined && nextAt < now ? nextAt : undefined;
+      return { name, nextAt, waiting: waitingSince ? 1 : 0, waitingSince };
     });
-  }
-
-  async function listWork(runOf: (name: string) => JobRun): Promise<JobStatus[]> {
-    return await Promise.all(
-      [...work].map(async ([name, view]) => {
-        const [{ count, since }, failed] = await Promise.all([view.waiting(), view.listFailed()]);
-        return { ...NEVER_WAITING, name, ...runOf(name), waiting: count, waitingSince: since, failed };
-      }),
-    );
+    const queued = [...work].map(async ([name, view]) => {
+      const { count, since } = await view.waiting();
+      return { name, nextAt: undefined, waiting: count, waitingSince: since };
+    });
+    return [...scheduled, ...(await Promise.all(queued))];
   }
 
   async function retryFailed(view: QueueView): Promise<number> {
@@ -67,10 +60,23 @@ export function openJobQueues(redis: Redis): JobQueues {
   }
 
   return {
+    listBacklogs,
     list: async (now) => {
-      const runOf = await readJobRuns(redis);
-      const followers = FOLLOWING.map((name) => ({ ...NEVER_WAITING, name, ...runOf(name), failed: [] }));
-      return [...(await listPlans(now, runOf)), ...(await listWork(runOf)), ...followers];
+      const [backlogs, runOf, failed] = await Promise.all([
+        listBacklogs(now),
+        readJobRuns(redis),
+        Promise.all(all.map((view) => view.listFailed())),
+      ]);
+      const followers = FOLLOWING.map((name) => ({ name, nextAt: undefined, waiting: 0, waitingSince: undefined }));
+      return [...backlogs, ...followers].map((backlog) => {
+        const plan = PLANS.find(({ name }) => name === backlog.name);
+        return {
+          ...backlog,
+          ...runOf(backlog.name),
+          ...{ everyMs: plan?.everyMs, asksFor: plan?.asksFor },
+          failed: failed.flat().filter(({ name }) => name === backlog.name),
+        };
+      });
     },
     retry: async (idOrName) => {
       const named = work.get(idOrName);
@@ -79,7 +85,7 @@ export function openJobQueues(redis: Redis): JobQueues {
         await schedules.runNow(idOrName);
         return 1;
       }
-      for (const view of [schedules, ...work.values()]) if (await view.retry(idOrName)) return 1;
+      for (const view of all) if (await view.retry(idOrName)) return 1;
       return 0;
     },
   };

@@ -20,7 +20,7 @@ function meterQueues(metrics: Metrics, redis: Redis): void {
   const queues = openJobQueues(redis);
   const gauge = openScraped(metrics, async () => {
     const now = new Date();
-    return (await queues.list(now)).map(({ name, waiting, waitingSince }) => {
+    return (await queues.listBacklogs(now)).map(({ name, waiting, waitingSince }) => {
       return { job: name, waiting, seconds: waitingSince ? (now.getTime() - waitingSince.getTime()) / 1_000 : 0 };
     });
   });

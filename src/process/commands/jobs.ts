@@ -13,12 +13,16 @@ const COLUMNS = [
   'waiting_seconds',
   'failed',
   'reason',
+  'asks_for',
 ] as const;
 const FAILED_COLUMNS = ['id', 'name', 'reason'] as const;
 
 const SECOND_MS = 1_000;
 
-function itemOf({ name, everyMs, lastDoneAt, nextAt, waiting, waitingSince, failed, reason }: JobStatus, now: Date) {
+function itemOf(
+  { name, everyMs, asksFor, lastDoneAt, nextAt, waiting, waitingSince, failed, reason }: JobStatus,
+  now: Date,
+) {
   return {
     name,
     schedule: everyMs === undefined ? null : `every ${everyMs / SECOND_MS} s`,
@@ -28,6 +32,7 @@ function itemOf({ name, everyMs, lastDoneAt, nextAt, waiting, waitingSince, fail
     waiting_seconds: waitingSince ? Math.round((now.getTime() - waitingSince.getTime()) / SECOND_MS) : null,
     failed: failed.length,
     reason: reason ?? failed[0]?.reason ?? null,
+    asks_for: asksFor ?? null,
   };
 }
 
