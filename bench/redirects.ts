@@ -21,7 +21,7 @@ const WARM_UP_MS = 5_000;
 /** Of processes that click: one would be the limit itself. */
 const GENERATORS = 2;
 const FLOORS = [
-  { connections: 256, floor: 0.8 },
+  { connections: 256, floor: 0.7 },
   { connections: 64, floor: 0.65 },
 ];
 

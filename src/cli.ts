@@ -3,6 +3,7 @@ import { clockCommands } from './process/commands/clock.ts';
 import { creditCommands } from './process/commands/credits.ts';
 import { importCommands } from './process/commands/imports.ts';
 import { integrationCommands } from './process/commands/integrations.ts';
+import { jobCommands } from './process/commands/jobs.ts';
 import { keyCommands } from './process/commands/keys.ts';
 import { ledgerCommands } from './process/commands/ledger.ts';
 import { mailCommands } from './process/commands/mails.ts';
@@ -25,6 +26,7 @@ integrationCommands(program);
 importCommands(program);
 mailCommands(program);
 webhookCommands(program);
+jobCommands(program);
 clockCommands(program);
 secretCommands(program);
 

@@ -67,7 +67,6 @@ const Environment = z.object({
     .regex(/^[0-9a-fA-F]{64}$/, 'must be 64 hex digits')
     .optional(),
   LINKS_URL: url(['http:', 'https:']),
-  LINKS_FAST_PATH: z.enum(['0', '1']).default('1'),
   MCP_HOSTS: z.string().optional(),
   ROLLCALL_SANDBOX: z.enum(['0', '1', 'really'], 'must be 1; beside engines of your own, really').default('0'),
   SMTP_URL: url(['smtp:', 'smtps:']),
@@ -139,8 +138,6 @@ export interface Config {
   linksUrl: string;
   /** False: links are on the address that the links host listens on. */
   linksUrlIsSet: boolean;
-  /** Whether plain short links are answered without Node's HTTP server. */
-  linksFastPath: boolean;
   /** Whether the clock may be put ahead, by `cli clock advance`. */
   isSandbox: boolean;
   /** The server that takes our mails; undefined: they are written to files. */
@@ -238,7 +235,6 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     previousSecret: bytesOf(env.ROLLCALL_PREVIOUS_SECRET),
     linksUrl: (env.LINKS_URL ?? `http://${env.HOST}:${linksPort}`).replace(/\/$/, ''),
     linksUrlIsSet: env.LINKS_URL !== undefined,
-    linksFastPath: env.LINKS_FAST_PATH === '1',
     isSandbox: env.ROLLCALL_SANDBOX !== '0',
     smtpUrl: env.SMTP_URL,
     mailFrom: env.MAIL_FROM ?? 'rollcall@localhost',

@@ -1,5 +1,7 @@
 import type { Context } from '../api/context.ts';
-import type { Due } from '../values/due.ts';
+import type { Follower, Job } from '../api/job.ts';
+import { ensureMigrated } from '../engines/clickhouse/migrate.ts';
+import { openDue } from '../values/due.ts';
 import { DAY_MS } from '../values/duration.ts';
 import { insertPostings } from './sync/actions.ts';
 import {
@@ -69,14 +71,24 @@ export async function syncLedger(engines: Engines, after?: Date): Promise<void> 
   while (await sendOldest(engines));
 }
 
-/** Passes that ask first, in one statement, whether any brand moved of late. */
-export function openLedgerSync(engines: Engines, due: Due): () => Promise<void> {
-  return async () =>
-    await due.ask(async (after) => {
-      if (await isAnythingToSync(engines.postgres.db, after)) await syncLedger(engines, after);
-    });
-}
+/** Each pass first asks, in one statement, whether any brand has new entries. */
+export const followLedger: Follower = {
+  name: 'sync-ledger',
+  everyMs: 500,
+  open: (context) => {
+    const due = openDue(context.clock, context.config.workerSweepEveryMs);
+    return async () => {
+      await ensureMigrated(context.clickhouse);
+      await due.ask(async (after) => {
+        if (await isAnythingToSync(context.postgres.db, after)) await syncLedger(context, after);
+      });
+    };
+  },
+};
 
-export async function forgetSentBatches({ postgres, clock }: Engines): Promise<void> {
-  await deleteSentBatches(postgres.db, new Date(clock.now().getTime() - SENT_KEPT_MS));
-}
+export const forgetSentBatches: Job = {
+  name: 'forget-sent-batches',
+  everyMs: 3_600_000,
+  asksFor: 'batches of ledger entries that ClickHouse took a week ago',
+  run: ({ postgres, clock }) => deleteSentBatches(postgres.db, new Date(clock.now().getTime() - SENT_KEPT_MS)),
+};

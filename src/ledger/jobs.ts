@@ -1,4 +1,6 @@
 import type { Context } from '../api/context.ts';
+import type { Job } from '../api/job.ts';
+import { ensureMigrated } from '../engines/clickhouse/migrate.ts';
 import { findReconciliation, finishReconciliation, insertReconciliation } from '../figures/rollups/queries.ts';
 import { CLICK_CLAIM } from '../figures/schema.ts';
 import { insertUnfolded, listUnfolded, oldestUnsentId } from '../figures/sync/queries.ts';
@@ -74,3 +76,14 @@ export async function reconcileFigures(engines: Engines): Promise<void> {
 export async function rebuildUnfinished(engines: Engines): Promise<void> {
   for (const brandId of await listUnfolded(engines.postgres.db)) await rebuildFigures(engines, brandId);
 }
+
+export const reconcileJob: Job = {
+  name: 'reconcile-figures',
+  everyMs: 5_000,
+  asksFor: 'figures to compare after a start of ClickHouse, and rebuilds that did not end',
+  run: async (context) => {
+    await ensureMigrated(context.clickhouse);
+    await reconcileFigures(context);
+    await rebuildUnfinished(context);
+  },
+};

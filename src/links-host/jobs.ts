@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { Context } from '../api/context.ts';
+import type { Follower } from '../api/job.ts';
 import { insertOnce } from '../engines/clickhouse/insert.ts';
+import { ensureMigrated } from '../engines/clickhouse/migrate.ts';
 import type { Redis } from '../engines/redis/open.ts';
 import { CLICKS_PAUSED } from '../figures/schema.ts';
 import { insertMissing } from './missing.ts';
@@ -62,3 +64,12 @@ export async function drainClicks(
     await queue.acknowledge(batch);
   }
 }
+
+export const followClicks: Follower = {
+  name: 'drain-clicks',
+  everyMs: 500,
+  open: (context, stopping) => async () => {
+    await ensureMigrated(context.clickhouse);
+    await drainClicks(context, stopping);
+  },
+};

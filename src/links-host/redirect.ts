@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context } from '../api/context.ts';
 import { openSenders } from '../api/http/sender.ts';
 import type { Metrics } from '../api/metrics.ts';
@@ -9,20 +9,12 @@ import { openRecorder } from './recorder.ts';
 import { rowOf } from './row.ts';
 import { mint } from './token.ts';
 import { laterPage, unknownLinkPage } from './unknown-link-page.ts';
-import { openVisits, type VisitHeaders, type VisitRequest } from './visit.ts';
+import { openVisits, type VisitRequest } from './visit.ts';
 
 /** Where short links begin. */
 export const REDIRECTS = '/r/';
 
-/** What is read of a request for a short link, whoever has parsed it. */
-export interface LinkRequest extends Pick<IncomingMessage, 'method' | 'url' | 'socket'> {
-  headers: VisitHeaders & NodeJS.Dict<string | string[]>;
-}
-
-/** Answers it, once. `fields` are the headers' lines as they are sent, each with its end: cheaper than what is put together. */
-export type Send = (status: number, fields: string, body?: string) => void;
-
-export type Redirect = (request: LinkRequest, send: Send) => void;
+export type Redirect = (request: IncomingMessage, response: ServerResponse) => void;
 
 function slugOf(url: string): string {
   const query = url.indexOf('?', REDIRECTS.length);
@@ -32,25 +24,29 @@ function slugOf(url: string): string {
 /** Any method with a body or an effect of its own is refused; HEAD and GET are answered alike. */
 const isRead = (method: string | undefined) => method === 'GET' || method === 'HEAD';
 
-const LINE_END = '\r\n';
-const EMPTY = 'Cache-Control: no-store\r\nContent-Length: 0\r\n';
+/** Names and values by turns: Node checks and joins a flat list faster than an object. */
+const EMPTY = ['Cache-Control', 'no-store', 'Content-Length', '0'] as const;
 
-function sendPage(send: Send, status: number, page: string, ...more: string[]): void {
-  const lines = [
-    'Content-Type: text/html; charset=utf-8',
-    `Content-Security-Policy: ${contentPolicy()}`,
-    'Cache-Control: no-store',
-    `Content-Length: ${Buffer.byteLength(page)}`,
+function sendPage(response: ServerResponse, status: number, page: string, ...more: string[]): void {
+  const headers = [
+    'Content-Type',
+    'text/html; charset=utf-8',
+    'Content-Security-Policy',
+    contentPolicy(),
+    'Cache-Control',
+    'no-store',
+    'Content-Length',
+    String(Buffer.byteLength(page)),
     ...more,
   ];
-  send(status, lines.map((line) => line + LINE_END).join(''), page);
+  response.writeHead(status, headers).end(page);
 }
 
-function sendTo(send: Send, url: string, cookie: string | undefined, isRecorded: boolean): void {
-  let fields = `Location: ${url}\r\n${EMPTY}`;
-  if (cookie !== undefined) fields += `Set-Cookie: ${cookie}\r\n`;
-  if (!isRecorded) fields += 'X-Click-Recorded: false\r\n';
-  send(302, fields);
+function sendTo(response: ServerResponse, url: string, cookie: string | undefined, isRecorded: boolean): void {
+  const headers = ['Location', url, ...EMPTY];
+  if (cookie !== undefined) headers.push('Set-Cookie', cookie);
+  if (!isRecorded) headers.push('X-Click-Recorded', 'false');
+  response.writeHead(302, headers).end();
 }
 
 /** Links of creators: the visitor is sent on as soon as the click is durable, or after a second without Redis. */
@@ -67,14 +63,14 @@ export function openRedirect(context: Context, metrics: Metrics): Redirect {
   // Written anew by URL, so that it is plain ASCII in one line.
   const elsewhere = config.unknownLinkUrl && new URL(config.unknownLinkUrl).href;
 
-  function sendUnknown(send: Send): void {
+  function sendUnknown(response: ServerResponse): void {
     redirects.unknown += 1;
-    if (elsewhere === undefined) sendPage(send, 404, unknownLinkPage());
-    else send(302, `Location: ${elsewhere}\r\n${EMPTY}`);
+    if (elsewhere === undefined) sendPage(response, 404, unknownLinkPage());
+    else response.writeHead(302, ['Location', elsewhere, ...EMPTY]).end();
   }
 
   function sendOn(
-    send: Send,
+    response: ServerResponse,
     visitRequest: VisitRequest,
     { linkId, fingerprint, fields, before, after }: Destination,
   ): void {
@@ -85,33 +81,33 @@ export function openRedirect(context: Context, metrics: Metrics): Redirect {
     recorder.record({
       row: rowOf(id, fields, atMs, visit),
       visitors: visit.kind === 'counted' ? visit.knownAs.map((known) => known + fingerprint) : [],
-      onSettled: (isRecorded) => sendTo(send, before + token + after, visit.setCookie, isRecorded),
+      onSettled: (isRecorded) => sendTo(response, before + token + after, visit.setCookie, isRecorded),
     });
   }
 
-  const redirect: Redirect = (request, send) => {
+  const redirect: Redirect = (request, response) => {
     const { method, url = '', headers } = request;
     if (!isRead(method)) {
       redirects.not_allowed += 1;
-      return sendPage(send, 405, unknownLinkPage(), 'Allow: GET, HEAD');
+      return sendPage(response, 405, unknownLinkPage(), 'Allow', 'GET, HEAD');
     }
     const { address, isTrusted } = senderOf(request);
     const answer = (destination: Destination | undefined) => {
-      if (!destination) sendUnknown(send);
-      else sendOn(send, { atMs: clock.now().getTime(), method, headers, address, isTrusted }, destination);
+      if (!destination) sendUnknown(response);
+      else sendOn(response, { atMs: clock.now().getTime(), method, headers, address, isTrusted }, destination);
     };
     const found = destinations.find(slugOf(url));
     if (!(found instanceof Promise)) return answer(found);
     found.then(answer, (error: unknown) => {
       redirects.unavailable += 1;
       failures.failed('looking up links', error);
-      sendPage(send, 503, laterPage(), 'Retry-After: 2');
+      sendPage(response, 503, laterPage(), 'Retry-After', '2');
     });
   };
 
-  return (request, send) => {
+  return (request, response) => {
     try {
-      redirect(request, send);
+      redirect(request, response);
     } catch (error) {
       log.error({ err: error }, 'a redirect failed');
       request.socket.destroy();

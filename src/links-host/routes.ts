@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../api/context.ts';
 import type { Metrics } from '../api/metrics.ts';
@@ -7,15 +6,7 @@ import { fileRoutes } from '../pages/files/routes.ts';
 import { pageRoutes } from '../pages/serve.ts';
 import { shareRoutes } from '../pages/share/routes.ts';
 import { ingestRoutes } from '../stores/ingest.ts';
-import { REDIRECTS, type Redirect, type Send } from './redirect.ts';
-
-/** Writes an answer as one of Node's own. */
-const sendOn =
-  (response: ServerResponse): Send =>
-  (status, fields, body) => {
-    const headers = fields.split('\r\n').flatMap((line) => (line === '' ? [] : line.split(/: (.*)/, 2)));
-    response.writeHead(status, headers).end(body);
-  };
+import { REDIRECTS, type Redirect } from './redirect.ts';
 
 /** All that is on the links host's address: short links, creators' pages, brands' files, and stores' deliveries. */
 export async function linkRoutes(
@@ -24,10 +15,13 @@ export async function linkRoutes(
   metrics: Metrics,
   redirect: Redirect,
 ): Promise<void> {
-  app.all(`${REDIRECTS}*`, (request, reply) => {
-    reply.hijack();
-    redirect(request.raw, sendOn(reply.raw));
-  });
+  // Fastify's router takes the last slash off: without a slug, the path is `/r`.
+  for (const path of [REDIRECTS.slice(0, -1), `${REDIRECTS}*`]) {
+    app.all(path, (request, reply) => {
+      reply.hijack();
+      redirect(request.raw, reply.raw);
+    });
+  }
   applyRoutes(app, context, metrics);
   fileRoutes(app, context, metrics);
   await pageRoutes(app, context, metrics);

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { parseCookie, stringifySetCookie } from 'cookie';
 import { base62, randomBase62, timeText } from '../values/ids.ts';
 import { type Device, deviceOf, isPrefetch, type PurposeHeaders } from '../values/visitor.ts';
 import { REPEAT_WINDOW_MS } from './queries.ts';
@@ -11,8 +12,13 @@ const TIME_CHARACTERS = 8;
 const FINGERPRINT_CHARACTERS = 12;
 const RANDOM_CHARACTERS = 2;
 const COOKIE_CHARACTERS = TIME_CHARACTERS + FINGERPRINT_CHARACTERS + RANDOM_CHARACTERS;
-const COOKIE_SENT = new RegExp(`(?:^|; ?)${COOKIE}=([0-9A-Za-z]{${COOKIE_CHARACTERS}})(?:;|$)`);
+const COOKIE_VALUE = new RegExp(`^[0-9A-Za-z]{${COOKIE_CHARACTERS}}$`);
 const COOKIE_SECONDS = 365 * 24 * 3600;
+
+function cookieOf(header: string | undefined): string | undefined {
+  const value = header === undefined ? undefined : parseCookie(header)[COOKIE];
+  return value !== undefined && COOKIE_VALUE.test(value) ? value : undefined;
+}
 
 /** Set by the networks in front of us; the first that is there counts. */
 const COUNTRY_HEADERS = ['cf-ipcountry', 'x-vercel-ip-country', 'cloudfront-viewer-country', 'x-country-code'] as const;
@@ -79,7 +85,7 @@ function kindOf({ method, headers }: VisitRequest, device: Device): Visit['kind'
 /** Reads visits. `key` is the installation's for visitors; the cookie is `Secure` where links are https. */
 export function openVisits(key: Buffer, isSecure: boolean): (request: VisitRequest) => Visit {
   const keyText = key.toString('base64url');
-  const attributes = `; Max-Age=${COOKIE_SECONDS}; Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
+  const attributes = { path: '/', maxAge: COOKIE_SECONDS, httpOnly: true, sameSite: 'lax', secure: isSecure } as const;
 
   // A key before the text is a MAC with this hash; see token.ts.
   const digestOf = (known: string) => hash('sha512-256', keyText + known, 'hex');
@@ -99,8 +105,9 @@ export function openVisits(key: Buffer, isSecure: boolean): (request: VisitReque
   function anonymousVisitorOf({ atMs, address }: VisitRequest, agent: string): Visitor {
     const digest = digestOf(`a${address} ${agent}`);
     const fingerprint = fingerprintOf(digest);
-    const cookie = timeText(atMs) + fingerprint + randomBase62(RANDOM_CHARACTERS);
-    return { visitor: numberOf(digest), knownAs: [fingerprint], setCookie: `${COOKIE}=${cookie}${attributes}` };
+    const value = timeText(atMs) + fingerprint + randomBase62(RANDOM_CHARACTERS);
+    const setCookie = stringifySetCookie({ name: COOKIE, value, ...attributes });
+    return { visitor: numberOf(digest), knownAs: [fingerprint], setCookie };
   }
 
   function knownVisitorOf(cookie: string, atMs: number): Visitor {
@@ -112,7 +119,7 @@ export function openVisits(key: Buffer, isSecure: boolean): (request: VisitReque
 
   return (request) => {
     const { headers, atMs } = request;
-    const cookie = headers.cookie === undefined ? undefined : COOKIE_SENT.exec(headers.cookie)?.[1];
+    const cookie = cookieOf(headers.cookie);
     const agent = headers['user-agent'] ?? '';
     const device = deviceOf(agent);
     const { visitor, knownAs, setCookie } =

@@ -14,7 +14,6 @@ import { openCatalog } from './catalog.ts';
 import { assertKnownHost } from './hosts.ts';
 import { Asking, openMcpHandler } from './server.ts';
 
-const PATHS = ['/mcp', '/mcp/search'] as const;
 const Kind = z.enum(['brand', 'data']);
 
 /** What is asked of the door for a message that calls no operation: the key and the rate are checked in one place. */
@@ -83,7 +82,7 @@ function webRequest(request: FastifyRequest): Request {
   });
 }
 
-/** `/mcp` lists every tool that the key may call, `/mcp/search` four that find and call them. No state is kept. */
+/** `/mcp` lists every tool that the key may call. No state is kept. */
 export function mcpRoutes(
   app: FastifyInstance,
   context: Context,
@@ -99,14 +98,14 @@ export function mcpRoutes(
     return Kind.parse(JSON.parse(String(answer)));
   }
 
-  async function serve(request: FastifyRequest, reply: FastifyReply, isSearch: boolean): Promise<FastifyReply> {
+  async function serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     assertKnownHost(request.headers.host, request.headers.origin, context.config.mcpHosts);
     const requested = requestOf(request, reply);
     const message = readMessage(request);
     const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '');
     const tool = methodOf(message) === 'tools/call' ? toolOf(message) : undefined;
     // A call of a tool is met by the door itself; whatever else is asked must come with a key all the same.
-    const isCall = tool !== undefined && !isSearch && catalog.find(tool) !== undefined;
+    const isCall = tool !== undefined && catalog.find(tool) !== undefined;
     const kind = isCall ? undefined : await kindOf(requested);
     if (Array.isArray(message)) return reply.code(400).send(BATCH_REFUSED);
     const selection = catalog.select(query);
@@ -119,7 +118,7 @@ export function mcpRoutes(
       logFailure(context.log, error, request.id);
       metrics.refusals.inc({ door: 'mcp', code: error.code });
     };
-    const asking = new Asking({ requested, selection, kind, isSearch, failed });
+    const asking = new Asking({ requested, selection, kind, failed });
     const authInfo = { token: '', clientId: 'key', scopes: [], extra: { asking } };
     const response = await handler.fetch(webRequest(request), { authInfo });
     const bytes = Buffer.from(await response.arrayBuffer());
@@ -130,15 +129,13 @@ export function mcpRoutes(
     return reply.code(response.status).send(bytes);
   }
 
-  for (const url of PATHS) {
-    app.route({
-      method: ['GET', 'POST', 'DELETE'],
-      url,
-      handler: (request, reply) => serve(request, reply, url === '/mcp/search'),
-      onResponse: (_request, reply, done) => {
-        metrics.requests.observe({ operation: 'mcp', status: String(reply.statusCode) }, reply.elapsedTime / 1000);
-        done();
-      },
-    });
-  }
+  app.route({
+    method: ['GET', 'POST', 'DELETE'],
+    url: '/mcp',
+    handler: serve,
+    onResponse: (_request, reply, done) => {
+      metrics.requests.observe({ operation: 'mcp', status: String(reply.statusCode) }, reply.elapsedTime / 1000);
+      done();
+    },
+  });
 }

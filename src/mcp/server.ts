@@ -15,9 +15,8 @@ import { isRecord } from '../values/wire.ts';
 import { callTool } from './call.ts';
 import type { Catalog, Selection } from './catalog.ts';
 import { INSTRUCTIONS } from './instructions.ts';
-import { readCall, SEARCH_TOOLS, searchOperations } from './search.ts';
 import { summaryOf } from './summary.ts';
-import type { Bound, Tool } from './tools.ts';
+import type { Bound } from './tools.ts';
 
 /** One POST of an agent's. */
 export class Asking {
@@ -25,17 +24,14 @@ export class Asking {
   readonly selection: Selection;
   /** Who asks, where no operation is called that would find it out. */
   readonly kind: CallerKind | undefined;
-  /** Four tools that stand for all. */
-  readonly isSearch: boolean;
   /** What the whole request is refused for, such as a key that is not known. */
   refusal: ApiError | undefined;
   readonly failed: (error: ApiError) => void;
 
-  constructor(given: Pick<Asking, 'requested' | 'selection' | 'kind' | 'isSearch' | 'failed'>) {
+  constructor(given: Pick<Asking, 'requested' | 'selection' | 'kind' | 'failed'>) {
     this.requested = given.requested;
     this.selection = given.selection;
     this.kind = given.kind;
-    this.isSearch = given.isSearch;
     this.failed = given.failed;
   }
 }
@@ -79,20 +75,9 @@ export function openMcpHandler(door: Door, catalog: Catalog): McpHttpHandler {
   const own = ({ selection }: Asking, name: string): Bound | undefined =>
     selection.has(name) ? catalog.find(name) : undefined;
 
-  async function viaSearch(asking: Asking, name: string, args: Record<string, unknown>): Promise<CallToolResult> {
-    const tools: Tool[] = asking.selection.toolsFor(asking.kind ?? 'brand');
-    if (name === 'search_operations') return resultOf({ data: searchOperations(args.query, tools) }, []);
-    const { bound, own: its } = readCall(name, args, (id) => own(asking, id));
-    if (name === 'describe_operation') return resultOf({ data: bound.tool }, []);
-    return resultOf(await callTool(door, asking.requested, bound, its), bound.untrusted);
-  }
-
   async function call(asking: Asking, name: string, args: Record<string, unknown>): Promise<CallToolResult> {
     try {
-      if (asking.isSearch && SEARCH_TOOLS.some((tool) => tool.name === name)) {
-        return await viaSearch(asking, name, args);
-      }
-      const bound = asking.isSearch ? undefined : own(asking, name);
+      const bound = own(asking, name);
       if (!bound) throw new ApiError('NOT_FOUND', `There is no tool ${JSON.stringify(name.slice(0, 100))} here.`);
       return resultOf(await callTool(door, asking.requested, bound, args), bound.untrusted);
     } catch (error) {
@@ -109,7 +94,7 @@ export function openMcpHandler(door: Door, catalog: Catalog): McpHttpHandler {
         { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
       );
       server.setRequestHandler('tools/list', () => ({
-        tools: Listed.parse(asking.isSearch ? SEARCH_TOOLS : asking.selection.toolsFor(asking.kind ?? 'data')),
+        tools: Listed.parse(asking.selection.toolsFor(asking.kind ?? 'data')),
         ttlMs: LIST_LIVES_MS,
         cacheScope: 'private' as const,
       }));

@@ -104,6 +104,9 @@ describe('an Accept header', () => {
     ['application/json;q=0, */*', 'text/csv'],
     ['text/csv, */*', 'text/csv'],
     ['*/*', 'application/json'],
+    ['application/json; charset=utf-8', 'application/json'],
+    ['application/json; version=1; q=0.5, text/csv; header=present; q=0.9', 'text/csv'],
+    ['', 'application/json'],
   ])('%s is answered with %s', async (accept, type) => {
     const key = await (await makeBrand(app.context)).key('brand');
     const { headers } = await call(`${app.url}/v1/campaigns`, key, { headers: { accept } });

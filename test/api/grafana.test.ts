@@ -82,8 +82,8 @@ async function doSomethingOfEach(): Promise<void> {
   await call(`${app.url}/v1/creators/search`, await brand.key('data'));
   await call(`${app.url}/v1/creators/search`);
   const recorder = openJobRecorder(redis, clock);
-  recorder.ran('a job', false, 1);
-  recorder.ran('a job', true, 1);
+  recorder.ran('a job', { error: new Error('away') }, 1);
+  recorder.ran('a job', {}, 1);
   await recorder.report();
   const email = 'ana@mail.example';
   await made(`${app.url}/v1/roster`, key, { creator_email: email });

@@ -52,13 +52,13 @@ it('what is no HTTP at all is counted too, on either listener', async () => {
 
 it('what jobs of several workers did is added up, and shown by the API', async () => {
   const job = unique('a job');
-  for (const [isDone, seconds] of [
-    [true, 0.5],
-    [true, 0.25],
-    [false, 1],
+  for (const [outcome, seconds] of [
+    [{}, 0.5],
+    [{}, 0.25],
+    [{ error: new Error('Carrier is away.') }, 1],
   ] as const) {
     const recorder = openJobRecorder(app.context.redis, { now: () => new Date(60_000) });
-    recorder.ran(job, isDone, seconds);
+    recorder.ran(job, outcome, seconds);
     await recorder.report();
     await recorder.report();
   }

@@ -72,7 +72,7 @@ describe('a click', () => {
     const { slug } = await makeLink(desk, SHOP);
     const { headers, cookie } = await click(app, slug);
     expect(headers.get('set-cookie')).toMatch(
-      /^rollcall_visitor=[0-9A-Za-z]{22}; Max-Age=31536000; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
+      /^rollcall_visitor=[0-9A-Za-z]{22}; Max-Age=31536000; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
     );
     expect((await click(app, slug, { cookie: `a=b; ${cookie}; c=d` })).cookie).toBeUndefined();
     expect((await click(app, slug, { cookie: 'rollcall_visitor=<script>' })).cookie).toBeDefined();

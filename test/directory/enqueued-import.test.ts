@@ -26,7 +26,7 @@ afterAll(() => directory.close());
 
 describe('an enqueued import', () => {
   /** A worker in this process, on a queue of its own. */
-  function startImports() {
+  async function startImports() {
     const log = pino({ level: 'silent' });
     const context = {
       log,
@@ -36,7 +36,9 @@ describe('an enqueued import', () => {
       clock: directory.engines.clock,
       config: readConfig({ DIRECTORY_ALIAS: directory.engines.alias }),
     };
-    return startImportWorker(context, directory.env.REDIS_URL ?? '', { prefix: unique('queue') });
+    const worker = startImportWorker(context, directory.env.REDIS_URL ?? '', { prefix: unique('queue') });
+    await worker.sweep();
+    return worker;
   }
 
   it('is run by a worker, shows its progress in the status, and survives a lost queue', async () => {
@@ -46,7 +48,7 @@ describe('an enqueued import', () => {
     const id = await enqueueImport(engines, env.REDIS_URL ?? '', { files: [file] }, { prefix: unique('lost') });
     const waiting = await directory.run('status');
     expect(waiting.out).toContain(`${id} queued: 0 rows`);
-    const worker = startImports();
+    const worker = await startImports();
     const shares = new Set<number | null>();
     await until(
       'the enqueued import to be live',
@@ -68,7 +70,7 @@ describe('an enqueued import', () => {
     const id = await enqueueImport(engines, env.REDIS_URL ?? '', { files: [file] }, { prefix: unique('lost') });
     const { index } = await importDirectory(engines, { source: await openFiles([file]) });
     await updateImport(engines.db, id, { state: 'verified', swappedAt: null, updatedAt: engines.clock.now() });
-    const worker = startImports();
+    const worker = await startImports();
     await until('the import to be recorded', async () => (await findImport(engines.db, id))?.state === 'live');
     await worker.close();
     expect(await readStatus(engines)).toMatchObject({ live: { name: index }, imports: [], writer: undefined });
@@ -80,7 +82,7 @@ describe('an enqueued import', () => {
     const id = await enqueueImport(engines, env.REDIS_URL ?? '', { files: [file] }, { prefix: unique('lost') });
     const indexName = `${engines.alias}-20260101-00000000`;
     await updateImport(engines.db, id, { state: 'building', indexName, updatedAt: engines.clock.now() });
-    const worker = startImports();
+    const worker = await startImports();
     await until('the import to be live', async () => (await findImport(engines.db, id))?.state === 'live', DEADLINE_MS);
     await worker.close();
     expect(await readStatus(engines)).toMatchObject({ live: { documents: 2 }, imports: [] });

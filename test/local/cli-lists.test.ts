@@ -35,6 +35,7 @@ describe('lists of the command line', () => {
       ['integration', 'list', '--brand', brand.id],
       ['mail', 'list'],
       ['import', 'history'],
+      ['jobs', 'list'],
       ['credits', 'show', '--brand', brand.id],
     ]) {
       const { out, said } = await cli(...args);

@@ -15,19 +15,17 @@ const call = (id: number) => ({
 test('A batch of messages is refused whole with a JSON-RPC error, counts as a call, and needs a key', async () => {
   const brand = await makeBrand(app.context);
   const key = await brand.key('brand');
-  for (const path of ['/mcp', '/mcp/search']) {
-    for (const batch of [[], [call(1)], Array.from({ length: 100 }, (_, i) => call(i))]) {
-      const { status, body, headers } = await send(`${app.url}${path}`, key, 'POST', batch);
-      expect([status, body]).toEqual([
-        400,
-        {
-          jsonrpc: '2.0',
-          id: null,
-          error: { code: -32_600, message: expect.stringContaining('one message a request') },
-        },
-      ]);
-      expect(headers.get('x-ratelimit-remaining')).not.toBeNull();
-    }
+  for (const batch of [[], [call(1)], Array.from({ length: 100 }, (_, i) => call(i))]) {
+    const { status, body, headers } = await send(`${app.url}/mcp`, key, 'POST', batch);
+    expect([status, body]).toEqual([
+      400,
+      {
+        jsonrpc: '2.0',
+        id: null,
+        error: { code: -32_600, message: expect.stringContaining('one message a request') },
+      },
+    ]);
+    expect(headers.get('x-ratelimit-remaining')).not.toBeNull();
   }
   expect((await send(`${app.url}/mcp`, 'svk_wrong', 'POST', [call(1)])).status).toBe(401);
   const { body } = await send(`${app.url}/v1/campaigns`, key, 'GET');

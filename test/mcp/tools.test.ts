@@ -121,23 +121,3 @@ test('toolsets, tools and readonly narrow the list, output=1 adds the shapes of 
   });
   expect([wrong.status, wrong.body.details[0].code]).toEqual([422, 'unknown']);
 });
-
-test('/mcp/search finds, describes and calls every operation by four tools, and does not write with read', async () => {
-  const client = await connectAgent(app.url, key, '/mcp/search');
-  const { tools } = await client.listTools();
-  expect(tools.map(({ name }) => name)).toEqual(['search_operations', 'describe_operation', 'read', 'write']);
-  const found = await client.callTool({ name: 'search_operations', arguments: { query: 'make a campaign' } });
-  expect(JSON.stringify(found.structuredContent)).toContain('create_campaign');
-  const described = await client.callTool({
-    name: 'describe_operation',
-    arguments: { operation: 'create_campaign' },
-  });
-  expect(described.structuredContent).toMatchObject({ data: { inputSchema: { required: ['name'] } } });
-  const write = { operation: 'create_campaign', arguments: { name: 'Found' } };
-  expect(errorOf(await client.callTool({ name: 'read', arguments: write })).code).toBe('VALIDATION_ERROR');
-  const made = await client.callTool({ name: 'write', arguments: write });
-  expect(made.structuredContent).toMatchObject({ data: { title: 'Found' } });
-  const read = await client.callTool({ name: 'read', arguments: { operation: 'list_campaigns', arguments: {} } });
-  expect(read.structuredContent).toMatchObject({ data: expect.arrayContaining([]) });
-  await client.close();
-});

@@ -39,7 +39,7 @@ describe('a sign-in link', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(401)]);
     expect(answers.find(({ status }) => status === 401)?.body.code).toBe('LINK_USED');
     const cookie = answers.find(({ status }) => status === 201)?.headers.get('set-cookie') ?? '';
-    expect(cookie).toMatch(/^rollcall=svs_\w{40}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=2592000$/);
+    expect(cookie).toMatch(/^rollcall=svs_\w{40}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax$/);
   });
 });
 

@@ -12,6 +12,7 @@ import {
   unique,
   until,
 } from '../harness/app.ts';
+import { ownRedis } from '../harness/clicks.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { type Receiver, startReceiver } from '../harness/receiver.ts';
 import { APPLICATION, emit, subscribe } from '../harness/webhooks.ts';
@@ -42,7 +43,12 @@ it('workers killed in the middle of attempts lose no event; what arrives again h
   writeFileSync(cert, receiver.cert);
   const brand = await makeBrand(app.context);
   await subscribe(app, await brand.key('brand'), `${receiver.url}/hook`, ['application.received']);
-  const start = () => startWorkerProcess(unique('none'), { DATABASE_URL: database.url, NODE_EXTRA_CA_CERTS: cert });
+  const start = () =>
+    startWorkerProcess(unique('none'), {
+      DATABASE_URL: database.url,
+      REDIS_URL: ownRedis(15),
+      NODE_EXTRA_CA_CERTS: cert,
+    });
   for (let round = 0; round < ROUNDS; round += 1) {
     worker = await start();
     for (let n = 0; n < EVENTS; n += 1) {

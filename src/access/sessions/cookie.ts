@@ -1,3 +1,4 @@
+import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Cookie } from '../keys/identify.ts';
 import { SESSION_LIFE_MS } from './actions.ts';
 
@@ -12,17 +13,19 @@ const nameOf = ({ protocol }: Requested) => (protocol === 'https' ? '__Host-roll
 
 export function readCookie(request: Requested): Cookie | undefined {
   const { cookie, 'sec-fetch-site': site } = request.headers;
-  const name = nameOf(request);
-  for (const pair of cookie?.split(';') ?? []) {
-    const [found, value] = pair.trim().split('=', 2);
-    if (found === name && value) return { session: value, isSameOrigin: site === 'same-origin' };
-  }
-  return undefined;
+  const session = cookie === undefined ? undefined : parseCookie(cookie)[nameOf(request)];
+  return session ? { session, isSameOrigin: site === 'same-origin' } : undefined;
 }
 
 /** The header that keeps a session in the browser; without a secret, the one that takes it out. */
 export function setCookie(request: Requested, secret: string | undefined): string {
-  const secure = request.protocol === 'https' ? '; Secure' : '';
-  const age = secret === undefined ? 0 : SESSION_LIFE_MS / 1_000;
-  return `${nameOf(request)}=${secret ?? ''}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${age}${secure}`;
+  return stringifySetCookie({
+    name: nameOf(request),
+    value: secret ?? '',
+    path: '/',
+    httpOnly: true,
+    sameSite: 'lax',
+    maxAge: secret === undefined ? 0 : SESSION_LIFE_MS / 1_000,
+    secure: request.protocol === 'https',
+  });
 }

@@ -25,7 +25,7 @@ import { openSenders } from './sender.ts';
 
 const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{7,127}$/;
 const BODY_LIMIT_BYTES = 1024 * 1024;
-export const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 
 /** What a request names in full, as it may: RFC 9112, 3.2.2. */
 const ORIGIN = /^https?:\/\/[^/?#]*\/?/i;

@@ -9,7 +9,7 @@ import { newId } from '../../values/ids.ts';
 import { assertShallow } from '../../values/nesting.ts';
 import type { RawInput } from '../input.ts';
 import type { Metrics } from '../metrics.ts';
-import { preferred } from './accepted.ts';
+import { preferredType } from './accepted.ts';
 import type { BoundedRequests } from './bounded-requests.ts';
 
 /** 10 kB of emoji is a URL of 30 kB: room for it, so that the answer is a 422 that says why. */
@@ -32,13 +32,10 @@ const Query = z
   )
   .catch({});
 
-const JSON_FORM = { form: 'json', names: ['application/json', 'application/*', '*/*'] } as const;
-const CSV_FORM = { form: 'csv', names: ['text/csv', 'text/*', '*/*'] } as const;
-
 /** Of the forms that this operation has, the one that the caller wants most. */
 function chooseAnswer(accept: string | undefined, hasCsv: boolean): RawInput['answer'] {
-  const form = preferred(accept ?? '*/*', hasCsv ? [JSON_FORM, CSV_FORM] : [JSON_FORM]);
-  if (form) return form;
+  const type = preferredType(accept, hasCsv ? (['application/json', 'text/csv'] as const) : ['application/json']);
+  if (type) return type === 'text/csv' ? 'csv' : 'json';
   const forms = hasCsv ? 'application/json or text/csv' : 'application/json';
   throw new ApiError('NOT_ACCEPTABLE', `This answers ${forms}, not ${JSON.stringify(accept?.slice(0, 100))}.`);
 }

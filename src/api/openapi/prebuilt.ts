@@ -1,17 +1,7 @@
 import { hash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { preferred } from '../http/accepted.ts';
-
-const ENCODINGS = [
-  { form: 'gzip', names: ['gzip', 'x-gzip', '*'] },
-  { form: 'identity', names: ['identity', '*'] },
-] as const;
-
-export function acceptsGzip({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
-  const encoding = headers['accept-encoding'];
-  return typeof encoding === 'string' && preferred(encoding, ENCODINGS) === 'gzip';
-}
+import { prefersGzip } from '../http/accepted.ts';
 
 export type SendPrebuilt = (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 
@@ -36,6 +26,8 @@ export function prebuild(type: string, textOf: () => string): SendPrebuilt {
     reply.headers({ etag, vary: 'accept-encoding', 'cache-control': 'no-cache' });
     if (headers['if-none-match']?.split(',').some((one) => one.trim() === etag)) return reply.code(304).send();
     reply.type(`${type}; charset=utf-8`);
-    return acceptsGzip({ headers }) ? reply.header('content-encoding', 'gzip').send(zipped) : reply.send(plain);
+    return prefersGzip(headers['accept-encoding'])
+      ? reply.header('content-encoding', 'gzip').send(zipped)
+      : reply.send(plain);
   };
 }

@@ -5,11 +5,11 @@ import scalar from '@scalar/fastify-api-reference';
 import type { FastifyInstance } from 'fastify';
 import type { Variant } from '../../outbox/events.ts';
 import { ApiError } from '../../values/errors.ts';
-import { preferred } from '../http/accepted.ts';
+import { preferredType, prefersGzip } from '../http/accepted.ts';
 import type { Operation } from '../operation.ts';
 import { openapiDocument } from './document.ts';
 import { llmsText } from './llms.ts';
-import { acceptsGzip, prebuild } from './prebuilt.ts';
+import { prebuild } from './prebuilt.ts';
 
 /** Only our own scripts run, and none that is made of text; the page sets styles inline. Nothing is asked of others. */
 const contentSecurityPolicy = (scripts: readonly string[]) =>
@@ -51,7 +51,7 @@ async function docsPage(app: FastifyInstance, { prefix, title, document }: DocsP
     }
     // The package sends its five megabytes as they are, every time.
     reply.headers({ vary: 'accept-encoding', 'cache-control': 'public, max-age=86400' });
-    if (!acceptsGzip(request)) return payload;
+    if (!prefersGzip(request.headers['accept-encoding'])) return payload;
     program ??= promisify(gzip)(payload);
     reply.header('content-encoding', 'gzip').removeHeader('content-length');
     return await program;
@@ -70,12 +70,8 @@ async function docsPage(app: FastifyInstance, { prefix, title, document }: DocsP
   });
 }
 
-const FORMS = [
-  { form: 'json', names: ['application/json', 'application/*', '*/*'] },
-  { form: 'page', names: ['text/html', 'text/*', '*/*'] },
-] as const;
-
-const wantsPage = (accept: string | undefined) => accept !== undefined && preferred(accept, FORMS) === 'page';
+const wantsPage = (accept: string | undefined) =>
+  preferredType(accept, ['application/json', 'text/html']) === 'text/html';
 
 /** `/openapi.json` with `/docs`, `/llms.txt`, and the older interface's document and page beside them. */
 export async function openapiRoutes(

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Context } from '../../api/context.ts';
+import type { JobPlan } from '../../api/job.ts';
 import { openQueue, openWorker, type QueueOptions, type RunOptions } from '../../engines/redis/queue.ts';
 import { ApiError } from '../../values/errors.ts';
 import { ImportEnded, type ImportWish, identityOf, newImport, wishOf } from './begin.ts';
@@ -18,8 +19,13 @@ import { assertRejectsPlace } from './rejects.ts';
 import { openFiles, STDIN } from './source.ts';
 import type { DirectoryEngines } from './writer.ts';
 
-const QUEUE = 'directory-import';
-const SWEEP_EVERY_MS = 10_000;
+/** Imports are run by jobs of this queue. */
+export const IMPORTS = 'directory-import';
+export const IMPORT_SWEEP: JobPlan = {
+  name: 'sweep-imports',
+  everyMs: 10_000,
+  asksFor: 'enqueued imports of the directory that did not end',
+};
 
 export interface EnqueueRequest extends ImportWish {
   files: string[];
@@ -62,7 +68,7 @@ export async function enqueueImport(
   if (found) await enqueueAgain(engines, found, files, request);
   const row = found ?? { ...(await newImport(engines, { ...request, source })), enqueued: true };
   if (!found) await insertImport(db, row);
-  const queue = openQueue(redisUrl, QUEUE, options);
+  const queue = openQueue(redisUrl, IMPORTS, options);
   try {
     await queue.add(row.id);
   } finally {
@@ -119,35 +125,36 @@ async function runJob(worker: Worker, id: string): Promise<void> {
   }
 }
 
-/** Runs enqueued imports, one at a time. Every so often the queue is filled again from the rows, for it may be lost. */
+export interface ImportWorker {
+  /** Makes a job of every enqueued import: the rows are the truth, the queue may be lost. */
+  sweep(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Runs enqueued imports, one at a time. */
 export function startImportWorker(
   context: Pick<Context, 'elastic' | 'postgres' | 'clock' | 'log' | 'failures' | 'config'>,
   redisUrl: string,
   options: RunOptions = {},
-): { close(): Promise<void> } {
+): ImportWorker {
   const { elastic, postgres, clock, log, failures, config } = context;
   const stopping = new AbortController();
   const engines = { elastic, db: postgres.db, clock };
   const job: Worker = { engines, log, failures, signal: stopping.signal };
-  const queue = openQueue(redisUrl, QUEUE, options);
-  const worker = openWorker(redisUrl, QUEUE, (id) => runJob(job, id), {
+  const queue = openQueue(redisUrl, IMPORTS, options);
+  const worker = openWorker(redisUrl, IMPORTS, (id) => runJob(job, id), {
     ...options,
     lostAfterMs: config.workerLostAfterMs,
     onError: (error) => failures.failed('waiting for imports', error),
   });
 
-  async function sweep(): Promise<void> {
-    for (const row of await listUnfinished(engines.db, config.directoryAlias)) if (isDue(row)) await queue.add(row.id);
-  }
-  const sweepQuietly = () => {
-    sweep().catch((error: unknown) => failures.failed('looking for enqueued imports', error));
-  };
-  sweepQuietly();
-  const timer = setInterval(sweepQuietly, SWEEP_EVERY_MS);
-  timer.unref();
   return {
+    sweep: async () => {
+      for (const row of await listUnfinished(engines.db, config.directoryAlias)) {
+        if (isDue(row)) await queue.add(row.id);
+      }
+    },
     close: async () => {
-      clearInterval(timer);
       stopping.abort();
       await Promise.all([worker.close(), queue.close()]);
     },

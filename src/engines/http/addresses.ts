@@ -1,60 +1,35 @@
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 
-/** RFC 6890 and IANA's special-purpose registry: nothing of the public internet is behind these. */
-const PRIVATE_4 = [
-  '0.0.0.0/8',
-  '10.0.0.0/8',
-  '100.64.0.0/10',
-  '127.0.0.0/8',
-  '169.254.0.0/16',
-  '172.16.0.0/12',
-  '192.0.0.0/24',
-  '192.0.2.0/24',
-  '192.88.99.0/24',
-  '192.168.0.0/16',
-  '198.18.0.0/15',
-  '198.51.100.0/24',
-  '203.0.113.0/24',
-  '224.0.0.0/4',
-  '240.0.0.0/4',
-];
+type Network = ReturnType<typeof ipaddr.parseCIDR>;
 
-/** Of IPv6 only global unicast is public, and of that not what carries another address inside or is for documents. */
-const PUBLIC_6 = ['2000::/3'];
-const PRIVATE_6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
+/** Of IPv6 only global unicast is public: what ipaddr.js knows no special range for may still be nobody's. */
+const PUBLIC_6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
-const NETWORK = /^([^/]+)(?:\/(\d{1,3}))?$/;
-
-function blockListOf(networks: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const network of networks) {
-    const [, address = '', prefix] = NETWORK.exec(network) ?? [];
-    const family = isIP(address);
-    if (family === 0) throw new Error(`${JSON.stringify(network)} is no address or network.`);
-    const bits = prefix === undefined ? (family === 4 ? 32 : 128) : Number(prefix);
-    list.addSubnet(address, bits, family === 4 ? 'ipv4' : 'ipv6');
-  }
-  return list;
+/** Whether an address belongs to the public internet: it is in none of IANA's special-purpose ranges. */
+export function isPublic(text: string): boolean {
+  // ipaddr.js also reads `10.1` and `0x7f.1`.
+  if (isIP(text) === 0) return false;
+  const address = ipaddr.parse(text);
+  if (address.range() !== 'unicast') return false;
+  return !(address instanceof ipaddr.IPv6) || address.match(PUBLIC_6);
 }
 
-const private4 = blockListOf(PRIVATE_4);
-const public6 = blockListOf(PUBLIC_6);
-const private6 = blockListOf(PRIVATE_6);
-
-const isIn = (list: BlockList, address: string) => list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
-
-/** Whether an address belongs to the public internet. */
-export function isPublic(address: string): boolean {
-  if (isIP(address) === 4) return !isIn(private4, address);
-  return isIP(address) === 6 && isIn(public6, address) && !isIn(private6, address);
+function networkOf(text: string): Network {
+  const [address = '', ...prefix] = text.split('/');
+  const family = isIP(address);
+  if (family === 0) throw new Error(`${JSON.stringify(text)} is no address or network.`);
+  if (prefix.length > 0) return ipaddr.parseCIDR(text);
+  return [ipaddr.parse(address), family === 4 ? 32 : 128];
 }
 
-const lists = new Map<string, BlockList>();
+const lists = new Map<string, Network[]>();
 
 /** Whether the operator lets calls reach this address although it may be private. */
-export function isAllowed(address: string, allow: readonly string[]): boolean {
+export function isAllowed(text: string, allow: readonly string[]): boolean {
   const key = allow.join(',');
-  const list = lists.get(key) ?? blockListOf(allow);
-  lists.set(key, list);
-  return isIP(address) !== 0 && isIn(list, address);
+  const networks = lists.get(key) ?? allow.map(networkOf);
+  lists.set(key, networks);
+  // An IPv4 address written as IPv6 is that IPv4 address.
+  return isIP(text) !== 0 && ipaddr.subnetMatch(ipaddr.process(text), { allowed: networks }, 'none') === 'allowed';
 }

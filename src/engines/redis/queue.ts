@@ -12,7 +12,10 @@ export interface JobQueue {
   close(): Promise<void>;
 }
 
-const connectionOf = (url: string) => ({ url, maxRetriesPerRequest: null, connectTimeout: 2_000 });
+/** For `jobs list` and `jobs retry`. */
+export const KEPT_FAILED = { count: 200 };
+
+export const connectionOf = (url: string) => ({ url, maxRetriesPerRequest: null, connectTimeout: 2_000 });
 
 export function openQueue(url: string, name: string, { prefix }: QueueOptions = {}): JobQueue {
   const connection = { ...connectionOf(url), maxRetriesPerRequest: 1 };
@@ -21,7 +24,11 @@ export function openQueue(url: string, name: string, { prefix }: QueueOptions = 
   queue.on('error', () => undefined);
   return {
     add: async (rowId) => {
-      await queue.add(name, { rowId }, { jobId: rowId, removeOnComplete: true, removeOnFail: true });
+      await queue.add(
+        name,
+        { rowId },
+        { deduplication: { id: rowId }, removeOnComplete: true, removeOnFail: KEPT_FAILED },
+      );
     },
     close: () => queue.close(),
   };
@@ -34,7 +41,7 @@ export interface JobWorker {
 
 export interface RunOptions extends QueueOptions {
   /** After each job that was run. */
-  onRun?(isDone: boolean, seconds: number): void;
+  onRun?(outcome: { error?: unknown }, seconds: number): void;
 }
 
 export interface WorkerOptions extends RunOptions {
@@ -53,14 +60,14 @@ export function openWorker(
   const { lostAfterMs, onError, onRun, ...rest } = options;
   const metered = async ({ data }: { data: { rowId: string } }) => {
     const from = performance.now();
-    const report = (isDone: boolean) => onRun?.(isDone, (performance.now() - from) / 1_000);
+    const report = (outcome: { error?: unknown }) => onRun?.(outcome, (performance.now() - from) / 1_000);
     try {
       await run(data.rowId);
     } catch (error) {
-      report(false);
+      report({ error });
       throw error;
     }
-    report(true);
+    report({});
   };
   const worker = new Worker<{ rowId: string }>(name, metered, {
     connection: connectionOf(url),

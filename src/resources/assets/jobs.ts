@@ -1,4 +1,5 @@
 import type { Context } from '../../api/context.ts';
+import type { Job, JobPlan } from '../../api/job.ts';
 import { inWork } from '../../api/work.ts';
 import { thumbnailOf } from '../../engines/images/thumbnail.ts';
 import { openQueue, openWorker, type RunOptions } from '../../engines/redis/queue.ts';
@@ -18,7 +19,13 @@ import { noticeDueAt } from './policy.ts';
 import { releaseFile } from './receive.ts';
 import { listAbandonedUploads } from './upload-queries.ts';
 
-const QUEUE = 'asset-thumbnails';
+/** Thumbnails are made by jobs of this queue, one for each picture. */
+export const THUMBNAILS = 'asset-thumbnails';
+export const THUMBNAIL_SWEEP: JobPlan = {
+  name: 'sweep-thumbnails',
+  everyMs: 1_000,
+  asksFor: 'pictures without a thumbnail',
+};
 const AT_ONCE = 100;
 const MAX_ATTEMPTS = 5;
 /** Longer than any attempt takes. */
@@ -60,8 +67,8 @@ export interface Thumbnails {
 }
 
 export function startThumbnails(context: Context, redisUrl: string, options: RunOptions = {}): Thumbnails {
-  const queue = openQueue(redisUrl, QUEUE, options);
-  const worker = openWorker(redisUrl, QUEUE, (id) => makeThumbnail(context, id), {
+  const queue = openQueue(redisUrl, THUMBNAILS, options);
+  const worker = openWorker(redisUrl, THUMBNAILS, (id) => makeThumbnail(context, id), {
     ...options,
     lostAfterMs: context.config.workerLostAfterMs,
     onError: (error) => context.failures.failed('making a thumbnail', error),
@@ -123,3 +130,20 @@ export async function markExpiringRights(context: Context): Promise<void> {
     if (due.length < AT_ONCE) return;
   }
 }
+
+export const removeFiles: Job = {
+  name: 'remove-files',
+  everyMs: 10_000,
+  asksFor: 'files of deleted assets and of uploads that did not end',
+  run: async (context) => {
+    await purgeDeleted(context);
+    await giveUpUploads(context);
+  },
+};
+
+export const announceEndingRights: Job = {
+  name: 'announce-ending-rights',
+  everyMs: 10_000,
+  asksFor: 'assets whose rights end in 14 days, in 3 days or have ended',
+  run: markExpiringRights,
+};

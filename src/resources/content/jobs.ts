@@ -1,11 +1,18 @@
 import type { Context } from '../../api/context.ts';
+import type { JobPlan } from '../../api/job.ts';
 import { inWork } from '../../api/work.ts';
 import { type JobQueue, type JobWorker, openQueue, openWorker, type RunOptions } from '../../engines/redis/queue.ts';
 import { endRefresh } from './actions.ts';
 import { claimDuePosts, endInterrupted, findPost, listRefreshing } from './due-queries.ts';
 import { readPost } from './provider.ts';
 
-const QUEUE = 'content-refresh';
+/** Posts are read by jobs of this queue, one for each post. */
+export const REFRESHES = 'content-refresh';
+export const REFRESH_SWEEP: JobPlan = {
+  name: 'sweep-content',
+  everyMs: 2_000,
+  asksFor: 'posts whose figures are due to be read again',
+};
 const AT_ONCE = 100;
 /** What has been refreshing for so long has lost its worker. */
 const LOST_AFTER_MS = 120_000;
@@ -47,8 +54,8 @@ export interface ContentRefreshes {
 }
 
 export function startContentRefreshes(context: Context, redisUrl: string, options: RunOptions = {}): ContentRefreshes {
-  const queue = openQueue(redisUrl, QUEUE, options);
-  const worker: JobWorker = openWorker(redisUrl, QUEUE, (id) => refreshPost(context, id), {
+  const queue = openQueue(redisUrl, REFRESHES, options);
+  const worker: JobWorker = openWorker(redisUrl, REFRESHES, (id) => refreshPost(context, id), {
     ...options,
     lostAfterMs: context.config.workerLostAfterMs,
     onError: (error) => context.failures.failed('refreshing a post', error),

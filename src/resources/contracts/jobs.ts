@@ -1,4 +1,5 @@
 import type { Context } from '../../api/context.ts';
+import type { Job } from '../../api/job.ts';
 import { inWork } from '../../api/work.ts';
 import { expireContract } from './actions.ts';
 import { listExpired } from './queries.ts';
@@ -18,3 +19,10 @@ export async function expireDue({ postgres, clock, failures }: Context): Promise
   }
   return ended;
 }
+
+export const expireContracts: Job = {
+  name: 'expire-contracts',
+  everyMs: 5_000,
+  asksFor: 'contracts that were not signed in time',
+  run: expireDue,
+};

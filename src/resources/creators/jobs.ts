@@ -1,4 +1,5 @@
 import type { Context } from '../../api/context.ts';
+import type { Job } from '../../api/job.ts';
 import { inWork } from '../../api/work.ts';
 import { lookUpProfile } from './actions.ts';
 import { type CreatorRow, claimUnprofiled, updateProfile } from './queries.ts';
@@ -27,3 +28,10 @@ export async function profileUnknown(context: Context): Promise<number> {
     if (due.length < AT_ONCE) return profiled;
   }
 }
+
+export const profileCreators: Job = {
+  name: 'profile-creators',
+  everyMs: 5_000,
+  asksFor: 'creators whose profile is not known yet',
+  run: profileUnknown,
+};

@@ -1,4 +1,5 @@
 import type { Context } from '../../api/context.ts';
+import type { Job } from '../../api/job.ts';
 import { inWork } from '../../api/work.ts';
 import { postEarlierPayout } from './earlier-actions.ts';
 import { listUnposted } from './queries.ts';
@@ -16,3 +17,10 @@ export async function postEarlierPayouts({ postgres, clock, failures }: Context)
     }
   }
 }
+
+export const postPayouts: Job = {
+  name: 'post-earlier-payouts',
+  everyMs: 60_000,
+  asksFor: 'payouts of an installation that was updated, which are not in the ledger',
+  run: postEarlierPayouts,
+};

@@ -1,4 +1,5 @@
 import type { Context } from '../../api/context.ts';
+import type { Job } from '../../api/job.ts';
 import { inWork } from '../../api/work.ts';
 import { listWithDue } from '../commissions/review-queries.ts';
 import { approveNextDue } from './actions.ts';
@@ -27,3 +28,10 @@ export async function approveDue(context: Context): Promise<number> {
   }
   return approved;
 }
+
+export const approveCommissions: Job = {
+  name: 'approve-commissions',
+  everyMs: 5_000,
+  asksFor: 'commissions whose time for a review is over',
+  run: approveDue,
+};

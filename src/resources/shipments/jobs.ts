@@ -1,4 +1,5 @@
 import type { Context } from '../../api/context.ts';
+import type { Job } from '../../api/job.ts';
 import { inWork } from '../../api/work.ts';
 import { moveTo } from './actions.ts';
 import { type Report, readTracking } from './carrier.ts';
@@ -55,3 +56,10 @@ export async function trackDue(context: Context): Promise<void> {
     if (due.length < AT_ONCE) return;
   }
 }
+
+export const trackParcels: Job = {
+  name: 'track-parcels',
+  everyMs: 5_000,
+  asksFor: 'parcels on their way that were not asked about for two hours',
+  run: trackDue,
+};

@@ -1,0 +1,51 @@
+import { type Job, Queue } from 'bullmq';
+import type { Redis } from './open.ts';
+import type { QueueOptions } from './queue.ts';
+
+export interface FailedJob {
+  id: string;
+  name: string;
+  reason: string;
+}
+
+export interface QueueView {
+  /** Jobs that no worker has begun, and since when the oldest of them waits. */
+  waiting(): Promise<{ count: number; since: Date | undefined }>;
+  /** The newest first. */
+  listFailed(): Promise<FailedJob[]>;
+  /** When each schedule runs next, by its name. */
+  nextRuns(): Promise<Map<string, Date>>;
+  /** Lets a job that failed run again; false when there is none of this id. */
+  retry(id: string): Promise<boolean>;
+  /** Adds one run of a schedule, beside those that it makes. */
+  runNow(name: string): Promise<void>;
+}
+
+const failedOf = ({ id = '', name, failedReason }: Job): FailedJob => ({ id, name, reason: failedReason ?? '' });
+
+/** A queue as operators see it, over a connection that others use too. */
+export function viewQueue({ client, use }: Redis, name: string, options: QueueOptions = {}): QueueView {
+  const queue = new Queue(name, { connection: client, skipVersionCheck: true, ...options });
+  queue.on('error', () => undefined);
+  return {
+    waiting: () =>
+      use(async () => {
+        const [count, [oldest]] = await Promise.all([queue.getWaitingCount(), queue.getWaiting(0, 0)]);
+        return { count, since: oldest && new Date(oldest.timestamp) };
+      }),
+    listFailed: () => use(async () => (await queue.getFailed()).map(failedOf)),
+    nextRuns: () =>
+      use(async () => {
+        const schedules = await queue.getJobSchedulers();
+        return new Map(schedules.flatMap(({ key, next }) => (next === undefined ? [] : [[key, new Date(next)]])));
+      }),
+    retry: (id) =>
+      use(async () => {
+        const job = await queue.getJob(id);
+        if (!job || !(await job.isFailed())) return false;
+        await job.retry();
+        return true;
+      }),
+    runNow: (job) => use(async () => void (await queue.add(job, {}, { removeOnComplete: true, removeOnFail: true }))),
+  };
+}

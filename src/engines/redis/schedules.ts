@@ -1,0 +1,74 @@
+import { Queue, Worker } from 'bullmq';
+import { connectionOf, KEPT_FAILED, type QueueOptions } from './queue.ts';
+
+/** The queue that all schedules share; its jobs are named after theirs. */
+export const SCHEDULES = 'schedules';
+
+/** Its next run is due for so long: the one before it ended without making the next. */
+const LOST_AFTER_MS = 15_000;
+/** A job this rare is tried again before its next run. */
+const RARE_MS = 60_000;
+const AGAIN = { attempts: 5, backoff: { type: 'exponential', delay: 10_000 } } as const;
+/** Jobs that run side by side in one worker. */
+const AT_ONCE = 8;
+
+export interface Schedule {
+  name: string;
+  everyMs: number;
+}
+
+export interface SchedulesOptions extends QueueOptions {
+  run(name: string): Promise<void>;
+  onError(error: Error): void;
+}
+
+export interface Schedules {
+  /** Makes the schedules that Redis lacks, as after the loss of its data, and removes those that are declared no more. */
+  keep(): Promise<void>;
+  /** Takes no more jobs and resolves when the running ones have ended. */
+  close(): Promise<void>;
+}
+
+export function openSchedules(url: string, schedules: readonly Schedule[], options: SchedulesOptions): Schedules {
+  const { run, onError, ...rest } = options;
+  const queue = new Queue(SCHEDULES, { connection: { ...connectionOf(url), maxRetriesPerRequest: 1 }, ...rest });
+  // Every command fails by itself when Redis is away; the event would end the process.
+  queue.on('error', () => undefined);
+  const running = new Set<string>();
+
+  // A run that takes longer than its interval is not joined by the next one.
+  async function runOnce(name: string): Promise<void> {
+    if (running.has(name)) return;
+    running.add(name);
+    try {
+      await run(name);
+    } finally {
+      running.delete(name);
+    }
+  }
+
+  const worker = new Worker(SCHEDULES, ({ name }) => runOnce(name), {
+    connection: connectionOf(url),
+    concurrency: AT_ONCE,
+    ...rest,
+  });
+  worker.on('error', onError);
+
+  async function keep(): Promise<void> {
+    const known = new Map((await queue.getJobSchedulers()).map((one) => [one.key, one]));
+    const lostBefore = Date.now() - LOST_AFTER_MS;
+    for (const { name, everyMs } of schedules) {
+      const kept = known.get(name);
+      known.delete(name);
+      if (kept?.every === everyMs && kept.next !== undefined && kept.next > lostBefore) continue;
+      await queue.upsertJobScheduler(
+        name,
+        { every: everyMs },
+        { name, opts: { removeOnComplete: true, removeOnFail: KEPT_FAILED, ...(everyMs < RARE_MS ? {} : AGAIN) } },
+      );
+    }
+    for (const name of known.keys()) await queue.removeJobScheduler(name);
+  }
+
+  return { keep, close: async () => void (await Promise.all([worker.close(), queue.close()])) };
+}

@@ -1,0 +1,74 @@
+import type { Command } from 'commander';
+import { type JobStatus, openJobQueues } from '../job-status.ts';
+import { filled } from './arguments.ts';
+import { withEngines } from './open.ts';
+import { jsonOption, printList } from './table.ts';
+
+const COLUMNS = [
+  'name',
+  'schedule',
+  'last_done_at',
+  'next_at',
+  'waiting',
+  'waiting_seconds',
+  'failed',
+  'reason',
+  'asks_for',
+] as const;
+const FAILED_COLUMNS = ['id', 'name', 'reason'] as const;
+
+const SECOND_MS = 1_000;
+
+function itemOf(
+  { name, everyMs, asksFor, lastDoneAt, nextAt, waiting, waitingSince, failed, reason }: JobStatus,
+  now: Date,
+) {
+  return {
+    name,
+    schedule: everyMs === undefined ? null : `every ${everyMs / SECOND_MS} s`,
+    last_done_at: lastDoneAt?.toISOString() ?? null,
+    next_at: nextAt?.toISOString() ?? null,
+    waiting,
+    waiting_seconds: waitingSince ? Math.round((now.getTime() - waitingSince.getTime()) / SECOND_MS) : null,
+    failed: failed.length,
+    reason: reason ?? failed[0]?.reason ?? null,
+    asks_for: asksFor ?? null,
+  };
+}
+
+export function jobCommands(program: Command): void {
+  const jobs = program
+    .command('jobs')
+    .description('background work: what is scheduled, what waits, what failed and why');
+  jobs
+    .command('list')
+    .description('every job: schedule, last and next run, how many wait and for how long, failures that can be retried')
+    .option('--failed', 'each failed job with its id instead')
+    .addOption(jsonOption())
+    .action((options: { failed?: true; json?: boolean }) =>
+      withEngines(async ({ redis }) => {
+        const now = new Date();
+        const found = await openJobQueues(redis).list(now);
+        if (options.failed) {
+          const failed = found.flatMap((job) => job.failed.map(({ id, reason }) => ({ id, name: job.name, reason })));
+          printList(FAILED_COLUMNS, failed, options.json);
+        } else
+          printList(
+            COLUMNS,
+            found.map((job) => itemOf(job, now)),
+            options.json,
+          );
+      }),
+    );
+  jobs
+    .command('retry')
+    .description('runs a failed job again, every failed job of a queue, or a scheduled job now')
+    .argument('<id or name>', 'as `jobs list` shows them', filled)
+    .action((idOrName: string) =>
+      withEngines(async ({ redis }) => {
+        const retried = await openJobQueues(redis).retry(idOrName);
+        if (retried === 0) throw new Error(`No failed job ${JSON.stringify(idOrName)}; see \`jobs list --failed\`.`);
+        process.stderr.write(`${retried} ${retried === 1 ? 'job runs' : 'jobs run'} again.\n`);
+      }),
+    );
+}

@@ -1,0 +1,92 @@
+import { type JobRun, readJobRuns } from '../api/job-metrics.ts';
+import type { Redis } from '../engines/redis/open.ts';
+import { type FailedJob, type QueueView, viewQueue } from '../engines/redis/queue-view.ts';
+import { SCHEDULES } from '../engines/redis/schedules.ts';
+import { CONSUMER_NAMES } from '../outbox/consumer-names.ts';
+import { FOLLOWERS, PLANS, relayName, WORK } from './job-list.ts';
+
+/** Runs that are due and that no worker has begun. */
+export interface Backlog {
+  name: string;
+  waiting: number;
+  /** When the oldest of them was due. */
+  waitingSince: Date | undefined;
+  /** Of a scheduled job. */
+  nextAt: Date | undefined;
+}
+
+export interface JobStatus extends Backlog, JobRun {
+  /** Of a scheduled job. */
+  everyMs: number | undefined;
+  asksFor: string | undefined;
+  /** Those that can be retried. */
+  failed: readonly FailedJob[];
+}
+
+export interface JobQueues {
+  /** Of each scheduled job and each queue. */
+  listBacklogs(now: Date): Promise<Backlog[]>;
+  /** All jobs, followers too. */
+  list(now: Date): Promise<JobStatus[]>;
+  /** Runs a failed job again by its id, a scheduled one now, or all failed jobs of a queue; returns how many. */
+  retry(idOrName: string): Promise<number>;
+}
+
+const FOLLOWING = [...FOLLOWERS.map(({ name }) => name), ...CONSUMER_NAMES.map(relayName)];
+
+export function openJobQueues(redis: Redis): JobQueues {
+  const schedules = viewQueue(redis, SCHEDULES);
+  const work = new Map<string, QueueView>(Object.values(WORK).map((name) => [name, viewQueue(redis, name)]));
+  const all = [schedules, ...work.values()];
+
+  async function listBacklogs(now: Date): Promise<Backlog[]> {
+    const nextRuns = await schedules.nextRuns();
+    const scheduled = PLANS.map(({ name }) => {
+      const nextAt = nextRuns.get(name);
+      const waitingSince = nextAt !== undefined && nextAt < now ? nextAt : undefined;
+      return { name, nextAt, waiting: waitingSince ? 1 : 0, waitingSince };
+    });
+    const queued = [...work].map(async ([name, view]) => {
+      const { count, since } = await view.waiting();
+      return { name, nextAt: undefined, waiting: count, waitingSince: since };
+    });
+    return [...scheduled, ...(await Promise.all(queued))];
+  }
+
+  async function retryFailed(view: QueueView): Promise<number> {
+    let retried = 0;
+    for (const { id } of await view.listFailed()) if (await view.retry(id)) retried += 1;
+    return retried;
+  }
+
+  return {
+    listBacklogs,
+    list: async (now) => {
+      const [backlogs, runOf, failed] = await Promise.all([
+        listBacklogs(now),
+        readJobRuns(redis),
+        Promise.all(all.map((view) => view.listFailed())),
+      ]);
+      const followers = FOLLOWING.map((name) => ({ name, nextAt: undefined, waiting: 0, waitingSince: undefined }));
+      return [...backlogs, ...followers].map((backlog) => {
+        const plan = PLANS.find(({ name }) => name === backlog.name);
+        return {
+          ...backlog,
+          ...runOf(backlog.name),
+          ...{ everyMs: plan?.everyMs, asksFor: plan?.asksFor },
+          failed: failed.flat().filter(({ name }) => name === backlog.name),
+        };
+      });
+    },
+    retry: async (idOrName) => {
+      const named = work.get(idOrName);
+      if (named) return await retryFailed(named);
+      if (PLANS.some(({ name }) => name === idOrName)) {
+        await schedules.runNow(idOrName);
+        return 1;
+      }
+      for (const view of all) if (await view.retry(idOrName)) return 1;
+      return 0;
+    },
+  };
+}
