@@ -72,13 +72,6 @@ export async function listOrders(db: Db, brandId: string, orderId: string): Prom
     .execute();
 }
 
-/** Whether the brand has sales, and none before that time. Of a time that is not, the first row found says so. */
-export async function isBeforeSales(db: Db, brandId: string, at: Date): Promise<boolean> {
-  const own = db.selectFrom('orders').select('id').where('brandId', '=', brandId).limit(1);
-  if (await own.where('occurredAt', '<', at).executeTakeFirst()) return false;
-  return (await own.executeTakeFirst()) !== undefined;
-}
-
 export async function insertOrder(db: Db, row: Insertable<OrdersTable>): Promise<OrderRow> {
   return await db.insertInto('orders').values(row).returningAll().executeTakeFirstOrThrow();
 }

@@ -5,13 +5,13 @@ import { newId } from '../../values/ids.ts';
 import { amountProblem, MAX_AMOUNT_MINOR, toMinor } from '../../values/money.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
 import { lockApproved, lockCommissions } from '../commissions/queries.ts';
-import { isBeforeSales } from '../orders/queries.ts';
 import { assertFits, assertPayable, oldestFirst, planPayment } from './allocation.ts';
 import { payByPlan, postPaidOut } from './payment-actions.ts';
 import {
   findPayee,
   getPayout,
   insertPayout,
+  isBeforeSales,
   listAllocated,
   listFunds,
   lockPayees,

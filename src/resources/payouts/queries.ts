@@ -194,3 +194,10 @@ export async function insertFundings(db: Db, brandId: string, fundings: readonly
     .values(fundings.map((funding) => ({ ...funding, brandId, at })))
     .execute();
 }
+
+/** Whether the brand has sales, and none before that time. Of a time that is not, the first row found says so. */
+export async function isBeforeSales(db: Db, brandId: string, at: Date): Promise<boolean> {
+  const own = db.selectFrom('orders').select('id').where('brandId', '=', brandId).limit(1);
+  if (await own.where('occurredAt', '<', at).executeTakeFirst()) return false;
+  return (await own.executeTakeFirst()) !== undefined;
+}
