@@ -4,10 +4,10 @@
  *   unmetered       counting and debiting are answered in this process, without Redis
  */
 
-import type { Context } from '../src/api/context.ts';
 import { readConfig } from '../src/config.ts';
 import { openDirectory } from '../src/directory/directory.ts';
 import { openLiveIndex } from '../src/engines/elastic/live-index.ts';
+import type { Context } from '../src/operation/context.ts';
 import { buildApps } from '../src/process/apps.ts';
 import { listen } from '../src/process/listen.ts';
 import { configuredUrls, openContext } from '../src/process/open-context.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { Pool } from 'undici';
-import type { Context } from '../src/api/context.ts';
+import type { Context } from '../src/operation/context.ts';
 import { alternate, median, medianRatio, percentile } from './load.ts';
 import { type Delivery, deliveryOf, makeShop, type Shop } from './make-stores.ts';
 import type { ClickSession } from './redirects.ts';

@@ -1,6 +1,6 @@
 import { RATE_LIMIT, RATE_WINDOW_MS } from '../src/access/credits/meter.ts';
 import { createKey } from '../src/access/keys/actions.ts';
-import type { Context } from '../src/api/context.ts';
+import type { Context } from '../src/operation/context.ts';
 import { createBrand, setPlan } from '../src/resources/brands/actions.ts';
 import { listSubscriptions } from '../src/resources/brands/queries.ts';
 

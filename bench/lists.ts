@@ -1,11 +1,11 @@
 import { inspect } from 'node:util';
 import { sql } from 'kysely';
 import { createKey } from '../src/access/keys/actions.ts';
-import type { Context } from '../src/api/context.ts';
 import { type Config, readConfig } from '../src/config.ts';
 import { migrateClickHouse } from '../src/engines/clickhouse/migrate.ts';
 import { migratePostgres } from '../src/engines/postgres/migrate.ts';
 import { startEmbedded } from '../src/local/engines/start.ts';
+import type { Context } from '../src/operation/context.ts';
 import { buildApps } from '../src/process/apps.ts';
 import { openContext } from '../src/process/open-context.ts';
 import { createBrand } from '../src/resources/brands/actions.ts';

@@ -1,4 +1,4 @@
-import type { Context } from '../src/api/context.ts';
+import type { Context } from '../src/operation/context.ts';
 import { createBrand } from '../src/resources/brands/actions.ts';
 import { newId } from '../src/values/ids.ts';
 import { destinationOf, slugOf } from './click-links.ts';

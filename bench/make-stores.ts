@@ -1,10 +1,10 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import type { Context } from '../src/api/context.ts';
-import { inWork } from '../src/api/work.ts';
-import { mintClick } from '../src/links-host/token.ts';
+import type { Context } from '../src/operation/context.ts';
+import { inWork } from '../src/operation/work.ts';
 import { createBrand } from '../src/resources/brands/actions.ts';
 import { connectStore } from '../src/resources/integrations/actions.ts';
 import { insertLinks, insertStates } from '../src/resources/links/queries.ts';
+import { mintClick } from '../src/values/click-token.ts';
 import { newId } from '../src/values/ids.ts';
 import { orderNumber, shopifyOrder } from '../test/harness/shopify-order.ts';
 

@@ -1,9 +1,9 @@
-import { pageOf } from '../src/api/page.ts';
 import type { CreatorDocument } from '../src/directory/document.ts';
 import { fold } from '../src/directory/place-names.ts';
 import { readState } from '../src/directory/places.ts';
 import { CreatorSearchQuery } from '../src/directory/search-schema.ts';
 import { type Understanding, understand } from '../src/directory/understand.ts';
+import { pageOf } from '../src/values/page.ts';
 import type { Parameters } from './queries.ts';
 
 /** What is answered, then what is only searched: folded, as the mapping's normalizer does. */

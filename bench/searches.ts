@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { Context } from '../src/api/context.ts';
-import { pageOf } from '../src/api/page.ts';
 import { buildFilter, queryOf, sortOf } from '../src/directory/query.ts';
 import { fetchPage } from '../src/directory/search.ts';
 import { CreatorSearchQuery } from '../src/directory/search-schema.ts';
 import { understand } from '../src/directory/understand.ts';
 import type { Elastic } from '../src/engines/elastic/open.ts';
+import type { Context } from '../src/operation/context.ts';
+import { pageOf } from '../src/values/page.ts';
 import { readJson, type Shot, type Target } from './load.ts';
 import type { Kind, Parameters } from './queries.ts';
 

@@ -5,7 +5,7 @@ import { migratePostgres } from '../src/engines/postgres/migrate.ts';
 import { openPostgres } from '../src/engines/postgres/open.ts';
 import { resolveEngines } from '../src/local/engines/running.ts';
 import { noteSize } from '../src/local/sample.ts';
-import { report } from '../src/process/terminal.ts';
+import { report } from '../src/local/terminal.ts';
 import { systemClock } from '../src/values/clock.ts';
 
 /** A bulk may take long while Elasticsearch merges. */

@@ -2,6 +2,7 @@ import { readConfig } from './config.ts';
 import { ensureDemo } from './local/demo.ts';
 import { announceRunning, resolveEngines } from './local/engines/running.ts';
 import { ensureSample, heapMbFor, noteSize, sampleSize } from './local/sample.ts';
+import { listening, report, step, welcome } from './local/terminal.ts';
 import { buildApps } from './process/apps.ts';
 import { readServerOptions, SAMPLE_CREATORS } from './process/commands/server.ts';
 import { startJobs } from './process/jobs.ts';
@@ -9,7 +10,6 @@ import { choosePorts, listen, onPorts } from './process/listen.ts';
 import { migrate } from './process/migrate.ts';
 import { configuredUrls, openContext } from './process/open-context.ts';
 import { openShutdown, reportFailure } from './process/shutdown.ts';
-import { listening, report, step, welcome } from './process/terminal.ts';
 import { ensureClient } from './web-app/build.ts';
 
 const STOP_WITHIN_MS = 20_000;

@@ -1,9 +1,9 @@
 import { readConfig } from './config.ts';
+import { report } from './local/terminal.ts';
 import { openProgram } from './process/commands/program.ts';
 import { startJobs } from './process/jobs.ts';
 import { configuredUrls, openContext } from './process/open-context.ts';
 import { openShutdown, reportFailure } from './process/shutdown.ts';
-import { report } from './process/terminal.ts';
 import { ignoreFailure } from './values/errors.ts';
 
 const STOP_WITHIN_MS = 10_000;

@@ -1,8 +1,8 @@
 import type { Plugin } from 'vite';
 import { z } from 'zod';
-import type { Operation } from '../src/api/operation.ts';
-import { operations } from '../src/api/operations.ts';
-import { sessionOperations } from '../src/api/session-operations.ts';
+import type { Operation } from '../src/operation/operation.ts';
+import { operations } from '../src/resources/operations.ts';
+import { sessionOperations } from '../src/resources/session-operations.ts';
 
 const NAME = 'virtual:operations';
 

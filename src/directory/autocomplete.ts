@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { nothing, operation } from '../api/operation.ts';
-import { integerParameter } from '../api/page.ts';
+import { nothing, operation } from '../operation/operation.ts';
+import { integerParameter } from '../values/page.ts';
 import { fold } from './place-names.ts';
 import { sortOf, usernameStartsWith } from './query.ts';
 import { DirectoryCreator } from './schema.ts';

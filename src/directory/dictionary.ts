@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Context } from '../api/context.ts';
-import { nothing, operation } from '../api/operation.ts';
-import { listOf, PageQuery, pageThrough } from '../api/page.ts';
+import type { Context } from '../operation/context.ts';
+import { nothing, operation } from '../operation/operation.ts';
+import { listOf, PageQuery, pageThrough } from '../values/page.ts';
 import type { FacetName } from './facets.ts';
 import { listCountries, listMetros, listStates } from './places.ts';
 

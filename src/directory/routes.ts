@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Context } from '../api/context.ts';
-import { nothing, operation, RawJson } from '../api/operation.ts';
-import { integerParameter, type Pagination, pageOf, paginationOf } from '../api/page.ts';
+import type { Context } from '../operation/context.ts';
+import { nothing, operation, RawJson } from '../operation/operation.ts';
 import { notFound } from '../values/errors.ts';
+import { integerParameter, type Pagination, pageOf, paginationOf } from '../values/page.ts';
 import { findCreator } from './get.ts';
 import { type Matching, planOf } from './plan.ts';
 import type { Filter } from './query.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { booleanParameter, decimalParameter, integerParameter, PageQuery, Pagination } from '../api/page.ts';
-import { besideOthers, type Unchecked } from '../api/problems.ts';
+import { booleanParameter, decimalParameter, integerParameter, PageQuery, Pagination } from '../values/page.ts';
+import { besideOthers, type Unchecked } from '../values/problems.ts';
 import { fold } from './place-names.ts';
 import { readCity, readState } from './places.ts';
 import { DirectoryCreator } from './schema.ts';

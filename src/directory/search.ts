@@ -1,7 +1,7 @@
-import type { Page } from '../api/page.ts';
 import { type Elastic, ElasticsearchRefusal } from '../engines/elastic/open.ts';
 import { spliceSources } from '../engines/elastic/splice.ts';
 import { ApiError } from '../values/errors.ts';
+import type { Page } from '../values/page.ts';
 import type { Counts, Snapshot } from './counts.ts';
 import { type Filter, queryOf, type Sort, sortOf } from './query.ts';
 import { cover, totalOf } from './regions.ts';

@@ -1,6 +1,6 @@
-import type { Context } from '../api/context.ts';
-import type { Follower, Job } from '../api/job.ts';
 import { ensureMigrated } from '../engines/clickhouse/migrate.ts';
+import type { Context } from '../operation/context.ts';
+import type { Follower, Job } from '../operation/job.ts';
 import { openDue } from '../values/due.ts';
 import { DAY_MS } from '../values/duration.ts';
 import { insertPostings } from './sync/actions.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Page } from '../api/page.ts';
 import type { ClickHouse } from '../engines/clickhouse/open.ts';
 import { idArray, idSet, integer, queryInTime } from '../engines/clickhouse/query.ts';
+import type { Page } from '../values/page.ts';
 import { IS_ANYTHING, SUMS } from './columns.ts';
 import { Sums, type Window } from './schema.ts';
 import { sourceOf } from './source.ts';

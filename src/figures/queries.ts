@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Context } from '../api/context.ts';
-import type { SetHeader } from '../api/operation.ts';
 import type { ClickHouse } from '../engines/clickhouse/open.ts';
 import { idArray, idSet, queryInTime } from '../engines/clickhouse/query.ts';
+import type { Context } from '../operation/context.ts';
+import type { SetHeader } from '../operation/operation.ts';
 import { ApiError, unavailable } from '../values/errors.ts';
 import { SUMS } from './columns.ts';
 import { isReconciled, wasReconciled } from './reconciled.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { change, noLookUp, nothing, type Operation } from '../api/operation.ts';
+import { change, noLookUp, nothing, type Operation } from '../operation/operation.ts';
 import { commissionOf } from '../resources/commissions/schema.ts';
 import { Email } from '../resources/creators/schema.ts';
 import { createManualCommission } from '../resources/reviews/manual-actions.ts';

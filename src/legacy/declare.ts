@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { RawInput } from '../api/input.ts';
-import type { Operation, Prepared } from '../api/operation.ts';
+import type { RawInput } from '../operation/input.ts';
+import type { Operation, Prepared } from '../operation/operation.ts';
 import { type Problem, validationError } from '../values/errors.ts';
 
 /** How an operation differs in the older interface; what is not named is the same. */

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { listOf, Pagination, timestampInput } from '../api/page.ts';
 import {
   Campaign,
   CampaignCreate,
@@ -12,6 +11,7 @@ import { CommissionFilter } from '../resources/commissions/schema.ts';
 import { AffiliateList, LinkCreate, LinkPatch } from '../resources/links/schema.ts';
 import { Shipment, ShipmentCreate, ShipmentPatch } from '../resources/shipments/schema.ts';
 import { OlderWebhook } from '../resources/webhooks/schema.ts';
+import { listOf, Pagination, timestampInput } from '../values/page.ts';
 import type { Difference } from './declare.ts';
 import { legacyCampaign, legacyCommission, legacyLink, legacyShipment } from './items.ts';
 import { readCampaign, readCommissionWindow, readLink, readShipment } from './read.ts';

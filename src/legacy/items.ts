@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { timestamp } from '../api/page.ts';
+import { timestamp } from '../values/page.ts';
 
 /*
  * The items that read differently in the older interface, each made of the current item or of the whole row as it goes

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { RawInput } from '../api/input.ts';
-import { timestampInput } from '../api/page.ts';
+import type { RawInput } from '../operation/input.ts';
 import { DAY_MS } from '../values/duration.ts';
 import { type Problem, validationError } from '../values/errors.ts';
+import { timestampInput } from '../values/page.ts';
 import { currentWord } from './items.ts';
 
 const Fields = z.record(z.string(), z.unknown());

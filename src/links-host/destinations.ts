@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Context } from '../api/context.ts';
+import type { Context } from '../operation/context.ts';
 import { ignoreFailure, unavailable } from '../values/errors.ts';
 import { whole } from '../values/text.ts';
 import { type ClickedLink, listChangedLinks } from './queries.ts';

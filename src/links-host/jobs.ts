@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import type { Context } from '../api/context.ts';
-import type { Follower } from '../api/job.ts';
 import { insertOnce } from '../engines/clickhouse/insert.ts';
 import { ensureMigrated } from '../engines/clickhouse/migrate.ts';
 import type { Redis } from '../engines/redis/open.ts';
 import { CLICKS_PAUSED } from '../figures/schema.ts';
+import type { Context } from '../operation/context.ts';
+import type { Follower } from '../operation/job.ts';
 import { insertMissing } from './missing.ts';
 import { CLAIM, STREAM } from './queries.ts';
 import { COLUMNS, markRepeats } from './row.ts';

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
-import type { Context } from '../api/context.ts';
-import type { Shared } from '../api/http/app.ts';
-import { openBase } from '../api/http/base.ts';
-import { isUnroutable, unreadable } from '../api/http/request.ts';
+import type { Shared } from '../http/app.ts';
+import { openBase } from '../http/base.ts';
+import { isUnroutable, unreadable } from '../http/request.ts';
+import type { Context } from '../operation/context.ts';
 import { ApiError, toApiError } from '../values/errors.ts';
 import { entranceRoute } from '../web-app/routes.ts';
 import { linkRoutes } from './routes.ts';

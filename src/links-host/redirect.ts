@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Context } from '../api/context.ts';
-import { openSenders } from '../api/http/sender.ts';
-import type { Metrics } from '../api/metrics.ts';
-import { contentPolicy } from '../pages/kit/page.ts';
+import { contentPolicy } from '../html/page.ts';
+import { openSenders } from '../http/sender.ts';
+import type { Context } from '../operation/context.ts';
+import { mint } from '../values/click-token.ts';
+import type { Metrics } from '../values/metrics.ts';
 import { openRepeatedFailures } from '../values/repeated-failures.ts';
 import { type Destination, openDestinations } from './destinations.ts';
 import { openRecorder } from './recorder.ts';
 import { rowOf } from './row.ts';
-import { mint } from './token.ts';
 import { laterPage, unknownLinkPage } from './unknown-link-page.ts';
 import { openVisits, type VisitRequest } from './visit.ts';
 

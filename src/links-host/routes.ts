@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
-import type { Context } from '../api/context.ts';
-import type { Metrics } from '../api/metrics.ts';
+import { ingestRoutes } from '../ingest/routes.ts';
+import type { Context } from '../operation/context.ts';
 import { applyRoutes } from '../pages/apply/routes.ts';
 import { fileRoutes } from '../pages/files/routes.ts';
 import { pageRoutes } from '../pages/serve.ts';
 import { shareRoutes } from '../pages/share/routes.ts';
-import { ingestRoutes } from '../stores/ingest.ts';
+import type { Metrics } from '../values/metrics.ts';
 import { REDIRECTS, type Redirect } from './redirect.ts';
 
 /** All that is on the links host's address: short links, creators' pages, brands' files, and stores' deliveries. */

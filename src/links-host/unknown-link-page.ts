@@ -1,5 +1,5 @@
-import { html } from '../pages/kit/html.ts';
-import { page } from '../pages/kit/page.ts';
+import { html } from '../html/html.ts';
+import { page } from '../html/page.ts';
 
 export const unknownLinkPage = (): string =>
   page(

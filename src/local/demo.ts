@@ -4,7 +4,7 @@ import { createKey } from '../access/keys/actions.ts';
 import { hashKey } from '../access/keys/key-form.ts';
 import { findCaller } from '../access/keys/queries.ts';
 import { createSignInPath } from '../access/sessions/actions.ts';
-import type { Context } from '../api/context.ts';
+import type { Context } from '../operation/context.ts';
 import { createBrand } from '../resources/brands/actions.ts';
 import { findBrand, listSubscriptions } from '../resources/brands/queries.ts';
 import { ensurePersonToSignIn } from '../resources/people/actions.ts';

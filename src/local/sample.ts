@@ -1,14 +1,14 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import type { Context } from '../api/context.ts';
 import type { Config } from '../config.ts';
 import { importDirectory } from '../directory/import/import.ts';
 import { sampleSource } from '../directory/import/sample.ts';
 import { countDocuments, indexBehind } from '../engines/elastic/indices.ts';
 import type { Elastic } from '../engines/elastic/open.ts';
-import { openProgress } from '../process/terminal.ts';
+import type { Context } from '../operation/context.ts';
 import { ignoreFailure } from '../values/errors.ts';
+import { openProgress } from './terminal.ts';
 
 const SEED = 1;
 const LARGE_DIRECTORY = 200_000;

@@ -1,5 +1,5 @@
-import type { Context } from '../api/context.ts';
 import type { MailReason } from '../engines/postgres/mail-tables.ts';
+import type { Context } from '../operation/context.ts';
 import { DAY_MS, HOUR_MS } from '../values/duration.ts';
 import { admitMail, listUnjudgedMails } from './admission-queries.ts';
 import { foreignHosts, imitates, linksToImitation } from './imitation.ts';

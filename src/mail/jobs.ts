@@ -1,4 +1,4 @@
-import type { Follower, Job } from '../api/job.ts';
+import type { Follower, Job } from '../operation/job.ts';
 import { forgetMails } from './forget.ts';
 import { sendDueMails } from './sender.ts';
 

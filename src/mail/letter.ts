@@ -1,4 +1,4 @@
-import { type Html, html } from '../pages/kit/html.ts';
+import { type Html, html } from '../html/html.ts';
 
 /** What a mail says, without its form: text and HTML are both made of it. */
 export interface Letter {

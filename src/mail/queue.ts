@@ -1,4 +1,4 @@
-import type { Work } from '../api/work.ts';
+import type { Work } from '../operation/work.ts';
 import { newId } from '../values/ids.ts';
 import { isStoppable, type MailKind, type MailParams, TEMPLATES } from './kinds.ts';
 import { insertMail } from './queries.ts';

@@ -1,5 +1,5 @@
-import type { Context } from '../api/context.ts';
 import type { MailOutcome } from '../engines/mail/open.ts';
+import type { Context } from '../operation/context.ts';
 import { MINUTE_MS } from '../values/duration.ts';
 import { admitDueMails } from './admission.ts';
 import { isMailKind, isStoppable } from './kinds.ts';

@@ -1,6 +1,6 @@
 import type { Request as Requested } from '../access/keys/identify.ts';
-import type { Door } from '../api/gate.ts';
-import type { Prepared } from '../api/operation.ts';
+import type { Door } from '../http/gate.ts';
+import type { Prepared } from '../operation/operation.ts';
 import { validationError } from '../values/errors.ts';
 import { assertMayCall, guardOf } from './policy.ts';
 import type { Bound } from './tools.ts';

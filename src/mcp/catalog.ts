@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { Operation } from '../api/operation.ts';
 import type { CallerKind } from '../engines/postgres/tables.ts';
+import type { Operation } from '../operation/operation.ts';
 import { type Problem, validationError } from '../values/errors.ts';
 import { type Bound, bind, type Tool } from './tools.ts';
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type Json, jsonSchemaOf } from '../api/openapi/schema.ts';
+import { type Json, jsonSchemaOf } from '../operation/words/schema.ts';
 import { UNTRUSTED } from '../values/untrusted.ts';
 import { isRecord } from '../values/wire.ts';
 

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import type { Context } from '../api/context.ts';
-import type { Json } from '../api/openapi/schema.ts';
-import type { Circumstances, Operation } from '../api/operation.ts';
-import type { AuditEntry, Weighed, Work } from '../api/work.ts';
 import { foreignHosts } from '../mail/imitation.ts';
+import type { Context } from '../operation/context.ts';
+import type { Circumstances, Operation } from '../operation/operation.ts';
+import type { Json } from '../operation/words/schema.ts';
+import type { AuditEntry, Weighed, Work } from '../operation/work.ts';
 import { getPolicy, lockPolicy, type PolicyRow, sumPayouts } from '../resources/agent-policy/queries.ts';
 import { getBrandCurrency } from '../resources/brands/queries.ts';
 import { DAY_MS } from '../values/duration.ts';

@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Request as Requested } from '../access/keys/identify.ts';
-import type { Context } from '../api/context.ts';
-import type { Door } from '../api/gate.ts';
-import type { Metrics } from '../api/metrics.ts';
-import { nothing, type Operation, operation } from '../api/operation.ts';
 import type { CallerKind } from '../engines/postgres/tables.ts';
+import type { Door } from '../http/gate.ts';
+import type { Context } from '../operation/context.ts';
+import { nothing, type Operation, operation } from '../operation/operation.ts';
 import { ApiError } from '../values/errors.ts';
 import { logFailure } from '../values/log.ts';
+import type { Metrics } from '../values/metrics.ts';
 import { assertShallow } from '../values/nesting.ts';
 import { isRecord } from '../values/wire.ts';
 import { openCatalog } from './catalog.ts';

@@ -1,9 +1,9 @@
 import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
-import type { RawInput } from '../api/input.ts';
-import { exampleOf, idExample } from '../api/openapi/examples.ts';
-import type { Json } from '../api/openapi/schema.ts';
-import type { Operation, Prepared } from '../api/operation.ts';
+import type { RawInput } from '../operation/input.ts';
+import type { Operation, Prepared } from '../operation/operation.ts';
+import { exampleOf, idExample } from '../operation/words/examples.ts';
+import type { Json } from '../operation/words/schema.ts';
 import { type Problem, validationError } from '../values/errors.ts';
 import { untrustedPaths } from '../values/untrusted.ts';
 import { isRecord } from '../values/wire.ts';

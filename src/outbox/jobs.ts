@@ -1,4 +1,4 @@
-import type { Job } from '../api/job.ts';
+import type { Job } from '../operation/job.ts';
 import { pruneOutbox } from './relay.ts';
 
 export const forgetEvents: Job = {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { timestamp } from '../api/page.ts';
+import { timestamp } from '../values/page.ts';
 
 /*
  * What each event carries as `data`: the REST item of its noun. The shapes stand here because whoever emits is above the

@@ -1,9 +1,9 @@
 import { type Insertable, type Selectable, sql } from 'kysely';
 import type { Db } from '../engines/postgres/open.ts';
 import type { AuditLogTable, OutboxNumbersTable } from '../engines/postgres/workflow-tables.ts';
-import { chained, type NewEntry } from '../ledger/entry.ts';
 import type { Clock } from '../values/clock.ts';
 import type { EventName } from './events.ts';
+import { chained, type NewEntry } from './ledger-entry.ts';
 
 export async function insertAudit(db: Db, rows: Insertable<AuditLogTable>[]): Promise<void> {
   if (rows.length > 0) await db.insertInto('auditLog').values(rows).execute();

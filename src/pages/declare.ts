@@ -1,10 +1,10 @@
 import type { PageKind, PageLink } from '../access/page-tokens.ts';
-import type { Context } from '../api/context.ts';
-import type { FormPart } from '../api/form-part.ts';
-import type { Work } from '../api/work.ts';
-import type { Form } from './kit/form.ts';
-import type { Html } from './kit/html.ts';
-import type { BrandFace } from './kit/page.ts';
+import type { Form } from '../html/form.ts';
+import type { Html } from '../html/html.ts';
+import type { BrandFace } from '../html/page.ts';
+import type { Context } from '../operation/context.ts';
+import type { FormPart } from '../operation/form-part.ts';
+import type { Work } from '../operation/work.ts';
 
 /** What every row that a link opens has. */
 export interface LinkedRow {

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
-import type { Context } from '../api/context.ts';
-import { openDoor } from '../api/gate.ts';
-import { buildApi, type Shared } from '../api/http/app.ts';
+import { buildApi, type Shared } from '../http/app.ts';
+import { openDoor } from '../http/gate.ts';
 import { buildLinksHost } from '../links-host/listener.ts';
 import { openRedirect } from '../links-host/redirect.ts';
-import { openProcessMetrics } from './metrics.ts';
+import type { Context } from '../operation/context.ts';
+import { openProcessMetrics } from './metrics/open.ts';
 
 export interface Apps {
   api: FastifyInstance;

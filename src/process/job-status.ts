@@ -1,9 +1,9 @@
-import { type JobRun, readJobRuns } from '../api/job-metrics.ts';
 import type { Redis } from '../engines/redis/open.ts';
 import { type FailedJob, type QueueView, viewQueue } from '../engines/redis/queue-view.ts';
 import { SCHEDULES } from '../engines/redis/schedules.ts';
 import { CONSUMER_NAMES } from '../outbox/consumer-names.ts';
 import { FOLLOWERS, PLANS, relayName, WORK } from './job-list.ts';
+import { type JobRun, readJobRuns } from './metrics/jobs.ts';
 
 /** Runs that are due and that no worker has begun. */
 export interface Backlog {

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Context } from '../api/context.ts';
-import type { Follower, Job } from '../api/job.ts';
-import { openJobRecorder } from '../api/job-metrics.ts';
 import { startImportWorker } from '../directory/import/jobs.ts';
 import { openSchedules } from '../engines/redis/schedules.ts';
+import type { Context } from '../operation/context.ts';
+import type { Follower, Job } from '../operation/job.ts';
 import { openRelay } from '../outbox/relay.ts';
 import { startThumbnails } from '../resources/assets/jobs.ts';
 import { startContentRefreshes } from '../resources/content/jobs.ts';
@@ -12,6 +11,7 @@ import { openDue } from '../values/due.ts';
 import { ignoreFailure } from '../values/errors.ts';
 import { consumersOf } from './consumers.ts';
 import { FOLLOWERS, JOBS, relayName, SWEEPS, WORK } from './job-list.ts';
+import { openJobRecorder } from './metrics/jobs.ts';
 
 const RELAY_EVERY_MS = 1_000;
 /** Somebody outside waits for what becomes webhooks. */

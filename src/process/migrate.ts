@@ -1,6 +1,6 @@
-import type { Context } from '../api/context.ts';
 import { migrateClickHouse } from '../engines/clickhouse/migrate.ts';
 import { migratePostgres } from '../engines/postgres/migrate.ts';
+import type { Context } from '../operation/context.ts';
 import { ApiError } from '../values/errors.ts';
 
 /** Applies what is missing. Without ClickHouse the API serves all but figures; the worker migrates it when it is back. */

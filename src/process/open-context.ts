@@ -1,7 +1,6 @@
 import path from 'node:path';
 import { pino } from 'pino';
 import { openPageLinks } from '../access/page-tokens.ts';
-import type { Context } from '../api/context.ts';
 import type { Config } from '../config.ts';
 import { openDirectory } from '../directory/directory.ts';
 import { openClickHouse } from '../engines/clickhouse/open.ts';
@@ -12,6 +11,7 @@ import { openMailer } from '../engines/mail/open.ts';
 import { openPostgres } from '../engines/postgres/open.ts';
 import { openRedis } from '../engines/redis/open.ts';
 import { olderItem } from '../legacy/events.ts';
+import type { Context } from '../operation/context.ts';
 import { type Clock, systemClock } from '../values/clock.ts';
 import type { Log } from '../values/log.ts';
 import { openRepeatedFailures } from '../values/repeated-failures.ts';

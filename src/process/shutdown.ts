@@ -1,4 +1,4 @@
-import { report } from './terminal.ts';
+import { report } from '../local/terminal.ts';
 
 /** What a shell says of a command that such a signal ended. */
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;

@@ -8,7 +8,7 @@ import { ignoreFailure } from '../values/errors.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 /** All that the client is made of: its own sources, the declarations it is checked against and calls by, the packages. */
-const SOURCES = ['web', 'src/api/operations.ts', 'src/api/session-operations.ts', 'package-lock.json'];
+const SOURCES = ['web', 'src/resources/operations.ts', 'src/resources/session-operations.ts', 'package-lock.json'];
 const ROUTES = 'src/resources';
 
 function hashOf(): string {

@@ -7,13 +7,13 @@ import { findCaller, updateRevoked } from '../access/keys/queries.ts';
 import { openAddressLimit } from '../access/rate/address.ts';
 import { signInByLink } from '../access/sessions/actions.ts';
 import { readCookie, setCookie } from '../access/sessions/cookie.ts';
-import type { Context } from '../api/context.ts';
-import type { Metrics } from '../api/metrics.ts';
-import { problemsOf } from '../api/problems.ts';
+import type { Context } from '../operation/context.ts';
 import { beginPasskeySignIn, signInByPasskey } from '../resources/passkeys/actions.ts';
 import { Assertion } from '../resources/passkeys/schema.ts';
 import { mailSignInLinks } from '../resources/people/actions.ts';
 import { ApiError, validationError } from '../values/errors.ts';
+import type { Metrics } from '../values/metrics.ts';
+import { problemsOf } from '../values/problems.ts';
 import { deviceOf } from './device.ts';
 
 /** A token cannot be guessed: this only bounds the work that somebody makes for us. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openJobRecorder } from '../../src/api/job-metrics.ts';
+import { openJobRecorder } from '../../src/process/metrics/jobs.ts';
 import { call, startApp, type TestApp, unique } from '../harness/app.ts';
 
 let app: TestApp;

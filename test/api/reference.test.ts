@@ -1,9 +1,9 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { openapiDocument } from '../../src/api/openapi/document.ts';
-import { operations } from '../../src/api/operations.ts';
+import { openapiDocument } from '../../src/http/openapi/document.ts';
 import { legacyOperations } from '../../src/legacy/operations.ts';
+import { operations } from '../../src/resources/operations.ts';
 import { isRecord } from '../../src/values/wire.ts';
 
 /** Every place of the document, with its path. */
@@ -38,7 +38,9 @@ test.each(documents)('Every property and every parameter of the $name reference 
       ? [`${place} ${value.name}`]
       : [],
   );
-  expect([...silent, ...parameters], 'describe it in its schema, or its name in src/api/openapi/words.ts').toEqual([]);
+  expect([...silent, ...parameters], 'describe it in its schema, or its name in src/operation/words/words.ts').toEqual(
+    [],
+  );
 });
 
 test.each(documents)(

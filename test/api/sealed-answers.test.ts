@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { hashKey } from '../../src/access/keys/key-form.ts';
 import { findCaller } from '../../src/access/keys/queries.ts';
-import { change, noLookUp, nothing } from '../../src/api/operation.ts';
+import { change, noLookUp, nothing } from '../../src/operation/operation.ts';
 import { call, makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
 
 let app: TestApp;

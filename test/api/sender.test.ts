@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { all, compile } from '@fastify/proxy-addr';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { openSenders } from '../../src/api/http/sender.ts';
+import { openSenders } from '../../src/http/sender.ts';
 
 describe('the sender of a request', () => {
   it('is the one that Fastify finds, whatever X-Forwarded-For says', () => {

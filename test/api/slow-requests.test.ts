@@ -2,8 +2,8 @@ import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startApp, type TestApp, until } from '../harness/app.ts';
 
-vi.mock('../../src/api/http/request.ts', async (original) => ({
-  ...(await original<typeof import('../../src/api/http/request.ts')>()),
+vi.mock('../../src/http/request.ts', async (original) => ({
+  ...(await original<typeof import('../../src/http/request.ts')>()),
   HEAD_WITHIN_MS: 200,
   REQUEST_WITHIN_MS: 400,
 }));

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { mint, mintClick, readClick } from '../../src/links-host/token.ts';
+import { mint, mintClick, readClick } from '../../src/values/click-token.ts';
 import { newId } from '../../src/values/ids.ts';
 
 const key = randomBytes(32);

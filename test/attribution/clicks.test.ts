@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { linkFingerprintOf } from '../../src/links-host/row.ts';
-import { readClick } from '../../src/links-host/token.ts';
+import { readClick } from '../../src/values/click-token.ts';
 import { type Desk, LINKS, openDesk, SHOP } from '../harness/affiliates.ts';
 import { engineUrls, startApp, type TestApp, unique, until } from '../harness/app.ts';
 import { click, countedClicks, makeLink, metricOf, ownRedis, storedClicks } from '../harness/clicks.ts';

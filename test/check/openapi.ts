@@ -1,9 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { openapiDocument } from '../../src/api/openapi/document.ts';
-import { operations } from '../../src/api/operations.ts';
+import { openapiDocument } from '../../src/http/openapi/document.ts';
 import { legacyManual } from '../../src/legacy/manual.ts';
 import { legacyOperations } from '../../src/legacy/operations.ts';
+import { operations } from '../../src/resources/operations.ts';
 
 const SHOWN = 10;
 

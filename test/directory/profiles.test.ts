@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Context } from '../../src/api/context.ts';
 import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
+import type { Context } from '../../src/operation/context.ts';
 import { profileUnknown } from '../../src/resources/creators/jobs.ts';
 import { call, made, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';

@@ -1,10 +1,10 @@
-import { inWork } from '../../src/api/work.ts';
 import { insertOnce } from '../../src/engines/clickhouse/insert.ts';
 import { tsvTime } from '../../src/engines/clickhouse/tsv.ts';
 import type { Db } from '../../src/engines/postgres/open.ts';
 import { syncLedger } from '../../src/figures/jobs.ts';
 import { findStanding } from '../../src/figures/sync/queries.ts';
-import type { NewEntry } from '../../src/ledger/entry.ts';
+import { inWork } from '../../src/operation/work.ts';
+import type { NewEntry } from '../../src/outbox/ledger-entry.ts';
 import { ApiError } from '../../src/values/errors.ts';
 import { newId } from '../../src/values/ids.ts';
 import { type TestApp, unique, until } from './app.ts';

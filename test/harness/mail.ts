@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
-import type { Context } from '../../src/api/context.ts';
 import type { OutgoingMail } from '../../src/engines/mail/open.ts';
 import { listMails } from '../../src/mail/queries.ts';
 import { renderMail } from '../../src/mail/render.ts';
+import type { Context } from '../../src/operation/context.ts';
 
 export interface Received {
   from: string;

@@ -1,6 +1,6 @@
-import type { Context } from '../../src/api/context.ts';
-import { inWork, type Work } from '../../src/api/work.ts';
-import { StoredPostings } from '../../src/ledger/entry.ts';
+import type { Context } from '../../src/operation/context.ts';
+import { inWork, type Work } from '../../src/operation/work.ts';
+import { StoredPostings } from '../../src/outbox/ledger-entry.ts';
 import { ensureCreator } from '../../src/resources/creators/actions.ts';
 import { insertIntegration } from '../../src/resources/integrations/queries.ts';
 import type { OrderFacts, RefundFacts } from '../../src/resources/integrations/schema.ts';

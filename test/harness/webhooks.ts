@@ -1,5 +1,5 @@
-import { inWork } from '../../src/api/work.ts';
 import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
+import { inWork } from '../../src/operation/work.ts';
 import type { EventName, EventPayload } from '../../src/outbox/events.ts';
 import { openRelay } from '../../src/outbox/relay.ts';
 import { webhookConsumer } from '../../src/resources/webhooks/fan-out.ts';

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { get as httpGet } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { operations } from '../../src/api/operations.ts';
 import { differences } from '../../src/legacy/differences.ts';
 import { legacyOperations, SERVED } from '../../src/legacy/operations.ts';
 import { EVENT_NAMES } from '../../src/outbox/events.ts';
+import { operations } from '../../src/resources/operations.ts';
 import { call, made, makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 import { email } from '../harness/people.ts';

@@ -17,10 +17,10 @@ const PLANTED: [what: string, file: string, text: string, said: string][] = [
     "import { Client } from '@elastic/elasticsearch';",
     'imports @elastic/elasticsearch',
   ],
-  ['a part of a client', 'src/api/gate.ts', "import { utils } from 'ioredis/built/utils';", 'imports ioredis'],
+  ['a part of a client', 'src/http/gate.ts', "import { utils } from 'ioredis/built/utils';", 'imports ioredis'],
   ['a client imported when needed', 'src/worker.ts', "const { Worker } = await import('bullmq');", 'imports bullmq'],
   ['a client of the indexer', 'indexer/status.ts', "import 'undici';", 'imports undici'],
-  ['a type of a client', 'src/api/operation.ts', "import type { Pool } from 'pg';", 'imports pg'],
+  ['a type of a client', 'src/operation/operation.ts', "import type { Pool } from 'pg';", 'imports pg'],
   ['statements in a handler', 'src/resources/campaigns/routes.ts', "import { sql } from 'kysely';", 'imports kysely'],
   [
     'an engine that knows a resource',
@@ -41,7 +41,7 @@ const PLANTED: [what: string, file: string, text: string, said: string][] = [
     "import { x } from '../../resources/brands/queries.ts';",
     'above it',
   ],
-  ['the app that knows a door', 'src/api/http/app.ts', "import { startWorker } from '../../worker.ts';", 'above it'],
+  ['the app that knows a door', 'src/http/app.ts', "import { startWorker } from '../../worker.ts';", 'above it'],
   [
     "another noun's routes",
     QUERY,
@@ -75,7 +75,7 @@ const PLANTED: [what: string, file: string, text: string, said: string][] = [
     "import { x } from '../bench/sides.ts';",
     'not part of what runs',
   ],
-  ['the environment', 'src/api/gate.ts', 'const port = process.env.PORT;', 'reads the environment'],
+  ['the environment', 'src/http/gate.ts', 'const port = process.env.PORT;', 'reads the environment'],
   ['the environment, taken apart', 'bench/directory.ts', 'const { env } = process["env"];', 'reads the environment'],
   ['the environment, imported', 'indexer/main.ts', "import { env } from 'node:process';", 'reads the environment'],
   ['a cast', QUERY, 'const id = row.id as string;', 'casts'],
@@ -114,7 +114,7 @@ const ALLOWED: [what: string, file: string, text: string][] = [
 describe('the house rule', () => {
   test('holds for the repository', async () => {
     const files = await repositoryFiles();
-    expect(files.has('src/api/http/app.ts')).toBe(true);
+    expect(files.has('src/http/app.ts')).toBe(true);
     expect(violations(files)).toEqual([]);
   });
 

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { inWork } from '../../src/api/work.ts';
 import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
+import { inWork } from '../../src/operation/work.ts';
 import { systemClock } from '../../src/values/clock.ts';
 import {
   type Answer,

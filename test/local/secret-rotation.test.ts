@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { inWork } from '../../src/api/work.ts';
 import { readConfig } from '../../src/config.ts';
 import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
-import { mintClick, readClick } from '../../src/links-host/token.ts';
 import { queueMail } from '../../src/mail/queue.ts';
+import { inWork } from '../../src/operation/work.ts';
 import { SEALED } from '../../src/process/sealed/actions.ts';
+import { mintClick, readClick } from '../../src/values/click-token.ts';
 import {
   forgetPreviousSecretFile,
   makeSecretOnce,

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { inWork } from '../../src/api/work.ts';
 import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import { forgetMails } from '../../src/mail/forget.ts';
 import { insertSuppression, listMails } from '../../src/mail/queries.ts';
 import { queueMail } from '../../src/mail/queue.ts';
 import { sendDueMails } from '../../src/mail/sender.ts';
+import { inWork } from '../../src/operation/work.ts';
 import { DAY_MS } from '../../src/values/duration.ts';
 import { makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';

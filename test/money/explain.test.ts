@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mintClick } from '../../src/links-host/token.ts';
 import type { OrderFacts } from '../../src/resources/integrations/schema.ts';
 import { insertLinks, updateLink } from '../../src/resources/links/queries.ts';
+import { mintClick } from '../../src/values/click-token.ts';
 import { newId } from '../../src/values/ids.ts';
 import { makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 import {

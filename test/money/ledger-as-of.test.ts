@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { inTransaction } from '../../src/api/work.ts';
+import { inTransaction } from '../../src/operation/work.ts';
 import { systemClock } from '../../src/values/clock.ts';
 import { type Answer, call, engineUrls, makeBrand, send, startApp, type TestApp, until } from '../harness/app.ts';
 import { type Assignment, post, putAssignment, sale } from '../harness/figures.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { listWrongCommissions, listWrongPayouts } from '../../src/ledger/row-queries.ts';
-import { compareFigures } from '../../src/ledger/verify.ts';
+import { listWrongCommissions, listWrongPayouts } from '../../src/resources/ledger/row-queries.ts';
+import { compareFigures } from '../../src/resources/ledger/verify.ts';
 import { approveDue } from '../../src/resources/reviews/jobs.ts';
 import { createManualCommission, type ManualCommission } from '../../src/resources/reviews/manual-actions.ts';
 import { send, startApp, type TestApp } from '../harness/app.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { StoredPostings } from '../../src/ledger/entry.ts';
+import { StoredPostings } from '../../src/outbox/ledger-entry.ts';
 import { send, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 import { commissionsOf, later, makeSeller, order, orderedAt } from '../harness/ordering.ts';
 import { balancesOf, makeSale, report, reportRefunds } from '../harness/sales.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mintClick } from '../../src/links-host/token.ts';
 import { insertLinks, insertStates, updateLink } from '../../src/resources/links/queries.ts';
+import { mintClick } from '../../src/values/click-token.ts';
 import { newId } from '../../src/values/ids.ts';
 import { startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 import { listEvents } from '../harness/applying.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { NewEntry, Posting } from '../../src/ledger/entry.ts';
+import type { NewEntry, Posting } from '../../src/outbox/ledger-entry.ts';
 import type { Posted } from '../../src/resources/commissions/adjustment-queries.ts';
 import { postApproval, postPayment, postRejection } from '../../src/resources/commissions/posting-actions.ts';
 import { type Recomputed, recompute, type Standing } from '../../src/resources/orders/recompute.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { listWrongPayouts } from '../../src/ledger/row-queries.ts';
+import { listWrongPayouts } from '../../src/resources/ledger/row-queries.ts';
 import { postEarlierPayouts } from '../../src/resources/payouts/jobs.ts';
 import { send, startApp, type TestApp } from '../harness/app.ts';
 import { approved, get, makePayer, type Payer, recorded, settle } from '../harness/paying.ts';

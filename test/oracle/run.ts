@@ -1,7 +1,7 @@
 import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import { syncLedger } from '../../src/figures/jobs.ts';
-import { listWrongCommissions, listWrongPayouts } from '../../src/ledger/row-queries.ts';
 import { drainClicks } from '../../src/links-host/jobs.ts';
+import { listWrongCommissions, listWrongPayouts } from '../../src/resources/ledger/row-queries.ts';
 import { approveDue as approveDueOfApp } from '../../src/resources/reviews/jobs.ts';
 import { systemClock } from '../../src/values/clock.ts';
 import { startApp, type TestApp } from '../harness/app.ts';

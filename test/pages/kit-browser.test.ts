@@ -1,11 +1,11 @@
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { inWork } from '../../src/api/work.ts';
+import { checkbox, errorSummary, field, fileField, postForm, submitButton } from '../../src/html/controls.ts';
+import { html } from '../../src/html/html.ts';
+import { page as pageOf } from '../../src/html/page.ts';
 import { queueMail } from '../../src/mail/queue.ts';
-import { checkbox, errorSummary, field, fileField, postForm, submitButton } from '../../src/pages/kit/controls.ts';
-import { html } from '../../src/pages/kit/html.ts';
-import { page as pageOf } from '../../src/pages/kit/page.ts';
+import { inWork } from '../../src/operation/work.ts';
 import { makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
 import { BEHIND_PROXY, someAddress } from '../harness/applying.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';

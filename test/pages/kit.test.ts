@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { inWork } from '../../src/api/work.ts';
+import { checkbox, errorSummary, field, fileField, postForm } from '../../src/html/controls.ts';
+import { html } from '../../src/html/html.ts';
+import { page } from '../../src/html/page.ts';
 import { queueMail } from '../../src/mail/queue.ts';
+import { inWork } from '../../src/operation/work.ts';
 import { creatorPage } from '../../src/pages/declare.ts';
-import { checkbox, errorSummary, field, fileField, postForm } from '../../src/pages/kit/controls.ts';
-import { html } from '../../src/pages/kit/html.ts';
-import { page } from '../../src/pages/kit/page.ts';
 import { makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 import { BEHIND_PROXY, someAddress } from '../harness/applying.ts';
 import { mailsOf, pathOf } from '../harness/mail.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { inWork } from '../../src/api/work.ts';
+import { inWork } from '../../src/operation/work.ts';
 import { connectStore } from '../../src/resources/integrations/actions.ts';
 import { PROVIDERS } from '../../src/resources/integrations/schema.ts';
 import { call, makeBrand, startApp, type TestApp } from '../harness/app.ts';

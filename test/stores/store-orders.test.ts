@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PROVIDERS } from '../../src/resources/integrations/schema.ts';
-import { clientOf } from '../../src/stores/providers/clients.ts';
+import { clientOf } from '../../src/stores/clients.ts';
 import { shopifyOrder, shopifyRefund } from '../harness/shopify-order.ts';
 import { requested, signedDelivery, startStores } from '../harness/store.ts';
 import { wooOrder } from '../harness/woo-order.ts';

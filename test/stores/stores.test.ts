@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PROVIDERS } from '../../src/resources/integrations/schema.ts';
-import { clickIdOfUrl } from '../../src/stores/providers/click.ts';
-import { clientOf } from '../../src/stores/providers/clients.ts';
-import { divideHalfEven, readDecimal, toMinorUnits } from '../../src/stores/providers/money.ts';
+import { clickIdOfUrl } from '../../src/stores/click.ts';
+import { clientOf } from '../../src/stores/clients.ts';
+import { divideHalfEven, readDecimal, toMinorUnits } from '../../src/stores/money.ts';
 import { requested, signedDelivery, startStore, startStores } from '../harness/store.ts';
 
 let stores: Awaited<ReturnType<typeof startStores>>;

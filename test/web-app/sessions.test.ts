@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { operations } from '../../src/api/operations.ts';
-import { sessionOperations } from '../../src/api/session-operations.ts';
+import { operations } from '../../src/resources/operations.ts';
+import { sessionOperations } from '../../src/resources/session-operations.ts';
 import { call, makeBrand, send, startApp, type TestApp, type TestBrand, unique, until } from '../harness/app.ts';
 import { mailsOf } from '../harness/mail.ts';
 import { openSession, type SignedIn, signIn, signInToken } from '../harness/session.ts';

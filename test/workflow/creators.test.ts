@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Context } from '../../src/api/context.ts';
-import { inWork } from '../../src/api/work.ts';
+import type { Context } from '../../src/operation/context.ts';
+import { inWork } from '../../src/operation/work.ts';
 import { ensureCreator } from '../../src/resources/creators/actions.ts';
 import { call, made, makeBrand, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
 import { email, handle } from '../harness/people.ts';

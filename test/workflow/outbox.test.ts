@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { inWork } from '../../src/api/work.ts';
+import { inWork } from '../../src/operation/work.ts';
 import { EVENT_NAMES, EVENT_PAYLOADS } from '../../src/outbox/events.ts';
 import { deleteOldEvents, listEventsAfter } from '../../src/outbox/queries.ts';
 import { type Consumer, lagOf, type OutboxEvent, openRelay } from '../../src/outbox/relay.ts';

@@ -1,4 +1,4 @@
-import type { Follower } from '../../api/job.ts';
+import type { Follower } from '../../operation/job.ts';
 import { openDue } from '../../values/due.ts';
 import { settleAll } from './settle.ts';
 

@@ -1,6 +1,6 @@
-import type { Metrics } from '../../api/metrics.ts';
 import type { Clock } from '../../values/clock.ts';
 import { ApiError } from '../../values/errors.ts';
+import type { Metrics } from '../../values/metrics.ts';
 import { type Identified, type Identity, type Request, UNCONFIRMED_AGE_MS } from '../keys/identify.ts';
 import type { Caller } from '../keys/queries.ts';
 import { unreadRateHeaders } from '../rate/headers.ts';

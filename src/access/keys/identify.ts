@@ -1,4 +1,4 @@
-import type { SetHeader } from '../../api/operation.ts';
+import type { SetHeader } from '../../operation/operation.ts';
 import type { Clock } from '../../values/clock.ts';
 import { ApiError } from '../../values/errors.ts';
 import type { AddressLimit } from '../rate/address.ts';

@@ -1,4 +1,4 @@
-import type { Operation } from '../../api/operation.ts';
+import type { Operation } from '../../operation/operation.ts';
 import { ApiError } from '../../values/errors.ts';
 import type { Request } from './identify.ts';
 import { isActive, mayUseDirectory, PLANS } from './plans.ts';

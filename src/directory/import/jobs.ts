@@ -1,7 +1,7 @@
 import path from 'node:path';
-import type { Context } from '../../api/context.ts';
-import type { JobPlan } from '../../api/job.ts';
 import { openQueue, openWorker, type QueueOptions, type RunOptions } from '../../engines/redis/queue.ts';
+import type { Context } from '../../operation/context.ts';
+import type { JobPlan } from '../../operation/job.ts';
 import { ApiError } from '../../values/errors.ts';
 import { ImportEnded, type ImportWish, identityOf, newImport, wishOf } from './begin.ts';
 import { importDirectory } from './import.ts';

@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv';
 import { z } from 'zod';
-import { problemsOf } from '../../api/problems.ts';
+import { problemsOf } from '../../values/problems.ts';
 import type { CreatorRow } from '../document.ts';
 import { DirectoryCreatorDetail } from '../schema.ts';
 import type { SourceRecord } from './source.ts';

@@ -1,6 +1,6 @@
 import { type SelectQueryBuilder, type Simplify, sql } from 'kysely';
-import type { ListWindow, Page } from '../../api/page.ts';
 import { notFound } from '../../values/errors.ts';
+import type { ListWindow, Page } from '../../values/page.ts';
 import { inBatches } from './batches.ts';
 import type { Db, Exports } from './open.ts';
 import { type Cut, cutTo, inOrder, inWindow, type Order } from './window.ts';

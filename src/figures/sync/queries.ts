@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../engines/postgres/open.ts';
-import { StoredPostings } from '../../ledger/entry.ts';
+import { StoredPostings } from '../../outbox/ledger-entry.ts';
 import { movedSince } from '../../outbox/queries.ts';
 
 /** Entries of one brand, both ends included. */

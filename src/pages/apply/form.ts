@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { readForm } from '../../html/form.ts';
 import type { Applying } from '../../resources/applications/actions.ts';
 import { HANDLE_FORM } from '../../resources/creators/schema.ts';
 import { hasLogin } from '../../values/web-address.ts';
-import { readForm } from '../kit/form.ts';
 
 const MAX_MESSAGE = 5_000;
 const MAX_LINKS = 5;

@@ -1,8 +1,8 @@
+import { errorSummary, type Field, field, postForm, submitButton } from '../../html/controls.ts';
+import { html } from '../../html/html.ts';
+import { page } from '../../html/page.ts';
 import type { PublicCampaign } from '../../resources/applications/queries.ts';
 import { compensationLabel } from '../../values/compensation.ts';
-import { errorSummary, type Field, field, postForm, submitButton } from '../kit/controls.ts';
-import { html } from '../kit/html.ts';
-import { page } from '../kit/page.ts';
 import { DECOY, type FormValues, type Problems } from './form.ts';
 
 const NOTHING = html``;

@@ -1,15 +1,15 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { openAddressLimit } from '../../access/rate/address.ts';
-import type { Context } from '../../api/context.ts';
-import { unreadable } from '../../api/http/request.ts';
-import type { Metrics } from '../../api/metrics.ts';
-import { inWork } from '../../api/work.ts';
+import { pageHeaders } from '../../html/page.ts';
+import { unreadable } from '../../http/request.ts';
+import type { Context } from '../../operation/context.ts';
+import { inWork } from '../../operation/work.ts';
 import { type Applying, type Reception, receiveApplication } from '../../resources/applications/actions.ts';
 import { findPublicCampaign, type PublicCampaign } from '../../resources/applications/queries.ts';
 import { ApiError, toApiError } from '../../values/errors.ts';
 import { logFailure } from '../../values/log.ts';
-import { pageHeaders } from '../kit/page.ts';
+import type { Metrics } from '../../values/metrics.ts';
 import { EMPTY, type FilledForm, readApplying } from './form.ts';
 import { closedPage, failurePage, formPage, notFoundPage, thanksPage } from './page.ts';
 

@@ -1,9 +1,9 @@
+import { postForm, submitButton } from '../../html/controls.ts';
+import { type Html, html } from '../../html/html.ts';
+import { dayTag, timeTag } from '../../html/times.ts';
 import { viewBrief } from '../../resources/briefs/actions.ts';
 import { type BriefOfLink, findBriefOfLink } from '../../resources/briefs/queries.ts';
 import { creatorPage, type PageAnswer } from '../declare.ts';
-import { postForm, submitButton } from '../kit/controls.ts';
-import { type Html, html } from '../kit/html.ts';
-import { dayTag, timeTag } from '../kit/times.ts';
 
 const NOTHING = html``;
 

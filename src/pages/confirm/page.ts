@@ -1,8 +1,8 @@
+import { postForm, submitButton } from '../../html/controls.ts';
+import { html } from '../../html/html.ts';
 import { type Confirmation, confirmChange } from '../../resources/applications/change-actions.ts';
 import { findChange } from '../../resources/applications/change-queries.ts';
 import { creatorPage } from '../declare.ts';
-import { postForm, submitButton } from '../kit/controls.ts';
-import { html } from '../kit/html.ts';
 
 function answered(confirmation: Confirmation, title: string) {
   if (confirmation === 'changed') {

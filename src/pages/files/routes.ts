@@ -1,13 +1,13 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Context } from '../../api/context.ts';
-import type { Metrics } from '../../api/metrics.ts';
 import type { FileHeaders } from '../../engines/files/store.ts';
+import type { Context } from '../../operation/context.ts';
 import { isShown } from '../../resources/assets/content-type.ts';
 import { readFileToken } from '../../resources/assets/file-keys.ts';
 import { findFileOf } from '../../resources/assets/queries.ts';
 import { errorBody, notFound, toApiError } from '../../values/errors.ts';
 import { logFailure } from '../../values/log.ts';
+import type { Metrics } from '../../values/metrics.ts';
 import { type Part, partOf } from './range.ts';
 
 const Params = z.object({ token: z.string() });

@@ -1,8 +1,8 @@
+import { postForm, submitButton } from '../../html/controls.ts';
+import { type Html, html } from '../../html/html.ts';
 import { confirmReceipt, reportMissing } from '../../resources/shipments/actions.ts';
 import { findShipmentPage } from '../../resources/shipments/queries.ts';
 import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
-import { postForm, submitButton } from '../kit/controls.ts';
-import { type Html, html } from '../kit/html.ts';
 
 type Parcel = NonNullable<Awaited<ReturnType<typeof findShipmentPage>>>;
 

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { Context } from '../../api/context.ts';
+import { type Html, html } from '../../html/html.ts';
+import { page, pageHeaders } from '../../html/page.ts';
+import type { Context } from '../../operation/context.ts';
 import { findShare, listShared, MAX_SHARED, type SharedRow } from '../../resources/shipments/share-queries.ts';
-import { type Html, html } from '../kit/html.ts';
-import { page, pageHeaders } from '../kit/page.ts';
 import { readable } from '../parcel/page.ts';
 
 const Params = z.object({ shareId: z.string() });

@@ -1,12 +1,12 @@
+import { checkbox, errorSummary, field, postForm, submitButton } from '../../html/controls.ts';
+import type { Form } from '../../html/form.ts';
+import { type Html, html } from '../../html/html.ts';
+import { timeTag } from '../../html/times.ts';
 import { documentHtml, readDocument } from '../../resources/contracts/document.ts';
 import { type ContractFacts, findContractOfLink } from '../../resources/contracts/queries.ts';
 import { signContract } from '../../resources/contracts/sign-actions.ts';
 import { listOfContract } from '../../resources/deliverables/queries.ts';
 import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
-import { checkbox, errorSummary, field, postForm, submitButton } from '../kit/controls.ts';
-import type { Form } from '../kit/form.ts';
-import { type Html, html } from '../kit/html.ts';
-import { timeTag } from '../kit/times.ts';
 import { workLink } from '../work/link.ts';
 
 const MIN_NAME = 2;

@@ -1,11 +1,11 @@
 import type { z } from 'zod';
+import { type Html, html } from '../../html/html.ts';
 import type { StatementLineRow } from '../../resources/payouts/due-queries.ts';
 import type { PayoutFacts } from '../../resources/payouts/queries.ts';
 import { statementLines } from '../../resources/payouts/statement.ts';
 import type { StatementFacts } from '../../resources/statements/queries.ts';
 import type { CreatorStatementLine, contentOf } from '../../resources/statements/schema.ts';
 import { formatMoney, toMinor } from '../../values/money.ts';
-import { type Html, html } from '../kit/html.ts';
 
 /** A line as a creator reads it. */
 export interface ShownLine {

@@ -1,4 +1,6 @@
-import type { Context } from '../../api/context.ts';
+import { errorSummary, field, postForm, submitButton } from '../../html/controls.ts';
+import { type Html, html } from '../../html/html.ts';
+import type { Context } from '../../operation/context.ts';
 import { openDispute } from '../../resources/disputes/actions.ts';
 import { type DisputeRow, listQuestions } from '../../resources/disputes/queries.ts';
 import { Question } from '../../resources/disputes/schema.ts';
@@ -7,8 +9,6 @@ import { findPayoutPage } from '../../resources/payouts/queries.ts';
 import { findStatementPage, sumStatement } from '../../resources/statements/queries.ts';
 import { contentOf } from '../../resources/statements/schema.ts';
 import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
-import { errorSummary, field, postForm, submitButton } from '../kit/controls.ts';
-import { type Html, html } from '../kit/html.ts';
 import { linesOfPayout, linesOfStatement, proofOf, type ShownLine, tableOf, totalsOf } from './lines.ts';
 
 type Shown = Awaited<ReturnType<typeof ofStatement>> | Awaited<ReturnType<typeof ofPayout>>;

@@ -1,11 +1,11 @@
+import { errorSummary, field, postForm, submitButton } from '../../html/controls.ts';
+import { type Html, html } from '../../html/html.ts';
+import { timeTag } from '../../html/times.ts';
 import { receiveReply, seeConversation } from '../../resources/messages/actions.ts';
 import { contactsOf, inWords, REPLIES_PER_HOUR } from '../../resources/messages/policy.ts';
 import { findConversationPage, listMessages, type MessageRow } from '../../resources/messages/queries.ts';
 import { MAX_BODY } from '../../resources/messages/schema.ts';
 import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
-import { errorSummary, field, postForm, submitButton } from '../kit/controls.ts';
-import { type Html, html } from '../kit/html.ts';
-import { timeTag } from '../kit/times.ts';
 
 type Talk = NonNullable<Awaited<ReturnType<typeof findConversationPage>>>;
 

@@ -1,7 +1,7 @@
+import { postForm, submitButton } from '../../html/controls.ts';
+import { html } from '../../html/html.ts';
 import { findMail, insertSuppression, isSuppressed } from '../../mail/queries.ts';
 import { creatorPage } from '../declare.ts';
-import { postForm, submitButton } from '../kit/controls.ts';
-import { html } from '../kit/html.ts';
 
 const done = (brandName: string) => ({
   title: 'No more mail',

@@ -1,5 +1,5 @@
+import type { Form } from '../../html/form.ts';
 import { hasLogin } from '../../values/web-address.ts';
-import type { Form } from '../kit/form.ts';
 
 const MAX_URL = 2_000;
 const MAX_NOTE = 5_000;

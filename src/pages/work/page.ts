@@ -1,4 +1,6 @@
-import type { Context } from '../../api/context.ts';
+import type { Form } from '../../html/form.ts';
+import { html } from '../../html/html.ts';
+import type { Context } from '../../operation/context.ts';
 import { fileUrlOf } from '../../resources/assets/file-keys.ts';
 import { listAssetsById } from '../../resources/assets/queries.ts';
 import { declineDeliverable, startDeliverables, submitDeliverable } from '../../resources/deliverables/actions.ts';
@@ -12,8 +14,6 @@ import {
 } from '../../resources/deliverables/queries.ts';
 import { ApiError } from '../../values/errors.ts';
 import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
-import type { Form } from '../kit/form.ts';
-import { html } from '../kit/html.ts';
 import { hasProblem, NO_REFUSAL, NO_SUBMISSION, readRefusal, readSubmission } from './form.ts';
 import { MAX_FILES, type Posted, receivePost, releaseAll } from './receive.ts';
 import { type Files, itemView, listView, nameOf, pathTo } from './view.ts';

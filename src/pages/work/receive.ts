@@ -1,9 +1,9 @@
-import type { FilePart } from '../../api/form-part.ts';
+import { type Form, formOf } from '../../html/form.ts';
+import type { FilePart } from '../../operation/form-part.ts';
 import { receiveFile, releaseFile, type StoredFile } from '../../resources/assets/receive.ts';
 import type { DeliverableFacts } from '../../resources/deliverables/queries.ts';
 import { ApiError } from '../../values/errors.ts';
 import type { Visit } from '../declare.ts';
-import { type Form, formOf } from '../kit/form.ts';
 
 export const MAX_FILES = 5;
 

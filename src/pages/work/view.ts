@@ -1,8 +1,8 @@
+import { errorSummary, field, fileField, postForm, submitButton } from '../../html/controls.ts';
+import { type Html, html } from '../../html/html.ts';
+import { dayTag, timeTag } from '../../html/times.ts';
 import { allowedOf } from '../../resources/deliverables/policy.ts';
 import type { DeliverableFacts, SubmissionRow } from '../../resources/deliverables/queries.ts';
-import { errorSummary, field, fileField, postForm, submitButton } from '../kit/controls.ts';
-import { type Html, html } from '../kit/html.ts';
-import { dayTag, timeTag } from '../kit/times.ts';
 import type { Refusal, Submission } from './form.ts';
 import { MAX_FILES } from './receive.ts';
 

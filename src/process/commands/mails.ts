@@ -1,13 +1,13 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { openPageLinks } from '../../access/page-tokens.ts';
-import { inWork } from '../../api/work.ts';
 import type { OutgoingMail } from '../../engines/mail/open.ts';
 import { REASONS } from '../../mail/admission.ts';
 import { releaseMails, setMailTrust } from '../../mail/admission-queries.ts';
 import { findMail, listMails, type MailRow } from '../../mail/queries.ts';
 import { queueMail } from '../../mail/queue.ts';
 import { renderMail } from '../../mail/render.ts';
+import { inWork } from '../../operation/work.ts';
 import { newId } from '../../values/ids.ts';
 import { filled, wholeNumber } from './arguments.ts';
 import { getBrand } from './brands.ts';

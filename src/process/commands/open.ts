@@ -7,10 +7,10 @@ import { type Db, openPostgres, type Postgres } from '../../engines/postgres/ope
 import { readClockOffset } from '../../engines/postgres/sandbox-clock.ts';
 import { openRedis, type Redis } from '../../engines/redis/open.ts';
 import { resolveEngines } from '../../local/engines/running.ts';
+import { report } from '../../local/terminal.ts';
 import { type Clock, systemClock } from '../../values/clock.ts';
 import { readSecrets, type Secrets } from '../../values/secrets.ts';
 import { clockAhead } from '../sandbox-clock.ts';
-import { report } from '../terminal.ts';
 
 export interface CommandEngines extends AccessEngines {
   /** Its links are on the running server, where no `LINKS_URL` says otherwise. */

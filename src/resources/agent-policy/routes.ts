@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
-import { given } from '../../api/patch.ts';
+import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
 import { validationError } from '../../values/errors.ts';
 import { toMinor, toPpm } from '../../values/money.ts';
+import { given } from '../../values/patch.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
 import { getPolicy, lockPolicy, updatePolicy } from './queries.ts';
 import { AgentPolicy, AgentPolicyPatch, policyOf } from './schema.ts';

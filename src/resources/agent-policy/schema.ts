@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { timestamp } from '../../api/page.ts';
 import { fromMinor, fromPpm, toPpm } from '../../values/money.ts';
+import { timestamp } from '../../values/page.ts';
 import type { PolicyRow } from './queries.ts';
 
 const rate = z

@@ -1,7 +1,7 @@
-import type { Context } from '../../api/context.ts';
-import { nothing, operation } from '../../api/operation.ts';
 import { fresh, listCreatorSums, listDays } from '../../figures/queries.ts';
 import { FRESHNESS } from '../../figures/schema.ts';
+import type { Context } from '../../operation/context.ts';
+import { nothing, operation } from '../../operation/operation.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
 import { countTracked } from '../content/queries.ts';
 import { listMerged } from '../creators/queries.ts';

@@ -1,6 +1,6 @@
-import { given } from '../../api/patch.ts';
-import type { Work } from '../../api/work.ts';
+import type { Work } from '../../operation/work.ts';
 import { newId } from '../../values/ids.ts';
+import { given } from '../../values/patch.ts';
 import { lockBrandRoster } from '../creators/queries.ts';
 import { putOnRoster } from '../roster/actions.ts';
 import { askForProof } from './change-actions.ts';

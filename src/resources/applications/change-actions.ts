@@ -1,5 +1,5 @@
-import type { Work } from '../../api/work.ts';
 import { queueMail } from '../../mail/queue.ts';
+import type { Work } from '../../operation/work.ts';
 import { DAY_MS } from '../../values/duration.ts';
 import { newId } from '../../values/ids.ts';
 import {

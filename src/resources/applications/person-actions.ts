@@ -1,4 +1,4 @@
-import type { Work } from '../../api/work.ts';
+import type { Work } from '../../operation/work.ts';
 import { ApiError } from '../../values/errors.ts';
 import { changeCreator, ensureCreator } from '../creators/actions.ts';
 import { type CreatorRow, listMatching } from '../creators/queries.ts';

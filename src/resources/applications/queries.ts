@@ -1,10 +1,10 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import type { ListWindow } from '../../api/page.ts';
-import { given } from '../../api/patch.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import { lockOwn } from '../../engines/postgres/own.ts';
 import type { ApplicationStatus, ApplicationsTable } from '../../engines/postgres/workflow-tables.ts';
+import type { ListWindow } from '../../values/page.ts';
+import { given } from '../../values/patch.ts';
 
 export type ApplicationRow = Selectable<ApplicationsTable>;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PLANS } from '../../access/keys/plans.ts';
-import { answersOf, answersWhere, type ListCall } from '../../api/list.ts';
-import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
+import { answersOf, answersWhere, type ListCall } from '../../operation/list.ts';
+import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
 import { toWire } from '../../values/wire.ts';
 import { getCampaign } from '../campaigns/queries.ts';
 import { patchApplication } from './actions.ts';

@@ -1,9 +1,9 @@
-import { given } from '../../api/patch.ts';
-import type { Work } from '../../api/work.ts';
 import type { AssetSource, UsageTerms } from '../../engines/postgres/asset-tables.ts';
 import { violates } from '../../engines/postgres/violation.ts';
+import type { Work } from '../../operation/work.ts';
 import { ApiError, notFound, type Problem, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
+import { given } from '../../values/patch.ts';
 import { getAddressee } from '../applications/addressee-queries.ts';
 import {
   type AssetRow,

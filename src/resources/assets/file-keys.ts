@@ -1,5 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Context } from '../../api/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { HOUR_MS } from '../../values/duration.ts';
 
 /** Where a new file lies in the storage: 256 × 256 folders, so that none is large. */

@@ -1,9 +1,9 @@
-import type { Context } from '../../api/context.ts';
-import type { Job, JobPlan } from '../../api/job.ts';
-import { inWork } from '../../api/work.ts';
 import { thumbnailOf } from '../../engines/images/thumbnail.ts';
 import { openQueue, openWorker, type RunOptions } from '../../engines/redis/queue.ts';
 import { queueMail } from '../../mail/queue.ts';
+import type { Context } from '../../operation/context.ts';
+import type { Job, JobPlan } from '../../operation/job.ts';
+import { inWork } from '../../operation/work.ts';
 import { ApiError } from '../../values/errors.ts';
 import {
   claimThumbnail,

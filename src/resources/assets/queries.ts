@@ -1,9 +1,9 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import type { ListWindow } from '../../api/page.ts';
-import { given } from '../../api/patch.ts';
 import type { AssetsTable, AssetType } from '../../engines/postgres/asset-tables.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
+import type { ListWindow } from '../../values/page.ts';
+import { given } from '../../values/patch.ts';
 import { isOfCreator, patternOf } from '../creators/filter-queries.ts';
 import { daysAfter, EXPIRING_DAYS } from './policy.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Context } from '../../api/context.ts';
-import type { FilePart } from '../../api/form-part.ts';
+import type { Context } from '../../operation/context.ts';
+import type { FilePart } from '../../operation/form-part.ts';
 import { validationError } from '../../values/errors.ts';
 import { type ContentType, contentTypeOf, mismatchOf, SAMPLE_BYTES } from './content-type.ts';
 import { newStorageKey } from './file-keys.ts';

@@ -1,4 +1,4 @@
-import type { Work } from '../../api/work.ts';
+import type { Work } from '../../operation/work.ts';
 import { auditedAsset } from './actions.ts';
 import { rightsEndOf } from './policy.ts';
 import { lockAssets, updateAsset } from './queries.ts';

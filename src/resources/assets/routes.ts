@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Context } from '../../api/context.ts';
-import { answersWhere, type ListCall } from '../../api/list.ts';
-import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
-import { upload } from '../../api/upload.ts';
+import type { Context } from '../../operation/context.ts';
+import { answersWhere, type ListCall } from '../../operation/list.ts';
+import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
+import { upload } from '../../operation/upload.ts';
 import { toWire } from '../../values/wire.ts';
 import { deleteAsset, patchAssets, uploadAsset } from './actions.ts';
 import { fileUrlOf } from './file-keys.ts';

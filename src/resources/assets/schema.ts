@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ListQuery, listOf, timestamp, timestampInput } from '../../api/page.ts';
-import { besideOthers, type Unchecked } from '../../api/problems.ts';
+import { ListQuery, listOf, timestamp, timestampInput } from '../../values/page.ts';
+import { besideOthers, type Unchecked } from '../../values/problems.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { REASONS } from './policy.ts';
 

@@ -1,7 +1,7 @@
-import type { ListWindow } from '../../api/page.ts';
-import { given } from '../../api/patch.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
+import type { ListWindow } from '../../values/page.ts';
+import { given } from '../../values/patch.ts';
 
 export interface AuditWhere extends ListWindow {
   resource_id?: string | undefined;

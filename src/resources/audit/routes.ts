@@ -1,5 +1,5 @@
-import { answersOf } from '../../api/list.ts';
-import { nothing, operation } from '../../api/operation.ts';
+import { answersOf } from '../../operation/list.ts';
+import { nothing, operation } from '../../operation/operation.ts';
 import { auditLog } from './queries.ts';
 import { AuditEntry, AuditFilter, AuditList, auditEntryOf } from './schema.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ListQuery, listOf, timestamp } from '../../api/page.ts';
-import { changedFields } from '../../api/plans/diff.ts';
+import { changedFields } from '../../operation/plans/diff.ts';
+import { ListQuery, listOf, timestamp } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { toWire } from '../../values/wire.ts';
 import type { AuditRow } from './queries.ts';

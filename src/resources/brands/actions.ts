@@ -3,13 +3,13 @@ import { periodAt } from '../../access/credits/period.ts';
 import { type ChargeEntry, insertGrant, sumEntries } from '../../access/credits/queries.ts';
 import { changeAccess } from '../../access/keys/actions.ts';
 import { getSubscription } from '../../access/keys/queries.ts';
-import { given } from '../../api/patch.ts';
-import type { Work } from '../../api/work.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { PlanName, SubscriptionStatus } from '../../engines/postgres/tables.ts';
+import type { Work } from '../../operation/work.ts';
 import type { Clock } from '../../values/clock.ts';
 import { newId } from '../../values/ids.ts';
 import { toPpm } from '../../values/money.ts';
+import { given } from '../../values/patch.ts';
 import {
   type BrandRow,
   getBrand,

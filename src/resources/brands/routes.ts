@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
+import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
 import { patchBrand } from './actions.ts';
 import { getBrand } from './queries.ts';
 import { Brand, BrandPatch, brandOf } from './schema.ts';

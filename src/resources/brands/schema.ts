@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PLAN_NAMES, SUBSCRIPTION_STATUSES } from '../../access/keys/plans.ts';
-import { timestamp } from '../../api/page.ts';
 import { Currency, fromPpm, toPpm } from '../../values/money.ts';
+import { timestamp } from '../../values/page.ts';
 import { WebAddress } from '../../values/web-address.ts';
 import { toWire } from '../../values/wire.ts';
 import type { BrandRow } from './queries.ts';

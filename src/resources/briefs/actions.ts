@@ -1,8 +1,8 @@
-import { given } from '../../api/patch.ts';
-import type { Work } from '../../api/work.ts';
 import { queueMail } from '../../mail/queue.ts';
+import type { Work } from '../../operation/work.ts';
 import { type Problem, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
+import { given } from '../../values/patch.ts';
 import { type Addressee, findAddressee, notOnRoster } from '../applications/addressee-queries.ts';
 import { campaignProblems } from '../campaigns/actions.ts';
 import { assertMay } from './policy.ts';

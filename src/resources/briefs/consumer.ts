@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Context } from '../../api/context.ts';
-import { inTransaction } from '../../api/work.ts';
+import type { Context } from '../../operation/context.ts';
+import { inTransaction } from '../../operation/work.ts';
 import type { Consumer } from '../../outbox/relay.ts';
 import { findDeliverable } from '../deliverables/queries.ts';
 import { completeFinished } from './actions.ts';

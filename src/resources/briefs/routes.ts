@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { answersOf } from '../../api/list.ts';
-import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
+import { answersOf } from '../../operation/list.ts';
+import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
 import { createBrief, duplicateBrief, patchBrief, removeBrief, sendBrief } from './actions.ts';
 import { briefs, getBrief, listRecipients } from './queries.ts';
 import {

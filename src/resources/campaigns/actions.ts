@@ -1,8 +1,8 @@
-import { given, patched } from '../../api/patch.ts';
-import type { Work } from '../../api/work.ts';
+import type { Work } from '../../operation/work.ts';
 import { type Compensation, compensationLabel, compensationOf, storedCompensation } from '../../values/compensation.ts';
 import { type Problem, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
+import { given, patched } from '../../values/patch.ts';
 import { toWire } from '../../values/wire.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
 import { type CampaignRow, hasCampaign, insertCampaign, lockCampaign, updateCampaign } from './queries.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ListQuery, listOf, timestamp, timestampInput } from '../../api/page.ts';
 import { amountProblem, Currency, toPpm } from '../../values/money.ts';
+import { ListQuery, listOf, timestamp, timestampInput } from '../../values/page.ts';
 
 const STATUSES = ['active', 'draft', 'paused', 'completed'] as const;
 const status = z.enum(STATUSES);

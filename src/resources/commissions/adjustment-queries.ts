@@ -1,7 +1,7 @@
 import { type Insertable, sql } from 'kysely';
 import type { CommissionAdjustmentsTable, LedgerKind } from '../../engines/postgres/attribution-tables.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import { type Posting, StoredPostings } from '../../ledger/entry.ts';
+import { type Posting, StoredPostings } from '../../outbox/ledger-entry.ts';
 import type { CommissionRow } from './queries.ts';
 
 /** What the ledger has of the commission. */

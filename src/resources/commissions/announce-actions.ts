@@ -1,4 +1,4 @@
-import type { Work } from '../../api/work.ts';
+import type { Work } from '../../operation/work.ts';
 import { type CommissionFacts, listCommissionsById } from './queries.ts';
 import { CommissionAnnounced, commissionOf } from './schema.ts';
 

@@ -1,6 +1,6 @@
-import type { Work } from '../../api/work.ts';
 import type { CommissionStatus, LedgerKind } from '../../engines/postgres/attribution-tables.ts';
-import type { Account, NewEntry, Posting } from '../../ledger/entry.ts';
+import type { Work } from '../../operation/work.ts';
+import type { Account, NewEntry, Posting } from '../../outbox/ledger-entry.ts';
 
 /** What the ledger needs to know of a commission; `status` is the one it still has. */
 export interface LedgeredCommission {

@@ -1,9 +1,9 @@
 import { type Selectable, sql } from 'kysely';
-import type { ListWindow } from '../../api/page.ts';
-import { given } from '../../api/patch.ts';
 import type { CommissionStatus, CommissionsTable } from '../../engines/postgres/attribution-tables.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
+import type { ListWindow } from '../../values/page.ts';
+import { given } from '../../values/patch.ts';
 import { isOfCreator } from '../creators/filter-queries.ts';
 import { shownName } from '../links/queries.ts';
 

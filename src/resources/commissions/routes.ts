@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { answersOf } from '../../api/list.ts';
-import { nothing, operation } from '../../api/operation.ts';
+import { answersOf } from '../../operation/list.ts';
+import { nothing, operation } from '../../operation/operation.ts';
 import { commissions, getCommission } from './queries.ts';
 import {
   AffiliateCommission,

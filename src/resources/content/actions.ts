@@ -1,4 +1,4 @@
-import type { Work } from '../../api/work.ts';
+import type { Work } from '../../operation/work.ts';
 import { ApiError, notFound, type Problem, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { findAddressee, notOnRoster } from '../applications/addressee-queries.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Context } from '../../api/context.ts';
-import { inTransaction } from '../../api/work.ts';
 import type { Db } from '../../engines/postgres/open.ts';
+import type { Context } from '../../operation/context.ts';
+import { inTransaction } from '../../operation/work.ts';
 import type { Consumer, OutboxEvent } from '../../outbox/relay.ts';
 import { ApiError } from '../../values/errors.ts';
 import { findDeliverable } from '../deliverables/queries.ts';

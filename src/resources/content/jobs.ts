@@ -1,7 +1,7 @@
-import type { Context } from '../../api/context.ts';
-import type { JobPlan } from '../../api/job.ts';
-import { inWork } from '../../api/work.ts';
 import { type JobQueue, type JobWorker, openQueue, openWorker, type RunOptions } from '../../engines/redis/queue.ts';
+import type { Context } from '../../operation/context.ts';
+import type { JobPlan } from '../../operation/job.ts';
+import { inWork } from '../../operation/work.ts';
 import { endRefresh } from './actions.ts';
 import { claimDuePosts, endInterrupted, findPost, listRefreshing } from './due-queries.ts';
 import { readPost } from './provider.ts';

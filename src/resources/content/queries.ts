@@ -1,9 +1,9 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import type { Page } from '../../api/page.ts';
-import { given } from '../../api/patch.ts';
 import type { ContentMetricsTable, ContentTable } from '../../engines/postgres/content-tables.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
+import type { Page } from '../../values/page.ts';
+import { given } from '../../values/patch.ts';
 import { isOfCreator } from '../creators/filter-queries.ts';
 import type { ContentFilter } from './schema.ts';
 

@@ -1,4 +1,4 @@
-import type { Work } from '../../api/work.ts';
+import type { Work } from '../../operation/work.ts';
 import { endRightsByPosts } from '../assets/rights-actions.ts';
 import { type DeliverableFacts, listOfContract, listSubmissions } from '../deliverables/queries.ts';
 import { readPostAddress } from './post-address.ts';

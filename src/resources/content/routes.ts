@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
-import { pageOf, paginationOf } from '../../api/page.ts';
+import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
+import { pageOf, paginationOf } from '../../values/page.ts';
 import { eachAs, toWire } from '../../values/wire.ts';
 import { requestRefresh, trackContent, untrackContent } from './actions.ts';
 import { contentOf } from './item.ts';

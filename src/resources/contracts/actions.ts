@@ -1,9 +1,9 @@
 import type { PageLinks } from '../../access/page-tokens.ts';
-import { given, patched } from '../../api/patch.ts';
-import type { Work } from '../../api/work.ts';
+import type { Work } from '../../operation/work.ts';
 import { type Compensation, storedCompensation } from '../../values/compensation.ts';
 import { type Problem, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
+import { given, patched } from '../../values/patch.ts';
 import { findAddressee, notOnRoster } from '../applications/addressee-queries.ts';
 import { getBrand, getBrandCurrency } from '../brands/queries.ts';
 import { campaignProblems, payable } from '../campaigns/actions.ts';

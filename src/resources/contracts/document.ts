@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { type Html, html } from '../../pages/kit/html.ts';
+import { type Html, html } from '../../html/html.ts';
 import { canonicalJson } from '../../values/canonical.ts';
 import { compensationLabel, compensationOf } from '../../values/compensation.ts';
 import { ContractTerms } from '../deliverables/terms-schema.ts';

@@ -1,5 +1,5 @@
-import type { Work } from '../../api/work.ts';
 import { queueMail } from '../../mail/queue.ts';
+import type { Work } from '../../operation/work.ts';
 import type { Addressee } from '../applications/addressee-queries.ts';
 import { getBrand } from '../brands/queries.ts';
 import { listOfContract } from '../deliverables/queries.ts';

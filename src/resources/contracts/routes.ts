@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Context } from '../../api/context.ts';
-import { answersOf } from '../../api/list.ts';
-import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
-import { html } from '../../pages/kit/html.ts';
-import { page } from '../../pages/kit/page.ts';
+import { html } from '../../html/html.ts';
+import { page } from '../../html/page.ts';
+import type { Context } from '../../operation/context.ts';
+import { answersOf } from '../../operation/list.ts';
+import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
 import { WEIGHED_COMPENSATION } from '../../values/compensation.ts';
 import { notFound } from '../../values/errors.ts';
 import { toWire } from '../../values/wire.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ListQuery, listOf, timestamp, timestampInput } from '../../api/page.ts';
 import { compensationOf } from '../../values/compensation.ts';
+import { ListQuery, listOf, timestamp, timestampInput } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { toWire } from '../../values/wire.ts';
 import { Compensation, CompensationCreate } from '../campaigns/schema.ts';

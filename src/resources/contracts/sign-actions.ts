@@ -1,4 +1,4 @@
-import type { Work } from '../../api/work.ts';
+import type { Work } from '../../operation/work.ts';
 import type { Secrets } from '../../values/secrets.ts';
 import { auditedOf } from './actions.ts';
 import { mailSigned } from './mails.ts';

@@ -1,9 +1,9 @@
 import type { Updateable } from 'kysely';
-import type { Context } from '../../api/context.ts';
-import { given } from '../../api/patch.ts';
-import type { Work } from '../../api/work.ts';
 import type { CreatorsTable } from '../../engines/postgres/workflow-tables.ts';
+import type { Context } from '../../operation/context.ts';
+import type { Work } from '../../operation/work.ts';
 import { newId } from '../../values/ids.ts';
+import { given } from '../../values/patch.ts';
 import { readProfile } from './profiles.ts';
 import {
   type CreatorRow,

@@ -1,6 +1,6 @@
-import type { Context } from '../../api/context.ts';
-import type { Job } from '../../api/job.ts';
-import { inWork } from '../../api/work.ts';
+import type { Context } from '../../operation/context.ts';
+import type { Job } from '../../operation/job.ts';
+import { inWork } from '../../operation/work.ts';
 import { lookUpProfile } from './actions.ts';
 import { type CreatorRow, claimUnprofiled, updateProfile } from './queries.ts';
 

@@ -1,6 +1,6 @@
-import type { Context } from '../../api/context.ts';
 import { byCreator, type Merged } from '../../figures/queries.ts';
 import type { CurrencyFigures } from '../../figures/schema.ts';
+import type { Context } from '../../operation/context.ts';
 import { fromMinor } from '../../values/money.ts';
 import { eachOfMany, toWire } from '../../values/wire.ts';
 import { getBrandCurrency } from '../brands/queries.ts';

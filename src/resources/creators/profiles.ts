@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Context } from '../../api/context.ts';
 import type { Clause } from '../../directory/query.ts';
 import { DirectoryCreator } from '../../directory/schema.ts';
 import { getJson } from '../../engines/http/client.ts';
+import type { Context } from '../../operation/context.ts';
 
 const PROVIDER_TIMEOUT_MS = 3_000;
 const PROVIDER_MAX_BYTES = 64 * 1024;

@@ -1,9 +1,9 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import type { ListWindow, Page } from '../../api/page.ts';
 import { inBatches } from '../../engines/postgres/batches.ts';
 import type { Db, Exports } from '../../engines/postgres/open.ts';
 import { type Cut, cutTo, inWindow } from '../../engines/postgres/window.ts';
 import type { CreatorsTable } from '../../engines/postgres/workflow-tables.ts';
+import type { ListWindow, Page } from '../../values/page.ts';
 import { isPerson, type PersonWhere } from './filter-queries.ts';
 import type { HandlePlatform } from './profiles.ts';
 

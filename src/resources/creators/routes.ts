@@ -1,7 +1,7 @@
-import { nothing, operation } from '../../api/operation.ts';
-import { pageOf, paginationOf } from '../../api/page.ts';
 import { fresh, freshRows } from '../../figures/queries.ts';
 import { FRESHNESS } from '../../figures/schema.ts';
+import { nothing, operation } from '../../operation/operation.ts';
+import { pageOf, paginationOf } from '../../values/page.ts';
 import { creatorsOf, eachCreatorOf, ownerOf } from './performance.ts';
 import { eachCreator, listCreators as findCreators } from './queries.ts';
 import { Creator, CreatorFilter, CreatorList } from './schema.ts';

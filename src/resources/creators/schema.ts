@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { integerParameter, ListQuery, listOf, timestamp } from '../../api/page.ts';
+import { integerParameter, ListQuery, listOf, timestamp } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 
 /** Never dots alone: a handle becomes part of a path at the profile provider's. */

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { given } from '../../api/patch.ts';
-import type { Work } from '../../api/work.ts';
+import type { Work } from '../../operation/work.ts';
 import type { EventName } from '../../outbox/events.ts';
 import { validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
+import { given } from '../../values/patch.ts';
 import { findAddressee, notOnRoster } from '../applications/addressee-queries.ts';
 import { createAsset } from '../assets/actions.ts';
 import { campaignProblems } from '../campaigns/actions.ts';

@@ -1,5 +1,5 @@
-import type { Work } from '../../api/work.ts';
 import { queueMail } from '../../mail/queue.ts';
+import type { Work } from '../../operation/work.ts';
 import type { EventName } from '../../outbox/events.ts';
 import { getBrand } from '../brands/queries.ts';
 import { displayNameOf } from '../creators/policy.ts';

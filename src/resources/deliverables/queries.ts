@@ -1,6 +1,4 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
-import type { ListWindow } from '../../api/page.ts';
-import { given } from '../../api/patch.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import { lockOwn } from '../../engines/postgres/own.ts';
@@ -9,6 +7,8 @@ import type {
   DeliverableSubmissionsTable,
   DeliverablesTable,
 } from '../../engines/postgres/work-tables.ts';
+import type { ListWindow } from '../../values/page.ts';
+import { given } from '../../values/patch.ts';
 import { isOfCreator } from '../creators/filter-queries.ts';
 
 export type DeliverableRow = Selectable<DeliverablesTable>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { besideOthers, type Unchecked } from '../../api/problems.ts';
+import { besideOthers, type Unchecked } from '../../values/problems.ts';
 
 /** A day of the calendar, within what a century plans. */
 export const DueDate = z.iso

@@ -1,8 +1,8 @@
-import { given } from '../../api/patch.ts';
-import type { Work } from '../../api/work.ts';
 import { queueMail } from '../../mail/queue.ts';
+import type { Work } from '../../operation/work.ts';
 import { ApiError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
+import { given } from '../../values/patch.ts';
 import { displayNameOf } from '../creators/policy.ts';
 import {
   type DisputeFacts,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { answersOf } from '../../api/list.ts';
-import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
+import { answersOf } from '../../operation/list.ts';
+import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
 import { patchDispute } from './actions.ts';
 import { disputes, getDispute } from './queries.ts';
 import { Dispute, DisputeFilter, DisputeList, DisputePatch, disputeOf } from './schema.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Context } from '../../api/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { EVENT_NAMES } from '../../outbox/events.ts';
 import { EVENTS_KEPT_MS } from '../../outbox/relay.ts';
 import { ApiError, ignoreFailure, type Problem, validationError } from '../../values/errors.ts';

@@ -1,4 +1,4 @@
-import { nothing, operation, RawJson } from '../../api/operation.ts';
+import { nothing, operation, RawJson } from '../../operation/operation.ts';
 import { readFeed, renderFeed } from './feed.ts';
 import { EventFeed, EventFilter } from './schema.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { integerParameter, MAX_LIMIT } from '../../api/page.ts';
 import { EVENT_NAMES } from '../../outbox/events.ts';
+import { integerParameter, MAX_LIMIT } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 
 const MAX_WAIT_SECONDS = 20;

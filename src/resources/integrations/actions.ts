@@ -1,9 +1,9 @@
-import type { Context } from '../../api/context.ts';
-import type { Work } from '../../api/work.ts';
 import type { Provider } from '../../engines/postgres/attribution-tables.ts';
-import { clientOf } from '../../stores/providers/clients.ts';
-import { type Coupon, isToReconnect, type StoreFacts } from '../../stores/providers/provider.ts';
-import { openStoreSecrets, type StoreSecrets, sealStoreSecrets } from '../../stores/providers/store-secrets.ts';
+import type { Context } from '../../operation/context.ts';
+import type { Work } from '../../operation/work.ts';
+import { clientOf } from '../../stores/clients.ts';
+import { type Coupon, isToReconnect, type StoreFacts } from '../../stores/provider.ts';
+import { openStoreSecrets, type StoreSecrets, sealStoreSecrets } from '../../stores/store-secrets.ts';
 import { ApiError, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import type { Secrets } from '../../values/secrets.ts';

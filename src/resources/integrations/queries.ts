@@ -1,10 +1,10 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import type { ListWindow, Page } from '../../api/page.ts';
 import type { IntegrationsTable, Provider } from '../../engines/postgres/attribution-tables.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db, Exports } from '../../engines/postgres/open.ts';
 import { DAY_MS, HOUR_MS } from '../../values/duration.ts';
 import { notFound, validationError } from '../../values/errors.ts';
+import type { ListWindow, Page } from '../../values/page.ts';
 
 type StoredIntegration = Selectable<IntegrationsTable>;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { answersWhere, type ListCall } from '../../api/list.ts';
-import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
+import { answersWhere, type ListCall } from '../../operation/list.ts';
+import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
 import { connectStore, disconnectStore, meetStore } from './actions.ts';
 import { getIntegrationWithHealth, integrations } from './queries.ts';
 import {

@@ -1,7 +1,7 @@
 import { bumpVersion } from '../../access/credits/queries.ts';
 import { createKey } from '../../access/keys/actions.ts';
-import type { Work } from '../../api/work.ts';
 import type { KeyKind } from '../../engines/postgres/tables.ts';
+import type { Work } from '../../operation/work.ts';
 import { HOUR_MS } from '../../values/duration.ts';
 import { ApiError, notFound } from '../../values/errors.ts';
 import { listSubscriptions } from '../brands/queries.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { refreshAccess } from '../../access/credits/refresh.ts';
-import type { Context } from '../../api/context.ts';
-import { answersOf } from '../../api/list.ts';
-import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
+import type { Context } from '../../operation/context.ts';
+import { answersOf } from '../../operation/list.ts';
+import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
 import { toWire } from '../../values/wire.ts';
 import { listSubscriptions } from '../brands/queries.ts';
 import { makeApiKey, revokeApiKey, rotateApiKey } from './actions.ts';

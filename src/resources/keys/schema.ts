@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ListQuery, listOf, timestamp, timestampInput } from '../../api/page.ts';
+import { ListQuery, listOf, timestamp, timestampInput } from '../../values/page.ts';
 
 const KEY_TYPES = ['brand', 'data'] as const;
 const KEY_STATES = ['active', 'expiring', 'expired', 'revoked'] as const;

@@ -1,13 +1,13 @@
 import { type Insertable, sql } from 'kysely';
-import type { Context } from '../../api/context.ts';
-import { given } from '../../api/patch.ts';
-import type { Work } from '../../api/work.ts';
 import type { LinksTable, LinkType } from '../../engines/postgres/attribution-tables.ts';
 import { violates } from '../../engines/postgres/violation.ts';
 import { lifetimeOf } from '../../figures/queries.ts';
+import type { Context } from '../../operation/context.ts';
+import type { Work } from '../../operation/work.ts';
 import { ApiError, type Problem, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { toPpm } from '../../values/money.ts';
+import { given } from '../../values/patch.ts';
 import { getBrandCurrency, getDefaultRatePpm } from '../brands/queries.ts';
 import { campaignProblems } from '../campaigns/actions.ts';
 import { verifyCoupon } from '../integrations/actions.ts';

@@ -1,10 +1,10 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import type { ListWindow } from '../../api/page.ts';
 import type { LinkPastCodesTable, LinksTable, LinkType } from '../../engines/postgres/attribution-tables.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import { inWindow } from '../../engines/postgres/window.ts';
 import { notFound } from '../../values/errors.ts';
+import type { ListWindow } from '../../values/page.ts';
 import { isOfCreator, patternOf } from '../creators/filter-queries.ts';
 
 export type LinkRow = Selectable<LinksTable>;

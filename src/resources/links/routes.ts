@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { Context } from '../../api/context.ts';
-import { type Call, change, noLookUp, nothing, operation } from '../../api/operation.ts';
-import { pageOf, paginationOf } from '../../api/page.ts';
 import { fresh, freshRows, lifetimeOf } from '../../figures/queries.ts';
 import { FRESHNESS } from '../../figures/schema.ts';
 import { totalsOfBrand, totalsOfLinks, totalsOfSpan } from '../../figures/totals/queries.ts';
+import type { Context } from '../../operation/context.ts';
+import { type Call, change, noLookUp, nothing, operation } from '../../operation/operation.ts';
+import { pageOf, paginationOf } from '../../values/page.ts';
 import { eachOfMany } from '../../values/wire.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
 import { askBeforePatch, askStore, createLink, deactivateLink, patchLink } from './actions.ts';

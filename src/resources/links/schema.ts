@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { booleanParameter, ListQuery, listOf, Pagination, timestamp } from '../../api/page.ts';
-import { besideOthers, type Unchecked } from '../../api/problems.ts';
 import type { CurrencyFigures, LinkFigures } from '../../figures/schema.ts';
 import { Currency, fromMinor, fromPpm, toPpm } from '../../values/money.ts';
+import { booleanParameter, ListQuery, listOf, Pagination, timestamp } from '../../values/page.ts';
+import { besideOthers, type Unchecked } from '../../values/problems.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { MAX_ADDRESS, WebAddress } from '../../values/web-address.ts';
 import { toWire } from '../../values/wire.ts';

@@ -1,8 +1,8 @@
-import type { ListWindow } from '../../api/page.ts';
-import { given } from '../../api/patch.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { MailState } from '../../engines/postgres/mail-tables.ts';
 import { withBrand } from '../../mail/queries.ts';
+import type { ListWindow } from '../../values/page.ts';
+import { given } from '../../values/patch.ts';
 
 export const mails = listing({
   noun: 'mail',

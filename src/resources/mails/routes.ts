@@ -1,5 +1,5 @@
-import { answersOf } from '../../api/list.ts';
-import { nothing, operation } from '../../api/operation.ts';
+import { answersOf } from '../../operation/list.ts';
+import { nothing, operation } from '../../operation/operation.ts';
 import { mails } from './queries.ts';
 import { Mail, MailFilter, MailList, mailOf } from './schema.ts';
 

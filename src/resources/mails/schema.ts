@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { ListQuery, listOf, timestamp } from '../../api/page.ts';
 import { MAIL_REASONS, MAIL_STATES } from '../../engines/postgres/mail-tables.ts';
 import { REASONS } from '../../mail/admission.ts';
 import type { MailRow } from '../../mail/queries.ts';
+import { ListQuery, listOf, timestamp } from '../../values/page.ts';
 
 const state = z
   .enum(MAIL_STATES)

@@ -1,6 +1,6 @@
-import type { Work } from '../../api/work.ts';
 import type { Sender } from '../../engines/postgres/message-tables.ts';
 import { queueMail } from '../../mail/queue.ts';
+import type { Work } from '../../operation/work.ts';
 import { HOUR_MS } from '../../values/duration.ts';
 import { newId } from '../../values/ids.ts';
 import { toWire } from '../../values/wire.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { answersOf } from '../../api/list.ts';
-import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import { listMailStates } from '../../mail/queries.ts';
+import { answersOf } from '../../operation/list.ts';
+import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
 import { messageOf, readConversation, sendMessage } from './actions.ts';
 import { assertNoContacts } from './policy.ts';
 import { conversations, getConversation, getMessageNumber, type ListedConversation, listMessages } from './queries.ts';

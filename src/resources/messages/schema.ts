@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { booleanParameter, integerParameter, ListQuery, listOf, timestamp } from '../../api/page.ts';
+import { booleanParameter, integerParameter, ListQuery, listOf, timestamp } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 
 export const PREVIEW_CHARACTERS = 200;

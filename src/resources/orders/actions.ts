@@ -1,5 +1,5 @@
-import type { Work } from '../../api/work.ts';
 import type { Db } from '../../engines/postgres/open.ts';
+import type { Work } from '../../operation/work.ts';
 import { validationError } from '../../values/errors.ts';
 import type { Secrets } from '../../values/secrets.ts';
 import { listPosted, replaceAdjustments } from '../commissions/adjustment-queries.ts';

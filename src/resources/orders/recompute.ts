@@ -1,5 +1,5 @@
 import type { CommissionStatus, LedgerKind } from '../../engines/postgres/attribution-tables.ts';
-import type { Account, Posting } from '../../ledger/entry.ts';
+import type { Account, Posting } from '../../outbox/ledger-entry.ts';
 import { DAY_MS } from '../../values/duration.ts';
 import { shareOf } from '../../values/money.ts';
 import type { Posted } from '../commissions/adjustment-queries.ts';

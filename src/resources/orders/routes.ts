@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nothing, operation } from '../../api/operation.ts';
+import { nothing, operation } from '../../operation/operation.ts';
 import { explainOrder } from './explain.ts';
 import { ExplainQuery, Explanation } from './schema.ts';
 

@@ -1,5 +1,5 @@
-import type { Work } from '../../api/work.ts';
-import { readClick } from '../../links-host/token.ts';
+import type { Work } from '../../operation/work.ts';
+import { readClick } from '../../values/click-token.ts';
 import { newId } from '../../values/ids.ts';
 import { fromPpm } from '../../values/money.ts';
 import type { Secrets } from '../../values/secrets.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { timestamp } from '../../api/page.ts';
+import { timestamp } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { CommissionEvent } from '../commissions/schema.ts';
 

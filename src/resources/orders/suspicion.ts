@@ -1,4 +1,4 @@
-import type { Work } from '../../api/work.ts';
+import type { Work } from '../../operation/work.ts';
 import type { Secrets } from '../../values/secrets.ts';
 import { updateCommission } from '../commissions/order-queries.ts';
 import type { CommissionRow } from '../commissions/queries.ts';

@@ -6,8 +6,8 @@ import {
 } from '@simplewebauthn/server';
 import type { Person } from '../../access/keys/queries.ts';
 import { createSession } from '../../access/sessions/actions.ts';
-import type { Work } from '../../api/work.ts';
 import type { Db } from '../../engines/postgres/open.ts';
+import type { Work } from '../../operation/work.ts';
 import type { Clock } from '../../values/clock.ts';
 import { ApiError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';

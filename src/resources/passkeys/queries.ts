@@ -1,9 +1,9 @@
-import type { ListWindow } from '../../api/page.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { PasskeysTable } from '../../engines/postgres/people-tables.ts';
 import { violates } from '../../engines/postgres/violation.ts';
 import { ApiError } from '../../values/errors.ts';
+import type { ListWindow } from '../../values/page.ts';
 
 interface Whose {
   brandId: string;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { personOf } from '../../access/keys/rules.ts';
-import { answersWhere, type ListCall } from '../../api/list.ts';
-import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
-import type { ListWindow } from '../../api/page.ts';
+import { answersWhere, type ListCall } from '../../operation/list.ts';
+import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
 import { notFound } from '../../values/errors.ts';
+import type { ListWindow } from '../../values/page.ts';
 import { toWire } from '../../values/wire.ts';
 import { addPasskey, beginPasskey } from './actions.ts';
 import { deletePasskey, passkeys } from './queries.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ListQuery, listOf, timestamp } from '../../api/page.ts';
+import { ListQuery, listOf, timestamp } from '../../values/page.ts';
 
 export const Passkey = z
   .object({ id: z.string(), name: z.string(), created_at: timestamp, last_used_at: timestamp.nullable() })

@@ -1,8 +1,8 @@
-import { given } from '../../api/patch.ts';
-import type { Work } from '../../api/work.ts';
+import type { Work } from '../../operation/work.ts';
 import { ApiError, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { amountProblem, MAX_AMOUNT_MINOR, toMinor } from '../../values/money.ts';
+import { given } from '../../values/patch.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
 import { lockApproved, lockCommissions } from '../commissions/queries.ts';
 import { assertFits, assertPayable, oldestFirst, planPayment } from './allocation.ts';

@@ -1,4 +1,4 @@
-import type { Work } from '../../api/work.ts';
+import type { Work } from '../../operation/work.ts';
 import { newId } from '../../values/ids.ts';
 import { fromMinor } from '../../values/money.ts';
 import { lockCommissions } from '../commissions/queries.ts';

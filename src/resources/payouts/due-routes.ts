@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Context } from '../../api/context.ts';
-import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
-import { pageThrough } from '../../api/page.ts';
+import type { Context } from '../../operation/context.ts';
+import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
 import { validationError } from '../../values/errors.ts';
 import { amountProblem, fromMinor, toMinor } from '../../values/money.ts';
+import { pageThrough } from '../../values/page.ts';
 import { getRecord } from '../roster/queries.ts';
 import { payBatch } from './batch-actions.ts';
 import { balanceOf, isDue, previewOf, previewRow, totalDueOf } from './due.ts';

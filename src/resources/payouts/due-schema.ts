@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { decimalParameter, listOf, PageQuery, throughInput, timestamp, timestampInput } from '../../api/page.ts';
-import { besideOthers, type Unchecked } from '../../api/problems.ts';
 import { Currency } from '../../values/money.ts';
+import { decimalParameter, listOf, PageQuery, throughInput, timestamp, timestampInput } from '../../values/page.ts';
+import { besideOthers, type Unchecked } from '../../values/problems.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { Email } from '../creators/schema.ts';
 import { Payout, PayoutDetail } from './schema.ts';

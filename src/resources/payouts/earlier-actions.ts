@@ -1,5 +1,5 @@
-import type { Work } from '../../api/work.ts';
-import type { Posting } from '../../ledger/entry.ts';
+import type { Work } from '../../operation/work.ts';
+import type { Posting } from '../../outbox/ledger-entry.ts';
 import { lockPayout, updatePayout } from './queries.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { Work } from '../../api/work.ts';
-import type { Posting } from '../../ledger/entry.ts';
+import type { Work } from '../../operation/work.ts';
+import type { Posting } from '../../outbox/ledger-entry.ts';
 import { announce } from '../commissions/announce-actions.ts';
 import { postPayment } from '../commissions/posting-actions.ts';
 import { type CommissionRow, lockApproved, updatePaid } from '../commissions/queries.ts';

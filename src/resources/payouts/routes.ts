@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { answersOf } from '../../api/list.ts';
-import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
 import type { Db } from '../../engines/postgres/open.ts';
+import { answersOf } from '../../operation/list.ts';
+import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
 import { createPayout, settlePayout } from './actions.ts';
 import { getPayout, listAllocated, payouts } from './queries.ts';
 import {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { booleanParameter, ListQuery, listOf, throughInput, timestamp, timestampInput } from '../../api/page.ts';
-import { besideOthers, type Unchecked } from '../../api/problems.ts';
 import { Currency, fromMinor } from '../../values/money.ts';
+import { booleanParameter, ListQuery, listOf, throughInput, timestamp, timestampInput } from '../../values/page.ts';
+import { besideOthers, type Unchecked } from '../../values/problems.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { toWire } from '../../values/wire.ts';
 import { Email } from '../creators/schema.ts';

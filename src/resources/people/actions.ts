@@ -2,12 +2,12 @@ import type { AccessEngines } from '../../access/credits/access.ts';
 import { bumpVersion } from '../../access/credits/queries.ts';
 import { createSignInLink, INVITATION_LIFE_MS, LINK_LIFE_MS } from '../../access/sessions/actions.ts';
 import { hasLinkSince, revokeSessionsOf } from '../../access/sessions/queries.ts';
-import type { Context } from '../../api/context.ts';
-import { given } from '../../api/patch.ts';
-import { inWork, type Work } from '../../api/work.ts';
 import { queueMail } from '../../mail/queue.ts';
+import type { Context } from '../../operation/context.ts';
+import { inWork, type Work } from '../../operation/work.ts';
 import { ApiError, notFound } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
+import { given } from '../../values/patch.ts';
 import { findBrand, lockBrand } from '../brands/queries.ts';
 import {
   countOwners,

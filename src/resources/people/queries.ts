@@ -1,10 +1,10 @@
 import { type Selectable, sql, type Updateable } from 'kysely';
-import type { ListWindow } from '../../api/page.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { PeopleTable } from '../../engines/postgres/people-tables.ts';
 import { violates } from '../../engines/postgres/violation.ts';
 import { ApiError } from '../../values/errors.ts';
+import type { ListWindow } from '../../values/page.ts';
 
 export type PersonRow = Selectable<PeopleTable> & { lastSeenAt: Date | null };
 

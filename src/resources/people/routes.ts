@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { refreshAccess } from '../../access/credits/refresh.ts';
 import { personOf } from '../../access/keys/rules.ts';
-import type { Context } from '../../api/context.ts';
-import { answersOf } from '../../api/list.ts';
-import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
+import type { Context } from '../../operation/context.ts';
+import { answersOf } from '../../operation/list.ts';
+import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
 import { toWire } from '../../values/wire.ts';
 import { invitePerson as inviteByMail, patchPerson, removePerson } from './actions.ts';
 import { getPerson, type PersonRow, people } from './queries.ts';

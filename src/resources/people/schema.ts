@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ListQuery, listOf, timestamp } from '../../api/page.ts';
+import { ListQuery, listOf, timestamp } from '../../values/page.ts';
 
 const ROLES = ['owner', 'manager', 'viewer'] as const;
 export const Role = z

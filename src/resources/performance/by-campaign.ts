@@ -1,6 +1,6 @@
-import type { Context } from '../../api/context.ts';
 import { type PerformanceWhere, sumGroups } from '../../figures/performance-queries.ts';
 import { revenueOf, type Sums } from '../../figures/schema.ts';
+import type { Context } from '../../operation/context.ts';
 import { listLinksByCampaign } from './queries.ts';
 import { balancesOf, whereOf } from './rows.ts';
 import type { CampaignPerformance, CampaignPerformanceFilter } from './schema.ts';

@@ -1,8 +1,8 @@
-import { nothing, operation } from '../../api/operation.ts';
-import { pageOf, paginationOf } from '../../api/page.ts';
 import { listPerformance, totalPerformance } from '../../figures/performance-queries.ts';
 import { fresh, freshRows } from '../../figures/queries.ts';
 import { FRESHNESS } from '../../figures/schema.ts';
+import { nothing, operation } from '../../operation/operation.ts';
+import { pageOf, paginationOf } from '../../values/page.ts';
 import { eachByCampaign, listByCampaign } from './by-campaign.ts';
 import { balancesOf, eachRow, rowsOf, whereOf } from './rows.ts';
 import {

@@ -1,6 +1,6 @@
-import type { Context } from '../../api/context.ts';
 import { listPerformance, type PerformanceSums, type PerformanceWhere } from '../../figures/performance-queries.ts';
 import { endOf, revenueOf, type Sums, startOf } from '../../figures/schema.ts';
+import type { Context } from '../../operation/context.ts';
 import { listAssignments, listCreatorIds } from './queries.ts';
 import type { CampaignPerformanceFilter, PerformanceFilter, PerformanceRow } from './schema.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { PageQuery, Pagination } from '../../api/page.ts';
-import { besideOthers, type Unchecked } from '../../api/problems.ts';
 import { Boundary, endOf, startOf } from '../../figures/schema.ts';
+import { PageQuery, Pagination } from '../../values/page.ts';
+import { besideOthers, type Unchecked } from '../../values/problems.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 
 const minor = z.number().int();

@@ -1,7 +1,7 @@
-import type { ListWindow } from '../../api/page.ts';
-import type { PlanRow } from '../../api/plans/queries.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
+import type { PlanRow } from '../../operation/plans/queries.ts';
+import type { ListWindow } from '../../values/page.ts';
 
 export interface PlanWhere extends ListWindow {
   status?: 'open' | 'applied' | 'expired' | undefined;

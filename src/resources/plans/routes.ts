@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import type { Caller } from '../../access/keys/queries.ts';
 import { refuseClassOrPlan } from '../../access/keys/rules.ts';
-import type { Context } from '../../api/context.ts';
-import { answersWhere, type ListCall } from '../../api/list.ts';
-import { change, nothing, type Operation, operation } from '../../api/operation.ts';
-import { ListQuery, listOf } from '../../api/page.ts';
-import { doesAsPlanned, type Outcome } from '../../api/plans/compare.ts';
-import { plannedChange } from '../../api/plans/diff.ts';
-import { type PlanRow, planOf } from '../../api/plans/queries.ts';
-import { Plan, PlannedChange } from '../../api/plans/schema.ts';
-import type { AuditEntry, Work } from '../../api/work.ts';
+import type { Context } from '../../operation/context.ts';
+import { answersWhere, type ListCall } from '../../operation/list.ts';
+import { change, nothing, type Operation, operation } from '../../operation/operation.ts';
+import { doesAsPlanned, type Outcome } from '../../operation/plans/compare.ts';
+import { plannedChange } from '../../operation/plans/diff.ts';
+import { type PlanRow, planOf } from '../../operation/plans/queries.ts';
+import { Plan, PlannedChange } from '../../operation/plans/schema.ts';
+import type { AuditEntry, Work } from '../../operation/work.ts';
 import { ApiError } from '../../values/errors.ts';
+import { ListQuery, listOf } from '../../values/page.ts';
 import { getPlan, plans, takePlan } from './queries.ts';
 
 const tag = 'Agents';

@@ -1,4 +1,4 @@
-import type { Work } from '../../api/work.ts';
+import type { Work } from '../../operation/work.ts';
 import { announce } from '../commissions/announce-actions.ts';
 import { mayApproveItself } from '../commissions/policy.ts';
 import { postApproval, postRejection } from '../commissions/posting-actions.ts';

@@ -1,4 +1,4 @@
-import type { Work } from '../../api/work.ts';
+import type { Work } from '../../operation/work.ts';
 import { type Problem, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { amountProblem, MAX_AMOUNT_MINOR, toMinor } from '../../values/money.ts';

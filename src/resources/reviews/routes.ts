@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { change, noLookUp, nothing } from '../../api/operation.ts';
+import { change, noLookUp, nothing } from '../../operation/operation.ts';
 import { getCommission } from '../commissions/queries.ts';
 import { commissionOf } from '../commissions/schema.ts';
 import { reviewAll, reviewOne } from './actions.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { besideOthers, type Unchecked } from '../../api/problems.ts';
+import { besideOthers, type Unchecked } from '../../values/problems.ts';
 import { CommissionEvent } from '../commissions/schema.ts';
 
 const note = z.string().trim().max(5_000).nullable().optional().describe('Kept as `status_note`.');

@@ -1,8 +1,8 @@
-import { given } from '../../api/patch.ts';
-import type { Work } from '../../api/work.ts';
 import type { RosterStatus } from '../../engines/postgres/workflow-tables.ts';
+import type { Work } from '../../operation/work.ts';
 import { ApiError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
+import { given } from '../../values/patch.ts';
 import { changeCreator, ensureCreator, makeCreator, type ProfileColumns } from '../creators/actions.ts';
 import { type CreatorRow, getCreator, type Identity, listMatching, lockBrandRoster } from '../creators/queries.ts';
 import { countOnRoster, findEntry, getEntry, insertEntry, type RosterRow, updateEntry } from './queries.ts';

@@ -1,5 +1,5 @@
-import type { Work } from '../../api/work.ts';
 import { isUniqueViolation } from '../../engines/postgres/violation.ts';
+import type { Work } from '../../operation/work.ts';
 import { ApiError, notFound, validationError } from '../../values/errors.ts';
 import { changeCreator } from '../creators/actions.ts';
 import { type CreatorRow, lockBrandRoster } from '../creators/queries.ts';

@@ -1,10 +1,10 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import type { ListWindow } from '../../api/page.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { RosterEntriesTable, RosterStatus } from '../../engines/postgres/workflow-tables.ts';
 import { notFound } from '../../values/errors.ts';
 import { fromMinor } from '../../values/money.ts';
+import type { ListWindow } from '../../values/page.ts';
 import { isPerson, isRequested, type PersonWhere } from '../creators/filter-queries.ts';
 
 export type RosterRow = Selectable<RosterEntriesTable>;

@@ -1,8 +1,8 @@
 import { type Selectable, sql } from 'kysely';
-import type { ListWindow } from '../../api/page.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { SavedSearchesTable } from '../../engines/postgres/people-tables.ts';
+import type { ListWindow } from '../../values/page.ts';
 
 type SavedSearchRow = Selectable<SavedSearchesTable>;
 

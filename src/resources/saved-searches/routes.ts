@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { Caller } from '../../access/keys/queries.ts';
 import { personOf } from '../../access/keys/rules.ts';
-import { answersWhere, type ListCall } from '../../api/list.ts';
-import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
-import type { ListWindow } from '../../api/page.ts';
+import { answersWhere, type ListCall } from '../../operation/list.ts';
+import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
 import { notFound } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
+import type { ListWindow } from '../../values/page.ts';
 import { toWire } from '../../values/wire.ts';
 import { deleteSavedSearch, lockSavedSearchNamed, putSavedSearch, savedSearches } from './queries.ts';
 import { SavedSearch, SavedSearchAnswer, SavedSearchCreate, SavedSearchFilter, SavedSearchList } from './schema.ts';

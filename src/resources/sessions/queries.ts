@@ -1,6 +1,6 @@
-import type { ListWindow } from '../../api/page.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
+import type { ListWindow } from '../../values/page.ts';
 
 interface SessionWhere extends ListWindow {
   personId: string;

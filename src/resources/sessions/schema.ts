@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ListQuery, listOf, timestamp } from '../../api/page.ts';
+import { ListQuery, listOf, timestamp } from '../../values/page.ts';
 import { Role } from '../people/schema.ts';
 
 export const Session = z

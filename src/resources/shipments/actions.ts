@@ -1,9 +1,9 @@
-import { given } from '../../api/patch.ts';
-import type { Work } from '../../api/work.ts';
 import type { ShipmentStatus } from '../../engines/postgres/shipment-tables.ts';
 import { type Queued, queueMail } from '../../mail/queue.ts';
+import type { Work } from '../../operation/work.ts';
 import { validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
+import { given } from '../../values/patch.ts';
 import { toWire } from '../../values/wire.ts';
 import { findAddressee, notOnRoster } from '../applications/addressee-queries.ts';
 import { campaignProblems } from '../campaigns/actions.ts';

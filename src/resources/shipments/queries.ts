@@ -1,9 +1,9 @@
 import type { Insertable, Updateable } from 'kysely';
-import { given } from '../../api/patch.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { ShipmentStatus, ShipmentsTable } from '../../engines/postgres/shipment-tables.ts';
 import { notFound } from '../../values/errors.ts';
+import { given } from '../../values/patch.ts';
 import { isOfCreator } from '../creators/filter-queries.ts';
 import type { ShipmentFilter } from './schema.ts';
 

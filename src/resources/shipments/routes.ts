@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { answersOf } from '../../api/list.ts';
-import { change, noLookUp, nothing, operation } from '../../api/operation.ts';
+import { answersOf } from '../../operation/list.ts';
+import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
 import { toWire } from '../../values/wire.ts';
 import { createShipment, notifyCreator, patchShipment } from './actions.ts';
 import { getShipment, lockShipment, shipments } from './queries.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { change, noLookUp, nothing } from '../../api/operation.ts';
+import { change, noLookUp, nothing } from '../../operation/operation.ts';
 import { notFound, validationError } from '../../values/errors.ts';
 import { randomBase62 } from '../../values/ids.ts';
 import { WebAddress } from '../../values/web-address.ts';

@@ -1,9 +1,9 @@
-import type { Work } from '../../api/work.ts';
 import { endOf, startOf } from '../../figures/schema.ts';
-import { findHead } from '../../ledger/queries.ts';
 import { queueMail } from '../../mail/queue.ts';
+import type { Work } from '../../operation/work.ts';
 import { validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
+import { findHead } from '../ledger/queries.ts';
 import { findPayee } from '../payouts/queries.ts';
 import { getStatement, insertStatement, type StatementFacts } from './queries.ts';
 import type { StatementCreate } from './schema.ts';

@@ -1,8 +1,8 @@
 import { type Insertable, sql } from 'kysely';
-import type { ListWindow } from '../../api/page.ts';
 import type { StatementsTable } from '../../engines/postgres/dispute-tables.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
+import type { ListWindow } from '../../values/page.ts';
 import { isOfCreator } from '../creators/filter-queries.ts';
 
 export interface StatementWhere extends ListWindow {

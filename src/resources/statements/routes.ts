@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Context } from '../../api/context.ts';
-import { answersOf } from '../../api/list.ts';
-import { change, nothing, operation } from '../../api/operation.ts';
+import type { Context } from '../../operation/context.ts';
+import { answersOf } from '../../operation/list.ts';
+import { change, nothing, operation } from '../../operation/operation.ts';
 import { createStatement } from './actions.ts';
 import { getStatement, statements, sumStatement } from './queries.ts';
 import {

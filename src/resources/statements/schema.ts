@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { ListQuery, listOf, timestamp } from '../../api/page.ts';
-import { besideOthers, type Unchecked } from '../../api/problems.ts';
 import { Boundary, endOf, startOf } from '../../figures/schema.ts';
 import { fromMinor } from '../../values/money.ts';
+import { ListQuery, listOf, timestamp } from '../../values/page.ts';
+import { besideOthers, type Unchecked } from '../../values/problems.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { toWire } from '../../values/wire.ts';
 import { Email } from '../creators/schema.ts';

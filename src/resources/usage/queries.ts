@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { Page } from '../../api/page.ts';
 import { inBatches } from '../../engines/postgres/batches.ts';
 import type { Db, Exports } from '../../engines/postgres/open.ts';
+import type { Page } from '../../values/page.ts';
 
 export interface UsageWindow {
   from: Date;

@@ -1,10 +1,10 @@
 import { monthlyCredits } from '../../access/credits/access.ts';
 import { periodAt } from '../../access/credits/period.ts';
 import { sumEntries } from '../../access/credits/queries.ts';
-import type { Context } from '../../api/context.ts';
-import { nothing, operation } from '../../api/operation.ts';
-import { pageOf, paginationOf } from '../../api/page.ts';
+import type { Context } from '../../operation/context.ts';
+import { nothing, operation } from '../../operation/operation.ts';
 import { DAY_MS } from '../../values/duration.ts';
+import { pageOf, paginationOf } from '../../values/page.ts';
 import { eachAs, toWire } from '../../values/wire.ts';
 import { eachUsage, findDataSubscription, listUsage as selectUsage, type UsageWindow } from './queries.ts';
 import { UsageFilter, UsageList, UsageRow } from './schema.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PageQuery, Pagination } from '../../api/page.ts';
+import { PageQuery, Pagination } from '../../values/page.ts';
 
 const day = z.iso.date();
 

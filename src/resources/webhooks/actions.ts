@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { given } from '../../api/patch.ts';
-import type { Work } from '../../api/work.ts';
 import { leadsToPrivate } from '../../engines/http/outside.ts';
+import type { Work } from '../../operation/work.ts';
 import type { Variant } from '../../outbox/events.ts';
 import { ApiError, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
+import { given } from '../../values/patch.ts';
 import type { Secrets } from '../../values/secrets.ts';
 import { lockBrand } from '../brands/queries.ts';
 import { GOOD_STANDING } from './policy.ts';

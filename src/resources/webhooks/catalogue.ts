@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { exampleOf } from '../../api/openapi/examples.ts';
-import { jsonSchemaOf } from '../../api/openapi/schema.ts';
+import { exampleOf } from '../../operation/words/examples.ts';
+import { jsonSchemaOf } from '../../operation/words/schema.ts';
 import { EVENT_PAYLOADS, type EventName, type OlderItem, SHOWN_AS, type Variant } from '../../outbox/events.ts';
 import { isRecord } from '../../values/wire.ts';
 

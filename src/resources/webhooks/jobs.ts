@@ -1,4 +1,4 @@
-import type { Job } from '../../api/job.ts';
+import type { Job } from '../../operation/job.ts';
 import { forgetDeliveries } from './sending/record.ts';
 
 export const forgetOldDeliveries: Job = {

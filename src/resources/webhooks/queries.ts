@@ -1,10 +1,10 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import type { ListWindow } from '../../api/page.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import { lockOwn } from '../../engines/postgres/own.ts';
 import type { WebhookSubscriptionsTable } from '../../engines/postgres/webhook-tables.ts';
 import { numbersOf } from '../../outbox/queries.ts';
+import type { ListWindow } from '../../values/page.ts';
 
 export type SubscriptionRow = Selectable<WebhookSubscriptionsTable>;
 /** Counted no further than it is shown. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ListQuery, listOf, timestamp } from '../../api/page.ts';
 import { EVENT_NAMES, type Variant } from '../../outbox/events.ts';
 import { ApiError, type Problem } from '../../values/errors.ts';
+import { ListQuery, listOf, timestamp } from '../../values/page.ts';
 import { hasLogin } from '../../values/web-address.ts';
 import { toWire } from '../../values/wire.ts';
 import type { ListedSubscription, SubscriptionRow } from './queries.ts';

@@ -1,5 +1,5 @@
 import { operations } from 'virtual:operations';
-import type { AppCallOf, AppOperationId } from '../../../src/api/session-operations.ts';
+import type { AppCallOf, AppOperationId } from '../../../src/resources/session-operations.ts';
 import { type Check, isAnswerOf, isSigning, type Refusal, refusalOf, type Signing } from './check.ts';
 
 export type OperationId = AppOperationId;

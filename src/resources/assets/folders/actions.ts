@@ -1,9 +1,9 @@
-import { given } from '../../../api/patch.ts';
-import type { Work } from '../../../api/work.ts';
 import type { Db } from '../../../engines/postgres/open.ts';
 import { violates } from '../../../engines/postgres/violation.ts';
+import type { Work } from '../../../operation/work.ts';
 import { ApiError, type Problem, validationError } from '../../../values/errors.ts';
 import { newId } from '../../../values/ids.ts';
+import { given } from '../../../values/patch.ts';
 import {
   deleteFolder,
   findFolderNamed,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ListQuery, listOf, timestamp } from '../../../api/page.ts';
+import { ListQuery, listOf, timestamp } from '../../../values/page.ts';
 
 /** A folder of the root is of depth 1. */
 export const MAX_DEPTH = 10;

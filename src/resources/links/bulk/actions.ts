@@ -1,4 +1,4 @@
-import type { Work } from '../../../api/work.ts';
+import type { Work } from '../../../operation/work.ts';
 import { ApiError, type Problem, validationError } from '../../../values/errors.ts';
 import { newId } from '../../../values/ids.ts';
 import { getBrandCurrency } from '../../brands/queries.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { change, nothing } from '../../../api/operation.ts';
+import { change, nothing } from '../../../operation/operation.ts';
 import { createCodes } from './actions.ts';
 import { BulkCreate, BulkCreated } from './schema.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { besideOthers, type Unchecked } from '../../../api/problems.ts';
+import { besideOthers, type Unchecked } from '../../../values/problems.ts';
 import { fromOutside } from '../../../values/untrusted.ts';
 import { Email } from '../../creators/schema.ts';
 import { Destination, Rate } from '../schema.ts';

@@ -1,4 +1,4 @@
-import type { Work } from '../../../api/work.ts';
+import type { Work } from '../../../operation/work.ts';
 import { slugOf, suffixedSlug } from '../codes.ts';
 import { claimSlugs, setSlugs, type WantedSlug } from './queries.ts';
 

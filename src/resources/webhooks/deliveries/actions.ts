@@ -1,4 +1,4 @@
-import type { Work } from '../../../api/work.ts';
+import type { Work } from '../../../operation/work.ts';
 import { EVENT_NAMES, type OlderItem, SHOWN_AS, shownAs } from '../../../outbox/events.ts';
 import { MINUTE_MS } from '../../../values/duration.ts';
 import { ApiError, notFound, validationError } from '../../../values/errors.ts';

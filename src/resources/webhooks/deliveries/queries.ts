@@ -1,6 +1,4 @@
 import { type Selectable, sql } from 'kysely';
-import type { ListWindow } from '../../../api/page.ts';
-import { given } from '../../../api/patch.ts';
 import { listing } from '../../../engines/postgres/listing.ts';
 import type { Db } from '../../../engines/postgres/open.ts';
 import type {
@@ -9,6 +7,8 @@ import type {
   WebhookDeliveriesTable,
 } from '../../../engines/postgres/webhook-tables.ts';
 import { notFound } from '../../../values/errors.ts';
+import type { ListWindow } from '../../../values/page.ts';
+import { given } from '../../../values/patch.ts';
 
 export type DeliveryRow = Omit<Selectable<WebhookDeliveriesTable>, 'ownData'>;
 export type AttemptRow = Selectable<WebhookAttemptsTable>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { answersWhere, type ListCall } from '../../../api/list.ts';
-import { change, noLookUp, nothing, operation } from '../../../api/operation.ts';
+import { answersWhere, type ListCall } from '../../../operation/list.ts';
+import { change, noLookUp, nothing, operation } from '../../../operation/operation.ts';
 import { CatalogueEntry, catalogue } from '../catalogue.ts';
 import { getListed } from '../queries.ts';
 import { recoverMissed, resendDelivery, sendTest } from './actions.ts';

@@ -1,6 +1,6 @@
-import type { Context } from '../../../api/context.ts';
 import type { KeptConnections } from '../../../engines/http/kept-connections.ts';
 import { callOutside, type OutsideAnswer } from '../../../engines/http/outside.ts';
+import type { Context } from '../../../operation/context.ts';
 import { isSlow, MAX_LOST_ATTEMPTS, outcomeOf, TERMS } from '../policy.ts';
 import { renderBody, renderHeaders } from '../signature.ts';
 import type { Claimed } from './claim-queries.ts';

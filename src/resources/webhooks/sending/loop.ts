@@ -1,5 +1,5 @@
-import type { Context } from '../../../api/context.ts';
 import { openKeptConnections } from '../../../engines/http/kept-connections.ts';
+import type { Context } from '../../../operation/context.ts';
 import { ignoreFailure } from '../../../values/errors.ts';
 import { attemptDelivery } from './attempt.ts';
 import { type Claimed, claimDue, isAnythingDue, releaseClaims } from './claim-queries.ts';

@@ -1,7 +1,7 @@
-import type { Context } from '../../../api/context.ts';
 import type { Db } from '../../../engines/postgres/open.ts';
 import { transact } from '../../../engines/postgres/transaction.ts';
 import { queueMail } from '../../../mail/queue.ts';
+import type { Context } from '../../../operation/context.ts';
 import { EVENTS_KEPT_MS } from '../../../outbox/relay.ts';
 import { type Judged, judged } from '../policy.ts';
 import { cancelPending, updateSubscription } from '../queries.ts';

@@ -1,0 +1,166 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
+import type { Request } from '../access/keys/identify.ts';
+import { deprecationHeaders, isLegacy, legacyHosts } from '../legacy/hosts.ts';
+import { legacyOperations } from '../legacy/operations.ts';
+import type { Redirect } from '../links-host/redirect.ts';
+import { linkRoutes } from '../links-host/routes.ts';
+import { mcpRoutes } from '../mcp/routes.ts';
+import type { Context } from '../operation/context.ts';
+import type { Operation, Prepared } from '../operation/operation.ts';
+import { operations } from '../resources/operations.ts';
+import { sessionOperations } from '../resources/session-operations.ts';
+import { ApiError, toApiError } from '../values/errors.ts';
+import type { Metrics } from '../values/metrics.ts';
+import { clientRoutes } from '../web-app/client.ts';
+import { entranceRoute, webAppRoutes } from '../web-app/routes.ts';
+import { openBase, requestOf } from './base.ts';
+import { isForm, readParts, takeForms } from './form.ts';
+import type { Door } from './gate.ts';
+import { healthRoutes } from './health.ts';
+import { limitOpenDoors } from './open-doors.ts';
+import { openapiRoutes } from './openapi/routes.ts';
+import { isUnroutable, readRaw, unreadable } from './request.ts';
+
+/** Prepared requests by URL, per operation: shapes and places are read once for a query that comes again. */
+const MAX_PREPARED = 5_000;
+const MAX_PREPARED_LENGTH = 1_000;
+
+function openPrepared(operation: Operation): (request: FastifyRequest) => Prepared {
+  const prepared = new LRUCache<string, Prepared>({ max: MAX_PREPARED });
+  return (request) => {
+    const key = `${request.headers.accept ?? ''} ${request.url}`;
+    const isKept = operation.method === 'GET' && key.length <= MAX_PREPARED_LENGTH;
+    const known = isKept ? prepared.get(key) : undefined;
+    if (known) return known;
+    const fresh = operation.prepare(readRaw(request, operation.hasCsv));
+    if (isKept) prepared.set(key, fresh);
+    return fresh;
+  };
+}
+
+/** A form is read by the operation itself, once it is known who calls. */
+function prepareForm(operation: Operation, request: FastifyRequest, maxFileBytes: number): Prepared {
+  const parts = () => readParts(request, { maxFileBytes, maxFiles: 1 });
+  const raw = readRaw(request, false);
+  return operation.prepare(isForm(request) ? { ...raw, parts } : raw);
+}
+
+/** What the routes of operations are given. */
+interface Served {
+  door: Door;
+  metrics: Metrics;
+  maxAssetBytes: number;
+}
+
+function register(app: FastifyInstance, { door, metrics, maxAssetBytes }: Served, operation: Operation): void {
+  const prepare = operation.takesFile
+    ? (request: FastifyRequest) => prepareForm(operation, request, maxAssetBytes)
+    : openPrepared(operation);
+  app.route({
+    method: operation.method,
+    url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
+    handler: async (request, reply) => {
+      let prepared: Prepared | undefined;
+      const answer = await door.run(operation, requestOf(request, reply), () => {
+        prepared = prepare(request);
+        return prepared;
+      });
+      const type = Buffer.isBuffer(answer) ? 'application/json' : 'text/csv';
+      return reply
+        .code(prepared?.status ?? operation.status)
+        .type(`${type}; charset=utf-8`)
+        .send(answer);
+    },
+    onResponse: (_request, reply, done) => {
+      const labels = { operation: operation.id, status: String(reply.statusCode) };
+      metrics.requests.observe(labels, reply.elapsedTime / 1000);
+      done();
+    },
+  });
+}
+
+/** What is no operation: 405 with `Allow` where another method of the path is one, else 404. */
+function noSuchOperation(all: readonly Operation[], method: string, url: string): ApiError {
+  const path = (url.split('?', 1)[0] ?? '').replace(/(?<=.)\/+$/, '');
+  const literal = all.filter((operation) => operation.path === path);
+  const found = literal.length > 0 ? literal : all.filter((operation) => matches(operation.path, path));
+  // What only people do, in the web app, stands in no public document.
+  const documented = found.filter(({ callers }) => callers.some((kind) => kind !== 'session'));
+  const methods = (documented.length > 0 ? documented : found).map((operation) => operation.method);
+  if (methods.length === 0) return new ApiError('NOT_FOUND', 'No such path; see /docs.');
+  const allow = [...new Set(methods)].sort().join(', ');
+  return new ApiError('METHOD_NOT_ALLOWED', `${method} is not allowed here; use ${allow}.`, { headers: { allow } });
+}
+
+/** What is asked of the API and is no operation is refused by the door: counted by key, and told only to who has one. */
+const isApi = (url: string) => /^\/(?:v1|api\/v1|api\/brand)(?:[/?]|$)/.test(url);
+
+function matches(pattern: string, path: string): boolean {
+  const parts = path.split('/');
+  const wanted = pattern.split('/');
+  return wanted.length === parts.length && wanted.every((part, i) => part.startsWith('{') || part === parts[i]);
+}
+
+/** What all listeners of a process share. */
+export interface Shared {
+  door: Door;
+  metrics: Metrics;
+  redirect: Redirect;
+}
+
+/** The API, and beside it the web app and the documents. `webApp`: the folder of the built client; without one /app is not served. */
+export async function buildApi(
+  context: Context,
+  { door, metrics, redirect }: Shared,
+  { webApp }: { webApp?: string } = {},
+): Promise<FastifyInstance> {
+  const { config, clock } = context;
+  const older = legacyOperations(() => clock.now());
+  const all = [...operations, ...older, ...sessionOperations];
+  const hosts = legacyHosts(config);
+
+  /** What the HTTP layer refuses never came to the door: under /v1 it is told only to whoever may ask at all. */
+  async function refusalOf(error: unknown, { method, url }: FastifyRequest, requested: Request): Promise<ApiError> {
+    const refusal = isUnroutable(error) ? noSuchOperation(all, method, url) : unreadable(error);
+    const answer = toApiError(refusal);
+    return refusal === error || !isApi(url) ? answer : await door.refuse(requested, answer).catch(toApiError);
+  }
+
+  const app = openBase(context, { metrics, addresses: door.addresses, refusalOf });
+  app.addHook('onRequest', (request, reply, done) => {
+    if (isLegacy(request.url)) reply.headers(deprecationHeaders(request.url, config.apiUrl));
+    done();
+  });
+  limitOpenDoors(app, clock);
+  app.addHook('onRequest', async (request, reply) => {
+    if (!isApi(request.url) || hosts.has(request.host, request.url)) return;
+    await door.refuse(requestOf(request, reply), new ApiError('NOT_FOUND', 'This host has no such path; see /docs.'));
+  });
+  app.setNotFoundHandler(async (request, reply) => {
+    const refusal = noSuchOperation(all, request.method, request.url);
+    if (!isApi(request.url)) throw refusal;
+    await door.refuse(requestOf(request, reply), refusal);
+  });
+  const served = { door, metrics, maxAssetBytes: config.maxAssetBytes };
+  const [forms, others] = [all.filter(({ takesFile }) => takesFile), all.filter(({ takesFile }) => !takesFile)];
+  for (const operation of others) register(app, served, operation);
+  await app.register(async (scope) => {
+    await takeForms(scope);
+    for (const operation of forms) register(scope, served, operation);
+  });
+  healthRoutes(app, context, door, metrics);
+  // Addresses that were given out before the links host had a listener of its own.
+  await linkRoutes(app, context, metrics, redirect);
+  entranceRoute(app, () => config.apiUrl ?? '');
+  webAppRoutes(app, context, metrics);
+  if (webApp !== undefined) await clientRoutes(app, webApp, config.linksUrl);
+  mcpRoutes(app, context, { door, metrics, operations });
+  await openapiRoutes(app, operations, older);
+  app.addHook('preClose', async () => {
+    context.stopping.abort();
+    door.stop();
+  });
+  app.addHook('onClose', () => door.close());
+  return app;
+}

@@ -1,0 +1,132 @@
+import type { Server } from 'node:http';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyHttpOptions,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
+import type { Request } from '../access/keys/identify.ts';
+import type { AddressLimit } from '../access/rate/address.ts';
+import { readCookie } from '../access/sessions/cookie.ts';
+import { INGEST } from '../ingest/routes.ts';
+import type { Context } from '../operation/context.ts';
+import { type ApiError, errorBody } from '../values/errors.ts';
+import { newId } from '../values/ids.ts';
+import { logFailure } from '../values/log.ts';
+import type { Metrics } from '../values/metrics.ts';
+import { openBodies } from './bodies.ts';
+import { boundRequests } from './bounded-requests.ts';
+import { openClosing } from './closing.ts';
+import { doorOf, meterDoors } from './doors.ts';
+import { HEAD_WITHIN_MS, MAX_HEADER_BYTES, openUnreadable, REQUEST_WITHIN_MS, refusalOfHead } from './request.ts';
+import { openSenders } from './sender.ts';
+
+const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{7,127}$/;
+const BODY_LIMIT_BYTES = 1024 * 1024;
+const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+
+/** What a request names in full, as it may: RFC 9112, 3.2.2. */
+const ORIGIN = /^https?:\/\/[^/?#]*\/?/i;
+
+const baseHeaders = (requestId: string) => ({
+  'x-request-id': requestId,
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+});
+
+function idempotencyKeyOf({ headers }: FastifyRequest): string | undefined {
+  const key = headers['idempotency-key'];
+  return typeof key === 'string' && key.trim() !== '' ? key : undefined;
+}
+
+export function requestOf(request: FastifyRequest, reply: FastifyReply): Request {
+  return {
+    authorization: request.headers.authorization,
+    cookie: readCookie(request),
+    address: request.ip,
+    requestId: request.id,
+    idempotencyKey: idempotencyKeyOf(request),
+    setHeader: (name, value) => void reply.header(name, value),
+  };
+}
+
+export interface BaseOptions {
+  metrics: Metrics;
+  addresses: AddressLimit;
+  /** What is answered to a request that failed, or that no route takes. */
+  refusalOf(error: unknown, request: FastifyRequest, requested: Request): Promise<ApiError>;
+}
+
+/** Bounds, timeouts and forms of a server, with no route yet. */
+const serverOptions = ({ config, log, clock }: Context): FastifyHttpOptions<Server, FastifyBaseLogger> => ({
+  loggerInstance: log,
+  logController: new LogController({ disableRequestLogging: true }),
+  trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
+  bodyLimit: BODY_LIMIT_BYTES,
+  routerOptions: { maxParamLength: 500, ignoreTrailingSlash: true },
+  exposeHeadRoutes: false,
+  requestIdHeader: false,
+  genReqId: ({ headers }) => {
+    const own = headers['x-request-id'];
+    return typeof own === 'string' && REQUEST_ID.test(own) ? own : newId('req', clock.now().getTime());
+  },
+  rewriteUrl: ({ url = '/' }) => url.replace(ORIGIN, '/'),
+  keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+  requestTimeout: REQUEST_WITHIN_MS,
+  http: {
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: HEAD_WITHIN_MS,
+    connectionsCheckingInterval: HEAD_WITHIN_MS / 2,
+    // `refusalOfHead` answers in our own form.
+    requireHostHeader: false,
+  },
+  forceCloseConnections: 'idle',
+});
+
+/** What the API's server and the links host's have in common: whatever comes is bounded, named, and refused in one form. */
+export function openBase(context: Context, { metrics, addresses, refusalOf }: BaseOptions): FastifyInstance {
+  const { config, log, clock } = context;
+  const senderOf = openSenders(config.trustedProxies);
+
+  async function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    // Where no route was found Fastify does not look behind a proxy.
+    const requested = { ...requestOf(request, reply), address: senderOf(request.raw).address };
+    let answer = await refusalOf(error, request, requested);
+    if (!reply.hasHeader('x-ratelimit-limit') && !request.url.startsWith(INGEST)) {
+      answer = (await addresses.count(requested.address, requested.setHeader)) ?? answer;
+    }
+    logFailure(log, answer, request.id);
+    metrics.refusals.inc({ door: doorOf(request.url), code: answer.code });
+    reply.code(answer.status).headers(answer.headers).type('application/json; charset=utf-8');
+    await reply.send(Buffer.from(JSON.stringify(errorBody(answer, request.id))));
+  }
+
+  const app = Fastify({
+    ...serverOptions(context),
+    // No hook runs for these.
+    frameworkErrors: (error, request, reply) =>
+      void answerError(error, request, reply.headers(baseHeaders(request.id))),
+    clientErrorHandler: (error, socket) => answerInTurn(error, socket),
+  });
+  const { server } = app;
+  const endConnections = openClosing(server);
+  const answerInTurn = openUnreadable(boundRequests(server), { addresses, metrics, clock });
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+
+  // Bodies are kept as bytes: the key is checked before what was sent is read.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.headers(baseHeaders(request.id));
+    if (config.isSandbox) reply.header('x-rollcall-clock', clock.now().toISOString());
+    done(refusalOfHead(request));
+  });
+  meterDoors(app, metrics);
+  const bodies = openBodies();
+  app.addHook('preParsing', (request, _reply, payload, done) => done(null, bodies.bound(request, payload)));
+  app.setErrorHandler(answerError);
+  app.addHook('preClose', async () => endConnections());
+  return app;
+}

@@ -1,0 +1,34 @@
+import type { FastifyInstance } from 'fastify';
+import type { Metrics } from '../values/metrics.ts';
+
+/** What is no operation of the API, by the beginning of its path, and what its requests are counted as. */
+const DOORS: readonly (readonly [path: string, door: string])[] = [
+  ['/ingest/', 'ingest'],
+  ['/apply/', 'page_apply'],
+  ['/s/', 'page_share'],
+  ['/enter/', 'page_enter'],
+  ['/files/', 'files'],
+  ['/app/session', 'app_session'],
+  ['/app', 'app'],
+  ['/docs', 'docs'],
+  ['/openapi', 'openapi'],
+  ['/llms.txt', 'docs'],
+  ['/v1', 'api'],
+  ['/api/', 'api'],
+  ['/mcp', 'mcp'],
+];
+
+/** The door that a path belongs to. */
+export const doorOf = (url: string): string => DOORS.find(([path]) => url.startsWith(path))?.[1] ?? 'other';
+
+/** Counts the requests of every door that does not count its own. */
+export function meterDoors(app: FastifyInstance, metrics: Metrics): void {
+  app.addHook('onRoute', (route) => {
+    const operation = doorOf(route.url);
+    if (route.onResponse || operation === 'other' || operation === 'api') return;
+    route.onResponse = (_request, reply, done) => {
+      metrics.requests.observe({ operation, status: String(reply.statusCode) }, reply.elapsedTime / 1000);
+      done();
+    };
+  });
+}

@@ -1,0 +1,252 @@
+import { z } from 'zod';
+import { isLegacy } from '../../legacy/hosts.ts';
+import { mayBeBare } from '../../operation/input.ts';
+import { type Operation, PLANNED_STATUS } from '../../operation/operation.ts';
+import { Planned } from '../../operation/plans/schema.ts';
+import { exampleOf, idExample, idInPath } from '../../operation/words/examples.ts';
+import { type Json, jsonSchemaOf, meaningOf } from '../../operation/words/schema.ts';
+import type { Variant } from '../../outbox/events.ts';
+import { GENERIC_STORE_SHAPES } from '../../stores/generic-schema.ts';
+import { ERROR_CODES, type ErrorCode, STATUS } from '../../values/errors.ts';
+import { Refusal, refusalExample, refusalName } from './refusals.ts';
+import { TAGS } from './tags.ts';
+import { webhooksOf } from './webhooks.ts';
+
+/** Codes that every operation can answer. */
+const COMMON: readonly ErrorCode[] = [
+  'AUTH_REQUIRED',
+  'INVALID_API_KEY',
+  'RATE_LIMITED',
+  'VALIDATION_ERROR',
+  'NOT_ACCEPTABLE',
+  'REQUEST_TOO_LONG',
+  'INTERNAL_ERROR',
+  'SERVICE_UNAVAILABLE',
+];
+/** Codes that every POST, PATCH and DELETE can answer: each is a change, whose answer is kept under the caller's key. */
+const OF_CHANGES: readonly ErrorCode[] = [
+  'INVALID_JSON',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'IDEMPOTENCY_KEY_REUSED',
+];
+
+interface Collected {
+  schemas: Json;
+  operation: Operation;
+}
+
+/** A shape as JSON Schema; shapes with an id are collected. */
+function schemaOf(shape: z.ZodType, io: 'input' | 'output', { schemas }: Pick<Collected, 'schemas'>): Json {
+  const { schema, named } = jsonSchemaOf(shape, io, '#/components/schemas/');
+  Object.assign(schemas, named);
+  if (typeof schema.id !== 'string') return schema;
+  const { id, ...definition } = schema;
+  schemas[schema.id] = definition;
+  return { $ref: `#/components/schemas/${id}` };
+}
+
+const pascalCase = (name: string) => name.replace(/(?:^|_)(\w)/g, (_all, letter: string) => letter.toUpperCase());
+
+/** A whole body under a name of its own, with an example: a generated client names its types by it. */
+function contentOf(shape: z.ZodType, io: 'input' | 'output', collected: Collected): Json {
+  const { operation, schemas } = collected;
+  let schema = schemaOf(shape, io, collected);
+  if (schema.$ref === undefined) {
+    const name = `${pascalCase(operation.id)}${io === 'input' ? 'Request' : 'Answer'}`;
+    schemas[name] = schema;
+    schema = { $ref: `#/components/schemas/${name}` };
+  }
+  const example = exampleOf(schema, { named: schemas, id: idExample(operation.path) });
+  return { 'application/json': { schema, example } };
+}
+
+/** A list in the query stands in one parameter, with commas. */
+function parametersOf(shape: z.ZodType, place: 'query' | 'path', collected: Collected): Json[] {
+  if (!(shape instanceof z.ZodObject)) return [];
+  return Object.entries(shape.shape).map(([name, field]) => {
+    const own = z.instanceof(z.ZodType).parse(field);
+    const { description = meaningOf(name), ...schema } = schemaOf(own, 'output', collected);
+    const required = place === 'path' || !own.safeParse(undefined).success;
+    const source = { named: collected.schemas, id: idInPath(collected.operation.path) };
+    const example = required ? { example: exampleOf(schema, source, name) } : {};
+    const listed = schema.type === 'array' ? { style: 'form', explode: false } : {};
+    return { name, in: place, required, ...(description ? { description } : {}), schema, ...listed, ...example };
+  });
+}
+
+const headerRef = (name: string) => ({ $ref: `#/components/headers/${name}` });
+const HEADERS = {
+  'X-RateLimit-Limit': { description: 'Calls per window.', schema: { type: 'integer' } },
+  'X-RateLimit-Remaining': { description: 'Calls left in this window.', schema: { type: 'integer' } },
+  'X-RateLimit-Reset': { description: "The window's end, UTC epoch seconds.", schema: { type: 'integer' } },
+  'X-Request-Id': { description: 'Names this request in errors and logs.', schema: { type: 'string' } },
+};
+const EVERY_HEADER = Object.fromEntries(Object.keys(HEADERS).map((name) => [name, headerRef(name)]));
+
+const isChange = ({ method }: Operation) => method !== 'GET';
+
+/** The older interface knows no plans: its clients expect one answer of a change. */
+const canBePlanned = (operation: Operation) => isChange(operation) && !operation.takesFile && !isLegacy(operation.path);
+
+const MODE = {
+  name: 'mode',
+  in: 'query',
+  required: false,
+  description:
+    '`plan` changes nothing: the answer is 202 with every row that would change and a `plan_id`, which a person applies ' +
+    'within a day with POST /v1/plans/{id}/apply. An Idempotency-Key does not count then.',
+  schema: { type: 'string', enum: ['apply', 'plan'], default: 'apply' },
+};
+
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'Names this call: sent again within 24 hours it gets the first answer, with `Idempotency-Replayed: true`, and changes ' +
+    'nothing. With another body it is 409 IDEMPOTENCY_KEY_REUSED. Scoped to the brand; a blank one is none.',
+  schema: { type: 'string', maxLength: 255, pattern: '^[!-~]*$' },
+};
+
+function plannedResponse(schemas: Json): Json {
+  const schema = schemaOf(Planned, 'output', { schemas });
+  const example = exampleOf(schema, { named: schemas, id: 'pln_0Uo3xK2mVdT2aXs7LpRb' });
+  const description = 'With `mode=plan`: what would change, and nothing has.';
+  return { description, headers: EVERY_HEADER, content: { 'application/json': { schema, example } } };
+}
+
+function refusalResponses(schemas: Json): Json {
+  const schema = schemaOf(Refusal, 'output', { schemas });
+  const byStatus: Map<number, ErrorCode[]> = Map.groupBy(ERROR_CODES, (code) => STATUS[code]);
+  byStatus.set(414, ['REQUEST_TOO_LONG']);
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]): [string, Json] => {
+      const content = { 'application/json': { schema, example: refusalExample(status) } };
+      return [refusalName(status), { description: codes.join(' or '), headers: EVERY_HEADER, content }];
+    }),
+  );
+}
+
+function responsesOf(operation: Operation, collected: Collected): Json {
+  const codes = [...new Set([...COMMON, ...(isChange(operation) ? OF_CHANGES : []), ...operation.errors])];
+  if (!operation.callers.includes('data')) codes.push('BRAND_KEY_REQUIRED');
+  const byStatus: Map<number, ErrorCode[]> = Map.groupBy(codes, (code) => STATUS[code]);
+  byStatus.set(414, ['REQUEST_TOO_LONG']);
+  const failures = [...byStatus].map(([status, its]): [string, Json] => [
+    String(status),
+    { $ref: `#/components/responses/${refusalName(status)}`, description: its.join(' or ') },
+  ]);
+  const success = {
+    description: 'OK',
+    headers: EVERY_HEADER,
+    content: contentOf(operation.response, 'output', collected),
+  };
+  const planned = { $ref: '#/components/responses/Planned' };
+  return Object.fromEntries([
+    [String(operation.status), success],
+    ...(canBePlanned(operation) ? [[String(PLANNED_STATUS), planned]] : []),
+    ...failures,
+  ]);
+}
+
+const FILE = { type: 'string', format: 'binary', minLength: 1, description: 'The file, with its name.' };
+
+/** A form with a file has no example: a JSON value is none of it. */
+function formOf({ operation, schemas }: Collected): Json {
+  const schema = schemaOf(operation.body, 'input', { schemas });
+  const properties = z.record(z.string(), z.unknown()).parse(schema.properties);
+  return {
+    'multipart/form-data': { schema: { ...schema, properties: { file: FILE, ...properties }, required: ['file'] } },
+  };
+}
+
+function describe(operation: Operation, schemas: Json): Json {
+  const hasBody = operation.method !== 'GET' && operation.method !== 'DELETE';
+  const collected = { schemas, operation };
+  return {
+    operationId: operation.id,
+    tags: [operation.tag],
+    summary: operation.summary,
+    description: `${operation.description}\n\nKeys: ${operation.callers.join(' or ')}.`,
+    parameters: [
+      ...parametersOf(operation.params, 'path', collected),
+      ...parametersOf(operation.query, 'query', collected),
+      ...(isChange(operation) ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
+      ...(canBePlanned(operation) ? [{ $ref: '#/components/parameters/Mode' }] : []),
+    ],
+    ...(hasBody
+      ? {
+          requestBody: {
+            required: operation.takesFile === true || !mayBeBare(operation),
+            content: operation.takesFile ? formOf(collected) : contentOf(operation.body, 'input', collected),
+          },
+        }
+      : {}),
+    responses: responsesOf(operation, collected),
+    security: [{ apiKey: [] }],
+    'x-callers': operation.callers,
+    'x-hints': operation.hints,
+  };
+}
+
+function tagsOf(operations: readonly Operation[]): Json[] {
+  const used = new Set(operations.map(({ tag }) => tag));
+  return Object.entries(TAGS).flatMap(([name, description]) => (used.has(name) ? [{ name, description }] : []));
+}
+
+/** The start of the page: what to do first, and where keys come from. */
+const FIRST_STEPS = `The API behind a brand's work with content creators.
+
+1. **Take a key.** \`npm start\` made two for the brand \`demo\`: they are in \`.rollcall/demo.env\`. Elsewhere they are made in the
+   [web app](/app) under *API keys*, or by the operator: \`npm run cli -- key create --brand NAME --type data\`.
+2. **Paste it under Authentication** on this page. A *data* key searches the directory, for credits; a *brand* key calls everything.
+3. **Open [Search the creator directory](#tag/directory/GET/v1/creators/search)**, press *Test Request*, then *Send*: what is filled
+   in finds creators.
+
+The same as a document: [/openapi.json](/openapi.json), for agents [/llms.txt](/llms.txt) and tools at \`/mcp\`. Each key has 100 calls
+a minute. Errors are \`{error, code, details?, request_id}\`: branch on \`code\`.`;
+
+/** What each interface's document says of itself. */
+const INFO: Readonly<Record<Variant, Json>> = {
+  current: {
+    title: 'Rollcall',
+    version: '1',
+    description: FIRST_STEPS,
+  },
+  legacy: {
+    title: 'Rollcall, older interface',
+    version: '0',
+    description:
+      'The same service under `/api/v1`, for clients that were written before `/v1`. Every answer names its successor; ' +
+      'docs/legacy.md has the differences, [/docs](/docs) the current interface.',
+  },
+};
+
+/** The OpenAPI 3.1 document of the operations, and of nothing else. */
+export function openapiDocument(operations: readonly Operation[], variant: Variant = 'current'): Json {
+  const schemas: Json = {};
+  const responses = { Planned: plannedResponse(schemas), ...refusalResponses(schemas) };
+  const paths: Record<string, Json> = {};
+  for (const operation of operations) {
+    const path = paths[operation.path] ?? {};
+    path[operation.method.toLowerCase()] = describe(operation, schemas);
+    paths[operation.path] = path;
+  }
+  for (const shape of GENERIC_STORE_SHAPES) schemaOf(shape, 'input', { schemas });
+  return {
+    openapi: '3.1.0',
+    info: INFO[variant],
+    servers: [{ url: '/' }],
+    tags: tagsOf(operations),
+    paths,
+    webhooks: webhooksOf(variant, (shape) => schemaOf(shape, 'output', { schemas })),
+    components: {
+      schemas,
+      responses,
+      headers: HEADERS,
+      parameters: { IdempotencyKey: IDEMPOTENCY_KEY, Mode: MODE },
+      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'svk_…, 44 characters' } },
+    },
+  };
+}

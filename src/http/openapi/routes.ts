@@ -1,0 +1,101 @@
+import { hash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import scalar from '@scalar/fastify-api-reference';
+import type { FastifyInstance } from 'fastify';
+import type { Operation } from '../../operation/operation.ts';
+import type { Variant } from '../../outbox/events.ts';
+import { ApiError } from '../../values/errors.ts';
+import { preferredType, prefersGzip } from '../accepted.ts';
+import { openapiDocument } from './document.ts';
+import { llmsText } from './llms.ts';
+import { prebuild } from './prebuilt.ts';
+
+/** Only our own scripts run, and none that is made of text; the page sets styles inline. Nothing is asked of others. */
+const contentSecurityPolicy = (scripts: readonly string[]) =>
+  [
+    "default-src 'self'",
+    `script-src 'self' ${scripts.map((script) => `'sha256-${hash('sha256', script, 'base64')}'`).join(' ')}`,
+    "img-src 'self' data:",
+    "style-src 'self' 'unsafe-inline'",
+    "object-src 'none'",
+    "base-uri 'self'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+
+const INLINE_SCRIPT = /<script(?: type="text\/javascript")?>([\s\S]*?)<\/script>/g;
+const FAVICON = `data:image/svg+xml,${encodeURIComponent(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><text x="8" y="14" text-anchor="middle" ' +
+    'font-family="sans-serif" font-weight="bold" font-size="16" fill="#3b4151">R</text></svg>',
+)}`;
+
+interface DocsPage {
+  prefix: `/${string}`;
+  title: string;
+  document: string;
+}
+
+/** A page where every operation of a document can be tried with a key. */
+async function docsPage(app: FastifyInstance, { prefix, title, document }: DocsPage): Promise<void> {
+  let program: Promise<Buffer> | undefined;
+  // The package makes an address of the Host, and fails where that is no host's name.
+  app.addHook('onRequest', async ({ protocol, host }) => {
+    if (!URL.canParse(`${protocol}://${host}`)) throw new ApiError('BAD_REQUEST', 'The Host header names no host.');
+  });
+  app.addHook('onSend', async (request, reply, payload) => {
+    if (typeof payload !== 'string') return payload;
+    if (!request.url.includes('/js/')) {
+      const scripts = [...payload.matchAll(INLINE_SCRIPT)].map(([, script = '']) => script);
+      reply.header('content-security-policy', contentSecurityPolicy(scripts));
+      return payload.replace('<html>', '<html lang="en">');
+    }
+    // The package sends its five megabytes as they are, every time.
+    reply.headers({ vary: 'accept-encoding', 'cache-control': 'public, max-age=86400' });
+    if (!prefersGzip(request.headers['accept-encoding'])) return payload;
+    program ??= promisify(gzip)(payload);
+    reply.header('content-encoding', 'gzip').removeHeader('content-length');
+    return await program;
+  });
+  await app.register(scalar, {
+    routePrefix: prefix,
+    configuration: {
+      url: document,
+      pageTitle: title,
+      favicon: FAVICON,
+      // Fonts, counters, assistants and files are others' servers.
+      ...{ withDefaultFonts: false, telemetry: false, agent: { disabled: true }, mcp: { disabled: true } },
+      ...{ hideClientButton: true, showDeveloperTools: 'never', persistAuth: false, defaultOpenFirstTag: true },
+      authentication: { preferredSecurityScheme: 'apiKey' },
+    },
+  });
+}
+
+const wantsPage = (accept: string | undefined) =>
+  preferredType(accept, ['application/json', 'text/html']) === 'text/html';
+
+/** `/openapi.json` with `/docs`, `/llms.txt`, and the older interface's document and page beside them. */
+export async function openapiRoutes(
+  app: FastifyInstance,
+  operations: readonly Operation[],
+  older: readonly Operation[],
+): Promise<void> {
+  const send = (its: readonly Operation[], variant: Variant) =>
+    prebuild('application/json', () => JSON.stringify(openapiDocument(its, variant)));
+  const current = send(operations, 'current');
+  // The second is where the page before this one had it.
+  for (const place of ['/openapi.json', '/docs/json']) app.get(place, current);
+  app.get('/openapi-legacy.json', send(older, 'legacy'));
+  app.get(
+    '/llms.txt',
+    prebuild('text/plain', () => llmsText(operations)),
+  );
+  // A browser that was given the bare address is led to the reference; programs are told that there is nothing.
+  app.get('/', (request, reply) =>
+    wantsPage(request.headers.accept) ? reply.redirect('/docs/') : reply.callNotFound(),
+  );
+  const pages: DocsPage[] = [
+    { prefix: '/docs', title: 'Rollcall API', document: '/openapi.json' },
+    { prefix: '/docs/legacy', title: 'Rollcall API, older interface', document: '/openapi-legacy.json' },
+  ];
+  for (const page of pages) await app.register(async (scope) => await docsPage(scope, page));
+}

@@ -1,0 +1,192 @@
+import { isUtf8 } from 'node:buffer';
+import type { Socket } from 'node:net';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { AddressLimit } from '../access/rate/address.ts';
+import type { RawInput } from '../operation/input.ts';
+import type { Clock } from '../values/clock.ts';
+import { ApiError, errorBody, ignoreFailure } from '../values/errors.ts';
+import { newId } from '../values/ids.ts';
+import type { Metrics } from '../values/metrics.ts';
+import { assertShallow } from '../values/nesting.ts';
+import { preferredType } from './accepted.ts';
+import type { BoundedRequests } from './bounded-requests.ts';
+
+/** 10 kB of emoji is a URL of 30 kB: room for it, so that the answer is a 422 that says why. */
+export const MAX_HEADER_BYTES = 64 * 1024;
+
+/** Until its head is whole, and until its body is: a visitor who sends no more must not hold a connection for ever. */
+export const HEAD_WITHIN_MS = 60_000;
+export const REQUEST_WITHIN_MS = 300_000;
+/** For whoever was refused to close the connection, too. */
+const CLOSED_WITHIN_MS = 2_000;
+
+const Params = z.record(z.string(), z.string()).catch({});
+
+const isTextOrTexts = (value: unknown): boolean =>
+  typeof value === 'string' || (Array.isArray(value) && value.every((item) => typeof item === 'string'));
+/** Not z.record, which leaves `__proto__` out: in what Fastify read it is a name like any other. */
+const Query = z
+  .custom<RawInput['query']>(
+    (query) => typeof query === 'object' && query !== null && Object.values(query).every(isTextOrTexts),
+  )
+  .catch({});
+
+/** Of the forms that this operation has, the one that the caller wants most. */
+function chooseAnswer(accept: string | undefined, hasCsv: boolean): RawInput['answer'] {
+  const type = preferredType(accept, hasCsv ? (['application/json', 'text/csv'] as const) : ['application/json']);
+  if (type) return type === 'text/csv' ? 'csv' : 'json';
+  const forms = hasCsv ? 'application/json or text/csv' : 'application/json';
+  throw new ApiError('NOT_ACCEPTABLE', `This answers ${forms}, not ${JSON.stringify(accept?.slice(0, 100))}.`);
+}
+
+function readBody(request: FastifyRequest): unknown {
+  if (!Buffer.isBuffer(request.body) || request.body.length === 0) return undefined;
+  const type = request.headers['content-type'] ?? '';
+  if (!/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type)) {
+    throw new ApiError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      `Send the body as application/json, not ${JSON.stringify(type.slice(0, 100))}.`,
+    );
+  }
+  if (!isUtf8(request.body)) throw new ApiError('INVALID_JSON', 'The body is not UTF-8.');
+  assertShallow(request.body);
+  try {
+    return JSON.parse(request.body.toString('utf8'));
+  } catch (error) {
+    throw new ApiError(
+      'INVALID_JSON',
+      `The body is not JSON: ${error instanceof Error ? error.message : 'unreadable'}.`,
+    );
+  }
+}
+
+const withoutHost = new ApiError('BAD_REQUEST', 'An HTTP/1.1 request must have a Host header.', {
+  headers: { connection: 'close' },
+});
+const unmetExpectation = new ApiError('NOT_ACCEPTABLE', 'The only expectation met here is 100-continue.', {
+  status: 417,
+  // Whether a body or another request follows is not known.
+  headers: { connection: 'close' },
+});
+/** As Node tells it. */
+const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
+
+/** What Node would refuse by itself, without a body. */
+export function refusalOfHead({ raw: { headers, httpVersion } }: FastifyRequest): ApiError | undefined {
+  if (httpVersion !== '1.1') return undefined;
+  if (headers.host === undefined) return withoutHost;
+  return headers.expect === undefined || CONTINUE.test(headers.expect) ? undefined : unmetExpectation;
+}
+
+/** What a request carries, once it is known who calls. */
+export function readRaw(request: FastifyRequest, hasCsv: boolean): RawInput {
+  const answer = chooseAnswer(request.headers.accept, hasCsv);
+  return { answer, params: Params.parse(request.params), query: Query.parse(request.query), body: readBody(request) };
+}
+
+/** The second of a method that Fastify does not know, such as one of RTSP. */
+const UNROUTABLE = ['FST_ERR_ROUTE_MISSING_CONTENT_TYPE', 'FST_ERR_NOT_FOUND'];
+
+/** A method that Fastify refuses before any route is looked up. */
+export const isUnroutable = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && UNROUTABLE.includes(String(error.code));
+
+/** Failures of the HTTP layer under their codes; anything else unchanged. */
+export function unreadable(error: unknown): unknown {
+  if (error instanceof ApiError || !(error instanceof Error) || !('code' in error)) return error;
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new ApiError('PAYLOAD_TOO_LARGE', 'The body is larger than 1 MB.');
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new ApiError('UNSUPPORTED_MEDIA_TYPE', 'The Content-Type header is not a media type.');
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+    case 'FST_ERR_MAX_LIMIT_URL_PARAM_EXCEEDED':
+      return new ApiError('REQUEST_TOO_LONG', 'A part of the path is too long.', { status: 414 });
+    case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_ROUTE_METHOD_NOT_SUPPORTED':
+    // Of a file of the docs whose name is none.
+    case 'FST_STATIC_FORBIDDEN_PATH':
+      return new ApiError('NOT_FOUND', 'No such path; see /docs.');
+    default:
+      return isHangUp(error) ? new ApiError('BAD_REQUEST', 'The body ended before it was whole.') : error;
+  }
+}
+
+/** A caller who went away in the middle of the body; Fastify marks what the body's stream throws with a 400. */
+const isHangUp = (error: Error & { code: unknown }): boolean =>
+  error.code === 'ECONNRESET' && 'statusCode' in error && error.statusCode === 400;
+
+function refusalOf(code: string | undefined): [reason: string, refusal: ApiError] {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    const message = `The URL and headers are longer than ${MAX_HEADER_BYTES} bytes.`;
+    return ['Request Header Fields Too Large', new ApiError('REQUEST_TOO_LONG', message)];
+  }
+  if (code === 'HPE_INVALID_METHOD') {
+    const headers = { allow: 'DELETE, GET, PATCH, POST' };
+    return ['Method Not Allowed', new ApiError('METHOD_NOT_ALLOWED', 'This is not an HTTP method.', { headers })];
+  }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return ['Request Timeout', new ApiError('REQUEST_TIMEOUT', 'The request did not come to its end.')];
+  }
+  return ['Bad Request', new ApiError('BAD_REQUEST', 'This is not a well-formed HTTP request.')];
+}
+
+type ParserError = Error & { code?: string };
+
+interface Unreadable {
+  addresses: AddressLimit;
+  metrics: Metrics;
+  clock: Clock;
+}
+
+/** Answers what the HTTP parser itself refuses, in the API's own form, and closes the connection. */
+function answerUnreadable(error: ParserError, socket: Socket, { addresses, metrics, clock }: Unreadable): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const [reason, refusal] = refusalOf(error.code);
+  const requestId = newId('req', clock.now().getTime());
+  const lines: string[] = [];
+  const write = (answer: ApiError) => {
+    metrics.refusals.inc({ door: 'unreadable', code: answer.code });
+    const body = JSON.stringify(errorBody(answer, requestId));
+    const status = `HTTP/1.1 ${answer.status} ${answer === refusal ? reason : 'Too Many Requests'}`;
+    const fixed = [
+      'content-type: application/json; charset=utf-8',
+      `content-length: ${Buffer.byteLength(body)}`,
+      'connection: close',
+    ];
+    setTimeout(() => socket.destroy(), CLOSED_WITHIN_MS).unref();
+    socket.end(
+      [
+        status,
+        `x-request-id: ${requestId}`,
+        ...Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}`),
+        ...lines,
+        ...fixed,
+        '',
+        body,
+      ].join('\r\n'),
+    );
+  };
+  addresses
+    .count(socket.remoteAddress ?? '', (name, value) => void lines.push(`${name}: ${value}`))
+    .then((limited) => write(limited ?? refusal))
+    .catch(ignoreFailure('the connection is already gone'));
+}
+
+/** The same, once and after the answers that the connection has coming: they were asked for before. */
+export function openUnreadable(
+  bounded: BoundedRequests,
+  options: Unreadable,
+): (error: ParserError, socket: Socket) => void {
+  const refused = new WeakSet<Socket>();
+  return (error, socket) => {
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    bounded.whenAnswered(socket, () => answerUnreadable(error, socket, options));
+  };
+}

@@ -1,0 +1,153 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import { openAddressLimit } from '../access/rate/address.ts';
+import { openFew } from '../access/rate/few.ts';
+import { unreadable } from '../http/request.ts';
+import type { Context } from '../operation/context.ts';
+import { inWork } from '../operation/work.ts';
+import {
+  countFailure,
+  countForged,
+  findReceiver,
+  type Receiver,
+  touchReceived,
+} from '../resources/integrations/queries.ts';
+import { PROVIDERS } from '../resources/integrations/schema.ts';
+import { recordDeletion, recordOrder, recordRefunds } from '../resources/orders/actions.ts';
+import { ApiError, errorBody, ignoreFailure, notFound, toApiError } from '../values/errors.ts';
+import { logFailure } from '../values/log.ts';
+import type { Metrics } from '../values/metrics.ts';
+import { isAuthentic, isPing, type RawDelivery, readDelivery } from './deliveries.ts';
+
+/** An order of a thousand lines is about a megabyte at Shopify. */
+const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
+/** Of one address, with a wrong signature or id, or too large; right deliveries are never limited. */
+const REFUSALS_PER_MINUTE = 60;
+
+/** Where deliveries go; no answer below it carries rate headers. */
+export const INGEST = '/ingest/';
+const DELIVERIES = `${INGEST}:provider/:integration`;
+
+const KNOWN_STORES = 10_000;
+const KNOWN_MS = 600_000;
+/** Stores that this process does not know, for addresses that are over their limit. */
+const LOOKED_UP_AT_ONCE = 10;
+const LOOKED_UP_EVERY_MS = 200;
+
+const tooLarge = new ApiError('PAYLOAD_TOO_LARGE', 'The delivery is larger than 4 MB.');
+
+const unsigned = new ApiError('INVALID_SIGNATURE', 'The signature is not that of this body under the webhook secret.');
+
+const notDelivered = new ApiError('METHOD_NOT_ALLOWED', 'Deliveries are sent with POST.', {
+  headers: { allow: 'POST' },
+});
+
+const Params = z.object({ provider: z.enum(PROVIDERS), integration: z.string().regex(/^\w{1,100}$/) });
+type Params = z.infer<typeof Params>;
+
+const deliveryOf = ({ headers, body }: FastifyRequest): RawDelivery => ({
+  headers,
+  rawBody: Buffer.isBuffer(body) ? body : Buffer.alloc(0),
+});
+
+/** The whole of a delivery in one transaction; what it says is recorded once, however often it comes. */
+async function record(context: Context, receiver: Receiver, requestId: string, delivery: RawDelivery): Promise<void> {
+  const { postgres, clock, secrets } = context;
+  const { id, brandId, provider } = receiver;
+  const reading = await readDelivery(context, receiver, delivery);
+  const actor = { brandId, keyId: null, operation: 'ingest', requestId };
+  await inWork(postgres.db, clock, actor, async (work) => {
+    const integration = { id, brandId, provider };
+    if (reading?.kind === 'order') await recordOrder(work, secrets, integration, reading.facts);
+    if (reading?.kind === 'refund') await recordRefunds(work, integration, reading.facts);
+    if (reading?.kind === 'deletion') await recordDeletion(work, integration, reading.orderId);
+    await touchReceived(work.db, receiver, work.now, reading !== undefined);
+  });
+}
+
+/** The door of stores: signed deliveries of orders and refunds. No part of the API: no key, no rate headers. */
+export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Metrics): void {
+  const { postgres, clock, log } = context;
+  const allowance = { name: 'ingest', limit: REFUSALS_PER_MINUTE };
+  const addresses = openAddressLimit(context.redis, clock, metrics, allowance);
+
+  /** Stores that were asked for lately, to tell their deliveries by without a look-up; what they say is checked anew. */
+  const seen = new LRUCache<string, Receiver>({ max: KNOWN_STORES, ttl: KNOWN_MS });
+  const mayLookUp = openFew(LOOKED_UP_AT_ONCE, LOOKED_UP_EVERY_MS);
+
+  const noteFailure = (receiver: Receiver) =>
+    countFailure(postgres.db, receiver.id, clock.now()).catch(ignoreFailure('the answer says it; health is a hint'));
+
+  const noteForged = (receiver: Receiver) =>
+    countForged(postgres.db, receiver.id, clock.now()).catch(ignoreFailure('the answer says it; the number is a hint'));
+
+  const noted = (receiver: Receiver | undefined) => async (error: unknown) => {
+    if (receiver) await noteFailure(receiver);
+    throw error;
+  };
+
+  async function refuse(receiver: Receiver | undefined, address: string, refusal: ApiError): Promise<ApiError> {
+    const limited = await addresses.count(address, () => undefined);
+    if (limited) return limited;
+    if (!receiver) return notFound('integration');
+    await noteForged(receiver);
+    return refusal;
+  }
+
+  /** Of an address that is over its limit only what a known store has signed is looked at, and now and then another. */
+  async function assertMayAsk(params: Params, address: string, delivery: RawDelivery): Promise<void> {
+    const known = seen.get(`${params.provider} ${params.integration}`);
+    const isRight = known && (await isAuthentic(context, params.provider, known, delivery).catch(() => false));
+    if (!isRight && (known || !mayLookUp())) throw await refuse(known, address, unsigned);
+  }
+
+  async function find(params: Params, address: string, delivery: RawDelivery): Promise<Receiver | undefined> {
+    if (addresses.isOver(address)) await assertMayAsk(params, address, delivery);
+    const receiver = await findReceiver(postgres.db, params.provider, params.integration);
+    if (receiver) seen.set(`${params.provider} ${params.integration}`, receiver);
+    return receiver;
+  }
+
+  async function take(params: Params, request: FastifyRequest): Promise<void> {
+    const delivery = deliveryOf(request);
+    const receiver = await find(params, request.ip, delivery);
+    if (receiver && isPing(params.provider, delivery)) return;
+    const authentic = await isAuthentic(context, params.provider, receiver, delivery).catch(noted(receiver));
+    if (!receiver || !authentic) throw await refuse(receiver, request.ip, unsigned);
+    await record(context, receiver, request.id, delivery).catch(noted(receiver));
+  }
+
+  async function answerOf(error: FastifyError, request: FastifyRequest): Promise<ApiError> {
+    if (error.code !== 'FST_ERR_CTP_BODY_TOO_LARGE') return toApiError(unreadable(error));
+    const { data } = addresses.isOver(request.ip) ? { data: undefined } : Params.safeParse(request.params);
+    const receiver = data && (await findReceiver(postgres.db, data.provider, data.integration));
+    return await refuse(receiver, request.ip, tooLarge);
+  }
+
+  async function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const answer = await answerOf(error, request).catch(toApiError);
+    logFailure(log, answer, request.id);
+    metrics.refusals.inc({ door: 'ingest', code: answer.code });
+    reply.code(answer.status).headers(answer.headers).type('application/json; charset=utf-8');
+    await reply.send(Buffer.from(JSON.stringify(errorBody(answer, request.id))));
+  }
+
+  const options = { bodyLimit: BODY_LIMIT_BYTES, errorHandler: answerError };
+  app.post(DELIVERIES, options, async (request, reply) => {
+    const { data } = Params.safeParse(request.params);
+    if (!data) throw await refuse(undefined, request.ip, unsigned);
+    await take(data, request);
+    return reply.send({ received: true });
+  });
+
+  /** Refused before a body is read. */
+  const refusing = (refusal: ApiError) => ({
+    onRequest: async () => Promise.reject(refusal),
+    errorHandler: answerError,
+    handler: async () => undefined,
+  });
+  const others = app.supportedMethods.filter((method) => method !== 'POST');
+  app.route({ method: others, url: DELIVERIES, ...refusing(notDelivered) });
+  app.route({ method: app.supportedMethods, url: `${INGEST}*`, ...refusing(notFound('path')) });
+}

@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import type { Redis } from '../../engines/redis/open.ts';
+import type { Clock } from '../../values/clock.ts';
+import type { Metrics } from '../../values/metrics.ts';
+import { openScraped } from './scraped.ts';
+
+/**
+ * Workers have no port of their own: what their jobs did is added up here, for any API process to be scraped. A job that
+ * gets another name needs other keys here: the old name would be a job that is never done again.
+ */
+const FIGURES = '{jobs}:runs';
+/** Why the last run of a job failed; nothing where it was done. */
+const FAILURES = '{jobs}:failures';
+const ADD = `
+for i = 1, #ARGV, 6 do
+  local job = ARGV[i]
+  redis.call('HINCRBY', KEYS[1], job .. '|done', ARGV[i + 1])
+  redis.call('HINCRBY', KEYS[1], job .. '|failed', ARGV[i + 2])
+  redis.call('HINCRBYFLOAT', KEYS[1], job .. '|seconds', ARGV[i + 3])
+  if ARGV[i + 4] ~= '' then redis.call('HSET', KEYS[1], job .. '|last', ARGV[i + 4]) end
+  if ARGV[i + 5] ~= '' then redis.call('HSET', KEYS[2], job, ARGV[i + 5])
+  elseif ARGV[i + 4] ~= '' then redis.call('HDEL', KEYS[2], job) end
+end`;
+const MAX_REASON = 500;
+
+interface JobFigures {
+  done: number;
+  failed: number;
+  seconds: number;
+  lastDoneAtMs: number | undefined;
+  /** Of the last run. */
+  reason: string;
+}
+
+/** `error` is missing where the run was done. */
+export interface Outcome {
+  error?: unknown;
+}
+
+const reasonOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).slice(0, MAX_REASON) || 'failed without a reason';
+
+export interface JobRecorder {
+  /** One pass of a job. */
+  ran(job: string, outcome: Outcome, seconds: number): void;
+  /** Adds what was recorded since to everybody's figures: one command, whatever ran. */
+  report(): Promise<void>;
+}
+
+export function openJobRecorder(redis: Redis, clock: Clock): JobRecorder {
+  const add = redis.script(ADD);
+  let unreported = new Map<string, JobFigures>();
+  return {
+    ran: (job, outcome, seconds) => {
+      const isDone = !('error' in outcome);
+      const figures = unreported.get(job) ?? { done: 0, failed: 0, seconds: 0, lastDoneAtMs: undefined, reason: '' };
+      unreported.set(job, figures);
+      figures[isDone ? 'done' : 'failed'] += 1;
+      figures.seconds += seconds;
+      figures.reason = isDone ? '' : reasonOf(outcome.error);
+      if (isDone) figures.lastDoneAtMs = clock.now().getTime();
+    },
+    report: async () => {
+      if (unreported.size === 0) return;
+      const reported = unreported;
+      unreported = new Map();
+      const lines = [...reported].flatMap(([job, { done, failed, seconds, lastDoneAtMs, reason }]) => [
+        ...[job, done, failed, seconds.toFixed(6), lastDoneAtMs === undefined ? '' : lastDoneAtMs / 1_000],
+        reason,
+      ]);
+      await add([FIGURES, FAILURES], lines);
+    },
+  };
+}
+
+const Figures = z.record(z.string(), z.coerce.number());
+
+export interface JobRun {
+  lastDoneAt: Date | undefined;
+  /** Why the last run failed; undefined when it was done. */
+  reason: string | undefined;
+}
+
+/** What each job did, by its name. */
+export async function readJobRuns(redis: Redis): Promise<(name: string) => JobRun> {
+  const [runs, reasons] = await redis.use((client) => Promise.all([client.hgetall(FIGURES), client.hgetall(FAILURES)]));
+  return (name) => {
+    const last = runs[`${name}|last`];
+    return {
+      lastDoneAt: last === undefined ? undefined : new Date(Number(last) * 1_000),
+      reason: reasons[name],
+    };
+  };
+}
+
+/** What the jobs of all workers did. */
+export function meterJobs(metrics: Metrics, redis: Redis): void {
+  const gauge = openScraped(metrics, async () => {
+    const all = Figures.parse(await redis.use((client) => client.hgetall(FIGURES)));
+    return Object.entries(all).map(([name, value]) => {
+      const [job = '', what = ''] = name.split('|');
+      return { job, what, value };
+    });
+  });
+  gauge('rollcall_job_runs_total', 'Passes of a job over all workers.', ['job', 'outcome'], (one, figures) => {
+    for (const { job, what, value } of figures) {
+      if (what === 'done' || what === 'failed') one.set({ job, outcome: what }, value);
+    }
+  });
+  gauge('rollcall_job_seconds_total', 'Time that its passes took.', ['job'], (one, figures) => {
+    for (const { job, what, value } of figures) if (what === 'seconds') one.set({ job }, value);
+  });
+  gauge('rollcall_job_last_done_timestamp_seconds', 'When a pass of it was last done.', ['job'], (one, figures) => {
+    for (const { job, what, value } of figures) if (what === 'last') one.set({ job }, value);
+  });
+}

@@ -1,0 +1,50 @@
+import type { Redis } from '../../engines/redis/open.ts';
+import { countUnsynced } from '../../figures/sync/queries.ts';
+import { backlogOf } from '../../links-host/queries.ts';
+import { countMails } from '../../mail/queries.ts';
+import type { Context } from '../../operation/context.ts';
+import { CONSUMER_NAMES } from '../../outbox/consumer-names.ts';
+import { lagOf } from '../../outbox/relay.ts';
+import { readWebhookFigures } from '../../resources/webhooks/sending/figures-queries.ts';
+import { type Metrics, meterClicks, meterLedger, meterMails, meterOutbox, openMetrics } from '../../values/metrics.ts';
+import { openJobQueues } from '../job-status.ts';
+import { meterJobs } from './jobs.ts';
+import { openScraped } from './scraped.ts';
+import { meterDirectory, meterPayouts } from './stock.ts';
+import { meterWebhooks } from './webhooks.ts';
+
+const RECENTLY_MS = 300_000;
+
+/** Jobs that are due and that no worker has begun. */
+function meterQueues(metrics: Metrics, redis: Redis): void {
+  const queues = openJobQueues(redis);
+  const gauge = openScraped(metrics, async () => {
+    const now = new Date();
+    return (await queues.listBacklogs(now)).map(({ name, waiting, waitingSince }) => {
+      return { job: name, waiting, seconds: waitingSince ? (now.getTime() - waitingSince.getTime()) / 1_000 : 0 };
+    });
+  });
+  gauge('rollcall_job_waiting', 'Runs of a job that are due and not begun.', ['job'], (one, jobs) => {
+    for (const { job, waiting } of jobs) one.set({ job }, waiting);
+  });
+  gauge('rollcall_job_oldest_waiting_seconds', 'How long the oldest of them waits.', ['job'], (one, jobs) => {
+    for (const { job, seconds } of jobs) one.set({ job }, seconds);
+  });
+}
+
+/** What this process counts, and what lies in the engines. */
+export function openProcessMetrics(context: Context): Metrics {
+  const { postgres, redis, clock } = context;
+  const metrics = openMetrics();
+  meterOutbox(metrics, CONSUMER_NAMES, (consumer) => lagOf(postgres.db, consumer));
+  meterLedger(metrics, () => countUnsynced(postgres.db));
+  meterClicks(metrics, () => backlogOf(redis, clock.now()));
+  const recently = () => new Date(clock.now().getTime() - RECENTLY_MS);
+  meterWebhooks(metrics, () => readWebhookFigures(postgres.db, clock.now(), recently()), clock.now);
+  meterMails(metrics, () => countMails(postgres.db), clock.now);
+  meterJobs(metrics, redis);
+  meterQueues(metrics, redis);
+  meterDirectory(metrics, context);
+  meterPayouts(metrics, context);
+  return metrics;
+}

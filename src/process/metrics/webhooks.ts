@@ -1,0 +1,53 @@
+import { Gauge } from 'prom-client';
+import type { WebhookFigures } from '../../resources/webhooks/sending/figures-queries.ts';
+import type { Metrics } from '../../values/metrics.ts';
+
+/** Deliveries and what becomes of them, asked of `read` at each scrape: workers have no port of their own. */
+export function meterWebhooks({ registry }: Metrics, read: () => Promise<WebhookFigures>, now: () => Date): void {
+  let requested: Promise<WebhookFigures | undefined> | undefined;
+  // All gauges of a scrape say the same moment; without PostgreSQL none is known.
+  const figures = () => {
+    requested ??= read()
+      .catch(() => undefined)
+      .finally(() => {
+        requested = undefined;
+      });
+    return requested;
+  };
+  const gauge = <Label extends string>(
+    name: string,
+    help: string,
+    labelNames: Label[],
+    set: (gauge: Gauge<Label>, figures: WebhookFigures) => void,
+  ) =>
+    new Gauge({
+      ...{ name, help, labelNames, registers: [registry] },
+      async collect() {
+        this.reset();
+        const known = await figures();
+        if (known) set(this, known);
+      },
+    });
+  gauge(
+    'rollcall_webhook_pending',
+    'Deliveries that wait, by the pool that serves them.',
+    ['pool'],
+    (one, { pending }) => {
+      for (const { pool, count } of pending) one.set({ pool }, count);
+    },
+  );
+  gauge('rollcall_webhook_oldest_due_seconds', 'How long the oldest due delivery waits; 0: none.', [], (one, known) => {
+    const dueAt = known.oldestDueAt ?? now();
+    one.set(Math.max(0, (now().getTime() - dueAt.getTime()) / 1_000));
+  });
+  gauge('rollcall_webhook_subscriptions', 'Subscriptions by state.', ['state'], (one, { subscriptions }) => {
+    for (const { state, count } of subscriptions) one.set({ state }, count);
+  });
+  const labels: ('variant' | 'outcome')[] = ['variant', 'outcome'];
+  gauge('rollcall_webhook_attempts_5m', 'Attempts of the last five minutes.', labels, (one, { attempts }) => {
+    for (const { variant, outcome, count } of attempts) one.set({ variant, outcome }, count);
+  });
+  gauge('rollcall_webhook_attempt_p99_seconds_5m', 'Their 99th percentile.', labels, (one, { attempts }) => {
+    for (const { variant, outcome, seconds } of attempts) one.set({ variant, outcome }, seconds);
+  });
+}

@@ -1,0 +1,157 @@
+import { type Expression, type SqlBool, sql } from 'kysely';
+import { z } from 'zod';
+import { tsvTime } from '../../engines/clickhouse/tsv.ts';
+import { inBatches } from '../../engines/postgres/batches.ts';
+import type { Db, Exports } from '../../engines/postgres/open.ts';
+import type { AccountSum } from '../../figures/rollups/queries.ts';
+import { ACCOUNTS, StoredPostings } from '../../outbox/ledger-entry.ts';
+import { numbersOf } from '../../outbox/queries.ts';
+import type { Page } from '../../values/page.ts';
+
+export interface LedgerWhere {
+  /** Recorded before it. */
+  until: Date;
+  creator_email?: string | undefined;
+  currency?: string | undefined;
+}
+
+function matches(brandId: string, { until, creator_email: email, currency }: LedgerWhere): Expression<SqlBool> {
+  const ofCreator = sql`entry.creator_id in
+    (select id from creators where brand_id = ${brandId} and lower(email) = lower(${email ?? ''}))`;
+  return sql<boolean>`entry.recorded_at < ${until}
+    and ${email === undefined ? sql`true` : ofCreator}
+    and ${currency === undefined ? sql`true` : sql`entry.currency = ${currency}`}`;
+}
+
+const matching = (db: Db, brandId: string, where: LedgerWhere) =>
+  db.selectFrom('ledgerEntries as entry').where('entry.brandId', '=', brandId).where(matches(brandId, where));
+
+const entriesOf = (db: Db, brandId: string, where: LedgerWhere) =>
+  matching(db, brandId, where)
+    .innerJoin('creators', 'creators.id', 'entry.creatorId')
+    .leftJoin('orders', 'orders.id', 'entry.orderId')
+    .selectAll('entry')
+    .select(['creators.email as creatorEmail', 'orders.orderId as storeOrderId'])
+    .orderBy('entry.seq', 'desc');
+
+export type ListedEntry = Awaited<ReturnType<typeof listEntries>>['rows'][number];
+
+/** Not by the list kit: entries stand in the order of their numbers in the chain, not of a time. */
+export async function listEntries(db: Db, brandId: string, where: LedgerWhere, page: Page) {
+  const { total } = await matching(db, brandId, where)
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  const rows = await entriesOf(db, brandId, where).offset(page.offset).limit(page.limit).execute();
+  return { rows, total };
+}
+
+export function eachEntry(exports: Exports, brandId: string, where: LedgerWhere) {
+  return inBatches<ListedEntry>(exports, brandId, (trx, last, limit) =>
+    entriesOf(trx, brandId, where)
+      .$if(last !== undefined, (query) => query.where('entry.seq', '<', last?.seq ?? 0))
+      .limit(limit)
+      .execute(),
+  );
+}
+
+const Balances = z.array(z.object({ account: z.enum(ACCOUNTS), currency: z.string(), balanceMinor: z.number().int() }));
+
+/** Per account and currency: the sum of every posting. */
+export async function listBalances(db: Db, brandId: string, where: LedgerWhere) {
+  const rows = await matching(db, brandId, where)
+    .innerJoin(sql<{ value: unknown }>`jsonb_array_elements(entry.postings)`.as('posting'), (join) => join.onTrue())
+    .select([
+      sql<string>`posting.value ->> 'account'`.as('account'),
+      'entry.currency',
+      sql<number>`sum((posting.value ->> 'amount_minor')::bigint)`.as('balanceMinor'),
+    ])
+    .groupBy(['entry.currency', sql`posting.value ->> 'account'`])
+    .orderBy('entry.currency')
+    .orderBy('account')
+    .execute();
+  return Balances.parse(rows);
+}
+
+/** The first and the last time that ClickHouse can hold, whatever the posting's. */
+const [FIRST, LAST] = [-8.64e15, 8.64e15].map((ms) => tsvTime(new Date(ms)));
+
+/** Every fact of a posting that figures are folded from, as one text; figures/rollups/queries.ts writes the same. */
+const POSTING = sql`entry.seq || '|' || posting.line - 1 || '|' || entry.kind || '|' || posting.account || '|'
+  || posting.amount_minor || '|' || entry.currency || '|' || coalesce(entry.link_id, '') || '|' || entry.creator_id || '|'
+  || least(greatest(translate(posting.at, 'TZ', ' ') collate "C", ${FIRST}), ${LAST})`;
+
+const POSTINGS = sql<{ account: string }>`rows from
+  (jsonb_to_recordset(entry.postings) as (account text, amount_minor bigint, at text)) with ordinality`;
+
+/** As PostgreSQL has the entries up to `position`, without those in `left`. */
+export async function listAccountSums(
+  db: Db,
+  brandId: string,
+  position: number,
+  left: readonly { from: number; to: number }[],
+): Promise<AccountSum[]> {
+  let entries = db
+    .selectFrom('ledgerEntries as entry')
+    .where('entry.brandId', '=', brandId)
+    .where('seq', '<=', position);
+  for (const { from, to } of left) {
+    entries = entries.where(({ not, between }) => not(between('entry.seq', from, to)));
+  }
+  return await entries
+    .crossJoin(POSTINGS.as<'posting'>(sql`posting(account, amount_minor, at, line)`))
+    .select(({ fn }) => [
+      'posting.account',
+      'entry.currency',
+      sql<string>`sum(posting.amount_minor)::text`.as('amount'),
+      fn.countAll<number>().as('postings'),
+      sql<string>`sum(('x' || substr(md5(${POSTING}), 1, 8))::bit(32)::bigint)::text`.as('fingerprint'),
+    ])
+    .groupBy(['entry.currency', 'posting.account'])
+    .execute();
+}
+
+export interface ChainHead {
+  seq: number;
+  hash: Buffer | null;
+}
+
+export async function findHead(db: Db, brandId: string): Promise<ChainHead> {
+  const row = await numbersOf(db, brandId).select(['ledgerSeq as seq', 'ledgerHash as hash']).executeTakeFirst();
+  return row ?? { seq: 0, hash: null };
+}
+
+/** The next entries of the chain, as they are stored. */
+export async function listChain(db: Db, brandId: string, after: number, limit: number) {
+  const rows = await db
+    .selectFrom('ledgerEntries')
+    .selectAll()
+    .where('brandId', '=', brandId)
+    .where('seq', '>', after)
+    .orderBy('seq')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({ ...row, postings: StoredPostings.safeParse(row.postings) }));
+}
+
+/** Brands with a ledger, or with entries although their head says they have none. */
+export async function listLedgerBrands(db: Db): Promise<string[]> {
+  const rows = await db
+    .selectFrom('outboxNumbers')
+    .select('brandId')
+    .where('ledgerSeq', '>', 0)
+    .union(db.selectFrom('ledgerEntries').select('brandId').distinct())
+    .orderBy('brandId')
+    .execute();
+  return rows.map(({ brandId }) => brandId);
+}
+
+/** Reads of one moment. */
+export async function inSnapshot<T>(db: Db, read: (snapshot: Db) => Promise<T>): Promise<T> {
+  return await db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(read);
+}
+
+/** Every brand that this installation has. */
+export async function listBrandIds(db: Db): Promise<string[]> {
+  const rows = await db.selectFrom('brands').select('id').orderBy('id').execute();
+  return rows.map(({ id }) => id);
+}

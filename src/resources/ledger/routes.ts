@@ -1,0 +1,75 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { endOf } from '../../figures/schema.ts';
+import type { Context } from '../../operation/context.ts';
+import { nothing, operation } from '../../operation/operation.ts';
+import { StoredPostings } from '../../outbox/ledger-entry.ts';
+import { awaitNumbers } from '../../outbox/queries.ts';
+import { pageOf, paginationOf } from '../../values/page.ts';
+import { eachAs, toWire } from '../../values/wire.ts';
+import { eachEntry, type LedgerWhere, type ListedEntry, listBalances, listEntries } from './queries.ts';
+import { LedgerEntry, LedgerFilter, LedgerList } from './schema.ts';
+
+const entryOf = ({ hash, postings, orderId, storeOrderId, ...row }: ListedEntry) => ({
+  ...toWire(row),
+  order_id: storeOrderId,
+  order_record_id: orderId,
+  postings: StoredPostings.parse(postings),
+  hash: hash.toString('hex'),
+});
+
+/** Longer than what is left of a millisecond, also by a timer that is early. */
+const MOMENT_MS = 3;
+
+/** The filter, once nothing more can be recorded by its time; by now, where that is in the future. */
+async function settled(
+  { postgres, clock }: Pick<Context, 'postgres' | 'clock'>,
+  brandId: string,
+  { as_of, creator_email, currency }: LedgerFilter,
+): Promise<LedgerWhere> {
+  const now = clock.now();
+  const until = new Date(Math.min(endOf(as_of ?? now.toISOString()).getTime(), now.getTime() + 1));
+  if (until > now) await pause(MOMENT_MS);
+  await awaitNumbers(postgres.db, brandId);
+  return { until, creator_email, currency };
+}
+
+async function* eachSettled(context: Context, brandId: string, query: LedgerFilter) {
+  yield* eachAs(eachEntry(context.postgres.exports, brandId, await settled(context, brandId, query)), entryOf);
+}
+
+const listLedger = operation({
+  id: 'list_affiliate_ledger',
+  method: 'GET',
+  path: '/v1/affiliates/ledger',
+  tag: 'Affiliates',
+  summary: 'The ledger, and its balances at any time',
+  description:
+    'Append-only, double-entry, hash-chained. Balances are the sum of every posting recorded by `as_of`; of one currency they add up to zero. Asked again with the `as_of` of an answer, they are the same for good.',
+  callers: ['brand'],
+  params: nothing,
+  query: LedgerFilter,
+  body: nothing,
+  response: LedgerList,
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async (context, { caller: { brandId }, query }) => {
+    const { db } = context.postgres;
+    const page = pageOf(query);
+    const where = await settled(context, brandId, query);
+    const [{ rows, total }, balances] = await Promise.all([
+      listEntries(db, brandId, where, page),
+      listBalances(db, brandId, where),
+    ]);
+    const asOf = new Date(where.until.getTime() - 1).toISOString();
+    const summary = {
+      as_of: asOf,
+      balances: balances.map(({ balanceMinor, ...row }) => ({ ...row, balance_minor: balanceMinor })),
+    };
+    return { data: rows.map(entryOf), pagination: paginationOf(page, total), summary };
+  },
+  csv: {
+    item: LedgerEntry,
+    rows: (context, { caller, query }) => eachSettled(context, caller.brandId, query),
+  },
+});
+
+export const ledgerOperations = [listLedger] as const;

@@ -1,0 +1,122 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ClickHouse } from '../../engines/clickhouse/open.ts';
+import type { Db } from '../../engines/postgres/open.ts';
+import { type AccountSum, listAccountSums as foldedSums, listBrokenRollups } from '../../figures/rollups/queries.ts';
+import { findPosition, listUnsentRanges } from '../../figures/sync/queries.ts';
+import type { Context } from '../../operation/context.ts';
+import { hashOf } from '../../outbox/ledger-entry.ts';
+import { type ChainHead, findHead, inSnapshot, listAccountSums, listChain } from './queries.ts';
+import { listWrongCommissions, listWrongPayouts } from './row-queries.ts';
+
+const BATCH = 1_000;
+/** A batch on its way is in a table and not yet in its rollups for a moment. */
+const TRIES = 3;
+const BETWEEN_TRIES_MS = 1_000;
+
+export interface Verification {
+  /** Entries of the chain. */
+  entries: number;
+  /** Of the last; worth keeping elsewhere: who could rewrite the whole chain could not rewrite that. */
+  hash: string;
+  problems: string[];
+}
+
+type Chained = Awaited<ReturnType<typeof listChain>>[number];
+
+/** What is wrong with an entry, given the hash that the one before it has. */
+function wrongWith({ postings, hash, ...entry }: Chained, previous: Buffer | null): string[] {
+  if (!postings.success) return [`entry ${entry.seq}: its postings have another form`];
+  const sum = postings.data.reduce((total, { amount_minor }) => total + amount_minor, 0);
+  const isRight = hashOf(previous, { ...entry, postings: postings.data }).equals(hash);
+  return [
+    ...(sum === 0 ? [] : [`entry ${entry.seq}: its postings add up to ${sum}, not 0`]),
+    ...(isRight ? [] : [`entry ${entry.seq} (${entry.id}): it or an entry before it is not what was hashed`]),
+  ];
+}
+
+/** Walks the whole chain. An entry is checked against the stored hash before it, so that one edit is one complaint. */
+async function verifyChain(db: Db, brandId: string): Promise<{ head: ChainHead; problems: string[] }> {
+  const problems: string[] = [];
+  let last: ChainHead = { seq: 0, hash: null };
+  for (;;) {
+    const rows = await listChain(db, brandId, last.seq, BATCH);
+    for (const row of rows) {
+      if (row.seq !== last.seq + 1) problems.push(`entries ${last.seq + 1} to ${row.seq - 1} are missing`);
+      problems.push(...wrongWith(row, last.hash));
+      last = { seq: row.seq, hash: row.hash };
+    }
+    if (rows.length < BATCH) break;
+  }
+  const head = await findHead(db, brandId);
+  if (head.seq !== last.seq) problems.push(`the head says ${head.seq} entries, the last one is ${last.seq}`);
+  else if (!(head.hash ?? Buffer.alloc(0)).equals(last.hash ?? Buffer.alloc(0))) {
+    problems.push('the last entry does not have the hash that the head has');
+  }
+  return { head: last, problems };
+}
+
+/** Where commissions and payouts are not what the ledger adds up to. One that has another form may be beyond adding up. */
+async function verifyRows(db: Db, brandId: string): Promise<string[]> {
+  return [...(await listWrongCommissions(db, brandId)), ...(await listWrongPayouts(db, brandId))];
+}
+
+/** How two sides' sums of an account differ, as a sentence. */
+function difference(ours: AccountSum | undefined, theirs: AccountSum | undefined): string | undefined {
+  const say = (sum: AccountSum | undefined) => `${sum?.amount ?? 0} in ${sum?.postings ?? 0} postings`;
+  if (say(ours) !== say(theirs)) return `PostgreSQL has ${say(ours)}, ClickHouse ${say(theirs)}`;
+  if (ours?.fingerprint === theirs?.fingerprint) return undefined;
+  return `both have ${say(ours)}, but not of the same links, creators, times and entries`;
+}
+
+/** Where the two sides' sums differ, as sentences. */
+function differences(truth: readonly AccountSum[], folded: readonly AccountSum[]): string[] {
+  const keyOf = ({ account, currency }: AccountSum) => `${account} ${currency}`;
+  const [ours, theirs] = [truth, folded].map((sums) => new Map(sums.map((sum) => [keyOf(sum), sum])));
+  const keys = new Set([...truth, ...folded].map(keyOf));
+  return [...keys].sort().flatMap((key) => {
+    const said = difference(ours?.get(key), theirs?.get(key));
+    return said === undefined ? [] : [`${key}: ${said}`];
+  });
+}
+
+async function compareOnce({ db, clickhouse }: { db: Db; clickhouse: ClickHouse }, brandId: string): Promise<string[]> {
+  const truth = await inSnapshot(db, async (trx) => {
+    const position = await findPosition(trx, brandId);
+    const left = await listUnsentRanges(trx, brandId);
+    return { position, left, sums: await listAccountSums(trx, brandId, position, left) };
+  });
+  const folded = await foldedSums(clickhouse, brandId, truth.position, truth.left);
+  const broken = await listBrokenRollups(clickhouse, brandId);
+  return [
+    ...differences(truth.sums, folded),
+    ...broken.map(({ table, rows }) => `${table}: ${rows} rows are not the sum of their events`),
+  ];
+}
+
+/** Where a brand's figures are not what PostgreSQL's ledger and the clicks give. */
+export async function compareFigures(engines: { db: Db; clickhouse: ClickHouse }, brandId: string): Promise<string[]> {
+  for (let tries = 1; ; tries += 1) {
+    const found = await compareOnce(engines, brandId);
+    if (found.length === 0 || tries === TRIES) return found;
+    await pause(BETWEEN_TRIES_MS);
+  }
+}
+
+/**
+ * Proves that nothing of a brand's ledger was edited, that its commissions and payouts are what it adds up to, and that
+ * ClickHouse has what was sent to it.
+ */
+export async function verifyLedger(
+  { postgres, clickhouse }: Pick<Context, 'postgres' | 'clickhouse'>,
+  brandId: string,
+): Promise<Verification> {
+  const { head, problems, wrong } = await inSnapshot(postgres.db, async (trx) => ({
+    ...(await verifyChain(trx, brandId)),
+    wrong: await verifyRows(trx, brandId),
+  }));
+  // A ledger that was edited may be beyond comparing, and is reported all the same.
+  const differing = await compareFigures({ db: postgres.db, clickhouse }, brandId).catch((error: unknown) => [
+    `not compared with ClickHouse: ${error instanceof Error ? error.message : error}`,
+  ]);
+  return { entries: head.seq, hash: head.hash?.toString('hex') ?? '', problems: [...problems, ...wrong, ...differing] };
+}

@@ -1,0 +1,95 @@
+import type { OrderFacts, RefundFacts } from '../resources/integrations/schema.ts';
+import { distinct } from './click.ts';
+import {
+  Envelope,
+  EVENTS,
+  GenericStoreCoupon,
+  GenericStoreInfo,
+  Message,
+  type Order,
+  Placed,
+} from './generic-schema.ts';
+import { toMinorUnits } from './money.ts';
+import {
+  askStore,
+  type Coupon,
+  type Delivery,
+  getFromStore,
+  headerOf,
+  parseBody,
+  type Reading,
+  type Store,
+  type StoreClient,
+} from './provider.ts';
+import { isSignedBy } from './signature.ts';
+
+const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
+
+const bearer = (store: Store) => ({ authorization: `Bearer ${store.token}` });
+
+async function findCoupon(store: Store, code: string): Promise<Coupon> {
+  const path = `/coupons/${encodeURIComponent(code)}`;
+  const coupon = await askStore(store, { method: 'GET', path, headers: bearer(store), shape: GenericStoreCoupon });
+  if (!coupon) return { state: 'not_found' };
+  if (typeof coupon.percentage !== 'number') return { state: 'not_percentage' };
+  return coupon.active
+    ? { state: 'active', percentage: coupon.percentage, endsAt: coupon.ends_at ?? null }
+    : { state: 'inactive' };
+}
+
+function refundsOf({ refunds = [], currency }: Order): RefundFacts[] {
+  return refunds.map(({ refund_id, amount, at }) => ({
+    refundId: refund_id,
+    amountMinor: toMinorUnits(amount, currency),
+    at,
+  }));
+}
+
+function factsOf(order: Order, sentAt: Date): OrderFacts {
+  const { amount, placed_at } = parseBody(Placed, order);
+  return {
+    orderId: order.order_id,
+    currency: order.currency,
+    baseMinor: toMinorUnits(amount, order.currency),
+    occurredAt: placed_at,
+    paidAt: order.paid_at ?? null,
+    cancelledAt: order.cancelled_at ?? null,
+    updatedAt: order.updated_at ?? sentAt,
+    customerEmail: order.customer_email || null,
+    codes: distinct(order.codes),
+    clickIds: distinct(order.click_ids),
+    refunds: refundsOf(order),
+    hasAllRefunds: order.refunds !== undefined,
+  };
+}
+
+/** Every event carries the whole order; a refund may also come with its order's id alone. */
+function read({ body }: Delivery): Reading | undefined {
+  if (!EVENTS.some((event) => event === parseBody(Envelope, body).event)) return undefined;
+  const { event, createdAt, data } = parseBody(Message, body);
+  if (event === 'order.refunded' && data.amount === undefined) {
+    const received = { currency: data.currency, refunds: refundsOf(data), updatedAt: createdAt, hasAllRefunds: false };
+    return { kind: 'refund', facts: { orderId: data.order_id, ...received } };
+  }
+  return { kind: 'order', facts: factsOf(data, createdAt) };
+}
+
+/** A store of the brand's own making, which signs as our own webhooks do. */
+export const generic: StoreClient = {
+  connect: async (store) => {
+    const info = await getFromStore(store, {
+      method: 'GET',
+      path: '/store',
+      headers: bearer(store),
+      shape: GenericStoreInfo,
+    });
+    return { name: info.name, currency: info.currency, storefrontUrl: info.storefront_url };
+  },
+  findCoupon,
+  verify: (rawBody, headers, secret) => {
+    const hex = SIGNATURE.exec(headerOf(headers, 'x-service-signature'))?.[1];
+    return isSignedBy(secret, rawBody, hex, 'hex');
+  },
+  isPing: () => false,
+  read: async (delivery) => read(delivery),
+};

@@ -1,0 +1,207 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { z } from 'zod';
+import { callOutside, type OutsideAnswer } from '../engines/http/outside.ts';
+import type { OrderFacts, RefundOfOrder } from '../resources/integrations/schema.ts';
+import { latestNow } from '../values/clock.ts';
+import { ApiError, unavailable } from '../values/errors.ts';
+import { problemsOf } from '../values/problems.ts';
+import { WebAddress } from '../values/web-address.ts';
+
+/** A store as it is asked. */
+export interface Store {
+  baseUrl: string;
+  token: string;
+  /** Addresses that may be reached although they are private. */
+  allow: readonly string[];
+  /** Called when the store did what it was asked. */
+  onAnswer?: () => void;
+}
+
+/** What a store says of itself when it is connected. */
+export interface StoreFacts {
+  name: string;
+  currency: string;
+  storefrontUrl: string;
+}
+
+export type Coupon =
+  | { state: 'active'; percentage: number; endsAt: Date | null }
+  | { state: 'not_found' }
+  | { state: 'inactive' }
+  | { state: 'not_percentage' };
+
+/** A delivery as facts. Undefined where it is read: of no concern to attribution. */
+export type Reading =
+  | { kind: 'order'; facts: OrderFacts }
+  | { kind: 'refund'; facts: RefundOfOrder }
+  /** Of an order that its store no longer has, and never will again. */
+  | { kind: 'deletion'; orderId: string };
+
+/** How one kind of store is met. */
+export interface StoreClient {
+  /** Reads who the store is; fails when the token may not read what later calls need. */
+  connect(store: Store): Promise<StoreFacts>;
+  findCoupon(store: Store, code: string, now: Date): Promise<Coupon>;
+  verify(rawBody: Buffer, headers: IncomingHttpHeaders, secret: string): boolean;
+  /** An unsigned call that the store makes when a webhook is set up, and that only wants a 200. */
+  isPing(rawBody: Buffer, headers: IncomingHttpHeaders): boolean;
+  /** Throws a ZodError when the body is not what the store documents. Asks the store where the body does not tell all. */
+  read(delivery: Delivery, store: Store & { currency: string }): Promise<Reading | undefined>;
+}
+
+export interface Delivery {
+  headers: IncomingHttpHeaders;
+  body: unknown;
+}
+
+export const headerOf = (headers: IncomingHttpHeaders, name: string): string => {
+  const value = headers[name];
+  return typeof value === 'string' ? value : '';
+};
+
+/** What PostgreSQL keeps as it is: no NUL, no half of a character. */
+const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
+
+/** A delivery's body in its shape; a refusal says what was sent. */
+export const parseBody = <T>(shape: z.ZodType<T>, body: unknown): T => shape.parse(body, { reportInput: true });
+
+/** Ids of stores are numbers or text; one form for both. */
+export const StoreId = z
+  .union([z.string().min(1).max(200).refine(isStorable, 'must be text without NUL'), z.number().int()])
+  .transform(String);
+
+const NAME_LENGTH = 200;
+
+/** A store's name as lists and terminals show it: on one line, and cut rather than refused, for its owner chose it for others. */
+export const StoreName = z.string().transform((name) => {
+  const line = name.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+  return [...line].slice(0, NAME_LENGTH).join('').trimEnd();
+});
+
+/** Where a store sells. A URL may hold blanks and escapes, which lists and terminals should not. */
+export const StorefrontUrl = WebAddress.regex(/^[^\s\p{Cc}]*$/u, 'must be without blanks and control characters');
+
+/** All that a store says of an order that was deleted. */
+export const DeletedOrder = z.object({ id: StoreId });
+
+/** The first day that figures count by. */
+const FIRST_MS = Date.UTC(1970, 0, 1);
+/** A store's clock may be ahead of ours, and a day may have begun before ours. */
+const AHEAD_MS = 24 * 60 * 60 * 1_000;
+
+/** When something happened at a store: by this machine's own clock, for that is what the store's is ahead of. */
+export const Happened = z
+  .date()
+  .refine(
+    (at) => at.getTime() >= FIRST_MS && at.getTime() <= latestNow().getTime() + AHEAD_MS,
+    'must be a time since 1970, at most a day from now',
+  );
+
+/** A time with its offset, as every store but WooCommerce writes it. */
+export const StoreTime = z.iso
+  .datetime({ offset: true })
+  .transform((text) => new Date(text))
+  .pipe(Happened);
+
+const TIMEOUT_MS = 8_000;
+const MAX_BYTES = 2 * 1024 * 1024;
+const NAME = 'The store';
+
+export interface StoreRequest<T> {
+  method: 'GET' | 'POST';
+  path: string;
+  headers: Record<string, string>;
+  body?: object;
+  shape: z.ZodType<T>;
+  /** What a 404 must say for the thing itself to be gone, rather than the way to it. */
+  goneText?: string;
+}
+
+/** Of a store that nobody can speak with before its brand connects it again. */
+export const toReconnect = (message: string, cause: unknown): ApiError =>
+  new ApiError('CONFLICT', message, { facts: { integration_status: 'reauth_required' }, cause });
+
+export const unauthorized = (cause: unknown): ApiError =>
+  toReconnect('The store refuses its access token; connect it again.', cause);
+
+export const isToReconnect = (error: unknown): boolean =>
+  error instanceof ApiError && error.facts.integration_status === 'reauth_required';
+
+export const storeUnavailable = (cause: unknown): ApiError => unavailable(NAME, cause);
+
+/** What a store answered, in its shape. */
+export function readAnswer<T>(
+  { method, path }: Pick<StoreRequest<T>, 'method' | 'path'>,
+  shape: z.ZodType<T>,
+  body: unknown,
+): T {
+  const parsed = shape.safeParse(body, { reportInput: true });
+  if (parsed.success) return parsed.data;
+  const lines = problemsOf(parsed).map(({ field, message }) => `\n  ${field}: ${message}`);
+  const cause = new Error(`Its answer to ${method} ${path} is not right:${lines.join('')}`);
+  const received = problemsOf(parsed).map(({ field, message }) => `${field} ${message}`);
+  const { headers } = storeUnavailable(cause);
+  throw new ApiError(
+    'SERVICE_UNAVAILABLE',
+    `The store's answer to ${method} ${path} is not right: ${received.join(' ')}`,
+    {
+      ...{ headers, engine: NAME, cause },
+    },
+  );
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw storeUnavailable(new Error('Its answer is not JSON.'));
+  }
+}
+
+const FAILURES: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'Its name leads nowhere',
+  EAI_AGAIN: 'Its name cannot be looked up just now',
+  ECONNREFUSED: 'Nothing listens there',
+  ECONNRESET: 'It breaks the connection off',
+};
+
+/** Why it did not answer, in words for whoever typed its address: a library's words name its source files. */
+function failureOf({ reason, cause }: Extract<OutsideAnswer, { outcome: 'failed' }>): string {
+  if (reason === 'timeout') return `It did not answer within ${TIMEOUT_MS / 1_000} s.`;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined;
+  const others =
+    reason === 'tls' ? 'It has no valid certificate, or speaks no TLS there' : 'It does not answer as HTTP';
+  return `${FAILURES[code ?? ''] ?? others}${code === undefined ? '' : ` (${code})`}.`;
+}
+
+/** Asks a store; undefined when it has no such thing (404). */
+export async function askStore<T>(store: Store, request: StoreRequest<T>): Promise<T | undefined> {
+  const { method, path, headers, body, shape } = request;
+  const answer = await callOutside({
+    url: new URL(`${store.baseUrl}${path}`),
+    method,
+    headers: body ? { ...headers, 'content-type': 'application/json' } : headers,
+    ...(body ? { body: JSON.stringify(body) } : {}),
+    allow: store.allow,
+    timeoutMs: TIMEOUT_MS,
+    maxBytes: MAX_BYTES,
+  });
+  if (answer.outcome === 'refused') throw storeUnavailable(new Error(`Its address ${answer.reason}.`));
+  if (answer.outcome === 'failed') throw storeUnavailable(new Error(failureOf(answer), { cause: answer.cause }));
+  const said = new Error(`It answered ${answer.status}.`);
+  if (answer.status === 404) {
+    if (answer.text.includes(request.goneText ?? '')) return undefined;
+    throw storeUnavailable(said);
+  }
+  if (answer.status === 401 || answer.status === 403) throw unauthorized(said);
+  if (answer.status !== 200) throw storeUnavailable(said);
+  store.onAnswer?.();
+  return readAnswer(request, shape, jsonOf(answer.text));
+}
+
+/** As `askStore`, of what the store must have. */
+export async function getFromStore<T>(store: Store, request: StoreRequest<T>): Promise<T> {
+  const found = await askStore(store, request);
+  if (found === undefined) throw storeUnavailable(new Error(`It has no ${request.path}.`));
+  return found;
+}

@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import { Currency } from '../values/money.ts';
+import {
+  type Coupon,
+  getFromStore,
+  readAnswer,
+  type Store,
+  type StoreClient,
+  type StoreFacts,
+  StorefrontUrl,
+  StoreName,
+  StoreTime,
+  storeUnavailable,
+  unauthorized,
+} from './provider.ts';
+import { readShopify } from './shopify-orders.ts';
+import { isSignedBy } from './signature.ts';
+
+const PATH = '/admin/api/2025-10/graphql.json';
+
+/** The coupon is asked for only to learn now, not at the first link, whether the token may read discounts. */
+const CONNECT = `query Connect {
+  shop { name currencyCode primaryDomain { host url } }
+  codeDiscountNodeByCode(code: "rollcall") { id }
+}`;
+
+const COUPON = `query Coupon($code: String!) {
+  codeDiscountNodeByCode(code: $code) {
+    codeDiscount {
+      __typename
+      ... on DiscountCodeBasic { status endsAt customerGets { value { __typename ... on DiscountPercentage { percentage } } } }
+      ... on DiscountCodeBxgy { status }
+      ... on DiscountCodeFreeShipping { status }
+      ... on DiscountCodeApp { status }
+    }
+  }
+}`;
+
+const TAXES = `query Taxes($id: ID!) { order(id: $id) { taxesIncluded } shop { taxesIncluded } }`;
+
+const Shop = z.object({
+  shop: z.object({
+    name: StoreName.pipe(z.string().min(1)),
+    currencyCode: Currency,
+    primaryDomain: z.object({ url: StorefrontUrl }),
+  }),
+});
+
+const Discount = z.object({
+  codeDiscountNodeByCode: z
+    .object({
+      codeDiscount: z.object({
+        status: z.string().optional(),
+        endsAt: StoreTime.nullish(),
+        customerGets: z.object({ value: z.object({ percentage: z.number().optional() }) }).optional(),
+      }),
+    })
+    .nullable(),
+});
+
+const Priced = z.object({ taxesIncluded: z.boolean() });
+const Taxes = z.object({ order: Priced.nullable(), shop: Priced });
+
+const GraphqlError = z.object({
+  message: z.string(),
+  extensions: z.object({ code: z.string().optional() }).optional(),
+});
+
+/** GraphQL says no with status 200: a missing scope is the token's fault, anything else the store's. */
+async function ask<T>(store: Store, query: string, variables: object, data: z.ZodType<T>): Promise<T> {
+  const requested = { method: 'POST', path: PATH } as const;
+  const answer = await getFromStore(store, {
+    ...requested,
+    headers: { 'x-shopify-access-token': store.token },
+    body: { query, variables },
+    shape: z.object({ data: z.unknown().optional(), errors: z.array(GraphqlError).optional() }),
+  });
+  const [error] = answer.errors ?? [];
+  if (error?.extensions?.code === 'ACCESS_DENIED') throw unauthorized(new Error(error.message));
+  if (error) throw storeUnavailable(new Error(error.message));
+  return readAnswer(requested, data, answer.data);
+}
+
+async function connect(store: Store): Promise<StoreFacts> {
+  const { shop } = await ask(store, CONNECT, {}, Shop);
+  return { name: shop.name, currency: shop.currencyCode, storefrontUrl: shop.primaryDomain.url };
+}
+
+async function findCoupon(store: Store, code: string): Promise<Coupon> {
+  const { codeDiscountNodeByCode: node } = await ask(store, COUPON, { code }, Discount);
+  if (!node) return { state: 'not_found' };
+  const { status, customerGets, endsAt = null } = node.codeDiscount;
+  const fraction = customerGets?.value.percentage;
+  if (fraction === undefined) return { state: 'not_percentage' };
+  return status === 'ACTIVE' ? { state: 'active', percentage: fraction * 100, endsAt } : { state: 'inactive' };
+}
+
+/** Of an order that is gone, or older than the 60 days that a token reads without `read_all_orders`, the shop's way. */
+async function areTaxesIncluded(store: Store, orderId: string): Promise<boolean> {
+  const { order, shop } = await ask(store, TAXES, { id: `gid://shopify/Order/${orderId}` }, Taxes);
+  return (order ?? shop).taxesIncluded;
+}
+
+export const shopify: StoreClient = {
+  connect,
+  findCoupon,
+  verify: (rawBody, headers, secret) => isSignedBy(secret, rawBody, headers['x-shopify-hmac-sha256'], 'base64'),
+  isPing: () => false,
+  read: (delivery, store) => readShopify(delivery, store.currency, (orderId) => areTaxesIncluded(store, orderId)),
+};

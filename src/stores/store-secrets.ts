@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import type { Secrets } from '../values/secrets.ts';
+import { toReconnect } from './provider.ts';
+
+const StoreSecrets = z.object({
+  /** Of WooCommerce `consumer key:consumer secret`. */
+  token: z.string().min(1),
+  /** What the store signs its deliveries with. */
+  webhookSecret: z.string().min(1),
+});
+export type StoreSecrets = z.infer<typeof StoreSecrets>;
+
+/** Sealed under the integration's id, so that one row's secrets cannot be put into another. */
+export function sealStoreSecrets(secrets: Secrets, values: StoreSecrets, integrationId: string): Buffer {
+  return secrets.seal(JSON.stringify(StoreSecrets.parse(values)), integrationId);
+}
+
+/** What was sealed under another ROLLCALL_SECRET nobody can open again: its brand has to give it anew. */
+export function openStoreSecrets(secrets: Secrets, sealed: Buffer, integrationId: string): StoreSecrets {
+  try {
+    return StoreSecrets.parse(JSON.parse(secrets.open(sealed, integrationId)));
+  } catch (cause) {
+    throw toReconnect("The store's secrets cannot be opened; connect it again.", cause);
+  }
+}

@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { Currency } from '../values/money.ts';
+import {
+  askStore,
+  type Coupon,
+  getFromStore,
+  headerOf,
+  type Store,
+  type StoreClient,
+  type StoreFacts,
+  StorefrontUrl,
+  StoreName,
+  type StoreRequest,
+  storeUnavailable,
+} from './provider.ts';
+import { isSignedBy } from './signature.ts';
+import { readWooCommerce, WooOrder, type WooRefund, WooRefunds, WooTime } from './woocommerce-orders.ts';
+
+const API = '/wp-json/wc/v3';
+/** The most that WooCommerce gives at once. */
+const PER_PAGE = 100;
+const MAX_PAGES = 50;
+
+const Site = z.object({ name: StoreName, home: StorefrontUrl });
+const Setting = z.object({ value: Currency });
+
+const Coupons = z.array(
+  z.object({
+    code: z.string(),
+    amount: z.string(),
+    discount_type: z.string(),
+    status: z.string().optional(),
+    date_expires_gmt: WooTime.nullish(),
+    usage_limit: z.number().int().nullish(),
+    usage_count: z.number().int().default(0),
+  }),
+);
+type WooCoupon = z.output<typeof Coupons>[number];
+
+/** The token is `consumer key:consumer secret`, as basic authentication writes it. */
+function requestOf<T>({ token }: Store, path: string, shape: z.ZodType<T>): StoreRequest<T> {
+  const headers = { authorization: `Basic ${Buffer.from(token).toString('base64')}` };
+  return { method: 'GET', path, headers, shape };
+}
+
+const get = <T>(store: Store, path: string, shape: z.ZodType<T>) => getFromStore(store, requestOf(store, path, shape));
+
+const couponsOf = (store: Store, code: string) =>
+  get(store, `${API}/coupons?code=${encodeURIComponent(code)}`, Coupons);
+
+async function connect(store: Store): Promise<StoreFacts> {
+  const site = await get(store, '/wp-json/', Site);
+  const { value: currency } = await get(store, `${API}/settings/general/woocommerce_currency`, Setting);
+  // To learn now, not at the first link, that the key may read coupons.
+  await couponsOf(store, 'rollcall');
+  return { name: site.name || new URL(site.home).host, currency, storefrontUrl: site.home };
+}
+
+function isActive({ status, date_expires_gmt, usage_limit, usage_count }: WooCoupon, now: Date): boolean {
+  const isPublished = status === undefined || status === 'publish';
+  const isUsedUp = usage_limit !== null && usage_limit !== undefined && usage_limit > 0 && usage_count >= usage_limit;
+  return isPublished && !isUsedUp && (!date_expires_gmt || date_expires_gmt > now);
+}
+
+async function findCoupon(store: Store, code: string, now: Date): Promise<Coupon> {
+  const coupons = await couponsOf(store, code);
+  const coupon = coupons.find((one) => one.code.toLowerCase() === code.toLowerCase());
+  if (!coupon) return { state: 'not_found' };
+  if (coupon.discount_type !== 'percent') return { state: 'not_percentage' };
+  if (!isActive(coupon, now)) return { state: 'inactive' };
+  return { state: 'active', percentage: Number(coupon.amount), endsAt: coupon.date_expires_gmt ?? null };
+}
+
+/** WooCommerce's own code; WordPress answers 404 as well where the plugin or its routes are off. */
+const NO_SUCH_ORDER = 'woocommerce_rest_shop_order_invalid_id';
+
+const orderPath = (orderId: string) => `${API}/orders/${encodeURIComponent(orderId)}`;
+
+async function listRefunds(store: Store, orderId: string): Promise<WooRefund[]> {
+  const found: WooRefund[] = [];
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const path = `${orderPath(orderId)}/refunds?per_page=${PER_PAGE}&page=${page}`;
+    const refunds = await get(store, path, WooRefunds);
+    found.push(...refunds);
+    if (refunds.length < PER_PAGE) return found;
+  }
+  throw storeUnavailable(new Error(`It has ${found.length} refunds of the order ${orderId}, or more.`));
+}
+
+export const woocommerce: StoreClient = {
+  connect,
+  findCoupon,
+  verify: (rawBody, headers, secret) => isSignedBy(secret, rawBody, headers['x-wc-webhook-signature'], 'base64'),
+  isPing: (rawBody, headers) =>
+    /^application\/x-www-form-urlencoded\b/i.test(headerOf(headers, 'content-type')) &&
+    rawBody.length < 50 &&
+    /^webhook_id=\d+$/.test(rawBody.toString('latin1')),
+  read: (delivery, store) =>
+    readWooCommerce(delivery, {
+      findOrder: (orderId) =>
+        askStore(store, { ...requestOf(store, orderPath(orderId), WooOrder), goneText: NO_SUCH_ORDER }),
+      listRefunds: (orderId) => listRefunds(store, orderId),
+    }),
+};

@@ -1,0 +1,67 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import { newId, readBase62 } from './ids.ts';
+
+/** 96 bits of a MAC: a forger who tries a billion tokens a second for a century finds one with odds of 1 in 10^10. */
+const MAC_CHARACTERS = 16;
+const ID_CHARACTERS = 24;
+const TIME_AT = 4;
+const TIME_CHARACTERS = 8;
+const TOKEN = /^clk_[0-9A-Za-z]{20}[0-9A-Za-z_]{1,60}[0-9A-Za-z_-]{16}$/;
+
+export interface Minted {
+  token: string;
+  /** The token's public part: what figures and answers name the click by. It attributes nothing. */
+  id: string;
+}
+
+export interface ReadClick {
+  linkId: string;
+  at: Date;
+  id: string;
+}
+
+/**
+ * Keys as text, because a hash of one string is half as dear as one of bytes. Made once per key: `key` is the same
+ * object for the life of a process.
+ */
+const texts = new WeakMap<Buffer, string>();
+
+function textOf(key: Buffer): string {
+  const known = texts.get(key);
+  if (known !== undefined) return known;
+  const text = key.toString('base64url');
+  texts.set(key, text);
+  return text;
+}
+
+/**
+ * A key before the facts is a MAC here, where with SHA-256 it would not be: SHA-512/256 gives half of its state away and
+ * we keep 96 bits of that, so nobody can go on hashing from a MAC they saw. In one call (0.6 µs) where HMAC takes 9 µs.
+ * The key's text has one length, so that key and facts cannot be cut differently.
+ */
+function macOf(key: Buffer, facts: string): string {
+  return hash('sha512-256', textOf(key) + facts, 'base64url').slice(0, MAC_CHARACTERS);
+}
+
+/** A click's id, with when and where it was clicked and a MAC over all of it: nothing has to be looked up to trust it. */
+export function mint(key: Buffer, { linkId, atMs }: { linkId: string; atMs: number }): Minted {
+  const id = newId('clk', atMs);
+  const facts = id + linkId;
+  return { id, token: facts + macOf(key, facts) };
+}
+
+export const mintClick = (key: Buffer, click: { linkId: string; atMs: number }): string => mint(key, click).token;
+
+/** What a token says, when this installation minted it. */
+export function readClick(key: Buffer, token: string): ReadClick | undefined {
+  if (!TOKEN.test(token)) return undefined;
+  const facts = token.slice(0, -MAC_CHARACTERS);
+  const given = Buffer.from(token.slice(-MAC_CHARACTERS));
+  if (!timingSafeEqual(given, Buffer.from(macOf(key, facts)))) return undefined;
+  const id = facts.slice(0, ID_CHARACTERS);
+  return {
+    id,
+    linkId: facts.slice(ID_CHARACTERS),
+    at: new Date(readBase62(id.slice(TIME_AT, TIME_AT + TIME_CHARACTERS))),
+  };
+}

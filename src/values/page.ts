@@ -1,0 +1,130 @@
+import { z } from 'zod';
+import { isDay, TimeText } from './time.ts';
+
+const DEFAULT_LIMIT = 20;
+export const MAX_LIMIT = 100;
+
+/**
+ * A query parameter that is a whole number: `12`, never `1e3`, `0x10` or `12.0`. Its bounds are checked on the text, for
+ * a number too large to be exact would be named rounded; what follows the text says them to the OpenAPI document.
+ */
+export function integerParameter(bounds: { min?: number; max?: number } = {}) {
+  const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = bounds;
+  return z
+    .string()
+    .regex(/^[+-]?\d+$/, { error: 'must be a whole number', abort: true })
+    .check(({ value, issues }) => {
+      const shared = { origin: 'number', inclusive: true, input: value } as const;
+      if (Number(value) < min) issues.push({ ...shared, code: 'too_small', minimum: min });
+      if (Number(value) > max) issues.push({ ...shared, code: 'too_big', maximum: max });
+    })
+    .transform(Number)
+    .pipe(z.number().int().min(min).max(max));
+}
+
+/** A query parameter that is a decimal number: `3.5`, never `1e3` or `Infinity`. */
+export function decimalParameter(bounds: { min: number; max: number }) {
+  return z
+    .string()
+    .regex(/^[+-]?\d{1,15}(\.\d{1,20})?$/, 'must be a number')
+    .transform(Number)
+    .pipe(z.number().min(bounds.min).max(bounds.max));
+}
+
+export function booleanParameter() {
+  return z
+    .enum(['true', 'false'])
+    .transform((value) => value === 'true')
+    .pipe(z.boolean());
+}
+
+/** Over 100 is clamped, not refused. */
+const limit = z
+  .string()
+  .regex(/^[+-]?\d+$/, 'must be a whole number')
+  .transform((text) => Math.min(Number(text), MAX_LIMIT))
+  .pipe(z.number().int().min(1).max(MAX_LIMIT))
+  .default(DEFAULT_LIMIT)
+  .describe('Items per page; larger values are clamped to 100.');
+
+/** The pagination parameters of every list. */
+export const PageQuery = {
+  page: integerParameter({ min: 1 }).default(1).describe('1-based page.'),
+  limit,
+  offset: integerParameter({ min: 0 })
+    .optional()
+    .describe('Alternative to page: page = floor(offset / limit) + 1. Wins when both are sent.'),
+};
+
+/** A date, or ISO 8601 with an offset. */
+export const timestampInput = TimeText.transform((text) => new Date(text)).pipe(z.date());
+
+/** The end of a window: a date alone means its last moment, in UTC. */
+export const throughInput = TimeText.transform((text) => (isDay(text) ? `${text}T23:59:59.999Z` : text))
+  .transform((text) => new Date(text))
+  .pipe(z.date());
+
+/** `YYYY-MM-DDTHH:mm:ss.sssZ`. */
+export const timestamp = z.iso.datetime({ precision: 3 });
+
+const SORTS = ['newest', 'oldest'] as const;
+
+/** The parameters of every list of the brand's own: pages, a window of creation times, an order. */
+export const ListQuery = {
+  ...PageQuery,
+  created_after: timestampInput.describe('Only what was made after this time.').optional(),
+  created_before: throughInput
+    .describe(
+      "Only what was made at or before this time; a date alone includes that day. With the first page's newest, pages do not shift.",
+    )
+    .optional(),
+  sort: z.enum(SORTS).default('newest').describe('Ties are ordered by id.'),
+};
+
+export interface ListWindow {
+  created_after?: Date | undefined;
+  created_before?: Date | undefined;
+  sort: (typeof SORTS)[number];
+}
+
+export interface Page {
+  page: number;
+  limit: number;
+  /** Rows before the page's first. */
+  offset: number;
+}
+
+/** Where no list reaches: engines and arithmetic are given nothing beyond what a number holds exactly. */
+const NOWHERE = Number.MAX_SAFE_INTEGER;
+
+export function pageOf({ limit, ...query }: { page: number; limit: number; offset?: number | undefined }): Page {
+  const page = query.offset === undefined ? query.page : Math.min(Math.floor(query.offset / limit) + 1, NOWHERE);
+  return { page, limit, offset: Math.min((page - 1) * limit, NOWHERE) };
+}
+
+export const Pagination = z
+  .object({
+    page: z.number().int().min(1),
+    limit: z.number().int().min(1).max(MAX_LIMIT),
+    total: z.number().int().min(0).describe('Full result count across all pages.'),
+    has_more: z.boolean().describe('True when page x limit < total.'),
+  })
+  .meta({ id: 'Pagination' });
+export type Pagination = z.infer<typeof Pagination>;
+
+export function paginationOf(page: Page, total: number): Pagination {
+  return { page: page.page, limit: page.limit, total, has_more: page.page * page.limit < total };
+}
+
+export function listOf<T extends z.ZodType>(item: T) {
+  return z.object({ data: z.array(item), pagination: Pagination });
+}
+
+/** A list that is held whole, cut to one page. */
+export function pageThrough<T>(
+  rows: readonly T[],
+  query: Parameters<typeof pageOf>[0],
+): { data: T[]; pagination: Pagination } {
+  const page = pageOf(query);
+  return { data: rows.slice(page.offset, page.offset + page.limit), pagination: paginationOf(page, rows.length) };
+}

@@ -1,0 +1,99 @@
+import type { z } from 'zod';
+import type { Problem } from './errors.ts';
+
+type Issue = z.core.$ZodIssue;
+
+/** A field of the caller's: its own property of the shape, never one of Object.prototype. */
+export function isDeclared(shape: z.ZodObject, name: string): boolean {
+  return Object.hasOwn(shape.shape, name);
+}
+
+/** What a rule between fields looks at: a field that is missing, or that its own shape refused, may be anything. */
+export type Unchecked<Field extends string> = Partial<Record<Field, unknown>>;
+
+/** Of a rule between fields: it also runs beside a field that is wrong by itself, for every problem is reported at once. */
+export const besideOthers = {
+  when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null && !Array.isArray(value),
+};
+
+const SHOWN = 60;
+
+const isWhole = (value: unknown) => typeof value === 'object' && value !== null && !(value instanceof Date);
+
+/** A value as an error message shows it: short, and never a secret's whole length or a whole body. */
+function show(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  if (isWhole(value)) return 'an object';
+  const text = value instanceof Date ? (value.toJSON() ?? 'no time') : String(value);
+  const characters = [...text];
+  return JSON.stringify(characters.length > SHOWN ? `${characters.slice(0, SHOWN).join('')}…` : text);
+}
+
+const withArticle = (noun: string) => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
+
+/** What is right, where zod's own words say only that it is wrong. */
+const FORMATS: Readonly<Record<string, string>> = {
+  date: 'must be a date such as 2026-11-22',
+  datetime: 'must be a time with its offset such as 2026-11-22T09:30:00Z',
+  email: 'must be an e-mail address such as ana@example.com',
+  url: 'must be a whole address such as https://shop.example/page',
+};
+
+const isDefault = ({ message }: Issue) => message.startsWith('Invalid ');
+
+function expectation(issue: Issue): string {
+  switch (issue.code) {
+    case 'invalid_union': {
+      if (!isDefault(issue)) return issue.message;
+      const branches = issue.errors.flatMap(([first]) => (first ? [expectation(first)] : []));
+      return [...new Set(branches)].join(', or ') || issue.message;
+    }
+    case 'invalid_format':
+      return isDefault(issue) ? (FORMATS[issue.format] ?? issue.message) : issue.message;
+    case 'invalid_type':
+      return `must be ${withArticle(issue.expected === 'int' ? 'whole number' : issue.expected)}`;
+    case 'too_small':
+      return issue.origin === 'string' || issue.origin === 'array'
+        ? `must have at least ${issue.minimum} ${issue.origin === 'string' ? 'characters' : 'items'}`
+        : `must be ${issue.inclusive ? 'at least' : 'more than'} ${issue.minimum}`;
+    case 'too_big':
+      return issue.origin === 'string' || issue.origin === 'array'
+        ? `must have at most ${issue.maximum} ${issue.origin === 'string' ? 'characters' : 'items'}`
+        : `must be ${issue.inclusive ? 'at most' : 'less than'} ${issue.maximum}`;
+    case 'invalid_value':
+      return `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(String).join(', ')}`;
+    default:
+      return issue.message;
+  }
+}
+
+/** A stable code for a shape's issue; a shape's own rule may name its code in `params.code`. */
+function codeOf(issue: Issue): string {
+  if (issue.input === undefined && (issue.code === 'invalid_type' || issue.code === 'invalid_value')) return 'required';
+  if (issue.code === 'custom' && typeof issue.params?.code === 'string') return issue.params.code;
+  if (issue.code === 'custom') return 'invalid';
+  return issue.code;
+}
+
+/** Fields whose value no answer repeats. */
+const SECRETS: ReadonlySet<PropertyKey | undefined> = new Set(['token', 'secret', 'webhook_secret']);
+
+function messageOf(issue: Issue, code: string): string {
+  if (code !== 'required' && SECRETS.has(issue.path.at(-1))) return `${expectation(issue)}.`;
+  if (issue.code === 'custom') {
+    // A rule between fields looks at the whole body, and says itself what it wants.
+    const isOfFields = isWhole(issue.input) || code === 'required';
+    return isOfFields ? `${issue.message}.` : `${issue.message}; got ${show(issue.input)}.`;
+  }
+  return code === 'required' ? 'is required.' : `${expectation(issue)}; got ${show(issue.input)}.`;
+}
+
+/** Every issue of a failed parse as field, code and a message that names the value and what would be right. */
+export function problemsOf(result: z.ZodSafeParseResult<unknown>): Problem[] {
+  if (result.success) return [];
+  return result.error.issues.map((issue) => {
+    const code = codeOf(issue);
+    return { field: issue.path.map(String).join('.') || 'body', code, message: messageOf(issue, code) };
+  });
+}
