@@ -1,7 +1,8 @@
 import path from 'node:path';
 import { inspect } from 'node:util';
 import { InvalidArgumentError } from 'commander';
-import { type Config, readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config.ts';
+import type { Config } from '../src/values/config.ts';
 import type { EngineName } from '../src/local/engines/engine.ts';
 import { type EmbeddedEngines, startEmbedded } from '../src/local/engines/start.ts';
 import { type EngineUrls, openContext } from '../src/process/open-context.ts';

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Config } from '../src/config.ts';
+import type { Config } from '../src/values/config.ts';
 import { findFreePort } from '../src/local/engines/port.ts';
 import { dyingWithParent } from '../src/local/engines/process.ts';
 import type { EngineUrls } from '../src/process/open-context.ts';

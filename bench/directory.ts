@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { inspect } from 'node:util';
-import { type Config, readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config.ts';
+import type { Config } from '../src/values/config.ts';
 import { engineFolder } from '../src/local/engines/folder.ts';
 import { openContext } from '../src/process/open-context.ts';
 import { lastWords, startNode, stopNode } from './children.ts';

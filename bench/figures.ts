@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import type { Config } from '../src/config.ts';
+import type { Config } from '../src/values/config.ts';
 import { insertOnce } from '../src/engines/clickhouse/insert.ts';
 import { migrateClickHouse } from '../src/engines/clickhouse/migrate.ts';
 import { type ClickHouse, openClickHouse } from '../src/engines/clickhouse/open.ts';

@@ -1,7 +1,8 @@
 import { inspect } from 'node:util';
 import { sql } from 'kysely';
 import { createKey } from '../src/access/keys/actions.ts';
-import { type Config, readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config.ts';
+import type { Config } from '../src/values/config.ts';
 import { migrateClickHouse } from '../src/engines/clickhouse/migrate.ts';
 import { migratePostgres } from '../src/engines/postgres/migrate.ts';
 import { startEmbedded } from '../src/local/engines/start.ts';

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import pg from 'pg';
-import type { Config } from '../src/config.ts';
+import type { Config } from '../src/values/config.ts';
 import { engineFolder, makeEngineFolder } from '../src/local/engines/folder.ts';
 import { findFreePort } from '../src/local/engines/port.ts';
 import { postgres } from '../src/local/engines/postgres.ts';

@@ -1,4 +1,4 @@
-import type { Config } from '../src/config.ts';
+import type { Config } from '../src/values/config.ts';
 import type { Context } from '../src/operation/context.ts';
 import type { EngineUrls } from '../src/process/open-context.ts';
 import type { Server } from './children.ts';

@@ -1,4 +1,4 @@
-import type { Config } from '../src/config.ts';
+import type { Config } from '../src/values/config.ts';
 import { ENGINE_NAMES } from '../src/local/engines/engine.ts';
 import { type EmbeddedEngines, startEmbedded } from '../src/local/engines/start.ts';
 import { configuredUrls, type EngineUrls } from '../src/process/open-context.ts';

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import pg from 'pg';
-import { type Config, readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config.ts';
+import type { Config } from '../src/values/config.ts';
 import { migratePostgres } from '../src/engines/postgres/migrate.ts';
 import { type Db, openPostgres } from '../src/engines/postgres/open.ts';
 import { startEmbedded } from '../src/local/engines/start.ts';

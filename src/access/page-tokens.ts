@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Config } from '../config.ts';
+import type { Config } from '../values/config.ts';
 import { base62, readBase62 } from '../values/ids.ts';
 import type { Secrets } from '../values/secrets.ts';
 

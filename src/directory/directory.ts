@@ -18,6 +18,13 @@ export interface Directory {
   assertMayBeKept(pinned: string | undefined): void;
 }
 
+declare module '../operation/context.ts' {
+  interface Context {
+    /** The directory that searches use right now. */
+    directory: Directory;
+  }
+}
+
 export function openDirectory(elastic: Elastic, live: LiveIndex): Directory {
   const counts = openCounts(elastic);
   return {

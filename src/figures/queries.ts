@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import type { SetHeader } from '../access/rate/headers.ts';
 import type { ClickHouse } from '../engines/clickhouse/open.ts';
 import { idArray, idSet, queryInTime } from '../engines/clickhouse/query.ts';
 import type { Context } from '../operation/context.ts';
-import type { SetHeader } from '../operation/operation.ts';
 import { ApiError, unavailable } from '../values/errors.ts';
 import { SUMS } from './columns.ts';
 import { isReconciled, wasReconciled } from './reconciled.ts';

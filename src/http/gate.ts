@@ -9,9 +9,9 @@ import { type Keys, openKeys } from '../access/keys/keys.ts';
 import type { Caller } from '../access/keys/queries.ts';
 import { refuseClassOrPlan, refuseForeignPage } from '../access/keys/rules.ts';
 import { type AddressLimit, openAddressLimit } from '../access/rate/address.ts';
-import { rateHeaders, rateLimited } from '../access/rate/headers.ts';
+import { rateHeaders, rateLimited, type SetHeader } from '../access/rate/headers.ts';
 import type { Context } from '../operation/context.ts';
-import type { Answer, Operation, Prepared, SetHeader } from '../operation/operation.ts';
+import type { Answer, Operation, Prepared } from '../operation/operation.ts';
 import { ApiError, ignoreFailure, toApiError, unavailable } from '../values/errors.ts';
 import type { Metrics } from '../values/metrics.ts';
 

@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts';
+import type { Config } from '../values/config.ts';
 import { olderPath } from './declare.ts';
 
 /** Of every answer under /api/v1, errors too: RFC 9745 and RFC 8288. `/v1` took its place on 2026-11-22. */

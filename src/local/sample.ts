@@ -1,12 +1,12 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import type { Config } from '../config.ts';
 import { importDirectory } from '../directory/import/import.ts';
 import { sampleSource } from '../directory/import/sample.ts';
 import { countDocuments, indexBehind } from '../engines/elastic/indices.ts';
 import type { Elastic } from '../engines/elastic/open.ts';
 import type { Context } from '../operation/context.ts';
+import type { Config } from '../values/config.ts';
 import { ignoreFailure } from '../values/errors.ts';
 import { openProgress } from './terminal.ts';
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { Config } from '../config.ts';
 import type { Db } from '../engines/postgres/open.ts';
 import { transact } from '../engines/postgres/transaction.ts';
+import type { Config } from '../values/config.ts';
 import { type MailRow, withBrand } from './queries.ts';
 
 /** Mails that are due and were never judged, the oldest first. */

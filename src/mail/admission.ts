@@ -1,5 +1,8 @@
+import type { PageLinks } from '../access/page-tokens.ts';
 import type { MailReason } from '../engines/postgres/mail-tables.ts';
-import type { Context } from '../operation/context.ts';
+import type { Postgres } from '../engines/postgres/open.ts';
+import type { Clock } from '../values/clock.ts';
+import type { Config } from '../values/config.ts';
 import { DAY_MS, HOUR_MS } from '../values/duration.ts';
 import { admitMail, listUnjudgedMails } from './admission-queries.ts';
 import { foreignHosts, imitates, linksToImitation } from './imitation.ts';
@@ -7,7 +10,13 @@ import { isMailKind, TEMPLATES } from './kinds.ts';
 import type { MailRow } from './queries.ts';
 import { renderMail } from './render.ts';
 
-type Engines = Pick<Context, 'postgres' | 'clock' | 'config' | 'pageLinks'>;
+/** What judging a mail needs. */
+export interface JudgingEngines {
+  postgres: Postgres;
+  clock: Clock;
+  config: Pick<Config, 'linksUrl' | 'apiUrl' | 'mailLimits'>;
+  pageLinks: PageLinks;
+}
 
 const ESTABLISHED_AFTER_MS = 30 * DAY_MS;
 
@@ -22,7 +31,7 @@ export const REASONS: Readonly<Record<MailReason, string>> = {
 };
 
 /** What the text itself is held back for, whoever gets it and however many there were. */
-function suspicionsOf({ pageLinks, config }: Engines, row: MailRow) {
+function suspicionsOf({ pageLinks, config }: JudgingEngines, row: MailRow) {
   const nothing = { isImitation: false, hasForeignLink: false };
   // What cannot be written out fails when it is sent, with the reason.
   if (!isMailKind(row.kind) || TEMPLATES[row.kind].audience === 'brand') return nothing;
@@ -37,7 +46,7 @@ function suspicionsOf({ pageLinks, config }: Engines, row: MailRow) {
   };
 }
 
-function judged(engines: Engines, row: MailRow) {
+function judged(engines: JudgingEngines, row: MailRow) {
   try {
     return suspicionsOf(engines, row);
   } catch {
@@ -49,7 +58,7 @@ function judged(engines: Engines, row: MailRow) {
  * Judges mails that are due and were not judged before, at most `limit`: each is admitted, waits an hour, or is held back.
  * Returns how many. Every mail passes here before it is sent, so limits are exact with any number of senders.
  */
-export async function admitDueMails(engines: Engines, limit: number): Promise<number> {
+export async function admitDueMails(engines: JudgingEngines, limit: number): Promise<number> {
   const { postgres, clock, config } = engines;
   const now = clock.now();
   const due = await listUnjudgedMails(postgres.db, now, limit);

@@ -1,4 +1,4 @@
-import type { Work } from '../operation/work.ts';
+import type { Db } from '../engines/postgres/open.ts';
 import { newId } from '../values/ids.ts';
 import { isStoppable, type MailKind, type MailParams, TEMPLATES } from './kinds.ts';
 import { insertMail } from './queries.ts';
@@ -20,7 +20,7 @@ export type Queued = 'queued' | 'suppressed' | 'already_sent';
 
 /** Writes a mail in the change's own transaction: it is sent after the commit, or not at all. */
 export async function queueMail<K extends MailKind>(
-  { db, brandId, now }: Pick<Work, 'db' | 'brandId' | 'now'>,
+  { db, brandId, now }: { db: Db; brandId: string; now: Date },
   { kind, to, subjectRow, creatorId = null, params }: NewMail<K>,
 ): Promise<Queued> {
   const { params: shape } = TEMPLATES[kind];

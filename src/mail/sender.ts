@@ -1,12 +1,15 @@
-import type { MailOutcome } from '../engines/mail/open.ts';
-import type { Context } from '../operation/context.ts';
+import type { Mailer, MailOutcome } from '../engines/mail/open.ts';
 import { MINUTE_MS } from '../values/duration.ts';
-import { admitDueMails } from './admission.ts';
+import type { RepeatedFailures } from '../values/repeated-failures.ts';
+import { admitDueMails, type JudgingEngines } from './admission.ts';
 import { isMailKind, isStoppable } from './kinds.ts';
 import { claimDueMails, isSuppressed, type MailRow, recordAttempt } from './queries.ts';
 import { renderMail } from './render.ts';
 
-type Engines = Pick<Context, 'postgres' | 'clock' | 'config' | 'failures' | 'mailer' | 'pageLinks'>;
+interface Engines extends JudgingEngines {
+  failures: RepeatedFailures;
+  mailer: Mailer;
+}
 
 const BATCH = 10;
 /** A sender that is silent for so long is dead, and another sends what it claimed. */

@@ -1,6 +1,4 @@
 import type { PageLinks } from '../access/page-tokens.ts';
-import type { Config } from '../config.ts';
-import type { Directory } from '../directory/directory.ts';
 import type { ClickHouse } from '../engines/clickhouse/open.ts';
 import type { Elastic } from '../engines/elastic/open.ts';
 import type { FileStore } from '../engines/files/store.ts';
@@ -9,11 +7,15 @@ import type { Postgres } from '../engines/postgres/open.ts';
 import type { Redis } from '../engines/redis/open.ts';
 import type { OlderItem } from '../outbox/events.ts';
 import type { Clock } from '../values/clock.ts';
+import type { Config } from '../values/config.ts';
 import type { Log } from '../values/log.ts';
 import type { RepeatedFailures } from '../values/repeated-failures.ts';
 import type { Secrets } from '../values/secrets.ts';
 
-/** What every operation is given: the engines and the process's own facts, as one plain value. */
+/**
+ * What every operation is given: the engines and the process's own facts, as one plain value. A room above adds its part by
+ * declaring it, as `directory/directory.ts` does.
+ */
 export interface Context {
   config: Config;
   log: Log;
@@ -23,8 +25,6 @@ export interface Context {
   postgres: Postgres;
   redis: Redis;
   elastic: Elastic;
-  /** The directory that searches use right now. */
-  directory: Directory;
   clickhouse: ClickHouse;
   secrets: Secrets;
   files: FileStore;

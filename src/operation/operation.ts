@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Caller } from '../access/keys/queries.ts';
+import type { SetHeader } from '../access/rate/headers.ts';
 import type { CallerKind } from '../engines/postgres/tables.ts';
 import type { ErrorCode } from '../values/errors.ts';
 import type { Context } from './context.ts';
@@ -20,9 +21,6 @@ export class RawJson {
     this.bytes = bytes;
   }
 }
-
-/** Headers a handler sets, beside what it answers. */
-export type SetHeader = (name: string, value: string) => void;
 
 /** For an operation without parameters, query or body. */
 export const nothing = z.object({});

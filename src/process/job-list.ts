@@ -1,11 +1,8 @@
-import { settleCharges } from '../access/credits/jobs.ts';
 import { IMPORT_SWEEP, IMPORTS } from '../directory/import/jobs.ts';
 import { followLedger, forgetSentBatches } from '../figures/jobs.ts';
 import { followClicks } from '../links-host/jobs.ts';
-import { followMails, forgetOldMails } from '../mail/jobs.ts';
 import { forgetIdempotencyKeys } from '../operation/idempotency/jobs.ts';
 import type { Follower, Job, JobPlan } from '../operation/job.ts';
-import { forgetEvents } from '../outbox/jobs.ts';
 import { announceEndingRights, removeFiles, THUMBNAIL_SWEEP, THUMBNAILS } from '../resources/assets/jobs.ts';
 import { REFRESH_SWEEP, REFRESHES } from '../resources/content/jobs.ts';
 import { expireContracts } from '../resources/contracts/jobs.ts';
@@ -16,6 +13,7 @@ import { forgetPlans } from '../resources/plans/jobs.ts';
 import { approveCommissions } from '../resources/reviews/jobs.ts';
 import { trackParcels } from '../resources/shipments/jobs.ts';
 import { forgetOldDeliveries } from '../resources/webhooks/jobs.ts';
+import { followMails, forgetEvents, forgetOldMails, settleCharges } from './system-jobs.ts';
 
 export const JOBS: readonly Job[] = [
   approveCommissions,

@@ -1,7 +1,6 @@
 import path from 'node:path';
 import { pino } from 'pino';
 import { openPageLinks } from '../access/page-tokens.ts';
-import type { Config } from '../config.ts';
 import { openDirectory } from '../directory/directory.ts';
 import { openClickHouse } from '../engines/clickhouse/open.ts';
 import { openLiveIndex } from '../engines/elastic/live-index.ts';
@@ -13,6 +12,7 @@ import { openRedis } from '../engines/redis/open.ts';
 import { olderItem } from '../legacy/events.ts';
 import type { Context } from '../operation/context.ts';
 import { type Clock, systemClock } from '../values/clock.ts';
+import type { Config } from '../values/config.ts';
 import type { Log } from '../values/log.ts';
 import { openRepeatedFailures } from '../values/repeated-failures.ts';
 import { readSecrets } from '../values/secrets.ts';

@@ -1,5 +1,5 @@
-import type { OrderFacts, RefundFacts } from '../resources/integrations/schema.ts';
 import { distinct } from './click.ts';
+import type { OrderFacts, RefundFacts } from './facts.ts';
 import {
   Envelope,
   EVENTS,

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import { callOutside, type OutsideAnswer } from '../engines/http/outside.ts';
-import type { OrderFacts, RefundOfOrder } from '../resources/integrations/schema.ts';
 import { latestNow } from '../values/clock.ts';
 import { ApiError, unavailable } from '../values/errors.ts';
 import { problemsOf } from '../values/problems.ts';
 import { WebAddress } from '../values/web-address.ts';
+import type { OrderFacts, RefundOfOrder } from './facts.ts';
 
 /** A store as it is asked. */
 export interface Store {

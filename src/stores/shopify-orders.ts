@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { OrderFacts, RefundFacts } from '../resources/integrations/schema.ts';
 import { Currency } from '../values/money.ts';
 import { clickIdOfUrl, clickIdsOf, distinct } from './click.ts';
+import type { OrderFacts, RefundFacts } from './facts.ts';
 import { Decimal, sumOf, toMinorUnits } from './money.ts';
 import { DeletedOrder, type Delivery, headerOf, parseBody, type Reading, StoreId, StoreTime } from './provider.ts';
 

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import type { Config } from '../config.ts';
+import type { Config } from './config.ts';
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;

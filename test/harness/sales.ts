@@ -3,7 +3,7 @@ import { inWork, type Work } from '../../src/operation/work.ts';
 import { StoredPostings } from '../../src/outbox/ledger-entry.ts';
 import { ensureCreator } from '../../src/resources/creators/actions.ts';
 import { insertIntegration } from '../../src/resources/integrations/queries.ts';
-import type { OrderFacts, RefundFacts } from '../../src/resources/integrations/schema.ts';
+import type { OrderFacts, RefundFacts } from '../../src/stores/facts.ts';
 import { insertLinks, insertStates } from '../../src/resources/links/queries.ts';
 import { recordOrder, recordRefunds } from '../../src/resources/orders/actions.ts';
 import type { OrderSource } from '../../src/resources/orders/schema.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { OrderFacts } from '../../src/resources/integrations/schema.ts';
+import type { OrderFacts } from '../../src/stores/facts.ts';
 import { insertLinks, updateLink } from '../../src/resources/links/queries.ts';
 import { mintClick } from '../../src/values/click-token.ts';
 import { newId } from '../../src/values/ids.ts';

@@ -1,8 +1,8 @@
-import type { SetHeader } from '../../operation/operation.ts';
 import type { Clock } from '../../values/clock.ts';
 import { ApiError } from '../../values/errors.ts';
 import type { AddressLimit } from '../rate/address.ts';
 import { openFew } from '../rate/few.ts';
+import type { SetHeader } from '../rate/headers.ts';
 import type { Keys } from './keys.ts';
 import type { Caller } from './queries.ts';
 import { assertValid, readKey } from './rules.ts';

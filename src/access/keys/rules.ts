@@ -1,8 +1,17 @@
-import type { Operation } from '../../operation/operation.ts';
+import type { CallerKind } from '../../engines/postgres/tables.ts';
 import { ApiError } from '../../values/errors.ts';
 import type { Request } from './identify.ts';
 import { isActive, mayUseDirectory, PLANS } from './plans.ts';
 import type { Caller, Person } from './queries.ts';
+
+/** What access knows of an operation. */
+interface Asked {
+  method: string;
+  callers: readonly CallerKind[];
+  directory: boolean;
+  ownersOnly: boolean;
+  hints: { readOnly: boolean };
+}
 
 /** The key of an Authorization header, else the session of a cookie; neither is taken in the other's place. */
 export function readKey({ authorization, cookie }: Pick<Request, 'authorization' | 'cookie'>): string {
@@ -32,7 +41,7 @@ export function assertValid(caller: Caller | undefined, now: Date): Caller {
 }
 
 /** What the caller's kind of key or plan forbids; without an operation, what a data key may not even ask for. */
-export function refuseClassOrPlan(caller: Caller, operation: Operation | undefined): ApiError | undefined {
+export function refuseClassOrPlan(caller: Caller, operation: Asked | undefined): ApiError | undefined {
   if (caller.kind === 'session') return refuseRole(caller, operation) ?? refusePlan(caller, operation);
   if (operation && !operation.callers.some((kind) => kind !== 'session')) {
     return new ApiError(
@@ -56,7 +65,7 @@ export function personOf(caller: Caller): Person {
 }
 
 /** What a person's role forbids: a viewer reads, and some things are the owners' alone. */
-function refuseRole({ person }: Extract<Caller, { kind: 'session' }>, operation: Operation | undefined) {
+function refuseRole({ person }: Extract<Caller, { kind: 'session' }>, operation: Asked | undefined) {
   if (!operation || person.role === 'owner') return undefined;
   const isAllowed = person.role === 'viewer' ? operation.hints.readOnly : !operation.ownersOnly;
   if (isAllowed) return undefined;
@@ -67,12 +76,12 @@ function refuseRole({ person }: Extract<Caller, { kind: 'session' }>, operation:
 }
 
 /** A browser sends its cookie for any page that asks; only the app's own pages may change anything. */
-export function refuseForeignPage({ cookie }: Request, caller: Caller, { method }: Operation): ApiError | undefined {
+export function refuseForeignPage({ cookie }: Request, caller: Caller, { method }: Asked): ApiError | undefined {
   if (caller.kind !== 'session' || method === 'GET' || cookie?.isSameOrigin) return undefined;
   return new ApiError('CROSS_SITE', 'Changes are taken from the pages of the web app alone (Sec-Fetch-Site).');
 }
 
-function refusePlan(caller: Caller, operation: Operation | undefined): ApiError | undefined {
+function refusePlan(caller: Caller, operation: Asked | undefined): ApiError | undefined {
   if (!operation?.directory) return undefined;
   const allowed =
     caller.kind === 'data' ? PLANS[caller.subscription.plan].directory : mayUseDirectory(caller.subscription);

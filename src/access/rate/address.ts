@@ -2,12 +2,11 @@ import { readFileSync } from 'node:fs';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Redis } from '../../engines/redis/open.ts';
-import type { SetHeader } from '../../operation/operation.ts';
 import type { Clock } from '../../values/clock.ts';
 import type { ApiError } from '../../values/errors.ts';
 import type { Metrics } from '../../values/metrics.ts';
 import { RATE_LIMIT, RATE_WINDOW_MS } from '../credits/meter.ts';
-import { rateHeaders, rateLimited } from './headers.ts';
+import { rateHeaders, rateLimited, type SetHeader } from './headers.ts';
 import { openLocalWindows, type Window } from './local.ts';
 import { subscriberOf } from './subscriber.ts';
 

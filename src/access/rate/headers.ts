@@ -1,6 +1,9 @@
 import { ApiError } from '../../values/errors.ts';
 import type { Window } from './local.ts';
 
+/** Sets a header of the answer. */
+export type SetHeader = (name: string, value: string) => void;
+
 export type Headers = Record<string, string>;
 
 /** `X-RateLimit-*`: the reset is the window's end in UTC epoch seconds, rounded up. */

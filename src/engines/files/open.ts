@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../values/config.ts';
 import { openDisk } from './disk.ts';
 import { openS3 } from './s3.ts';
 import type { FileStore } from './store.ts';

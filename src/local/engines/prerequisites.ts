@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../values/config.ts';
 import { ignoreFailure } from '../../values/errors.ts';
 import { runCommand } from './command.ts';
 import type { EngineName } from './engine.ts';

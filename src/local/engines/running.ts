@@ -1,7 +1,7 @@
 import { lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../values/config.ts';
 import { ignoreFailure } from '../../values/errors.ts';
 import { makeSecretOnce } from '../../values/secrets.ts';
 import { Identity, identityOf, isAlive } from './alive.ts';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../values/config.ts';
 import { ignoreFailure } from '../../values/errors.ts';
 import { clickhouse } from './clickhouse.ts';
 import { elasticsearch } from './elasticsearch.ts';

@@ -1,5 +1,5 @@
 import type { AccessEngines } from '../../access/credits/access.ts';
-import { type Config, readConfig } from '../../config.ts';
+import { readConfig } from '../../config.ts';
 import { migrateClickHouse } from '../../engines/clickhouse/migrate.ts';
 import { type ClickHouse, openClickHouse } from '../../engines/clickhouse/open.ts';
 import { migratePostgres } from '../../engines/postgres/migrate.ts';
@@ -9,6 +9,7 @@ import { openRedis, type Redis } from '../../engines/redis/open.ts';
 import { resolveEngines } from '../../local/engines/running.ts';
 import { report } from '../../local/terminal.ts';
 import { type Clock, systemClock } from '../../values/clock.ts';
+import type { Config } from '../../values/config.ts';
 import { readSecrets, type Secrets } from '../../values/secrets.ts';
 import { clockAhead } from '../sandbox-clock.ts';
 

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
-import { type Config, readConfig } from '../../config.ts';
+import { readConfig } from '../../config.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import { findRunning } from '../../local/engines/running.ts';
+import type { Config } from '../../values/config.ts';
 import { forgetPreviousSecretFile, readPreviousSecret, readSecrets, replaceSecretFile } from '../../values/secrets.ts';
 import { type Resealed, resealAll } from '../sealed/actions.ts';
 import { withEngines } from './open.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Config } from '../../config.ts';
 import { callJson } from '../../engines/http/client.ts';
+import type { Config } from '../../values/config.ts';
 import { unavailable } from '../../values/errors.ts';
 
 const NAME = 'The content provider';

@@ -1,5 +1,6 @@
 import type { Db } from '../../engines/postgres/open.ts';
 import type { Work } from '../../operation/work.ts';
+import type { OrderFacts, ReceivedRefunds, RefundOfOrder } from '../../stores/facts.ts';
 import { validationError } from '../../values/errors.ts';
 import type { Secrets } from '../../values/secrets.ts';
 import { listPosted, replaceAdjustments } from '../commissions/adjustment-queries.ts';
@@ -7,7 +8,6 @@ import { announce } from '../commissions/announce-actions.ts';
 import { findOwedOf, lockCommissionOf, updateCommission } from '../commissions/order-queries.ts';
 import { entryOf } from '../commissions/posting-actions.ts';
 import type { CommissionRow } from '../commissions/queries.ts';
-import type { OrderFacts, ReceivedRefunds, RefundOfOrder } from '../integrations/schema.ts';
 import { useUnallocated } from '../payouts/payment-actions.ts';
 import { lockPayees } from '../payouts/queries.ts';
 import { hashEmail, maskEmail } from './customer.ts';

@@ -1,4 +1,5 @@
 import type { Work } from '../../operation/work.ts';
+import type { OrderFacts } from '../../stores/facts.ts';
 import { readClick } from '../../values/click-token.ts';
 import { newId } from '../../values/ids.ts';
 import { fromPpm } from '../../values/money.ts';
@@ -6,7 +7,6 @@ import type { Secrets } from '../../values/secrets.ts';
 import { announceOne } from '../commissions/announce-actions.ts';
 import { insertCommission } from '../commissions/order-queries.ts';
 import { entryOf } from '../commissions/posting-actions.ts';
-import type { OrderFacts } from '../integrations/schema.ts';
 import { type ListedLink, listNamed } from '../links/queries.ts';
 import { attribute, type CarriedClick, type Decision, lastMomentOf, type RedeemedCode } from './attribution.ts';
 import { hashEmail, maskEmail } from './customer.ts';

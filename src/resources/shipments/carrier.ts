@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Config } from '../../config.ts';
 import { callJson } from '../../engines/http/client.ts';
 import type { TrackingEvent } from '../../engines/postgres/shipment-tables.ts';
+import type { Config } from '../../values/config.ts';
 import { unavailable } from '../../values/errors.ts';
 
 const NAME = 'The tracking provider';

@@ -1,4 +1,4 @@
-import type { RefundFacts } from '../../integrations/schema.ts';
+import type { RefundFacts } from '../../../stores/facts.ts';
 import type { OrderSnapshot } from '../snapshot.ts';
 
 export interface KnownRefund extends RefundFacts {

@@ -1,7 +1,7 @@
 import { type Insertable, type RawBuilder, sql } from 'kysely';
 import type { OrderRefundsTable } from '../../../engines/postgres/attribution-tables.ts';
 import type { Db } from '../../../engines/postgres/open.ts';
-import type { ReceivedRefunds } from '../../integrations/schema.ts';
+import type { ReceivedRefunds } from '../../../stores/facts.ts';
 import type { OrderKey } from '../queries.ts';
 import type { KnownRefund } from './count.ts';
 

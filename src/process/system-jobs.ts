@@ -1,0 +1,39 @@
+import { settleAll } from '../access/credits/settle.ts';
+import { forgetMails } from '../mail/forget.ts';
+import { sendDueMails } from '../mail/sender.ts';
+import type { Follower, Job } from '../operation/job.ts';
+import { pruneOutbox } from '../outbox/relay.ts';
+import { openDue } from '../values/due.ts';
+import { HOUR_MS } from '../values/duration.ts';
+
+/** Charges of a process that was killed before it said which keys were used. */
+const ALL_CHARGES_EVERY_MS = 600_000;
+
+export const settleCharges: Follower = {
+  name: 'settle-charges',
+  everyMs: 1_000,
+  open: ({ postgres, redis, clock }) => {
+    const due = openDue(clock, ALL_CHARGES_EVERY_MS);
+    return () => due.ask((after) => settleAll({ db: postgres.db, redis, clock }, after));
+  },
+};
+
+export const followMails: Follower = {
+  name: 'send-mails',
+  everyMs: 1_000,
+  open: (context, stopping) => () => sendDueMails(context, stopping),
+};
+
+export const forgetOldMails: Job = {
+  name: 'forget-mails',
+  everyMs: HOUR_MS,
+  asksFor: 'mails that were sent 30 days ago',
+  run: ({ postgres, clock }) => forgetMails(postgres.db, clock.now()),
+};
+
+export const forgetEvents: Job = {
+  name: 'forget-events',
+  everyMs: HOUR_MS,
+  asksFor: 'events older than 30 days that every consumer was given',
+  run: ({ postgres, clock }) => pruneOutbox(postgres.db, clock.now()),
+};
