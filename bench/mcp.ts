@@ -1,7 +1,6 @@
 import { inspect } from 'node:util';
 import { createKey } from '../src/access/keys/actions.ts';
 import { readConfig } from '../src/config.ts';
-import type { Config } from '../src/values/config.ts';
 import { migrateClickHouse } from '../src/engines/clickhouse/migrate.ts';
 import { migratePostgres } from '../src/engines/postgres/migrate.ts';
 import { startEmbedded } from '../src/local/engines/start.ts';
@@ -10,6 +9,7 @@ import { buildApps } from '../src/process/apps.ts';
 import { openContext } from '../src/process/open-context.ts';
 import { createBrand } from '../src/resources/brands/actions.ts';
 import { listSubscriptions } from '../src/resources/brands/queries.ts';
+import type { Config } from '../src/values/config.ts';
 import { benchCommand } from './command.ts';
 import { alternate, latencyMs, median, openTarget, type Shot } from './load.ts';
 import { withOwnData } from './own-data.ts';

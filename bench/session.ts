@@ -1,6 +1,6 @@
-import type { Config } from '../src/values/config.ts';
 import type { Context } from '../src/operation/context.ts';
 import type { EngineUrls } from '../src/process/open-context.ts';
+import type { Config } from '../src/values/config.ts';
 import type { Server } from './children.ts';
 import { cpuSecondsOf, openTarget, type Shot, type Target, type Volley, volley } from './load.ts';
 import type { Search } from './searches.ts';

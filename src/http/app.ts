@@ -1,25 +1,15 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { Request } from '../access/keys/identify.ts';
-import { deprecationHeaders, isLegacy, legacyHosts } from '../legacy/hosts.ts';
-import { legacyOperations } from '../legacy/operations.ts';
-import type { Redirect } from '../links-host/redirect.ts';
-import { linkRoutes } from '../links-host/routes.ts';
-import { mcpRoutes } from '../mcp/routes.ts';
 import type { Context } from '../operation/context.ts';
 import type { Operation, Prepared } from '../operation/operation.ts';
-import { operations } from '../resources/operations.ts';
-import { sessionOperations } from '../resources/session-operations.ts';
 import { ApiError, toApiError } from '../values/errors.ts';
 import type { Metrics } from '../values/metrics.ts';
-import { clientRoutes } from '../web-app/client.ts';
-import { entranceRoute, webAppRoutes } from '../web-app/routes.ts';
 import { openBase, requestOf } from './base.ts';
 import { isForm, readParts, takeForms } from './form.ts';
 import type { Door } from './gate.ts';
 import { healthRoutes } from './health.ts';
 import { limitOpenDoors } from './open-doors.ts';
-import { openapiRoutes } from './openapi/routes.ts';
 import { isUnroutable, readRaw, unreadable } from './request.ts';
 
 /** Prepared requests by URL, per operation: shapes and places are read once for a query that comes again. */
@@ -106,57 +96,54 @@ function matches(pattern: string, path: string): boolean {
 export interface Shared {
   door: Door;
   metrics: Metrics;
-  redirect: Redirect;
 }
 
-/** The API, and beside it the web app and the documents. `webApp`: the folder of the built client; without one /app is not served. */
+export interface ApiOptions {
+  /** All that the API answers, whoever may call it. */
+  operations: readonly Operation[];
+  /** Headers of every answer to a URL, errors too. */
+  headersOf(url: string): Record<string, string>;
+  /** Whether a host has the interface that a URL belongs to. */
+  isServed(host: string, url: string): boolean;
+}
+
+/** The API's server with its operations. Other doors on the same port add their routes to it. */
 export async function buildApi(
   context: Context,
-  { door, metrics, redirect }: Shared,
-  { webApp }: { webApp?: string } = {},
+  { door, metrics }: Shared,
+  { operations, headersOf, isServed }: ApiOptions,
 ): Promise<FastifyInstance> {
   const { config, clock } = context;
-  const older = legacyOperations(() => clock.now());
-  const all = [...operations, ...older, ...sessionOperations];
-  const hosts = legacyHosts(config);
 
   /** What the HTTP layer refuses never came to the door: under /v1 it is told only to whoever may ask at all. */
   async function refusalOf(error: unknown, { method, url }: FastifyRequest, requested: Request): Promise<ApiError> {
-    const refusal = isUnroutable(error) ? noSuchOperation(all, method, url) : unreadable(error);
+    const refusal = isUnroutable(error) ? noSuchOperation(operations, method, url) : unreadable(error);
     const answer = toApiError(refusal);
     return refusal === error || !isApi(url) ? answer : await door.refuse(requested, answer).catch(toApiError);
   }
 
   const app = openBase(context, { metrics, addresses: door.addresses, refusalOf });
   app.addHook('onRequest', (request, reply, done) => {
-    if (isLegacy(request.url)) reply.headers(deprecationHeaders(request.url, config.apiUrl));
+    reply.headers(headersOf(request.url));
     done();
   });
   limitOpenDoors(app, clock);
   app.addHook('onRequest', async (request, reply) => {
-    if (!isApi(request.url) || hosts.has(request.host, request.url)) return;
+    if (!isApi(request.url) || isServed(request.host, request.url)) return;
     await door.refuse(requestOf(request, reply), new ApiError('NOT_FOUND', 'This host has no such path; see /docs.'));
   });
   app.setNotFoundHandler(async (request, reply) => {
-    const refusal = noSuchOperation(all, request.method, request.url);
+    const refusal = noSuchOperation(operations, request.method, request.url);
     if (!isApi(request.url)) throw refusal;
     await door.refuse(requestOf(request, reply), refusal);
   });
   const served = { door, metrics, maxAssetBytes: config.maxAssetBytes };
-  const [forms, others] = [all.filter(({ takesFile }) => takesFile), all.filter(({ takesFile }) => !takesFile)];
-  for (const operation of others) register(app, served, operation);
+  for (const operation of operations.filter(({ takesFile }) => !takesFile)) register(app, served, operation);
   await app.register(async (scope) => {
     await takeForms(scope);
-    for (const operation of forms) register(scope, served, operation);
+    for (const operation of operations.filter(({ takesFile }) => takesFile)) register(scope, served, operation);
   });
   healthRoutes(app, context, door, metrics);
-  // Addresses that were given out before the links host had a listener of its own.
-  await linkRoutes(app, context, metrics, redirect);
-  entranceRoute(app, () => config.apiUrl ?? '');
-  webAppRoutes(app, context, metrics);
-  if (webApp !== undefined) await clientRoutes(app, webApp, config.linksUrl);
-  mcpRoutes(app, context, { door, metrics, operations });
-  await openapiRoutes(app, operations, older);
   app.addHook('preClose', async () => {
     context.stopping.abort();
     door.stop();

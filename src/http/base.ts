@@ -10,7 +10,6 @@ import Fastify, {
 import type { Request } from '../access/keys/identify.ts';
 import type { AddressLimit } from '../access/rate/address.ts';
 import { readCookie } from '../access/sessions/cookie.ts';
-import { INGEST } from '../ingest/routes.ts';
 import type { Context } from '../operation/context.ts';
 import { type ApiError, errorBody } from '../values/errors.ts';
 import { newId } from '../values/ids.ts';
@@ -94,7 +93,7 @@ export function openBase(context: Context, { metrics, addresses, refusalOf }: Ba
     // Where no route was found Fastify does not look behind a proxy.
     const requested = { ...requestOf(request, reply), address: senderOf(request.raw).address };
     let answer = await refusalOf(error, request, requested);
-    if (!reply.hasHeader('x-ratelimit-limit') && !request.url.startsWith(INGEST)) {
+    if (!reply.hasHeader('x-ratelimit-limit') && doorOf(request.url) !== 'ingest') {
       answer = (await addresses.count(requested.address, requested.setHeader)) ?? answer;
     }
     logFailure(log, answer, request.id);

@@ -26,7 +26,7 @@ const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
 const REFUSALS_PER_MINUTE = 60;
 
 /** Where deliveries go; no answer below it carries rate headers. */
-export const INGEST = '/ingest/';
+const INGEST = '/ingest/';
 const DELIVERIES = `${INGEST}:provider/:integration`;
 
 const KNOWN_STORES = 10_000;

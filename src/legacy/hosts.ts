@@ -6,18 +6,26 @@ const DEPRECATED_AT = Date.UTC(2026, 10, 22) / 1000;
 
 const PREFIX = olderPath('/v1/');
 
-export const isLegacy = (url: string): boolean => url.startsWith(PREFIX) || url === PREFIX.slice(0, -1);
+const isLegacy = (url: string): boolean => url.startsWith(PREFIX) || url === PREFIX.slice(0, -1);
 
 /** `apiUrl`: where the current interface is, when not on the same host. */
-export function deprecationHeaders(url: string, apiUrl: string | undefined): Record<string, string> {
+function deprecationHeaders(url: string, apiUrl: string | undefined): Record<string, string> {
   const [path = ''] = url.split('?', 1);
   const successor = `${apiUrl ?? ''}/v1/${path.slice(PREFIX.length)}`.replace(/[<>"\s]/g, encodeURIComponent);
   return { deprecation: `@${DEPRECATED_AT}`, link: `<${successor}>; rel="successor-version"` };
 }
 
 /** Which of the two interfaces a host has: both, unless the older one has a host of its own. */
-export function legacyHosts({ legacyUrl }: Pick<Config, 'legacyUrl'>): { has(host: string, url: string): boolean } {
-  if (legacyUrl === undefined) return { has: () => true };
+function hosts(legacyUrl: string | undefined): (host: string, url: string) => boolean {
+  if (legacyUrl === undefined) return () => true;
   const older = new URL(legacyUrl).host;
-  return { has: (host, url) => (host === older) === isLegacy(url) };
+  return (host, url) => (host === older) === isLegacy(url);
+}
+
+/** What the API's server must know of the older interface beside its operations. */
+export function olderInterface({ legacyUrl, apiUrl }: Pick<Config, 'legacyUrl' | 'apiUrl'>) {
+  return {
+    headersOf: (url: string) => (isLegacy(url) ? deprecationHeaders(url, apiUrl) : {}),
+    isServed: hosts(legacyUrl),
+  };
 }

@@ -1,9 +1,22 @@
 import type { FastifyInstance } from 'fastify';
-import { buildApi, type Shared } from '../http/app.ts';
+import { buildApi } from '../http/app.ts';
 import { openDoor } from '../http/gate.ts';
+import { openapiRoutes } from '../http/openapi/routes.ts';
+import { ingestRoutes } from '../ingest/routes.ts';
+import { olderInterface } from '../legacy/hosts.ts';
 import { buildLinksHost } from '../links-host/listener.ts';
 import { openRedirect } from '../links-host/redirect.ts';
+import { redirectRoutes } from '../links-host/routes.ts';
+import { mcpRoutes } from '../mcp/routes.ts';
 import type { Context } from '../operation/context.ts';
+import { applyRoutes } from '../pages/apply/routes.ts';
+import { fileRoutes } from '../pages/files/routes.ts';
+import { pageRoutes } from '../pages/serve.ts';
+import { shareRoutes } from '../pages/share/routes.ts';
+import { sessionOperations } from '../resources/session-operations.ts';
+import { clientRoutes } from '../web-app/client.ts';
+import { entranceRoute, webAppRoutes } from '../web-app/routes.ts';
+import { interfaces } from './interfaces.ts';
 import { openProcessMetrics } from './metrics/open.ts';
 
 export interface Apps {
@@ -12,11 +25,40 @@ export interface Apps {
   close(): Promise<void>;
 }
 
-/** Both servers of a process, not listening yet. `webApp`: the folder of the web app's built client. */
-export async function buildApps(context: Context, options: { webApp?: string } = {}): Promise<Apps> {
+/** Both servers of a process with all their doors, not listening yet. `webApp`: the folder of the web app's built client. */
+export async function buildApps(context: Context, { webApp }: { webApp?: string } = {}): Promise<Apps> {
+  const { config, clock } = context;
   const metrics = openProcessMetrics(context);
-  const shared: Shared = { door: openDoor(context, metrics), metrics, redirect: openRedirect(context, metrics) };
-  const api = await buildApi(context, shared, options);
-  const links = await buildLinksHost(context, shared);
+  const redirect = openRedirect(context, metrics);
+  const door = openDoor(context, metrics);
+
+  /** All that is on the links host's address: short links, creators' pages, brands' files, and stores' deliveries. */
+  async function serveLinks(app: FastifyInstance): Promise<void> {
+    redirectRoutes(app, redirect);
+    applyRoutes(app, context, metrics);
+    fileRoutes(app, context, metrics);
+    await pageRoutes(app, context, metrics);
+    shareRoutes(app, context);
+    ingestRoutes(app, context, metrics);
+  }
+
+  const { current, older } = interfaces(() => clock.now());
+  const api = await buildApi(
+    context,
+    { door, metrics },
+    { operations: [...current.operations, ...older.operations, ...sessionOperations], ...olderInterface(config) },
+  );
+  // Without a links host of its own, everything is on one address.
+  await serveLinks(api);
+  entranceRoute(api, () => config.apiUrl ?? '');
+  webAppRoutes(api, context, metrics);
+  if (webApp !== undefined) await clientRoutes(api, webApp, config.linksUrl);
+  mcpRoutes(api, context, { door, metrics, operations: current.operations });
+  await openapiRoutes(api, current, older);
+
+  const links = buildLinksHost(context, { door, metrics });
+  await serveLinks(links);
+  // Links of mails are on this host, and the web app is on the API's: without `API_URL`, on its port under the same name.
+  entranceRoute(links, ({ hostname }) => config.apiUrl ?? `http://${hostname}:${config.port}`);
   return { api, links, close: async () => void (await Promise.all([api.close(), links.close()])) };
 }

@@ -2,8 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { openapiDocument } from '../../src/http/openapi/document.ts';
-import { legacyOperations } from '../../src/legacy/operations.ts';
-import { operations } from '../../src/resources/operations.ts';
+import { interfaces } from '../../src/process/interfaces.ts';
 import { isRecord } from '../../src/values/wire.ts';
 
 /** Every place of the document, with its path. */
@@ -15,10 +14,10 @@ function* placesOf(value: unknown, place = ''): Generator<[string, Record<string
 }
 
 const placesIn = (document: unknown) => new Map(placesOf(JSON.parse(JSON.stringify(document))));
-const older = legacyOperations(() => new Date());
+const { current, older } = interfaces(() => new Date());
 const documents = [
-  { name: 'current', its: operations, places: placesIn(openapiDocument(operations)) },
-  { name: 'older', its: older, places: placesIn(openapiDocument(older, 'legacy')) },
+  { name: 'current', its: current.operations, places: placesIn(openapiDocument(current)) },
+  { name: 'older', its: older.operations, places: placesIn(openapiDocument(older)) },
 ];
 
 type Places = ReturnType<typeof placesIn>;

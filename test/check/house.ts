@@ -2,42 +2,23 @@ import path from 'node:path';
 import { type Import, lineAt, readSource, type Source, type Violation } from './source.ts';
 import { words } from './words.ts';
 
-const MAX_LINES = 300;
+const MAX_LINES = 500;
 
-/** The rooms of `src/` from the ground up: a file may import its own floor and those below. */
+/**
+ * The folders of `src/` from the ground up: a file imports its own floor and those below, and rooms of one floor import each
+ * other in one direction only. What lies directly in `src/` starts a process or reads the environment, and is on top.
+ */
 const FLOORS: readonly (readonly string[])[] = [
-  ['src/values/', 'src/config.ts', 'src/values/page.ts', 'src/values/patch.ts', 'src/values/problems.ts'],
-  ['src/engines/'],
-  [
-    'src/access/',
-    'src/outbox/',
-    'src/mail/',
-    'src/operation/context.ts',
-    'src/operation/csv.ts',
-    'src/api/idempotency/',
-    'src/operation/input.ts',
-    'src/operation/job.ts',
-    'src/operation/list.ts',
-    'src/values/metrics.ts',
-    'src/operation/words/examples.ts',
-    'src/operation/words/schema.ts',
-    'src/operation/words/more-words.ts',
-    'src/operation/words/words.ts',
-    'src/operation/operation.ts',
-    'src/api/plans/',
-    'src/operation/form-part.ts',
-    'src/operation/upload.ts',
-    'src/operation/work.ts',
-    'src/outbox/ledger-entry.ts',
-    'src/legacy/items.ts',
-    'src/values/click-token.ts',
-    'src/pages/kit/',
-  ],
-  ['src/directory/', 'src/figures/', 'src/ledger/', 'src/stores/providers/', 'src/resources/'],
-  ['src/api/', 'src/legacy/', 'src/links-host/', 'src/mcp/', 'src/pages/', 'src/stores/', 'src/web-app/'],
-  ['src/local/', 'src/process/'],
-  ['src/server.ts', 'src/worker.ts', 'src/cli.ts'],
+  ['values'],
+  ['engines'],
+  ['access', 'outbox', 'mail', 'html'],
+  ['operation'],
+  ['resources', 'directory', 'figures', 'stores'],
+  ['http', 'mcp', 'legacy', 'pages', 'links-host', 'ingest', 'web-app'],
+  ['process', 'local'],
 ];
+/** Doors know this room, which has the server and the gate, and no other door. */
+const GROUND_OF_DOORS = 'http';
 /** Each client is imported by its room alone. `bench/` and `test/` stand outside and may talk to engines directly. */
 const CLIENTS: Readonly<Record<string, readonly string[]>> = {
   pg: ['src/engines/postgres/'],
@@ -62,6 +43,7 @@ const NOUNS: readonly (readonly string[])[] = [
   ['usage', 'audit', 'plans', 'agent-policy', 'keys', 'mails', 'passkeys', 'saved-searches', 'sessions'],
   ['creators'],
   ['roster'],
+  ['ledger'],
   ['campaigns'],
   ['applications'],
   ['assets'],
@@ -85,33 +67,51 @@ const NOUNS: readonly (readonly string[])[] = [
 const SHARED_OF_NOUN = /^(?:(?:[a-z-]+-)?schema|policy|(?:[a-z-]+-)?(?:queries|actions))\.ts$/;
 const LAYER_FOLDER = /^(?:services|repositories|controllers|utils|helpers|common|types)$/;
 
-/** What is allowed all the same, with its reason. `rule` is the beginning of the message. */
-const EXCEPTIONS: readonly { file: string; rule: string; reason: string }[] = [
-  {
-    file: 'src/operation/context.ts',
-    rule: 'imports src/directory/directory.ts',
-    reason: 'The context carries the live directory beside the engines, and names its type.',
-  },
-];
-
 type Rule = (source: Source) => Violation[];
 
 const isIn = (file: string, rooms: readonly string[]) =>
   rooms.some((room) => (room.endsWith('/') ? file.startsWith(room) : file === room));
 
+/** The folder of `src/` that a file is in; a file that lies in `src/` itself is a room of its own. */
+const roomOf = (file: string): string => file.split('/')[1] ?? file;
+
 function floorOf(file: string): number | undefined {
-  const floor = FLOORS.findIndex((rooms) => isIn(file, rooms));
+  if (/^src\/[^/]+$/.test(file)) return FLOORS.length - 1;
+  const floor = FLOORS.findIndex((rooms) => rooms.includes(roomOf(file)));
   return floor < 0 ? undefined : floor;
 }
+
+const DOORS = FLOORS.findIndex((rooms) => rooms.includes(GROUND_OF_DOORS));
 
 function floors({ path: file, imports }: Source): Violation[] {
   if (!file.startsWith('src/')) return [];
   const own = floorOf(file);
   if (own === undefined) return [{ line: 1, message: 'is in no known room of src/; name the room in the house rule' }];
   return imports.flatMap(({ line, target }) => {
-    if (!target.startsWith('src/')) return [];
-    const other = floorOf(target);
-    return other === undefined || other <= own ? [] : [{ line, message: `imports ${target}, which is above it` }];
+    const other = target.startsWith('src/') ? floorOf(target) : undefined;
+    if (other === undefined || other < own) return [];
+    if (other > own) return [{ line, message: `imports ${target}, which is above it` }];
+    const isOtherDoor = own === DOORS && roomOf(target) !== roomOf(file) && roomOf(target) !== GROUND_OF_DOORS;
+    return isOtherDoor ? [{ line, message: `imports ${target}; doors do not know each other` }] : [];
+  });
+}
+
+/** Imports between two rooms that import each other: those of the direction that fewer files need. */
+function circles(sources: readonly Source[]): string[] {
+  const imports = sources.flatMap(({ path: file, imports: its }) =>
+    its.flatMap(({ line, target }) =>
+      file.startsWith('src/') && target.startsWith('src/') && roomOf(file) !== roomOf(target)
+        ? [{ file, line, target, way: `${roomOf(file)} ${roomOf(target)}` }]
+        : [],
+    ),
+  );
+  const ways: Map<string, typeof imports> = Map.groupBy(imports, ({ way }) => way);
+  return [...ways].flatMap(([way, its]) => {
+    const [from = '', to = ''] = way.split(' ');
+    const back = ways.get(`${to} ${from}`);
+    const isFewer = back && (its.length < back.length || (its.length === back.length && from < to));
+    if (!isFewer) return [];
+    return its.map(({ file, line, target }) => `${file}:${line} imports ${target}, and ${to} imports ${from}`);
   });
 }
 
@@ -236,20 +236,12 @@ const RULES: readonly Rule[] = [
 /** What people read stands bare between tags, where words such as "as" are no code. */
 const RULES_OF_PAGES: readonly Rule[] = [browser, places];
 
-function isExcepted(file: string, message: string): boolean {
-  return EXCEPTIONS.some((exception) => exception.file === file && message.startsWith(exception.rule));
-}
-
 /** Each break of the house rule as `file:line what is wrong`. `files`: path inside the repository → text. */
 export function violations(files: ReadonlyMap<string, string>): string[] {
-  const found: string[] = [];
-  for (const [file, text] of files) {
-    if (!/\.tsx?$/.test(file)) continue;
-    const source = readSource(file, text);
-    const rules = file.endsWith('.tsx') ? RULES_OF_PAGES : RULES;
-    for (const { line, message } of rules.flatMap((rule) => rule(source))) {
-      if (!isExcepted(file, message)) found.push(`${file}:${line} ${message}`);
-    }
-  }
-  return found;
+  const sources = [...files].filter(([file]) => /\.tsx?$/.test(file)).map(([file, text]) => readSource(file, text));
+  const found = sources.flatMap((source) => {
+    const rules = source.path.endsWith('.tsx') ? RULES_OF_PAGES : RULES;
+    return rules.flatMap((rule) => rule(source)).map(({ line, message }) => `${source.path}:${line} ${message}`);
+  });
+  return [...found, ...circles(sources)];
 }

@@ -3,11 +3,11 @@ import { inWork, type Work } from '../../src/operation/work.ts';
 import { StoredPostings } from '../../src/outbox/ledger-entry.ts';
 import { ensureCreator } from '../../src/resources/creators/actions.ts';
 import { insertIntegration } from '../../src/resources/integrations/queries.ts';
-import type { OrderFacts, RefundFacts } from '../../src/stores/facts.ts';
 import { insertLinks, insertStates } from '../../src/resources/links/queries.ts';
 import { recordOrder, recordRefunds } from '../../src/resources/orders/actions.ts';
 import type { OrderSource } from '../../src/resources/orders/schema.ts';
 import { putOnRoster } from '../../src/resources/roster/actions.ts';
+import type { OrderFacts, RefundFacts } from '../../src/stores/facts.ts';
 import { newId } from '../../src/values/ids.ts';
 import { unique } from './app.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { OrderFacts } from '../../src/stores/facts.ts';
 import { insertLinks, updateLink } from '../../src/resources/links/queries.ts';
+import type { OrderFacts } from '../../src/stores/facts.ts';
 import { mintClick } from '../../src/values/click-token.ts';
 import { newId } from '../../src/values/ids.ts';
 import { makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';

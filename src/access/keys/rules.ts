@@ -5,7 +5,7 @@ import { isActive, mayUseDirectory, PLANS } from './plans.ts';
 import type { Caller, Person } from './queries.ts';
 
 /** What access knows of an operation. */
-interface Asked {
+interface Requested {
   method: string;
   callers: readonly CallerKind[];
   directory: boolean;
@@ -41,7 +41,7 @@ export function assertValid(caller: Caller | undefined, now: Date): Caller {
 }
 
 /** What the caller's kind of key or plan forbids; without an operation, what a data key may not even ask for. */
-export function refuseClassOrPlan(caller: Caller, operation: Asked | undefined): ApiError | undefined {
+export function refuseClassOrPlan(caller: Caller, operation: Requested | undefined): ApiError | undefined {
   if (caller.kind === 'session') return refuseRole(caller, operation) ?? refusePlan(caller, operation);
   if (operation && !operation.callers.some((kind) => kind !== 'session')) {
     return new ApiError(
@@ -65,7 +65,7 @@ export function personOf(caller: Caller): Person {
 }
 
 /** What a person's role forbids: a viewer reads, and some things are the owners' alone. */
-function refuseRole({ person }: Extract<Caller, { kind: 'session' }>, operation: Asked | undefined) {
+function refuseRole({ person }: Extract<Caller, { kind: 'session' }>, operation: Requested | undefined) {
   if (!operation || person.role === 'owner') return undefined;
   const isAllowed = person.role === 'viewer' ? operation.hints.readOnly : !operation.ownersOnly;
   if (isAllowed) return undefined;
@@ -76,12 +76,12 @@ function refuseRole({ person }: Extract<Caller, { kind: 'session' }>, operation:
 }
 
 /** A browser sends its cookie for any page that asks; only the app's own pages may change anything. */
-export function refuseForeignPage({ cookie }: Request, caller: Caller, { method }: Asked): ApiError | undefined {
+export function refuseForeignPage({ cookie }: Request, caller: Caller, { method }: Requested): ApiError | undefined {
   if (caller.kind !== 'session' || method === 'GET' || cookie?.isSameOrigin) return undefined;
   return new ApiError('CROSS_SITE', 'Changes are taken from the pages of the web app alone (Sec-Fetch-Site).');
 }
 
-function refusePlan(caller: Caller, operation: Asked | undefined): ApiError | undefined {
+function refusePlan(caller: Caller, operation: Requested | undefined): ApiError | undefined {
   if (!operation?.directory) return undefined;
   const allowed =
     caller.kind === 'data' ? PLANS[caller.subscription.plan].directory : mayUseDirectory(caller.subscription);

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { isLegacy } from '../../legacy/hosts.ts';
 import { mayBeBare } from '../../operation/input.ts';
 import { type Operation, PLANNED_STATUS } from '../../operation/operation.ts';
 import { Planned } from '../../operation/plans/schema.ts';
@@ -10,7 +9,14 @@ import { GENERIC_STORE_SHAPES } from '../../stores/generic-schema.ts';
 import { ERROR_CODES, type ErrorCode, STATUS } from '../../values/errors.ts';
 import { Refusal, refusalExample, refusalName } from './refusals.ts';
 import { TAGS } from './tags.ts';
-import { webhooksOf } from './webhooks.ts';
+import { type Announced, webhooksOf } from './webhooks.ts';
+
+/** One of the two interfaces, as its document says it. */
+export interface Interface {
+  variant: Variant;
+  operations: readonly Operation[];
+  events: readonly Announced[];
+}
 
 /** Codes that every operation can answer. */
 const COMMON: readonly ErrorCode[] = [
@@ -34,6 +40,7 @@ const OF_CHANGES: readonly ErrorCode[] = [
 interface Collected {
   schemas: Json;
   operation: Operation;
+  variant: Variant;
 }
 
 /** A shape as JSON Schema; shapes with an id are collected. */
@@ -87,7 +94,8 @@ const EVERY_HEADER = Object.fromEntries(Object.keys(HEADERS).map((name) => [name
 const isChange = ({ method }: Operation) => method !== 'GET';
 
 /** The older interface knows no plans: its clients expect one answer of a change. */
-const canBePlanned = (operation: Operation) => isChange(operation) && !operation.takesFile && !isLegacy(operation.path);
+const canBePlanned = ({ operation, variant }: Collected) =>
+  variant === 'current' && isChange(operation) && !operation.takesFile;
 
 const MODE = {
   name: 'mode',
@@ -145,7 +153,7 @@ function responsesOf(operation: Operation, collected: Collected): Json {
   const planned = { $ref: '#/components/responses/Planned' };
   return Object.fromEntries([
     [String(operation.status), success],
-    ...(canBePlanned(operation) ? [[String(PLANNED_STATUS), planned]] : []),
+    ...(canBePlanned(collected) ? [[String(PLANNED_STATUS), planned]] : []),
     ...failures,
   ]);
 }
@@ -161,9 +169,9 @@ function formOf({ operation, schemas }: Collected): Json {
   };
 }
 
-function describe(operation: Operation, schemas: Json): Json {
+function describe(collected: Collected): Json {
+  const { operation } = collected;
   const hasBody = operation.method !== 'GET' && operation.method !== 'DELETE';
-  const collected = { schemas, operation };
   return {
     operationId: operation.id,
     tags: [operation.tag],
@@ -173,7 +181,7 @@ function describe(operation: Operation, schemas: Json): Json {
       ...parametersOf(operation.params, 'path', collected),
       ...parametersOf(operation.query, 'query', collected),
       ...(isChange(operation) ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
-      ...(canBePlanned(operation) ? [{ $ref: '#/components/parameters/Mode' }] : []),
+      ...(canBePlanned(collected) ? [{ $ref: '#/components/parameters/Mode' }] : []),
     ],
     ...(hasBody
       ? {
@@ -223,14 +231,14 @@ const INFO: Readonly<Record<Variant, Json>> = {
   },
 };
 
-/** The OpenAPI 3.1 document of the operations, and of nothing else. */
-export function openapiDocument(operations: readonly Operation[], variant: Variant = 'current'): Json {
+/** The OpenAPI 3.1 document of an interface's operations and the events that it sends. */
+export function openapiDocument({ variant, operations, events }: Interface): Json {
   const schemas: Json = {};
   const responses = { Planned: plannedResponse(schemas), ...refusalResponses(schemas) };
   const paths: Record<string, Json> = {};
   for (const operation of operations) {
     const path = paths[operation.path] ?? {};
-    path[operation.method.toLowerCase()] = describe(operation, schemas);
+    path[operation.method.toLowerCase()] = describe({ schemas, operation, variant });
     paths[operation.path] = path;
   }
   for (const shape of GENERIC_STORE_SHAPES) schemaOf(shape, 'input', { schemas });
@@ -240,7 +248,7 @@ export function openapiDocument(operations: readonly Operation[], variant: Varia
     servers: [{ url: '/' }],
     tags: tagsOf(operations),
     paths,
-    webhooks: webhooksOf(variant, (shape) => schemaOf(shape, 'output', { schemas })),
+    webhooks: webhooksOf(variant, events, (shape) => schemaOf(shape, 'output', { schemas })),
     components: {
       schemas,
       responses,

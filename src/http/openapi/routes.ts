@@ -3,11 +3,9 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import scalar from '@scalar/fastify-api-reference';
 import type { FastifyInstance } from 'fastify';
-import type { Operation } from '../../operation/operation.ts';
-import type { Variant } from '../../outbox/events.ts';
 import { ApiError } from '../../values/errors.ts';
 import { preferredType, prefersGzip } from '../accepted.ts';
-import { openapiDocument } from './document.ts';
+import { type Interface, openapiDocument } from './document.ts';
 import { llmsText } from './llms.ts';
 import { prebuild } from './prebuilt.ts';
 
@@ -74,20 +72,15 @@ const wantsPage = (accept: string | undefined) =>
   preferredType(accept, ['application/json', 'text/html']) === 'text/html';
 
 /** `/openapi.json` with `/docs`, `/llms.txt`, and the older interface's document and page beside them. */
-export async function openapiRoutes(
-  app: FastifyInstance,
-  operations: readonly Operation[],
-  older: readonly Operation[],
-): Promise<void> {
-  const send = (its: readonly Operation[], variant: Variant) =>
-    prebuild('application/json', () => JSON.stringify(openapiDocument(its, variant)));
-  const current = send(operations, 'current');
+export async function openapiRoutes(app: FastifyInstance, current: Interface, older: Interface): Promise<void> {
+  const send = (its: Interface) => prebuild('application/json', () => JSON.stringify(openapiDocument(its)));
+  const document = send(current);
   // The second is where the page before this one had it.
-  for (const place of ['/openapi.json', '/docs/json']) app.get(place, current);
-  app.get('/openapi-legacy.json', send(older, 'legacy'));
+  for (const place of ['/openapi.json', '/docs/json']) app.get(place, document);
+  app.get('/openapi-legacy.json', send(older));
   app.get(
     '/llms.txt',
-    prebuild('text/plain', () => llmsText(operations)),
+    prebuild('text/plain', () => llmsText(current.operations)),
   );
   // A browser that was given the bare address is led to the reference; programs are told that there is nothing.
   app.get('/', (request, reply) =>
