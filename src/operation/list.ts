@@ -6,7 +6,7 @@ import { eachAs } from '../values/wire.ts';
 import type { Context } from './context.ts';
 
 /** A noun's two questions: one page of its list, and every row of it. */
-interface Questions<Where, Row> {
+export interface Questions<Where, Row> {
   list: (db: Db, brandId: string, where: Where, page: Page) => Promise<{ rows: Row[]; total: number }>;
   each: (exports: Exports, brandId: string, where: Where) => AsyncIterable<Row>;
 }

@@ -1,0 +1,212 @@
+import { z } from 'zod';
+import { listOf, type PageQuery } from '../values/page.ts';
+import type { Context } from './context.ts';
+import { answersWhere, type ListCall, type Questions } from './list.ts';
+import {
+  type Call,
+  type ChangeDeclaration,
+  change,
+  type Declaration,
+  type Facts,
+  noLookUp,
+  nothing,
+  type Operation,
+  operation,
+  type Typed,
+} from './operation.ts';
+import type { Work } from './work.ts';
+
+type None = typeof nothing;
+type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never;
+type ParamsOf<Path extends string> = z.ZodObject<{ [Name in NamesIn<Path>]: z.ZodString }>;
+
+/** A path's `{name}` parameters, where an operation says nothing else of them: ids of any form. */
+const paramsOf = (path: string): z.ZodObject =>
+  z.object(Object.fromEntries([...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => [name, z.string().max(100)])));
+
+const READS = { readOnly: true, idempotent: true, destructive: false };
+const CHANGES = { readOnly: false, idempotent: false, destructive: false };
+
+type Needed = 'id' | 'path' | 'tag' | 'summary' | 'description';
+type Shapes = 'method' | 'params' | 'query' | 'body' | 'response' | 'hints';
+
+/** What an operation says of itself. Whatever it leaves out is the same for all of its kind. */
+type Said<I extends string, Path extends string> = Pick<Facts<I>, Exclude<Needed, 'path'>> &
+  Partial<Omit<Facts, Needed | Shapes>> & { path: Path; hints?: Partial<Facts['hints']> };
+
+type Wrapped<Item extends z.ZodType> = z.ZodObject<{ data: Item }>;
+
+type AnyRead = Said<string, string> &
+  Pick<Declaration<string, z.ZodType, z.ZodObject, None, z.ZodType>, 'response' | 'handler'> & {
+    params?: z.ZodType;
+    query?: z.ZodObject;
+  };
+
+/** A GET: brand keys may call it, its path says its parameters, and it changes nothing. */
+export function read<
+  const I extends string,
+  const Path extends string,
+  R extends z.ZodType,
+  P extends z.ZodType = ParamsOf<Path>,
+  Q extends z.ZodObject = None,
+>(
+  said: Said<I, Path> &
+    Pick<Declaration<I, P, Q, None, R>, 'response' | 'handler' | 'csv' | 'price'> & { params?: P; query?: Q },
+): Operation & Typed<I, P, Q, None, R>;
+export function read(said: AnyRead): Operation {
+  const { params = paramsOf(said.path), query = nothing, callers = ['brand'], hints } = said;
+  return operation({ ...said, method: 'GET', params, query, body: nothing, callers, hints: { ...READS, ...hints } });
+}
+
+/** One item, as `{data}`. */
+export function get<
+  const I extends string,
+  const Path extends string,
+  Item extends z.ZodType,
+  P extends z.ZodType = ParamsOf<Path>,
+  Q extends z.ZodObject = None,
+>(
+  said: Said<I, Path> & {
+    item: Item;
+    params?: P;
+    query?: Q;
+    find: (context: Context, call: Call<z.output<P>, z.output<Q>, z.output<None>>) => Promise<z.input<Item>>;
+  },
+): Operation & Typed<I, P, Q, None, Wrapped<Item>>;
+export function get({
+  item,
+  find,
+  errors = ['NOT_FOUND'],
+  ...said
+}: Omit<AnyRead, 'response' | 'handler'> & { item: z.ZodType; find: AnyRead['handler'] }): Operation {
+  return read({
+    ...said,
+    errors,
+    response: z.object({ data: item }),
+    handler: async (context, call) => ({ data: await find(context, call) }),
+  });
+}
+
+/** One page of the brand's own items, and all of them as CSV. `whereOf` where the query alone does not say what is looked for. */
+export function list<
+  const I extends string,
+  const Path extends string,
+  Where,
+  Row,
+  Item extends z.ZodObject,
+  Q extends z.ZodObject = None,
+  P extends z.ZodType = ParamsOf<Path>,
+>(
+  said: Said<I, Path> & {
+    item: Item;
+    query: Q;
+    params?: P;
+    rows: Questions<Where, Row>;
+    itemOf: (row: Row, context: Context) => z.input<Item>;
+  } & (z.output<Q> extends Where
+      ? { whereOf?: (context: Context, call: ListCall<z.output<Q>, z.output<P>>) => Where | Promise<Where> }
+      : { whereOf: (context: Context, call: ListCall<z.output<Q>, z.output<P>>) => Where | Promise<Where> }),
+): Operation & Typed<I, P, Q, None, ReturnType<typeof listOf<Item>>>;
+export function list({
+  item,
+  rows,
+  itemOf,
+  whereOf = (_context, { query }) => query,
+  ...said
+}: Omit<AnyRead, 'response' | 'handler'> & {
+  item: z.ZodObject;
+  query: z.ZodObject<typeof PageQuery>;
+  rows: Questions<unknown, unknown>;
+  itemOf: (row: unknown, context: Context) => Record<string, unknown>;
+  whereOf?: (context: Context, call: ListCall<unknown, unknown>) => unknown;
+}): Operation {
+  const { params = paramsOf(said.path), callers = ['brand'], hints } = said;
+  return operation({
+    ...said,
+    ...{ method: 'GET', params, body: nothing, callers, hints: { ...READS, ...hints }, response: listOf(item) },
+    ...answersWhere(rows, whereOf, item, itemOf),
+  });
+}
+
+type AnyCall = Call<unknown, Record<string, unknown>, unknown>;
+type AnyChange = Said<string, string> & {
+  item: z.ZodType;
+  params?: z.ZodType;
+  query?: z.ZodObject;
+  body?: z.ZodType;
+  // Methods, so that each declaration's own shapes fit.
+  lookUp?(context: Context, call: AnyCall): Promise<unknown>;
+  apply(work: Work, call: AnyCall, found: unknown): Promise<unknown>;
+};
+
+/** What a change is declared with. Without `lookUp` it needs nothing from outside its transaction. */
+type ChangeOf<
+  I extends string,
+  Path extends string,
+  Item extends z.ZodType,
+  P extends z.ZodType,
+  Q extends z.ZodObject,
+  B extends z.ZodType,
+  L,
+> = Said<I, Path> &
+  Pick<ChangeDeclaration<I, P, Q, B, Item, L>, 'apply' | 'sealsAnswer' | 'afterwards'> & {
+    item: Item;
+    params?: P;
+    query?: Q;
+    body?: B;
+    lookUp?: ChangeDeclaration<I, P, Q, B, Item, L>['lookUp'];
+  };
+
+/** How changes of one method are, unless they say otherwise. */
+interface Usual {
+  method: 'POST' | 'PATCH' | 'DELETE';
+  status: 200 | 201;
+  hints: Facts['hints'];
+}
+
+function changing<
+  I extends string,
+  Path extends string,
+  Item extends z.ZodType,
+  P extends z.ZodType,
+  Q extends z.ZodObject,
+  B extends z.ZodType,
+  L,
+>(usual: Usual, said: ChangeOf<I, Path, Item, P, Q, B, L>): Operation & Typed<I, P, Q, B, Wrapped<Item>>;
+function changing(usual: Usual, { item, apply, ...said }: AnyChange): Operation {
+  const { params = paramsOf(said.path), query = nothing, body = nothing, callers = ['brand'], lookUp = noLookUp } = said;
+  return change({
+    ...usual,
+    ...said,
+    ...{ params, query, body, callers, lookUp, response: z.object({ data: item }) },
+    hints: { ...usual.hints, ...said.hints },
+    apply: async (work, call, found) => ({ data: await apply(work, call, found) }),
+  });
+}
+
+/** A change that is answered with its item, as `{data}`. */
+type Change = <
+  const I extends string,
+  const Path extends string,
+  Item extends z.ZodType,
+  B extends z.ZodType = None,
+  P extends z.ZodType = ParamsOf<Path>,
+  Q extends z.ZodObject = None,
+  L = undefined,
+>(
+  said: ChangeOf<I, Path, Item, P, Q, B, L>,
+) => Operation & Typed<I, P, Q, B, Wrapped<Item>>;
+
+/** A POST that makes something. */
+export const create: Change = (said) => changing({ method: 'POST', status: 201, hints: CHANGES }, said);
+
+/** A POST that does something with what is there. */
+export const act: Change = (said) => changing({ method: 'POST', status: 200, hints: CHANGES }, said);
+
+/** A PATCH: set changes, omit keeps, null clears. */
+export const patch: Change = (said) =>
+  changing({ method: 'PATCH', status: 200, hints: { ...CHANGES, idempotent: true } }, said);
+
+/** A DELETE. */
+export const remove: Change = (said) =>
+  changing({ method: 'DELETE', status: 200, hints: { ...CHANGES, idempotent: true, destructive: true } }, said);
