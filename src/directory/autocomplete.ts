@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nothing, operation } from '../operation/operation.ts';
+import { read } from '../operation/kit.ts';
 import { integerParameter } from '../values/page.ts';
 import { fold } from './place-names.ts';
 import { sortOf, usernameStartsWith } from './query.ts';
@@ -20,16 +20,13 @@ const Hits = z.object({
 
 const beginningIn = (q: string) => q.trim().replace(/^@/, '').trim();
 
-export const autocompleteCreators = operation({
+export const autocompleteCreators = read({
   id: 'autocomplete_creators',
-  method: 'GET',
   path: '/v1/creators/autocomplete',
   tag: 'Directory',
   summary: 'Creators whose username starts with what was typed',
   description: 'Free. Most followed first; a leading @ is ignored.',
-  callers: ['brand'],
   directory: true,
-  params: nothing,
   query: z.object({
     q: z
       .string()
@@ -44,10 +41,8 @@ export const autocompleteCreators = operation({
       .default(10)
       .describe('At most 20.'),
   }),
-  body: nothing,
   response: z.object({ data: z.array(Suggestion) }),
   errors: ['SUBSCRIPTION_REQUIRED'],
-  hints: { readOnly: true, idempotent: true, destructive: false },
   handler: async ({ directory }, { query }) => {
     const snapshot = await directory.snapshot();
     const { hits } = await directory.counts.ask(snapshot.index, Hits, {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Context } from '../operation/context.ts';
+import { read } from '../operation/kit.ts';
 import { nothing, operation, RawJson } from '../operation/operation.ts';
 import { notFound } from '../values/errors.ts';
 import { integerParameter, type Pagination, pageOf, paginationOf } from '../values/page.ts';
@@ -86,9 +87,8 @@ const searchCreators = searchBy('places');
 /** The search of the older interface: plain partial matches of city and state, an exact gender. */
 export const searchCreatorsPlainly = searchBy('plain');
 
-const getDirectoryCreator = operation({
+const getDirectoryCreator = read({
   id: 'get_directory_creator',
-  method: 'GET',
   path: '/v1/creators/{pk}',
   tag: 'Directory',
   summary: 'One creator of the directory',
@@ -96,11 +96,8 @@ const getDirectoryCreator = operation({
   callers: ['brand', 'data'],
   directory: true,
   params: z.object({ pk: integerParameter({ min: 0 }).describe('Primary key of the creator.') }),
-  query: nothing,
-  body: nothing,
   response: z.object({ data: DirectoryCreatorDetail }),
   errors: ['NOT_FOUND', 'SUBSCRIPTION_REQUIRED', 'CREDITS_EXHAUSTED'],
-  hints: { readOnly: true, idempotent: true, destructive: false },
   price: (context) => context.config.creatorLookupCredits,
   handler: async (context, { params, setHeader }) => {
     const snapshot = await context.directory.snapshot();

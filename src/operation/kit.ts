@@ -174,7 +174,13 @@ function changing<
   L,
 >(usual: Usual, said: ChangeOf<I, Path, Item, P, Q, B, L>): Operation & Typed<I, P, Q, B, Wrapped<Item>>;
 function changing(usual: Usual, { item, apply, ...said }: AnyChange): Operation {
-  const { params = paramsOf(said.path), query = nothing, body = nothing, callers = ['brand'], lookUp = noLookUp } = said;
+  const {
+    params = paramsOf(said.path),
+    query = nothing,
+    body = nothing,
+    callers = ['brand'],
+    lookUp = noLookUp,
+  } = said;
   return change({
     ...usual,
     ...said,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
+import { read } from '../../operation/kit.ts';
+import { change, noLookUp, nothing } from '../../operation/operation.ts';
 import { validationError } from '../../values/errors.ts';
 import { toMinor, toPpm } from '../../values/money.ts';
 import { given } from '../../values/patch.ts';
@@ -9,19 +10,13 @@ import { AgentPolicy, AgentPolicyPatch, policyOf } from './schema.ts';
 
 const tag = 'Agents';
 
-const getAgentPolicy = operation({
+const getAgentPolicy = read({
   id: 'get_agent_policy',
-  method: 'GET',
   path: '/v1/agent-policy',
   tag,
   summary: 'What agents may do',
   description: 'Holds for every call by MCP. A call that it refuses is 403 POLICY_REFUSED and names the rule.',
-  callers: ['brand'],
-  params: nothing,
-  query: nothing,
-  body: nothing,
   response: z.object({ data: AgentPolicy }),
-  hints: { readOnly: true, idempotent: true, destructive: false },
   handler: async ({ postgres }, { caller: { brandId } }) => ({
     data: policyOf(await getPolicy(postgres.db, brandId), await getBrandCurrency(postgres.db, brandId)),
   }),

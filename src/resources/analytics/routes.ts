@@ -1,7 +1,7 @@
 import { fresh, listCreatorSums, listDays } from '../../figures/queries.ts';
 import { FRESHNESS } from '../../figures/schema.ts';
 import type { Context } from '../../operation/context.ts';
-import { nothing, operation } from '../../operation/operation.ts';
+import { read } from '../../operation/kit.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
 import { countTracked } from '../content/queries.ts';
 import { listMerged } from '../creators/queries.ts';
@@ -40,21 +40,16 @@ async function analyticsOf({ postgres: { db }, clickhouse, clock }: Context, bra
   };
 }
 
-const getAnalytics = operation({
+const getAnalytics = read({
   id: 'get_analytics',
-  method: 'GET',
   path: '/v1/analytics',
   tag: 'Analytics',
   summary: "A period's totals, its best creators and its course",
   description:
     'The last 30 UTC days by default. Every bucket of the period is there, also an empty one. Money is in the ' +
     `brand's currency; what came in others stands in \`by_currency\`. ${FRESHNESS}`,
-  callers: ['brand'],
-  params: nothing,
   query: AnalyticsFilter,
-  body: nothing,
   response: Analytics,
-  hints: { readOnly: true, idempotent: true, destructive: false },
   handler: (context, call) => fresh(context, call, () => analyticsOf(context, call.caller.brandId, call.query)),
 });
 

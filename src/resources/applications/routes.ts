@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { PLANS } from '../../access/keys/plans.ts';
-import { answersOf, answersWhere, type ListCall } from '../../operation/list.ts';
-import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
+import { list, read } from '../../operation/kit.ts';
+import { answersWhere, type ListCall } from '../../operation/list.ts';
+import { change, noLookUp, nothing } from '../../operation/operation.ts';
 import { toWire } from '../../values/wire.ts';
 import { getCampaign } from '../campaigns/queries.ts';
 import { patchApplication } from './actions.ts';
@@ -12,7 +13,6 @@ import {
   ApplicationFilter,
   ApplicationList,
   ApplicationOfCampaign,
-  ApplicationOfCampaignList,
   ApplicationPatch,
   ApplicationSaved,
   applicationOf,
@@ -22,20 +22,15 @@ import {
 const tag = 'Applications';
 const byId = z.object({ id: z.string().max(100) });
 
-const listCampaignApplications = operation({
+const listCampaignApplications = read({
   id: 'list_campaign_applications',
-  method: 'GET',
   path: '/v1/campaigns/{id}/applications',
   tag,
   summary: "One campaign's applications",
   description: 'Newest first; `created_after` and `created_before` mean `applied_at`.',
-  callers: ['brand'],
-  params: byId,
   query: CampaignApplicationFilter,
-  body: nothing,
   response: ApplicationList,
   errors: ['NOT_FOUND'],
-  hints: { readOnly: true, idempotent: true, destructive: false },
   ...answersWhere(
     applications,
     async ({ postgres }, { caller, params, query }: ListCall<CampaignApplicationFilter, { id: string }>) => {
@@ -47,36 +42,26 @@ const listCampaignApplications = operation({
   ),
 });
 
-const listApplications = operation({
+const listApplications = list({
   id: 'list_applications',
-  method: 'GET',
   path: '/v1/applications',
   tag,
   summary: 'The applications of every campaign',
   description: 'Newest first; `created_after` and `created_before` mean `applied_at`.',
-  callers: ['brand'],
-  params: nothing,
   query: ApplicationFilter,
-  body: nothing,
-  response: ApplicationOfCampaignList,
-  hints: { readOnly: true, idempotent: true, destructive: false },
-  ...answersOf(applications, ApplicationOfCampaign, toWire),
+  item: ApplicationOfCampaign,
+  rows: applications,
+  itemOf: toWire,
 });
 
-const getApplicationById = operation({
+const getApplicationById = read({
   id: 'get_application',
-  method: 'GET',
   path: '/v1/applications/{id}',
   tag,
   summary: 'One application',
   description: "With its campaign's title and the brand's note.",
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
-  body: nothing,
   response: z.object({ data: ApplicationDetail }),
   errors: ['NOT_FOUND'],
-  hints: { readOnly: true, idempotent: true, destructive: false },
   handler: async ({ postgres }, { caller, params }) => ({
     data: toWire(await getApplication(postgres.db, caller.brandId, params.id)),
   }),

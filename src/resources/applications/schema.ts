@@ -50,7 +50,6 @@ export const ApplicationFilter = CampaignApplicationFilter.extend({
 });
 
 export const ApplicationList = listOf(Application);
-export const ApplicationOfCampaignList = listOf(ApplicationOfCampaign);
 
 /** A row as the list item, which is also what events carry. */
 export const applicationOf = (row: object): Application => Application.parse(toWire(row));

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Context } from '../../operation/context.ts';
+import { read } from '../../operation/kit.ts';
 import { answersWhere, type ListCall } from '../../operation/list.ts';
-import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
+import { change, noLookUp, nothing } from '../../operation/operation.ts';
 import { upload } from '../../operation/upload.ts';
 import { toWire } from '../../values/wire.ts';
 import { deleteAsset, patchAssets, uploadAsset } from './actions.ts';
@@ -36,19 +37,14 @@ function assetOf(row: AssetRow, context: Signing): Asset {
   });
 }
 
-const listAssets = operation({
+const listAssets = read({
   id: 'list_assets',
-  method: 'GET',
   path: '/v1/assets',
   tag,
   summary: 'The files of the content library',
   description: 'Newest first.',
-  callers: ['brand'],
-  params: nothing,
   query: AssetFilter,
-  body: nothing,
   response: AssetList,
-  hints: { readOnly: true, idempotent: true, destructive: false },
   ...answersWhere(
     assets,
     ({ clock }, { query }: ListCall<AssetFilter>) => ({ ...query, now: clock.now() }),
@@ -101,39 +97,28 @@ const updateAssets = change({
   },
 });
 
-const getAssetById = operation({
+const getAssetById = read({
   id: 'get_asset',
-  method: 'GET',
   path: '/v1/assets/{id}',
   tag,
   summary: 'One file of the content library',
   description: 'With fresh signed addresses of the file and its thumbnail.',
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
-  body: nothing,
   response: z.object({ data: Asset }),
   errors: ['NOT_FOUND'],
-  hints: { readOnly: true, idempotent: true, destructive: false },
   handler: async (context, { caller, params }) => ({
     data: assetOf(await getAsset(context.postgres.db, caller.brandId, params.id), context),
   }),
 });
 
-const getAssetRights = operation({
+const getAssetRights = read({
   id: 'get_asset_rights',
-  method: 'GET',
   path: '/v1/assets/{id}/rights',
   tag,
   summary: 'Whether an asset may be used, on a day and a channel',
   description: 'By the terms of its contract or what was set by hand.',
-  callers: ['brand'],
-  params: byId,
   query: RightsQuery,
-  body: nothing,
   response: z.object({ data: AssetRights }),
   errors: ['NOT_FOUND'],
-  hints: { readOnly: true, idempotent: true, destructive: false },
   handler: async ({ postgres, clock }, { caller, params, query }) => {
     const row = await getAsset(postgres.db, caller.brandId, params.id);
     return { data: toWire(mayUse(row, query.on ?? clock.now(), query.channel)) };

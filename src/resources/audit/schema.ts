@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { changedFields } from '../../operation/plans/diff.ts';
-import { ListQuery, listOf, timestamp } from '../../values/page.ts';
+import { ListQuery, timestamp } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { toWire } from '../../values/wire.ts';
 import type { AuditRow } from './queries.ts';
@@ -37,8 +37,6 @@ export const AuditFilter = z.object({
   key_id: z.string().max(100).optional(),
   ...ListQuery,
 });
-
-export const AuditList = listOf(AuditEntry);
 
 export function auditEntryOf({ oldValues, newValues, at, ...row }: AuditRow) {
   const changes = changedFields(oldValues && toWire(oldValues), newValues && toWire(newValues));

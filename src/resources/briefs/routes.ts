@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { answersOf } from '../../operation/list.ts';
-import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
+import { create, list, patch, read } from '../../operation/kit.ts';
+import { change, noLookUp, nothing } from '../../operation/operation.ts';
 import { createBrief, duplicateBrief, patchBrief, removeBrief, sendBrief } from './actions.ts';
 import { briefs, getBrief, listRecipients } from './queries.ts';
 import {
@@ -10,7 +10,6 @@ import {
   BriefDeleted,
   BriefDetail,
   BriefFilter,
-  BriefList,
   BriefPatch,
   BriefSaved,
   BriefSent,
@@ -22,33 +21,25 @@ const tag = 'Briefs';
 const byId = z.object({ id: z.string().max(100) });
 const reading = { readOnly: true, idempotent: true, destructive: false };
 
-const listBriefs = operation({
+const listBriefs = list({
   id: 'list_briefs',
-  method: 'GET',
   path: '/v1/briefs',
   tag,
   summary: 'What was asked of creators',
   description: 'Newest first.',
-  callers: ['brand'],
-  params: nothing,
   query: BriefFilter,
-  body: nothing,
-  response: BriefList,
   hints: reading,
-  ...answersOf(briefs, Brief, briefOf),
+  item: Brief,
+  rows: briefs,
+  itemOf: briefOf,
 });
 
-const getBriefById = operation({
+const getBriefById = read({
   id: 'get_brief',
-  method: 'GET',
   path: '/v1/briefs/{id}',
   tag,
   summary: 'One brief',
   description: 'With everybody who was sent it, and when they first saw it.',
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
-  body: nothing,
   response: z.object({ data: BriefDetail }),
   errors: ['NOT_FOUND'],
   hints: reading,
@@ -58,40 +49,27 @@ const getBriefById = operation({
   },
 });
 
-const createBriefOperation = change({
+const createBriefOperation = create({
   id: 'create_brief',
-  method: 'POST',
   path: '/v1/briefs',
   tag,
   summary: 'Write a brief, and send it if requested',
   description: 'A draft; with `send_notification` it is sent to `creator_email` at once.',
-  callers: ['brand'],
-  params: nothing,
-  query: nothing,
   body: BriefCreate,
-  response: z.object({ data: BriefSaved }),
-  status: 201,
-  hints: { readOnly: false, idempotent: false, destructive: false },
-  lookUp: noLookUp,
-  apply: async (work, { body }) => ({ data: briefOf(await createBrief(work, body)) }),
+  item: BriefSaved,
+  apply: async (work, { body }) => briefOf(await createBrief(work, body)),
 });
 
-const updateBriefOperation = change({
+const updateBriefOperation = patch({
   id: 'update_brief',
-  method: 'PATCH',
   path: '/v1/briefs/{id}',
   tag,
   summary: 'Change a brief, or complete it',
   description: 'Set changes, omit keeps, null clears. Who was sent it sees what it says now.',
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
   body: BriefPatch,
-  response: z.object({ data: Brief }),
+  item: Brief,
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
-  hints: { readOnly: false, idempotent: true, destructive: false },
-  lookUp: noLookUp,
-  apply: async (work, { params, body }) => ({ data: briefOf(await patchBrief(work, params.id, body)) }),
+  apply: async (work, { params, body }) => briefOf(await patchBrief(work, params.id, body)),
 });
 
 const actOnBrief = change({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ListQuery, listOf, timestamp } from '../../values/page.ts';
+import { ListQuery, timestamp } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { WebAddress } from '../../values/web-address.ts';
 import { toWire } from '../../values/wire.ts';
@@ -138,8 +138,6 @@ export const BriefFilter = z.object({
   status: z.enum(STATUSES).optional(),
   ...ListQuery,
 });
-
-export const BriefList = listOf(Brief);
 
 export const briefOf = (row: BriefFacts): Brief => Brief.parse(toWire(row));
 export const briefDetailOf = (row: BriefFacts, recipients: readonly RecipientRow[]) =>

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { amountProblem, Currency, toPpm } from '../../values/money.ts';
-import { ListQuery, listOf, timestamp, timestampInput } from '../../values/page.ts';
+import { ListQuery, timestamp, timestampInput } from '../../values/page.ts';
 
 const STATUSES = ['active', 'draft', 'paused', 'completed'] as const;
 const status = z.enum(STATUSES);
@@ -112,5 +112,3 @@ export type CampaignPatch = z.output<typeof CampaignPatch>;
 
 export const CampaignFilter = z.object({ status: status.optional(), ...ListQuery });
 export type CampaignFilter = z.output<typeof CampaignFilter>;
-
-export const CampaignList = listOf(Campaign);

@@ -1,46 +1,29 @@
 import { z } from 'zod';
-import { answersOf } from '../../operation/list.ts';
-import { nothing, operation } from '../../operation/operation.ts';
+import { list, read } from '../../operation/kit.ts';
 import { commissions, getCommission } from './queries.ts';
-import {
-  AffiliateCommission,
-  AffiliateCommissionList,
-  CommissionEvent,
-  CommissionFilter,
-  CommissionList,
-  commissionOf,
-} from './schema.ts';
+import { AffiliateCommission, CommissionEvent, CommissionFilter, commissionOf } from './schema.ts';
 
 const tag = 'Commissions';
-const byId = z.object({ id: z.string().max(100) });
 const reading = { readOnly: true, idempotent: true, destructive: false };
-const listCommissions = operation({
+const listCommissions = list({
   id: 'list_commissions',
-  method: 'GET',
   path: '/v1/commissions',
   tag,
   summary: 'Sales attributed to creators',
   description: 'Newest first.',
-  callers: ['brand'],
-  params: nothing,
   query: CommissionFilter,
-  body: nothing,
-  response: CommissionList,
   hints: reading,
-  ...answersOf(commissions, CommissionEvent, commissionOf),
+  item: CommissionEvent,
+  rows: commissions,
+  itemOf: commissionOf,
 });
 
-const getCommissionById = operation({
+const getCommissionById = read({
   id: 'get_commission',
-  method: 'GET',
   path: '/v1/commissions/{id}',
   tag,
   summary: 'One commission event',
   description: 'As in the list.',
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
-  body: nothing,
   response: z.object({ data: CommissionEvent }),
   errors: ['NOT_FOUND'],
   hints: reading,
@@ -49,33 +32,25 @@ const getCommissionById = operation({
   }),
 });
 
-const listAffiliateCommissions = operation({
+const listAffiliateCommissions = list({
   id: 'list_affiliate_commissions',
-  method: 'GET',
   path: '/v1/affiliates/commissions',
   tag,
   summary: 'Sales attributed to creators, with the click',
   description: 'As `/v1/commissions`, with `click_id` and `created_at`.',
-  callers: ['brand'],
-  params: nothing,
   query: CommissionFilter,
-  body: nothing,
-  response: AffiliateCommissionList,
   hints: reading,
-  ...answersOf(commissions, AffiliateCommission, commissionOf),
+  item: AffiliateCommission,
+  rows: commissions,
+  itemOf: commissionOf,
 });
 
-const getAffiliateCommission = operation({
+const getAffiliateCommission = read({
   id: 'get_affiliate_commission',
-  method: 'GET',
   path: '/v1/affiliates/commissions/{id}',
   tag,
   summary: 'One commission event, with the click',
   description: 'As in the list.',
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
-  body: nothing,
   response: z.object({ data: AffiliateCommission }),
   errors: ['NOT_FOUND'],
   hints: reading,

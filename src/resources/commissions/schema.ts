@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { fromMinor, fromPpm } from '../../values/money.ts';
-import { ListQuery, listOf, timestamp } from '../../values/page.ts';
+import { ListQuery, timestamp } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { toWire } from '../../values/wire.ts';
 
@@ -124,6 +124,3 @@ export const CommissionFilter = z.object({
   type: CommissionEvent.shape.type.optional(),
   ...ListQuery,
 });
-
-export const CommissionList = listOf(CommissionEvent);
-export const AffiliateCommissionList = listOf(AffiliateCommission);

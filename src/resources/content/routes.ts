@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
+import { create, read } from '../../operation/kit.ts';
+import { change, noLookUp, nothing } from '../../operation/operation.ts';
 import { pageOf, paginationOf } from '../../values/page.ts';
 import { eachAs, toWire } from '../../values/wire.ts';
 import { requestRefresh, trackContent, untrackContent } from './actions.ts';
@@ -19,19 +20,14 @@ import {
 const tag = 'Tracked content';
 const byId = z.object({ id: z.string().max(100) });
 
-const listContent = operation({
+const listContent = read({
   id: 'list_content',
-  method: 'GET',
   path: '/v1/content',
   tag,
   summary: 'Posts whose figures are followed',
   description: 'Newest first; `summary` is over all matching posts, not the page.',
-  callers: ['brand'],
-  params: nothing,
   query: ContentFilter,
-  body: nothing,
   response: ContentList,
-  hints: { readOnly: true, idempotent: true, destructive: false },
   handler: async ({ postgres, clock }, { caller, query }) => {
     const page = pageOf(query);
     const { rows, total, summary } = await findContent(postgres.db, caller.brandId, query, page);
@@ -45,45 +41,32 @@ const listContent = operation({
   },
 });
 
-const getContentById = operation({
+const getContentById = read({
   id: 'get_content',
-  method: 'GET',
   path: '/v1/content/{id}',
   tag,
   summary: 'One tracked post',
   description: 'With what its figures were, day by day.',
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
-  body: nothing,
   response: z.object({ data: ContentDetail }),
   errors: ['NOT_FOUND'],
-  hints: { readOnly: true, idempotent: true, destructive: false },
   handler: async ({ postgres, clock }, { caller, params }) => {
     const row = await getContent(postgres.db, caller.brandId, params.id);
     return { data: { ...contentOf(row, clock.now()), metrics_history: await listMetrics(postgres.db, row.id) } };
   },
 });
 
-const trackContentOperation = change({
+const trackContentOperation = create({
   id: 'track_content',
-  method: 'POST',
   path: '/v1/content',
   tag,
   summary: 'Follow the figures of a post',
   description:
     'A post on a supported platform; the same post however its address is written is tracked once. ' +
     'It is read soon, daily for 30 days and then weekly for 90, where a provider is configured.',
-  callers: ['brand'],
-  params: nothing,
-  query: nothing,
   body: ContentCreate,
-  response: z.object({ data: Content }),
-  status: 201,
+  item: Content,
   errors: ['CONFLICT'],
-  hints: { readOnly: false, idempotent: false, destructive: false },
-  lookUp: noLookUp,
-  apply: async (work, { body }) => ({ data: contentOf(await trackContent(work, body), work.now) }),
+  apply: async (work, { body }) => contentOf(await trackContent(work, body), work.now),
 });
 
 const refreshContentOperation = change({

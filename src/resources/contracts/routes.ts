@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { html } from '../../html/html.ts';
 import { page } from '../../html/page.ts';
 import type { Context } from '../../operation/context.ts';
-import { answersOf } from '../../operation/list.ts';
-import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
+import { act, list, patch, read } from '../../operation/kit.ts';
+import { change, nothing } from '../../operation/operation.ts';
 import { WEIGHED_COMPENSATION } from '../../values/compensation.ts';
 import { notFound } from '../../values/errors.ts';
 import { toWire } from '../../values/wire.ts';
@@ -16,7 +16,6 @@ import {
   ContractDetail,
   ContractDocument,
   ContractFilter,
-  ContractList,
   ContractPatch,
   ContractSaved,
   contractDetailOf,
@@ -29,33 +28,25 @@ const byId = z.object({ id: z.string().max(100) });
 const reading = { readOnly: true, idempotent: true, destructive: false };
 const linksOf = async ({ pageLinks }: Context) => pageLinks;
 
-const listContracts = operation({
+const listContracts = list({
   id: 'list_contracts',
-  method: 'GET',
   path: '/v1/contracts',
   tag,
   summary: 'Contracts with creators',
   description: 'Newest first.',
-  callers: ['brand'],
-  params: nothing,
   query: ContractFilter,
-  body: nothing,
-  response: ContractList,
   hints: reading,
-  ...answersOf(contracts, Contract, contractOf),
+  item: Contract,
+  rows: contracts,
+  itemOf: contractOf,
 });
 
-const getContractById = operation({
+const getContractById = read({
   id: 'get_contract',
-  method: 'GET',
   path: '/v1/contracts/{id}',
   tag,
   summary: 'One contract',
   description: 'With its usage rights, and who signed it.',
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
-  body: nothing,
   response: z.object({ data: ContractDetail }),
   errors: ['NOT_FOUND'],
   hints: reading,
@@ -64,17 +55,12 @@ const getContractById = operation({
   }),
 });
 
-const getContractDocument = operation({
+const getContractDocument = read({
   id: 'get_contract_document',
-  method: 'GET',
   path: '/v1/contracts/{id}/document',
   tag,
   summary: 'The text of a contract that was sent',
   description: 'Exactly what the creator signs, with its SHA-256. A draft has none yet: 404.',
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
-  body: nothing,
   response: z.object({ data: ContractDocument }),
   errors: ['NOT_FOUND'],
   hints: reading,
@@ -119,23 +105,17 @@ const createContractOperation = change({
   },
 });
 
-const updateContractOperation = change({
+const updateContractOperation = patch({
   id: 'update_contract',
-  method: 'PATCH',
   path: '/v1/contracts/{id}',
   tag,
   summary: 'Change a contract that is a draft',
   description: 'Set changes, omit keeps, null clears. What was sent stays as it is: 409.',
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
   body: ContractPatch,
-  response: z.object({ data: ContractDetail }),
+  item: ContractDetail,
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
-  hints: { readOnly: false, idempotent: true, destructive: false },
   weighs: WEIGHED_COMPENSATION,
-  lookUp: noLookUp,
-  apply: async (work, { params, body }) => ({ data: contractDetailOf(await patchContract(work, params.id, body)) }),
+  apply: async (work, { params, body }) => contractDetailOf(await patchContract(work, params.id, body)),
 });
 
 const sendContractOperation = change({
@@ -160,23 +140,17 @@ const sendContractOperation = change({
   },
 });
 
-const voidContractOperation = change({
+const voidContractOperation = act({
   id: 'void_contract',
-  method: 'POST',
   path: '/v1/contracts/{id}/void',
   tag,
   summary: 'Take back a contract before it is signed',
   description:
     'It becomes `expired`, its link is dead, and its deliverables are cancelled. Said again, nothing changes.',
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
-  body: nothing,
-  response: z.object({ data: ContractDetail }),
+  item: ContractDetail,
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
   hints: { readOnly: false, idempotent: true, destructive: true },
-  lookUp: noLookUp,
-  apply: async (work, { params }) => ({ data: contractDetailOf(await voidContract(work, params.id)) }),
+  apply: async (work, { params }) => contractDetailOf(await voidContract(work, params.id)),
 });
 
 export const contractOperations = [

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { compensationOf } from '../../values/compensation.ts';
-import { ListQuery, listOf, timestamp, timestampInput } from '../../values/page.ts';
+import { ListQuery, timestamp, timestampInput } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { toWire } from '../../values/wire.ts';
 import { Compensation, CompensationCreate } from '../campaigns/schema.ts';
@@ -157,8 +157,6 @@ export const ContractFilter = z.object({
   status: z.enum(STATUSES).optional(),
   ...ListQuery,
 });
-
-export const ContractList = listOf(Contract);
 
 const wireOf = ({ items: promised, contentHash, ...row }: ContractFacts) => ({
   ...toWire(row),

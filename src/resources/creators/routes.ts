@@ -1,26 +1,21 @@
 import { fresh, freshRows } from '../../figures/queries.ts';
 import { FRESHNESS } from '../../figures/schema.ts';
-import { nothing, operation } from '../../operation/operation.ts';
+import { read } from '../../operation/kit.ts';
 import { pageOf, paginationOf } from '../../values/page.ts';
 import { creatorsOf, eachCreatorOf, ownerOf } from './performance.ts';
 import { eachCreator, listCreators as findCreators } from './queries.ts';
 import { Creator, CreatorFilter, CreatorList } from './schema.ts';
 
-const listCreators = operation({
+const listCreators = read({
   id: 'list_creators',
-  method: 'GET',
   path: '/v1/creators',
   tag: 'Creators',
   summary: "The brand's own creators",
   description:
     'Everybody who is or was on the roster, with what they brought; latest first. One of them is read at ' +
     `\`/v1/roster/{id}\`. ${FRESHNESS}`,
-  callers: ['brand'],
-  params: nothing,
   query: CreatorFilter,
-  body: nothing,
   response: CreatorList,
-  hints: { readOnly: true, idempotent: true, destructive: false },
   handler: (context, call) =>
     fresh(context, call, async () => {
       const [{ brandId }, page] = [call.caller, pageOf(call.query)];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ListQuery, listOf, timestamp } from '../../values/page.ts';
+import { ListQuery, timestamp } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { toWire } from '../../values/wire.ts';
 import { Email } from '../creators/schema.ts';
@@ -102,8 +102,6 @@ export const DeliverableFilter = z.object({
   status: z.enum(STATUSES).optional(),
   ...ListQuery,
 });
-
-export const DeliverableList = listOf(Deliverable);
 
 const isLate = ({ submittedAt, dueDate }: DeliverableFacts): boolean =>
   submittedAt !== null && isLateAt(submittedAt, dueDate);

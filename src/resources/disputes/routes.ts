@@ -1,41 +1,33 @@
 import { z } from 'zod';
-import { answersOf } from '../../operation/list.ts';
-import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
+import { list, read } from '../../operation/kit.ts';
+import { change, noLookUp, nothing } from '../../operation/operation.ts';
 import { patchDispute } from './actions.ts';
 import { disputes, getDispute } from './queries.ts';
-import { Dispute, DisputeFilter, DisputeList, DisputePatch, disputeOf } from './schema.ts';
+import { Dispute, DisputeFilter, DisputePatch, disputeOf } from './schema.ts';
 
 const tag = 'Payouts';
 const byId = z.object({ id: z.string().max(100) });
 const reading = { readOnly: true, idempotent: true, destructive: false };
 
-const listDisputes = operation({
+const listDisputes = list({
   id: 'list_disputes',
-  method: 'GET',
   path: '/v1/disputes',
   tag,
   summary: 'What creators ask about their statements',
   description: 'Newest first. A creator asks on the page of a statement, about one of its lines or the whole.',
-  callers: ['brand'],
-  params: nothing,
   query: DisputeFilter,
-  body: nothing,
-  response: DisputeList,
   hints: reading,
-  ...answersOf(disputes, Dispute, disputeOf),
+  item: Dispute,
+  rows: disputes,
+  itemOf: disputeOf,
 });
 
-const getDisputeById = operation({
+const getDisputeById = read({
   id: 'get_dispute',
-  method: 'GET',
   path: '/v1/disputes/{id}',
   tag,
   summary: 'One question of a creator',
   description: 'As in the list.',
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
-  body: nothing,
   response: z.object({ data: Dispute }),
   errors: ['NOT_FOUND'],
   hints: reading,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ListQuery, listOf, timestamp } from '../../values/page.ts';
+import { ListQuery, timestamp } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { toWire } from '../../values/wire.ts';
 import type { DisputeFacts } from './queries.ts';
@@ -40,8 +40,6 @@ export const DisputePatch = z
   })
   .meta({ id: 'DisputePatch', examples: [{ answer: 'The customer sent the order back on the 4th.' }] });
 export type DisputePatch = z.output<typeof DisputePatch>;
-
-export const DisputeList = listOf(Dispute);
 
 export const disputeOf = ({ storeOrderId, ...row }: DisputeFacts) => ({ ...toWire(row), order_id: storeOrderId });
 

@@ -1,10 +1,10 @@
-import { nothing, operation, RawJson } from '../../operation/operation.ts';
+import { read } from '../../operation/kit.ts';
+import { RawJson } from '../../operation/operation.ts';
 import { readFeed, renderFeed } from './feed.ts';
 import { EventFeed, EventFilter } from './schema.ts';
 
-const listEvents = operation({
+const listEvents = read({
   id: 'list_events',
-  method: 'GET',
   path: '/v1/events',
   tag: 'Webhooks',
   summary: "The brand's events in order",
@@ -12,13 +12,9 @@ const listEvents = operation({
     'What webhooks are sent, of the last 30 days, whether or not there is any webhook. Send `next_after` as `after` to go ' +
     'on; with `wait` an answer without events waits for one. An `after` that is older than 30 days is 409 CONFLICT, with ' +
     'the id of the `oldest` event.',
-  callers: ['brand'],
-  params: nothing,
   query: EventFilter,
-  body: nothing,
   response: EventFeed,
   errors: ['CONFLICT'],
-  hints: { readOnly: true, idempotent: true, destructive: false },
   handler: async (context, { caller, query }) =>
     new RawJson(renderFeed(await readFeed(context, caller.brandId, query))),
 });

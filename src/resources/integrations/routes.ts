@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { read } from '../../operation/kit.ts';
 import { answersWhere, type ListCall } from '../../operation/list.ts';
-import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
+import { change, noLookUp, nothing } from '../../operation/operation.ts';
 import { connectStore, disconnectStore, meetStore } from './actions.ts';
 import { getIntegrationWithHealth, integrations } from './queries.ts';
 import {
@@ -15,19 +16,14 @@ import {
 const tag = 'Affiliates';
 const byId = z.object({ id: z.string().max(100) });
 
-const listAffiliateStores = operation({
+const listAffiliateStores = read({
   id: 'list_affiliate_stores',
-  method: 'GET',
   path: '/v1/affiliates/integrations',
   tag,
   summary: "The brand's stores",
   description: 'Newest first, with what each can do, how its webhooks are and whether referrals are tracked.',
-  callers: ['brand'],
-  params: nothing,
   query: IntegrationFilter,
-  body: nothing,
   response: IntegrationList,
-  hints: { readOnly: true, idempotent: true, destructive: false },
   ...answersWhere(
     integrations,
     ({ clock }, { query }: ListCall<IntegrationFilter>) => ({ ...query, now: clock.now() }),
@@ -36,20 +32,14 @@ const listAffiliateStores = operation({
   ),
 });
 
-const getAffiliateStore = operation({
+const getAffiliateStore = read({
   id: 'get_affiliate_store',
-  method: 'GET',
   path: '/v1/affiliates/integrations/{id}',
   tag,
   summary: 'One store',
   description: 'As in the list.',
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
-  body: nothing,
   response: z.object({ data: Integration }),
   errors: ['NOT_FOUND'],
-  hints: { readOnly: true, idempotent: true, destructive: false },
   handler: async ({ postgres, clock, config }, { caller, params }) => {
     const now = clock.now();
     const row = await getIntegrationWithHealth(postgres.db, caller.brandId, params.id, now);

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { refreshAccess } from '../../access/credits/refresh.ts';
 import type { Context } from '../../operation/context.ts';
+import { read } from '../../operation/kit.ts';
 import { answersOf } from '../../operation/list.ts';
-import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
+import { change, noLookUp, nothing } from '../../operation/operation.ts';
 import { toWire } from '../../values/wire.ts';
 import { listSubscriptions } from '../brands/queries.ts';
 import { makeApiKey, revokeApiKey, rotateApiKey } from './actions.ts';
@@ -31,19 +32,15 @@ async function refresh({ postgres, redis, clock }: Context, { caller }: { caller
   );
 }
 
-const listKeys = operation({
+const listKeys = read({
   id: 'list_keys',
-  method: 'GET',
   path: '/v1/keys',
   tag,
   summary: 'The API keys of the brand',
   description: 'Newest first, revoked ones too; never a key itself.',
   callers: ['session'],
-  params: nothing,
   query: ApiKeyFilter,
-  body: nothing,
   response: ApiKeyList,
-  hints: { readOnly: true, idempotent: true, destructive: false },
   handler: answersOf(apiKeys, ApiKey, (row, { clock }) => keyOf(row, clock.now())).handler,
 });
 

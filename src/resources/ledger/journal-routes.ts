@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LEDGER_KINDS, type LedgerKind } from '../../engines/postgres/attribution-tables.ts';
 import { Boundary, endOf, startOf } from '../../figures/schema.ts';
-import { nothing, operation } from '../../operation/operation.ts';
+import { read } from '../../operation/kit.ts';
 import { ACCOUNTS, type Account } from '../../outbox/ledger-entry.ts';
 import { Currency, fromMinor } from '../../values/money.ts';
 import { listOf, PageQuery, pageOf, paginationOf, timestamp } from '../../values/page.ts';
@@ -120,21 +120,16 @@ function lineOf(row: JournalRow): z.output<typeof JournalLine> {
   };
 }
 
-const listLedgerJournal = operation({
+const listLedgerJournal = read({
   id: 'list_ledger_journal',
-  method: 'GET',
   path: '/v1/affiliates/ledger/journal',
   tag: 'Affiliates',
   summary: 'The ledger as a journal, to book a month',
   description:
     'A line for each posting, oldest first, with debit and credit in columns of their own, and the turnover of each ' +
     'account. Debits and credits of a currency are equal.',
-  callers: ['brand'],
-  params: nothing,
   query: JournalFilter,
-  body: nothing,
   response: JournalList,
-  hints: { readOnly: true, idempotent: true, destructive: false },
   handler: async ({ postgres: { db }, clock }, { caller: { brandId }, query }) => {
     const page = pageOf(query);
     const where = whereOf(query, clock.now());

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { endOf } from '../../figures/schema.ts';
 import type { Context } from '../../operation/context.ts';
-import { nothing, operation } from '../../operation/operation.ts';
+import { read } from '../../operation/kit.ts';
 import { StoredPostings } from '../../outbox/ledger-entry.ts';
 import { awaitNumbers } from '../../outbox/queries.ts';
 import { pageOf, paginationOf } from '../../values/page.ts';
@@ -37,20 +37,15 @@ async function* eachSettled(context: Context, brandId: string, query: LedgerFilt
   yield* eachAs(eachEntry(context.postgres.exports, brandId, await settled(context, brandId, query)), entryOf);
 }
 
-const listLedger = operation({
+const listLedger = read({
   id: 'list_affiliate_ledger',
-  method: 'GET',
   path: '/v1/affiliates/ledger',
   tag: 'Affiliates',
   summary: 'The ledger, and its balances at any time',
   description:
     'Append-only, double-entry, hash-chained. Balances are the sum of every posting recorded by `as_of`; of one currency they add up to zero. Asked again with the `as_of` of an answer, they are the same for good.',
-  callers: ['brand'],
-  params: nothing,
   query: LedgerFilter,
-  body: nothing,
   response: LedgerList,
-  hints: { readOnly: true, idempotent: true, destructive: false },
   handler: async (context, { caller: { brandId }, query }) => {
     const { db } = context.postgres;
     const page = pageOf(query);

@@ -3,7 +3,8 @@ import { fresh, freshRows, lifetimeOf } from '../../figures/queries.ts';
 import { FRESHNESS } from '../../figures/schema.ts';
 import { totalsOfBrand, totalsOfLinks, totalsOfSpan } from '../../figures/totals/queries.ts';
 import type { Context } from '../../operation/context.ts';
-import { type Call, change, noLookUp, nothing, operation } from '../../operation/operation.ts';
+import { read } from '../../operation/kit.ts';
+import { type Call, change, noLookUp, nothing } from '../../operation/operation.ts';
 import { pageOf, paginationOf } from '../../values/page.ts';
 import { eachOfMany } from '../../values/wire.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
@@ -67,19 +68,14 @@ const csvAs = (item: z.ZodObject) => ({
   },
 });
 
-const listAffiliates = operation({
+const listAffiliates = read({
   id: 'list_affiliates',
-  method: 'GET',
   path: '/v1/affiliates',
   tag,
   summary: 'Codes and links with what they brought',
   description: `A row per code or link, inactive ones too, newest first. \`summary\` is over all matching rows. ${FRESHNESS}`,
-  callers: ['brand'],
-  params: nothing,
   query: LinkFilter,
-  body: nothing,
   response: AffiliateList,
-  hints: { readOnly: true, idempotent: true, destructive: false },
   handler: (context, call) =>
     fresh(context, call, async () => {
       const { caller, query } = call;
@@ -92,37 +88,26 @@ const listAffiliates = operation({
   csv: csvAs(Affiliate),
 });
 
-const listAffiliateLinks = operation({
+const listAffiliateLinks = read({
   id: 'list_affiliate_links',
-  method: 'GET',
   path: '/v1/affiliates/links',
   tag,
   summary: 'Codes and links',
   description: `As \`/v1/affiliates\`, with the short URL, where it leads, and whether it is active. Newest first. ${FRESHNESS}`,
-  callers: ['brand'],
-  params: nothing,
   query: LinkFilter,
-  body: nothing,
   response: LinkList,
-  hints: { readOnly: true, idempotent: true, destructive: false },
   handler: (context, call) => fresh(context, call, () => pageOfLinks(context, call.caller.brandId, call.query)),
   csv: csvAs(Link),
 });
 
-const getAffiliateLink = operation({
+const getAffiliateLink = read({
   id: 'get_affiliate_link',
-  method: 'GET',
   path: '/v1/affiliates/links/{id}',
   tag,
   summary: 'One code or link',
   description: `With lifetime figures; inactive ones too. ${FRESHNESS}`,
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
-  body: nothing,
   response: z.object({ data: Link }),
   errors: ['NOT_FOUND'],
-  hints: { readOnly: true, idempotent: true, destructive: false },
   handler: (context, call) =>
     fresh(context, call, async () => {
       const { caller, params } = call;

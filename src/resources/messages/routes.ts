@@ -1,20 +1,12 @@
 import { z } from 'zod';
 import type { Db } from '../../engines/postgres/open.ts';
 import { listMailStates } from '../../mail/queries.ts';
-import { answersOf } from '../../operation/list.ts';
-import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
+import { create, list, read } from '../../operation/kit.ts';
+import { change, noLookUp, nothing } from '../../operation/operation.ts';
 import { messageOf, readConversation, sendMessage } from './actions.ts';
 import { assertNoContacts } from './policy.ts';
 import { conversations, getConversation, getMessageNumber, type ListedConversation, listMessages } from './queries.ts';
-import {
-  Conversation,
-  ConversationFilter,
-  ConversationList,
-  Message,
-  MessageCreate,
-  Thread,
-  ThreadQuery,
-} from './schema.ts';
+import { Conversation, ConversationFilter, Message, MessageCreate, Thread, ThreadQuery } from './schema.ts';
 
 const tag = 'Messages';
 const byConversation = z.object({ conversationId: z.string().max(100) });
@@ -27,21 +19,17 @@ function conversationOf({ id, creatorEmail, creatorName, preview, sender, sentAt
   };
 }
 
-const listConversations = operation({
+const listConversations = list({
   id: 'list_conversations',
-  method: 'GET',
   path: '/v1/messages',
   tag,
   summary: "The brand's conversations with creators",
   description:
     'The one with the newest message first; `created_after` and `created_before` mean the time of its last message.',
-  callers: ['brand'],
-  params: nothing,
   query: ConversationFilter,
-  body: nothing,
-  response: ConversationList,
-  hints: { readOnly: true, idempotent: true, destructive: false },
-  ...answersOf(conversations, Conversation, conversationOf),
+  item: Conversation,
+  rows: conversations,
+  itemOf: conversationOf,
 });
 
 /** With what became of the conversation's mails: a mail that failed or is held back was not sent. */
@@ -68,45 +56,36 @@ async function readThread(db: Db, brandId: string, id: string, { limit, before, 
   };
 }
 
-const getThread = operation({
+const getThread = read({
   id: 'get_conversation',
-  method: 'GET',
   path: '/v1/messages/{conversationId}',
   tag,
   summary: 'One conversation with its messages',
   description:
     'The newest 500, oldest first; `before` and `before_number` lead to older ones. Reading marks nothing as read.',
-  callers: ['brand'],
   params: byConversation,
   query: ThreadQuery,
-  body: nothing,
   response: z.object({ data: Thread }),
   errors: ['NOT_FOUND'],
-  hints: { readOnly: true, idempotent: true, destructive: false },
   handler: async ({ postgres }, { caller, params, query }) => ({
     data: await readThread(postgres.db, caller.brandId, params.conversationId, query),
   }),
 });
 
-const sendMessageOperation = change({
+const sendMessageOperation = create({
   id: 'send_message',
-  method: 'POST',
   path: '/v1/messages',
   tag,
   summary: 'Write to a creator',
   description:
     'To somebody on the roster, or who applied to a campaign. A message with an e-mail address or a telephone number is ' +
     '403 CONTACT_INFO_BLOCKED, with what kind was found in `matched`.',
-  callers: ['brand'],
-  params: nothing,
-  query: nothing,
   body: MessageCreate,
-  response: z.object({ data: Message }),
-  status: 201,
+  item: Message,
   errors: ['CONTACT_INFO_BLOCKED'],
   hints: { readOnly: false, idempotent: false, destructive: false, dataOut: 'links' },
   lookUp: async (_context, { body }) => assertNoContacts(body),
-  apply: async (work, { body }) => ({ data: await sendMessage(work, body) }),
+  apply: async (work, { body }) => await sendMessage(work, body),
 });
 
 const ConversationRead = Thread.pick({ conversation_id: true, unread_count: true, message_count: true });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { booleanParameter, integerParameter, ListQuery, listOf, timestamp } from '../../values/page.ts';
+import { booleanParameter, integerParameter, ListQuery, timestamp } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 
 export const PREVIEW_CHARACTERS = 200;
@@ -76,8 +76,6 @@ export const ConversationFilter = z.object({
   ...ListQuery,
 });
 export type ConversationFilter = z.output<typeof ConversationFilter>;
-
-export const ConversationList = listOf(Conversation);
 
 export const ThreadQuery = z.object({
   limit: integerParameter({ min: 1 })

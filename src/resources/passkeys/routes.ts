@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { personOf } from '../../access/keys/rules.ts';
+import { read } from '../../operation/kit.ts';
 import { answersWhere, type ListCall } from '../../operation/list.ts';
-import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
+import { change, noLookUp, nothing } from '../../operation/operation.ts';
 import { notFound } from '../../values/errors.ts';
 import type { ListWindow } from '../../values/page.ts';
 import { toWire } from '../../values/wire.ts';
@@ -21,19 +22,15 @@ const tag = 'Passkeys';
 // Everybody keeps their own, a viewer too, so these count as no change of the brand.
 const ofOneself = { readOnly: true, idempotent: false, destructive: false };
 
-const listPasskeys = operation({
+const listPasskeys = read({
   id: 'list_passkeys',
-  method: 'GET',
   path: '/v1/passkeys',
   tag,
   summary: 'Your passkeys',
   description: 'Newest first.',
   callers: ['session'],
-  params: nothing,
   query: PasskeyFilter,
-  body: nothing,
   response: PasskeyList,
-  hints: { readOnly: true, idempotent: true, destructive: false },
   handler: answersWhere(
     passkeys,
     (_context, { caller, query }: ListCall<ListWindow>) => ({ ...query, personId: personOf(caller).id }),

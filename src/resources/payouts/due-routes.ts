@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Context } from '../../operation/context.ts';
-import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
+import { create, read } from '../../operation/kit.ts';
 import { validationError } from '../../values/errors.ts';
 import { amountProblem, fromMinor, toMinor } from '../../values/money.ts';
 import { pageThrough } from '../../values/page.ts';
@@ -23,7 +23,6 @@ import { payoutOf, WEIGHED_PAYOUT } from './schema.ts';
 import { statementLines } from './statement.ts';
 
 const tag = 'Payouts';
-const byId = z.object({ id: z.string().max(100) });
 const reading = { readOnly: true, idempotent: true, destructive: false };
 const PAGE_LIVES_MS = 30 * 24 * 60 * 60 * 1_000;
 
@@ -69,9 +68,8 @@ async function* each<T>(rows: readonly T[]): AsyncGenerator<T> {
   yield* rows;
 }
 
-const previewPayouts = operation({
+const previewPayouts = read({
   id: 'preview_payouts',
-  method: 'GET',
   path: '/v1/payouts/preview',
   tag,
   summary: 'What payouts would pay now',
@@ -79,10 +77,7 @@ const previewPayouts = operation({
     'A row for each creator and currency in which something approved is not paid, or a refund that was netted is due ' +
     'again: what it comes to, what refunds and earlier payouts take off it, and what to transfer. By the same rules as ' +
     'paying, and nothing is promised or changed.',
-  callers: ['brand'],
-  params: nothing,
   query: PreviewFilter,
-  body: nothing,
   response: PreviewList,
   hints: reading,
   handler: async (context, { caller, query }) => {
@@ -95,9 +90,8 @@ const previewPayouts = operation({
   },
 });
 
-const payPayoutBatch = change({
+const payPayoutBatch = create({
   id: 'pay_payout_batch',
-  method: 'POST',
   path: '/v1/payouts/batch',
   tag,
   summary: 'Pay everybody to whom something is due',
@@ -105,16 +99,11 @@ const payPayoutBatch = change({
     'Records that everything due was paid, what `payable_now` says: a payout for each creator and currency, all in ' +
     'one transaction. Moves no money: transfer what the preview says, then call this. What is paid is no more due, so ' +
     'called again it pays nothing twice, also without an `Idempotency-Key`.',
-  callers: ['brand'],
-  params: nothing,
-  query: nothing,
   body: PayoutBatch,
-  response: z.object({ data: PayoutBatchMade }),
-  status: 201,
+  item: PayoutBatchMade,
   hints: { readOnly: false, idempotent: true, destructive: false, moneyOut: true },
   weighs: WEIGHED_PAYOUT,
-  lookUp: noLookUp,
-  apply: async (work, { body }) => ({ data: await payBatch(work, body) }),
+  apply: async (work, { body }) => await payBatch(work, body),
 });
 
 async function statementOf({ postgres: { db }, pageLinks, clock }: Context, brandId: string, id: string) {
@@ -132,19 +121,14 @@ async function statementOf({ postgres: { db }, pageLinks, clock }: Context, bran
   };
 }
 
-const getPayoutStatement = operation({
+const getPayoutStatement = read({
   id: 'get_payout_statement',
-  method: 'GET',
   path: '/v1/payouts/{id}/statement',
   tag,
   summary: 'What a payout is made of',
   description:
     'A line for each commission it paid, with its order and the masked customer, for what refunds took off, and for ' +
     'what is left. The lines add up to the amount. `page_url` is the same to print.',
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
-  body: nothing,
   response: z.object({ data: PayoutStatement }),
   errors: ['NOT_FOUND'],
   hints: reading,
@@ -155,17 +139,12 @@ const getPayoutStatement = operation({
   },
 });
 
-const getCreatorBalance = operation({
+const getCreatorBalance = read({
   id: 'get_creator_balance',
-  method: 'GET',
   path: '/v1/roster/{id}/balance',
   tag,
   summary: 'What a creator is owed',
   description: 'By currency: pending, held, approved, owed back, left of payouts, and what to pay now.',
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
-  body: nothing,
   response: z.object({ data: CreatorBalance }),
   errors: ['NOT_FOUND'],
   hints: reading,

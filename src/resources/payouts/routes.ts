@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Db } from '../../engines/postgres/open.ts';
-import { answersOf } from '../../operation/list.ts';
-import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
+import { create, list, read } from '../../operation/kit.ts';
+import { change, noLookUp, nothing } from '../../operation/operation.ts';
 import { createPayout, settlePayout } from './actions.ts';
 import { getPayout, listAllocated, payouts } from './queries.ts';
 import {
@@ -9,7 +9,6 @@ import {
   PayoutCreate,
   PayoutDetail,
   PayoutFilter,
-  PayoutList,
   PayoutPatch,
   PayoutPatchById,
   payoutOf,
@@ -28,58 +27,42 @@ async function detailOf(db: Db, brandId: string, id: string): Promise<z.infer<ty
   return { ...payoutOf(row), commission_ids: await listAllocated(db, brandId, id) };
 }
 
-const listPayouts = operation({
+const listPayouts = list({
   id: 'list_payouts',
-  method: 'GET',
   path: '/v1/payouts',
   tag,
   summary: 'Payouts to creators',
   description: 'Newest first.',
-  callers: ['brand'],
-  params: nothing,
   query: PayoutFilter,
-  body: nothing,
-  response: PayoutList,
-  hints: { readOnly: true, idempotent: true, destructive: false },
-  ...answersOf(payouts, Payout, payoutOf),
+  item: Payout,
+  rows: payouts,
+  itemOf: payoutOf,
 });
 
-const getPayoutById = operation({
+const getPayoutById = read({
   id: 'get_payout',
-  method: 'GET',
   path: '/v1/payouts/{id}',
   tag,
   summary: 'One payout',
   description: 'With the commissions it paid.',
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
-  body: nothing,
   response: z.object({ data: PayoutDetail }),
   errors: ['NOT_FOUND'],
-  hints: { readOnly: true, idempotent: true, destructive: false },
   handler: async ({ postgres }, { caller, params }) => ({
     data: await detailOf(postgres.db, caller.brandId, params.id),
   }),
 });
 
-const createPayoutOperation = change({
+const createPayoutOperation = create({
   id: 'create_payout',
-  method: 'POST',
   path: '/v1/payouts',
   tag,
   summary: 'Record a payout',
   description: 'Moves no money. A manual payout or a bank transfer is settled with PATCH once it is paid.',
-  callers: ['brand'],
-  params: nothing,
-  query: nothing,
   body: PayoutCreate,
-  response: z.object({ data: Payout }),
-  status: 201,
+  item: Payout,
   hints: { readOnly: false, idempotent: false, destructive: false, moneyOut: true },
   weighs: WEIGHED_PAYOUT,
-  lookUp: noLookUp,
-  apply: async (work, { body }) => ({ data: payoutOf(await createPayout(work, body)) }),
+  apply: async (work, { body }) => payoutOf(await createPayout(work, body)),
 });
 
 const settlePayoutOperation = change({

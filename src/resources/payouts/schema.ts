@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Currency, fromMinor } from '../../values/money.ts';
-import { booleanParameter, ListQuery, listOf, throughInput, timestamp, timestampInput } from '../../values/page.ts';
+import { booleanParameter, ListQuery, throughInput, timestamp, timestampInput } from '../../values/page.ts';
 import { besideOthers, type Unchecked } from '../../values/problems.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { toWire } from '../../values/wire.ts';
@@ -100,8 +100,6 @@ export const PayoutFilter = z
     if (!(from instanceof Date && to instanceof Date && from > to)) return;
     context.addIssue({ code: 'custom', path: ['from'], message: 'must not be after `to`', input: from.toISOString() });
   }, besideOthers);
-
-export const PayoutList = listOf(Payout);
 
 /** Every field that any of the shapes shows, but `commission_ids`. */
 export function payoutOf({ amountMinor, allocatedMinor, nettedMinor, unallocatedMinor, ...row }: PayoutFacts) {

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { refreshAccess } from '../../access/credits/refresh.ts';
 import { personOf } from '../../access/keys/rules.ts';
 import type { Context } from '../../operation/context.ts';
+import { read } from '../../operation/kit.ts';
 import { answersOf } from '../../operation/list.ts';
-import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
+import { change, noLookUp, nothing } from '../../operation/operation.ts';
 import { toWire } from '../../values/wire.ts';
 import { invitePerson as inviteByMail, patchPerson, removePerson } from './actions.ts';
 import { getPerson, type PersonRow, people } from './queries.ts';
@@ -15,36 +16,27 @@ const toPerson = (row: PersonRow) => toWire(row);
 
 const accessEngines = ({ postgres, redis, clock }: Context) => ({ db: postgres.db, redis, clock });
 
-const listPeople = operation({
+const listPeople = read({
   id: 'list_people',
-  method: 'GET',
   path: '/v1/people',
   tag,
   summary: 'The people of the brand',
   description: 'Who may sign in to the web app, newest first.',
   callers: ['session'],
-  params: nothing,
   query: PersonFilter,
-  body: nothing,
   response: PersonList,
-  hints: { readOnly: true, idempotent: true, destructive: false },
   handler: answersOf(people, Person, toPerson).handler,
 });
 
-const getPersonById = operation({
+const getPersonById = read({
   id: 'get_person',
-  method: 'GET',
   path: '/v1/people/{id}',
   tag,
   summary: 'One person of the brand',
   description: 'By id.',
   callers: ['session'],
-  params: Id,
-  query: nothing,
-  body: nothing,
   response: PersonAnswer,
   errors: ['NOT_FOUND'],
-  hints: { readOnly: true, idempotent: true, destructive: false },
   handler: async ({ postgres }, { caller, params }) => ({
     data: toPerson(await getPerson(postgres.db, caller.brandId, params.id)),
   }),

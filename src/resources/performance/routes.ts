@@ -1,7 +1,7 @@
 import { listPerformance, totalPerformance } from '../../figures/performance-queries.ts';
 import { fresh, freshRows } from '../../figures/queries.ts';
 import { FRESHNESS } from '../../figures/schema.ts';
-import { nothing, operation } from '../../operation/operation.ts';
+import { read } from '../../operation/kit.ts';
 import { pageOf, paginationOf } from '../../values/page.ts';
 import { eachByCampaign, listByCampaign } from './by-campaign.ts';
 import { balancesOf, eachRow, rowsOf, whereOf } from './rows.ts';
@@ -14,21 +14,16 @@ import {
   PerformanceRow,
 } from './schema.ts';
 
-const listAffiliatePerformance = operation({
+const listAffiliatePerformance = read({
   id: 'list_affiliate_performance',
-  method: 'GET',
   path: '/v1/affiliates/performance',
   tag: 'Affiliates',
   summary: 'What each assignment brought, per currency',
   description:
     'Assignments with any activity in the window, newest first. Clicks count by their own time, sales and their commission ' +
     `by the time of the order, refunds and adjustments by theirs. ${FRESHNESS}`,
-  callers: ['brand'],
-  params: nothing,
   query: PerformanceFilter,
-  body: nothing,
   response: PerformanceList,
-  hints: { readOnly: true, idempotent: true, destructive: false },
   handler: (context, { caller: { brandId }, query, ...call }) =>
     fresh(context, { ...call, caller: { brandId } }, async () => {
       const page = pageOf(query);
@@ -47,21 +42,16 @@ const listAffiliatePerformance = operation({
   },
 });
 
-const listCampaignPerformance = operation({
+const listCampaignPerformance = read({
   id: 'list_campaign_performance',
-  method: 'GET',
   path: '/v1/affiliates/performance/campaigns',
   tag: 'Affiliates',
   summary: 'What each campaign brought, per currency',
   description:
     'As the performance of its assignments, summed; a link counts for the campaign that it is of now. The campaign that ' +
     `sold most comes first. ${FRESHNESS}`,
-  callers: ['brand'],
-  params: nothing,
   query: CampaignPerformanceFilter,
-  body: nothing,
   response: CampaignPerformanceList,
-  hints: { readOnly: true, idempotent: true, destructive: false },
   // The list of tools is bounded; agents have the performance of each link.
   forAgents: false,
   handler: (context, { query, ...call }) =>

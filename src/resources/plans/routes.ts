@@ -2,8 +2,9 @@ import { z } from 'zod';
 import type { Caller } from '../../access/keys/queries.ts';
 import { refuseClassOrPlan } from '../../access/keys/rules.ts';
 import type { Context } from '../../operation/context.ts';
+import { read } from '../../operation/kit.ts';
 import { answersWhere, type ListCall } from '../../operation/list.ts';
-import { change, nothing, type Operation, operation } from '../../operation/operation.ts';
+import { change, nothing, type Operation } from '../../operation/operation.ts';
 import { doesAsPlanned, type Outcome } from '../../operation/plans/compare.ts';
 import { plannedChange } from '../../operation/plans/diff.ts';
 import { type PlanRow, planOf } from '../../operation/plans/queries.ts';
@@ -18,19 +19,14 @@ const byId = z.object({ id: z.string().max(100) });
 
 const PlanFilter = z.object({ status: z.enum(['open', 'applied', 'expired']).optional(), ...ListQuery });
 
-const listPlansOperation = operation({
+const listPlansOperation = read({
   id: 'list_plans',
-  method: 'GET',
   path: '/v1/plans',
   tag,
   summary: 'Changes that wait for a person',
   description: 'What was asked for with `mode=plan`, newest first. A plan can be applied for a day.',
-  callers: ['brand'],
-  params: nothing,
   query: PlanFilter,
-  body: nothing,
   response: listOf(Plan),
-  hints: { readOnly: true, idempotent: true, destructive: false },
   ...answersWhere(
     plans,
     ({ clock }, { query }: ListCall<z.output<typeof PlanFilter>>) => ({ ...query, now: clock.now() }),
@@ -39,20 +35,14 @@ const listPlansOperation = operation({
   ),
 });
 
-const getPlanOperation = operation({
+const getPlanOperation = read({
   id: 'get_plan',
-  method: 'GET',
   path: '/v1/plans/{id}',
   tag,
   summary: 'One plan',
   description: 'What it would change, as old and new values.',
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
-  body: nothing,
   response: z.object({ data: Plan }),
   errors: ['NOT_FOUND'],
-  hints: { readOnly: true, idempotent: true, destructive: false },
   handler: async ({ postgres, clock }, { caller, params }) => ({
     data: planOf(await getPlan(postgres.db, caller.brandId, params.id), clock.now()),
   }),

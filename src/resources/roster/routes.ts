@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { PLANS } from '../../access/keys/plans.ts';
 import type { Caller } from '../../access/keys/queries.ts';
-import { answersOf } from '../../operation/list.ts';
-import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
+import { list, read } from '../../operation/kit.ts';
+import { change, noLookUp, nothing } from '../../operation/operation.ts';
 import { toWire } from '../../values/wire.ts';
 import { lookUpProfile } from '../creators/actions.ts';
 import { addByEmail, addByHandle, patchEntry, removeEntry } from './actions.ts';
@@ -15,7 +15,6 @@ import {
   RosterAddedByHandle,
   RosterEntry,
   RosterFilter,
-  RosterList,
   RosterMerge,
   RosterPatch,
   RosterRecord,
@@ -27,36 +26,27 @@ const byId = z.object({ id: z.string().max(100).describe("The entry's id, or its
 
 const limitOf = ({ subscription }: Caller) => PLANS[subscription.plan].rosterLimit;
 
-const listRoster = operation({
+const listRoster = list({
   id: 'list_roster',
-  method: 'GET',
   path: '/v1/roster',
   tag,
   summary: "The brand's roster",
   description: 'Latest added first.',
-  callers: ['brand'],
-  params: nothing,
   query: RosterFilter,
-  body: nothing,
-  response: RosterList,
-  hints: { readOnly: true, idempotent: true, destructive: false },
-  ...answersOf(roster, RosterEntry, (row) => toWire(withEarned(row))),
+  item: RosterEntry,
+  rows: roster,
+  itemOf: (row) => toWire(withEarned(row)),
 });
 
-const getRosterCreator = operation({
+const getRosterCreator = read({
   id: 'get_roster_creator',
-  method: 'GET',
   path: '/v1/roster/{id}',
   tag,
   summary: 'One creator of the roster',
   description: 'With handles, public profile, tags and note; removed ones too.',
-  callers: ['brand'],
   params: byId,
-  query: nothing,
-  body: nothing,
   response: z.object({ data: RosterRecord }),
   errors: ['NOT_FOUND'],
-  hints: { readOnly: true, idempotent: true, destructive: false },
   handler: async ({ postgres }, { caller, params }) => ({
     data: toWire(await getRecord(postgres.db, caller.brandId, params.id)),
   }),

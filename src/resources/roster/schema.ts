@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ListQuery, listOf, timestamp } from '../../values/page.ts';
+import { ListQuery, timestamp } from '../../values/page.ts';
 import { besideOthers, type Unchecked } from '../../values/problems.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { CreatorName, Email, Handle, PersonFilter, Tags } from '../creators/schema.ts';
@@ -97,5 +97,3 @@ export type RosterPatch = z.output<typeof RosterPatch>;
 export const RosterMerge = z
   .object({ into: z.string().min(1).max(100).describe("The entry that stays: its id, or its creator's.") })
   .meta({ id: 'RosterMerge' });
-
-export const RosterList = listOf(RosterEntry);

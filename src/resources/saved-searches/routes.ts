@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { Caller } from '../../access/keys/queries.ts';
 import { personOf } from '../../access/keys/rules.ts';
+import { read } from '../../operation/kit.ts';
 import { answersWhere, type ListCall } from '../../operation/list.ts';
-import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
+import { change, noLookUp, nothing } from '../../operation/operation.ts';
 import { notFound } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import type { ListWindow } from '../../values/page.ts';
@@ -15,17 +16,14 @@ const tag = 'Directory';
 const ofOneself = { readOnly: true, idempotent: true, destructive: false };
 const whose = (caller: Caller) => ({ brandId: caller.brandId, personId: personOf(caller).id });
 
-const listSavedSearches = operation({
+const listSavedSearches = read({
   id: 'list_saved_searches',
-  method: 'GET',
   path: '/v1/saved-searches',
   tag,
   summary: 'Your saved searches of the directory',
   description: 'Newest first.',
   callers: ['session'],
-  params: nothing,
   query: SavedSearchFilter,
-  body: nothing,
   response: SavedSearchList,
   hints: ofOneself,
   handler: answersWhere(

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { bumpVersion } from '../../access/credits/queries.ts';
 import { refreshAccess } from '../../access/credits/refresh.ts';
 import { personOf } from '../../access/keys/rules.ts';
-import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
+import { read } from '../../operation/kit.ts';
+import { change, noLookUp, nothing } from '../../operation/operation.ts';
 import { notFound } from '../../values/errors.ts';
 import { pageOf, paginationOf } from '../../values/page.ts';
 import { toWire } from '../../values/wire.ts';
@@ -12,37 +13,28 @@ import { CurrentSession, Session, SessionEnded, SessionFilter, SessionList } fro
 
 const tag = 'Sessions';
 
-const getSession = operation({
+const getSession = read({
   id: 'get_session',
-  method: 'GET',
   path: '/v1/session',
   tag,
   summary: 'Who is signed in',
   description: 'The person, their role and the brand.',
   callers: ['session'],
-  params: nothing,
-  query: nothing,
-  body: nothing,
   response: CurrentSession,
-  hints: { readOnly: true, idempotent: true, destructive: false },
   handler: async ({ postgres }, { caller }) => ({
     data: { id: caller.keyId, person: personOf(caller), brand: await getBrand(postgres.db, caller.brandId) },
   }),
 });
 
-const listSessions = operation({
+const listSessions = read({
   id: 'list_sessions',
-  method: 'GET',
   path: '/v1/sessions',
   tag,
   summary: 'Where you are signed in',
   description: 'Your own sessions that still work, newest first.',
   callers: ['session'],
-  params: nothing,
   query: SessionFilter,
-  body: nothing,
   response: SessionList,
-  hints: { readOnly: true, idempotent: true, destructive: false },
   // Which one is the caller's is no fact of the row, so the page is put together here.
   handler: async ({ postgres, clock }, { caller, query }) => {
     const page = pageOf(query);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { create, patch, read } from '../../operation/kit.ts';
 import { answersOf } from '../../operation/list.ts';
-import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
+import { change, noLookUp, nothing } from '../../operation/operation.ts';
 import { toWire } from '../../values/wire.ts';
 import { createShipment, notifyCreator, patchShipment } from './actions.ts';
 import { getShipment, lockShipment, shipments } from './queries.ts';
@@ -18,81 +19,55 @@ import { shareOperations } from './share-routes.ts';
 const tag = 'Shipments';
 const byId = z.object({ id: z.string().max(100) });
 
-const listShipments = operation({
+const listShipments = read({
   id: 'list_shipments',
-  method: 'GET',
   path: '/v1/shipments',
   tag,
   summary: 'Products on their way to creators',
   description: 'Newest first.',
-  callers: ['brand'],
-  params: nothing,
   query: ShipmentFilter,
-  body: nothing,
   response: ShipmentList,
-  hints: { readOnly: true, idempotent: true, destructive: false },
   ...answersOf(shipments, Shipment, toWire),
 });
 
-const getShipmentById = operation({
+const getShipmentById = read({
   id: 'get_shipment',
-  method: 'GET',
   path: '/v1/shipments/{id}',
   tag,
   summary: 'One shipment',
   description: 'With what the carrier reported.',
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
-  body: nothing,
   response: z.object({ data: ShipmentDetail }),
   errors: ['NOT_FOUND'],
-  hints: { readOnly: true, idempotent: true, destructive: false },
   handler: async ({ postgres }, { caller, params }) => ({
     data: toWire(await getShipment(postgres.db, caller.brandId, params.id)),
   }),
 });
 
-const createShipmentOperation = change({
+const createShipmentOperation = create({
   id: 'create_shipment',
-  method: 'POST',
   path: '/v1/shipments',
   tag,
   summary: 'Note a product that is sent to a creator',
   description:
     'The carrier is kept in lower case; the address may be an object or a text, and comes back in that form. ' +
     'A tracking number alone moves nothing: the status is set by PATCH, or by the carrier.',
-  callers: ['brand'],
-  params: nothing,
-  query: nothing,
   body: ShipmentCreate,
-  response: z.object({ data: Shipment }),
-  status: 201,
-  hints: { readOnly: false, idempotent: false, destructive: false },
-  lookUp: noLookUp,
-  apply: async (work, { body }) => ({ data: toWire(await createShipment(work, body)) }),
+  item: Shipment,
+  apply: async (work, { body }) => toWire(await createShipment(work, body)),
 });
 
-const updateShipmentOperation = change({
+const updateShipmentOperation = patch({
   id: 'update_shipment',
-  method: 'PATCH',
   path: '/v1/shipments/{id}',
   tag,
   summary: 'Correct or move a shipment',
   description:
     'Set changes, omit keeps, null clears. Any status may follow any; entering `shipped` or `delivered` notes when, ' +
     'going back clears it.',
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
   body: ShipmentPatch,
-  response: z.object({ data: Shipment }),
+  item: Shipment,
   errors: ['NOT_FOUND'],
-  hints: { readOnly: false, idempotent: true, destructive: false },
-  lookUp: noLookUp,
-  apply: async (work, { params, body }) => ({
-    data: toWire(await patchShipment(work, params.id, body)),
-  }),
+  apply: async (work, { params, body }) => toWire(await patchShipment(work, params.id, body)),
 });
 
 const notifyCreatorOperation = change({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Context } from '../../operation/context.ts';
-import { answersOf } from '../../operation/list.ts';
-import { change, nothing, operation } from '../../operation/operation.ts';
+import { list, read } from '../../operation/kit.ts';
+import { change, nothing } from '../../operation/operation.ts';
 import { createStatement } from './actions.ts';
 import { getStatement, statements, sumStatement } from './queries.ts';
 import {
@@ -11,13 +11,11 @@ import {
   StatementCreate,
   StatementDetail,
   StatementFilter,
-  StatementList,
   StatementMade,
   statementOf,
 } from './schema.ts';
 
 const tag = 'Payouts';
-const byId = z.object({ id: z.string().max(100) });
 const reading = { readOnly: true, idempotent: true, destructive: false };
 
 async function detailOf({ postgres: { db } }: Context, brandId: string, id: string) {
@@ -29,34 +27,26 @@ async function* linesOf(context: Context, brandId: string, id: string) {
   yield* (await detailOf(context, brandId, id)).lines;
 }
 
-const listStatements = operation({
+const listStatements = list({
   id: 'list_statements',
-  method: 'GET',
   path: '/v1/statements',
   tag,
   summary: 'Statements made for creators',
   description: 'Newest first.',
-  callers: ['brand'],
-  params: nothing,
   query: StatementFilter,
-  body: nothing,
-  response: StatementList,
   hints: reading,
-  ...answersOf(statements, Statement, statementOf),
+  item: Statement,
+  rows: statements,
+  itemOf: statementOf,
 });
 
-const getStatementById = operation({
+const getStatementById = read({
   id: 'get_statement',
-  method: 'GET',
   path: '/v1/statements/{id}',
   tag,
   summary: 'A statement with its lines',
   description:
     'By the ledger as it stood when the statement was made: read again, it says the same. As CSV the lines alone.',
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
-  body: nothing,
   response: z.object({ data: StatementDetail }),
   errors: ['NOT_FOUND'],
   hints: reading,

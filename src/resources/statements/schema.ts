@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Boundary, endOf, startOf } from '../../figures/schema.ts';
 import { fromMinor } from '../../values/money.ts';
-import { ListQuery, listOf, timestamp } from '../../values/page.ts';
+import { ListQuery, timestamp } from '../../values/page.ts';
 import { besideOthers, type Unchecked } from '../../values/problems.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { toWire } from '../../values/wire.ts';
@@ -84,8 +84,6 @@ export const StatementFilter = z.object({
   creator_email: z.email().max(254).optional().describe('In any case.'),
   ...ListQuery,
 });
-
-export const StatementList = listOf(Statement);
 
 export const statementOf = ({ ledgerHash, fromText, toText, ...row }: StatementFacts) => ({
   ...toWire(row),

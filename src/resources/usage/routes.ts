@@ -2,7 +2,7 @@ import { monthlyCredits } from '../../access/credits/access.ts';
 import { periodAt } from '../../access/credits/period.ts';
 import { sumEntries } from '../../access/credits/queries.ts';
 import type { Context } from '../../operation/context.ts';
-import { nothing, operation } from '../../operation/operation.ts';
+import { read } from '../../operation/kit.ts';
 import { DAY_MS } from '../../values/duration.ts';
 import { pageOf, paginationOf } from '../../values/page.ts';
 import { eachAs, toWire } from '../../values/wire.ts';
@@ -38,19 +38,14 @@ async function balanceOf({ postgres, clock }: Context, brandId: string) {
   };
 }
 
-const listUsage = operation({
+const listUsage = read({
   id: 'list_usage',
-  method: 'GET',
   path: '/v1/usage',
   tag: 'Usage',
   summary: 'Credits and calls per data key and day',
   description: 'Sums of the credit ledger; a call is in it within a second or two.',
-  callers: ['brand'],
-  params: nothing,
   query: UsageFilter,
-  body: nothing,
   response: UsageList,
-  hints: { readOnly: true, idempotent: true, destructive: false },
   handler: async (context, { caller, query }) => {
     const page = pageOf(query);
     const { db } = context.postgres;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { answersOf } from '../../operation/list.ts';
-import { change, noLookUp, nothing, operation } from '../../operation/operation.ts';
+import { act, list, read } from '../../operation/kit.ts';
+import { change, noLookUp, nothing } from '../../operation/operation.ts';
 import { assertPublic, createSubscription, deleteSubscription, patchSubscription, rotateSecret } from './actions.ts';
 import { getListed, webhooks } from './queries.ts';
 import {
@@ -12,7 +12,6 @@ import {
   WebhookCreated,
   WebhookDeleted,
   WebhookFilter,
-  WebhookList,
   WebhookPatch,
   WebhookRotate,
   WebhookRotated,
@@ -22,36 +21,26 @@ import {
 const tag = 'Webhooks';
 const byId = z.object({ id: z.string().max(100) });
 
-const listWebhooks = operation({
+const listWebhooks = list({
   id: 'list_webhooks',
-  method: 'GET',
   path: '/v1/webhooks',
   tag,
   summary: "The brand's webhooks",
   description: 'Newest first, with the outcome of the newest attempt. Secrets are shown in part.',
-  callers: ['brand'],
-  params: nothing,
   query: WebhookFilter,
-  body: nothing,
-  response: WebhookList,
-  hints: { readOnly: true, idempotent: true, destructive: false },
-  ...answersOf(webhooks, Webhook, (row) => webhookOf(row)),
+  item: Webhook,
+  rows: webhooks,
+  itemOf: (row) => webhookOf(row),
 });
 
-const getWebhook = operation({
+const getWebhook = read({
   id: 'get_webhook',
-  method: 'GET',
   path: '/v1/webhooks/{id}',
   tag,
   summary: 'One webhook',
   description: 'As in the list.',
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
-  body: nothing,
   response: z.object({ data: Webhook }),
   errors: ['NOT_FOUND'],
-  hints: { readOnly: true, idempotent: true, destructive: false },
   handler: async ({ postgres }, { caller, params }) => ({
     data: webhookOf(await getListed(postgres.db, caller.brandId, params.id)),
   }),
@@ -154,25 +143,21 @@ const deleteWebhook = change({
   },
 });
 
-const rotateWebhookSecret = change({
+const rotateWebhookSecret = act({
   id: 'rotate_webhook_secret',
-  method: 'POST',
   path: '/v1/webhooks/{id}/rotate-secret',
   tag,
   summary: 'Give a webhook a new secret',
   description:
     'While the overlap lasts `X-Service-Signature` is keyed with the old secret, `X-Service-Signature-Next` with the new ' +
     'one, and `webhook-signature` carries both; then the new one alone signs. `finish` ends an overlap at once.',
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
   body: WebhookRotate,
-  response: z.object({ data: WebhookRotated }),
+  item: WebhookRotated,
   sealsAnswer: true,
   errors: ['NOT_FOUND', 'CONFLICT'],
   hints: { readOnly: false, idempotent: false, destructive: true },
   lookUp: async ({ secrets }) => secrets,
-  apply: async (work, { params, body }, secrets) => ({ data: await rotateSecret(work, secrets, params.id, body) }),
+  apply: async (work, { params, body }, secrets) => await rotateSecret(work, secrets, params.id, body),
 });
 
 export const webhookOperations = [

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { EVENT_NAMES, type Variant } from '../../outbox/events.ts';
 import { ApiError, type Problem } from '../../values/errors.ts';
-import { ListQuery, listOf, timestamp } from '../../values/page.ts';
+import { ListQuery, timestamp } from '../../values/page.ts';
 import { hasLogin } from '../../values/web-address.ts';
 import { toWire } from '../../values/wire.ts';
 import type { ListedSubscription, SubscriptionRow } from './queries.ts';
@@ -112,7 +112,6 @@ export const WebhookRotated = z
 export const WebhookDeleted = z.object({ deleted: z.literal(true), id: z.string() }).meta({ id: 'WebhookDeleted' });
 
 export const WebhookFilter = z.object({ ...ListQuery });
-export const WebhookList = listOf(Webhook);
 
 /** A webhook as the older interface shows it. */
 export const OlderWebhook = Webhook.pick({

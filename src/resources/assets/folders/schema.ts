@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ListQuery, listOf, timestamp } from '../../../values/page.ts';
+import { ListQuery, timestamp } from '../../../values/page.ts';
 
 /** A folder of the root is of depth 1. */
 export const MAX_DEPTH = 10;
@@ -34,5 +34,3 @@ export const FolderFilter = z.object({
   ...ListQuery,
 });
 export type FolderFilter = z.output<typeof FolderFilter>;
-
-export const FolderList = listOf(Folder);

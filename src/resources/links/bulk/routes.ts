@@ -1,11 +1,9 @@
-import { z } from 'zod';
-import { change, nothing } from '../../../operation/operation.ts';
+import { act } from '../../../operation/kit.ts';
 import { createCodes } from './actions.ts';
 import { BulkCreate, BulkCreated } from './schema.ts';
 
-const bulkCreateAffiliateCodes = change({
+const bulkCreateAffiliateCodes = act({
   id: 'bulk_create_affiliate_codes',
-  method: 'POST',
   path: '/v1/affiliates/links/bulk',
   tag: 'Affiliates',
   summary: 'Generate codes or links for creators of the roster',
@@ -13,16 +11,13 @@ const bulkCreateAffiliateCodes = change({
     'For everybody without one, or for those named: up to 500 new ones a request. Codes begin with the name of their ' +
     'creator. Whoever has one of the same campaign and type keeps it, also when it is inactive. A selection that is ' +
     'not right is refused before anything is written.',
-  callers: ['brand'],
-  params: nothing,
-  query: nothing,
   body: BulkCreate,
-  response: z.object({ data: BulkCreated }),
+  item: BulkCreated,
   errors: ['INVALID_SELECTION'],
   hints: { readOnly: false, idempotent: true, destructive: false },
   weighs: { rate: 'commissionRatePpm' },
   lookUp: async ({ config }) => config.linksUrl,
-  apply: async (work, { body }, linksUrl) => ({ data: await createCodes(work, body, linksUrl) }),
+  apply: async (work, { body }, linksUrl) => await createCodes(work, body, linksUrl),
 });
 
 export const bulkCodeOperations = [bulkCreateAffiliateCodes] as const;

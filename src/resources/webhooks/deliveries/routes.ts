@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { create, read } from '../../../operation/kit.ts';
 import { answersWhere, type ListCall } from '../../../operation/list.ts';
-import { change, noLookUp, nothing, operation } from '../../../operation/operation.ts';
+import { change, nothing } from '../../../operation/operation.ts';
 import { CatalogueEntry, catalogue } from '../catalogue.ts';
 import { getListed } from '../queries.ts';
 import { recoverMissed, resendDelivery, sendTest } from './actions.ts';
@@ -20,36 +21,25 @@ import {
 const tag = 'Webhooks';
 const byId = z.object({ id: z.string().max(100) });
 
-const listWebhookEvents = operation({
+const listWebhookEvents = read({
   id: 'list_webhook_events',
-  method: 'GET',
   path: '/v1/webhooks/events',
   tag,
   summary: 'The events that a webhook can have',
   description: 'With when each is sent, the JSON Schema of its `data` and an example.',
-  callers: ['brand'],
-  params: nothing,
-  query: nothing,
-  body: nothing,
   response: z.object({ data: z.array(CatalogueEntry) }),
-  hints: { readOnly: true, idempotent: true, destructive: false },
   handler: async () => ({ data: catalogue() }),
 });
 
-const listWebhookDeliveries = operation({
+const listWebhookDeliveries = read({
   id: 'list_webhook_deliveries',
-  method: 'GET',
   path: '/v1/webhooks/{id}/deliveries',
   tag,
   summary: "A webhook's deliveries",
   description: 'Newest first, of the last 30 days.',
-  callers: ['brand'],
-  params: byId,
   query: DeliveryFilter,
-  body: nothing,
   response: DeliveryList,
   errors: ['NOT_FOUND'],
-  hints: { readOnly: true, idempotent: true, destructive: false },
   ...answersWhere(
     deliveries,
     async ({ postgres }, { caller, params, query }: ListCall<DeliveryFilter, { id: string }>) => {
@@ -61,65 +51,44 @@ const listWebhookDeliveries = operation({
   ),
 });
 
-const getWebhookDelivery = operation({
+const getWebhookDelivery = read({
   id: 'get_webhook_delivery',
-  method: 'GET',
   path: '/v1/webhooks/deliveries/{id}',
   tag,
   summary: 'One delivery',
   description: 'With its body and each attempt.',
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
-  body: nothing,
   response: z.object({ data: WebhookDeliveryDetail }),
   errors: ['NOT_FOUND'],
-  hints: { readOnly: true, idempotent: true, destructive: false },
   handler: async ({ postgres }, { caller, params }) => {
     const row = await getDelivery(postgres.db, caller.brandId, params.id);
     return { data: detailOf(row, await listAttempts(postgres.db, row.id)) };
   },
 });
 
-const resendWebhookDelivery = change({
+const resendWebhookDelivery = create({
   id: 'resend_webhook_delivery',
-  method: 'POST',
   path: '/v1/webhooks/deliveries/{id}/resend',
   tag,
   summary: 'Send an event again',
   description: 'A new delivery of the same event id and bytes, to the current address, signed with the current secret.',
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
-  body: nothing,
-  response: z.object({ data: WebhookDelivery }),
-  status: 201,
+  item: WebhookDelivery,
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
-  hints: { readOnly: false, idempotent: false, destructive: false },
-  lookUp: noLookUp,
-  apply: async (work, { params }) => ({ data: deliveryOf(await resendDelivery(work, params.id)) }),
+  apply: async (work, { params }) => deliveryOf(await resendDelivery(work, params.id)),
 });
 
-const testWebhook = change({
+const testWebhook = create({
   id: 'test_webhook',
-  method: 'POST',
   path: '/v1/webhooks/{id}/test',
   tag,
   summary: 'Send a sample event',
   description:
     'Signed like any other, with `X-Service-Test: true` and an id that begins with `evt_test_`. 10 a minute.',
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
   body: WebhookTest,
-  response: z.object({ data: WebhookDelivery }),
-  status: 201,
+  item: WebhookDelivery,
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
-  hints: { readOnly: false, idempotent: false, destructive: false },
   lookUp: async ({ olderItem }) => olderItem,
-  apply: async (work, { params: { id }, body: { event } }, olderItem) => ({
-    data: deliveryOf(await sendTest(work, olderItem, { id, event })),
-  }),
+  apply: async (work, { params: { id }, body: { event } }, olderItem) =>
+    deliveryOf(await sendTest(work, olderItem, { id, event })),
 });
 
 const recoverWebhook = change({
