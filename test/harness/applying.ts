@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
-import { EVENT_NAMES } from '../../src/outbox/events.ts';
+import { eventNames } from '../../src/outbox/events.ts';
 import { made, type TestApp } from './app.ts';
 
 /** For an app that is given addresses by a proxy: each test applies from its own, and is limited by itself. */
@@ -40,7 +40,7 @@ export async function listEvents({ context }: TestApp, brandId: string): Promise
     .selectFrom('outbox')
     .select(['event', sql<string>`data::text`.as('json')])
     .where('brandId', '=', brandId)
-    .where('event', 'in', EVENT_NAMES.current)
+    .where('event', 'in', eventNames('current'))
     .orderBy('seq')
     .execute();
   return rows.map(({ event, json }) => ({ event, data: JSON.parse(json) }));

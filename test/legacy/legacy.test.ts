@@ -3,7 +3,7 @@ import { get as httpGet } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { differences } from '../../src/legacy/differences.ts';
 import { legacyOperations, SERVED } from '../../src/legacy/operations.ts';
-import { EVENT_NAMES } from '../../src/outbox/events.ts';
+import { eventNames } from '../../src/outbox/events.ts';
 import { operations } from '../../src/resources/operations.ts';
 import { call, made, makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
@@ -88,7 +88,7 @@ describe('the older interface', () => {
     const { body } = await call(`${app.url}/openapi-legacy.json`);
     expect(Object.keys(body.paths).every((path) => path.startsWith('/api/v1/'))).toBe(true);
     expect(body.paths['/api/v1/content/{id}'].post.operationId).toBe('refresh_content');
-    expect(Object.keys(body.webhooks)).toEqual(EVENT_NAMES.legacy);
+    expect(Object.keys(body.webhooks)).toEqual(eventNames('legacy'));
     expect(JSON.stringify(body.paths)).not.toContain('components/parameters/Mode');
   });
 });

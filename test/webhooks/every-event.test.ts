@@ -1,6 +1,6 @@
 import { Webhook as Standard } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { EVENT_NAMES } from '../../src/outbox/events.ts';
+import { eventNames } from '../../src/outbox/events.ts';
 import { type ContentRefreshes, startContentRefreshes } from '../../src/resources/content/jobs.ts';
 import { engineUrls, made, send, type TestApp, unique, until } from '../harness/app.ts';
 import { apply, BEHIND_PROXY } from '../harness/applying.ts';
@@ -129,13 +129,13 @@ async function sells(desk: WorkDesk): Promise<Reported[]> {
 it('each of the twelve events arrives once for its operation, with the data that the catalogue names, signed with both secrets while a rotation overlaps', async () => {
   const desk = await openWorkDesk(app);
   const key = await desk.brand.key('brand');
-  const input = { url: `${receiver.url}/hook`, events: EVENT_NAMES.current };
+  const input = { url: `${receiver.url}/hook`, events: eventNames('current') };
   const { id, secret } = await made(`${app.url}/v1/webhooks`, key, input);
   const rotated = await send(`${app.url}/v1/webhooks/${id}/rotate-secret`, key, 'POST', { overlap_hours: 1 });
 
   const reported: Reported[] = [];
   for (const act of [applies, works, talks, posts, sells]) reported.push(...(await act(desk)));
-  expect(new Set(reported.map(([event]) => event))).toEqual(new Set(EVENT_NAMES.current));
+  expect(new Set(reported.map(([event]) => event))).toEqual(new Set(eventNames('current')));
   await until('every delivery to have ended', async () => {
     const deliveries = await desk.read(`/v1/webhooks/${id}/deliveries?limit=100`);
     return deliveries.filter(({ state }: { state: string }) => state === 'delivered').length === reported.length;

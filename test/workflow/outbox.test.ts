@@ -1,14 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inWork } from '../../src/operation/work.ts';
-import { EVENT_NAMES, EVENT_PAYLOADS } from '../../src/outbox/events.ts';
+import { eventNames } from '../../src/outbox/events.ts';
 import { deleteOldEvents, listEventsAfter } from '../../src/outbox/queries.ts';
 import { type Consumer, lagOf, type OutboxEvent, openRelay } from '../../src/outbox/relay.ts';
-import { Application } from '../../src/resources/applications/schema.ts';
-import { CommissionAnnounced } from '../../src/resources/commissions/schema.ts';
-import { Contract } from '../../src/resources/contracts/schema.ts';
-import { Deliverable } from '../../src/resources/deliverables/schema.ts';
-import { Message } from '../../src/resources/messages/schema.ts';
-import { Payout } from '../../src/resources/payouts/schema.ts';
 import { systemClock } from '../../src/values/clock.ts';
 import { openDue } from '../../src/values/due.ts';
 import { makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
@@ -136,19 +130,8 @@ describe('the relay', () => {
 
 describe('the names of events', () => {
   it('are twelve for the current interface and seventeen for the older one', () => {
-    expect(EVENT_NAMES.current).toHaveLength(12);
-    expect(EVENT_NAMES.legacy).toHaveLength(17);
-  });
-
-  it.each([
-    ['application.received', Application],
-    ['commission.created', CommissionAnnounced],
-    ['payout.created', Payout],
-    ['deliverable.approved', Deliverable],
-    ['message.received', Message],
-    ['contract.signed', Contract],
-  ] as const)('%s carries every field that its noun shows', (event, item) => {
-    expect(Object.keys(EVENT_PAYLOADS[event].shape)).toEqual(Object.keys(item.shape));
+    expect(eventNames('current')).toHaveLength(12);
+    expect(eventNames('legacy')).toHaveLength(17);
   });
 });
 

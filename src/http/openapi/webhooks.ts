@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Json } from '../../operation/words/schema.ts';
-import { EVENT_PAYLOADS, type Variant } from '../../outbox/events.ts';
-import { catalogue } from '../../resources/webhooks/catalogue.ts';
+import { eventsShownTo, type Variant } from '../../outbox/events.ts';
 
 const signature = (description: string, pattern: string) => ({
   ...{ name: 'X-Service-Signature', in: 'header', required: true },
@@ -24,9 +23,9 @@ export interface Announced {
 
 /** The events of the current interface. */
 export const currentEvents = (): Announced[] =>
-  catalogue().map(({ event, when }) => {
-    const body = z.object({ event: z.literal(event), createdAt: z.iso.datetime(), data: EVENT_PAYLOADS[event] });
-    return { event, when, body };
+  eventsShownTo('current').map(({ name, event: { when, data } }) => {
+    const body = z.object({ event: z.literal(name), createdAt: z.iso.datetime(), data: data.extend({}) });
+    return { event: name, when, body };
   });
 
 /** What the receivers of a brand are sent, an entry for each event. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type EventsOf, events } from '../../outbox/events.ts';
 import { ListQuery, listOf, timestamp } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { toWire } from '../../values/wire.ts';
@@ -53,3 +54,24 @@ export const ApplicationList = listOf(Application);
 
 /** A row as the list item, which is also what events carry. */
 export const applicationOf = (row: object): Application => Application.parse(toWire(row));
+
+const applicationEvents = events({
+  'application.received': {
+    data: Application,
+    when: 'A creator applied to a campaign.',
+    shownTo: ['current', 'legacy'],
+  },
+  'application.approved': {
+    data: Application,
+    when: 'An application was accepted.',
+    shownTo: ['current'],
+  },
+  'application.status_changed': {
+    data: Application.extend({ previous_status: z.string().describe('The status before the review.') }),
+    when: 'An application was reviewed.',
+    shownTo: ['legacy'],
+  },
+});
+declare module '../../outbox/events.ts' {
+  interface Events extends EventsOf<typeof applicationEvents> {}
+}

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type EventsOf, events } from '../../outbox/events.ts';
 import { amountProblem, Currency, toPpm } from '../../values/money.ts';
 import { ListQuery, timestamp, timestampInput } from '../../values/page.ts';
 
@@ -112,3 +113,19 @@ export type CampaignPatch = z.output<typeof CampaignPatch>;
 
 export const CampaignFilter = z.object({ status: status.optional(), ...ListQuery });
 export type CampaignFilter = z.output<typeof CampaignFilter>;
+
+const campaignEvents = events({
+  'campaign.created': {
+    data: CampaignSaved,
+    when: 'A campaign was created.',
+    shownTo: ['legacy'],
+  },
+  'campaign.updated': {
+    data: CampaignSaved,
+    when: 'A campaign was changed.',
+    shownTo: ['legacy'],
+  },
+});
+declare module '../../outbox/events.ts' {
+  interface Events extends EventsOf<typeof campaignEvents> {}
+}

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type EventsOf, events } from '../../outbox/events.ts';
 import { fromMinor, fromPpm } from '../../values/money.ts';
 import { ListQuery, timestamp } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
@@ -124,3 +125,29 @@ export const CommissionFilter = z.object({
   type: CommissionEvent.shape.type.optional(),
   ...ListQuery,
 });
+
+const commissionEvents = events({
+  'commission.created': {
+    data: CommissionAnnounced,
+    when: 'A sale was attributed to a creator.',
+    shownTo: ['current', 'legacy'],
+  },
+  'commission.approved': {
+    data: CommissionAnnounced,
+    when: 'A commission was approved for payout, by a review or automatically.',
+    shownTo: ['current', 'legacy'],
+  },
+  'commission.rejected': {
+    data: CommissionAnnounced,
+    when: 'A commission was rejected.',
+    shownTo: ['legacy'],
+  },
+  'commission.paid': {
+    data: CommissionAnnounced,
+    when: 'A commission was paid.',
+    shownTo: ['legacy'],
+  },
+});
+declare module '../../outbox/events.ts' {
+  interface Events extends EventsOf<typeof commissionEvents> {}
+}

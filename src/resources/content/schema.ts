@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type EventsOf, events } from '../../outbox/events.ts';
 import { ListQuery, listOf, timestamp } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { Email } from '../creators/schema.ts';
@@ -93,3 +94,20 @@ export const ContentRefresh = z
   .meta({ id: 'ContentRefresh' });
 
 export const ContentDeleted = z.object({ deleted: z.literal(true), id: z.string() }).meta({ id: 'ContentDeleted' });
+
+const contentEvents = events({
+  'content.tracked': {
+    data: Content,
+    when: 'A post is tracked from now on.',
+    shownTo: ['legacy'],
+  },
+  'content.refreshed': {
+    data: Content.extend({ previous_metrics: Metrics.describe('Before this reading.') }),
+    when: "A tracked post's metrics were read again.",
+    shownTo: ['current', 'legacy'],
+    olderName: 'content.metrics_updated',
+  },
+});
+declare module '../../outbox/events.ts' {
+  interface Events extends EventsOf<typeof contentEvents> {}
+}

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type EventsOf, events } from '../../outbox/events.ts';
 import { compensationOf } from '../../values/compensation.ts';
 import { ListQuery, timestamp, timestampInput } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
@@ -170,3 +171,14 @@ export const contractOf = (row: ContractFacts): Contract => Contract.parse(wireO
 export const contractDetailOf = (row: ContractFacts) => ContractDetail.parse(wireOf(row));
 export const contractSavedOf = (row: ContractFacts, signatureUrl: string | null) =>
   ContractSaved.parse({ ...toWire(row), signature_url: signatureUrl });
+
+const contractEvents = events({
+  'contract.signed': {
+    data: Contract,
+    when: 'A creator signed a contract.',
+    shownTo: ['legacy'],
+  },
+});
+declare module '../../outbox/events.ts' {
+  interface Events extends EventsOf<typeof contractEvents> {}
+}

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type EventsOf, events } from '../../outbox/events.ts';
 import { ListQuery, timestamp } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { toWire } from '../../values/wire.ts';
@@ -122,3 +123,40 @@ export const deliverableDetailOf = (row: DeliverableFacts, submissions: readonly
     is_late: isLate(row),
     submissions: submissions.map(submissionOf),
   });
+
+const deliverableEvents = events({
+  'deliverable.submitted': {
+    data: Deliverable,
+    when: 'A creator handed in content for a deliverable.',
+    shownTo: ['current'],
+  },
+  'deliverable.approved': {
+    data: Deliverable,
+    when: 'A submission was approved.',
+    shownTo: ['current', 'legacy'],
+    olderName: 'deliverable.completed',
+  },
+  'deliverable.revision_requested': {
+    data: Deliverable,
+    when: 'A submission was sent back with notes.',
+    shownTo: ['current'],
+  },
+  'deliverable.declined': {
+    data: Deliverable,
+    when: 'A creator declined a deliverable.',
+    shownTo: ['current'],
+  },
+  'deliverable.cancelled': {
+    data: Deliverable,
+    when: 'A deliverable was cancelled before it was completed.',
+    shownTo: ['current'],
+  },
+  'deliverable.track_requested': {
+    data: Deliverable,
+    when: 'The post of an approved deliverable is to be tracked.',
+    shownTo: [],
+  },
+});
+declare module '../../outbox/events.ts' {
+  interface Events extends EventsOf<typeof deliverableEvents> {}
+}

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../../operation/context.ts';
-import { EVENT_NAMES } from '../../outbox/events.ts';
+import { eventNames } from '../../outbox/events.ts';
 import { EVENTS_KEPT_MS } from '../../outbox/relay.ts';
 import { ApiError, ignoreFailure, type Problem, validationError } from '../../values/errors.ts';
 import { readBase62 } from '../../values/ids.ts';
@@ -23,7 +23,7 @@ export interface FeedPage {
 const timeOf = (id: string): number => readBase62(id.slice(4, 12));
 
 function namesOf(types: string | undefined): readonly string[] {
-  const known = EVENT_NAMES.current;
+  const known = eventNames('current');
   const names = types?.split(',').flatMap((name) => name.trim() || []) ?? [];
   if (names.length === 0) return known;
   const details = names.flatMap((name): Problem[] =>

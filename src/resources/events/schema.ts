@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { EVENT_NAMES } from '../../outbox/events.ts';
 import { integerParameter, MAX_LIMIT } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 
@@ -19,7 +18,7 @@ export const EventFilter = z.object({
     .string()
     .max(1_000)
     .optional()
-    .describe(`Names with commas between them, of ${EVENT_NAMES.current.join(', ')}.`),
+    .describe('Names of events, with commas between them. `GET /v1/webhooks/events` lists them.'),
   limit: integerParameter({ min: 1 })
     .transform((limit) => Math.min(limit, MAX_LIMIT))
     .pipe(z.number().int().min(1).max(MAX_LIMIT))

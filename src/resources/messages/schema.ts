@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type EventsOf, events } from '../../outbox/events.ts';
 import { booleanParameter, integerParameter, ListQuery, timestamp } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 
@@ -89,3 +90,14 @@ export const ThreadQuery = z.object({
     .describe('Only messages with a smaller `number`: how any place of a long conversation is read at once.'),
 });
 export type ThreadQuery = z.output<typeof ThreadQuery>;
+
+const messageEvents = events({
+  'message.received': {
+    data: Message,
+    when: 'A creator sent a message.',
+    shownTo: ['current', 'legacy'],
+  },
+});
+declare module '../../outbox/events.ts' {
+  interface Events extends EventsOf<typeof messageEvents> {}
+}

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type EventsOf, events } from '../../outbox/events.ts';
 import { Currency, fromMinor } from '../../values/money.ts';
 import { booleanParameter, ListQuery, throughInput, timestamp, timestampInput } from '../../values/page.ts';
 import { besideOthers, type Unchecked } from '../../values/problems.ts';
@@ -112,4 +113,15 @@ export function payoutOf({ amountMinor, allocatedMinor, nettedMinor, unallocated
     unallocated: major(unallocatedMinor),
     unallocated_amount: major(amountMinor - (allocatedMinor - nettedMinor)),
   };
+}
+
+const payoutEvents = events({
+  'payout.created': {
+    data: Payout,
+    when: 'A payout was recorded.',
+    shownTo: ['current', 'legacy'],
+  },
+});
+declare module '../../outbox/events.ts' {
+  interface Events extends EventsOf<typeof payoutEvents> {}
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type EventsOf, events } from '../../outbox/events.ts';
 import { ListQuery, timestamp } from '../../values/page.ts';
 import { besideOthers, type Unchecked } from '../../values/problems.ts';
 import { fromOutside } from '../../values/untrusted.ts';
@@ -97,3 +98,28 @@ export type RosterPatch = z.output<typeof RosterPatch>;
 export const RosterMerge = z
   .object({ into: z.string().min(1).max(100).describe("The entry that stays: its id, or its creator's.") })
   .meta({ id: 'RosterMerge' });
+
+const RosterMoved = z.object({
+  id: z.string(),
+  creator_id: z.string(),
+  creator_email: z.string().nullable().describe("The creator's; null when the brand knows only handles."),
+  creator_name: z.string().nullable(),
+  status: z.string(),
+  added_at: timestamp,
+});
+
+const rosterEvents = events({
+  'roster.creator_added': {
+    data: RosterMoved,
+    when: 'A creator was added to the roster.',
+    shownTo: ['legacy'],
+  },
+  'roster.creator_removed': {
+    data: RosterMoved,
+    when: 'A creator was removed from the roster.',
+    shownTo: ['legacy'],
+  },
+});
+declare module '../../outbox/events.ts' {
+  interface Events extends EventsOf<typeof rosterEvents> {}
+}

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type EventsOf, events } from '../../outbox/events.ts';
 import { ListQuery, listOf, timestamp } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { Email } from '../creators/schema.ts';
@@ -128,3 +129,14 @@ export const ShipmentList = listOf(Shipment).meta({ id: 'ShipmentList' });
 export const Notified = z
   .object({ id: z.string(), creator_email: z.string(), mail: z.enum(['queued', 'suppressed', 'already_sent']) })
   .meta({ id: 'ShipmentNotified' });
+
+const shipmentEvents = events({
+  'shipment.delivered': {
+    data: Shipment,
+    when: 'A shipment arrived.',
+    shownTo: ['legacy'],
+  },
+});
+declare module '../../outbox/events.ts' {
+  interface Events extends EventsOf<typeof shipmentEvents> {}
+}

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EVENT_NAMES, type Variant } from '../../outbox/events.ts';
+import { eventNames, type Variant } from '../../outbox/events.ts';
 import { ApiError, type Problem } from '../../values/errors.ts';
 import { ListQuery, timestamp } from '../../values/page.ts';
 import { hasLogin } from '../../values/web-address.ts';
@@ -26,18 +26,21 @@ const url = z
     if (problem) context.addIssue({ code: 'custom', params: { code: problem[0] }, message: problem[1], input: text });
   })
   .describe('`https://` only, of a public host.');
-const eventsOf = (names: readonly string[]) =>
-  z
-    .array(
-      z
-        .string()
-        .max(100)
-        .meta({ enum: [...names] }),
-    )
-    .min(1)
-    .max(100)
-    .describe(`One or more of ${names.join(', ')}. Repeats count once.`);
-const events = eventsOf(EVENT_NAMES.current);
+/** Read when it is used: by then every noun has declared its events. */
+const eventsOf = (variant: Variant) =>
+  z.lazy(() =>
+    z
+      .array(
+        z
+          .string()
+          .max(100)
+          .meta({ enum: eventNames(variant) }),
+      )
+      .min(1)
+      .max(100)
+      .describe(`One or more of ${eventNames(variant).join(', ')}. Repeats count once.`),
+  );
+const events = eventsOf('current');
 const description = z.string().trim().max(200).nullable();
 
 export const WebhookCreate = z
@@ -46,7 +49,7 @@ export const WebhookCreate = z
 
 /** As the older interface takes it: with a secret of the caller's, where they have one. */
 export const OlderWebhookCreate = WebhookCreate.extend({
-  events: eventsOf(EVENT_NAMES.legacy),
+  events: eventsOf('legacy'),
   secret: z
     .string()
     .regex(/^[\x21-\x7e]{8,256}$/, 'must be 8 to 256 visible ASCII characters')
@@ -128,7 +131,7 @@ export const OlderWebhook = Webhook.pick({
 
 /** Throws VALIDATION_ERROR with a detail for each name that the variant does not know. Repeats are folded. */
 export function knownEvents(variant: Variant, names: readonly string[]): string[] {
-  const allowed = EVENT_NAMES[variant];
+  const allowed = eventNames(variant);
   const details = names.flatMap((name, i): Problem[] => {
     if (allowed.includes(name)) return [];
     const shown = JSON.stringify(name.slice(0, 60));

@@ -1,5 +1,5 @@
 import type { Work } from '../../../operation/work.ts';
-import { EVENT_NAMES, type OlderItem, SHOWN_AS, shownAs } from '../../../outbox/events.ts';
+import { eventNames, eventsShownTo, type OlderItem, shownAs } from '../../../outbox/events.ts';
 import { MINUTE_MS } from '../../../values/duration.ts';
 import { ApiError, notFound, validationError } from '../../../values/errors.ts';
 import { newId } from '../../../values/ids.ts';
@@ -45,7 +45,7 @@ export async function sendTest(
     const message = `${JSON.stringify(name.slice(0, 60))} is no event; see \`allowed\`.`;
     throw new ApiError('VALIDATION_ERROR', `event: ${message}`, {
       details: [{ field: 'event', code: 'unknown_event', message }],
-      facts: { allowed: EVENT_NAMES[webhook.variant] },
+      facts: { allowed: eventNames(webhook.variant) },
     });
   }
   const [deliveryId, eventId] = [newId('whd', now.getTime()), newId('evt_test', now.getTime())];
@@ -80,7 +80,7 @@ export async function recoverMissed(
   if (since > until) {
     throw validationError([{ field: 'since', code: 'invalid', message: 'must not be after `until`.' }]);
   }
-  const facts = Object.keys(SHOWN_AS[variant]).filter((fact) => events.includes(shownAs(variant, fact) ?? ''));
+  const facts = eventsShownTo(variant).flatMap(({ name, shownAs: shown }) => (events.includes(shown) ? [name] : []));
   const missed = await listMissed(db, brandId, id, { facts, since, until, limit: MAX_RECOVERED });
   if (missed.length === 0) return 0;
   const queued = missed.map((one) => ({
