@@ -57,13 +57,11 @@ function Facets({
 }
 
 function Profile({ creator, onClose }: { creator: Creator | undefined; onClose: () => void }) {
-  const add = useChange('add_to_roster', ['list_roster']);
-  const byHandle = useChange('add_to_roster_by_handle', ['list_roster']);
+  const add = useChange('add_to_roster_by_handle', ['list_roster']);
   const say = useSay();
   async function put({ extracted_email, username, full_name }: Creator) {
     try {
-      if (extracted_email) await add.mutateAsync({ body: { creator_email: extracted_email } });
-      else await byHandle.mutateAsync({ body: { ig_handle: username, name: full_name } });
+      await add.mutateAsync({ body: { ig_handle: username, name: full_name, creator_email: extracted_email } });
       say(`${full_name ?? username} is on the roster.`);
       onClose();
     } catch (error) {
@@ -93,9 +91,9 @@ function Profile({ creator, onClose }: { creator: Creator | undefined; onClose: 
           />
           <div className="popup-foot">
             <Button
-              needs="add_to_roster"
+              needs="add_to_roster_by_handle"
               kind="primary"
-              isBusy={add.isPending || byHandle.isPending}
+              isBusy={add.isPending}
               onPress={() => void put(creator)}
             >
               Put on the roster
@@ -131,7 +129,8 @@ function PageChoice({ page, pages, onChoose }: { page: number; pages: number; on
 }
 
 /** One page, fetched when it is asked for, for what it costs. */
-function Results({ query, pages }: { query: Record<string, string>; pages: number }) {
+function Results({ query, preview }: { query: Record<string, string>; preview: NonNullable<Found['preview']> }) {
+  const { pages, credits_to_fetch_all } = preview;
   const [page, setPage] = useState(0);
   const [shown, setShown] = useState<Creator>();
   const { data, error, isFetching, refetch } = useCall(
@@ -145,7 +144,9 @@ function Results({ query, pages }: { query: Record<string, string>; pages: numbe
         <Button kind="primary" onPress={() => setPage(1)}>
           Show the creators
         </Button>{' '}
-        <span className="muted">People who are signed in search within the plan; a data key pays 1 credit a page.</span>
+        <span className="muted">
+          Searching here is part of the plan; a data key pays {number(credits_to_fetch_all / pages)} credits a page.
+        </span>
       </p>
     );
   }
@@ -235,7 +236,7 @@ export function Directory() {
             <Facets of={preview.facets} onChoose={set} />
           </Card>
           {data.pagination.total > 0 ? (
-            <Results key={JSON.stringify(query)} query={query} pages={preview.pages} />
+            <Results key={JSON.stringify(query)} query={query} preview={preview} />
           ) : (
             <Empty title="Nobody matches">Take a filter away.</Empty>
           )}

@@ -1,10 +1,11 @@
 import { useState } from 'react';
-import type { Row } from '../call/call.ts';
+import type { Answer, Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
+import { changed, isEmpty } from '../kit/changed.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
 import { choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
-import { Form, FormDialog } from '../kit/form.tsx';
+import { type Field, Form, FormDialog, type Values } from '../kit/form.tsx';
 import { compact, day, money, number, percent, words } from '../kit/format.ts';
 import { Badge, Button, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
@@ -12,6 +13,47 @@ import { ImportDialog } from './roster-import.tsx';
 
 const STATES = ['active', 'paused', 'removed'] as const;
 type Entry = Row<'list_roster'>;
+type Record = Answer<'get_roster_creator'>['data'];
+
+/** What a creator is known by, the best first. */
+function namesOf({ creator_name, creator_email, ig_handle, tt_handle }: Entry): string[] {
+  const handle = ig_handle ?? tt_handle;
+  const known = [creator_name, creator_email, handle && `@${handle}`].filter((name) => name !== null);
+  return known.length > 0 ? known : ['A creator without a name'];
+}
+
+/** `hired` is how a creator came onto the roster: it can be left, but not chosen. */
+const statesOf = ({ status }: Record) => (status === 'hired' ? (['hired', ...STATES] as const) : STATES);
+
+const fieldsOf = (creator: Record): Field[] => [
+  { name: 'name', label: 'Name', value: creator.creator_name },
+  {
+    ...{ name: 'creator_email', label: 'E-mail', kind: 'email', value: creator.creator_email },
+    isRequired: creator.creator_email !== null,
+  },
+  {
+    ...{ name: 'status', label: 'State', kind: 'select', isRequired: true, value: creator.status },
+    options: statesOf(creator).map((state) => [state, words(state)]),
+  },
+  { name: 'tags', label: 'Tags', hint: 'With commas between them.', value: creator.tags.join(', ') },
+  { name: 'note', label: 'Note', kind: 'textarea', value: creator.note },
+];
+
+function changeIn(values: Values, creator: Record) {
+  const { status, ...next } = {
+    name: values.orNull('name'),
+    creator_email: values.some('creator_email') ?? null,
+    status: values.choice('status', statesOf(creator)),
+    tags: values.list('tags'),
+    note: values.orNull('note'),
+  };
+  const { creator_email, ...rest } = changed(next, { ...creator, name: creator.creator_name });
+  return {
+    ...rest,
+    ...(creator_email ? { creator_email } : {}),
+    ...(status === 'hired' || status === creator.status ? {} : { status }),
+  };
+}
 
 function Creator({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const { data, error, refetch } = useCall(
@@ -23,19 +65,13 @@ function Creator({ id, onClose }: { id: string | undefined; onClose: () => void 
   const remove = useChange('remove_from_roster', ['list_roster', 'get_roster_creator']);
   const creator = data?.data;
   return (
-    <Dialog
-      title={creator?.creator_name ?? creator?.creator_email ?? 'Creator'}
-      isOpen={id !== undefined}
-      onClose={onClose}
-      isSide
-    >
+    <Dialog title={(creator && namesOf(creator)[0]) ?? 'Creator'} isOpen={id !== undefined} onClose={onClose} isSide>
       {error && <Failure error={error} again={() => void refetch()} />}
       {!creator && !error && <Loading />}
       {creator && creator.id === id && (
         <>
           <Facts
             of={[
-              ['E-mail', creator.creator_email],
               ['State', <Badge key="state" state={creator.status} />],
               ['Photo app', creator.ig_handle && `@${creator.ig_handle}, ${compact(creator.ig_followers)} followers`],
               ['Video app', creator.tt_handle && `@${creator.tt_handle}, ${compact(creator.tt_followers)} followers`],
@@ -48,27 +84,10 @@ function Creator({ id, onClose }: { id: string | undefined; onClose: () => void 
             needs="update_roster_creator"
             key={creator.updated_at ?? creator.id}
             action="Save"
-            fields={[
-              {
-                name: 'status',
-                label: 'State',
-                kind: 'select',
-                isRequired: true,
-                value: creator.status,
-                options: STATES.map((state) => [state, words(state)]),
-              },
-              { name: 'tags', label: 'Tags', hint: 'With commas between them.', value: creator.tags.join(', ') },
-              { name: 'note', label: 'Note', kind: 'textarea', value: creator.note },
-            ]}
+            fields={fieldsOf(creator)}
             onSubmit={async (values) => {
-              await update.mutateAsync({
-                params: { id: creator.id },
-                body: {
-                  status: values.choice('status', STATES),
-                  tags: values.list('tags'),
-                  note: values.orNull('note'),
-                },
-              });
+              const body = changeIn(values, creator);
+              if (!isEmpty(body)) await update.mutateAsync({ params: { id: creator.id }, body });
               onClose();
             }}
           />
@@ -104,11 +123,14 @@ export function Roster() {
   const columns: readonly Column<Entry>[] = [
     {
       head: 'Creator',
-      cell: ({ id, creator_name, creator_email }) => (
-        <Opener onOpen={() => setShown(id)} second={creator_name ? creator_email : ''}>
-          {creator_name ?? creator_email ?? 'A creator without a name'}
-        </Opener>
-      ),
+      cell: (entry) => {
+        const [name, second] = namesOf(entry);
+        return (
+          <Opener onOpen={() => setShown(entry.id)} second={second}>
+            {name}
+          </Opener>
+        );
+      },
     },
     { head: 'State', cell: ({ status }) => <Badge state={status} /> },
     { head: 'Campaigns', cell: ({ campaigns_completed }) => number(campaigns_completed), isNumber: true, isWide: true },
