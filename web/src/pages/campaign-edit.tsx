@@ -8,6 +8,7 @@ import { compensationFields, compensationIn } from './compensation.ts';
 
 export const STATES = ['active', 'draft', 'paused', 'completed'] as const;
 const PLATFORMS = ['photo_app', 'video_app', 'stream_app'] as const;
+export const DEADLINE_HINT = 'Applications close at the end of this day, UTC.';
 type Campaign = Answer<'get_campaign'>['data'];
 
 const fieldsOf = (campaign: Campaign): Field[] => [
@@ -17,7 +18,7 @@ const fieldsOf = (campaign: Campaign): Field[] => [
     options: STATES.map((state) => [state, words(state)]),
   },
   { name: 'type', label: 'Kind', hint: 'Such as “ugc”.', value: campaign.campaign_type },
-  { name: 'deadline', label: 'Deadline', kind: 'date', value: dayOf(campaign.deadline) },
+  { name: 'deadline', label: 'Deadline', kind: 'date', value: dayOf(campaign.deadline), hint: DEADLINE_HINT },
   { name: 'description', label: 'Description', kind: 'textarea', value: campaign.description },
   ...compensationFields('Compensation', campaign.compensation),
 ];

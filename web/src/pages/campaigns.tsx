@@ -7,13 +7,23 @@ import { Download } from '../kit/download.tsx';
 import { Editor } from '../kit/editor.tsx';
 import { choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
 import { FormDialog } from '../kit/form.tsx';
-import { day, number, words } from '../kit/format.ts';
+import { deadline, isPastDeadline, number, words } from '../kit/format.ts';
 import { Badge, Button, Copy, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
-import { EditCampaign, STATES } from './campaign-edit.tsx';
+import { DEADLINE_HINT, EditCampaign, STATES } from './campaign-edit.tsx';
 import { compensationFields, compensationIn } from './compensation.ts';
 
 type Campaign = Row<'list_campaigns'>;
+
+/** When applications close, and whether they have. */
+function Deadline({ of: { deadline: at, status } }: { of: Pick<Campaign, 'deadline' | 'status'> }) {
+  return (
+    <span className="row">
+      {deadline(at)}
+      {status === 'active' && isPastDeadline(at) && <span className="badge quiet">Closed</span>}
+    </span>
+  );
+}
 
 function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const { data, error, refetch } = useCall('get_campaign', { params: { id: id ?? '' } }, { enabled: id !== undefined });
@@ -31,7 +41,7 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
               ['Compensation', campaign.compensation_label],
               ['Applicants', number(campaign.applicant_count)],
               ['Hired', number(campaign.hired_count)],
-              ['Deadline', day(campaign.deadline)],
+              ['Deadline', <Deadline key="deadline" of={campaign} />],
               ['Description', campaign.description],
               ['Platforms', campaign.requirements.platforms?.map(words).join(', ')],
               ['Followers at least', number(campaign.requirements.min_followers)],
@@ -76,7 +86,7 @@ export function Campaigns() {
     { head: 'State', cell: ({ status }) => <Badge state={status} /> },
     { head: 'Applicants', cell: ({ applicant_count }) => number(applicant_count), isNumber: true },
     { head: 'Hired', cell: ({ hired_count }) => number(hired_count), isNumber: true, isWide: true },
-    { head: 'Deadline', cell: ({ deadline }) => day(deadline), isWide: true },
+    { head: 'Deadline', cell: (campaign) => <Deadline of={campaign} />, isWide: true },
   ];
   return (
     <>
@@ -102,7 +112,7 @@ export function Campaigns() {
           { name: 'name', label: 'Name', isRequired: true },
           { name: 'description', label: 'Description', kind: 'textarea', hint: 'Creators read it where they apply.' },
           ...compensationFields('Compensation', null),
-          { name: 'deadline', label: 'Deadline', kind: 'date' },
+          { name: 'deadline', label: 'Deadline', kind: 'date', hint: DEADLINE_HINT },
           {
             name: 'status',
             label: 'State',
