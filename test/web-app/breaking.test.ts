@@ -163,7 +163,6 @@ describe.skipIf(!hasBrowser('The web app in trouble'))('the web app in a real Ch
     await page.getByText('Your session has ended.').waitFor();
     expect(await axe(page)).toEqual([]);
     await page.goto(`${app.url}/app/sign-in#${await signInToken(app, brand.id)}`);
-    await page.reload();
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'Commissions' }).waitFor();
     await context.close();

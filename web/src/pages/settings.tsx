@@ -7,6 +7,7 @@ import { ago, day, words } from '../kit/format.ts';
 import { Badge, Card, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, PlainTable } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
+import { signOut } from '../signed-out.ts';
 
 type Options = Parameters<typeof startRegistration>[0]['optionsJSON'];
 
@@ -179,6 +180,23 @@ function Sessions() {
   );
 }
 
+function SignOutEverywhere() {
+  const end = useChange('end_sessions', []);
+  return (
+    <Confirm
+      label="Sign out everywhere"
+      title="Sign out everywhere?"
+      action="Sign out everywhere"
+      onConfirm={async () => {
+        await end.mutateAsync({});
+        await signOut();
+      }}
+    >
+      <p>Every browser you are signed in with is signed out, including this one. API keys keep working.</p>
+    </Confirm>
+  );
+}
+
 export function Settings() {
   const brand = useCall('get_brand').data?.data;
   return (
@@ -201,6 +219,7 @@ export function Settings() {
           <Passkeys />
           <Card title="Where you are signed in">
             <Sessions />
+            <SignOutEverywhere />
           </Card>
         </div>
       </div>
