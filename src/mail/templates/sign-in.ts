@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { timeText } from '../../pages/kit/times.ts';
 import { template } from '../template.ts';
 
 /** A way into the brand's web app: once, and soon. */
@@ -13,7 +14,7 @@ export const signIn = template({
         : `You may now work in the web app of ${brandName}.`,
       'The link works once.',
     ],
-    facts: [['Good until', expires_at]],
+    facts: [['Good until', timeText(new Date(expires_at))]],
     action: {
       label: 'Sign in',
       url: urlOf({ kind: 'enter', rowId: link_id, version: 0, expiresAt: new Date(expires_at) }),

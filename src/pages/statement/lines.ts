@@ -6,6 +6,7 @@ import type { StatementFacts } from '../../resources/statements/queries.ts';
 import type { CreatorStatementLine, contentOf } from '../../resources/statements/schema.ts';
 import { formatMoney, toMinor } from '../../values/money.ts';
 import { type Html, html } from '../kit/html.ts';
+import { timeText } from '../kit/times.ts';
 
 /** A line as a creator reads it. */
 export interface ShownLine {
@@ -123,5 +124,5 @@ export function totalsOf(totals: ReturnType<typeof contentOf>['totals']): Html {
 /** By what the statement can be proved later. */
 export function proofOf({ ledgerSeq, ledgerHash, createdAt }: StatementFacts): Html {
   const hash = ledgerHash?.toString('hex') ?? 'none';
-  return html`<p class="hint">Made on ${createdAt.toISOString().slice(0, 16).replace('T', ' ')} UTC from ${ledgerSeq} ledger entries; the last one’s hash is <code>${hash}</code>.</p>`;
+  return html`<p class="hint">Made on ${timeText(createdAt)} from ${ledgerSeq} ledger entries; the last one’s hash is <code>${hash}</code>.</p>`;
 }
