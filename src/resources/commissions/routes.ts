@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { answersOf } from '../../api/list.ts';
+import type { Context } from '../../api/context.ts';
+import { answersWhere, type ListCall } from '../../api/list.ts';
 import { nothing, operation } from '../../api/operation.ts';
 import { commissions, getCommission } from './queries.ts';
 import {
@@ -14,6 +15,9 @@ import {
 const tag = 'Commissions';
 const byId = z.object({ id: z.string().max(100) });
 const reading = { readOnly: true, idempotent: true, destructive: false };
+/** What may be approved depends on the time. */
+const whereOf = ({ clock }: Context, { query }: ListCall<CommissionFilter>) => ({ ...query, now: clock.now() });
+
 const listCommissions = operation({
   id: 'list_commissions',
   method: 'GET',
@@ -27,7 +31,7 @@ const listCommissions = operation({
   body: nothing,
   response: CommissionList,
   hints: reading,
-  ...answersOf(commissions, CommissionEvent, commissionOf),
+  ...answersWhere(commissions, whereOf, CommissionEvent, commissionOf),
 });
 
 const getCommissionById = operation({
@@ -62,7 +66,7 @@ const listAffiliateCommissions = operation({
   body: nothing,
   response: AffiliateCommissionList,
   hints: reading,
-  ...answersOf(commissions, AffiliateCommission, commissionOf),
+  ...answersWhere(commissions, whereOf, AffiliateCommission, commissionOf),
 });
 
 const getAffiliateCommission = operation({

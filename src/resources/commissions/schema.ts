@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ListQuery, listOf, timestamp } from '../../api/page.ts';
+import { booleanParameter, ListQuery, listOf, timestamp } from '../../api/page.ts';
 import { fromMinor, fromPpm } from '../../values/money.ts';
 import { toWire } from '../../values/wire.ts';
 
@@ -121,8 +121,14 @@ export const CommissionFilter = z.object({
   campaign_id: z.string().max(100).optional(),
   link_id: z.string().max(100).optional(),
   type: CommissionEvent.shape.type.optional(),
+  approvable: booleanParameter()
+    .optional()
+    .describe(
+      '`true`: pending, paid and past the review period, so that a review may approve it now; `false`: all others.',
+    ),
   ...ListQuery,
 });
+export type CommissionFilter = z.output<typeof CommissionFilter>;
 
 export const CommissionList = listOf(CommissionEvent);
 export const AffiliateCommissionList = listOf(AffiliateCommission);

@@ -22,6 +22,7 @@ export interface Input<Id extends OperationId> {
 
 export interface Problem {
   field: string;
+  code?: string;
   message: string;
 }
 

@@ -49,7 +49,7 @@ const REFETCH = { refetchMs: 30_000 };
 export function Home() {
   const { data: session } = useCall('get_session');
   const currency = session?.data.brand.currency ?? 'USD';
-  const commissions = useCall('list_commissions', { query: { status: 'pending', limit: 1 } }, REFETCH);
+  const commissions = useCall('list_commissions', { query: { approvable: true, limit: 1 } }, REFETCH);
   const applications = useCall('list_applications', { query: { status: 'pending', limit: 1 } }, REFETCH);
   const deliverables = useCall('list_deliverables', { query: { status: 'submitted', limit: 1 } }, REFETCH);
   const payouts = useCall('list_payouts', { query: { settled: false, limit: 1 } }, REFETCH);
@@ -72,7 +72,7 @@ export function Home() {
               count: commissions.data?.pagination.total,
               text: ['commission to review', 'commissions to review'],
               link: (content) => (
-                <Link to="/commissions" search={{ status: 'pending' }}>
+                <Link to="/commissions" search={{ approvable: 'true' }}>
                   {content}
                 </Link>
               ),
