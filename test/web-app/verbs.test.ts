@@ -155,7 +155,9 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await fill({ 'Address of the post': 'https://www.instagram.com/reel/Cxyz789', 'Creator’s e-mail': desk.creator });
     await inDialog('Follow');
     await gone();
+    await open.page.getByRole('row', { name: /Cxyz789.* – – –/ }).waitFor();
     await press(/Cxyz789/);
+    expect(await dialog().getByText('0', { exact: true }).count()).toBe(0);
     await inDialog('Stop following');
     await inDialog('Stop');
     await gone();

@@ -12,11 +12,20 @@ import { type Column, Opener, Table } from '../kit/table.tsx';
 const Chart = lazy(() => import('../kit/chart.tsx'));
 type Post = Row<'list_content'>;
 
+const UNREAD: Partial<Post['metrics']> = {};
+
+/** Until the first reading the API says zero, which would read as a figure. */
+const metricsOf = ({ metrics, last_refreshed }: Pick<Post, 'metrics' | 'last_refreshed'>) =>
+  last_refreshed === null ? UNREAD : metrics;
+
 function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const { data, error, refetch } = useCall('get_content', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   const refresh = useChange('refresh_content', ['list_content', 'get_content']);
   const remove = useChange('delete_content', ['list_content']);
   const post = data?.data;
+  const metrics = post ? metricsOf(post) : UNREAD;
+  const views =
+    post?.metrics_history.flatMap(({ date, views: value }) => (value === null ? [] : [{ date, value }])) ?? [];
   return (
     <Dialog title="Post" hint={post?.url} isOpen={id !== undefined} onClose={onClose} isSide>
       {error && <Failure error={error} again={() => void refetch()} />}
@@ -28,24 +37,20 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
               ['Creator', post.creator_name ?? post.creator_email],
               ['Platform', words(post.platform)],
               ['Posted', day(post.posted_at)],
-              ['Views', number(post.metrics.views)],
-              ['Likes', number(post.metrics.likes)],
-              ['Comments', number(post.metrics.comments)],
-              ['Shares', number(post.metrics.shares)],
-              ['Engagement', percent(post.metrics.engagement_rate)],
+              ['Views', number(metrics.views)],
+              ['Likes', number(metrics.likes)],
+              ['Comments', number(metrics.comments)],
+              ['Shares', number(metrics.shares)],
+              ['Engagement', percent(metrics.engagement_rate)],
               ['Marked as paid', post.paid_partnership === null ? 'Not known' : post.paid_partnership ? 'Yes' : 'No'],
               ['Read', ago(post.last_refreshed)],
               ['Last problem', post.refresh_error],
               ['Caption', post.caption],
             ]}
           />
-          {post.metrics_history.length > 1 && (
+          {views.length > 1 && (
             <Suspense fallback={<Loading rows={3} />}>
-              <Chart
-                label="Views"
-                points={post.metrics_history.map(({ date, views }) => ({ date, value: views ?? 0 }))}
-                show={number}
-              />
+              <Chart label="Views" points={views} show={number} />
             </Suspense>
           )}
           {refresh.error && <Failure error={refresh.error} />}
@@ -92,9 +97,9 @@ export function Content() {
         </Opener>
       ),
     },
-    { head: 'Views', cell: ({ metrics }) => compact(metrics.views), isNumber: true },
-    { head: 'Likes', cell: ({ metrics }) => compact(metrics.likes), isNumber: true, isWide: true },
-    { head: 'Comments', cell: ({ metrics }) => compact(metrics.comments), isNumber: true, isWide: true },
+    { head: 'Views', cell: (post) => compact(metricsOf(post).views), isNumber: true },
+    { head: 'Likes', cell: (post) => compact(metricsOf(post).likes), isNumber: true, isWide: true },
+    { head: 'Comments', cell: (post) => compact(metricsOf(post).comments), isNumber: true, isWide: true },
     {
       head: 'State',
       cell: ({ status, refresh_error }) => <Badge state={refresh_error ? 'failing' : status} />,
