@@ -11,6 +11,12 @@ import { Deliveries } from './webhook-deliveries.tsx';
 
 type Webhook = Row<'list_webhooks'>;
 
+/** What the receiver answered to the newest attempt. */
+function lastAnswer({ last_status_code, last_triggered_at }: Webhook): string {
+  if (last_triggered_at === null) return '–';
+  return last_status_code === null ? 'No answer' : String(last_status_code);
+}
+
 export function Webhooks() {
   const list = useRows('list_webhooks', {});
   const events = useCall('list_webhook_events').data?.data ?? [];
@@ -80,7 +86,7 @@ export function Webhooks() {
       ),
     },
     { head: 'State', cell: ({ status }) => <Badge state={status} /> },
-    { head: 'Last answer', cell: ({ last_status_code }) => last_status_code ?? '–', isNumber: true, isWide: true },
+    { head: 'Last answer', cell: lastAnswer },
     { head: 'Last sent', cell: ({ last_triggered_at }) => ago(last_triggered_at), isWide: true },
     { head: 'Actions', needs: 'test_webhook', cell: actionsOf, isWide: true },
   ];
