@@ -8,7 +8,6 @@ import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import { listMails } from '../../src/mail/queries.ts';
 import { queueMail } from '../../src/mail/queue.ts';
 import { sendDueMails } from '../../src/mail/sender.ts';
-import { newId } from '../../src/values/ids.ts';
 import { openRepeatedFailures } from '../../src/values/repeated-failures.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 import { runCli } from '../harness/cli.ts';
@@ -59,33 +58,6 @@ async function only() {
 }
 
 describe('a mail', () => {
-  it('says times as people read them, with the date, the time and the zone', async () => {
-    const work = { link_version: 1, title: 'Spring' };
-    await inWork(app.context.postgres.db, clock, actor(), async (change) => {
-      const to = 'ann@mail.example';
-      const signed = { title: 'Spring', signed_at: at, signer_name: 'Ann', sha256: 'ab' };
-      const webhook = { webhook_id: 'whk_1', url: 'https://hooks.example', since: at };
-      const sent = { contract_id: newId('ctr', clockMs), link_expires_at: at, ...work };
-      await queueMail(change, {
-        kind: 'sign_in',
-        to,
-        subjectRow: '1',
-        params: { link_id: newId('sil', clockMs), invited_by: null, expires_at: at },
-      });
-      await queueMail(change, { kind: 'webhook_failing', to, subjectRow: '2', params: webhook });
-      await queueMail(change, { kind: 'webhook_disabled', to, subjectRow: '3', params: webhook });
-      await queueMail(change, { kind: 'contract_sent', to, subjectRow: '4', params: sent });
-      await queueMail(change, { kind: 'contract_signed_brand', to, subjectRow: '5', params: signed });
-      await queueMail(change, { kind: 'mail_test', to, subjectRow: '6', params: { at } });
-    });
-    const mails = await mailsOf(app.context, brand.id);
-    expect(mails).toHaveLength(6);
-    for (const { kind, text, html } of mails) {
-      for (const form of [text, html]) expect(form, kind).toContain('March 1, 2027 at 9:00 AM UTC');
-      expect(text, kind).not.toMatch(/\d{4}-\d\d-\d\d[T ]\d\d:/);
-    }
-  });
-
   it('is sent by SMTP with its headers, and tells its brand and how to get no more', async () => {
     expect(await queue('zoe@mail.example')).toBe('queued');
     await sendDue();
