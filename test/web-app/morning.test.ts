@@ -51,7 +51,7 @@ describe.skipIf(!hasBrowser('A brand’s morning'))('a brand’s morning in the 
     await link.click();
     await page.getByText('3 entries').waitFor();
     await page.getByLabel('Review').selectOption({ label: 'All' });
-    await page.getByRole('row', { name: /fresh-1.*Review period until/ }).waitFor();
+    await page.getByRole('row', { name: /fresh-1.*In review until/ }).waitFor();
     await page.getByRole('row', { name: /unpaid-1.*Order not paid/ }).waitFor();
     await shoot(page, 'morning-commissions');
     await page.setViewportSize({ width: 390, height: 844 });
@@ -64,9 +64,9 @@ describe.skipIf(!hasBrowser('A brand’s morning'))('a brand’s morning in the 
   it('approves a batch, and says why the others were not approved, once for each reason', async () => {
     const { page } = open;
     await open.go('/commissions?status=pending');
-    await page.getByRole('checkbox', { name: 'Choose all that are shown' }).check();
+    await page.getByRole('checkbox', { name: 'Select all shown' }).check();
     await page.getByRole('button', { name: 'Approve' }).click();
-    const refused = page.getByRole('dialog', { name: 'Not all of them can be changed' });
+    const refused = page.getByRole('dialog', { name: 'Some commissions cannot be changed' });
     await refused.waitFor();
     const reasons = refused.getByRole('listitem');
     expect(await reasons.allTextContents()).toEqual([
@@ -120,16 +120,16 @@ describe.skipIf(!hasBrowser('A brand’s morning'))('a brand’s morning in the 
   it('makes a key, which is shown once and works, and the log names the person', async () => {
     const { page } = open;
     await open.go('/keys');
-    await page.getByRole('button', { name: 'Make a key' }).click();
+    await page.getByRole('button', { name: 'Create a key' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('website');
-    await page.getByRole('button', { name: 'Make the key' }).click();
+    await page.getByRole('button', { name: 'Create the key' }).click();
     const shown = page.getByRole('dialog', { name: 'Your new key' });
     const key = (await shown.getByTestId('key').textContent()) ?? '';
     expect(key).toMatch(/^svk_\w{40}$/);
     await clean();
     await shoot(page, 'morning-key');
     expect((await call(`${app.url}/v1/brand`, key)).status).toBe(200);
-    await shown.getByRole('button', { name: 'I have kept it' }).click();
+    await shown.getByRole('button', { name: 'I have saved it' }).click();
     await page.getByRole('cell', { name: /^website/ }).waitFor();
     expect(await page.content()).not.toContain(key);
     await open.go('/audit?operation=create_key');

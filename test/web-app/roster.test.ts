@@ -75,10 +75,10 @@ describe.skipIf(!hasBrowser('The roster in the web app'))('the roster in the web
     await open.go('/directory?q=dana');
     await open.page.getByText('a data key pays 10 credits a page', { exact: false }).waitFor();
     await shoot(open.page, 'directory-price-desktop');
-    await open.page.getByRole('button', { name: 'Show the creators' }).click();
+    await open.page.getByRole('button', { name: 'Show creators' }).click();
     await open.page.getByRole('button', { name: 'Dana Reed' }).click();
-    await inDialog('Put on the roster');
-    await open.page.getByText('Dana Reed is on the roster.').waitFor();
+    await inDialog('Add to the roster');
+    await open.page.getByText('Dana Reed was added to the roster.').waitFor();
     const { data } = (await call(`${app.url}/v1/roster?creator_email=dana@mail.example`, key)).body;
     expect(data).toMatchObject([{ creator_name: 'Dana Reed', ig_handle: 'dana.runs' }]);
   });

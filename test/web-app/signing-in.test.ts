@@ -53,7 +53,7 @@ describe.skipIf(!hasBrowser('Signing in'))('signing in and out in a real Chromiu
   it('a link signs in where the sign-in page is already open, and so does the next link after a used one', async () => {
     const page = await (await browser.newContext()).newPage();
     await page.goto(`${app.url}/app/sign-in`);
-    await page.getByRole('button', { name: 'Mail me a link' }).waitFor();
+    await page.getByRole('button', { name: 'E-mail me a link' }).waitFor();
     const used = await signInToken(app, brand.id);
     await openSession(app.url, used);
     await page.goto(`${app.url}/app/sign-in#${used}`);
@@ -68,7 +68,7 @@ describe.skipIf(!hasBrowser('Signing in'))('signing in and out in a real Chromiu
   it('says that a session has ended to whoever had one, and to nobody else', async () => {
     const page = await (await browser.newContext()).newPage();
     await page.goto(`${app.url}/app/roster`);
-    await page.getByRole('button', { name: 'Mail me a link' }).waitFor();
+    await page.getByRole('button', { name: 'E-mail me a link' }).waitFor();
     expect(await page.getByText(ENDED).count()).toBe(0);
     await shoot(page, 'sign-in-first-desktop');
     await page.goto(`${app.url}/app/sign-in#${await signInToken(app, brand.id)}`);

@@ -87,7 +87,7 @@ export function Shell() {
   return (
     <div className="shell">
       <a className="skip" href="#main">
-        To the content
+        Skip to content
       </a>
       <Side />
       <Suspense>

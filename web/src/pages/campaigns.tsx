@@ -36,7 +36,7 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
         <>
           <Facts
             of={[
-              ['State', <Badge key="state" state={campaign.status} />],
+              ['Status', <Badge key="state" state={campaign.status} />],
               ['Kind', words(campaign.campaign_type)],
               ['Compensation', campaign.compensation_label],
               ['Applicants', number(campaign.applicant_count)],
@@ -44,9 +44,9 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
               ['Deadline', <Deadline key="deadline" of={campaign} />],
               ['Description', campaign.description],
               ['Platforms', campaign.requirements.platforms?.map(words).join(', ')],
-              ['Followers at least', number(campaign.requirements.min_followers)],
-              ['What is made', campaign.requirements.content_types?.map(words).join(', ')],
-              ['How many deliverables', number(campaign.requirements.deliverables_count)],
+              ['Minimum followers', number(campaign.requirements.min_followers)],
+              ['Content type', campaign.requirements.content_types?.map(words).join(', ')],
+              ['Number of deliverables', number(campaign.requirements.deliverables_count)],
             ]}
           />
           <div className="row">
@@ -57,9 +57,9 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
               Applications
             </Link>
             <a className="button plain" href={campaign.apply_url} target="_blank" rel="noreferrer">
-              The page where creators apply
+              Open the apply page
             </a>
-            <Copy text={campaign.apply_url} label="Copy the address of the page" />
+            <Copy text={campaign.apply_url} label="Copy the page’s address" />
           </div>
         </>
       )}
@@ -83,17 +83,17 @@ export function Campaigns() {
         </Opener>
       ),
     },
-    { head: 'State', cell: ({ status }) => <Badge state={status} /> },
+    { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
     { head: 'Applicants', cell: ({ applicant_count }) => number(applicant_count), isNumber: true },
     { head: 'Hired', cell: ({ hired_count }) => number(hired_count), isNumber: true, isWide: true },
     { head: 'Deadline', cell: (campaign) => <Deadline of={campaign} />, isWide: true },
   ];
   return (
     <>
-      <PageHead title="Campaigns" hint="What you look for creators for. Each has a page where they apply.">
+      <PageHead title="Campaigns" hint="What you want creators for. Each has a page where creators apply.">
         <Download id="list_campaigns" query={query} name="campaigns.csv" />
         <Button needs="create_campaign" kind="primary" onPress={() => setMaking(true)}>
-          Make a campaign
+          Create a campaign
         </Button>
       </PageHead>
       <Filters of={[stateFilter(STATES)]} />
@@ -101,13 +101,13 @@ export function Campaigns() {
         caption="Campaigns"
         list={list}
         columns={columns}
-        empty={<Empty title="No campaigns here">Make one, and send creators its page.</Empty>}
+        empty={<Empty title="No campaigns here">Create one and send creators its page.</Empty>}
       />
       <FormDialog
-        title="Make a campaign"
+        title="Create a campaign"
         isOpen={isMaking}
         onClose={() => setMaking(false)}
-        action="Make the campaign"
+        action="Create the campaign"
         fields={[
           { name: 'name', label: 'Name', isRequired: true },
           { name: 'description', label: 'Description', kind: 'textarea', hint: 'Creators read it where they apply.' },
@@ -115,7 +115,7 @@ export function Campaigns() {
           { name: 'deadline', label: 'Deadline', kind: 'date', hint: DEADLINE_HINT },
           {
             name: 'status',
-            label: 'State',
+            label: 'Status',
             kind: 'select',
             value: 'active',
             options: STATES.map((state) => [state, words(state)]),

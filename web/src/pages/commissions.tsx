@@ -24,7 +24,7 @@ function whyWaiting({ status, order_paid, type, approvable_at }: Omit<Commission
   if (status !== 'pending') return undefined;
   if (type === 'sale' && !order_paid) return 'Order not paid';
   const isInReview = approvable_at !== null && new Date(approvable_at).getTime() > Date.now();
-  return isInReview ? `Review period until ${day(approvable_at)}` : undefined;
+  return isInReview ? `In review until ${day(approvable_at)}` : undefined;
 }
 
 type Decision = 'approved' | 'rejected';
@@ -61,13 +61,13 @@ function Reasons({ of }: { of: readonly Refusal[] }) {
             {number(refusals.length)} {refusals.length === 1 ? 'commission' : 'commissions'}
           </strong>
           : {reason}
-          <span className="second">
+          <p className="muted">
             {refusals
               .slice(0, NAMED)
               .map(({ order }) => order)
               .join(', ')}
             {refusals.length > NAMED && ` and ${number(refusals.length - NAMED)} more`}
-          </span>
+          </p>
         </li>
       ))}
     </ul>
@@ -121,7 +121,7 @@ export function Commissions() {
       setSelected(new Set());
       setRefused(undefined);
     } catch (error) {
-      say(error instanceof Error ? error.message : 'It did not work.');
+      say(error instanceof Error ? error.message : 'Something went wrong. Try again.');
     }
   }
 
@@ -148,7 +148,7 @@ export function Commissions() {
     { head: 'Sale', cell: ({ amount, currency }) => money(amount, currency), isNumber: true, isWide: true },
     { head: 'Commission', cell: ({ commission, currency }) => money(commission, currency), isNumber: true },
     {
-      head: 'State',
+      head: 'Status',
       cell: ({ fraud_flags, ...commission }) => (
         <span className="row">
           <Badge state={commission.status} />
@@ -161,7 +161,7 @@ export function Commissions() {
   ];
   return (
     <>
-      <PageHead title="Commissions" hint="What creators earned by orders. Open an order to read why it paid whom.">
+      <PageHead title="Commissions" hint="What creators earned from orders. Open an order to see who was paid and why.">
         <Download id="list_commissions" query={query} name="commissions.csv" />
       </PageHead>
       <Filters of={[stateFilter(STATES), REVIEW_FILTER, CREATOR_FILTER]} />
@@ -193,14 +193,14 @@ export function Commissions() {
       )}
       <ExplainDialog orderId={explained} onClose={() => setExplained(undefined)} />
       <Dialog
-        title="Not all of them can be changed"
+        title="Some commissions cannot be changed"
         hint={refused?.done ? `The first ${number(refused.done)} were ${refused.to}.` : 'Nothing has been changed yet.'}
         isOpen={refused !== undefined}
         onClose={() => setRefused(undefined)}
       >
         <Reasons of={refused?.refusals ?? []} />
         <div className="popup-foot">
-          <Button onPress={() => setRefused(undefined)}>Leave them all</Button>
+          <Button onPress={() => setRefused(undefined)}>Cancel</Button>
           {refused && refused.rest.length > 0 && (
             <Button kind="primary" isBusy={review.isPending} onPress={() => void decide(refused.to, refused.rest)}>
               {refused.to === 'approved' ? 'Approve' : 'Reject'} the other {number(refused.rest.length)}

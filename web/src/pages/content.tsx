@@ -43,8 +43,8 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
               ['Shares', number(metrics.shares)],
               ['Engagement', percent(metrics.engagement_rate)],
               ['Marked as paid', post.paid_partnership === null ? 'Not known' : post.paid_partnership ? 'Yes' : 'No'],
-              ['Read', ago(post.last_refreshed)],
-              ['Last problem', post.refresh_error],
+              ['Last updated', ago(post.last_refreshed)],
+              ['Last error', post.refresh_error],
               ['Caption', post.caption],
             ]}
           />
@@ -60,19 +60,19 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
               isBusy={refresh.isPending}
               onPress={() => refresh.mutate({ params: { id: post.id }, body: {} })}
             >
-              Read it again
+              Refresh
             </Button>
             <Confirm
               needs="delete_content"
-              label="Stop following"
-              title="Stop following this post?"
+              label="Stop tracking"
+              title="Stop tracking this post?"
               action="Stop"
               onConfirm={async () => {
                 await remove.mutateAsync({ params: { id: post.id } });
                 onClose();
               }}
             >
-              <p>Its figures are removed.</p>
+              <p>Its metrics are deleted.</p>
             </Confirm>
           </div>
         </>
@@ -101,18 +101,18 @@ export function Content() {
     { head: 'Likes', cell: (post) => compact(metricsOf(post).likes), isNumber: true, isWide: true },
     { head: 'Comments', cell: (post) => compact(metricsOf(post).comments), isNumber: true, isWide: true },
     {
-      head: 'State',
+      head: 'Status',
       cell: ({ status, refresh_error }) => <Badge state={refresh_error ? 'failing' : status} />,
       isWide: true,
     },
-    { head: 'Read', cell: ({ last_refreshed }) => ago(last_refreshed), isWide: true },
+    { head: 'Last updated', cell: ({ last_refreshed }) => ago(last_refreshed), isWide: true },
   ];
   return (
     <>
-      <PageHead title="Content" hint="Posts that you follow, with their figures day by day.">
+      <PageHead title="Content" hint="Posts you track, with their metrics by day.">
         <Download id="list_content" query={query} name="content.csv" />
         <Button needs="track_content" kind="primary" onPress={() => setAdding(true)}>
-          Follow a post
+          Track a post
         </Button>
       </PageHead>
       <Filters of={[CREATOR_FILTER]} />
@@ -120,13 +120,13 @@ export function Content() {
         caption="Content"
         list={list}
         columns={columns}
-        empty={<Empty title="No posts yet">Follow one by its address.</Empty>}
+        empty={<Empty title="No posts yet">Add one by its URL.</Empty>}
       />
       <FormDialog
-        title="Follow a post"
+        title="Track a post"
         isOpen={isAdding}
         onClose={() => setAdding(false)}
-        action="Follow"
+        action="Track"
         fields={[
           { name: 'url', label: 'Address of the post', kind: 'url', isRequired: true },
           { name: 'creator_email', label: 'Creator’s e-mail', kind: 'email' },

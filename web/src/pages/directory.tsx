@@ -62,10 +62,10 @@ function Profile({ creator, onClose }: { creator: Creator | undefined; onClose: 
   async function put({ extracted_email, username, full_name }: Creator) {
     try {
       await add.mutateAsync({ body: { ig_handle: username, name: full_name, creator_email: extracted_email } });
-      say(`${full_name ?? username} is on the roster.`);
+      say(`${full_name ?? username} was added to the roster.`);
       onClose();
     } catch (error) {
-      say(error instanceof Error ? error.message : 'It did not work.');
+      say(error instanceof Error ? error.message : 'Something went wrong. Try again.');
     }
   }
   return (
@@ -96,7 +96,7 @@ function Profile({ creator, onClose }: { creator: Creator | undefined; onClose: 
               isBusy={add.isPending}
               onPress={() => void put(creator)}
             >
-              Put on the roster
+              Add to the roster
             </Button>
           </div>
         </>
@@ -142,7 +142,7 @@ function Results({ query, preview }: { query: Record<string, string>; preview: N
     return (
       <p>
         <Button kind="primary" onPress={() => setPage(1)}>
-          Show the creators
+          Show creators
         </Button>{' '}
         <span className="muted">
           Searching here is part of the plan; a data key pays {number(credits_to_fetch_all / pages)} credits a page.
@@ -206,20 +206,17 @@ export function Directory() {
   const isOff = error instanceof CallError && error.code === 'SUBSCRIPTION_REQUIRED';
   return (
     <>
-      <PageHead
-        title="Directory"
-        hint="Public creators. The counts below are free; the creators themselves come page by page."
-      />
+      <PageHead title="Directory" hint="Public creators. Counts are free; results load one page at a time." />
       <SavedSearches />
       <Filters
         of={[
-          { name: 'q', label: 'Words or a place', kind: 'text' },
+          { name: 'q', label: 'Keyword or place', kind: 'text' },
           { name: 'category', label: 'Category', kind: 'text' },
           { name: 'country', label: 'Country', kind: 'text' },
           { name: 'city', label: 'City or metro', kind: 'text' },
-          { name: 'follower_min', label: 'Followers from', kind: 'number' },
-          { name: 'follower_max', label: 'Followers to', kind: 'number' },
-          { name: 'engagement_min', label: 'Engagement from, %', kind: 'number' },
+          { name: 'follower_min', label: 'Minimum followers', kind: 'number' },
+          { name: 'follower_max', label: 'Maximum followers', kind: 'number' },
+          { name: 'engagement_min', label: 'Minimum engagement, %', kind: 'number' },
         ]}
       />
       {isOff && <Empty title="The directory is not in your plan">{error.message}</Empty>}
@@ -230,15 +227,15 @@ export function Directory() {
           <Stats>
             <Stat label="Creators found" value={number(data.pagination.total)} />
             <Stat label="Pages" value={number(preview.pages)} />
-            <Stat label="Credits for all, with a data key" value={number(preview.credits_to_fetch_all)} />
+            <Stat label="Credits for all pages with a data key" value={number(preview.credits_to_fetch_all)} />
           </Stats>
-          <Card title="Narrow it down">
+          <Card title="Refine">
             <Facets of={preview.facets} onChoose={set} />
           </Card>
           {data.pagination.total > 0 ? (
             <Results key={JSON.stringify(query)} query={query} preview={preview} />
           ) : (
-            <Empty title="Nobody matches">Take a filter away.</Empty>
+            <Empty title="No matches">Remove a filter.</Empty>
           )}
         </>
       )}

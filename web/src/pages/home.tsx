@@ -28,7 +28,7 @@ function Decisions({ of, counted }: { of: readonly Waiting[]; counted: readonly 
   const known = of.filter(({ count }) => count !== undefined);
   const open = known.filter(({ count }) => count !== 0);
   if (known.length === 0) return <Loading rows={3} />;
-  if (open.length === 0) return <Empty title="Nothing waits for you">New work appears here by itself.</Empty>;
+  if (open.length === 0) return <Empty title="Nothing to decide">New work appears here automatically.</Empty>;
   return (
     <ul className="decisions">
       {open.map(({ count, text, link }) => (
@@ -64,7 +64,7 @@ export function Home() {
   return (
     <>
       <PageHead title="Home" hint="What needs a decision today." />
-      <Card title="For you to decide">
+      <Card title="Needs your decision">
         <Decisions
           counted={[commissions, applications, deliverables, payouts, messages, disputes, stores]}
           of={[
@@ -88,7 +88,7 @@ export function Home() {
             },
             {
               count: deliverables.data?.pagination.total,
-              text: ['deliverable to look at', 'deliverables to look at'],
+              text: ['deliverable to review', 'deliverables to review'],
               link: (content) => (
                 <Link to="/deliverables" search={{ status: 'submitted' }}>
                   {content}
@@ -124,13 +124,13 @@ export function Home() {
             },
             {
               count: broken?.length,
-              text: ['store that needs a look', 'stores that need a look'],
+              text: ['store that needs attention', 'stores that need attention'],
               link: (content) => <Link to="/stores">{content}</Link>,
             },
           ]}
         />
       </Card>
-      <Card title="The last 30 days" action={<Link to="/figures">All figures</Link>}>
+      <Card title="The last 30 days" action={<Link to="/analytics">All analytics</Link>}>
         {figures.error && <Failure error={figures.error} again={() => void figures.refetch()} />}
         {!figures.error && !summary && <Loading rows={2} />}
         {summary && (

@@ -19,8 +19,11 @@ type Record = Answer<'get_roster_creator'>['data'];
 function namesOf({ creator_name, creator_email, ig_handle, tt_handle }: Entry): string[] {
   const handle = ig_handle ?? tt_handle;
   const known = [creator_name, creator_email, handle && `@${handle}`].filter((name) => name !== null);
-  return known.length > 0 ? known : ['A creator without a name'];
+  return known.length > 0 ? known : ['Unnamed creator'];
 }
+
+const handleText = (handle: string | null, followers: number | null) =>
+  handle && (followers === null ? `@${handle}` : `@${handle}, ${compact(followers)} followers`);
 
 /** `hired` is how a creator came onto the roster: it can be left, but not chosen. */
 const statesOf = ({ status }: Record) => (status === 'hired' ? (['hired', ...STATES] as const) : STATES);
@@ -32,10 +35,10 @@ const fieldsOf = (creator: Record): Field[] => [
     isRequired: creator.creator_email !== null,
   },
   {
-    ...{ name: 'status', label: 'State', kind: 'select', isRequired: true, value: creator.status },
+    ...{ name: 'status', label: 'Status', kind: 'select', isRequired: true, value: creator.status },
     options: statesOf(creator).map((state) => [state, words(state)]),
   },
-  { name: 'tags', label: 'Tags', hint: 'With commas between them.', value: creator.tags.join(', ') },
+  { name: 'tags', label: 'Tags', hint: 'Separate with commas.', value: creator.tags.join(', ') },
   { name: 'note', label: 'Note', kind: 'textarea', value: creator.note },
 ];
 
@@ -72,9 +75,9 @@ function Creator({ id, onClose }: { id: string | undefined; onClose: () => void 
         <>
           <Facts
             of={[
-              ['State', <Badge key="state" state={creator.status} />],
-              ['Photo app', creator.ig_handle && `@${creator.ig_handle}, ${compact(creator.ig_followers)} followers`],
-              ['Video app', creator.tt_handle && `@${creator.tt_handle}, ${compact(creator.tt_followers)} followers`],
+              ['Status', <Badge key="state" state={creator.status} />],
+              ['Photo app', handleText(creator.ig_handle, creator.ig_followers)],
+              ['Video app', handleText(creator.tt_handle, creator.tt_followers)],
               ['Engagement', percent(creator.engagement_rate)],
               ['Campaigns completed', number(creator.campaigns_completed)],
               ['Added', day(creator.added_at)],
@@ -132,7 +135,7 @@ export function Roster() {
         );
       },
     },
-    { head: 'State', cell: ({ status }) => <Badge state={status} /> },
+    { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
     { head: 'Campaigns', cell: ({ campaigns_completed }) => number(campaigns_completed), isNumber: true, isWide: true },
     { head: 'Earned', cell: ({ total_earned }) => money(total_earned, currency), isNumber: true },
     { head: 'Added', cell: ({ added_at }) => day(added_at), isWide: true },
@@ -153,7 +156,7 @@ export function Roster() {
         caption="Roster"
         list={list}
         columns={columns}
-        empty={<Empty title="Nobody here yet">Add a creator, import a file, or find creators in the directory.</Empty>}
+        empty={<Empty title="No creators yet">Add a creator, import a file, or find creators in the directory.</Empty>}
       />
       <FormDialog
         title="Add a creator"

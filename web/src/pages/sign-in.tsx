@@ -29,7 +29,7 @@ function MailForm() {
   }
   return (
     <Form
-      action="Mail me a link"
+      action="E-mail me a link"
       fields={[{ name: 'email', label: 'E-mail', kind: 'email', isRequired: true }]}
       onSubmit={async (values) => {
         await callApp('POST', 'session/mail', { email: values.text('email') });
@@ -61,7 +61,7 @@ function SignInWith({ token }: { token: string }) {
       await how();
       goBack();
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : 'It did not work.');
+      setProblem(error instanceof Error ? error.message : 'Something went wrong. Try again.');
       setBusy(false);
     }
   }
