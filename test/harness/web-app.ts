@@ -12,7 +12,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 /** Every page of the app. */
 export const PAGES = [
   '/',
-  '/figures',
+  '/analytics',
   '/directory',
   '/roster',
   '/campaigns',

@@ -97,9 +97,31 @@ describe('the list of commissions', () => {
     }
   });
 
-  it.each(['status=done', 'creator_email=ann', 'created_after=soon'])('%s is 422', async (query) => {
-    expect(codeOf(await get(`/v1/commissions?${query}`))).toEqual([422, 'VALIDATION_ERROR']);
+  it('finds with approvable=true exactly what a review would approve now', async () => {
+    const owner = await makeBrand(app.context);
+    const caller = await owner.key('brand');
+    const due = await sale({}, owner);
+    const approved = await sale({}, owner);
+    expect((await review({ event_id: approved.id, status: 'approved' }, {}, caller)).status).toBe(200);
+    const others = await makeUnapprovable(app.context, owner);
+    const ids = async (query: string) =>
+      (await get(`/v1/commissions?${query}`, caller)).body.data.map(({ id }: { id: string }) => id).sort();
+    expect(await ids('approvable=true')).toEqual([due.id]);
+    const { unpaid, held, cancelled, refunded } = others;
+    expect(await ids('approvable=false')).toEqual(
+      [unpaid, held, cancelled, refunded, approved].map(({ id }) => id).sort(),
+    );
+    expect(await ids('approvable=false&status=pending')).toEqual([unpaid.id, held.id].sort());
+    const csv = await call(`${app.url}/v1/commissions?approvable=true`, caller, { headers: { accept: 'text/csv' } });
+    expect(csv.body.trim().split('\n')).toHaveLength(2);
   });
+
+  it.each(['status=done', 'approvable=maybe', 'creator_email=ann', 'created_after=soon'])(
+    '%s is 422',
+    async (query) => {
+      expect(codeOf(await get(`/v1/commissions?${query}`))).toEqual([422, 'VALIDATION_ERROR']);
+    },
+  );
 });
 
 describe('a review of one', () => {

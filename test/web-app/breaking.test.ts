@@ -76,7 +76,7 @@ describe.skipIf(!hasBrowser('The web app in trouble'))('the web app in a real Ch
     const { page, go } = open;
     await go('/campaigns');
     await page.context().setOffline(true);
-    await page.getByLabel('State').selectOption('draft');
+    await page.getByLabel('Status').selectOption('draft');
     await page.getByText('The server did not answer.').waitFor();
     await page.context().setOffline(false);
     const again = page.getByRole('button', { name: 'Try again' });
@@ -121,7 +121,7 @@ describe.skipIf(!hasBrowser('The web app in trouble'))('the web app in a real Ch
     expect(await page.getByRole('button', { name: 'Spring' }).count()).toBe(0);
     await page.reload();
     await page.getByRole('button', { name: 'Autumn' }).waitFor();
-    expect(await page.getByLabel('State').inputValue()).toBe('draft');
+    expect(await page.getByLabel('Status').inputValue()).toBe('draft');
     await page.getByRole('button', { name: 'Autumn' }).click();
     await page.getByRole('link', { name: 'Applications', exact: true }).last().click();
     await page.getByRole('heading', { level: 1, name: 'Applications' }).waitFor();
@@ -192,7 +192,6 @@ describe.skipIf(!hasBrowser('The web app in trouble'))('the web app in a real Ch
     await page.getByText('Your session has ended.').waitFor();
     expect(await axe(page)).toEqual([]);
     await page.goto(`${app.url}/app/sign-in#${await signInToken(app, brand.id)}`);
-    await page.reload();
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'Commissions' }).waitFor();
     await context.close();

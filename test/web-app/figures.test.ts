@@ -30,15 +30,15 @@ describe.skipIf(!hasBrowser('Figures in the web app'))('the figures page', () =>
     'shows a period beside the one before, by day, creator, campaign and link, on a %s',
     async (kind, options) => {
       const { page, go, complaints, context } = await openWebApp(browser, app, brand.id, options);
-      await go('/figures');
-      const campaigns = page.getByRole('table', { name: 'Figures by campaign' });
+      await go('/analytics');
+      const campaigns = page.getByRole('table', { name: 'Analytics by campaign' });
       await campaigns.getByRole('cell', { name: 'Spring launch' }).waitFor();
       await campaigns.getByRole('cell', { name: 'Of no campaign' }).waitFor();
       // Thirty days of 50 dollars each before.
       if (kind === 'desktop') {
         const row = campaigns.getByRole('row', { name: /Spring launch/ });
         await row.getByRole('cell', { name: 'US$1,500.00' }).waitFor();
-        await page.getByText('% on the period before').first().waitFor();
+        await page.getByText('% from the previous period').first().waitFor();
       }
       await page.locator('.chart-area').first().waitFor();
       await page.locator('.chart-before').first().waitFor();

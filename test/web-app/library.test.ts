@@ -42,7 +42,7 @@ describe.skipIf(!hasBrowser('The content library in the web app'))('folders of t
     await page.getByRole('button', { name: 'New folder' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill(name);
     await clean(`folders-new-${name}`);
-    await page.getByRole('button', { name: 'Make it' }).click();
+    await page.getByRole('button', { name: 'Create it' }).click();
     await page.getByRole('link', { name: new RegExp(`^${name}`) }).waitFor();
   }
 

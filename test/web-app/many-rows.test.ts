@@ -266,7 +266,7 @@ describe.skipIf(!hasBrowser('Ten thousand rows'))('a list of ten thousand in a r
     const { page, go, complaints } = open;
     await go('/directory');
     await page.getByText('10,000', { exact: true }).first().waitFor();
-    await page.getByRole('button', { name: 'Show the creators' }).click();
+    await page.getByRole('button', { name: 'Show creators' }).click();
     const rows = page.getByRole('table', { name: 'Creators' }).locator('tbody tr');
     await rows.first().waitFor();
     expect(await rows.count()).toBe(50);

@@ -4,7 +4,7 @@ import { call, makeBrand, send, startApp, type TestApp, type TestBrand, until } 
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
 import { type Receiver, startReceiver } from '../harness/receiver.ts';
 import { type Assignment, daysAgo, makeAssignment, makeSale } from '../harness/sales.ts';
-import { axe, builtClient, type OpenPage, openWebApp, shoot } from '../harness/web-app.ts';
+import { axe, builtClient, expectToFit, type OpenPage, openWebApp, shoot } from '../harness/web-app.ts';
 import { startWebhookWorker, type Worker } from '../harness/webhooks.ts';
 
 describe.skipIf(!hasBrowser('A brand’s morning'))('a brand’s morning in the web app', () => {
@@ -23,7 +23,10 @@ describe.skipIf(!hasBrowser('A brand’s morning'))('a brand’s morning in the 
     for (let i = 0; i < 3; i += 1) {
       await makeSale(app.context, brand, { assignment: creator, occurredAt: daysAgo(40 + i), orderId: `old-${i}` });
     }
-    await makeSale(app.context, brand, { assignment: creator, occurredAt: daysAgo(2), orderId: 'fresh-1' });
+    for (let i = 1; i <= 5; i += 1) {
+      await makeSale(app.context, brand, { assignment: creator, occurredAt: daysAgo(i), orderId: `fresh-${i}` });
+    }
+    await makeSale(app.context, brand, { assignment: creator, paidAt: null, orderId: 'unpaid-1' });
     receiver = await startReceiver();
     worker = startWebhookWorker(app);
     browser = await openBrowser();
@@ -41,19 +44,40 @@ describe.skipIf(!hasBrowser('A brand’s morning'))('a brand’s morning in the 
     expect(open.complaints.splice(0)).toEqual([]);
   };
 
-  it('approves a batch, and says of each order that was not approved why', async () => {
+  it('counts the commissions that can be decided, lists them, and says why the others wait', async () => {
     const { page } = open;
-    await page.getByRole('link', { name: '4 commissions to review' }).click();
-    await page.getByRole('checkbox', { name: 'Choose all that are shown' }).check();
+    const link = page.getByRole('link', { name: '3 commissions to review' });
+    await shoot(page, 'morning-home');
+    await link.click();
+    await page.getByText('3 entries').waitFor();
+    await page.getByLabel('Review').selectOption({ label: 'All' });
+    await page.getByRole('row', { name: /fresh-1.*In review until/ }).waitFor();
+    await page.getByRole('row', { name: /unpaid-1.*Order not paid/ }).waitFor();
+    await shoot(page, 'morning-commissions');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await expectToFit(page);
+    await shoot(page, 'morning-commissions-phone');
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await clean();
+  });
+
+  it('approves a batch, and says why the others were not approved, once for each reason', async () => {
+    const { page } = open;
+    await open.go('/commissions?status=pending');
+    await page.getByRole('checkbox', { name: 'Select all shown' }).check();
     await page.getByRole('button', { name: 'Approve' }).click();
-    const refused = page.getByRole('dialog', { name: 'Not all of them can be changed' });
+    const refused = page.getByRole('dialog', { name: 'Some commissions cannot be changed' });
     await refused.waitFor();
-    expect(await refused.textContent()).toMatch(/fresh-1: .*review period/i);
+    const reasons = refused.getByRole('listitem');
+    expect(await reasons.allTextContents()).toEqual([
+      '5 commissions: The review period is not over.fresh-5, fresh-4, fresh-3 and 2 more',
+      '1 commission: The order is not paid.unpaid-1',
+    ]);
     await shoot(page, 'morning-refused');
     await clean();
     await refused.getByRole('button', { name: 'Approve the other 3' }).click();
     await refused.waitFor({ state: 'hidden' });
-    await page.getByText('1 entry').waitFor();
+    await page.getByText('6 entries').waitFor();
   });
 
   it('reads why an order did not pay yet', async () => {
@@ -96,16 +120,16 @@ describe.skipIf(!hasBrowser('A brand’s morning'))('a brand’s morning in the 
   it('makes a key, which is shown once and works, and the log names the person', async () => {
     const { page } = open;
     await open.go('/keys');
-    await page.getByRole('button', { name: 'Make a key' }).click();
+    await page.getByRole('button', { name: 'Create a key' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('website');
-    await page.getByRole('button', { name: 'Make the key' }).click();
+    await page.getByRole('button', { name: 'Create the key' }).click();
     const shown = page.getByRole('dialog', { name: 'Your new key' });
     const key = (await shown.getByTestId('key').textContent()) ?? '';
     expect(key).toMatch(/^svk_\w{40}$/);
     await clean();
     await shoot(page, 'morning-key');
     expect((await call(`${app.url}/v1/brand`, key)).status).toBe(200);
-    await shown.getByRole('button', { name: 'I have kept it' }).click();
+    await shown.getByRole('button', { name: 'I have saved it' }).click();
     await page.getByRole('cell', { name: /^website/ }).waitFor();
     expect(await page.content()).not.toContain(key);
     await open.go('/audit?operation=create_key');
@@ -121,6 +145,7 @@ describe.skipIf(!hasBrowser('A brand’s morning'))('a brand’s morning in the 
     const made = await send(`${app.url}/v1/webhooks`, key, 'POST', { url, events: ['payout.created'] });
     expect(made.status, JSON.stringify(made.body)).toBe(201);
     await open.go('/webhooks');
+    await page.getByRole('row', { name: /Active –/ }).waitFor();
     await page.getByRole('button', { name: `Send a test to ${url}` }).click();
     await until('the receiver was asked', () => receiver.at('/hook').length > 0);
     await page.getByRole('button', { name: url, exact: true }).click();
@@ -130,9 +155,16 @@ describe.skipIf(!hasBrowser('A brand’s morning'))('a brand’s morning in the 
     await dialog.getByText('gone away').waitFor();
     await shoot(page, 'morning-failed');
     await clean();
+    await open.go('/webhooks');
+    await page.getByRole('row', { name: /Failing 410/ }).waitFor();
+    expect((await call(`${app.url}/v1/webhooks/${made.body.data.id}`, key)).body.data.status).toBe('failing');
+    await shoot(page, 'morning-webhook-failing');
+    await page.getByRole('button', { name: url, exact: true }).click();
     receiver.answer = (_received, response) => void response.end('ok');
     await dialog.getByRole('button', { name: 'Send again' }).first().click();
-    await dialog.getByText('Delivered', { exact: true }).first().waitFor();
+    await dialog.getByText(/answered 200/).waitFor();
+    await open.go('/webhooks');
+    await page.getByRole('row', { name: /Active 200/ }).waitFor();
     await clean();
   });
 });

@@ -97,7 +97,7 @@ describe.skipIf(!hasBrowser('The web app in a browser'))('every page of the web 
     const { page, go } = desktop;
     await go('/campaigns');
     await page.getByRole('button', { name: 'Spring launch' }).click();
-    const link = page.getByRole('link', { name: 'The page where creators apply' });
+    const link = page.getByRole('link', { name: 'Open the apply page' });
     expect(await link.getAttribute('href')).toMatch(/^https:\/\/go\.example\/apply\/cmp_/);
   });
 });

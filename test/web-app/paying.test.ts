@@ -126,13 +126,13 @@ describe.skipIf(!hasBrowser('Paying in the web app'))('paying creators in the we
   it('makes a statement for a creator, whose address is shown once, and reads its lines', async () => {
     const { page } = open;
     await open.go('/statements');
-    await page.getByRole('button', { name: 'Make a statement' }).click();
-    const form = page.getByRole('dialog', { name: 'Make a statement' });
+    await page.getByRole('button', { name: 'Create a statement' }).click();
+    const form = page.getByRole('dialog', { name: 'Create a statement' });
     await form.getByLabel('Creator’s e-mail').fill(ann.email);
     await form.getByLabel('From').fill(daysAgo(60).toISOString().slice(0, 10));
     await form.getByLabel('To', { exact: true }).fill(daysAgo(0).toISOString().slice(0, 10));
     await clean('paying-statement-form');
-    await form.getByRole('button', { name: 'Make the statement' }).click();
+    await form.getByRole('button', { name: 'Create the statement' }).click();
     const made = page.getByRole('dialog', { name: 'The statement is made' });
     const url = (await made.locator('code').textContent()) ?? '';
     expect(await printed(url)).toContain('ann-39');

@@ -98,7 +98,7 @@ describe.skipIf(!hasBrowser('Saved searches in the web app'))('the directory pag
     await second.go('/directory');
     expect(await second.page.getByRole('button', { name: 'Save this search' }).isDisabled()).toBe(true);
     await second.page.getByRole('link', { name: 'Large in the US' }).click();
-    expect(await second.page.getByLabel('Followers from').inputValue()).toBe('100');
+    expect(await second.page.getByLabel('Minimum followers').inputValue()).toBe('100');
     expect(await second.page.getByLabel('Country').inputValue()).toBe('US');
     await expectToFit(second.page);
     expect(await axe(second.page)).toEqual([]);

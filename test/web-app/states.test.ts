@@ -49,15 +49,15 @@ describe.skipIf(!hasBrowser('The states of the web app'))('the web app in a real
   it('says of an empty brand that there is nothing yet, on each page that lists', async () => {
     const brand = await makeBrand(app.context);
     const { page, go, context } = await openWebApp(browser, app, brand.id);
-    await page.getByText('Nothing waits for you').waitFor();
+    await page.getByText('Nothing to decide').waitFor();
     for (const [to, text] of [
-      ['/roster', 'Nobody here yet'],
+      ['/roster', 'No creators yet'],
       ['/campaigns', 'No campaigns here'],
       ['/commissions', 'No commissions here'],
       ['/payouts', 'No payouts here'],
       ['/links', 'No links yet'],
-      ['/webhooks', 'No webhook yet'],
-      ['/keys', 'No key yet'],
+      ['/webhooks', 'No webhooks yet'],
+      ['/keys', 'No API keys yet'],
     ] as const) {
       await go(to);
       await page.getByText(text).waitFor();
@@ -72,9 +72,9 @@ describe.skipIf(!hasBrowser('The states of the web app'))('the web app in a real
     await go('/links');
     await page.getByText('10,000 entries').waitFor();
     expect(await page.locator('tbody tr').count()).toBeLessThan(80);
-    await go('/figures?from=2026-02-01&to=2026-02-01');
-    await page.getByText('The 50 that sold most.').waitFor();
-    const rows = page.getByRole('table', { name: 'Figures by campaign' }).locator('tbody tr');
+    await go('/analytics?from=2026-02-01&to=2026-02-01');
+    await page.getByText('The 50 with the highest sales.').waitFor();
+    const rows = page.getByRole('table', { name: 'Analytics by campaign' }).locator('tbody tr');
     // Each was clicked once, every third in euros: none is left out.
     const clicks = await rows.locator('td:nth-child(2)').allTextContents();
     expect(clicks.toSorted()).toEqual(['3,334', '6,666']);
@@ -86,7 +86,7 @@ describe.skipIf(!hasBrowser('The states of the web app'))('the web app in a real
     const broken = await startApp({ webApp: client, urls: { clickhouse: 'http://127.0.0.1:9' } });
     const brand = await makeBrand(broken.context);
     const { page, go, context } = await openWebApp(browser, broken, brand.id);
-    await go('/figures');
+    await go('/analytics');
     await page.getByRole('alert').first().waitFor();
     await page.getByRole('button', { name: 'Try again' }).first().waitFor();
     await shoot(page, 'state-error');
@@ -101,12 +101,12 @@ describe.skipIf(!hasBrowser('The states of the web app'))('the web app in a real
     await go('/keys');
     const focused = () => page.evaluate('document.activeElement.textContent');
     await page.keyboard.press('Tab');
-    expect(await focused()).toBe('To the content');
+    expect(await focused()).toBe('Skip to content');
     await page.keyboard.press('Enter');
     await page.keyboard.press('Tab');
-    await expect.poll(focused).toBe('Make a key');
+    await expect.poll(focused).toBe('Create a key');
     await page.keyboard.press('Enter');
-    const dialog = page.getByRole('dialog', { name: 'Make a key' });
+    const dialog = page.getByRole('dialog', { name: 'Create a key' });
     await dialog.waitFor();
     for (let i = 0; i < 12; i += 1) {
       await page.keyboard.press('Tab');
@@ -115,7 +115,7 @@ describe.skipIf(!hasBrowser('The states of the web app'))('the web app in a real
     }
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'hidden' });
-    await expect.poll(focused).toBe('Make a key');
+    await expect.poll(focused).toBe('Create a key');
     expect(complaints).toEqual([]);
     await context.close();
   });

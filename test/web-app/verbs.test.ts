@@ -56,15 +56,15 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
 
   it('campaigns: makes one for a fixed sum, changes its state and deadline, and leads to its applications', async () => {
     await open.go('/campaigns');
-    await press('Make a campaign');
+    await press('Create a campaign');
     await fill({ Name: 'Winter', Amount: '250', Currency: 'eur', Deadline: '2027-01-31' });
     await dialog().getByLabel('Compensation').selectOption('fixed');
-    await inDialog('Make the campaign');
+    await inDialog('Create the campaign');
     await gone();
     await press('Winter');
     await dialog().getByText('€250 fixed').waitFor();
     await inDialog('Edit');
-    await dialog().getByLabel('State').selectOption('paused');
+    await dialog().getByLabel('Status').selectOption('paused');
     await fill({ Deadline: '2027-02-28' });
     await inDialog('Save');
     await open.page.getByRole('dialog', { name: 'Edit the campaign' }).waitFor({ state: 'hidden' });
@@ -106,8 +106,8 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
   it('briefs, contracts and deliverables: writes, sends, voids, asks and cancels', async () => {
     await open.go('/briefs');
     await press('Write a brief');
-    await fill({ Title: 'Two stories', 'Creator’s e-mail': desk.creator, 'To say': 'One\nTwo' });
-    await inDialog('Keep it');
+    await fill({ Title: 'Two stories', 'Creator’s e-mail': desk.creator, 'Talking points': 'One\nTwo' });
+    await inDialog('Save draft');
     await gone();
     await press('Two stories');
     await inDialog('Send');
@@ -117,7 +117,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await open.page.getByRole('row', { name: /Two stories.*Completed/ }).waitFor();
     await open.go('/contracts');
     await press('Draft a contract');
-    await fill({ 'Creator’s e-mail': desk.creator, Title: 'Stories', Amount: '100', 'What is made': 'story' });
+    await fill({ 'Creator’s e-mail': desk.creator, Title: 'Stories', Amount: '100', 'Content type': 'story' });
     await inDialog('Draft it');
     await gone();
     await press('Stories');
@@ -128,9 +128,9 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await dialog().getByText('Voided').waitFor();
     await open.page.keyboard.press('Escape');
     await open.go('/deliverables');
-    await press('Ask for a deliverable');
-    await fill({ 'Creator’s e-mail': desk.creator, 'What is made': 'photo set' });
-    await inDialog('Ask for it');
+    await press('Request a deliverable');
+    await fill({ 'Creator’s e-mail': desk.creator, 'Content type': 'photo set' });
+    await inDialog('Request it');
     await gone();
     await press('Photo set');
     await inDialog('Cancel it');
@@ -151,12 +151,14 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await gone();
     await open.page.getByRole('row', { name: /A hat.*AB1/ }).waitFor();
     await open.go('/content');
-    await press('Follow a post');
+    await press('Track a post');
     await fill({ 'Address of the post': 'https://www.instagram.com/reel/Cxyz789', 'Creator’s e-mail': desk.creator });
-    await inDialog('Follow');
+    await inDialog('Track');
     await gone();
+    await open.page.getByRole('row', { name: /Cxyz789.* – – –/ }).waitFor();
     await press(/Cxyz789/);
-    await inDialog('Stop following');
+    expect(await dialog().getByText('0', { exact: true }).count()).toBe(0);
+    await inDialog('Stop tracking');
     await inDialog('Stop');
     await gone();
     await open.page.getByRole('button', { name: /Cxyz789/ }).waitFor({ state: 'hidden' });
@@ -183,11 +185,11 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
 
   it('links: makes a code, switches it off and on again', async () => {
     await open.go('/links');
-    await press('Make a link or code');
+    await press('Create a link or code');
     const code = unique('HAT').toUpperCase();
     await dialog().getByLabel('Kind').selectOption('discount_code');
     await fill({ 'Creator’s e-mail': desk.creator, 'Name or code': code, Commission: '12.5' });
-    await inDialog('Make it');
+    await inDialog('Create it');
     await gone();
     const row = open.page.getByRole('row', { name: new RegExp(code) });
     await row.getByText('12.5 %').waitFor();
@@ -210,15 +212,15 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await inDialog('Add');
     const shown = open.page.getByRole('dialog', { name: 'The signing secret' });
     await shown.locator('code').waitFor();
-    await inDialog('I have kept it');
+    await inDialog('I have saved it');
     await gone();
     await open.page.getByRole('button', { name: 'Send a test to https://hooks.invalid/second' }).last().click();
     await open.page.getByText('A test event is on its way').waitFor();
     const row = open.page.getByRole('row', { name: /hooks\.invalid/ });
     await row.getByRole('button', { name: 'New secret' }).last().click();
-    await inDialog('Make it');
+    await inDialog('Create it');
     await shown.waitFor();
-    await inDialog('I have kept it');
+    await inDialog('I have saved it');
     await row.getByRole('button', { name: 'Remove' }).last().click();
     await inDialog('Remove');
     await gone();
@@ -227,15 +229,15 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
 
   it('keys: rotates one with a day to change it, and revokes one', async () => {
     await open.go('/keys');
-    await press('Make a key');
+    await press('Create a key');
     await fill({ Name: 'warehouse' });
-    await inDialog('Make the key');
-    await inDialog('I have kept it');
+    await inDialog('Create the key');
+    await inDialog('I have saved it');
     await gone();
     await press('Rotate warehouse');
-    await inDialog('Make the new key');
+    await inDialog('Create the new key');
     await dialog().getByTestId('key').waitFor();
-    await inDialog('I have kept it');
+    await inDialog('I have saved it');
     await gone();
     await open.page.getByRole('row', { name: /warehouse.*Expiring/ }).waitFor();
     const row = open.page.getByRole('row', { name: /warehouse.*Active/ });
@@ -262,10 +264,10 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
 
   it('people: invites one, changes the role, and removes; the log names who did it', async () => {
     await open.go('/people');
-    await press('Invite somebody');
+    await press('Invite someone');
     await fill({ 'E-mail': 'mo@brand.example', Name: 'Mo' });
     await inDialog('Invite');
-    await open.page.getByRole('dialog', { name: 'Their way in' }).locator('code').waitFor();
+    await open.page.getByRole('dialog', { name: 'Invitation link' }).locator('code').waitFor();
     await open.page.keyboard.press('Escape');
     await gone();
     await press('Change mo@brand.example');
@@ -287,7 +289,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await open.page.getByLabel('Website').fill('https://shoes.example');
     await open.page.getByLabel('Currency').fill('euros');
     await open.page.getByRole('button', { name: 'Save' }).click();
-    await open.page.getByText('Please correct what is marked below.').waitFor();
+    await open.page.getByText('Correct the fields marked below.').waitFor();
     await open.page.getByLabel('Currency').fill('EUR');
     await open.page.getByRole('button', { name: 'Save' }).click();
     await open.page.getByText('Saved.').waitFor();

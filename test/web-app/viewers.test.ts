@@ -71,16 +71,16 @@ describe.skipIf(!hasBrowser('Viewers'))('a viewer in a real Chromium', () => {
   it('reads the brand’s settings and what agents may do as text, with no field to fill in', async () => {
     const { page, go, context, complaints } = await enter('viewer');
     await go('/settings');
-    const settings = page.locator('section.card', { has: page.getByRole('heading', { name: 'The brand' }) });
+    const settings = page.locator('section.card', { has: page.getByRole('heading', { name: 'Brand', exact: true }) });
     await settings.getByText('USD', { exact: true }).waitFor();
-    await settings.getByText('Usual commission, in percent').waitFor();
+    await settings.getByText('Default commission, in percent').waitFor();
     expect(await settings.locator('input, textarea, select, button').count()).toBe(0);
     // Only this browser is signed in, and it is not ended here.
-    const sessions = page.getByRole('table', { name: 'Where you are signed in' });
+    const sessions = page.getByRole('table', { name: 'Active sessions' });
     expect(await sessions.getByRole('columnheader').allTextContents()).toEqual(['Browser']);
     expect(await axe(page)).toEqual([]);
     await go('/agents');
-    const policy = page.locator('section.card', { has: page.getByRole('heading', { name: 'What agents may do' }) });
+    const policy = page.locator('section.card', { has: page.getByRole('heading', { name: 'Agent permissions' }) });
     await policy.getByText('Agents may pay creators').waitFor();
     expect(await policy.getByText(/^(Yes|No)$/).count()).toBe(1);
     expect(await policy.locator('input, textarea, select, button').count()).toBe(0);
@@ -118,7 +118,7 @@ describe.skipIf(!hasBrowser('Viewers'))('a viewer in a real Chromium', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('status').getByText(REFUSED).waitFor();
     await expect.poll(() => page.getByRole('button', { name: 'Save' }).count()).toBe(0);
-    await page.getByText('Usual commission, in percent').waitFor();
+    await page.getByText('Default commission, in percent').waitFor();
     expect((await owner.get('/v1/brand')).body.data.contact_name).not.toBe('Somebody');
     expect(complaints.splice(0)).toEqual([]);
     await context.close();

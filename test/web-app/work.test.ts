@@ -43,10 +43,10 @@ describe.skipIf(!hasBrowser('Work with creators in the web app'))('work with cre
     ['/contracts', /^Summer/, /Ads, for 30 days/, 'Draft a contract'],
     ['/deliverables', /^Reel/, /cut-1/, undefined],
     ['/shipments', /@|Two pairs/, /Two pairs/, 'Add a shipment'],
-    ['/content', /Cabc123/, /Stop following/, 'Follow a post'],
+    ['/content', /Cabc123/, /Stop tracking/, 'Track a post'],
     ['/assets', /shoes/, /Open the file/, 'Upload files'],
     ['/disputes', /@|Ann/, /Where is the rest/, undefined],
-    ['/agents', /campaign/i, /What it would change/, undefined],
+    ['/agents', /campaign/i, /What this plan would change/, undefined],
   ];
 
   async function firstOf(page: OpenPage['page'], row: RegExp): Promise<Locator> {
@@ -96,7 +96,7 @@ describe.skipIf(!hasBrowser('Work with creators in the web app'))('work with cre
     );
     expect(requested?.y).toBe(came?.y);
     await dialog.getByLabel('What should change').fill('Brighter, please.');
-    await dialog.getByRole('button', { name: 'Ask for another version' }).click();
+    await dialog.getByRole('button', { name: 'Request another version' }).click();
     await dialog.waitFor({ state: 'hidden' });
     const [one] = await desk.read('/v1/deliverables?status=revision_requested');
     expect(one.feedback).toBe('Brighter, please.');

@@ -169,6 +169,32 @@ describe('by handle', () => {
     expect([status, body.code, body.existing_id]).toEqual([409, 'CONFLICT', id]);
   });
 
+  it('an e-mail address beside the handle is kept, and joins the creator who has that address', async () => {
+    const [ig_handle, creator_email] = [handle(), email()];
+    const first = await made('/v1/roster/add', { ig_handle, creator_email, name: 'Ana' });
+    expect((await get(`/v1/roster/${first.id}`)).body.data).toMatchObject({ ig_handle, creator_email });
+    const known = email();
+    const { id } = await made('/v1/roster', { creator_email: known });
+    await send('DELETE', `/v1/roster/${id}`);
+    const back = await made('/v1/roster/add', { tt_handle: handle(), creator_email: known.toUpperCase(), name: 'Bo' });
+    expect(back.id).toBe(id);
+    expect((await get(`/v1/roster/${id}`)).body.data).toMatchObject({
+      ...{ creator_email: known, creator_name: 'Bo', tt_handle: back.tt_handle },
+    });
+    const other = await send('POST', '/v1/roster/add', { ig_handle, creator_email: known });
+    expect([other.status, other.body.code, other.body.existing_id]).toEqual([409, 'CONFLICT', first.id]);
+    const changed = await send('POST', '/v1/roster/add', { ig_handle, creator_email: email() });
+    expect([changed.status, changed.body.code, changed.body.existing_id]).toEqual([409, 'CONFLICT', first.id]);
+    const mine = await (await makeBrand(app.context)).key('brand');
+    const shared = email();
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () =>
+        send('POST', '/v1/roster/add', { ig_handle: handle(), creator_email: shared }, mine),
+      ),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)]);
+  });
+
   it('20 concurrent adds of one handle make one creator', async () => {
     const owner = await makeBrand(app.context);
     const mine = await owner.key('brand');

@@ -6,7 +6,7 @@ export const NAVIGATION = [
     title: '',
     links: [
       { to: '/', label: 'Home', page: page(() => import('./pages/home.tsx'), 'Home') },
-      { to: '/figures', label: 'Figures', page: page(() => import('./pages/figures.tsx'), 'Figures') },
+      { to: '/analytics', label: 'Analytics', page: page(() => import('./pages/analytics.tsx'), 'Analytics') },
     ],
   },
   {

@@ -1,12 +1,11 @@
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
-import { callApp } from './call/call.ts';
 import { useCall } from './call/use.ts';
 import icon from './icon.svg';
 import { words } from './kit/format.ts';
 import { Button, Failure, Loading } from './kit/parts.tsx';
 import { NAVIGATION } from './navigation.ts';
-import { leave } from './signed-out.ts';
+import { leave, noteSession, signOut } from './signed-out.ts';
 import { applyTheme, currentTheme, nextTheme } from './theme.ts';
 
 /** Apart, so that what dialogs need is not waited for. */
@@ -20,11 +19,6 @@ function ThemeButton() {
     setTheme(next);
   };
   return <Button onPress={change}>Colours: {theme}</Button>;
-}
-
-async function signOut() {
-  await callApp('DELETE', 'session');
-  location.assign('/app/sign-in');
 }
 
 function Side({ onChoose }: { onChoose?: () => void }) {
@@ -80,18 +74,20 @@ function Side({ onChoose }: { onChoose?: () => void }) {
 }
 
 export function Shell() {
-  const { error, isPending, refetch } = useCall('get_session');
+  const { data, error, isPending, refetch } = useCall('get_session');
   const isSignedOut = error !== null && 'status' in error && error.status === 401;
+  const isSignedIn = data !== undefined;
   const main = useRef<HTMLElement>(null);
   useEffect(() => {
     if (isSignedOut) leave();
-  }, [isSignedOut]);
+    else if (isSignedIn) noteSession();
+  }, [isSignedOut, isSignedIn]);
   if (isPending || isSignedOut) return <Loading rows={1} />;
   if (error) return <Failure error={error} again={() => void refetch()} />;
   return (
     <div className="shell">
       <a className="skip" href="#main">
-        To the content
+        Skip to content
       </a>
       <Side />
       <Suspense>

@@ -1,17 +1,30 @@
-const KEY = 'way-back';
+import { callApp } from './call/call.ts';
 
-/** Goes to sign in, and remembers the page for when that is done. */
+const WAY_BACK = 'way-back';
+const HAD_SESSION = 'had-session';
+
+/** Opens the sign-in page, and remembers this page for afterwards. */
 export function leave(): void {
   if (location.pathname === '/app/sign-in') return;
-  sessionStorage.setItem(KEY, location.pathname + location.search);
+  sessionStorage.setItem(WAY_BACK, location.pathname + location.search);
   location.assign('/app/sign-in');
 }
 
-/** Where somebody was when their session ended. */
-export const wayBack = (): string | null => sessionStorage.getItem(KEY);
-
+/** Returns to the page that needed a session. */
 export function goBack(): void {
-  const back = wayBack() ?? '/app';
-  sessionStorage.removeItem(KEY);
+  const back = sessionStorage.getItem(WAY_BACK) ?? '/app';
+  sessionStorage.removeItem(WAY_BACK);
   location.assign(back);
 }
+
+/** The browser remembers that somebody is signed in: its cookie cannot be read here. */
+export const noteSession = (): void => localStorage.setItem(HAD_SESSION, 'yes');
+
+/** Whoever signs out is not told that their session has ended. */
+export async function signOut(): Promise<void> {
+  await callApp('DELETE', 'session');
+  localStorage.removeItem(HAD_SESSION);
+  location.assign('/app/sign-in');
+}
+
+export const hadSession = (): boolean => localStorage.getItem(HAD_SESSION) !== null;

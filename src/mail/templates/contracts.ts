@@ -1,8 +1,7 @@
 import { z } from 'zod';
+import { timeText } from '../../html/times.ts';
 import { type MailFacts, template } from '../template.ts';
 import { YEAR_MS } from './lifetimes.ts';
-
-const minute = (iso: string) => `${iso.slice(0, 16).replace('T', ' ')} UTC`;
 
 /** Where work is handed in: the page of all that a contract asks for, which opens by any of its deliverables. */
 export const workUrl = ({ createdAt, urlOf }: MailFacts, deliverableId: string, version: number): string =>
@@ -25,7 +24,7 @@ export const contractSent = template({
       'Please read it. You sign by typing your name, and you get the signed text by mail.',
       'The link is for you alone: whoever has it can sign in your name.',
     ],
-    facts: [['Sign before', minute(link_expires_at)]],
+    facts: [['Sign before', timeText(new Date(link_expires_at))]],
     action: {
       label: 'Read and sign',
       url: urlOf({
@@ -46,7 +45,7 @@ const Signed = z.object({
 const evidence = ({ signed_at, signer_name, sha256 }: z.infer<typeof Signed>) =>
   [
     ['Signed by', signer_name],
-    ['Signed', minute(signed_at)],
+    ['Signed', timeText(new Date(signed_at))],
     ['SHA-256 of the signed text', sha256],
   ] as const;
 

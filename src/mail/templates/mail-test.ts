@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { timeText } from '../../html/times.ts';
 import { template } from '../template.ts';
 
 /** What `cli mail test` sends. */
@@ -8,6 +9,6 @@ export const mailTest = template({
   write: ({ at }, { brandName }) => ({
     subject: `A test of the mail of ${brandName}`,
     paragraphs: ['You asked for this mail to see that mail arrives. There is nothing to do.'],
-    facts: [['Asked for', at]],
+    facts: [['Asked for', timeText(new Date(at))]],
   }),
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { timeText } from '../../html/times.ts';
 import { template } from '../template.ts';
 
 /** A way into the brand's web app: once, and soon. */
@@ -11,7 +12,7 @@ export const signIn = template({
       'Somebody asked for this link with your address. If it was not you, leave it: it ends by itself.',
       'The link works once.',
     ],
-    facts: [['Good until', expires_at]],
+    facts: [['Good until', timeText(new Date(expires_at))]],
     action: {
       label: 'Sign in',
       url: urlOf({ kind: 'enter', rowId: link_id, version: 0, expiresAt: new Date(expires_at) }),

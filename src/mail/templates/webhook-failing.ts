@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { timeText } from '../../html/times.ts';
 import { template } from '../template.ts';
 
 const params = z.object({ webhook_id: z.string(), url: z.string(), since: z.iso.datetime() });
@@ -16,7 +17,7 @@ export const webhookFailing = template({
     facts: [
       ['Webhook', webhook_id],
       ['Address', url],
-      ['Failing since', since],
+      ['Failing since', timeText(new Date(since))],
     ],
   }),
 });
@@ -34,7 +35,7 @@ export const webhookDisabled = template({
     facts: [
       ['Webhook', webhook_id],
       ['Address', url],
-      ['Failing since', since],
+      ['Failing since', timeText(new Date(since))],
     ],
   }),
 });

@@ -1,11 +1,15 @@
 import { errorSummary, type Field, field, postForm, submitButton } from '../../html/controls.ts';
 import { html } from '../../html/html.ts';
 import { page } from '../../html/page.ts';
+import { dayTag, timeTag } from '../../html/times.ts';
 import type { PublicCampaign } from '../../resources/applications/queries.ts';
+import { isPastDeadline, isWholeDay } from '../../resources/campaigns/policy.ts';
 import { compensationLabel } from '../../values/compensation.ts';
 import { DECOY, type FormValues, type Problems } from './form.ts';
 
 const NOTHING = html``;
+
+const dateOf = (at: Date) => dayTag(at.toISOString().slice(0, 10));
 
 /** A field as it stands in the form, before anybody filled it in. */
 interface ApplyField extends Omit<Field, 'value' | 'problem'> {
@@ -36,7 +40,7 @@ const FIELDS: readonly ApplyField[] = [
 ];
 
 export function formPage(campaign: PublicCampaign, values: FormValues, problems: Problems): string {
-  const { id, title, brandName, description } = campaign;
+  const { id, title, brandName, description, deadline } = campaign;
   const pay = compensationLabel(campaign);
   const isWrong = Object.keys(problems).length > 0;
   const fields = FIELDS.map((one) => ({ ...one, value: values[one.name], problem: problems[one.name] }));
@@ -46,6 +50,7 @@ export function formPage(campaign: PublicCampaign, values: FormValues, problems:
 <p class="brand">${brandName}</p>
 <h1>${title}</h1>
 ${pay === null ? NOTHING : html`<p class="pay">${pay}</p>`}
+${deadline === null ? NOTHING : html`<p class="hint">Apply by ${isWholeDay(deadline) ? html`the end of ${dateOf(deadline)} (UTC)` : timeTag(deadline)}.</p>`}
 ${description === null ? NOTHING : html`<p class="description">${description}</p>`}
 ${postForm(
   `/apply/${id}`,
@@ -69,12 +74,14 @@ export function thanksPage({ title, brandName }: PublicCampaign): string {
   );
 }
 
-export function closedPage({ title, brandName }: PublicCampaign): string {
+export function closedPage(campaign: PublicCampaign, now: Date): string {
+  const { title, brandName, deadline } = campaign;
+  const since = deadline !== null && isPastDeadline(campaign, now) ? deadline : undefined;
   return page(
     `Closed – ${brandName}`,
     html`<p class="brand">${brandName}</p>
 <h1>${title}</h1>
-<p>This campaign takes no applications at the moment.</p>`,
+<p>${since ? html`Applications closed on ${dateOf(since)}.` : 'This campaign takes no applications at the moment.'}</p>`,
   );
 }
 

@@ -7,6 +7,7 @@ import type { Context } from '../../operation/context.ts';
 import { inWork } from '../../operation/work.ts';
 import { type Applying, type Reception, receiveApplication } from '../../resources/applications/actions.ts';
 import { findPublicCampaign, type PublicCampaign } from '../../resources/applications/queries.ts';
+import { takesApplications } from '../../resources/campaigns/policy.ts';
 import { ApiError, toApiError } from '../../values/errors.ts';
 import { logFailure } from '../../values/log.ts';
 import type { Metrics } from '../../values/metrics.ts';
@@ -81,7 +82,8 @@ export function applyRoutes(app: FastifyInstance, context: Context, metrics: Met
   app.get('/apply/:campaign', options, async (request, reply) => {
     const campaign = await findCampaign(context, request.params);
     if (!campaign) return await send(reply, 404, notFoundPage());
-    if (campaign.status !== 'active') return await send(reply, 200, closedPage(campaign));
+    const now = context.clock.now();
+    if (!takesApplications(campaign, now)) return await send(reply, 200, closedPage(campaign, now));
     return await send(reply, 200, formPage(campaign, EMPTY, {}));
   });
 
@@ -89,11 +91,12 @@ export function applyRoutes(app: FastifyInstance, context: Context, metrics: Met
     await assertAllowed(request.ip);
     const campaign = await findCampaign(context, request.params);
     if (!campaign) return await send(reply, 404, notFoundPage());
-    if (campaign.status !== 'active') return await send(reply, 409, closedPage(campaign));
+    const now = context.clock.now();
+    if (!takesApplications(campaign, now)) return await send(reply, 409, closedPage(campaign, now));
     const { values, problems, applying, isDecoy } = readApplication(request);
     if (!applying) return await send(reply, 422, formPage(campaign, values, problems));
     const reception = isDecoy ? 'received' : await receive(context, campaign, request.id, applying);
-    if (reception === 'closed') return await send(reply, 409, closedPage(campaign));
+    if (reception === 'closed') return await send(reply, 409, closedPage(campaign, context.clock.now()));
     return reply.redirect(`/apply/${campaign.id}/thanks`, 303);
   });
 

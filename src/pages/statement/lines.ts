@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { type Html, html } from '../../html/html.ts';
+import { timeText } from '../../html/times.ts';
 import type { StatementLineRow } from '../../resources/payouts/due-queries.ts';
 import type { PayoutFacts } from '../../resources/payouts/queries.ts';
 import { statementLines } from '../../resources/payouts/statement.ts';
@@ -123,5 +124,5 @@ export function totalsOf(totals: ReturnType<typeof contentOf>['totals']): Html {
 /** By what the statement can be proved later. */
 export function proofOf({ ledgerSeq, ledgerHash, createdAt }: StatementFacts): Html {
   const hash = ledgerHash?.toString('hex') ?? 'none';
-  return html`<p class="hint">Made on ${createdAt.toISOString().slice(0, 16).replace('T', ' ')} UTC from ${ledgerSeq} ledger entries; the last one’s hash is <code>${hash}</code>.</p>`;
+  return html`<p class="hint">Made on ${timeText(createdAt)} from ${ledgerSeq} ledger entries; the last one’s hash is <code>${hash}</code>.</p>`;
 }

@@ -56,7 +56,7 @@ export type Reception = 'received' | 'closed';
  */
 export async function receiveApplication(work: Work, campaignId: string, applying: Applying): Promise<Reception> {
   const { db, now, brandId } = work;
-  if (!(await lockOpen(db, brandId, campaignId))) return 'closed';
+  if (!(await lockOpen(db, brandId, campaignId, now))) return 'closed';
   const { email, name, photoApp, videoApp, message, portfolioUrls } = applying;
   const claims = { creatorName: name, creatorPhotoApp: photoApp, creatorVideoApp: videoApp, message, portfolioUrls };
   const row = await insertApplication(db, {

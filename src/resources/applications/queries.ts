@@ -5,6 +5,7 @@ import { lockOwn } from '../../engines/postgres/own.ts';
 import type { ApplicationStatus, ApplicationsTable } from '../../engines/postgres/workflow-tables.ts';
 import type { ListWindow } from '../../values/page.ts';
 import { given } from '../../values/patch.ts';
+import { takesApplications } from '../campaigns/policy.ts';
 
 export type ApplicationRow = Selectable<ApplicationsTable>;
 
@@ -77,6 +78,7 @@ export async function findPublicCampaign(db: Db, id: string) {
       'campaigns.brandId',
       'campaigns.title',
       'campaigns.status',
+      'campaigns.deadline',
       'campaigns.description',
       'campaigns.compensationType',
       'campaigns.compensationAmountMinor',
@@ -90,14 +92,14 @@ export async function findPublicCampaign(db: Db, id: string) {
 }
 export type PublicCampaign = NonNullable<Awaited<ReturnType<typeof findPublicCampaign>>>;
 
-/** Whether the campaign takes applications, and does so until the transaction ends. */
-export async function lockOpen(db: Db, brandId: string, campaignId: string): Promise<boolean> {
+/** Whether the campaign takes applications now; nobody closes it before the transaction ends. */
+export async function lockOpen(db: Db, brandId: string, campaignId: string, now: Date): Promise<boolean> {
   const row = await db
     .selectFrom('campaigns')
-    .select('status')
+    .select(['status', 'deadline'])
     .where('brandId', '=', brandId)
     .where('id', '=', campaignId)
     .forShare()
     .executeTakeFirst();
-  return row?.status === 'active';
+  return row !== undefined && takesApplications(row, now);
 }

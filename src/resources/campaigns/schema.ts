@@ -80,7 +80,9 @@ export const CompensationCreate = Compensation.partial({ amount: true, currency:
 );
 
 const description = z.string().max(10_000).nullable();
-const deadline = timestampInput.nullable();
+const deadline = timestampInput
+  .nullable()
+  .describe('Applications are refused after it. A date, or midnight UTC, means the end of that day in UTC.');
 const name = z.string().trim().min(1).max(200);
 const type = z.string().min(1).max(50).nullable().meta({ example: 'ugc' });
 

@@ -1,4 +1,4 @@
-import { type Selectable, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { CommissionStatus, CommissionsTable } from '../../engines/postgres/attribution-tables.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
@@ -15,7 +15,17 @@ export interface CommissionWhere extends ListWindow {
   campaign_id?: string | undefined;
   link_id?: string | undefined;
   type?: 'sale' | 'manual' | undefined;
+  approvable?: boolean | undefined;
+  now: Date;
 }
+
+/** What a review may approve now: pending, with nothing of `approvalBlockers` against it. */
+export const isApprovable = (now: Date): RawBuilder<boolean> => sql<boolean>`(
+  commissions.status = 'pending'
+  and commissions.hold_ends_at <= ${now}
+  and commissions.paid_at is not null
+  and (commissions.refunded_minor < commissions.amount_minor or commissions.amount_minor = 0)
+  and (select orders.cancelled_at from orders where orders.id = commissions.order_id) is null)`;
 
 /** With what the wire shows of its order, its store and its creator: the link's own name for them, else theirs. */
 export const withFacts = (db: Pick<Db, 'selectFrom'>) =>
@@ -41,11 +51,14 @@ export const commissions = listing({
   noun: 'commission',
   table: 'commissions',
   time: 'createdAt',
-  matching: (db, brandId, { status, creator_email, campaign_id, link_id, type }: CommissionWhere) =>
+  matching: (db, brandId, { status, creator_email, campaign_id, link_id, type, approvable, now }: CommissionWhere) =>
     db
       .selectFrom('commissions')
       .where((eb) => eb.and(given({ status, campaignId: campaign_id, linkId: link_id })))
       .$if(type !== undefined, (query) => query.where('orderId', type === 'manual' ? 'is' : 'is not', null))
+      .$if(approvable !== undefined, (query) =>
+        query.where(sql<boolean>`${isApprovable(now)} is ${sql.lit(approvable)}`),
+      )
       .where(isOfCreator('commissions.creatorId', brandId, creator_email)),
   rows: withFacts,
 });

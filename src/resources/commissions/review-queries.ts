@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../engines/postgres/open.ts';
-import type { CommissionRow } from './queries.ts';
+import { type CommissionRow, isApprovable } from './queries.ts';
 
 /** Which of these orders were cancelled. Asked after their commissions are locked, so that it is the newest answer. */
 export async function listCancelled(db: Db, brandId: string, orderIds: readonly string[]): Promise<Set<string>> {
@@ -73,16 +73,11 @@ export async function listWithDue(db: Db, now: Date): Promise<string[]> {
 export async function listDue(db: Db, brandId: string, now: Date, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('commissions')
-    .leftJoin('orders', 'orders.id', 'commissions.orderId')
     .innerJoin('brands', 'brands.id', 'commissions.brandId')
     .select('commissions.id')
     .where('commissions.brandId', '=', brandId)
     .where('brands.autoApproveCommissions', '=', true)
-    .where('commissions.status', '=', 'pending')
-    .where('commissions.holdEndsAt', '<=', now)
-    .where('commissions.paidAt', 'is not', null)
-    .where('orders.cancelledAt', 'is', null)
-    .where(sql<boolean>`(commissions.refunded_minor < commissions.amount_minor or commissions.amount_minor = 0)`)
+    .where(isApprovable(now))
     .where(sql<boolean>`not commissions.fraud_flags @> '[{"severity": "high"}]'`)
     .orderBy('commissions.holdEndsAt')
     .limit(limit)

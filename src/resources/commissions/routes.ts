@@ -1,10 +1,15 @@
 import { z } from 'zod';
+import type { Context } from '../../operation/context.ts';
 import { list, read } from '../../operation/kit.ts';
+import type { ListCall } from '../../operation/list.ts';
 import { commissions, getCommission } from './queries.ts';
 import { AffiliateCommission, CommissionEvent, CommissionFilter, commissionOf } from './schema.ts';
 
 const tag = 'Commissions';
 const reading = { readOnly: true, idempotent: true, destructive: false };
+/** What may be approved depends on the time. */
+const whereOf = ({ clock }: Context, { query }: ListCall<CommissionFilter>) => ({ ...query, now: clock.now() });
+
 const listCommissions = list({
   id: 'list_commissions',
   path: '/v1/commissions',
@@ -16,6 +21,7 @@ const listCommissions = list({
   item: CommissionEvent,
   rows: commissions,
   itemOf: commissionOf,
+  whereOf,
 });
 
 const getCommissionById = read({
@@ -43,6 +49,7 @@ const listAffiliateCommissions = list({
   item: AffiliateCommission,
   rows: commissions,
   itemOf: commissionOf,
+  whereOf,
 });
 
 const getAffiliateCommission = read({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type EventsOf, events } from '../../outbox/events.ts';
 import { fromMinor, fromPpm } from '../../values/money.ts';
-import { ListQuery, timestamp } from '../../values/page.ts';
+import { booleanParameter, ListQuery, timestamp } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { toWire } from '../../values/wire.ts';
 
@@ -123,8 +123,14 @@ export const CommissionFilter = z.object({
   campaign_id: z.string().max(100).optional(),
   link_id: z.string().max(100).optional(),
   type: CommissionEvent.shape.type.optional(),
+  approvable: booleanParameter()
+    .optional()
+    .describe(
+      '`true`: pending, paid and past the review period, so that a review may approve it now; `false`: all others.',
+    ),
   ...ListQuery,
 });
+export type CommissionFilter = z.output<typeof CommissionFilter>;
 
 const commissionEvents = events({
   'commission.created': {

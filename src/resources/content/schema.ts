@@ -27,7 +27,9 @@ export const Content = z
     type: z.string().nullable().meta({ example: 'reel' }),
     creator_email: z.string().nullable(),
     campaign_id: z.string().nullable(),
-    metrics: Metrics.describe('Zero until the first reading; never estimated.'),
+    metrics: Metrics.describe(
+      'Zero until the first reading, when `last_refreshed` is null; null where a reading did not say; never estimated.',
+    ),
     tracked_at: timestamp,
     last_refreshed: timestamp.nullable(),
     status: z.enum(['tracking', 'refreshing']),

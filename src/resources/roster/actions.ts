@@ -92,22 +92,25 @@ async function conflict({ db, brandId }: Work, creatorId: string, message: strin
 
 const same = (a: string | null, b: string | null) => a?.toLowerCase() === b?.toLowerCase();
 
-/** The brand's one person behind these handles, given what they lack. Handles of two persons are a CONFLICT. */
-async function joinHandles(work: Work, identity: Identity, columns: Partial<CreatorRow>): Promise<CreatorRow> {
+/** The brand's one creator with these handles and this address, given what they lack. Two creators are a CONFLICT. */
+async function joinIdentity(work: Work, identity: Identity, columns: Partial<CreatorRow>): Promise<CreatorRow> {
   const matching = await listMatching(work.db, work.brandId, identity);
   const found = matching.find(({ igHandle }) => same(igHandle, identity.igHandle)) ?? matching[0];
   if (!found) throw new Error('A creator that blocked the insert is not there.');
-  const { igHandle, ttHandle } = identity;
+  const { email, igHandle, ttHandle } = identity;
   const fits = (given: string | null, held: string | null) => given === null || held === null || same(given, held);
-  if (matching.length > 1 || !fits(igHandle, found.igHandle) || !fits(ttHandle, found.ttHandle)) {
-    throw await conflict(work, found.id, 'The handles belong to different creators of the brand.');
+  const isOne = fits(email, found.email) && fits(igHandle, found.igHandle) && fits(ttHandle, found.ttHandle);
+  if (matching.length > 1 || !isOne) {
+    const what = email === null ? 'The handles' : 'The handles and the e-mail address';
+    throw await conflict(work, found.id, `${what} belong to different creators of the brand.`);
   }
   const joined = await changeCreator(work, found, {
     ...columns,
+    ...(found.email === null && email !== null ? { email } : {}),
     ...(found.igHandle === null && igHandle !== null ? { igHandle } : {}),
     ...(found.ttHandle === null && ttHandle !== null ? { ttHandle } : {}),
   });
-  if (!joined) throw new Error('A handle that nobody else had is taken.');
+  if (!joined) throw new Error('What nobody else had is taken.');
   return joined;
 }
 
@@ -117,7 +120,8 @@ export async function addByHandle(
   input: RosterAddByHandle,
   profile: ProfileColumns,
 ): Promise<{ entry: RosterRow; creator: CreatorRow }> {
-  const identity = { email: null, igHandle: input.ig_handle ?? null, ttHandle: input.tt_handle ?? null };
+  const { ig_handle: igHandle = null, tt_handle: ttHandle = null, creator_email: email = null } = input;
+  const identity = { email, igHandle, ttHandle };
   const { name = null, ...seen } = profile;
   const made = await makeCreator(work, {
     ...seen,
@@ -126,7 +130,7 @@ export async function addByHandle(
     tags: input.tags ?? [],
   });
   const stated = given({ name: input.name ?? undefined, tags: input.tags ?? undefined });
-  const creator = made ?? (await joinHandles(work, identity, { ...seen, ...stated }));
+  const creator = made ?? (await joinIdentity(work, identity, { ...seen, ...stated }));
   const entry = await addNew(work, limit, { creatorId: creator.id, status: 'hired', note: null });
   return { entry, creator };
 }

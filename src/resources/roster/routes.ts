@@ -81,7 +81,7 @@ const addToRosterByHandle = change({
   tag,
   summary: 'Put a creator on the roster by handle',
   description:
-    'Needs no e-mail address. Picture, name and follower counts are fetched from the public profiles; what is not ' +
+    'The e-mail address is optional. Picture, name and follower counts are fetched from the public profiles; what is not ' +
     'known yet is filled in later. Handles are kept without `@` and are unique in any case.',
   callers: ['brand'],
   params: nothing,

@@ -72,6 +72,7 @@ export const RosterAddByHandle = z
     ig_handle: Handle.nullable().optional(),
     tt_handle: Handle.nullable().optional(),
     name: CreatorName.nullable().optional(),
+    creator_email: Email.nullable().optional().describe('Where it is known; unique among the creators of the brand.'),
     tags: Tags.nullable().optional(),
   })
   .superRefine(({ ig_handle, tt_handle }: Unchecked<'ig_handle' | 'tt_handle'>, context) => {

@@ -21,6 +21,20 @@ export const sessions = listing({
   rows: (db) => db.selectFrom('apiKeys').select(['id', 'name', 'createdAt', 'expiresAt', 'lastUsedAt']),
 });
 
+/** Ends every session of this person; how many there were. Sessions alone: the brand's API keys are nobody's own. */
+export async function endSessionsOf(db: Db, brandId: string, personId: string, at: Date): Promise<number> {
+  const { numUpdatedRows } = await db
+    .updateTable('apiKeys')
+    .set({ revokedAt: at })
+    .where('brandId', '=', brandId)
+    .where('kind', '=', 'session')
+    .where('personId', '=', personId)
+    .where('revokedAt', 'is', null)
+    .where('expiresAt', '>', at)
+    .executeTakeFirstOrThrow();
+  return Number(numUpdatedRows);
+}
+
 /** Ends one session of this person, or of anybody of the brand where `personId` is undefined; false: no such session. */
 export async function endSession(db: Db, brandId: string, id: string, personId: string | undefined, at: Date) {
   const row = await db

@@ -8,8 +8,8 @@ import { notFound } from '../../values/errors.ts';
 import { pageOf, paginationOf } from '../../values/page.ts';
 import { toWire } from '../../values/wire.ts';
 import { getBrand } from '../brands/queries.ts';
-import { endSession, sessions } from './queries.ts';
-import { CurrentSession, Session, SessionEnded, SessionFilter, SessionList } from './schema.ts';
+import { endSession, endSessionsOf, sessions } from './queries.ts';
+import { CurrentSession, Session, SessionEnded, SessionFilter, SessionList, SessionsEnded } from './schema.ts';
 
 const tag = 'Sessions';
 
@@ -76,4 +76,30 @@ const endSessionOperation = change({
     refreshAccess({ db: postgres.db, redis, clock }, [caller.subscription.id]),
 });
 
-export const sessionOperations = [getSession, listSessions, endSessionOperation] as const;
+const endSessionsOperation = change({
+  id: 'end_sessions',
+  method: 'DELETE',
+  path: '/v1/sessions',
+  tag,
+  summary: 'Sign out everywhere',
+  description: 'Ends all of your sessions within a second, including this one. API keys and passkeys keep working.',
+  callers: ['session'],
+  params: nothing,
+  query: nothing,
+  body: nothing,
+  response: SessionsEnded,
+  // Anybody may sign out, so it counts as no change of the brand.
+  hints: { readOnly: true, idempotent: true, destructive: true },
+  lookUp: noLookUp,
+  apply: async ({ db, brandId, now, audit }, { caller }) => {
+    const { id } = personOf(caller);
+    const ended = await endSessionsOf(db, brandId, id, now);
+    await bumpVersion(db, caller.subscription.id);
+    audit({ resourceId: id, old: { sessions: ended }, new: { sessions: 0 } });
+    return { data: { ended } };
+  },
+  afterwards: ({ postgres, redis, clock }, { caller }) =>
+    refreshAccess({ db: postgres.db, redis, clock }, [caller.subscription.id]),
+});
+
+export const sessionOperations = [getSession, listSessions, endSessionOperation, endSessionsOperation] as const;

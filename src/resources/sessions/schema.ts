@@ -26,4 +26,8 @@ export const CurrentSession = z
   })
   .meta({ id: 'CurrentSession' });
 
+export const SessionsEnded = z
+  .object({ data: z.object({ ended: z.int().describe('How many sessions ended, this one included.') }) })
+  .meta({ id: 'SessionsEnded' });
+
 export const SessionEnded = z.object({ data: z.object({ id: z.string() }) }).meta({ id: 'SessionEnded' });

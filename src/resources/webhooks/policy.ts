@@ -20,7 +20,9 @@ export interface Attempted {
   statusCode: number | null;
 }
 
-const isSuccess = ({ statusCode }: Attempted): boolean => statusCode !== null && statusCode >= 200 && statusCode < 300;
+/** Whether the receiver took what it was sent. */
+export const isSuccess = ({ statusCode }: Pick<Attempted, 'statusCode'>): boolean =>
+  statusCode !== null && statusCode >= 200 && statusCode < 300;
 
 /** No answer, or one that says that the receiver is at fault. What was refused was never sent. */
 const isWorthARetry = ({ outcome, statusCode }: Attempted) =>

@@ -4,6 +4,7 @@ import { ApiError, type Problem } from '../../values/errors.ts';
 import { ListQuery, timestamp } from '../../values/page.ts';
 import { hasLogin } from '../../values/web-address.ts';
 import { toWire } from '../../values/wire.ts';
+import { isSuccess } from './policy.ts';
 import type { ListedSubscription, SubscriptionRow } from './queries.ts';
 
 const MAX_URL = 2_048;
@@ -97,7 +98,10 @@ export const Webhook = z
     variant: z.enum(['current', 'legacy']).describe('The interface that it was made on.'),
     status: z
       .enum(['active', 'failing', 'disabled'])
-      .describe('Only those of the older interface are failing, or are disabled by failures.'),
+      .describe(
+        '`failing`: the newest attempt failed; on the older interface, five in a row. `disabled`: switched off, by ' +
+          'you or, on the older interface, after three days of failures.',
+      ),
     previous_secret_expires_at: timestamp.nullable().describe('Until then the secret before this one signs as well.'),
     backlog: z.boolean().describe('More than 10,000 deliveries wait.'),
     updated_at: timestamp.nullable(),
@@ -142,13 +146,19 @@ export function knownEvents(variant: Variant, names: readonly string[]): string[
   throw new ApiError('VALIDATION_ERROR', message, { details, facts: { allowed } });
 }
 
+/** The older interface counts failures in a row; of the current one the newest attempt says how the webhook does. */
+const isFailing = ({
+  variant,
+  failingSince,
+  lastTriggeredAt,
+  lastStatusCode,
+}: Omit<SubscriptionRow, 'secretHint'>): boolean =>
+  failingSince !== null ||
+  (variant === 'current' && lastTriggeredAt !== null && !isSuccess({ statusCode: lastStatusCode }));
+
 /** Every field that any shape of either variant shows; the secret only as a hint. */
 export function webhookOf({ secretHint, ...row }: SubscriptionRow & Partial<Pick<ListedSubscription, 'pending'>>) {
-  const status: 'active' | 'failing' | 'disabled' = row.active
-    ? row.failingSince === null
-      ? 'active'
-      : 'failing'
-    : 'disabled';
+  const status = row.active ? (isFailing(row) ? ('failing' as const) : ('active' as const)) : ('disabled' as const);
   const last_triggered = row.lastTriggeredAt?.toISOString() ?? null;
   return { ...toWire(row), secret: secretHint, status, last_triggered, backlog: (row.pending ?? 0) > MAX_PENDING };
 }

@@ -23,6 +23,7 @@ export interface Input<Id extends OperationId> {
 
 export interface Problem {
   field: string;
+  code?: string;
   message: string;
 }
 

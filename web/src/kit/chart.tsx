@@ -4,7 +4,7 @@ import { compact, shortDay } from './format.ts';
 export interface Point {
   date: string;
   value: number;
-  /** Of the period before. */
+  /** In the previous period. */
   was?: number | undefined;
 }
 
@@ -38,7 +38,7 @@ export default function Chart({
           />
           <Area
             dataKey="was"
-            name="Period before"
+            name="Previous period"
             className="chart-before"
             strokeWidth={2}
             strokeDasharray="4 4"
@@ -59,7 +59,7 @@ export default function Chart({
                   {label}
                 </th>
                 <th scope="col" className="number">
-                  Period before
+                  Previous period
                 </th>
               </tr>
             </thead>

@@ -64,7 +64,7 @@ export function Confirm({ label, title, children, action, onConfirm, isDanger = 
       await onConfirm();
       setOpen(false);
     } catch (error) {
-      setFailure(error instanceof Error ? error.message : 'It did not work.');
+      setFailure(error instanceof Error ? error.message : 'Something went wrong. Try again.');
     } finally {
       setBusy(false);
     }

@@ -13,7 +13,7 @@ export interface Filter {
 
 /** By the state of what is listed. */
 export const stateFilter = (states: readonly string[]): Filter => ({
-  ...{ name: 'status', label: 'State', kind: 'select' },
+  ...{ name: 'status', label: 'Status', kind: 'select' },
   options: states.map((state) => [state, words(state)]),
 });
 

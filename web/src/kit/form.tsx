@@ -212,7 +212,7 @@ function FilledIn(props: FilledInProps) {
       await onSubmit(values);
       if (isEmptied) form.reset();
     } catch (thrown) {
-      setError(thrown instanceof Error ? thrown : new Error('It did not work.'));
+      setError(thrown instanceof Error ? thrown : new Error('Something went wrong. Try again.'));
     } finally {
       setBusy(false);
     }
@@ -224,7 +224,7 @@ function FilledIn(props: FilledInProps) {
     <form className="form" onSubmit={(event) => void submit(event)}>
       {error && (
         <p className="problem summary" role="alert">
-          {isElsewhere ? error.message : 'Please correct what is marked below.'}
+          {isElsewhere ? error.message : 'Correct the fields marked below.'}
         </p>
       )}
       {fields.map((field) => (

@@ -34,6 +34,12 @@ export function day(value: Time): string {
 export const shortDay = (value: string) => shortDays.format(new Date(value));
 export const time = (value: Time) => (value ? times.format(new Date(value)) : '–');
 
+/** A deadline that is a date comes as midnight UTC, and ends with that day. */
+const isWholeDay = (value: string) => value.endsWith('T00:00:00.000Z');
+export const deadline = (value: Time) => (value && isWholeDay(value) ? utcDays.format(new Date(value)) : time(value));
+export const isPastDeadline = (value: Time) =>
+  Boolean(value) && Date.now() >= new Date(value ?? 0).getTime() + (isWholeDay(value ?? '') ? 86_400_000 : 0);
+
 const UNITS = [
   ['day', 86_400_000],
   ['hour', 3_600_000],

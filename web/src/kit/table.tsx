@@ -80,7 +80,7 @@ export function Table<Row extends object>(props: TableProps<Row>) {
               <th scope="col" className="choice">
                 <input
                   type="checkbox"
-                  aria-label="Choose all that are shown"
+                  aria-label="Select all shown"
                   checked={isAll}
                   onChange={() => {
                     const shown = new Set(choosable.map(keyOf));

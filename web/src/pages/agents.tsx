@@ -38,23 +38,28 @@ function Policy() {
         },
         {
           name: 'payouts_per_day',
-          label: `Payouts a day, at most, in ${policy.currency}`,
+          label: `Payouts a day, up to, in ${policy.currency}`,
           kind: 'number',
           value: policy.payouts_per_day,
         },
-        { name: 'highest_rate', label: 'Highest commission, in percent', kind: 'number', value: policy.highest_rate },
+        {
+          name: 'highest_rate',
+          label: 'Highest commission rate, in percent',
+          kind: 'number',
+          value: policy.highest_rate,
+        },
         {
           name: 'person_above',
-          label: `A person applies what is above, in ${policy.currency}`,
+          label: `A person must approve amounts above, in ${policy.currency}`,
           kind: 'number',
           value: policy.person_above,
         },
         {
           name: 'allowed_tools',
-          label: 'Tools they may use',
+          label: 'Allowed tools',
           kind: 'textarea',
           value: policy.allowed_tools?.join('\n') ?? '',
-          hint: 'One a line; blank: all.',
+          hint: 'One per line. Leave blank to allow all.',
         },
       ]}
       onSubmit={async (values) => {
@@ -88,7 +93,7 @@ function PlanDialog({ plan, onClose }: { plan: Plan | undefined; onClose: () => 
   return (
     <Dialog
       title={words(plan?.operation)}
-      hint="What it would change."
+      hint="What this plan would change."
       isOpen={plan !== undefined}
       onClose={onClose}
       isSide
@@ -98,10 +103,10 @@ function PlanDialog({ plan, onClose }: { plan: Plan | undefined; onClose: () => 
         rows={rows.filter(({ old, next }) => old !== BLANK || next !== BLANK)}
         keyOf={({ id }) => id}
         columns={[
-          { head: 'Of', cell: ({ resource }) => <span className="small muted">{resource}</span>, isWide: true },
+          { head: 'Resource', cell: ({ resource }) => <span className="small muted">{resource}</span>, isWide: true },
           { head: 'Field', cell: ({ name }) => words(name) },
           { head: 'Now', cell: ({ old }) => old },
-          { head: 'Then', cell: ({ next }) => next },
+          { head: 'After', cell: ({ next }) => next },
         ]}
       />
       {apply.error && <Failure error={apply.error} />}
@@ -137,9 +142,9 @@ export function Agents() {
       ),
     },
     { head: 'By', cell: ({ by_agent }) => (by_agent ? 'An agent' : 'A program or person'), isWide: true },
-    { head: 'State', cell: ({ status }) => <Badge state={status} /> },
-    { head: 'Made', cell: ({ created_at }) => ago(created_at), isWide: true },
-    { head: 'Ends', cell: ({ expires_at }) => time(expires_at), isWide: true },
+    { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
+    { head: 'Created', cell: ({ created_at }) => ago(created_at), isWide: true },
+    { head: 'Expires', cell: ({ expires_at }) => time(expires_at), isWide: true },
   ];
   return (
     <>
@@ -149,9 +154,9 @@ export function Agents() {
         caption="Plans"
         list={list}
         columns={columns}
-        empty={<Empty title="No plans here">An agent makes one by asking what a change would do.</Empty>}
+        empty={<Empty title="No plans here">Agents create a plan to preview a change.</Empty>}
       />
-      <Card title="What agents may do">
+      <Card title="Agent permissions">
         <Policy />
       </Card>
       <PlanDialog plan={plan} onClose={() => setPlan(undefined)} />

@@ -46,7 +46,7 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
           <Facts
             of={[
               ['Campaign', application.campaign_title],
-              ['State', <Badge key="state" state={application.status} />],
+              ['Status', <Badge key="state" state={application.status} />],
               ['E-mail', application.creator_email],
               ['Photo app', application.creator_photo_app && `@${application.creator_photo_app}`],
               ['Video app', application.creator_video_app && `@${application.creator_video_app}`],
@@ -115,7 +115,7 @@ export function Applications() {
       ),
     },
     { head: 'Campaign', cell: ({ campaign_title }) => campaign_title, isWide: true },
-    { head: 'State', cell: ({ status }) => <Badge state={status} /> },
+    { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
     { head: 'Applied', cell: ({ applied_at }) => day(applied_at), isWide: true },
   ];
   return (

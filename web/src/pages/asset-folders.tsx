@@ -97,7 +97,7 @@ function NewFolder({ parent }: { parent: Folder | undefined }) {
         title={parent ? `New folder in ${parent.name}` : 'New folder'}
         isOpen={isOpen}
         onClose={() => setOpen(false)}
-        action="Make it"
+        action="Create it"
         fields={[{ name: 'name', label: 'Name', isRequired: true }]}
         onSubmit={async (values) => {
           await create.mutateAsync({ body: { name: values.text('name'), parent_id: parent?.id ?? null } });

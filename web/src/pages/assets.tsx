@@ -111,8 +111,8 @@ function Detail({ asset, folders, onClose }: DetailProps) {
                 ...{ name: 'folder_id', label: 'Folder', kind: 'select', isRequired: true },
                 ...{ options: folderOptions(folders), value: asset.folder_id ?? 'root' },
               },
-              { name: 'tags', label: 'Tags', value: asset.tags.join(', '), hint: 'With commas between them.' },
-              { name: 'usage_rights', label: 'Rights in words', kind: 'textarea', value: asset.usage_rights },
+              { name: 'tags', label: 'Tags', value: asset.tags.join(', '), hint: 'Separate with commas.' },
+              { name: 'usage_rights', label: 'Usage rights', kind: 'textarea', value: asset.usage_rights },
               {
                 name: 'rights_expires_at',
                 label: 'Rights end on',
@@ -144,7 +144,7 @@ function Detail({ asset, folders, onClose }: DetailProps) {
               onClose();
             }}
           >
-            <p>The file goes for good.</p>
+            <p>The file is deleted permanently.</p>
           </Confirm>
         </>
       )}

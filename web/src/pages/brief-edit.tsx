@@ -13,22 +13,22 @@ const fieldsOf = (brief: Brief): Field[] => [
   ...(brief.status === 'draft'
     ? [{ name: 'creator_email', label: 'Creator’s e-mail', kind: 'email' as const, value: brief.creator_email }]
     : []),
-  { name: 'content_type', label: 'What is made', hint: 'Such as “reel”.', value: brief.content_type },
+  { name: 'content_type', label: 'Content type', hint: 'For example, “reel”.', value: brief.content_type },
   {
     ...{ name: 'platform', label: 'Platform', kind: 'select', value: brief.platform ?? 'none' },
     options: PLATFORMS.map((one) => [one, one === 'none' ? 'Not said' : words(one)]),
   },
   { name: 'instructions', label: 'Instructions', kind: 'textarea', value: brief.instructions },
   {
-    ...{ name: 'talking_points', label: 'To say', kind: 'textarea', hint: 'One a line.' },
+    ...{ name: 'talking_points', label: 'Talking points', kind: 'textarea', hint: 'One per line.' },
     value: brief.talking_points.join('\n'),
   },
-  { name: 'do_not', label: 'Not to do', kind: 'textarea', hint: 'One a line.', value: brief.do_not.join('\n') },
+  { name: 'do_not', label: 'What to avoid', kind: 'textarea', hint: 'One per line.', value: brief.do_not.join('\n') },
   {
-    ...{ name: 'mood_board_urls', label: 'Mood board', kind: 'textarea', hint: 'Addresses, one a line.' },
+    ...{ name: 'mood_board_urls', label: 'Mood board', kind: 'textarea', hint: 'URLs, one per line.' },
     value: brief.mood_board_urls.join('\n'),
   },
-  { name: 'due_date', label: 'Due on', kind: 'date', value: brief.due_date },
+  { name: 'due_date', label: 'Due date', kind: 'date', value: brief.due_date },
 ];
 
 function changeIn(values: Values, brief: Brief) {

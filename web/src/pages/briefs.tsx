@@ -34,14 +34,14 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
         <>
           <Facts
             of={[
-              ['State', <Badge key="state" state={brief.status} />],
+              ['Status', <Badge key="state" state={brief.status} />],
               ['Creator', brief.creator_name ?? brief.creator_email],
               ['Content', words(brief.content_type)],
               ['Platform', words(brief.platform)],
               ['Due', day(brief.due_date)],
               ['Instructions', brief.instructions],
-              ['To say', brief.talking_points.join('\n')],
-              ['Not to do', brief.do_not.join('\n')],
+              ['Talking points', brief.talking_points.join('\n')],
+              ['What to avoid', brief.do_not.join('\n')],
               ['Mood board', brief.mood_board_urls.join('\n')],
             ]}
           />
@@ -108,13 +108,13 @@ export function Briefs() {
         </Opener>
       ),
     },
-    { head: 'State', cell: ({ status }) => <Badge state={status} /> },
+    { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
     { head: 'Due', cell: ({ due_date }) => day(due_date), isWide: true },
     { head: 'Sent', cell: ({ sent_at }) => day(sent_at), isWide: true },
   ];
   return (
     <>
-      <PageHead title="Briefs" hint="What a creator should make, on a page of its own.">
+      <PageHead title="Briefs" hint="What a creator should make, each on its own page.">
         <Button needs="create_brief" kind="primary" onPress={() => setMaking(true)}>
           Write a brief
         </Button>
@@ -130,15 +130,15 @@ export function Briefs() {
         title="Write a brief"
         isOpen={isMaking}
         onClose={() => setMaking(false)}
-        action="Keep it"
+        action="Save draft"
         fields={[
           { name: 'title', label: 'Title', isRequired: true },
           { name: 'creator_email', label: 'Creator’s e-mail', kind: 'email' },
-          { name: 'content_type', label: 'What is made', hint: 'Such as “reel”.' },
+          { name: 'content_type', label: 'Content type', hint: 'For example, “reel”.' },
           { name: 'instructions', label: 'Instructions', kind: 'textarea' },
-          { name: 'talking_points', label: 'To say', kind: 'textarea', hint: 'One a line.' },
-          { name: 'do_not', label: 'Not to do', kind: 'textarea', hint: 'One a line.' },
-          { name: 'due_date', label: 'Due on', kind: 'date' },
+          { name: 'talking_points', label: 'Talking points', kind: 'textarea', hint: 'One per line.' },
+          { name: 'do_not', label: 'What to avoid', kind: 'textarea', hint: 'One per line.' },
+          { name: 'due_date', label: 'Due date', kind: 'date' },
           { name: 'send_notification', label: 'Mail it to the creator now', kind: 'checkbox' },
         ]}
         onSubmit={async (values) => {

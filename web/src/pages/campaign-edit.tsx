@@ -8,16 +8,17 @@ import { compensationFields, compensationIn } from './compensation.ts';
 
 export const STATES = ['active', 'draft', 'paused', 'completed'] as const;
 const PLATFORMS = ['photo_app', 'video_app', 'stream_app'] as const;
+export const DEADLINE_HINT = 'Applications close at the end of this day, UTC.';
 type Campaign = Answer<'get_campaign'>['data'];
 
 const fieldsOf = (campaign: Campaign): Field[] => [
   { name: 'name', label: 'Name', isRequired: true, value: campaign.title },
   {
-    ...{ name: 'status', label: 'State', kind: 'select', isRequired: true, value: campaign.status },
+    ...{ name: 'status', label: 'Status', kind: 'select', isRequired: true, value: campaign.status },
     options: STATES.map((state) => [state, words(state)]),
   },
-  { name: 'type', label: 'Kind', hint: 'Such as “ugc”.', value: campaign.campaign_type },
-  { name: 'deadline', label: 'Deadline', kind: 'date', value: dayOf(campaign.deadline) },
+  { name: 'type', label: 'Kind', hint: 'For example, “ugc”.', value: campaign.campaign_type },
+  { name: 'deadline', label: 'Deadline', kind: 'date', value: dayOf(campaign.deadline), hint: DEADLINE_HINT },
   { name: 'description', label: 'Description', kind: 'textarea', value: campaign.description },
   ...compensationFields('Compensation', campaign.compensation),
 ];
@@ -34,15 +35,15 @@ const groupsOf = ({ requirements }: Campaign): Group[] => [
     ...{ key: 'requirements', legend: 'Requirements' },
     fields: [
       {
-        ...{ name: 'min_followers', label: 'Followers at least', kind: 'number', step: '1' },
+        ...{ name: 'min_followers', label: 'Minimum followers', kind: 'number', step: '1' },
         value: requirements.min_followers,
       },
       {
-        ...{ name: 'content_types', label: 'What is made', hint: 'With commas between them.' },
+        ...{ name: 'content_types', label: 'Content type', hint: 'Separate with commas.' },
         value: requirements.content_types?.join(', ') ?? null,
       },
       {
-        ...{ name: 'deliverables_count', label: 'How many deliverables', kind: 'number', step: '1' },
+        ...{ name: 'deliverables_count', label: 'Number of deliverables', kind: 'number', step: '1' },
         value: requirements.deliverables_count,
       },
     ],

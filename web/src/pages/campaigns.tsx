@@ -7,13 +7,23 @@ import { Download } from '../kit/download.tsx';
 import { Editor } from '../kit/editor.tsx';
 import { choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
 import { FormDialog } from '../kit/form.tsx';
-import { day, number, words } from '../kit/format.ts';
+import { deadline, isPastDeadline, number, words } from '../kit/format.ts';
 import { Badge, Button, Copy, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
-import { EditCampaign, STATES } from './campaign-edit.tsx';
+import { DEADLINE_HINT, EditCampaign, STATES } from './campaign-edit.tsx';
 import { compensationFields, compensationIn } from './compensation.ts';
 
 type Campaign = Row<'list_campaigns'>;
+
+/** When applications close, and whether they have. */
+function Deadline({ of: { deadline: at, status } }: { of: Pick<Campaign, 'deadline' | 'status'> }) {
+  return (
+    <span className="row">
+      {deadline(at)}
+      {status === 'active' && isPastDeadline(at) && <span className="badge quiet">Closed</span>}
+    </span>
+  );
+}
 
 function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const { data, error, refetch } = useCall('get_campaign', { params: { id: id ?? '' } }, { enabled: id !== undefined });
@@ -26,17 +36,17 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
         <>
           <Facts
             of={[
-              ['State', <Badge key="state" state={campaign.status} />],
+              ['Status', <Badge key="state" state={campaign.status} />],
               ['Kind', words(campaign.campaign_type)],
               ['Compensation', campaign.compensation_label],
               ['Applicants', number(campaign.applicant_count)],
               ['Hired', number(campaign.hired_count)],
-              ['Deadline', day(campaign.deadline)],
+              ['Deadline', <Deadline key="deadline" of={campaign} />],
               ['Description', campaign.description],
               ['Platforms', campaign.requirements.platforms?.map(words).join(', ')],
-              ['Followers at least', number(campaign.requirements.min_followers)],
-              ['What is made', campaign.requirements.content_types?.map(words).join(', ')],
-              ['How many deliverables', number(campaign.requirements.deliverables_count)],
+              ['Minimum followers', number(campaign.requirements.min_followers)],
+              ['Content type', campaign.requirements.content_types?.map(words).join(', ')],
+              ['Number of deliverables', number(campaign.requirements.deliverables_count)],
             ]}
           />
           <div className="row">
@@ -47,9 +57,9 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
               Applications
             </Link>
             <a className="button plain" href={campaign.apply_url} target="_blank" rel="noreferrer">
-              The page where creators apply
+              Open the apply page
             </a>
-            <Copy text={campaign.apply_url} label="Copy the address of the page" />
+            <Copy text={campaign.apply_url} label="Copy the page’s address" />
           </div>
         </>
       )}
@@ -73,17 +83,17 @@ export function Campaigns() {
         </Opener>
       ),
     },
-    { head: 'State', cell: ({ status }) => <Badge state={status} /> },
+    { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
     { head: 'Applicants', cell: ({ applicant_count }) => number(applicant_count), isNumber: true },
     { head: 'Hired', cell: ({ hired_count }) => number(hired_count), isNumber: true, isWide: true },
-    { head: 'Deadline', cell: ({ deadline }) => day(deadline), isWide: true },
+    { head: 'Deadline', cell: (campaign) => <Deadline of={campaign} />, isWide: true },
   ];
   return (
     <>
-      <PageHead title="Campaigns" hint="What you look for creators for. Each has a page where they apply.">
+      <PageHead title="Campaigns" hint="What you want creators for. Each has a page where creators apply.">
         <Download id="list_campaigns" query={query} name="campaigns.csv" />
         <Button needs="create_campaign" kind="primary" onPress={() => setMaking(true)}>
-          Make a campaign
+          Create a campaign
         </Button>
       </PageHead>
       <Filters of={[stateFilter(STATES)]} />
@@ -91,21 +101,21 @@ export function Campaigns() {
         caption="Campaigns"
         list={list}
         columns={columns}
-        empty={<Empty title="No campaigns here">Make one, and send creators its page.</Empty>}
+        empty={<Empty title="No campaigns here">Create one and send creators its page.</Empty>}
       />
       <FormDialog
-        title="Make a campaign"
+        title="Create a campaign"
         isOpen={isMaking}
         onClose={() => setMaking(false)}
-        action="Make the campaign"
+        action="Create the campaign"
         fields={[
           { name: 'name', label: 'Name', isRequired: true },
           { name: 'description', label: 'Description', kind: 'textarea', hint: 'Creators read it where they apply.' },
           ...compensationFields('Compensation', null),
-          { name: 'deadline', label: 'Deadline', kind: 'date' },
+          { name: 'deadline', label: 'Deadline', kind: 'date', hint: DEADLINE_HINT },
           {
             name: 'status',
-            label: 'State',
+            label: 'Status',
             kind: 'select',
             value: 'active',
             options: STATES.map((state) => [state, words(state)]),

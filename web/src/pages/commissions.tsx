@@ -4,8 +4,8 @@ import { useMay } from '../call/may.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
-import { CREATOR_FILTER, choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
-import { day, money, number, withLocalTimes, words } from '../kit/format.ts';
+import { CREATOR_FILTER, choiceOf, type Filter, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
+import { day, money, number, words } from '../kit/format.ts';
 import { Badge, Button, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
@@ -13,6 +13,19 @@ import { ExplainDialog } from './explain.tsx';
 
 const STATES = ['pending', 'approved', 'rejected', 'paid'] as const;
 type Commission = Row<'list_commissions'>;
+
+const REVIEW_FILTER: Filter = {
+  ...{ name: 'approvable', label: 'Review', kind: 'select' },
+  options: [['true', 'Ready to approve']],
+};
+
+/** Why a pending commission cannot be approved yet. */
+function whyWaiting({ status, order_paid, type, approvable_at }: Omit<Commission, 'fraud_flags'>): string | undefined {
+  if (status !== 'pending') return undefined;
+  if (type === 'sale' && !order_paid) return 'Order not paid';
+  const isInReview = approvable_at !== null && new Date(approvable_at).getTime() > Date.now();
+  return isInReview ? `In review until ${day(approvable_at)}` : undefined;
+}
 
 type Decision = 'approved' | 'rejected';
 
@@ -22,13 +35,53 @@ interface Refusal {
   reason: string;
 }
 
+interface Refused {
+  to: Decision;
+  refusals: readonly Refusal[];
+  /** Those that nothing is known against. */
+  rest: readonly string[];
+  /** How many were changed before. */
+  done: number;
+}
+
+/** How many orders of a group are named. */
+const NAMED = 3;
+const REVIEW_PERIOD = 'The review period is not over.';
+
+/** Refusals by their reason, the most frequent first. */
+function Reasons({ of }: { of: readonly Refusal[] }) {
+  const groups = [...Map.groupBy(of, ({ reason }) => reason)].toSorted(
+    ([, one], [, other]) => other.length - one.length,
+  );
+  return (
+    <ul className="plain">
+      {groups.map(([reason, refusals]) => (
+        <li key={reason}>
+          <strong>
+            {number(refusals.length)} {refusals.length === 1 ? 'commission' : 'commissions'}
+          </strong>
+          : {reason}
+          <p className="muted">
+            {refusals
+              .slice(0, NAMED)
+              .map(({ order }) => order)
+              .join(', ')}
+            {refusals.length > NAMED && ` and ${number(refusals.length - NAMED)} more`}
+          </p>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 /** What the API names in its refusal of the whole, row by row. */
 function refusalsOf(error: unknown, ids: readonly string[], orders: ReadonlyMap<string, string>): Refusal[] {
   if (!(error instanceof CallError) || error.code !== 'INVALID_SELECTION') throw error;
-  return error.problems.flatMap(({ field, message }) => {
+  return error.problems.flatMap(({ field, code, message }) => {
     const id = ids[Number(field.split('.').at(-1))];
     if (id === undefined) return [];
-    return [{ id, order: orders.get(id) ?? id, reason: withLocalTimes(message.replace(`${id}: `, '')) }];
+    const reason = code === 'review_period_active' ? REVIEW_PERIOD : message.replace(`${id}: `, '');
+    return [{ id, order: orders.get(id) ?? id, reason }];
   });
 }
 
@@ -37,7 +90,8 @@ const AT_ONCE = 100;
 export function Commissions() {
   const { get } = useFilters();
   const status = choiceOf(get('status'), STATES);
-  const query = { status, creator_email: get('creator_email') };
+  const approvable = get('approvable') === 'true' ? true : undefined;
+  const query = { status, approvable, creator_email: get('creator_email') };
   const list = useRows('list_commissions', query);
   const review = useChange('update_commissions', ['list_commissions', 'get_analytics']);
   const say = useSay();
@@ -47,7 +101,7 @@ export function Commissions() {
   for (const { id, order_id } of list.rows) orders.current.set(id, order_id ?? id);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [explained, setExplained] = useState<string>();
-  const [refused, setRefused] = useState<{ to: Decision; refusals: readonly Refusal[]; rest: readonly string[] }>();
+  const [refused, setRefused] = useState<Refused>();
 
   async function decide(to: Decision, ids: readonly string[]) {
     try {
@@ -58,7 +112,8 @@ export function Commissions() {
           (error: unknown) => refusalsOf(error, some, orders.current),
         );
         if (refusals.length > 0) {
-          setRefused({ to, refusals, rest: ids.slice(from).filter((id) => !refusals.some((one) => one.id === id)) });
+          const rest = ids.slice(from).filter((id) => !refusals.some((one) => one.id === id));
+          setRefused({ to, refusals, rest, done: from });
           return;
         }
       }
@@ -66,7 +121,7 @@ export function Commissions() {
       setSelected(new Set());
       setRefused(undefined);
     } catch (error) {
-      say(error instanceof Error ? error.message : 'It did not work.');
+      say(error instanceof Error ? error.message : 'Something went wrong. Try again.');
     }
   }
 
@@ -93,11 +148,12 @@ export function Commissions() {
     { head: 'Sale', cell: ({ amount, currency }) => money(amount, currency), isNumber: true, isWide: true },
     { head: 'Commission', cell: ({ commission, currency }) => money(commission, currency), isNumber: true },
     {
-      head: 'State',
-      cell: ({ status: state, fraud_flags }) => (
+      head: 'Status',
+      cell: ({ fraud_flags, ...commission }) => (
         <span className="row">
-          <Badge state={state} />
+          <Badge state={commission.status} />
           {fraud_flags.length > 0 && <span className="badge bad">Check</span>}
+          <span className="second">{whyWaiting(commission)}</span>
         </span>
       ),
     },
@@ -105,10 +161,10 @@ export function Commissions() {
   ];
   return (
     <>
-      <PageHead title="Commissions" hint="What creators earned by orders. Open an order to read why it paid whom.">
+      <PageHead title="Commissions" hint="What creators earned from orders. Open an order to see who was paid and why.">
         <Download id="list_commissions" query={query} name="commissions.csv" />
       </PageHead>
-      <Filters of={[stateFilter(STATES), CREATOR_FILTER]} />
+      <Filters of={[stateFilter(STATES), REVIEW_FILTER, CREATOR_FILTER]} />
       <Table
         caption="Commissions"
         list={list}
@@ -137,20 +193,14 @@ export function Commissions() {
       )}
       <ExplainDialog orderId={explained} onClose={() => setExplained(undefined)} />
       <Dialog
-        title="Not all of them can be changed"
-        hint="Nothing was changed yet."
+        title="Some commissions cannot be changed"
+        hint={refused?.done ? `The first ${number(refused.done)} were ${refused.to}.` : 'Nothing has been changed yet.'}
         isOpen={refused !== undefined}
         onClose={() => setRefused(undefined)}
       >
-        <ul className="plain">
-          {refused?.refusals.map(({ id, order, reason }) => (
-            <li key={id}>
-              <strong>{order}</strong>: {reason}
-            </li>
-          ))}
-        </ul>
+        <Reasons of={refused?.refusals ?? []} />
         <div className="popup-foot">
-          <Button onPress={() => setRefused(undefined)}>Leave them all</Button>
+          <Button onPress={() => setRefused(undefined)}>Cancel</Button>
           {refused && refused.rest.length > 0 && (
             <Button kind="primary" isBusy={review.isPending} onPress={() => void decide(refused.to, refused.rest)}>
               {refused.to === 'approved' ? 'Approve' : 'Reject'} the other {number(refused.rest.length)}

@@ -12,11 +12,20 @@ import { type Column, Opener, Table } from '../kit/table.tsx';
 const Chart = lazy(() => import('../kit/chart.tsx'));
 type Post = Row<'list_content'>;
 
+const UNREAD: Partial<Post['metrics']> = {};
+
+/** Until the first reading the API says zero, which would read as a figure. */
+const metricsOf = ({ metrics, last_refreshed }: Pick<Post, 'metrics' | 'last_refreshed'>) =>
+  last_refreshed === null ? UNREAD : metrics;
+
 function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const { data, error, refetch } = useCall('get_content', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   const refresh = useChange('refresh_content', ['list_content', 'get_content']);
   const remove = useChange('delete_content', ['list_content']);
   const post = data?.data;
+  const metrics = post ? metricsOf(post) : UNREAD;
+  const views =
+    post?.metrics_history.flatMap(({ date, views: value }) => (value === null ? [] : [{ date, value }])) ?? [];
   return (
     <Dialog title="Post" hint={post?.url} isOpen={id !== undefined} onClose={onClose} isSide>
       {error && <Failure error={error} again={() => void refetch()} />}
@@ -28,24 +37,20 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
               ['Creator', post.creator_name ?? post.creator_email],
               ['Platform', words(post.platform)],
               ['Posted', day(post.posted_at)],
-              ['Views', number(post.metrics.views)],
-              ['Likes', number(post.metrics.likes)],
-              ['Comments', number(post.metrics.comments)],
-              ['Shares', number(post.metrics.shares)],
-              ['Engagement', percent(post.metrics.engagement_rate)],
+              ['Views', number(metrics.views)],
+              ['Likes', number(metrics.likes)],
+              ['Comments', number(metrics.comments)],
+              ['Shares', number(metrics.shares)],
+              ['Engagement', percent(metrics.engagement_rate)],
               ['Marked as paid', post.paid_partnership === null ? 'Not known' : post.paid_partnership ? 'Yes' : 'No'],
-              ['Read', ago(post.last_refreshed)],
-              ['Last problem', post.refresh_error],
+              ['Last updated', ago(post.last_refreshed)],
+              ['Last error', post.refresh_error],
               ['Caption', post.caption],
             ]}
           />
-          {post.metrics_history.length > 1 && (
+          {views.length > 1 && (
             <Suspense fallback={<Loading rows={3} />}>
-              <Chart
-                label="Views"
-                points={post.metrics_history.map(({ date, views }) => ({ date, value: views ?? 0 }))}
-                show={number}
-              />
+              <Chart label="Views" points={views} show={number} />
             </Suspense>
           )}
           {refresh.error && <Failure error={refresh.error} />}
@@ -55,19 +60,19 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
               isBusy={refresh.isPending}
               onPress={() => refresh.mutate({ params: { id: post.id }, body: {} })}
             >
-              Read it again
+              Refresh
             </Button>
             <Confirm
               needs="delete_content"
-              label="Stop following"
-              title="Stop following this post?"
+              label="Stop tracking"
+              title="Stop tracking this post?"
               action="Stop"
               onConfirm={async () => {
                 await remove.mutateAsync({ params: { id: post.id } });
                 onClose();
               }}
             >
-              <p>Its figures are removed.</p>
+              <p>Its metrics are deleted.</p>
             </Confirm>
           </div>
         </>
@@ -92,22 +97,22 @@ export function Content() {
         </Opener>
       ),
     },
-    { head: 'Views', cell: ({ metrics }) => compact(metrics.views), isNumber: true },
-    { head: 'Likes', cell: ({ metrics }) => compact(metrics.likes), isNumber: true, isWide: true },
-    { head: 'Comments', cell: ({ metrics }) => compact(metrics.comments), isNumber: true, isWide: true },
+    { head: 'Views', cell: (post) => compact(metricsOf(post).views), isNumber: true },
+    { head: 'Likes', cell: (post) => compact(metricsOf(post).likes), isNumber: true, isWide: true },
+    { head: 'Comments', cell: (post) => compact(metricsOf(post).comments), isNumber: true, isWide: true },
     {
-      head: 'State',
+      head: 'Status',
       cell: ({ status, refresh_error }) => <Badge state={refresh_error ? 'failing' : status} />,
       isWide: true,
     },
-    { head: 'Read', cell: ({ last_refreshed }) => ago(last_refreshed), isWide: true },
+    { head: 'Last updated', cell: ({ last_refreshed }) => ago(last_refreshed), isWide: true },
   ];
   return (
     <>
-      <PageHead title="Content" hint="Posts that you follow, with their figures day by day.">
+      <PageHead title="Content" hint="Posts you track, with their metrics by day.">
         <Download id="list_content" query={query} name="content.csv" />
         <Button needs="track_content" kind="primary" onPress={() => setAdding(true)}>
-          Follow a post
+          Track a post
         </Button>
       </PageHead>
       <Filters of={[CREATOR_FILTER]} />
@@ -115,13 +120,13 @@ export function Content() {
         caption="Content"
         list={list}
         columns={columns}
-        empty={<Empty title="No posts yet">Follow one by its address.</Empty>}
+        empty={<Empty title="No posts yet">Add one by its URL.</Empty>}
       />
       <FormDialog
-        title="Follow a post"
+        title="Track a post"
         isOpen={isAdding}
         onClose={() => setAdding(false)}
-        action="Follow"
+        action="Track"
         fields={[
           { name: 'url', label: 'Address of the post', kind: 'url', isRequired: true },
           { name: 'creator_email', label: 'Creator’s e-mail', kind: 'email' },

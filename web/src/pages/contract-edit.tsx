@@ -25,14 +25,14 @@ const fieldsOf = (contract: Contract): Field[] => [
   { name: 'title', label: 'Title', isRequired: true, value: contract.title },
   ...compensationFields('Pay', contract.compensation),
   {
-    ...{ name: 'expires_at', label: 'Ends', kind: 'date', hint: 'From then on it cannot be signed.' },
+    ...{ name: 'expires_at', label: 'Ends', kind: 'date', hint: 'It cannot be signed after this date.' },
     value: dayOf(contract.expires_at),
   },
   { name: 'usage_rights', label: 'Rights', kind: 'textarea', value: contract.usage_rights },
 ];
 
 const termsOf = ({ terms }: Contract): Group => ({
-  ...{ key: 'terms', legend: 'Rights in figures' },
+  ...{ key: 'terms', legend: 'Usage terms' },
   fields: [
     {
       ...{ name: 'terms.starts', label: 'Counted from', kind: 'select', isRequired: true },
@@ -46,12 +46,12 @@ const termsOf = ({ terms }: Contract): Group => ({
     },
     { name: 'terms.starts_on', label: 'The day', kind: 'date', value: terms?.starts_on ?? null },
     {
-      ...{ name: 'terms.days', label: 'Days', kind: 'number', step: '1', hint: 'None: without an end.' },
+      ...{ name: 'terms.days', label: 'Days', kind: 'number', step: '1', hint: 'Leave blank for no end.' },
       value: terms?.days ?? null,
     },
-    { name: 'terms.territory', label: 'Where', hint: 'None: everywhere.', value: terms?.territory ?? null },
+    { name: 'terms.territory', label: 'Where', hint: 'Leave blank for everywhere.', value: terms?.territory ?? null },
     {
-      ...{ name: 'terms.channels', label: 'Channels', hint: 'With commas between them; none: any.' },
+      ...{ name: 'terms.channels', label: 'Channels', hint: 'Separate with commas. Leave blank for any.' },
       value: terms?.channels.join(', ') ?? null,
     },
   ],
@@ -61,16 +61,16 @@ const termsOf = ({ terms }: Contract): Group => ({
 const entryGroup = ({ key, of }: Entry, place: number, onRemove: () => void): Group => ({
   ...{ key, legend: `Deliverable ${place + 1}`, onRemove },
   fields: [
-    { name: `deliverables.${place}.type`, label: 'What is made', isRequired: true, value: of?.type ?? null },
+    { name: `deliverables.${place}.type`, label: 'Content type', isRequired: true, value: of?.type ?? null },
     {
       ...{ name: `deliverables.${place}.platform`, label: 'Platform', kind: 'select', value: of?.platform ?? 'none' },
       options: PLATFORMS.map((one) => [one, one === 'none' ? 'Not said' : words(one)]),
     },
     {
-      ...{ name: `deliverables.${place}.quantity`, label: 'How many', kind: 'number', step: '1', isRequired: true },
+      ...{ name: `deliverables.${place}.quantity`, label: 'Quantity', kind: 'number', step: '1', isRequired: true },
       value: of?.quantity ?? 1,
     },
-    { name: `deliverables.${place}.due_date`, label: 'Due on', kind: 'date', value: of?.due_date ?? null },
+    { name: `deliverables.${place}.due_date`, label: 'Due date', kind: 'date', value: of?.due_date ?? null },
   ],
 });
 

@@ -43,7 +43,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
         <>
           <Facts
             of={[
-              ['State', <Badge key="state" state={contract.expired_reason ?? contract.status} />],
+              ['Status', <Badge key="state" state={contract.expired_reason ?? contract.status} />],
               ['Creator', contract.creator_name ?? contract.creator_email],
               ['Pay', pay(contract)],
               [
@@ -56,7 +56,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
                   .join('\n'),
               ],
               ['Rights', contract.usage_rights],
-              ['Rights in figures', termsText(contract.terms)],
+              ['Usage terms', termsText(contract.terms)],
               ['Ends', day(contract.expires_at)],
               ['Sent', day(contract.sent_at)],
               [
@@ -69,7 +69,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
           {link && (
             <div className="note-box row">
               <span>The creator was mailed. The page to sign:</span>{' '}
-              <Copy text={link} label="Copy the address of the page to sign" />
+              <Copy text={link} label="Copy the page’s address to sign" />
             </div>
           )}
           <div className="row">
@@ -125,7 +125,7 @@ export function Contracts() {
         </Opener>
       ),
     },
-    { head: 'State', cell: ({ status, expired_reason }) => <Badge state={expired_reason ?? status} /> },
+    { head: 'Status', cell: ({ status, expired_reason }) => <Badge state={expired_reason ?? status} /> },
     { head: 'Pay', cell: pay, isNumber: true, isWide: true },
     { head: 'Signed', cell: ({ signed_at }) => day(signed_at), isWide: true },
   ];
@@ -155,9 +155,9 @@ export function Contracts() {
           { name: 'creator_email', label: 'Creator’s e-mail', kind: 'email', isRequired: true },
           { name: 'title', label: 'Title', isRequired: true },
           ...compensationFields('Pay', { type: 'fixed', amount: null, currency: null }),
-          { name: 'type', label: 'What is made', hint: 'Such as “reel”.' },
-          { name: 'quantity', label: 'How many', kind: 'number', value: 1, step: '1' },
-          { name: 'due_date', label: 'Due on', kind: 'date' },
+          { name: 'type', label: 'Content type', hint: 'For example, “reel”.' },
+          { name: 'quantity', label: 'Quantity', kind: 'number', value: 1, step: '1' },
+          { name: 'due_date', label: 'Due date', kind: 'date' },
           { name: 'usage_rights', label: 'Rights', kind: 'textarea' },
         ]}
         onSubmit={async (values) => {

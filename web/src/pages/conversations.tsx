@@ -63,7 +63,7 @@ export function Conversations() {
   ];
   return (
     <>
-      <PageHead title="Conversations" hint="What you and creators write to each other.">
+      <PageHead title="Conversations" hint="Messages between you and creators.">
         <Button needs="send_message" kind="primary" onPress={() => setWriting(true)}>
           Write to a creator
         </Button>

@@ -70,8 +70,8 @@ function OfBriefs({ of: { creator_email, campaign_id } }: { of: Deliverable }) {
         <Facts
           of={[
             ['Instructions', brief.instructions],
-            ['To say', asList(brief.talking_points)],
-            ['Not to do', asList(brief.do_not)],
+            ['Talking points', asList(brief.talking_points)],
+            ['What to avoid', asList(brief.do_not)],
             ['Due', day(brief.due_date)],
           ]}
         />
@@ -141,7 +141,7 @@ function Decide({ of: one, onClose }: { of: Deliverable; onClose: () => void }) 
         Approve version {one.version}
       </Button>
       <Form
-        action="Ask for another version"
+        action="Request another version"
         kind="plain"
         fields={[{ name: 'feedback', label: 'What should change', kind: 'textarea', isRequired: true }]}
         onSubmit={async (values) => {
@@ -200,7 +200,7 @@ export function Review({ id, onClose }: { id: string | undefined; onClose: () =>
             <h3>What was promised</h3>
             <Facts
               of={[
-                ['State', <Badge key="state" state={one.status} />],
+                ['Status', <Badge key="state" state={one.status} />],
                 ['What', [words(one.type), one.platform && words(one.platform)].filter(Boolean).join(', ')],
                 ['Instructions', one.instructions],
                 ['Due', day(one.due_date)],

@@ -37,15 +37,15 @@ export function Deliverables() {
         </Opener>
       ),
     },
-    { head: 'State', cell: ({ status }) => <Badge state={status} /> },
+    { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
     { head: 'Due', cell: ({ due_date }) => day(due_date), isWide: true },
-    { head: 'Came', cell: ({ submitted_at }) => day(submitted_at), isWide: true },
+    { head: 'Submitted', cell: ({ submitted_at }) => day(submitted_at), isWide: true },
   ];
   return (
     <>
       <PageHead title="Deliverables" hint="What creators owe you and what they sent.">
         <Button needs="create_deliverable" kind="primary" onPress={() => setAdding(true)}>
-          Ask for a deliverable
+          Request a deliverable
         </Button>
       </PageHead>
       <Filters of={[stateFilter(STATES), CREATOR_FILTER]} />
@@ -56,16 +56,16 @@ export function Deliverables() {
         empty={<Empty title="No deliverables here">They come from contracts, or are made one by one.</Empty>}
       />
       <FormDialog
-        title="Ask for a deliverable"
+        title="Request a deliverable"
         hint="One that no contract promises. The creator is mailed a page to send it on."
         isOpen={isAdding}
         onClose={() => setAdding(false)}
-        action="Ask for it"
+        action="Request it"
         fields={[
           { name: 'creator_email', label: 'Creator’s e-mail', kind: 'email', isRequired: true },
-          { name: 'type', label: 'What is made', isRequired: true, hint: 'Such as “reel”.' },
+          { name: 'type', label: 'Content type', isRequired: true, hint: 'For example, “reel”.' },
           { name: 'instructions', label: 'Instructions', kind: 'textarea' },
-          { name: 'due_date', label: 'Due on', kind: 'date' },
+          { name: 'due_date', label: 'Due date', kind: 'date' },
         ]}
         onSubmit={async (values) => {
           await create.mutateAsync({

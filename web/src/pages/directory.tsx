@@ -57,17 +57,15 @@ function Facets({
 }
 
 function Profile({ creator, onClose }: { creator: Creator | undefined; onClose: () => void }) {
-  const add = useChange('add_to_roster', ['list_roster']);
-  const byHandle = useChange('add_to_roster_by_handle', ['list_roster']);
+  const add = useChange('add_to_roster_by_handle', ['list_roster']);
   const say = useSay();
   async function put({ extracted_email, username, full_name }: Creator) {
     try {
-      if (extracted_email) await add.mutateAsync({ body: { creator_email: extracted_email } });
-      else await byHandle.mutateAsync({ body: { ig_handle: username, name: full_name } });
-      say(`${full_name ?? username} is on the roster.`);
+      await add.mutateAsync({ body: { ig_handle: username, name: full_name, creator_email: extracted_email } });
+      say(`${full_name ?? username} was added to the roster.`);
       onClose();
     } catch (error) {
-      say(error instanceof Error ? error.message : 'It did not work.');
+      say(error instanceof Error ? error.message : 'Something went wrong. Try again.');
     }
   }
   return (
@@ -93,12 +91,12 @@ function Profile({ creator, onClose }: { creator: Creator | undefined; onClose: 
           />
           <div className="popup-foot">
             <Button
-              needs="add_to_roster"
+              needs="add_to_roster_by_handle"
               kind="primary"
-              isBusy={add.isPending || byHandle.isPending}
+              isBusy={add.isPending}
               onPress={() => void put(creator)}
             >
-              Put on the roster
+              Add to the roster
             </Button>
           </div>
         </>
@@ -131,7 +129,8 @@ function PageChoice({ page, pages, onChoose }: { page: number; pages: number; on
 }
 
 /** One page, fetched when it is asked for, for what it costs. */
-function Results({ query, pages }: { query: Record<string, string>; pages: number }) {
+function Results({ query, preview }: { query: Record<string, string>; preview: NonNullable<Found['preview']> }) {
+  const { pages, credits_to_fetch_all } = preview;
   const [page, setPage] = useState(0);
   const [shown, setShown] = useState<Creator>();
   const { data, error, isFetching, refetch } = useCall(
@@ -143,9 +142,11 @@ function Results({ query, pages }: { query: Record<string, string>; pages: numbe
     return (
       <p>
         <Button kind="primary" onPress={() => setPage(1)}>
-          Show the creators
+          Show creators
         </Button>{' '}
-        <span className="muted">People who are signed in search within the plan; a data key pays 1 credit a page.</span>
+        <span className="muted">
+          Searching here is part of the plan; a data key pays {number(credits_to_fetch_all / pages)} credits a page.
+        </span>
       </p>
     );
   }
@@ -205,20 +206,17 @@ export function Directory() {
   const isOff = error instanceof CallError && error.code === 'SUBSCRIPTION_REQUIRED';
   return (
     <>
-      <PageHead
-        title="Directory"
-        hint="Public creators. The counts below are free; the creators themselves come page by page."
-      />
+      <PageHead title="Directory" hint="Public creators. Counts are free; results load one page at a time." />
       <SavedSearches />
       <Filters
         of={[
-          { name: 'q', label: 'Words or a place', kind: 'text' },
+          { name: 'q', label: 'Keyword or place', kind: 'text' },
           { name: 'category', label: 'Category', kind: 'text' },
           { name: 'country', label: 'Country', kind: 'text' },
           { name: 'city', label: 'City or metro', kind: 'text' },
-          { name: 'follower_min', label: 'Followers from', kind: 'number' },
-          { name: 'follower_max', label: 'Followers to', kind: 'number' },
-          { name: 'engagement_min', label: 'Engagement from, %', kind: 'number' },
+          { name: 'follower_min', label: 'Minimum followers', kind: 'number' },
+          { name: 'follower_max', label: 'Maximum followers', kind: 'number' },
+          { name: 'engagement_min', label: 'Minimum engagement, %', kind: 'number' },
         ]}
       />
       {isOff && <Empty title="The directory is not in your plan">{error.message}</Empty>}
@@ -229,15 +227,15 @@ export function Directory() {
           <Stats>
             <Stat label="Creators found" value={number(data.pagination.total)} />
             <Stat label="Pages" value={number(preview.pages)} />
-            <Stat label="Credits for all, with a data key" value={number(preview.credits_to_fetch_all)} />
+            <Stat label="Credits for all pages with a data key" value={number(preview.credits_to_fetch_all)} />
           </Stats>
-          <Card title="Narrow it down">
+          <Card title="Refine">
             <Facets of={preview.facets} onChoose={set} />
           </Card>
           {data.pagination.total > 0 ? (
-            <Results key={JSON.stringify(query)} query={query} pages={preview.pages} />
+            <Results key={JSON.stringify(query)} query={query} preview={preview} />
           ) : (
-            <Empty title="Nobody matches">Take a filter away.</Empty>
+            <Empty title="No matches">Remove a filter.</Empty>
           )}
         </>
       )}

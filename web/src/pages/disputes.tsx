@@ -24,7 +24,7 @@ function Detail({ dispute, onClose }: { dispute: Dispute | undefined; onClose: (
         <>
           <Facts
             of={[
-              ['State', <Badge key="state" state={dispute.status} />],
+              ['Status', <Badge key="state" state={dispute.status} />],
               ['They say', dispute.message],
               ['Order', dispute.order_id],
               ['Line', dispute.line_id],
@@ -89,7 +89,7 @@ export function Disputes() {
         </Opener>
       ),
     },
-    { head: 'State', cell: ({ status }) => <Badge state={status} /> },
+    { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
     { head: 'Since', cell: ({ created_at }) => day(created_at), isWide: true },
   ];
   return (

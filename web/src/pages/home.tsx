@@ -28,7 +28,7 @@ function Decisions({ of, counted }: { of: readonly Waiting[]; counted: readonly 
   const known = of.filter(({ count }) => count !== undefined);
   const open = known.filter(({ count }) => count !== 0);
   if (known.length === 0) return <Loading rows={3} />;
-  if (open.length === 0) return <Empty title="Nothing waits for you">New work appears here by itself.</Empty>;
+  if (open.length === 0) return <Empty title="Nothing to decide">New work appears here automatically.</Empty>;
   return (
     <ul className="decisions">
       {open.map(({ count, text, link }) => (
@@ -49,7 +49,7 @@ const REFETCH = { refetchMs: 30_000 };
 export function Home() {
   const { data: session } = useCall('get_session');
   const currency = session?.data.brand.currency ?? 'USD';
-  const commissions = useCall('list_commissions', { query: { status: 'pending', limit: 1 } }, REFETCH);
+  const commissions = useCall('list_commissions', { query: { approvable: true, limit: 1 } }, REFETCH);
   const applications = useCall('list_applications', { query: { status: 'pending', limit: 1 } }, REFETCH);
   const deliverables = useCall('list_deliverables', { query: { status: 'submitted', limit: 1 } }, REFETCH);
   const payouts = useCall('list_payouts', { query: { settled: false, limit: 1 } }, REFETCH);
@@ -64,7 +64,7 @@ export function Home() {
   return (
     <>
       <PageHead title="Home" hint="What needs a decision today." />
-      <Card title="For you to decide">
+      <Card title="Needs your decision">
         <Decisions
           counted={[commissions, applications, deliverables, payouts, messages, disputes, stores]}
           of={[
@@ -72,7 +72,7 @@ export function Home() {
               count: commissions.data?.pagination.total,
               text: ['commission to review', 'commissions to review'],
               link: (content) => (
-                <Link to="/commissions" search={{ status: 'pending' }}>
+                <Link to="/commissions" search={{ approvable: 'true' }}>
                   {content}
                 </Link>
               ),
@@ -88,7 +88,7 @@ export function Home() {
             },
             {
               count: deliverables.data?.pagination.total,
-              text: ['deliverable to look at', 'deliverables to look at'],
+              text: ['deliverable to review', 'deliverables to review'],
               link: (content) => (
                 <Link to="/deliverables" search={{ status: 'submitted' }}>
                   {content}
@@ -124,13 +124,13 @@ export function Home() {
             },
             {
               count: broken?.length,
-              text: ['store that needs a look', 'stores that need a look'],
+              text: ['store that needs attention', 'stores that need attention'],
               link: (content) => <Link to="/stores">{content}</Link>,
             },
           ]}
         />
       </Card>
-      <Card title="The last 30 days" action={<Link to="/figures">All figures</Link>}>
+      <Card title="The last 30 days" action={<Link to="/analytics">All analytics</Link>}>
         {figures.error && <Failure error={figures.error} again={() => void figures.refetch()} />}
         {!figures.error && !summary && <Loading rows={2} />}
         {summary && (

@@ -26,11 +26,11 @@ function Usage() {
     .reverse();
   if (!balance) return null;
   return (
-    <Card title="Credits of the directory">
+    <Card title="Directory credits">
       <Stats>
-        <Stat label="Left this period" value={number(balance.remaining)} note={`of ${number(balance.granted)}`} />
+        <Stat label="Remaining this period" value={number(balance.remaining)} note={`of ${number(balance.granted)}`} />
         <Stat label="Used" value={number(balance.charged - balance.refunded)} />
-        <Stat label="Renewed" value={day(balance.period_end)} />
+        <Stat label="Renews on" value={day(balance.period_end)} />
       </Stats>
       {points.length > 0 && (
         <Suspense>
@@ -62,9 +62,9 @@ export function Keys() {
       ),
     },
     { head: 'Type', cell: ({ type }) => words(type), isWide: true },
-    { head: 'State', cell: ({ state }) => <Badge state={state} /> },
+    { head: 'Status', cell: ({ state }) => <Badge state={state} /> },
     { head: 'Last used', cell: ({ last_used_at }) => ago(last_used_at), isWide: true },
-    { head: 'Made', cell: ({ created_at }) => day(created_at), isWide: true },
+    { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true },
     {
       head: 'Actions',
       needs: 'revoke_key',
@@ -81,7 +81,7 @@ export function Keys() {
               action="Revoke the key"
               onConfirm={() => revoke.mutateAsync({ params: { id: key.id } })}
             >
-              <p>Whatever uses it is refused within a second. This cannot be taken back.</p>
+              <p>Requests that use it are refused within a second. This cannot be undone.</p>
             </Confirm>
           </div>
         ),
@@ -91,24 +91,24 @@ export function Keys() {
     <>
       <PageHead
         title="API keys"
-        hint="A brand key calls everything; a data key only searches the directory, for credits. A key is shown once, when it is made."
+        hint="A brand key can call every operation; a data key only searches the directory, for credits. A key is shown once, when you create it."
       >
         <Button needs="create_key" kind="primary" onPress={() => setMaking(true)}>
-          Make a key
+          Create a key
         </Button>
       </PageHead>
       <Table
         caption="API keys"
         list={list}
         columns={columns}
-        empty={<Empty title="No key yet">Make one for your website, your warehouse or an agent.</Empty>}
+        empty={<Empty title="No API keys yet">Create one for your website, your warehouse or an agent.</Empty>}
       />
       <Usage />
       <FormDialog
-        title="Make a key"
+        title="Create a key"
         isOpen={isMaking}
         onClose={() => setMaking(false)}
-        action="Make the key"
+        action="Create the key"
         fields={[
           { name: 'name', label: 'Name', isRequired: true, hint: 'Who or what uses it, such as “website”.' },
           {
@@ -121,7 +121,7 @@ export function Keys() {
               ['data', 'Data: the directory alone, for credits'],
             ],
           },
-          { name: 'expires_at', label: 'Ends on', kind: 'date' },
+          { name: 'expires_at', label: 'Expires on', kind: 'date' },
         ]}
         onSubmit={async (values) => {
           const { data } = await make.mutateAsync({
@@ -137,10 +137,10 @@ export function Keys() {
       />
       <FormDialog
         title={`Rotate ${rotated?.name ?? ''}`}
-        hint="Makes a new key of the same name. Put it in place while the old one still works."
+        hint="Creates a new key with the same name. Deploy it while the old one still works."
         isOpen={rotated !== undefined}
         onClose={() => setRotated(undefined)}
-        action="Make the new key"
+        action="Create the new key"
         fields={[
           { name: 'overlap', label: 'The old key still works', kind: 'select', isRequired: true, options: OVERLAPS },
         ]}
@@ -155,7 +155,7 @@ export function Keys() {
       />
       <Dialog
         title="Your new key"
-        hint="It is shown now and never again. Keep it where secrets are kept."
+        hint="Copy it now: it is shown only once."
         isOpen={shown !== undefined}
         onClose={() => setShown(undefined)}
       >
@@ -165,7 +165,7 @@ export function Keys() {
         <div className="popup-foot">
           <Copy text={shown ?? ''} label="Copy the key" />
           <Button kind="primary" onPress={() => setShown(undefined)}>
-            I have kept it
+            I have saved it
           </Button>
         </div>
       </Dialog>

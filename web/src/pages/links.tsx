@@ -65,15 +65,15 @@ export function Links() {
     { head: 'Clicks', cell: ({ clicks }) => number(clicks), isNumber: true, isWide: true },
     { head: 'Orders', cell: ({ conversions }) => number(conversions), isNumber: true },
     { head: 'Sales', cell: ({ revenue, currency }) => money(revenue, currency), isNumber: true },
-    { head: 'State', cell: ({ active }) => <Badge state={active ? 'active' : 'off'} />, isWide: true },
+    { head: 'Status', cell: ({ active }) => <Badge state={active ? 'active' : 'off'} />, isWide: true },
     ...(hasActions ? [{ head: 'Actions', cell: actionsOf, isWide: true }] : []),
   ];
   return (
     <>
-      <PageHead title="Links and codes" hint="What creators share. Orders that come by them earn a commission.">
+      <PageHead title="Links and codes" hint="What creators share. Orders made through them earn a commission.">
         <Download id="list_affiliate_links" query={query} name="links.csv" />
         <Button needs="create_affiliate_link" kind="primary" onPress={() => setMaking(true)}>
-          Make a link or code
+          Create a link or code
         </Button>
       </PageHead>
       <Filters of={[CREATOR_FILTER]} />
@@ -84,10 +84,10 @@ export function Links() {
         empty={<Empty title="No links yet">Make one for a creator on your roster.</Empty>}
       />
       <FormDialog
-        title="Make a link or code"
+        title="Create a link or code"
         isOpen={isMaking}
         onClose={() => setMaking(false)}
-        action="Make it"
+        action="Create it"
         fields={[
           { name: 'creator_email', label: 'Creator’s e-mail', kind: 'email', isRequired: true },
           {

@@ -149,7 +149,7 @@ function Batch({ onClose }: { onClose: () => void }) {
             onClose();
           }}
         >
-          <p className="note-box">No money moves by this: transfer it as shown above, then record it here.</p>
+          <p className="note-box">This does not move money: transfer it as shown above, then record it here.</p>
         </Form>
       )}
     </>

@@ -47,7 +47,7 @@ function Statement({ of: { payout, lines, page_url } }: { of: Answer<'get_payout
         of={[
           ['Creator', payout.creator_name ?? payout.creator_email],
           ['Amount', money(payout.amount, currency)],
-          ['State', <PayoutState key="state" of={payout} />],
+          ['Status', <PayoutState key="state" of={payout} />],
           ['Method', words(payout.method)],
           ['Reference', payout.reference],
           ['Note', payout.note],

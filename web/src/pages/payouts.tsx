@@ -42,7 +42,7 @@ export function Payouts() {
     },
     { head: 'Method', cell: ({ method }) => words(method), isWide: true },
     { head: 'Amount', cell: ({ amount, currency }) => money(amount, currency), isNumber: true },
-    { head: 'State', cell: (payout) => <PayoutState of={payout} />, isWide: true },
+    { head: 'Status', cell: (payout) => <PayoutState of={payout} />, isWide: true },
     { head: 'Recorded', cell: ({ created_at }) => day(created_at), isWide: true },
     {
       head: 'Actions',
@@ -69,7 +69,7 @@ export function Payouts() {
       <Filters
         of={[
           {
-            ...{ name: 'settled', label: 'State', kind: 'select' },
+            ...{ name: 'settled', label: 'Status', kind: 'select' },
             options: [
               ['false', 'To settle'],
               ['true', 'Paid'],

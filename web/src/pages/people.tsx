@@ -36,7 +36,7 @@ export function People() {
       ),
     },
     { head: 'Role', cell: ({ role }) => words(role) },
-    { head: 'Last here', cell: ({ last_seen_at }) => ago(last_seen_at), isWide: true },
+    { head: 'Last active', cell: ({ last_seen_at }) => ago(last_seen_at), isWide: true },
     {
       head: 'Actions',
       needs: 'update_person',
@@ -53,7 +53,7 @@ export function People() {
               action="Remove"
               onConfirm={() => remove.mutateAsync({ params: { id: person.id } })}
             >
-              <p>Their sessions end within a second. The audit log goes on naming them.</p>
+              <p>Their sessions end within a second. The audit log still shows their name.</p>
             </Confirm>
           )}
         </div>
@@ -62,14 +62,14 @@ export function People() {
   ];
   return (
     <>
-      <PageHead title="People" hint="Who may sign in here. The audit log names whoever changes something.">
+      <PageHead title="People" hint="Who can sign in. The audit log shows who changed what.">
         <Button needs="invite_person" kind="primary" onPress={() => setInviting(true)}>
-          Invite somebody
+          Invite someone
         </Button>
       </PageHead>
-      <Table caption="People" list={list} columns={columns} empty={<Empty title="Nobody yet" />} />
+      <Table caption="People" list={list} columns={columns} empty={<Empty title="No people yet" />} />
       <FormDialog
-        title="Invite somebody"
+        title="Invite someone"
         isOpen={isInviting}
         onClose={() => setInviting(false)}
         action="Invite"
@@ -111,8 +111,8 @@ export function People() {
         }}
       />
       <Dialog
-        title="Their way in"
-        hint="Good once and for three days. Send it to them; it is not shown again."
+        title="Invitation link"
+        hint="The link works once and expires in three days. Send it to them: it is not shown again."
         isOpen={link !== undefined}
         onClose={() => setLink(undefined)}
       >

@@ -70,7 +70,11 @@ async function addLine(line: Line): Promise<Line> {
       return await addLine(line);
     }
     if (error instanceof CallError && error.code === 'ALREADY_ON_ROSTER') return { ...line, plan: 'already there' };
-    return { ...line, plan: 'refused', why: error instanceof Error ? error.message : 'It did not work.' };
+    return {
+      ...line,
+      plan: 'refused',
+      why: error instanceof Error ? error.message : 'Something went wrong. Try again.',
+    };
   }
 }
 

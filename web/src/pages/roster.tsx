@@ -1,10 +1,11 @@
 import { useState } from 'react';
-import type { Row } from '../call/call.ts';
+import type { Answer, Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
+import { changed, isEmpty } from '../kit/changed.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
 import { choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
-import { Form, FormDialog } from '../kit/form.tsx';
+import { type Field, Form, FormDialog, type Values } from '../kit/form.tsx';
 import { compact, day, money, number, percent, words } from '../kit/format.ts';
 import { Badge, Button, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
@@ -12,6 +13,50 @@ import { ImportDialog } from './roster-import.tsx';
 
 const STATES = ['active', 'paused', 'removed'] as const;
 type Entry = Row<'list_roster'>;
+type Record = Answer<'get_roster_creator'>['data'];
+
+/** What a creator is known by, the best first. */
+function namesOf({ creator_name, creator_email, ig_handle, tt_handle }: Entry): string[] {
+  const handle = ig_handle ?? tt_handle;
+  const known = [creator_name, creator_email, handle && `@${handle}`].filter((name) => name !== null);
+  return known.length > 0 ? known : ['Unnamed creator'];
+}
+
+const handleText = (handle: string | null, followers: number | null) =>
+  handle && (followers === null ? `@${handle}` : `@${handle}, ${compact(followers)} followers`);
+
+/** `hired` is how a creator came onto the roster: it can be left, but not chosen. */
+const statesOf = ({ status }: Record) => (status === 'hired' ? (['hired', ...STATES] as const) : STATES);
+
+const fieldsOf = (creator: Record): Field[] => [
+  { name: 'name', label: 'Name', value: creator.creator_name },
+  {
+    ...{ name: 'creator_email', label: 'E-mail', kind: 'email', value: creator.creator_email },
+    isRequired: creator.creator_email !== null,
+  },
+  {
+    ...{ name: 'status', label: 'Status', kind: 'select', isRequired: true, value: creator.status },
+    options: statesOf(creator).map((state) => [state, words(state)]),
+  },
+  { name: 'tags', label: 'Tags', hint: 'Separate with commas.', value: creator.tags.join(', ') },
+  { name: 'note', label: 'Note', kind: 'textarea', value: creator.note },
+];
+
+function changeIn(values: Values, creator: Record) {
+  const { status, ...next } = {
+    name: values.orNull('name'),
+    creator_email: values.some('creator_email') ?? null,
+    status: values.choice('status', statesOf(creator)),
+    tags: values.list('tags'),
+    note: values.orNull('note'),
+  };
+  const { creator_email, ...rest } = changed(next, { ...creator, name: creator.creator_name });
+  return {
+    ...rest,
+    ...(creator_email ? { creator_email } : {}),
+    ...(status === 'hired' || status === creator.status ? {} : { status }),
+  };
+}
 
 function Creator({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const { data, error, refetch } = useCall(
@@ -23,22 +68,16 @@ function Creator({ id, onClose }: { id: string | undefined; onClose: () => void 
   const remove = useChange('remove_from_roster', ['list_roster', 'get_roster_creator']);
   const creator = data?.data;
   return (
-    <Dialog
-      title={creator?.creator_name ?? creator?.creator_email ?? 'Creator'}
-      isOpen={id !== undefined}
-      onClose={onClose}
-      isSide
-    >
+    <Dialog title={(creator && namesOf(creator)[0]) ?? 'Creator'} isOpen={id !== undefined} onClose={onClose} isSide>
       {error && <Failure error={error} again={() => void refetch()} />}
       {!creator && !error && <Loading />}
       {creator && creator.id === id && (
         <>
           <Facts
             of={[
-              ['E-mail', creator.creator_email],
-              ['State', <Badge key="state" state={creator.status} />],
-              ['Photo app', creator.ig_handle && `@${creator.ig_handle}, ${compact(creator.ig_followers)} followers`],
-              ['Video app', creator.tt_handle && `@${creator.tt_handle}, ${compact(creator.tt_followers)} followers`],
+              ['Status', <Badge key="state" state={creator.status} />],
+              ['Photo app', handleText(creator.ig_handle, creator.ig_followers)],
+              ['Video app', handleText(creator.tt_handle, creator.tt_followers)],
               ['Engagement', percent(creator.engagement_rate)],
               ['Campaigns completed', number(creator.campaigns_completed)],
               ['Added', day(creator.added_at)],
@@ -48,27 +87,10 @@ function Creator({ id, onClose }: { id: string | undefined; onClose: () => void 
             needs="update_roster_creator"
             key={creator.updated_at ?? creator.id}
             action="Save"
-            fields={[
-              {
-                name: 'status',
-                label: 'State',
-                kind: 'select',
-                isRequired: true,
-                value: creator.status,
-                options: STATES.map((state) => [state, words(state)]),
-              },
-              { name: 'tags', label: 'Tags', hint: 'With commas between them.', value: creator.tags.join(', ') },
-              { name: 'note', label: 'Note', kind: 'textarea', value: creator.note },
-            ]}
+            fields={fieldsOf(creator)}
             onSubmit={async (values) => {
-              await update.mutateAsync({
-                params: { id: creator.id },
-                body: {
-                  status: values.choice('status', STATES),
-                  tags: values.list('tags'),
-                  note: values.orNull('note'),
-                },
-              });
+              const body = changeIn(values, creator);
+              if (!isEmpty(body)) await update.mutateAsync({ params: { id: creator.id }, body });
               onClose();
             }}
           />
@@ -104,13 +126,16 @@ export function Roster() {
   const columns: readonly Column<Entry>[] = [
     {
       head: 'Creator',
-      cell: ({ id, creator_name, creator_email }) => (
-        <Opener onOpen={() => setShown(id)} second={creator_name ? creator_email : ''}>
-          {creator_name ?? creator_email ?? 'A creator without a name'}
-        </Opener>
-      ),
+      cell: (entry) => {
+        const [name, second] = namesOf(entry);
+        return (
+          <Opener onOpen={() => setShown(entry.id)} second={second}>
+            {name}
+          </Opener>
+        );
+      },
     },
-    { head: 'State', cell: ({ status }) => <Badge state={status} /> },
+    { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
     { head: 'Campaigns', cell: ({ campaigns_completed }) => number(campaigns_completed), isNumber: true, isWide: true },
     { head: 'Earned', cell: ({ total_earned }) => money(total_earned, currency), isNumber: true },
     { head: 'Added', cell: ({ added_at }) => day(added_at), isWide: true },
@@ -131,7 +156,7 @@ export function Roster() {
         caption="Roster"
         list={list}
         columns={columns}
-        empty={<Empty title="Nobody here yet">Add a creator, import a file, or find creators in the directory.</Empty>}
+        empty={<Empty title="No creators yet">Add a creator, import a file, or find creators in the directory.</Empty>}
       />
       <FormDialog
         title="Add a creator"

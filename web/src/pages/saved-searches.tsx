@@ -41,7 +41,7 @@ export function SavedSearches() {
       </Button>
       <FormDialog
         title="Save this search"
-        hint="Under a name that is taken, it is kept in the other one’s place."
+        hint="A search with the same name is replaced."
         isOpen={isNaming}
         onClose={() => setNaming(false)}
         action="Save"

@@ -7,6 +7,7 @@ import { ago, day, words } from '../kit/format.ts';
 import { Badge, Card, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, PlainTable } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
+import { signOut } from '../signed-out.ts';
 
 type Options = Parameters<typeof startRegistration>[0]['optionsJSON'];
 
@@ -31,7 +32,7 @@ function BrandForm() {
           label: 'Contact’s e-mail',
           kind: 'email',
           value: brand.contact_email,
-          hint: 'Gets notices, such as of a webhook that fails.',
+          hint: 'Receives notices, such as when a webhook fails.',
         },
         { name: 'description', label: 'Description', kind: 'textarea', value: brand.description },
         {
@@ -39,11 +40,11 @@ function BrandForm() {
           label: 'Currency',
           isRequired: true,
           value: brand.settings.currency,
-          hint: 'For later orders; three letters.',
+          hint: 'Three-letter code, for new orders.',
         },
         {
           name: 'default_commission_rate',
-          label: 'Usual commission, in percent',
+          label: 'Default commission, in percent',
           kind: 'number',
           isRequired: true,
           step: '0.0001',
@@ -51,7 +52,7 @@ function BrandForm() {
         },
         {
           name: 'auto_approve_commissions',
-          label: 'Approve commissions by themselves when nothing stands against it',
+          label: 'Approve commissions automatically when nothing blocks them',
           kind: 'checkbox',
           value: brand.settings.auto_approve_commissions,
         },
@@ -120,7 +121,7 @@ function Passkeys() {
                   action="Remove"
                   onConfirm={() => remove.mutateAsync({ params: { id } })}
                 >
-                  <p>It signs in no more.</p>
+                  <p>You can no longer sign in with it.</p>
                 </Confirm>
               ),
             },
@@ -130,7 +131,7 @@ function Passkeys() {
       <Form
         action="Add a passkey"
         isEmptied
-        fields={[{ name: 'name', label: 'Name of the passkey', isRequired: true, hint: 'Such as “my laptop”.' }]}
+        fields={[{ name: 'name', label: 'Name of the passkey', isRequired: true, hint: 'For example, “my laptop”.' }]}
         onSubmit={(values) => add(values.text('name'))}
       />
     </Card>
@@ -150,7 +151,7 @@ function Sessions() {
           action="Sign out"
           onConfirm={() => end.mutateAsync({ params: { id } })}
         >
-          <p>It stops within a second.</p>
+          <p>The session ends within a second.</p>
         </Confirm>
       ),
   };
@@ -158,7 +159,7 @@ function Sessions() {
   if (list.isLoading) return <Loading rows={2} />;
   return (
     <PlainTable
-      caption="Where you are signed in"
+      caption="Active sessions"
       rows={list.rows}
       keyOf={({ id }) => id}
       columns={[
@@ -179,6 +180,23 @@ function Sessions() {
   );
 }
 
+function SignOutEverywhere() {
+  const end = useChange('end_sessions', []);
+  return (
+    <Confirm
+      label="Sign out everywhere"
+      title="Sign out everywhere?"
+      action="Sign out everywhere"
+      onConfirm={async () => {
+        await end.mutateAsync({});
+        await signOut();
+      }}
+    >
+      <p>Every browser you are signed in with is signed out, including this one. API keys keep working.</p>
+    </Confirm>
+  );
+}
+
 export function Settings() {
   const brand = useCall('get_brand').data?.data;
   return (
@@ -194,13 +212,14 @@ export function Settings() {
         }
       />
       <div className="grid">
-        <Card title="The brand">
+        <Card title="Brand">
           <BrandForm />
         </Card>
         <div className="stack">
           <Passkeys />
-          <Card title="Where you are signed in">
+          <Card title="Active sessions">
             <Sessions />
+            <SignOutEverywhere />
           </Card>
         </div>
       </div>

@@ -19,7 +19,7 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
   const say = useSay();
   const tell = () =>
     notify.mutateAsync({ params: { id: id ?? '' }, body: {} }).then(
-      ({ data: told }) => say(told.mail === 'queued' ? 'The creator is being told.' : words(told.mail)),
+      ({ data: told }) => say(told.mail === 'queued' ? 'The creator is being notified.' : words(told.mail)),
       (thrown: Error) => say(thrown.message),
     );
   return (
@@ -33,7 +33,7 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
         <>
           <Facts
             of={[
-              ['State', <Badge key="state" state={parcel.status} />],
+              ['Status', <Badge key="state" state={parcel.status} />],
               ['Carrier says', parcel.tracking_status],
               [
                 'Creator says',
@@ -69,7 +69,7 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
             fields={[
               {
                 name: 'status',
-                label: 'State',
+                label: 'Status',
                 kind: 'select',
                 value: parcel.status,
                 options: [...new Set([parcel.status, ...STATES])].map((state) => [state, words(state)]),
@@ -114,7 +114,7 @@ export function Shipments() {
         </Opener>
       ),
     },
-    { head: 'State', cell: ({ status }) => <Badge state={status} /> },
+    { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
     {
       head: 'Carrier',
       cell: ({ carrier, tracking_number }) => [carrier, tracking_number].filter(Boolean).join(' ') || '–',

@@ -1,10 +1,10 @@
 import { startAuthentication } from '@simplewebauthn/browser';
-import { useState } from 'react';
+import { useState, useSyncExternalStore } from 'react';
 import { callApp, otherAnswer } from '../call/call.ts';
 import { isRecord } from '../call/check.ts';
 import { Form } from '../kit/form.tsx';
 import { Button } from '../kit/parts.tsx';
-import { goBack, wayBack } from '../signed-out.ts';
+import { goBack, hadSession } from '../signed-out.ts';
 
 type Options = Parameters<typeof startAuthentication>[0]['optionsJSON'];
 
@@ -29,7 +29,7 @@ function MailForm() {
   }
   return (
     <Form
-      action="Mail me a link"
+      action="E-mail me a link"
       fields={[{ name: 'email', label: 'E-mail', kind: 'email', isRequired: true }]}
       onSubmit={async (values) => {
         await callApp('POST', 'session/mail', { email: values.text('email') });
@@ -39,9 +39,19 @@ function MailForm() {
   );
 }
 
-/** A link's token stands behind the `#`: it is used when the button is pressed, and by nothing that only looks. */
+function onHashChange(act: () => void) {
+  window.addEventListener('hashchange', act);
+  return () => window.removeEventListener('hashchange', act);
+}
+
+/** A link that is opened where this page is open changes the address alone, so the page follows the address. */
 export function SignIn() {
-  const [token] = useState(() => location.hash.slice(1));
+  const token = useSyncExternalStore(onHashChange, () => location.hash.slice(1));
+  return <SignInWith key={token} token={token} />;
+}
+
+/** A link's token stands behind the `#`: only the button uses it, so mail scanners that open links do not. */
+function SignInWith({ token }: { token: string }) {
   const [problem, setProblem] = useState<string>();
   const [isBusy, setBusy] = useState(false);
   async function signIn(how: () => Promise<void>) {
@@ -51,7 +61,7 @@ export function SignIn() {
       await how();
       goBack();
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : 'It did not work.');
+      setProblem(error instanceof Error ? error.message : 'Something went wrong. Try again.');
       setBusy(false);
     }
   }
@@ -59,8 +69,8 @@ export function SignIn() {
     <main className="alone">
       <div className="card">
         <h1>Sign in to Rollcall</h1>
-        {wayBack() !== null && !token && (
-          <p className="note-box">Your session has ended. Sign in, and you are back where you were.</p>
+        {hadSession() && !token && (
+          <p className="note-box">Your session has ended. Sign in to continue where you were.</p>
         )}
         {problem && (
           <p className="problem summary" role="alert">

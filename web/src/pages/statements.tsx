@@ -87,7 +87,7 @@ function Making({ onMade, onClose }: { onMade: (made: Made) => void; onClose: ()
   const { from, to } = lastMonth();
   return (
     <Form
-      action="Make the statement"
+      action="Create the statement"
       onCancel={onClose}
       fields={[
         { name: 'creator_email', label: 'Creator’s e-mail', kind: 'email', isRequired: true },
@@ -127,14 +127,14 @@ export function Statements() {
       ),
     },
     { head: 'Period', cell: period },
-    { head: 'Made', cell: ({ created_at }) => day(created_at), isWide: true },
+    { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true },
   ];
   return (
     <>
       <PageHead title="Statements" hint="What a creator earned and was paid in a period, with a page for the creator.">
         <Download id="list_statements" query={query} name="statements.csv" />
         <Button needs="create_statement" kind="primary" onPress={() => setMaking(true)}>
-          Make a statement
+          Create a statement
         </Button>
       </PageHead>
       <Filters of={[CREATOR_FILTER]} />
@@ -144,7 +144,7 @@ export function Statements() {
         columns={columns}
         empty={<Empty title="No statements here">Make one when a creator asks what came of a month.</Empty>}
       />
-      <Dialog title="Make a statement" isOpen={isMaking} onClose={() => setMaking(false)}>
+      <Dialog title="Create a statement" isOpen={isMaking} onClose={() => setMaking(false)}>
         <Making
           onClose={() => setMaking(false)}
           onMade={(one) => {

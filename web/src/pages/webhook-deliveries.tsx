@@ -21,9 +21,9 @@ function Attempts({ id }: { id: string }) {
           key={n}
           of={[
             [`Attempt ${n}`, `${time(started_at)}, ${number(duration_ms)} ms`],
-            ['Answer', status_code === null ? words(outcome) : String(status_code)],
+            ['Status', status_code === null ? words(outcome) : String(status_code)],
             ['Error', error],
-            ['It said', response_excerpt],
+            ['Response', response_excerpt],
           ]}
         />
       ))}
@@ -118,7 +118,7 @@ export function Deliveries({ webhook, onClose }: { webhook: Row<'list_webhooks'>
   return (
     <Dialog title="Deliveries" hint={webhook?.url} isOpen={webhook !== undefined} onClose={onClose} isSide>
       <fieldset className="tabs">
-        <legend className="sr-only">State of the deliveries</legend>
+        <legend className="sr-only">Status of the deliveries</legend>
         {[undefined, ...STATES].map((one) => (
           <label key={one ?? 'all'} className="tab">
             <input

@@ -11,6 +11,12 @@ import { Deliveries } from './webhook-deliveries.tsx';
 
 type Webhook = Row<'list_webhooks'>;
 
+/** What the receiver answered to the newest attempt. */
+function lastAnswer({ last_status_code, last_triggered_at }: Webhook): string {
+  if (last_triggered_at === null) return '–';
+  return last_status_code === null ? 'No response' : String(last_status_code);
+}
+
 export function Webhooks() {
   const list = useRows('list_webhooks', {});
   const events = useCall('list_webhook_events').data?.data ?? [];
@@ -45,15 +51,15 @@ export function Webhooks() {
       <Confirm
         needs="rotate_webhook_secret"
         label="New secret"
-        title="Make a new secret?"
-        action="Make it"
+        title="Create a new secret?"
+        action="Create it"
         isDanger={false}
         onConfirm={async () => {
           const { data } = await rotate.mutateAsync({ params: { id }, body: { overlap_hours: 24 } });
           setSecret(data.secret);
         }}
       >
-        <p>For a day deliveries are signed with both, the old one and the new one.</p>
+        <p>For 24 hours, deliveries are signed with both the old and the new secret.</p>
       </Confirm>
       <Confirm
         needs="delete_webhook"
@@ -62,7 +68,7 @@ export function Webhooks() {
         action="Remove"
         onConfirm={() => remove.mutateAsync({ params: { id } })}
       >
-        <p>Nothing more is sent there.</p>
+        <p>No more events are sent to it.</p>
       </Confirm>
     </div>
   );
@@ -79,14 +85,14 @@ export function Webhooks() {
         </>
       ),
     },
-    { head: 'State', cell: ({ status }) => <Badge state={status} /> },
-    { head: 'Last answer', cell: ({ last_status_code }) => last_status_code ?? '–', isNumber: true, isWide: true },
-    { head: 'Last sent', cell: ({ last_triggered_at }) => ago(last_triggered_at), isWide: true },
+    { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
+    { head: 'Last response', cell: lastAnswer },
+    { head: 'Last delivery', cell: ({ last_triggered_at }) => ago(last_triggered_at), isWide: true },
     { head: 'Actions', needs: 'test_webhook', cell: actionsOf, isWide: true },
   ];
   return (
     <>
-      <PageHead title="Webhooks" hint="Where we tell your own systems what happened, and whether they took it.">
+      <PageHead title="Webhooks" hint="Send events to your systems and see whether each delivery succeeded.">
         <Button needs="create_webhook" kind="primary" onPress={() => setMaking(true)}>
           Add a webhook
         </Button>
@@ -95,7 +101,7 @@ export function Webhooks() {
         caption="Webhooks"
         list={list}
         columns={columns}
-        empty={<Empty title="No webhook yet">Add an address of your own that takes events.</Empty>}
+        empty={<Empty title="No webhooks yet">Add an endpoint that receives events.</Empty>}
       />
       <FormDialog
         title="Add a webhook"
@@ -104,7 +110,7 @@ export function Webhooks() {
         action="Add"
         fields={[
           { name: 'url', label: 'Address', kind: 'url', isRequired: true, hint: 'https, reachable from the internet.' },
-          { name: 'description', label: 'What it is for' },
+          { name: 'description', label: 'Description' },
           ...events.map(({ event, when }) => ({
             name: event,
             label: words(event.replace('.', ' ')),
@@ -128,7 +134,7 @@ export function Webhooks() {
       <Deliveries webhook={shown} onClose={() => setShown(undefined)} />
       <Dialog
         title="The signing secret"
-        hint="It is shown now and never again. Your receiver checks signatures with it."
+        hint="Copy it now: it is shown only once. Your receiver verifies signatures with it."
         isOpen={secret !== undefined}
         onClose={() => setSecret(undefined)}
       >
@@ -136,7 +142,7 @@ export function Webhooks() {
         <div className="popup-foot">
           <Copy text={secret ?? ''} label="Copy the secret" />
           <Button kind="primary" onPress={() => setSecret(undefined)}>
-            I have kept it
+            I have saved it
           </Button>
         </div>
       </Dialog>

@@ -38,7 +38,7 @@ export function ByCampaign({ from, to, before }: ByProps) {
   return (
     <>
       <PlainTable
-        caption="Figures by campaign"
+        caption="Analytics by campaign"
         rows={now.data.data}
         keyOf={keyOf}
         columns={[
@@ -54,7 +54,7 @@ export function ByCampaign({ from, to, before }: ByProps) {
             isNumber: true,
           },
           {
-            head: 'Before',
+            head: 'Previous',
             cell: ({ currency, ...row }) => {
               const minor = old.get(keyOf({ currency, ...row }))?.revenue_minor ?? none;
               return was.data && money(minor === undefined ? undefined : major(minor, currency), currency);
@@ -64,7 +64,7 @@ export function ByCampaign({ from, to, before }: ByProps) {
           },
         ]}
       />
-      {now.data.pagination.has_more && <p className="hint">The {number(SHOWN)} that sold most.</p>}
+      {now.data.pagination.has_more && <p className="hint">The {number(SHOWN)} with the highest sales.</p>}
     </>
   );
 }
@@ -87,7 +87,7 @@ export function ByLink({ from, to, before }: ByProps) {
   return (
     <>
       <PlainTable
-        caption="Figures by link and code"
+        caption="Analytics by link and code"
         rows={rows}
         keyOf={keyOf}
         columns={[
@@ -108,7 +108,7 @@ export function ByLink({ from, to, before }: ByProps) {
             isNumber: true,
           },
           {
-            head: 'Before',
+            head: 'Previous',
             cell: (row) =>
               was.data && money(major(old.get(keyOf(row))?.revenue_minor ?? 0, row.currency), row.currency),
             isNumber: true,
@@ -116,7 +116,7 @@ export function ByLink({ from, to, before }: ByProps) {
           },
         ]}
       />
-      {now.data.pagination.has_more && <p className="hint">The {number(SHOWN)} that sold most.</p>}
+      {now.data.pagination.has_more && <p className="hint">The {number(SHOWN)} with the highest sales.</p>}
     </>
   );
 }

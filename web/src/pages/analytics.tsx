@@ -4,7 +4,7 @@ import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
 import { day, money, number, percent, words } from '../kit/format.ts';
 import { Card, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { PlainTable } from '../kit/table.tsx';
-import { ByCampaign, ByLink } from './figures-by.tsx';
+import { ByCampaign, ByLink } from './analytics-by.tsx';
 
 const Chart = lazy(() => import('../kit/chart.tsx'));
 const GRANULARITIES = ['day', 'week', 'month'] as const;
@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
-/** As long a time, just before. */
+/** The period of the same length that ends the day before. */
 function before(from: string, to: string): { from: string; to: string } {
   const [start, end] = [Date.parse(from), Date.parse(to)];
   return { from: dayOf(start - (end - start) - DAY_MS), to: dayOf(start - DAY_MS) };
@@ -20,12 +20,12 @@ function before(from: string, to: string): { from: string; to: string } {
 
 function versus(now: number, was: number | undefined): string | undefined {
   if (was === undefined) return undefined;
-  if (was === 0) return now === 0 ? 'as before' : 'nothing before';
+  if (was === 0) return now === 0 ? 'No change' : 'No earlier data';
   const change = Math.round(((now - was) / was) * 100);
-  return `${change > 0 ? '+' : ''}${number(change)} % on the period before`;
+  return `${change > 0 ? '+' : ''}${number(change)} % from the previous period`;
 }
 
-export function Figures() {
+export function Analytics() {
   const { get, set } = useFilters();
   const granularity = choiceOf(get('by'), GRANULARITIES) ?? 'day';
   const to = get('to') ?? dayOf(Date.now());
@@ -38,11 +38,11 @@ export function Figures() {
   return (
     <>
       <PageHead
-        title="Figures"
-        hint={`${day(from)} to ${day(to)}, in UTC days, beside ${day(before(from, to).from)} to ${day(before(from, to).to)}.`}
+        title="Analytics"
+        hint={`${day(from)} to ${day(to)}, in UTC, compared with ${day(before(from, to).from)} to ${day(before(from, to).to)}.`}
       >
         <fieldset className="tabs">
-          <legend className="sr-only">A figure for each</legend>
+          <legend className="sr-only">Group by</legend>
           {GRANULARITIES.map((one) => (
             <label key={one} className="tab">
               <input
@@ -89,9 +89,9 @@ export function Figures() {
               note={versus(summary.total_conversions, old?.summary.total_conversions)}
             />
             <Stat
-              label="Orders by a click, per click"
+              label="Conversion rate"
               value={percent(summary.conversion_rate)}
-              note={old && `${percent(old.summary.conversion_rate)} before`}
+              note={old && `${percent(old.summary.conversion_rate)} previously`}
             />
           </Stats>
           <Suspense fallback={<Loading rows={4} />}>
@@ -131,7 +131,7 @@ export function Figures() {
                   { head: 'Orders', cell: ({ conversions }) => number(conversions), isNumber: true },
                   { head: 'Sales', cell: ({ revenue }) => money(revenue, currency), isNumber: true },
                   {
-                    head: 'Before',
+                    head: 'Previous',
                     cell: ({ id }) => money(old?.top_creators.find((one) => one.id === id)?.revenue, currency),
                     isNumber: true,
                     isWide: true,
