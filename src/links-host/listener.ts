@@ -11,10 +11,13 @@ import { linkRoutes } from './routes.ts';
 const noSuchPath = new ApiError('NOT_FOUND', 'No such path on the links host.');
 
 /** The server of the links host's own port. */
-export async function buildLinksHost(context: Context, { door, metrics, redirect }: Shared): Promise<FastifyInstance> {
+export async function buildLinksHost(
+  context: Context,
+  { door, metrics, redirect, bodies }: Shared,
+): Promise<FastifyInstance> {
   const { config } = context;
   const refusalOf = async (error: unknown) => toApiError(isUnroutable(error) ? noSuchPath : unreadable(error));
-  const app = openBase(context, { metrics, addresses: door.addresses, refusalOf });
+  const app = openBase(context, { metrics, bodies, addresses: door.addresses, refusalOf });
   app.setNotFoundHandler(() => {
     throw noSuchPath;
   });

@@ -110,13 +110,16 @@ describe('an upload', () => {
     expect((await upload(app, await brand.key('data'), file(png, 'a.png'))).body.code).toBe('BRAND_KEY_REQUIRED');
   });
 
-  it('with two files, or one that breaks off, is refused in words', async () => {
+  it('with two files, one that breaks off, or no usable boundary is refused in words', async () => {
     const two = new FormData();
     for (const name of ['a.txt', 'b.txt']) two.append('file', new Blob(['x']), name);
-    const broken = { 'content-type': 'multipart/form-data; boundary=b' };
+    const boundary = (length: number) => ({ 'content-type': `multipart/form-data; boundary=${'b'.repeat(length)}` });
+    const noBoundary = 'The Content-Type header has no boundary, or one of more than 256 characters.';
     for (const [body, headers, ...refusal] of [
       [two, {}, 413, 'PAYLOAD_TOO_LARGE', 'The form has more than one file or 50 fields.'],
-      ['--b\r\n', broken, 400, 'BAD_REQUEST', 'The form ended before it was whole.'],
+      ['--b\r\n', boundary(1), 400, 'BAD_REQUEST', 'The form ended before it was whole.'],
+      ['--b\r\n', boundary(257), 400, 'BAD_REQUEST', noBoundary],
+      ['--b\r\n', { 'content-type': 'multipart/form-data' }, 400, 'BAD_REQUEST', noBoundary],
     ] as const) {
       const answer = await call(`${app.url}/v1/assets`, key, { method: 'POST', body, headers });
       expect([answer.status, answer.body.code, answer.body.error]).toEqual(refusal);

@@ -17,6 +17,7 @@ import type { Operation, Prepared } from '../operation.ts';
 import { operations } from '../operations.ts';
 import { sessionOperations } from '../session-operations.ts';
 import { openBase, requestOf } from './base.ts';
+import type { Bodies } from './bodies.ts';
 import { isForm, readParts, takeForms } from './form.ts';
 import { healthRoutes } from './health.ts';
 import { limitOpenDoors } from './open-doors.ts';
@@ -107,12 +108,13 @@ export interface Shared {
   door: Door;
   metrics: Metrics;
   redirect: Redirect;
+  bodies: Bodies;
 }
 
 /** The API, and beside it the web app and the documents. `webApp`: the folder of the built client; without one /app is not served. */
 export async function buildApi(
   context: Context,
-  { door, metrics, redirect }: Shared,
+  { door, metrics, redirect, bodies }: Shared,
   { webApp }: { webApp?: string } = {},
 ): Promise<FastifyInstance> {
   const { config, clock } = context;
@@ -127,7 +129,7 @@ export async function buildApi(
     return refusal === error || !isApi(url) ? answer : await door.refuse(requested, answer).catch(toApiError);
   }
 
-  const app = openBase(context, { metrics, addresses: door.addresses, refusalOf });
+  const app = openBase(context, { metrics, bodies, addresses: door.addresses, refusalOf });
   app.addHook('onRequest', (request, reply, done) => {
     if (isLegacy(request.url)) reply.headers(deprecationHeaders(request.url, config.apiUrl));
     done();
@@ -146,7 +148,7 @@ export async function buildApi(
   const [forms, others] = [all.filter(({ takesFile }) => takesFile), all.filter(({ takesFile }) => !takesFile)];
   for (const operation of others) register(app, served, operation);
   await app.register(async (scope) => {
-    await takeForms(scope);
+    takeForms(scope);
     for (const operation of forms) register(scope, served, operation);
   });
   healthRoutes(app, context, door, metrics);
