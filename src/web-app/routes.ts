@@ -59,7 +59,7 @@ export function entranceRoute(app: FastifyInstance, originOf: (request: FastifyR
 
 /** Signing in and out: the only thing of the web app that is no operation of the API. */
 export function webAppRoutes(app: FastifyInstance, context: Context, metrics: Metrics): void {
-  const { postgres, redis, clock } = context;
+  const { postgres, redis, clock, config } = context;
   const { db } = postgres;
   const addresses = openAddressLimit(redis, clock, metrics, { name: 'sign-in', limit: SIGN_INS_PER_MINUTE });
 
@@ -93,12 +93,12 @@ export function webAppRoutes(app: FastifyInstance, context: Context, metrics: Me
 
   app.post('/app/session/passkey/challenge', options, async (request, reply) => {
     await assertAllowed(request, reply);
-    return reply.send({ data: await beginPasskeySignIn(db, clock.now(), originOf(request)) });
+    return reply.send({ data: await beginPasskeySignIn(db, clock.now(), originOf(request), config.apiUrl) });
   });
 
   app.post('/app/session/passkey', options, async (request, reply) => {
     await assertAllowed(request, reply);
-    const from = { origin: originOf(request), device: deviceIn(request) };
+    const from = { apiUrl: config.apiUrl, device: deviceIn(request) };
     return signedIn(request, reply, await signInByPasskey(db, clock, readBody(Assertion, request), from));
   });
 
