@@ -13,7 +13,8 @@ import { problemsOf } from '../api/problems.ts';
 import { beginPasskeySignIn, signInByPasskey } from '../resources/passkeys/actions.ts';
 import { Assertion } from '../resources/passkeys/schema.ts';
 import { mailSignInLinks } from '../resources/people/actions.ts';
-import { ApiError, validationError } from '../values/errors.ts';
+import { ApiError, toApiError, validationError } from '../values/errors.ts';
+import { logFailure } from '../values/log.ts';
 import { deviceOf } from './device.ts';
 
 /** A token cannot be guessed: this only bounds the work that somebody makes for us. */
@@ -84,10 +85,19 @@ export function webAppRoutes(app: FastifyInstance, context: Context, metrics: Me
     return signedIn(request, reply, await signInByLink(db, clock, context.pageLinks, token, deviceIn(request)));
   });
 
-  /** Whoever asks learns nothing: the answer is the same for an address that nobody has. */
+  const mailing = new Set<Promise<void>>();
+  app.addHook('onClose', async () => void (await Promise.all(mailing)));
+
+  /** The answer is sent before the address is looked up, so neither it nor its time says whether anybody has the address. */
   app.post('/app/session/mail', options, async (request, reply) => {
     await assertAllowed(request, reply);
-    await mailSignInLinks(context, readBody(Address, request).email, request.id);
+    const { email } = readBody(Address, request);
+    reply.raw.once('close', () => {
+      const mailed = mailSignInLinks(context, email, request.id)
+        .catch((error: unknown) => logFailure(context.log, toApiError(error), request.id))
+        .finally(() => mailing.delete(mailed));
+      mailing.add(mailed);
+    });
     return reply.code(202).send({ data: { mailed: true } });
   });
 
