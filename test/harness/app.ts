@@ -160,7 +160,7 @@ export async function made(url: string, key: string, input: object): Promise<Ans
   return body.data;
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

@@ -75,6 +75,16 @@ const FORMS = [
   { form: 'page', names: ['text/html', 'text/*', '*/*'] },
 ] as const;
 
+const ENTRANCES = {
+  name: 'Rollcall API',
+  docs: '/docs',
+  openapi: '/openapi.json',
+  llms: '/llms.txt',
+  mcp: '/mcp',
+  health: '/healthz',
+  readiness: '/readyz',
+};
+
 const wantsPage = (accept: string | undefined) => accept !== undefined && preferred(accept, FORMS) === 'page';
 
 /** `/openapi.json` with `/docs`, `/llms.txt`, and the older interface's document and page beside them. */
@@ -93,9 +103,9 @@ export async function openapiRoutes(
     '/llms.txt',
     prebuild('text/plain', () => llmsText(operations)),
   );
-  // A browser that was given the bare address is led to the reference; programs are told that there is nothing.
+  // A browser that was given the bare address is led to the reference; programs are told where everything is.
   app.get('/', (request, reply) =>
-    wantsPage(request.headers.accept) ? reply.redirect('/docs/') : reply.callNotFound(),
+    wantsPage(request.headers.accept) ? reply.redirect('/docs/') : reply.send({ data: ENTRANCES }),
   );
   const pages: DocsPage[] = [
     { prefix: '/docs', title: 'Rollcall API', document: '/openapi.json' },
