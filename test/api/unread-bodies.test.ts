@@ -8,6 +8,8 @@ import { openWorkDesk } from '../harness/work.ts';
 
 const MB = 1024 * 1024;
 const BODY_MB = 300;
+/** A page that takes files, by a link that nobody was given. */
+const WORK = `/${'work'}/x`;
 
 describe('a server that strangers send 300 MB to, three at a time', () => {
   let server: ServerProcess;
@@ -50,9 +52,9 @@ describe('a server that strangers send 300 MB to, three at a time', () => {
   }
 
   it.each([
-    ['a page that takes files', '/work/x', 'multipart/mixed; boundary=b'],
-    ['a page that takes files', '/work/x', 'multipart/form-data; boundary=b'],
-    ['a page that takes files', '/work/x', 'application/json'],
+    ['a page that takes files', WORK, 'multipart/mixed; boundary=b'],
+    ['a page that takes files', WORK, 'multipart/form-data; boundary=b'],
+    ['a page that takes files', WORK, 'application/json'],
     ['a page without files', '/sign/x', 'multipart/form-data; boundary=b'],
     ['the upload of assets', '/v1/assets', 'multipart/related; boundary=b'],
     ['the upload of assets', '/v1/assets', 'multipart/form-data; boundary=b'],
@@ -109,10 +111,10 @@ describe('a body that arrives slowly', () => {
     ['JSON', '/v1/roster', 'application/json', 408],
     ['JSON of a path that does not exist', '/v1/none', 'application/json', 408],
     ['JSON of the web app', '/app/session', 'application/json', 408],
-    ['what is no form, to a page that takes forms', '/work/x', 'multipart/mixed; boundary=b', 408],
+    ['what is no form, to a page that takes forms', WORK, 'multipart/mixed; boundary=b', 408],
     ['what is no form, to the upload of assets', '/v1/assets', 'multipart/mixed; boundary=b', 408],
     ['a form, to a page without files', '/sign/x', 'multipart/form-data; boundary=b', 408],
-    ['a form with a wrong link, which is answered at once', '/work/x', 'multipart/form-data; boundary=b', 404],
+    ['a form with a wrong link, which is answered at once', WORK, 'multipart/form-data; boundary=b', 404],
     ['a form without a key, which is answered at once', '/v1/assets', 'multipart/form-data; boundary=b', 401],
   ])('is answered, and its connection ends: %s', async (_what, path, contentType, status) => {
     const slow = await drip(path, contentType);
