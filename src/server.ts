@@ -18,12 +18,12 @@ const ENGINES = ['postgres', 'redis', 'elasticsearch', 'clickhouse'] as const;
 const options = readServerOptions();
 const shutdown = openShutdown(STOP_WITHIN_MS);
 
-/** Without it the API goes on all the same: it is said, and /app is not served. */
+/** Without it the server goes on all the same: it reports why, and does not serve /app. */
 async function webAppOf(directory: string): Promise<{ webApp?: string }> {
   try {
     return { webApp: await step('Web app', () => ensureClient(directory)) };
   } catch (error) {
-    reportFailure(error);
+    report(error instanceof Error ? error.message : String(error));
     return {};
   }
 }
@@ -46,7 +46,8 @@ async function main(): Promise<void> {
 
   await step('Migrating', () => migrate(context, report));
   await readClock();
-  const apps = await buildApps(context, await webAppOf(config.directory));
+  const client = await webAppOf(config.directory);
+  const apps = await buildApps(context, client);
   // Nobody else runs a worker beside embedded engines.
   if (engines.embedded) shutdown.add(startJobs(context, urls.redis).stop);
   shutdown.add(apps.close);
@@ -60,7 +61,7 @@ async function main(): Promise<void> {
   await noteSize(config, context.elastic);
   shutdown.add(() => noteSize(config, context.elastic));
   shutdown.started();
-  welcome(url, demo);
+  welcome(url, demo, client.webApp !== undefined);
 }
 
 main().catch(async (error: unknown) => {

@@ -6,6 +6,7 @@ import type { Operation, Prepared } from '../operation/operation.ts';
 import { ApiError, toApiError } from '../values/errors.ts';
 import type { Metrics } from '../values/metrics.ts';
 import { openBase, requestOf } from './base.ts';
+import type { Bodies } from './bodies.ts';
 import { isForm, readParts, takeForms } from './form.ts';
 import type { Door } from './gate.ts';
 import { healthRoutes } from './health.ts';
@@ -96,6 +97,7 @@ function matches(pattern: string, path: string): boolean {
 export interface Shared {
   door: Door;
   metrics: Metrics;
+  bodies: Bodies;
 }
 
 export interface ApiOptions {
@@ -110,7 +112,7 @@ export interface ApiOptions {
 /** The API's server with its operations. Other doors on the same port add their routes to it. */
 export async function buildApi(
   context: Context,
-  { door, metrics }: Shared,
+  { door, metrics, bodies }: Shared,
   { operations, headersOf, isServed }: ApiOptions,
 ): Promise<FastifyInstance> {
   const { config, clock } = context;
@@ -122,7 +124,7 @@ export async function buildApi(
     return refusal === error || !isApi(url) ? answer : await door.refuse(requested, answer).catch(toApiError);
   }
 
-  const app = openBase(context, { metrics, addresses: door.addresses, refusalOf });
+  const app = openBase(context, { metrics, bodies, addresses: door.addresses, refusalOf });
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(headersOf(request.url));
     done();
@@ -140,7 +142,7 @@ export async function buildApi(
   const served = { door, metrics, maxAssetBytes: config.maxAssetBytes };
   for (const operation of operations.filter(({ takesFile }) => !takesFile)) register(app, served, operation);
   await app.register(async (scope) => {
-    await takeForms(scope);
+    takeForms(scope);
     for (const operation of operations.filter(({ takesFile }) => takesFile)) register(scope, served, operation);
   });
   healthRoutes(app, context, door, metrics);

@@ -15,7 +15,7 @@ import { type ApiError, errorBody } from '../values/errors.ts';
 import { newId } from '../values/ids.ts';
 import { logFailure } from '../values/log.ts';
 import type { Metrics } from '../values/metrics.ts';
-import { openBodies } from './bodies.ts';
+import type { Bodies } from './bodies.ts';
 import { boundRequests } from './bounded-requests.ts';
 import { openClosing } from './closing.ts';
 import { doorOf, meterDoors } from './doors.ts';
@@ -53,6 +53,7 @@ export function requestOf(request: FastifyRequest, reply: FastifyReply): Request
 
 export interface BaseOptions {
   metrics: Metrics;
+  bodies: Bodies;
   addresses: AddressLimit;
   /** What is answered to a request that failed, or that no route takes. */
   refusalOf(error: unknown, request: FastifyRequest, requested: Request): Promise<ApiError>;
@@ -85,7 +86,7 @@ const serverOptions = ({ config, log, clock }: Context): FastifyHttpOptions<Serv
 });
 
 /** What the API's server and the links host's have in common: whatever comes is bounded, named, and refused in one form. */
-export function openBase(context: Context, { metrics, addresses, refusalOf }: BaseOptions): FastifyInstance {
+export function openBase(context: Context, { metrics, bodies, addresses, refusalOf }: BaseOptions): FastifyInstance {
   const { config, log, clock } = context;
   const senderOf = openSenders(config.trustedProxies);
 
@@ -123,8 +124,11 @@ export function openBase(context: Context, { metrics, addresses, refusalOf }: Ba
     done(refusalOfHead(request));
   });
   meterDoors(app, metrics);
-  const bodies = openBodies();
-  app.addHook('preParsing', (request, _reply, payload, done) => done(null, bodies.bound(request, payload)));
+  app.addHook('preParsing', (request, reply, payload, done) => done(null, bodies.bound(request, reply, payload)));
+  app.addHook('onResponse', (request, _reply, done) => {
+    bodies.discardRest(request);
+    done();
+  });
   app.setErrorHandler(answerError);
   app.addHook('preClose', async () => endConnections());
   return app;

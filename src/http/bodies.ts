@@ -1,92 +1,129 @@
-import { pipeline, type Readable, Transform } from 'node:stream';
-import type { FastifyRequest } from 'fastify';
+import { type Readable, Transform } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { subscriberOf } from '../access/rate/subscriber.ts';
 import { ApiError, ignoreFailure } from '../values/errors.ts';
+import { takesForm } from './form.ts';
 
-/** Of bodies that nobody has checked yet: what this process holds of all, what of one address, and for how long. */
-const LIMITS = {
-  bytes: 64 * 1024 * 1024,
-  ofAddress: 32 * 1024 * 1024,
-  bodies: 500,
-  bodiesOfAddress: 100,
+const MB = 1024 * 1024;
+
+interface PoolLimits {
+  bytes: number;
+  bytesOfAddress: number;
+  bodies: number;
+  bodiesOfAddress: number;
+}
+
+export const BODY_LIMITS = {
+  /** Bodies that are held in memory, in this process. */
+  buffered: { bytes: 64 * MB, bytesOfAddress: 32 * MB, bodies: 500, bodiesOfAddress: 100 },
+  /** Forms are streamed to the storage, so only their number is bounded; each has limits of its own (`readParts`). */
+  forms: { bytes: Infinity, bytesOfAddress: Infinity, bodies: 200, bodiesOfAddress: 50 },
+  /** A buffered body must be whole within this time, and a form must send `formBytes` in each such period. */
   withinMs: 30_000,
+  formBytes: 64 * 1024,
 };
-export type BodyLimits = typeof LIMITS;
+export type BodyLimits = typeof BODY_LIMITS;
 
 const busy = () =>
   new ApiError('SERVICE_UNAVAILABLE', 'More is being sent than can be taken at once; try again shortly.', {
     headers: { 'retry-after': '2', connection: 'close' },
   });
 const late = () =>
-  new ApiError('REQUEST_TIMEOUT', 'The body did not come to its end in time.', { headers: { connection: 'close' } });
+  new ApiError('REQUEST_TIMEOUT', 'The body did not arrive in time.', { headers: { connection: 'close' } });
 
-interface Held {
+interface Usage {
   bytes: number;
   bodies: number;
 }
 
-export interface Bodies {
-  /** The body as it comes; it breaks off where one of the bounds is passed. */
-  bound(request: FastifyRequest, payload: Readable): Readable;
-}
-
-/** Of a GET nothing is read, and a form with files goes to disk as it comes, with bounds of its own. */
-function isHeld({ method, headers }: FastifyRequest): boolean {
-  if (method === 'GET' || method === 'HEAD' || /^multipart\//i.test(headers['content-type'] ?? '')) return false;
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-}
-
-export function openBodies(limits: BodyLimits = LIMITS): Bodies {
-  const all: Held = { bytes: 0, bodies: 0 };
-  const byAddress = new Map<string, Held>();
-
-  function isPassed(own: Held): boolean {
-    return (
-      all.bytes > limits.bytes ||
-      own.bytes > limits.ofAddress ||
-      all.bodies > limits.bodies ||
-      own.bodies > limits.bodiesOfAddress
-    );
-  }
-
-  function hold(address: string): { own: Held; release(bytes: number): void } {
+/** Counts the bodies that are being received, in all and by address. */
+function openPool(limits: PoolLimits) {
+  const all: Usage = { bytes: 0, bodies: 0 };
+  const byAddress = new Map<string, Usage>();
+  return (address: string) => {
     const own = byAddress.get(address) ?? { bytes: 0, bodies: 0 };
     byAddress.set(address, own);
-    for (const held of [all, own]) held.bodies += 1;
-    const release = (bytes: number) => {
-      for (const held of [all, own]) {
-        held.bodies -= 1;
-        held.bytes -= bytes;
+    const count = (bytes: number, bodies: number) => {
+      for (const usage of [all, own]) {
+        usage.bytes += bytes;
+        usage.bodies += bodies;
       }
-      if (own.bodies === 0) byAddress.delete(address);
     };
-    return { own, release };
-  }
+    let received = 0;
+    count(0, 1);
+    return {
+      received: () => received,
+      isOverLimit: () =>
+        all.bytes > limits.bytes ||
+        own.bytes > limits.bytesOfAddress ||
+        all.bodies > limits.bodies ||
+        own.bodies > limits.bodiesOfAddress,
+      add: (bytes: number) => {
+        received += bytes;
+        count(bytes, 0);
+      },
+      release: () => {
+        count(-received, -1);
+        if (own.bodies === 0) byAddress.delete(address);
+      },
+    };
+  };
+}
+
+export interface Bodies {
+  /** The body as it arrives. The stream fails where a limit is passed. */
+  bound(request: FastifyRequest, reply: FastifyReply, payload: Readable): Readable;
+  /** Discards what is left of the body once the request is answered, and ends the connection if that takes too long. */
+  discardRest(request: FastifyRequest): void;
+}
+
+const hasBody = ({ method, headers }: FastifyRequest): boolean =>
+  method !== 'GET' &&
+  method !== 'HEAD' &&
+  (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0);
+
+export function openBodies(limits: BodyLimits = BODY_LIMITS): Bodies {
+  const [buffered, forms] = [openPool(limits.buffered), openPool(limits.forms)];
 
   return {
-    bound: (request, payload) => {
-      if (payload.readableEnded || !isHeld(request)) return payload;
-      const { own, release } = hold(subscriberOf(request.ip));
-      let bytes = 0;
+    bound: (request, reply, payload) => {
+      if (payload.readableEnded || !hasBody(request)) return payload;
+      const isForm = takesForm(request);
+      const body = (isForm ? forms : buffered)(subscriberOf(request.ip));
       const counted = new Transform({
         transform: (chunk: Buffer, _encoding, done) => {
-          bytes += chunk.length;
-          for (const held of [all, own]) held.bytes += chunk.length;
-          done(isPassed(own) ? busy() : null, chunk);
+          body.add(chunk.length);
+          done(body.isOverLimit() ? busy() : null, chunk);
         },
       });
-      const timer = setTimeout(() => counted.destroy(late()), limits.withinMs);
-      if (isPassed(own)) setImmediate(() => counted.destroy(busy()));
+      let before = 0;
+      const timer = setInterval(() => {
+        if (!isForm || body.received() - before < limits.formBytes) counted.destroy(late());
+        before = body.received();
+      }, limits.withinMs);
+      if (body.isOverLimit()) setImmediate(() => counted.destroy(busy()));
       counted.once('close', () => {
-        clearTimeout(timer);
-        release(bytes);
+        clearInterval(timer);
+        body.release();
       });
-      // A request may be answered without a look at its body: nobody listens then, and what came is let go.
-      counted.on('error', ignoreFailure('whoever reads the body is told'));
-      request.raw.once('close', () => counted.destroy());
-      payload.once('end', () => clearTimeout(timer));
-      pipeline(payload, counted, ignoreFailure('whoever reads the body is told'));
-      return counted;
+      // A request may be answered before its body is read; then nobody listens.
+      counted.on('error', ignoreFailure('the reader of the body receives it too'));
+      // Not `pipeline`: where the body fails, it takes the socket away that the answer needs.
+      payload.once('error', (error) => counted.destroy(error));
+      payload.once('end', () => clearInterval(timer));
+      payload.once('close', () => {
+        if (!payload.readableEnded) counted.destroy();
+      });
+      reply.raw.once('close', () => counted.destroy());
+      return payload.pipe(counted);
+    },
+    discardRest: ({ raw }) => {
+      if (raw.readableEnded) return;
+      raw.unpipe();
+      raw.resume();
+      if (raw.complete) return;
+      const timer = setTimeout(() => raw.destroy(), limits.withinMs).unref();
+      raw.once('close', () => clearTimeout(timer)).once('end', () => clearTimeout(timer));
     },
   };
 }

@@ -1,12 +1,16 @@
-import multipart from '@fastify/multipart';
+import { pipeline, Readable } from 'node:stream';
+import { Busboy, type BusboyConfig, type BusboyFileStream } from '@fastify/busboy';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { FormPart } from '../operation/form-part.ts';
+import type { FilePart, FormPart } from '../operation/form-part.ts';
 import { ApiError } from '../values/errors.ts';
 
 const MAX_FIELDS = 50;
 const MAX_FIELD_BYTES = 100_000;
 const MAX_NAME_BYTES = 100;
 const MB = 1024 * 1024;
+/** Of all fields together: they are kept in memory. */
+const MAX_TEXT = MB;
+const FORM = 'multipart/form-data';
 
 interface FormLimits {
   maxFileBytes: number;
@@ -14,55 +18,102 @@ interface FormLimits {
 }
 
 /** From here on the routes of this scope may read forms with files; other scopes do not. */
-export async function takeForms(scope: FastifyInstance): Promise<void> {
-  await scope.register(multipart, { throwFileSizeLimit: false });
+export function takeForms(scope: FastifyInstance): void {
+  scope.addContentTypeParser(FORM, (_request, payload, done) => done(null, payload));
 }
 
-export const isForm = ({ headers }: FastifyRequest): boolean =>
-  /^multipart\/form-data\s*;/i.test(headers['content-type'] ?? '');
+/** Whether the route reads this request's body as a form, as it arrives. */
+export const takesForm = ({ headers, server }: FastifyRequest): boolean =>
+  /^multipart\/form-data\s*(;|$)/i.test(headers['content-type'] ?? '') && server.hasContentTypeParser(FORM);
+
+export const isForm = ({ body }: FastifyRequest): boolean => body instanceof Readable;
 
 const tooLarge = (maxFileBytes: number) =>
   new ApiError('PAYLOAD_TOO_LARGE', `The file is larger than ${Math.floor(maxFileBytes / MB)} MB.`);
 
-function refusalOf(error: unknown, maxFiles: number): unknown {
-  if (!(error instanceof Error) || error instanceof ApiError) return error;
-  const code = 'code' in error ? error.code : undefined;
-  if (code === 'FST_FILES_LIMIT' || code === 'FST_FIELDS_LIMIT' || code === 'FST_PARTS_LIMIT') {
-    const files = maxFiles === 1 ? 'one file' : `${maxFiles} files`;
-    return new ApiError('PAYLOAD_TOO_LARGE', `The form has more than ${files} or ${MAX_FIELDS} fields.`);
-  }
-  const isBroken = code !== undefined || /multipart|part header|boundary|terminated early/i.test(error.message);
-  return isBroken ? new ApiError('BAD_REQUEST', 'The form ended before it was whole.', { cause: error }) : error;
+const tooMuchText = new ApiError('PAYLOAD_TOO_LARGE', 'A field is larger than 100 kB, or all fields are than 1 MB.');
+
+function tooMany(maxFiles: number): ApiError {
+  const files = maxFiles === 1 ? 'one file' : `${maxFiles} files`;
+  return new ApiError('PAYLOAD_TOO_LARGE', `The form has more than ${files} or ${MAX_FIELDS} fields.`);
 }
 
-async function* bytesOf(file: AsyncIterable<Buffer> & { truncated: boolean }, { maxFileBytes, maxFiles }: FormLimits) {
+const refusalOf = (error: unknown): ApiError =>
+  error instanceof ApiError
+    ? error
+    : new ApiError('BAD_REQUEST', 'The form ended before it was whole.', { cause: error });
+
+function openParser({ headers }: FastifyRequest, { maxFileBytes, maxFiles }: FormLimits) {
+  const limits: BusboyConfig['limits'] = {
+    ...{ fileSize: maxFileBytes, files: maxFiles, fields: MAX_FIELDS, parts: maxFiles + MAX_FIELDS },
+    ...{ fieldSize: MAX_FIELD_BYTES, fieldNameSize: MAX_NAME_BYTES },
+  };
+  try {
+    return new Busboy({ headers: { ...headers, 'content-type': headers['content-type'] ?? '' }, limits });
+  } catch (cause) {
+    const message = 'The Content-Type header has no boundary, or one of more than 256 characters.';
+    throw new ApiError('BAD_REQUEST', message, { cause });
+  }
+}
+
+async function* bytesOf(file: BusboyFileStream, maxFileBytes: number): AsyncGenerator<Buffer> {
   try {
     yield* file;
   } catch (error) {
-    throw refusalOf(error, maxFiles);
+    throw refusalOf(error);
   }
   if (file.truncated) throw tooLarge(maxFileBytes);
 }
 
+type Arrived = { field: string; value: string } | (Omit<FilePart, 'bytes'> & { file: BusboyFileStream });
+
+/** The parts in the order in which they arrive; it fails where the body or the form does. */
+function openParts(request: FastifyRequest, body: Readable, limits: FormLimits): Readable {
+  const parser = openParser(request, limits);
+  const parts = new Readable({ objectMode: true, read: () => undefined });
+  let open: BusboyFileStream | undefined;
+  let text = 0;
+  function fail(error: unknown): void {
+    const refusal = refusalOf(error);
+    open?.destroy(refusal);
+    parts.destroy(refusal);
+  }
+  const push = (part: Arrived) => parts.push(part);
+  // A part may come without a name, whatever the types say.
+  parser.on('field', (field = '', value, _isNameCut, isCut) => {
+    text += value.length;
+    if (isCut || text > MAX_TEXT) fail(tooMuchText);
+    else push({ field, value });
+  });
+  parser.on('file', (field = '', file, filename = '', _encoding, mimeType) => {
+    open = file;
+    // Whoever reads the file receives it; one that nobody reads is passed over.
+    file.on('error', () => undefined);
+    push({ field, filename, mimeType, file });
+  });
+  for (const limit of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const) {
+    parser.on(limit, () => fail(tooMany(limits.maxFiles)));
+  }
+  pipeline(body, parser, (error) => {
+    if (error) fail(error);
+    else parts.push(null);
+  });
+  return parts;
+}
+
 /** The parts of a form as they arrive. A file that nobody read is passed over; one that is too large throws at its end. */
-export async function* readParts(
-  request: FastifyRequest,
-  { maxFileBytes, maxFiles }: FormLimits,
-): AsyncGenerator<FormPart> {
+export async function* readParts(request: FastifyRequest, limits: FormLimits): AsyncGenerator<FormPart> {
+  const { maxFileBytes, maxFiles } = limits;
   const length = Number(request.headers['content-length']);
   if (length > maxFiles * maxFileBytes + MAX_FIELDS * MAX_FIELD_BYTES) throw tooLarge(maxFileBytes);
-  const limits = { fileSize: maxFileBytes, files: maxFiles, fields: MAX_FIELDS, parts: maxFiles + MAX_FIELDS };
-  const sizes = { fieldSize: MAX_FIELD_BYTES, fieldNameSize: MAX_NAME_BYTES };
-  try {
-    for await (const part of request.parts({ limits: { ...limits, ...sizes } })) {
-      if (part.type === 'field') yield { field: part.fieldname, value: String(part.value) };
-      else {
-        const { fieldname: field, filename, mimetype: mimeType, file } = part;
-        yield { field, filename: filename ?? '', mimeType, bytes: bytesOf(file, { maxFileBytes, maxFiles }) };
-        if (!file.readableEnded) file.resume();
-      }
+  if (!(request.body instanceof Readable)) return;
+  const parts: AsyncIterable<Arrived> = openParts(request, request.body, limits);
+  for await (const part of parts) {
+    if ('value' in part) yield part;
+    else {
+      const { file, ...named } = part;
+      yield { ...named, bytes: bytesOf(file, maxFileBytes) };
+      if (!file.readableEnded) file.resume();
     }
-  } catch (error) {
-    throw refusalOf(error, maxFiles);
   }
 }

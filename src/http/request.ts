@@ -64,6 +64,9 @@ function readBody(request: FastifyRequest): unknown {
 const withoutHost = new ApiError('BAD_REQUEST', 'An HTTP/1.1 request must have a Host header.', {
   headers: { connection: 'close' },
 });
+const twoHosts = new ApiError('BAD_REQUEST', 'A request must have one Host header; this one has several.', {
+  headers: { connection: 'close' },
+});
 const unmetExpectation = new ApiError('NOT_ACCEPTABLE', 'The only expectation met here is 100-continue.', {
   status: 417,
   // Whether a body or another request follows is not known.
@@ -72,8 +75,19 @@ const unmetExpectation = new ApiError('NOT_ACCEPTABLE', 'The only expectation me
 /** As Node tells it. */
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
 
-/** What Node would refuse by itself, without a body. */
-export function refusalOfHead({ raw: { headers, httpVersion } }: FastifyRequest): ApiError | undefined {
+/** Of several, Node takes the first and a proxy may take another. */
+function hasTwoHosts(rawHeaders: readonly string[]): boolean {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? '';
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts > 1;
+}
+
+/** What Node would refuse by itself, without a body, and what it takes though it is not HTTP. */
+export function refusalOfHead({ raw: { headers, rawHeaders, httpVersion } }: FastifyRequest): ApiError | undefined {
+  if (hasTwoHosts(rawHeaders)) return twoHosts;
   if (httpVersion !== '1.1') return undefined;
   if (headers.host === undefined) return withoutHost;
   return headers.expect === undefined || CONTINUE.test(headers.expect) ? undefined : unmetExpectation;

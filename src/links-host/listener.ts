@@ -8,9 +8,9 @@ import { ApiError, toApiError } from '../values/errors.ts';
 const noSuchPath = new ApiError('NOT_FOUND', 'No such path on the links host.');
 
 /** The server of the links host's own port. */
-export function buildLinksHost(context: Context, { door, metrics }: Shared): FastifyInstance {
+export function buildLinksHost(context: Context, { door, metrics, bodies }: Shared): FastifyInstance {
   const refusalOf = async (error: unknown) => toApiError(isUnroutable(error) ? noSuchPath : unreadable(error));
-  const app = openBase(context, { metrics, addresses: door.addresses, refusalOf });
+  const app = openBase(context, { metrics, bodies, addresses: door.addresses, refusalOf });
   app.setNotFoundHandler(() => {
     throw noSuchPath;
   });

@@ -50,10 +50,10 @@ export const listening = (url: string, linksUrl: string): void =>
   );
 
 /** What to do next, as commands that work when pasted. */
-export function welcome(url: string, demo: DemoKeys | undefined): void {
+export function welcome(url: string, demo: DemoKeys | undefined, hasWebApp: boolean): void {
   out.write(`\nDocs: ${paint('cyan', `${url}/docs`)}\n`);
   if (!demo) return;
-  out.write(`Web app, signed in once within 15 minutes: ${paint('cyan', demo.signInUrl)}\n`);
+  if (hasWebApp) out.write(`Web app, signed in once within 15 minutes: ${paint('cyan', demo.signInUrl)}\n`);
   out.write(`Keys of the brand demo: ${demo.file}\n\nTry:\n`);
   out.write(
     `  curl -H 'Authorization: Bearer ${demo.dataKey}' '${url}/v1/creators/search?city=NYC&limit=3'\n\nCtrl-C stops everything.\n`,

@@ -31,7 +31,7 @@ interface UploadDeclaration<
 }
 
 interface ReadForm<F> {
-  fields: Record<string, string | string[]>;
+  fields: Map<string, string | string[]>;
   file: F | undefined;
 }
 
@@ -47,8 +47,8 @@ async function readForm<F>(
   for await (const part of parts) {
     const { field } = part;
     if ('value' in part) {
-      const before = form.fields[field];
-      form.fields[field] = before === undefined ? part.value : [before, part.value].flat();
+      const before = form.fields.get(field);
+      form.fields.set(field, before === undefined ? part.value : [before, part.value].flat());
       continue;
     }
     if (field !== FILE || form.file !== undefined) {
@@ -83,10 +83,11 @@ export function upload<
       if (!parts)
         throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'Send a form as multipart/form-data, its file as `file`.');
       const run: ReturnType<Operation['prepare']>['run'] = async (context, caller, circumstances) => {
-        const form: ReadForm<F> = { fields: {}, file: undefined };
+        const form: ReadForm<F> = { fields: new Map(), file: undefined };
         try {
           await readForm(parts(), (part) => receive(context, caller.brandId, part), form);
-          const { file, fields } = form;
+          const { file } = form;
+          const fields = Object.fromEntries(form.fields);
           if (!file) throw validationError([problem('required', 'is required: a form part with a file name.')]);
           const input = readInput(declared, { ...raw, body: fields });
           const call = { ...input, caller, setHeader: circumstances.setHeader };

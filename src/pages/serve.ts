@@ -36,8 +36,12 @@ async function send(reply: FastifyReply, status: number, text: string, brand?: B
 
 function explain({ status, headers }: Pick<ApiError, 'status' | 'headers'>): string {
   switch (status) {
+    case 400:
+      return 'What was sent did not arrive whole. Please try again.';
     case 403:
       return 'This was not sent from the page itself. Please open the link that you were given and try again.';
+    case 408:
+      return 'Your connection was too slow: what you sent did not arrive in time. Please try again.';
     case 409:
       return 'Something has changed in the meantime. Please open the link that you were given again.';
     case 413:
@@ -131,9 +135,8 @@ interface Serving {
 
 function register(app: FastifyInstance, { context, metrics, addresses }: Serving, kind: CreatorPage): void {
   const url = `/${kind.kind}/:token`;
-  const upload = uploadOf(kind, context);
   const options = {
-    bodyLimit: upload ? upload.maxFiles * upload.maxFileBytes + FORM_LIMIT_BYTES : FORM_LIMIT_BYTES,
+    bodyLimit: FORM_LIMIT_BYTES,
     errorHandler: async (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
       const refusal = toApiError(unreadable(error));
       logFailure(context.log, refusal, request.id);
@@ -172,7 +175,7 @@ export async function pageRoutes(app: FastifyInstance, context: Context, metrics
     if (!upload) register(app, serving, kind);
     else {
       await app.register(async (scope) => {
-        await takeForms(scope);
+        takeForms(scope);
         register(scope, serving, kind);
       });
     }

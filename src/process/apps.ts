@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { buildApi } from '../http/app.ts';
+import { type BodyLimits, openBodies } from '../http/bodies.ts';
 import { openDoor } from '../http/gate.ts';
 import { openapiRoutes } from '../http/openapi/routes.ts';
 import { ingestRoutes } from '../ingest/routes.ts';
@@ -26,11 +27,15 @@ export interface Apps {
 }
 
 /** Both servers of a process with all their doors, not listening yet. `webApp`: the folder of the web app's built client. */
-export async function buildApps(context: Context, { webApp }: { webApp?: string } = {}): Promise<Apps> {
+export async function buildApps(
+  context: Context,
+  { webApp, bodyLimits }: { webApp?: string; bodyLimits?: BodyLimits } = {},
+): Promise<Apps> {
   const { config, clock } = context;
   const metrics = openProcessMetrics(context);
   const redirect = openRedirect(context, metrics);
   const door = openDoor(context, metrics);
+  const shared = { door, metrics, bodies: openBodies(bodyLimits) };
 
   /** All that is on the links host's address: short links, creators' pages, brands' files, and stores' deliveries. */
   async function serveLinks(app: FastifyInstance): Promise<void> {
@@ -43,11 +48,10 @@ export async function buildApps(context: Context, { webApp }: { webApp?: string 
   }
 
   const { current, older } = interfaces(() => clock.now());
-  const api = await buildApi(
-    context,
-    { door, metrics },
-    { operations: [...current.operations, ...older.operations, ...sessionOperations], ...olderInterface(config) },
-  );
+  const api = await buildApi(context, shared, {
+    operations: [...current.operations, ...older.operations, ...sessionOperations],
+    ...olderInterface(config),
+  });
   // Without a links host of its own, everything is on one address.
   await serveLinks(api);
   entranceRoute(api, () => config.apiUrl ?? '');
@@ -56,7 +60,7 @@ export async function buildApps(context: Context, { webApp }: { webApp?: string 
   mcpRoutes(api, context, { door, metrics, operations: current.operations });
   await openapiRoutes(api, current, older);
 
-  const links = buildLinksHost(context, { door, metrics });
+  const links = buildLinksHost(context, shared);
   await serveLinks(links);
   // Links of mails are on this host, and the web app is on the API's: without `API_URL`, on its port under the same name.
   entranceRoute(links, ({ hostname }) => config.apiUrl ?? `http://${hostname}:${config.port}`);

@@ -10,6 +10,8 @@ const ROOT = path.resolve(import.meta.dirname, '../..');
 /** All that the client is made of: its own sources, the declarations it is checked against and calls by, the packages. */
 const SOURCES = ['web', 'src/resources/operations.ts', 'src/resources/session-operations.ts', 'package-lock.json'];
 const ROUTES = 'src/resources';
+/** In the image, which has neither the sources nor Vite, the client is built ahead. */
+const BUILT = path.join(ROOT, 'dist/web-app');
 
 function hashOf(): string {
   const hash = createHash('sha256');
@@ -51,8 +53,9 @@ async function removeOthers(directory: string, kept: string): Promise<void> {
   }
 }
 
-/** The folder of the built client in `directory`: built when its sources or its packages changed, else that of last time. */
+/** The folder of the built client: of the image, else in `directory`, built anew when its sources or its packages changed. */
 export async function ensureClient(directory: string): Promise<string> {
+  if (!existsSync(path.join(ROOT, 'web')) && existsSync(BUILT)) return BUILT;
   const name = `app-${hashOf()}`;
   const folder = path.join(directory, name);
   if (existsSync(folder)) return folder;

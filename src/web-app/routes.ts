@@ -11,7 +11,8 @@ import type { Context } from '../operation/context.ts';
 import { beginPasskeySignIn, signInByPasskey } from '../resources/passkeys/actions.ts';
 import { Assertion } from '../resources/passkeys/schema.ts';
 import { mailSignInLinks } from '../resources/people/actions.ts';
-import { ApiError, validationError } from '../values/errors.ts';
+import { ApiError, toApiError, validationError } from '../values/errors.ts';
+import { logFailure } from '../values/log.ts';
 import type { Metrics } from '../values/metrics.ts';
 import { problemsOf } from '../values/problems.ts';
 import { deviceOf } from './device.ts';
@@ -59,7 +60,7 @@ export function entranceRoute(app: FastifyInstance, originOf: (request: FastifyR
 
 /** Signing in and out: the only thing of the web app that is no operation of the API. */
 export function webAppRoutes(app: FastifyInstance, context: Context, metrics: Metrics): void {
-  const { postgres, redis, clock } = context;
+  const { postgres, redis, clock, config } = context;
   const { db } = postgres;
   const addresses = openAddressLimit(redis, clock, metrics, { name: 'sign-in', limit: SIGN_INS_PER_MINUTE });
 
@@ -84,21 +85,30 @@ export function webAppRoutes(app: FastifyInstance, context: Context, metrics: Me
     return signedIn(request, reply, await signInByLink(db, clock, context.pageLinks, token, deviceIn(request)));
   });
 
-  /** Whoever asks learns nothing: the answer is the same for an address that nobody has. */
+  const mailing = new Set<Promise<void>>();
+  app.addHook('onClose', async () => void (await Promise.all(mailing)));
+
+  /** The answer is sent before the address is looked up, so neither it nor its time says whether anybody has the address. */
   app.post('/app/session/mail', options, async (request, reply) => {
     await assertAllowed(request, reply);
-    await mailSignInLinks(context, readBody(Address, request).email, request.id);
+    const { email } = readBody(Address, request);
+    reply.raw.once('close', () => {
+      const mailed = mailSignInLinks(context, email, request.id)
+        .catch((error: unknown) => logFailure(context.log, toApiError(error), request.id))
+        .finally(() => mailing.delete(mailed));
+      mailing.add(mailed);
+    });
     return reply.code(202).send({ data: { mailed: true } });
   });
 
   app.post('/app/session/passkey/challenge', options, async (request, reply) => {
     await assertAllowed(request, reply);
-    return reply.send({ data: await beginPasskeySignIn(db, clock.now(), originOf(request)) });
+    return reply.send({ data: await beginPasskeySignIn(db, clock.now(), originOf(request), config.apiUrl) });
   });
 
   app.post('/app/session/passkey', options, async (request, reply) => {
     await assertAllowed(request, reply);
-    const from = { origin: originOf(request), device: deviceIn(request) };
+    const from = { apiUrl: config.apiUrl, device: deviceIn(request) };
     return signedIn(request, reply, await signInByPasskey(db, clock, readBody(Assertion, request), from));
   });
 

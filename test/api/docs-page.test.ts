@@ -26,13 +26,18 @@ const html = { headers: { accept: 'text/html,application/xhtml+xml,application/x
 const root = (init: RequestInit = {}) => call(`${app.url}/`, undefined, { redirect: 'manual', ...init });
 
 describe('the bare address', () => {
-  test('leads a browser to the reference, and tells a program that there is nothing', async () => {
+  test('leads a browser to the reference, and tells a program where everything is, which is there', async () => {
     const led = await root(html);
     expect([led.status, led.headers.get('location')]).toEqual([302, '/docs/']);
     for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }, { accept: 'text/html;q=0' }]) {
       const { status, body } = await root({ headers });
-      expect([headers, status, body.code]).toEqual([headers, 404, 'NOT_FOUND']);
+      expect([headers, status, body.data.openapi]).toEqual([headers, 200, '/openapi.json']);
     }
+    const { name, mcp, ...places } = (await root()).body.data;
+    expect([name, mcp]).toEqual(['Rollcall API', '/mcp']);
+    for (const place of Object.values(places))
+      expect([place, (await fetch(`${app.url}${place}`)).status]).toEqual([place, 200]);
+    expect((await fetch(`${app.url}${mcp}`)).status).toBe(401);
     expect((await root({ ...html, method: 'POST' })).status).toBe(404);
   });
 });

@@ -92,6 +92,18 @@ describe('a form that is none', () => {
   });
 });
 
+describe('a request with two Host headers', () => {
+  it.each(['/healthz', '/v1/campaigns', '/mcp', '/r/spring', '/app', '/files/x', '/none'])(
+    'is 400 BAD_REQUEST, also where they are the same: %s',
+    async (path) => {
+      for (const host of ['x', 'other.example']) {
+        const answer = await write(path, [`Host: ${host}`], '', { method: 'GET' });
+        expect([statusOf(answer), errorOf(answer).code]).toEqual([400, 'BAD_REQUEST']);
+      }
+    },
+  );
+});
+
 describe('a body that is none', () => {
   it.each([';;;', '', 'json', 'application/json/x'])('to the API under the Content-Type %j is 415', async (type) => {
     const headers = [`authorization: Bearer ${key}`, `content-type: ${type}`, 'content-length: 2'];

@@ -12,6 +12,7 @@ import { readConfig } from '../../src/config.ts';
 import { migrateClickHouse } from '../../src/engines/clickhouse/migrate.ts';
 import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import type { KeyKind, PlanName, SubscriptionStatus } from '../../src/engines/postgres/tables.ts';
+import type { BodyLimits } from '../../src/http/bodies.ts';
 import type { Context } from '../../src/operation/context.ts';
 import { buildApps } from '../../src/process/apps.ts';
 import { openContext } from '../../src/process/open-context.ts';
@@ -41,7 +42,14 @@ export interface TestApp {
 
 /** An app of this process on real engines. `urls` points one engine elsewhere, such as to a closed port. */
 export async function startApp(
-  options: { alias?: string; urls?: Partial<Engines>; env?: NodeJS.ProcessEnv; clock?: Clock; webApp?: string } = {},
+  options: {
+    alias?: string;
+    urls?: Partial<Engines>;
+    env?: NodeJS.ProcessEnv;
+    clock?: Clock;
+    webApp?: string;
+    bodyLimits?: BodyLimits;
+  } = {},
 ): Promise<TestApp> {
   const config = readConfig({
     LOG_LEVEL: 'silent',
@@ -54,7 +62,8 @@ export async function startApp(
   const { context, close } = openContext(config, { ...engineUrls(), ...options.urls }, options.clock);
   if (!options.urls?.postgres) await migratePostgres(context.postgres.db);
   if (!options.urls?.clickhouse) await migrateClickHouse(context.clickhouse);
-  const apps = await buildApps(context, options.webApp === undefined ? {} : { webApp: options.webApp });
+  const { webApp, bodyLimits } = options;
+  const apps = await buildApps(context, { ...(webApp && { webApp }), ...(bodyLimits && { bodyLimits }) });
   const url = await apps.api.listen({ host: '127.0.0.1', port: 0 });
   const links = await apps.links.listen({ host: '127.0.0.1', port: 0 });
   return {
@@ -151,7 +160,7 @@ export async function made(url: string, key: string, input: object): Promise<Ans
   return body.data;
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

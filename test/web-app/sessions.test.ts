@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../src/resources/operations.ts';
+import { insertPerson } from '../../src/resources/people/queries.ts';
 import { sessionOperations } from '../../src/resources/session-operations.ts';
+import { newId } from '../../src/values/ids.ts';
 import { call, makeBrand, send, startApp, type TestApp, type TestBrand, unique, until } from '../harness/app.ts';
 import { mailsOf } from '../harness/mail.ts';
 import { openSession, type SignedIn, signIn, signInToken } from '../harness/session.ts';
@@ -43,6 +45,13 @@ describe('a sign-in link', () => {
   });
 });
 
+const requestLink = (email: string) =>
+  call(`${app.url}/app/session/mail`, undefined, {
+    method: 'POST',
+    body: JSON.stringify({ email }),
+    headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' },
+  });
+
 describe('a link by mail', () => {
   it('comes with an invitation, and when an address asks; it is used once, and says nothing of who is known', async () => {
     const email = `${unique('mailed')}@brand.example`;
@@ -55,14 +64,23 @@ describe('a link by mail', () => {
     expect((await mia.get('/v1/session')).body.data.person).toMatchObject({ email, role: 'viewer' });
     await expect(openSession(app.url, token)).rejects.toThrow('LINK_USED');
 
-    const ask = (address: string) =>
-      call(`${app.url}/app/session/mail`, undefined, {
-        method: 'POST',
-        body: JSON.stringify({ email: address }),
-        headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' },
-      });
-    const [known, unknown] = [await ask(email), await ask('nobody@brand.example')];
+    const [known, unknown] = [await requestLink(email), await requestLink('nobody@brand.example')];
     expect([known.status, known.body]).toEqual([unknown.status, unknown.body]);
+  });
+
+  it('is written after the answer, whose time therefore says nothing of who is known', async () => {
+    const email = `${unique('timed')}@brand.example`;
+    const { db } = app.context.postgres;
+    const person = { id: newId('per', Date.now()), brandId: brand.id, email, name: null, createdAt: new Date() };
+    await insertPerson(db, { ...person, role: 'viewer' });
+    const mails = db.selectFrom('mails').select('id').where('toEmail', '=', email);
+    await db.transaction().execute(async (held) => {
+      // No link can be made for this person meanwhile: whoever waits for one is not answered.
+      await held.selectFrom('people').select('id').where('id', '=', person.id).forUpdate().execute();
+      expect((await requestLink(email)).status).toBe(202);
+      expect(await mails.execute()).toEqual([]);
+    });
+    await until('the mail', async () => (await mails.execute()).length === 1);
   });
 });
 

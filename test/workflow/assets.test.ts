@@ -89,6 +89,21 @@ describe('an upload', () => {
     expect([status, body.details[0]]).toMatchObject([422, { field: 'file', code: 'required' }]);
   });
 
+  it('is called by what people see of its name, also where an older name has more', async () => {
+    const spoofed = 'in\u200bvoice\u202efdp\u2028\u0007.exe';
+    const { id, name, url } = await made(file('MZ', spoofed));
+    expect(name).toBe('invoicefdp.exe');
+    await app.context.postgres.db.updateTable('assets').set({ name: spoofed }).where('id', '=', id).execute();
+    const disposition = (await fetch(here(app, url))).headers.get('content-disposition');
+    expect(disposition).toBe(`attachment; filename="invoicefdp.exe"; filename*=UTF-8''invoicefdp.exe`);
+    for (const one of ['a\u202eb', 'a\u2066b', 'a\u0000b']) {
+      const patched = await send(`${app.url}/v1/assets`, key, 'PATCH', { id, name: one });
+      expect([patched.status, patched.body.details[0].field]).toEqual([422, 'name']);
+      const uploaded = await upload(app, key, file('x', 'x.bin'), { name: one });
+      expect([uploaded.status, uploaded.body.details[0].field]).toEqual([422, 'name']);
+    }
+  });
+
   it('larger than MAX_ASSET_MB is 413, by its length beforehand or on the way, and nothing is left of it', async () => {
     const large = new Uint8Array(randomBytes(2 * 1024 * 1024 + 1));
     expect((await upload(app, key, file(large, 'large.bin'))).body.code).toBe('PAYLOAD_TOO_LARGE');
@@ -110,13 +125,16 @@ describe('an upload', () => {
     expect((await upload(app, await brand.key('data'), file(png, 'a.png'))).body.code).toBe('BRAND_KEY_REQUIRED');
   });
 
-  it('with two files, or one that breaks off, is refused in words', async () => {
+  it('with two files, one that breaks off, or no usable boundary is refused in words', async () => {
     const two = new FormData();
     for (const name of ['a.txt', 'b.txt']) two.append('file', new Blob(['x']), name);
-    const broken = { 'content-type': 'multipart/form-data; boundary=b' };
+    const boundary = (length: number) => ({ 'content-type': `multipart/form-data; boundary=${'b'.repeat(length)}` });
+    const noBoundary = 'The Content-Type header has no boundary, or one of more than 256 characters.';
     for (const [body, headers, ...refusal] of [
       [two, {}, 413, 'PAYLOAD_TOO_LARGE', 'The form has more than one file or 50 fields.'],
-      ['--b\r\n', broken, 400, 'BAD_REQUEST', 'The form ended before it was whole.'],
+      ['--b\r\n', boundary(1), 400, 'BAD_REQUEST', 'The form ended before it was whole.'],
+      ['--b\r\n', boundary(257), 400, 'BAD_REQUEST', noBoundary],
+      ['--b\r\n', { 'content-type': 'multipart/form-data' }, 400, 'BAD_REQUEST', noBoundary],
     ] as const) {
       const answer = await call(`${app.url}/v1/assets`, key, { method: 'POST', body, headers });
       expect([answer.status, answer.body.code, answer.body.error]).toEqual(refusal);

@@ -35,6 +35,7 @@ export interface PasskeysTable {
   counter: number;
   transports: string[];
   rpId: string;
+  origin: string | null;
   name: string;
   createdAt: CreatedAt;
   lastUsedAt: Date | null;

@@ -68,6 +68,16 @@ async function docsPage(app: FastifyInstance, { prefix, title, document }: DocsP
   });
 }
 
+const ENTRANCES = {
+  name: 'Rollcall API',
+  docs: '/docs',
+  openapi: '/openapi.json',
+  llms: '/llms.txt',
+  mcp: '/mcp',
+  health: '/healthz',
+  readiness: '/readyz',
+};
+
 const wantsPage = (accept: string | undefined) =>
   preferredType(accept, ['application/json', 'text/html']) === 'text/html';
 
@@ -82,9 +92,9 @@ export async function openapiRoutes(app: FastifyInstance, current: Interface, ol
     '/llms.txt',
     prebuild('text/plain', () => llmsText(current.operations)),
   );
-  // A browser that was given the bare address is led to the reference; programs are told that there is nothing.
+  // A browser that was given the bare address is led to the reference; programs are told where everything is.
   app.get('/', (request, reply) =>
-    wantsPage(request.headers.accept) ? reply.redirect('/docs/') : reply.callNotFound(),
+    wantsPage(request.headers.accept) ? reply.redirect('/docs/') : reply.send({ data: ENTRANCES }),
   );
   const pages: DocsPage[] = [
     { prefix: '/docs', title: 'Rollcall API', document: '/openapi.json' },

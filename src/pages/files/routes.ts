@@ -8,6 +8,7 @@ import { findFileOf } from '../../resources/assets/queries.ts';
 import { errorBody, notFound, toApiError } from '../../values/errors.ts';
 import { logFailure } from '../../values/log.ts';
 import type { Metrics } from '../../values/metrics.ts';
+import { withoutUnseen } from '../../values/text.ts';
 import { type Part, partOf } from './range.ts';
 
 const Params = z.object({ token: z.string() });
@@ -21,7 +22,8 @@ interface ServedFile extends FileHeaders {
 }
 
 /** A name for every client: plain ASCII, and the whole of it for whoever reads RFC 6266. */
-function dispositionOf(isInline: boolean, name: string): string {
+function dispositionOf(isInline: boolean, stored: string): string {
+  const name = withoutUnseen(stored);
   const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
   const whole = encodeURIComponent(name.toWellFormed()).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
   return `${isInline ? 'inline' : 'attachment'}; filename="${plain}"; filename*=UTF-8''${whole}`;

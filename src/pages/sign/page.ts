@@ -6,10 +6,13 @@ import { documentHtml, readDocument } from '../../resources/contracts/document.t
 import { type ContractFacts, findContractOfLink } from '../../resources/contracts/queries.ts';
 import { signContract } from '../../resources/contracts/sign-actions.ts';
 import { listOfContract } from '../../resources/deliverables/queries.ts';
+import { withoutUnseen } from '../../values/text.ts';
 import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
 import { workLink } from '../work/link.ts';
 
-const MIN_NAME = 2;
+const MIN_LETTERS = 2;
+/** The fillers of Hangul are letters to Unicode, and nothing to see. */
+const LETTER = /(?=\p{L})\P{Default_Ignorable_Code_Point}/gu;
 const MAX_NAME = 200;
 const NOTHING = html``;
 const CONSENT = 'I have read this contract, I agree to it, and typing my name here is my signature.';
@@ -56,16 +59,16 @@ interface Filled {
 const EMPTY: Filled = { name: '', isAgreed: false, problems: {} };
 
 function readSignature(form: Form): Filled {
-  const name = form.text('name').replace(/\s+/g, ' ').trim();
+  const name = withoutUnseen(form.text('name').replace(/\s+/g, ' ')).trim();
   const isAgreed = form.isTicked('agree');
-  const characters = [...name].length;
+  const letters = [...name.matchAll(LETTER)].length;
   return {
     ...{ name, isAgreed },
     problems: {
       name:
-        characters < MIN_NAME
+        letters < MIN_LETTERS
           ? 'Type your whole name.'
-          : characters > MAX_NAME
+          : [...name].length > MAX_NAME
             ? `Your name may have up to ${MAX_NAME} characters.`
             : undefined,
       agree: isAgreed ? undefined : 'Tick this box to sign.',

@@ -1,6 +1,6 @@
 import { type Form, formOf } from '../../html/form.ts';
 import type { FilePart } from '../../operation/form-part.ts';
-import { receiveFile, releaseFile, type StoredFile } from '../../resources/assets/receive.ts';
+import { fileNameOf, receiveFile, releaseFile, type StoredFile } from '../../resources/assets/receive.ts';
 import type { DeliverableFacts } from '../../resources/deliverables/queries.ts';
 import { ApiError } from '../../values/errors.ts';
 import type { Visit } from '../declare.ts';
@@ -23,7 +23,8 @@ async function drain({ bytes }: FilePart): Promise<void> {
 
 /** The name is said, for a form may have several files. */
 function problemOf(error: unknown, { filename }: FilePart): string {
-  if (error instanceof ApiError && error.status === 422) return `${filename} ${error.details?.[0]?.message ?? ''}`;
+  if (error instanceof ApiError && error.status === 422)
+    return `${fileNameOf(filename)} ${error.details?.[0]?.message ?? ''}`;
   throw error;
 }
 

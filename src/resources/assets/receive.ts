@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Context } from '../../operation/context.ts';
 import type { FilePart } from '../../operation/form-part.ts';
 import { validationError } from '../../values/errors.ts';
+import { withoutUnseen } from '../../values/text.ts';
 import { type ContentType, contentTypeOf, mismatchOf, SAMPLE_BYTES } from './content-type.ts';
 import { newStorageKey } from './file-keys.ts';
 import { forgetUpload, giveUpUpload, insertUpload } from './upload-queries.ts';
@@ -54,10 +55,10 @@ async function* measure(sample: Buffer, rest: AsyncIterator<Buffer>, measured: M
 const fileProblem = (code: string, message: string) => validationError([{ field: 'file', code, message }]);
 
 const MAX_NAME = 200;
-/** A name alone, without folders of the sender's machine and without what no list can show. */
-function nameOf(filename: string): string {
+/** The file's name alone, without the folders of the sender's machine and without what nobody sees. */
+export function fileNameOf(filename: string): string {
   const last = filename.split(/[/\\]/).at(-1) ?? '';
-  const clean = [...last.replace(/\p{Cc}/gu, '').trim()];
+  const clean = [...withoutUnseen(last).trim()];
   return clean.length === 0 ? 'file' : clean.slice(-MAX_NAME).join('');
 }
 
@@ -69,7 +70,7 @@ export async function receiveFile(context: Source, brandId: string, part: FilePa
   const { files, postgres, clock } = context;
   const { sample, rest } = await sampleOf(part.bytes);
   if (sample.length === 0) throw fileProblem('too_small', 'is empty.');
-  const name = nameOf(part.filename);
+  const name = fileNameOf(part.filename);
   const content = await contentTypeOf(sample, name);
   const mismatch = mismatchOf(content, name, part.mimeType);
   if (mismatch !== undefined) throw fileProblem('type_mismatch', mismatch);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ListQuery, listOf, timestamp, timestampInput } from '../../values/page.ts';
 import { besideOthers, type Unchecked } from '../../values/problems.ts';
+import { hasUnseen } from '../../values/text.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { REASONS } from './policy.ts';
 
@@ -52,7 +53,12 @@ export const Asset = z
   .meta({ id: 'Asset' });
 export type Asset = z.infer<typeof Asset>;
 
-const name = z.string().trim().min(1).max(200);
+const name = z
+  .string()
+  .trim()
+  .min(1)
+  .max(200)
+  .refine((text) => !hasUnseen(text), 'must not have control or invisible characters, such as U+202E');
 const tag = z.string().trim().min(1).max(50);
 const tags = z.array(tag).max(50);
 const usageRights = z.string().trim().min(1).max(2_000);

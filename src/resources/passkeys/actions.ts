@@ -9,7 +9,7 @@ import { createSession } from '../../access/sessions/actions.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { Work } from '../../operation/work.ts';
 import type { Clock } from '../../values/clock.ts';
-import { ApiError } from '../../values/errors.ts';
+import { ApiError, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { findPasskeyToSignIn, insertChallenge, insertPasskey, takeChallenge, updatePasskeyUse } from './queries.ts';
 import type { Assertion, PasskeyCreate } from './schema.ts';
@@ -22,13 +22,25 @@ function invalidPasskey(cause?: unknown): ApiError {
 
 const hostOf = (origin: string) => new URL(origin).hostname;
 
+/** Where the web app is, if the operator has said so. */
+const ownOrigin = (apiUrl: string | undefined) => (apiUrl === undefined ? undefined : new URL(apiUrl).origin);
+
+/** The page that makes a passkey: the web app, wherever the operator has said that it is. */
+function assertOwnOrigin(origin: string, apiUrl: string | undefined): void {
+  const own = ownOrigin(apiUrl);
+  if (own === undefined || new URL(origin).origin === own) return;
+  const message = `must be ${own}, where the web app is (API_URL); this passkey would not sign in there.`;
+  throw validationError([{ field: 'origin', code: 'invalid', message }]);
+}
+
 async function keepChallenge(db: Db, now: Date, challenge: string, personId: string | null): Promise<string> {
   const id = newId('pkc', now.getTime());
   await insertChallenge(db, { id, challenge, personId, expiresAt: new Date(now.getTime() + CHALLENGE_LIFE_MS) });
   return id;
 }
 
-export async function beginPasskey({ db, now }: Work, person: Person, origin: string) {
+export async function beginPasskey({ db, now }: Work, person: Person, origin: string, apiUrl: string | undefined) {
+  assertOwnOrigin(origin, apiUrl);
   const options = await generateRegistrationOptions({
     rpName: 'Rollcall',
     rpID: hostOf(origin),
@@ -41,8 +53,11 @@ export async function beginPasskey({ db, now }: Work, person: Person, origin: st
   return { challenge_id: await keepChallenge(db, now, options.challenge, person.id), options: { ...options } };
 }
 
-export async function addPasskey(work: Work, person: Person, { name, origin, challenge_id, response }: PasskeyCreate) {
+export async function addPasskey(work: Work, person: Person, create: PasskeyCreate, apiUrl: string | undefined) {
   const { db, now, brandId } = work;
+  const { name, challenge_id, response } = create;
+  assertOwnOrigin(create.origin, apiUrl);
+  const { origin } = new URL(create.origin);
   const challenge = await takeChallenge(db, challenge_id, person.id, now);
   if (!challenge) throw invalidPasskey();
   const { transports, ...attested } = response.response;
@@ -62,7 +77,7 @@ export async function addPasskey(work: Work, person: Person, { name, origin, cha
   const { credential } = made.registrationInfo;
   const row = await insertPasskey(db, {
     id: newId('psk', now.getTime()),
-    ...{ brandId, personId: person.id, name, rpId: hostOf(origin), createdAt: now, lastUsedAt: null },
+    ...{ brandId, personId: person.id, name, rpId: hostOf(origin), origin, createdAt: now, lastUsedAt: null },
     credentialId: credential.id,
     publicKey: Buffer.from(credential.publicKey),
     counter: credential.counter,
@@ -72,9 +87,10 @@ export async function addPasskey(work: Work, person: Person, { name, origin, cha
   return row;
 }
 
-/** What a browser that nobody is signed in with is asked. */
-export async function beginPasskeySignIn(db: Db, now: Date, origin: string) {
-  const options = await generateAuthenticationOptions({ rpID: hostOf(origin), userVerification: 'preferred' });
+/** The challenge for a browser in which nobody is signed in. `origin` is only where the browser looks for a passkey. */
+export async function beginPasskeySignIn(db: Db, now: Date, origin: string, apiUrl: string | undefined) {
+  const rpID = hostOf(ownOrigin(apiUrl) ?? origin);
+  const options = await generateAuthenticationOptions({ rpID, userVerification: 'preferred' });
   return { challenge_id: await keepChallenge(db, now, options.challenge, null), options: { ...options } };
 }
 
@@ -82,7 +98,7 @@ export async function signInByPasskey(
   db: Db,
   clock: Clock,
   { challenge_id, response }: Assertion,
-  { origin, device }: { origin: string; device: string },
+  { apiUrl, device }: { apiUrl: string | undefined; device: string },
 ) {
   const now = clock.now();
   const challenge = await takeChallenge(db, challenge_id, null, now);
@@ -92,7 +108,8 @@ export async function signInByPasskey(
   const verified = await verifyAuthenticationResponse({
     response: { id, rawId, type, clientExtensionResults: {}, response: response.response },
     expectedChallenge: challenge,
-    expectedOrigin: origin,
+    // Never the request's own: any page on another port of this host could sign in.
+    expectedOrigin: [passkey.origin, ownOrigin(apiUrl)].flatMap((one) => one ?? []),
     expectedRPID: passkey.rpId,
     credential: {
       id: passkey.credentialId,

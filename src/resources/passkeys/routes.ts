@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { personOf } from '../../access/keys/rules.ts';
+import type { Context } from '../../operation/context.ts';
 import { read } from '../../operation/kit.ts';
 import { answersWhere, type ListCall } from '../../operation/list.ts';
 import { change, noLookUp, nothing } from '../../operation/operation.ts';
@@ -19,6 +20,7 @@ import {
 } from './schema.ts';
 
 const tag = 'Passkeys';
+const apiUrlOf = async ({ config }: Context) => config.apiUrl;
 // Everybody keeps their own, a viewer too, so these count as no change of the brand.
 const ofOneself = { readOnly: true, idempotent: false, destructive: false };
 
@@ -52,8 +54,10 @@ const beginPasskeyOperation = change({
   body: PasskeyBegin,
   response: PasskeyOptions,
   hints: ofOneself,
-  lookUp: noLookUp,
-  apply: async (work, { caller, body }) => ({ data: await beginPasskey(work, personOf(caller), body.origin) }),
+  lookUp: apiUrlOf,
+  apply: async (work, { caller, body }, apiUrl) => ({
+    data: await beginPasskey(work, personOf(caller), body.origin, apiUrl),
+  }),
 });
 
 const createPasskey = change({
@@ -71,9 +75,9 @@ const createPasskey = change({
   status: 201,
   errors: ['INVALID_PASSKEY', 'CONFLICT'],
   hints: ofOneself,
-  lookUp: noLookUp,
-  apply: async (work, { caller, body }) => ({
-    data: toWire(await addPasskey(work, personOf(caller), body)),
+  lookUp: apiUrlOf,
+  apply: async (work, { caller, body }, apiUrl) => ({
+    data: toWire(await addPasskey(work, personOf(caller), body, apiUrl)),
   }),
 });
 

@@ -8,7 +8,7 @@ export const PasskeyFilter = z.object({ ...ListQuery });
 export const PasskeyList = listOf(Passkey).meta({ id: 'PasskeyList' });
 export const PasskeyAnswer = z.object({ data: Passkey }).meta({ id: 'PasskeyAnswer' });
 
-/** The address of the page that asks, as `location.origin` has it: a passkey belongs to its host. */
+/** The page's `location.origin`. The passkey signs in on this origin alone, which is that of `API_URL` where that is set. */
 const origin = z.url({ protocol: /^https?$/ }).max(300);
 
 export const PasskeyBegin = z.object({ origin }).meta({ id: 'PasskeyBegin' });

@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { engineUrls, freePort, SECRET, unique, until } from '../harness/app.ts';
+import { hasBrowser, openBrowser } from '../harness/browser.ts';
+import { type BuiltImage, buildImage } from '../harness/image.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+let folder: string;
+let image: BuiltImage;
+beforeAll(async () => {
+  // Outside of the tree, whose packages would stand in for those that the image lacks.
+  folder = await mkdtemp(path.join(tmpdir(), 'rollcall-image-'));
+  image = await buildImage(ROOT, folder, ROOT);
+}, 600_000);
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+const inImage = (name: string) => existsSync(path.join(image.root, image.workdir, name));
+
+describe('the image', () => {
+  it('has the built web app, and neither its sources nor what builds and tests it', () => {
+    expect(inImage('dist/web-app/index.html')).toBe(true);
+    for (const name of ['web', 'test', 'node_modules/vite', 'node_modules/react', 'node_modules/vitest']) {
+      expect([name, inImage(name)]).toEqual([name, false]);
+    }
+  });
+
+  it('does not run as root', () => {
+    expect(image.user).toMatch(/^[1-9]\d*$/);
+  });
+
+  it('starts as it is, serves the API and the web app, and ends with 0 on SIGTERM', async () => {
+    const { postgres, redis, elasticsearch, clickhouse } = engineUrls();
+    const port = await freePort();
+    const [node, ...args] = image.command;
+    expect(node).toBe('node');
+    const uid = process.getuid?.() === 0 ? { uid: Number(image.user), gid: Number(image.user) } : {};
+    const child = spawn(process.execPath, args, {
+      ...uid,
+      cwd: path.join(image.root, image.workdir),
+      env: {
+        ...image.env,
+        ...{ HOST: '127.0.0.1', PORT: String(port), LINKS_PORT: '0' },
+        ...{ ROLLCALL_SECRET: SECRET, DIRECTORY_ALIAS: unique('none'), LOG_LEVEL: 'error' },
+        ...{ DATABASE_URL: postgres, REDIS_URL: redis, ELASTICSEARCH_URL: elasticsearch, CLICKHOUSE_URL: clickhouse },
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let said = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk: Buffer) => {
+        said += chunk.toString();
+      });
+    }
+    const ended = once(child, 'exit');
+    const url = `http://127.0.0.1:${port}`;
+    await until('the start', () => said.includes('Docs:') || child.exitCode !== null, 60_000);
+    expect(child.exitCode, said).toBeNull();
+    const page = await fetch(`${url}/app`);
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    const script = /src="(\/app\/assets\/[^"]+\.js)"/.exec(await page.text())?.[1];
+    expect((await fetch(`${url}${script}`)).status).toBe(200);
+    expect((await fetch(`${url}/openapi.json`)).status).toBe(200);
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    if (hasBrowser('The web app of the image')) {
+      const browser = await openBrowser();
+      const tab = await browser.newPage();
+      await tab.goto(`${url}/app/sign-in`);
+      await tab.getByRole('button', { name: 'Sign in with a passkey' }).waitFor();
+      await browser.close();
+    }
+    child.kill('SIGTERM');
+    expect([await ended, said.includes('could not')]).toEqual([[0, null], false]);
+  }, 180_000);
+});
