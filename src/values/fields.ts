@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { timestamp } from './page.ts';
+
+/*
+ * Fields that mean the same in every noun that has them. Whatever means something of its own is described where it stands.
+ */
+
+/** An id, with one of its form as the example. */
+export const idField = (prefix: string, meaning: string) =>
+  z
+    .string()
+    .describe(meaning)
+    .meta({ example: `${prefix}_0Uo3xK2mVdT2aXs7LpRb` });
+
+export const createdAt = timestamp.describe('When it was created.').meta({ example: '2026-03-02T09:30:00.000Z' });
+
+export const updatedAt = timestamp
+  .nullable()
+  .describe('When it was last changed; null if never.')
+  .meta({ example: '2026-03-05T10:00:00.000Z' });
+
+export const creatorEmail = z
+  .string()
+  .nullable()
+  .describe("The creator's e-mail address; null when the brand only knows handles.")
+  .meta({ example: 'ana@example.com' });
+
+export const campaignId = z
+  .string()
+  .nullable()
+  .describe('The campaign it belongs to; null when it belongs to none.')
+  .meta({ example: 'cmp_0Uo3xK2mVdT2aXs7LpRb' });
+
+export const currencyField = z.string().describe('ISO 4217 code, such as `USD`.').meta({ example: 'USD' });
