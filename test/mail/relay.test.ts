@@ -193,7 +193,10 @@ describe('invitations', () => {
     expect(mails.map(({ state, reason }) => reason ?? state).sort()).toEqual([
       ...['invitation_limit', 'invitation_limit', 'sent', 'sent', 'sent', 'sent'],
     ]);
-    expect(gotBy('guest-0@mail.example')[0]?.raw).toContain('List-Unsubscribe-Post');
+    // Of mails of one moment any four may be the first.
+    const guests = Array.from({ length: 6 }, (_, i) => gotBy(`guest-${i}@mail.example`)).flat();
+    expect(guests).toHaveLength(4);
+    for (const { raw } of guests) expect(raw).toContain('List-Unsubscribe-Post');
   });
 });
 
@@ -236,15 +239,21 @@ describe('limits of an hour', () => {
     const owner = await signIn(app, id);
     const email = `${unique('mia')}@mail.example`;
     await owner.send('POST', '/v1/people', { email, role: 'viewer', name: 'Mia' });
-    for (let i = 0; i < 15; i += 1) {
+    await sendDue();
+    for (let i = 1; i <= 15; i += 1) {
       clock.at += 61_000;
       await call(`${app.url}/app/session/mail`, undefined, {
         method: 'POST',
         body: JSON.stringify({ email }),
         headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' },
       });
-      await sendDue();
+      // It is answered before the address is looked up.
+      await expect
+        .poll(async () => {
+          await sendDue();
+          return gotBy(email).length;
+        })
+        .toBe(i + 1);
     }
-    expect(gotBy(email)).toHaveLength(16);
   });
 });
