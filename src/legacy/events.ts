@@ -25,7 +25,7 @@ export const olderItem: OlderItem = (fact, data) => {
 /** The events of the older interface: each one's name, when it is sent, and the whole body. */
 export const olderEvents = () =>
   eventsShownTo('legacy').map(({ name, shownAs, event }) => {
-    const data = formOf(name) ?? event.data.extend({});
+    const data = formOf(name) ?? event.data;
     const body = z.object({ id: z.string(), type: z.literal(shownAs), created_at: z.iso.datetime(), data });
     return { event: shownAs, when: event.when, body };
   });

@@ -34,7 +34,8 @@ const declared = new Map<string, EventDeclaration>();
 
 /** Declares a noun's events: their names, what they carry, when they are emitted and to whom they are shown. */
 export function events<const Declared extends Record<string, EventDeclaration>>(of: Declared): Declared {
-  for (const [name, event] of Object.entries(of)) declared.set(name, event);
+  // Without the shape's own name, so that a schema of it stands by itself.
+  for (const [name, event] of Object.entries(of)) declared.set(name, { ...event, data: event.data.extend({}) });
   return of;
 }
 

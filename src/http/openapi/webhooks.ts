@@ -24,7 +24,7 @@ export interface Announced {
 /** The events of the current interface. */
 export const currentEvents = (): Announced[] =>
   eventsShownTo('current').map(({ name, event: { when, data } }) => {
-    const body = z.object({ event: z.literal(name), createdAt: z.iso.datetime(), data: data.extend({}) });
+    const body = z.object({ event: z.literal(name), createdAt: z.iso.datetime(), data });
     return { event: name, when, body };
   });
 
