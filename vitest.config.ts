@@ -1,14 +1,28 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/harness/longest-first.ts';
+
+/** Long random runs and sweeps over every page: `npm run test:long`. */
+const LONG = 'test/**/*.long.test.ts';
+/** They replace modules, which no other file may meet: each has a process of its own. */
+const ALONE = ['test/api/slow-requests.test.ts'];
+
+const PATIENCE = { testTimeout: 60_000, hookTimeout: 180_000 };
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     globalSetup: ['test/harness/engines.ts'],
     // Tests wait for engines half of the time: on two cores a single worker leaves one idle.
     maxWorkers: Math.max(2, availableParallelism() - 1),
-    testTimeout: 60_000,
-    hookTimeout: 180_000,
+    sequence: { sequencer: LongestFirst },
     reporters: [['default', { summary: false }], './test/harness/summary.ts'],
+    projects: [
+      { test: { ...PATIENCE, name: 'alone', include: ALONE } },
+      // Files of one worker share what they import: evaluating it again for each took a third of the CPU.
+      {
+        test: { ...PATIENCE, name: 'short', include: ['test/**/*.test.ts'], exclude: [LONG, ...ALONE], isolate: false },
+      },
+      { test: { ...PATIENCE, name: 'long', include: [LONG], isolate: false } },
+    ],
   },
 });

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import { LINKS, openDesk } from '../harness/affiliates.ts';
 import {
   type Answer,
@@ -34,7 +33,6 @@ beforeAll(async () => {
   database = await makeDatabase('day');
   store = await startStore('shopify');
   app = await startApp({ clock: { now: () => now }, urls: { postgres: database.url, redis } });
-  await migratePostgres(app.context.postgres.db);
   // The app's clock is months behind the worker's.
   const env = { DATABASE_URL: database.url, REDIS_URL: redis, WORKER_SWEEP_EVERY_MS: '200' };
   worker = await startWorkerProcess(unique('none'), env);

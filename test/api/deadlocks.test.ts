@@ -1,6 +1,5 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import { type Desk, LINKS, openDesk } from '../harness/affiliates.ts';
 import { type Answer, send, startApp, type TestApp, unique, until } from '../harness/app.ts';
 import { listEvents } from '../harness/applying.ts';
@@ -22,7 +21,6 @@ beforeAll(async () => {
   await session.query(`alter database ${new URL(database.url).pathname.slice(1)} set deadlock_timeout = '2s'`);
   await session.query("set deadlock_timeout = '1min'");
   app = await startApp({ urls: { postgres: database.url } });
-  await migratePostgres(app.context.postgres.db);
   desk = await openDesk(app);
 });
 afterAll(async () => {

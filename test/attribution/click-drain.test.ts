@@ -132,6 +132,7 @@ describe('what is clicked is in ClickHouse exactly once', () => {
     const other = await startApp({
       urls: { redis: engines.urls.redis ?? '', clickhouse: proxy.url },
     });
+    await other.context.redis.ready();
     const link = await record(40);
     proxy.freezeAnswers();
     const drained = drainClicks(other.context).then(

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrateClickHouse } from '../../src/engines/clickhouse/migrate.ts';
-import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import { fresh, freshRows } from '../../src/figures/queries.ts';
 import { finishReconciliation, insertReconciliation } from '../../src/figures/rollups/queries.ts';
 import { CLICK_CLAIM, REBUILD_NOTICE_MS } from '../../src/figures/schema.ts';
@@ -44,7 +43,6 @@ beforeAll(async () => {
   const { redis = '', clickhouse = '' } = engines.urls;
   app = await startApp({ urls: { postgres: database.url, redis, clickhouse } });
   await app.context.redis.ready();
-  await migratePostgres(app.context.postgres.db);
   await migrateClickHouse(app.context.clickhouse);
   await insertReconciliation(app.context.clickhouse, { claim: '', batch: 0 });
   await finishReconciliation(app.context.clickhouse);

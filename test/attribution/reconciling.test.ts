@@ -7,7 +7,6 @@ import { z } from 'zod';
 import { insertOnce } from '../../src/engines/clickhouse/insert.ts';
 import { migrateClickHouse } from '../../src/engines/clickhouse/migrate.ts';
 import { command, integer, query } from '../../src/engines/clickhouse/query.ts';
-import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import { findReconciliation } from '../../src/figures/rollups/queries.ts';
 import { CLICK_CLAIM } from '../../src/figures/schema.ts';
 import { isBeingRebuilt } from '../../src/figures/sync/queries.ts';
@@ -36,7 +35,6 @@ beforeAll(async () => {
   const { redis = '', clickhouse = '' } = engines.urls;
   app = await startApp({ urls: { postgres: database.url, redis, clickhouse } });
   await app.context.redis.ready();
-  await migratePostgres(app.context.postgres.db);
   await migrateClickHouse(app.context.clickhouse);
   desk = await openDesk(app);
 });

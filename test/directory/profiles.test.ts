@@ -1,6 +1,5 @@
 import type { RequestListener } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import type { Context } from '../../src/operation/context.ts';
 import { profileUnknown } from '../../src/resources/creators/jobs.ts';
 import { call, made, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
@@ -28,7 +27,6 @@ beforeAll(async () => {
     env: { PROFILE_PROVIDER_URL: provider.url, PROFILE_PROVIDER_TOKEN: TOKEN },
   });
   context = app.context;
-  await migratePostgres(context.postgres.db);
 });
 afterEach(() => {
   provider.answer = provider.unknown;

@@ -9,8 +9,6 @@ import { settle } from '../../src/access/credits/settle.ts';
 import { createKey } from '../../src/access/keys/actions.ts';
 import { getSubscription } from '../../src/access/keys/queries.ts';
 import { readConfig } from '../../src/config.ts';
-import { migrateClickHouse } from '../../src/engines/clickhouse/migrate.ts';
-import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import type { KeyKind, PlanName, SubscriptionStatus } from '../../src/engines/postgres/tables.ts';
 import type { BodyLimits } from '../../src/http/bodies.ts';
 import type { Context } from '../../src/operation/context.ts';
@@ -19,6 +17,7 @@ import { openContext } from '../../src/process/open-context.ts';
 import { createBrand, setPlan } from '../../src/resources/brands/actions.ts';
 import { listSubscriptions } from '../../src/resources/brands/queries.ts';
 import type { Clock } from '../../src/values/clock.ts';
+import { CHILD_ENV } from './child.ts';
 
 export type Engines = ReturnType<typeof engineUrls>;
 
@@ -60,8 +59,7 @@ export async function startApp(
     ...options.env,
   });
   const { context, close } = openContext(config, { ...engineUrls(), ...options.urls }, options.clock);
-  if (!options.urls?.postgres) await migratePostgres(context.postgres.db);
-  if (!options.urls?.clickhouse) await migrateClickHouse(context.clickhouse);
+  if (!options.urls?.redis) await context.redis.ready();
   const { webApp, bodyLimits } = options;
   const apps = await buildApps(context, { ...(webApp && { webApp }), ...(bodyLimits && { bodyLimits }) });
   const url = await apps.api.listen({ host: '127.0.0.1', port: 0 });
@@ -200,7 +198,7 @@ export function startScript(
   const { postgres, redis, elasticsearch, clickhouse } = engineUrls();
   const child = spawn(process.execPath, [script, ...args], {
     env: {
-      PATH: process.env.PATH,
+      ...CHILD_ENV,
       LOG_LEVEL: 'error',
       ROLLCALL_SECRET: SECRET,
       OUTBOUND_ALLOW: '127.0.0.1',
@@ -246,9 +244,10 @@ export async function startServer(alias: string, env: NodeJS.ProcessEnv = {}): P
 /** `node src/worker.ts` as a process of its own, on the test's engines. */
 export async function startWorkerProcess(alias: string, env: NodeJS.ProcessEnv = {}): Promise<RollcallProcess> {
   const worker = startScript('src/worker.ts', { DIRECTORY_ALIAS: alias, ...env });
-  await until('the worker', () => {
+  const isUp = () => {
     if (worker.child.exitCode !== null) throw new Error(`The worker ended: ${worker.said()}`);
     return worker.said().includes('worker started');
-  });
+  };
+  await until('the worker', isUp, 60_000);
   return worker;
 }

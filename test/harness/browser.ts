@@ -1,18 +1,7 @@
-import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { inject } from 'vitest';
 import { someAddress } from './applying.ts';
-
-const USUAL_PLACES = [
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/usr/bin/google-chrome-stable',
-  '/snap/bin/chromium',
-  '/opt/google/chrome/chrome',
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-  '/Applications/Chromium.app/Contents/MacOS/Chromium',
-];
-const executablePath = USUAL_PLACES.find((place) => existsSync(place));
+import { executablePath, USUAL_PLACES } from './browser-server.ts';
 
 /** Whether this machine has a browser; says once what is not tested without it. */
 export function hasBrowser(what: string): boolean {
@@ -20,8 +9,13 @@ export function hasBrowser(what: string): boolean {
   return executablePath !== undefined;
 }
 
-export const openBrowser = (): Promise<Browser> =>
-  chromium.launch({ ...(executablePath ? { executablePath } : {}), args: ['--no-sandbox'] });
+/** A connection to the Chromium of this run; `close` closes what was opened through it, and no more. */
+export async function openBrowser(): Promise<Browser> {
+  const answer = await fetch(inject('browserAt'));
+  const said = await answer.text();
+  if (!answer.ok) throw new Error(`Chromium did not start: ${said}`);
+  return await chromium.connect(said);
+}
 
 /** A page on a phone, whose visitor has an address of their own. What the browser complains about is noted. */
 export async function openPhone(

@@ -1,4 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import path from 'node:path';
+
+/** What every process of ours is given: what Node compiled for one it does not compile again for the next. */
+export const CHILD_ENV = {
+  PATH: process.env.PATH,
+  NODE_COMPILE_CACHE: path.join(import.meta.dirname, '../../.rollcall/test-compile-cache'),
+};
 
 export interface Run {
   child: ChildProcess;
@@ -8,7 +15,7 @@ export interface Run {
 
 /** A program as a process of its own, with what it has written so far. */
 export function run([command = '', ...args]: readonly string[], env: NodeJS.ProcessEnv): Run {
-  const child = spawn(command, args, { env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env } });
+  const child = spawn(command, args, { env: { ...CHILD_ENV, HOME: process.env.HOME, ...env } });
   let [out, said] = ['', ''];
   child.stdout?.on('data', (chunk: Buffer) => {
     out += chunk.toString();

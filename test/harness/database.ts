@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { inject } from 'vitest';
 import { engineUrls, unique } from './app.ts';
 
 export interface TestDatabase {
@@ -8,12 +9,11 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** An empty database of its own, for what works on the rows of all brands or locks whole tables. */
-export async function makeDatabase(prefix: string): Promise<TestDatabase> {
+async function create(prefix: string, template?: string): Promise<TestDatabase> {
   const name = unique(prefix).replace('-', '_');
   const admin = new pg.Client(engineUrls().postgres);
   await admin.connect();
-  await admin.query(`create database ${name}`);
+  await admin.query(`create database ${name}${template === undefined ? '' : ` template ${template}`}`);
   const url = new URL(engineUrls().postgres);
   url.pathname = name;
   return {
@@ -29,3 +29,9 @@ export async function makeDatabase(prefix: string): Promise<TestDatabase> {
     },
   };
 }
+
+/** A migrated database of its own, for what works on the rows of all brands or locks whole tables. */
+export const makeDatabase = (prefix: string): Promise<TestDatabase> => create(prefix, inject('template'));
+
+/** One without a table. */
+export const makeEmptyDatabase = (prefix: string): Promise<TestDatabase> => create(prefix);

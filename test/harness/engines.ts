@@ -5,11 +5,15 @@ import { z } from 'zod';
 import { readConfig } from '../../src/config.ts';
 import { migrateClickHouse } from '../../src/engines/clickhouse/migrate.ts';
 import { openClickHouse } from '../../src/engines/clickhouse/open.ts';
+import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
+import { openPostgres } from '../../src/engines/postgres/open.ts';
 import { finishReconciliation, insertReconciliation } from '../../src/figures/rollups/queries.ts';
 import { isPidAlive } from '../../src/local/engines/alive.ts';
 import { engineFolder } from '../../src/local/engines/folder.ts';
 import { startEmbedded } from '../../src/local/engines/start.ts';
+import { offerBrowser } from './browser-server.ts';
 import { startContainers } from './containers.ts';
+import { ensureTemplate } from './template.ts';
 
 export interface TestEngines {
   postgres: string;
@@ -21,6 +25,9 @@ export interface TestEngines {
 declare module 'vitest' {
   interface ProvidedContext {
     engines: TestEngines;
+    /** An empty database with every migration. */
+    template: string;
+    browserAt: string;
   }
 }
 
@@ -75,19 +82,28 @@ async function startOnThisMachine(): Promise<StartedEngines> {
   };
 }
 
-/** A worker of one test would repair what another breaks on purpose. */
-async function markReconciled(url: string): Promise<void> {
-  const clickhouse = openClickHouse(url);
+/** What each app of a test would otherwise do at its start. A worker of one test would repair what another breaks on purpose. */
+async function migrate(urls: TestEngines): Promise<void> {
+  const clickhouse = openClickHouse(urls.clickhouse);
   await migrateClickHouse(clickhouse);
   await insertReconciliation(clickhouse, { claim: '', batch: 0 });
   await finishReconciliation(clickhouse);
   await clickhouse.close();
+  const postgres = openPostgres(urls.postgres, { max: 1 });
+  await migratePostgres(postgres.db);
+  await postgres.close();
 }
 
-/** Starts the engines once for the whole run; tests find them with `inject('engines')`. */
+/** Starts engines and the browser once for the whole run; tests find them with `inject`. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const engines = await startChosen();
-  await markReconciled(engines.urls.clickhouse);
+  await migrate(engines.urls);
+  const browser = await offerBrowser();
   project.provide('engines', engines.urls);
-  return engines.stop;
+  project.provide('template', await ensureTemplate(engines.urls.postgres));
+  project.provide('browserAt', browser.url);
+  return async () => {
+    await browser.close();
+    await engines.stop();
+  };
 }

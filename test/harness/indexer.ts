@@ -3,15 +3,15 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { sql } from 'kysely';
 import { z } from 'zod';
 import type { DirectoryEngines } from '../../src/directory/import/writer.ts';
 import { deleteIndex, listIndices } from '../../src/engines/elastic/indices.ts';
 import { type Elastic, openElastic } from '../../src/engines/elastic/open.ts';
-import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import { openPostgres, type Postgres } from '../../src/engines/postgres/open.ts';
 import { systemClock } from '../../src/values/clock.ts';
 import { type Engines, engineUrls, unique } from './app.ts';
+import { CHILD_ENV } from './child.ts';
+import { makeDatabase } from './database.ts';
 
 export interface Finished {
   code: number | null;
@@ -56,25 +56,15 @@ function startCommand(args: string[], cwd: string, env: NodeJS.ProcessEnv, input
   return { child, said: () => err, finished };
 }
 
-async function createDatabase(): Promise<string> {
-  const url = new URL(engineUrls().postgres);
-  const name = unique('indexer').replaceAll('-', '_');
-  const postgres = openPostgres(url.href, { max: 1 });
-  await sql`create database ${sql.id(name)}`.execute(postgres.db);
-  await postgres.close();
-  url.pathname = `/${name}`;
-  return url.href;
-}
-
 export async function makeDirectory(own: Partial<Engines> = {}): Promise<TestDirectory> {
-  const urls = { ...engineUrls(), postgres: await createDatabase(), ...own };
+  const database = await makeDatabase('indexer');
+  const urls = { ...engineUrls(), postgres: database.url, ...own };
   const postgres = openPostgres(urls.postgres, { max: 4 });
   const elastic = openElastic(urls.elasticsearch, { timeoutMs: 30_000 });
-  await migratePostgres(postgres.db);
   const alias = unique('directory');
   const folder = await mkdtemp(path.join(tmpdir(), 'rollcall-indexer-'));
   const env = {
-    PATH: process.env.PATH,
+    ...CHILD_ENV,
     DATABASE_URL: urls.postgres,
     ELASTICSEARCH_URL: urls.elasticsearch,
     REDIS_URL: urls.redis,
@@ -98,6 +88,7 @@ export async function makeDirectory(own: Partial<Engines> = {}): Promise<TestDir
       for (const { name } of await listIndices(elastic, `${alias}-`)) await deleteIndex(elastic, name);
       await rm(folder, { recursive: true });
       await Promise.all([elastic.close(), postgres.close()]);
+      await database.drop();
     },
   };
 }

@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { readConfig } from '../../src/config.ts';
 import { engineFolder } from '../../src/local/engines/folder.ts';
 import { until } from './app.ts';
+import { CHILD_ENV } from './child.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 /** Engines and the built web app are the same for everybody; data is not. */
@@ -102,8 +103,8 @@ export async function openSandbox(): Promise<Sandbox> {
   // Engines of root run as another user, who must be able to enter.
   await chmod(folder, 0o755);
   await copyProject(folder);
-  const { PATH, HOME, TMPDIR } = process.env;
-  const env = { PATH, HOME, TMPDIR, OUTBOUND_ALLOW: '127.0.0.1' };
+  const { HOME, TMPDIR } = process.env;
+  const env = { ...CHILD_ENV, HOME, TMPDIR, OUTBOUND_ALLOW: '127.0.0.1' };
   let server: ChildProcess | undefined;
 
   async function stop(): Promise<void> {

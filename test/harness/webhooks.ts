@@ -1,4 +1,3 @@
-import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import { inWork } from '../../src/operation/work.ts';
 import type { EventName, EventPayload } from '../../src/outbox/events.ts';
 import { openRelay } from '../../src/outbox/relay.ts';
@@ -53,7 +52,6 @@ export function startWebhookWorker({ context }: TestApp): Worker {
 export async function startAlone(clock: Clock, env: NodeJS.ProcessEnv = {}): Promise<TestApp> {
   const database = await makeDatabase('webhooks');
   const app = await startApp({ clock, env, urls: { postgres: database.url } });
-  await migratePostgres(app.context.postgres.db);
   return {
     ...app,
     close: async () => {

@@ -153,7 +153,20 @@ describe('.ci/run', () => {
   /** Runs it on a machine that has these commands and a few usual ones. */
   async function runOn(commands: Record<string, string>, ci?: string): Promise<Ended> {
     const bin = await mkdtemp(path.join(folder, 'bin-'));
-    for (const name of ['awk', 'bash', 'dirname', 'grep', 'mktemp', 'rm', 'sed', 'tail', 'tee', 'timeout']) {
+    for (const name of [
+      'awk',
+      'bash',
+      'cat',
+      'dirname',
+      'grep',
+      'mktemp',
+      'nice',
+      'rm',
+      'sed',
+      'tail',
+      'tee',
+      'timeout',
+    ]) {
       await symlink((await run('which', [name])).out.trim(), path.join(bin, name));
     }
     for (const [name, script] of Object.entries({ npm: 'echo 7 passed, 0 failed', ...commands })) {
@@ -168,7 +181,7 @@ describe('.ci/run', () => {
   it('says on standard error why there is no Chromium, and counts on', async () => {
     for (const commands of [{ id: 'echo 1000', 'apt-get': 'true' }, { id: 'echo 0' }]) {
       const { code, out, err } = await runOn(commands, 'true');
-      expect([code, out.trim().split('\n').at(-1)]).toEqual([0, '9 passed, 0 failed']);
+      expect([code, out.trim().split('\n').at(-1)]).toEqual([0, '16 passed, 0 failed']);
       expect(err).toContain('only root can install one, with apt-get');
     }
   });
@@ -176,10 +189,10 @@ describe('.ci/run', () => {
   it('shows why an install failed, which is a failure where CI=true was set', async () => {
     const commands = { id: 'echo 0', 'apt-get': 'echo no route to the mirror >&2; exit 1' };
     const own = await runOn(commands);
-    expect([own.code, own.out.trim().split('\n').at(-1)]).toEqual([0, '9 passed, 0 failed']);
+    expect([own.code, own.out.trim().split('\n').at(-1)]).toEqual([0, '16 passed, 0 failed']);
     expect(own.err).toMatch(/no route to the mirror\n.*could not be installed/);
     const server = await runOn(commands, 'true');
-    expect([server.code, server.out.trim().split('\n').at(-1)]).toEqual([1, '9 passed, 1 failed']);
+    expect([server.code, server.out.trim().split('\n').at(-1)]).toEqual([1, '16 passed, 1 failed']);
   });
 
   it('installs nothing where a Chromium is', async () => {

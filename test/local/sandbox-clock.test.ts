@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import { durationText, readDuration } from '../../src/values/duration.ts';
 import { call, makeBrand, startApp, startServer, type TestApp, unique, until } from '../harness/app.ts';
 import { runCli } from '../harness/cli.ts';
@@ -14,7 +13,6 @@ let app: TestApp;
 beforeAll(async () => {
   database = await makeDatabase('sandbox');
   app = await startApp({ urls: { postgres: database.url }, env: { ROLLCALL_SANDBOX: '1' } });
-  await migratePostgres(app.context.postgres.db);
 });
 afterAll(async () => {
   await app?.close();

@@ -4,7 +4,6 @@ import path from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import { queueMail } from '../../src/mail/queue.ts';
 import { inWork } from '../../src/operation/work.ts';
 import { SEALED } from '../../src/process/sealed/actions.ts';
@@ -35,7 +34,6 @@ beforeAll(async () => {
   database = await makeDatabase('secrets');
   const at = (env: NodeJS.ProcessEnv) => startApp({ urls: { postgres: database.url }, env });
   before = await at({});
-  await migratePostgres(before.context.postgres.db);
   [both, after] = await Promise.all([
     at({ ROLLCALL_SECRET: NEW, ROLLCALL_PREVIOUS_SECRET: SECRET }),
     at({ ROLLCALL_SECRET: NEW }),

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hashKey, newApiKey } from '../../src/access/keys/key-form.ts';
 import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import { call, send, startApp, type TestApp } from '../harness/app.ts';
-import { makeDatabase, type TestDatabase } from '../harness/database.ts';
+import { makeEmptyDatabase, type TestDatabase } from '../harness/database.ts';
 
 const FOLDER = 'sql/postgres';
 /** The tables of the release before workflow, mails, webhooks and people. */
@@ -37,7 +37,7 @@ const ROWS = `
     values ('ana-spring', 'brd_1', 'lnk_1', '2026-01-08T10:00:00Z');`;
 
 beforeAll(async () => {
-  database = await makeDatabase('upgrade');
+  database = await makeEmptyDatabase('upgrade');
   const files = (await readdir(FOLDER)).sort().filter((file) => file < `${LAST_BEFORE}~`);
   const client = await database.open();
   await client.query(`create table kysely_migration (name varchar(255) primary key, timestamp varchar(255) not null);

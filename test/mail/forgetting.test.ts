@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import { forgetMails } from '../../src/mail/forget.ts';
 import { insertSuppression, listMails } from '../../src/mail/queries.ts';
 import { queueMail } from '../../src/mail/queue.ts';
 import { sendDueMails } from '../../src/mail/sender.ts';
-import { inWork } from '../../src/operation/work.ts';
+import { inWork, inWork } from '../../src/operation/work.ts';
 import { DAY_MS } from '../../src/values/duration.ts';
 import { makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
@@ -21,7 +20,6 @@ beforeAll(async () => {
   [database, smtp] = await Promise.all([makeDatabase('forgetting'), startSmtp()]);
   const env = { SMTP_URL: smtp.url, MAIL_FROM: 'mail@rollcall.example' };
   app = await startApp({ clock, urls: { postgres: database.url }, env });
-  await migratePostgres(app.context.postgres.db);
 });
 afterAll(async () => {
   await app?.close();

@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import { listMails } from '../../src/mail/queries.ts';
 import { queueMail } from '../../src/mail/queue.ts';
 import { sendDueMails } from '../../src/mail/sender.ts';
-import { inWork } from '../../src/operation/work.ts';
+import { inWork, inWork } from '../../src/operation/work.ts';
 import { openRepeatedFailures } from '../../src/values/repeated-failures.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 import { runCli } from '../harness/cli.ts';
@@ -29,7 +28,6 @@ beforeAll(async () => {
     urls: { postgres: database.url },
     env: { SMTP_URL: smtp.url, MAIL_FROM: 'mail@rollcall.example' },
   });
-  await migratePostgres(app.context.postgres.db);
   brand = await makeBrand(app.context);
 });
 afterEach(async () => {

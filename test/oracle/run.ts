@@ -1,4 +1,3 @@
-import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import { syncLedger } from '../../src/figures/jobs.ts';
 import { drainClicks } from '../../src/links-host/jobs.ts';
 import { listWrongCommissions, listWrongPayouts } from '../../src/resources/ledger/row-queries.ts';
@@ -33,7 +32,6 @@ export async function openStage(): Promise<Stage> {
   let nowMs = START_MS;
   const clock = { now: () => new Date(nowMs) };
   const app = await startApp({ clock, urls: { postgres: database.url, redis: ownRedis(REDIS) } });
-  await migratePostgres(app.context.postgres.db);
   const shops: Shops = new Map();
   for (const currency of CURRENCIES) shops.set(currency, await startStore('generic', { currency }));
   const stranger = await openDoor(app);

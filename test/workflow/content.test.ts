@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import { type ContentRefreshes, startContentRefreshes } from '../../src/resources/content/jobs.ts';
 import { readPostAddress } from '../../src/resources/content/post-address.ts';
 import { call, engineUrls, made, makeBrand, send, startApp, type TestApp, unique, until } from '../harness/app.ts';
@@ -23,7 +22,6 @@ beforeAll(async () => {
     clock: { now: () => new Date(nowMs) },
     env: { CONTENT_PROVIDER_URL: provider.url, CONTENT_PROVIDER_TOKEN: 'token' },
   });
-  await migratePostgres(app.context.postgres.db);
   refreshes = startContentRefreshes(app.context, engineUrls().redis);
 });
 afterEach(() => {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import { type ContentRefreshes, startContentRefreshes } from '../../src/resources/content/jobs.ts';
 import { engineUrls, startApp, type TestApp, unique, until } from '../harness/app.ts';
 import { BEHIND_PROXY } from '../harness/applying.ts';
@@ -22,7 +21,6 @@ beforeAll(async () => {
     clock: { now: () => new Date(nowMs) },
     env: { ...BEHIND_PROXY, CONTENT_PROVIDER_URL: provider.url, CONTENT_PROVIDER_TOKEN: 'token' },
   });
-  await migratePostgres(app.context.postgres.db);
   refreshes = startContentRefreshes(app.context, engineUrls().redis);
 });
 afterAll(async () => {

@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import { trackDue } from '../../src/resources/shipments/jobs.ts';
 import { call, made, makeBrand, send, startApp, type TestApp, unique } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
@@ -21,7 +20,6 @@ beforeAll(async () => {
     clock: { now: () => new Date(nowMs) },
     env: { TRACKING_PROVIDER_URL: carrier.url, TRACKING_PROVIDER_KEY: 'as-key' },
   });
-  await migratePostgres(app.context.postgres.db);
 });
 afterEach(() => {
   carrier.answer = carrier.unknown;

@@ -2,7 +2,6 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import {
   makeBrand,
   type RollcallProcess,
@@ -27,7 +26,6 @@ let worker: RollcallProcess | undefined;
 beforeAll(async () => {
   database = await makeDatabase('webhooks');
   app = await startApp({ urls: { postgres: database.url } });
-  await migratePostgres(app.context.postgres.db);
   receiver = await startReceiver();
   receiver.answer = (_received, response) => void setTimeout(() => response.end(), 150);
 });

@@ -2,7 +2,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
+
+<<<<<<< HEAD:test/local/kill.test.ts
+=======
+>>>>>>> ed5d30f (Tests share modules, databases from a template, one browser and one boot; long runs are test:long):test/local/kill.long.test.ts
+
 import { inWork } from '../../src/operation/work.ts';
 import { systemClock } from '../../src/values/clock.ts';
 import {
@@ -38,7 +42,6 @@ const running: RollcallProcess[] = [];
 beforeAll(async () => {
   database = await makeDatabase('kill');
   app = await startApp({ alias, urls: { postgres: database.url } });
-  await migratePostgres(app.context.postgres.db);
   session = await database.open();
   const redis = new URL(engineUrls().redis);
   redis.pathname = '/9';

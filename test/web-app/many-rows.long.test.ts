@@ -1,6 +1,5 @@
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import { startApp, type TestApp, unique } from '../harness/app.ts';
 import { BEHIND_PROXY } from '../harness/applying.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
@@ -58,7 +57,6 @@ describe.skipIf(!hasBrowser('Ten thousand rows'))('a list of ten thousand in a r
   beforeAll(async () => {
     database = await makeDatabase('many');
     app = await startApp({ webApp: await builtClient(), alias, env: BEHIND_PROXY, urls: { postgres: database.url } });
-    await migratePostgres(app.context.postgres.db);
     const creators = Array.from({ length: MANY }, (_, i) => creator(i + 1));
     await putDirectory(app.context.elastic, alias, creators);
     desk = await openWorkDesk(app);
