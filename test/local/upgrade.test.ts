@@ -2,6 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hashKey, newApiKey } from '../../src/access/keys/key-form.ts';
 import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
+import { inSnapshot } from '../../src/resources/ledger/queries.ts';
+import { verifyRecords } from '../../src/resources/ledger/verify.ts';
 import { call, send, startApp, type TestApp } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 
@@ -64,6 +66,10 @@ test('A release finds what the one before it wrote: keys, campaigns, roster, app
   expect(applied.every((name) => name > LAST_BEFORE)).toBe(true);
   expect(await migratePostgres(app.context.postgres.db)).toEqual([]);
 
+  const { db } = app.context.postgres;
+  const verified = async () => (await inSnapshot(db, (trx) => verifyRecords(trx, 'brd_1'))).problems;
+  expect(await verified()).toEqual([]);
+
   const get = async (path: string) => (await call(`${app.url}/v1${path}`, KEY)).body.data;
   expect(await get('/brand')).toMatchObject({ id: 'brd_1', name: 'Earlier' });
   expect(await get('/campaigns')).toMatchObject([{ id: 'cmp_1', title: 'Spring', status: 'active' }]);
@@ -78,4 +84,7 @@ test('A release finds what the one before it wrote: keys, campaigns, roster, app
   ]);
   const brief = { title: 'Spring', creator_emails: ['ana@example.com'], campaign_id: 'cmp_1' };
   expect((await send(`${app.url}/v1/briefs`, KEY, 'POST', brief)).status).toBe(201);
+  expect(await verified()).toEqual([]);
+  await db.updateTable('links').set({ commissionRatePpm: 900_000 }).where('id', '=', 'lnk_1').execute();
+  expect(await verified()).toEqual(['assignment lnk_1: commission_rate_ppm is 900000, sealed as 150000']);
 });

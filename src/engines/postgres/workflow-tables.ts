@@ -122,6 +122,9 @@ export interface OutboxNumbersTable {
   ledgerHash: Buffer | null;
   /** When the ledger's last entry was recorded; null of one older than this column. */
   ledgerRecordedAt: Date | null;
+  /** Of the last seal. */
+  sealSeq: Generated<number>;
+  sealHash: Buffer | null;
   /** When anything was put in last. */
   movedAt: Date | null;
 }
