@@ -23,41 +23,14 @@ export const numbersOf = (db: Db, brandId: string) =>
   db.selectFrom('outboxNumbers').where('brandId', '=', brandId).orderBy('version', 'desc').limit(1);
 
 /** The brand's numbers, locked until the commit; without a change they have no new version. */
-async function lockNumbers(db: Db, brandId: string): Promise<Numbers> {
-  const numbers = numbersOf(db, brandId).selectAll().forUpdate();
-  const found = await numbers.executeTakeFirst();
-  if (found) return found;
-  await db
-    .insertInto('outboxHeads')
-    .values({ brandId })
-    .onConflict((conflict) => conflict.column('brandId').doNothing())
-    .execute();
-  return await numbers.executeTakeFirstOrThrow();
-}
-
-/** When the last entry was recorded, of numbers that were written before this was kept. */
-async function findLastRecorded(db: Db, brandId: string, seq: number): Promise<Date | undefined> {
-  const last = await db
-    .selectFrom('ledgerEntries')
-    .select('recordedAt')
-    .where('brandId', '=', brandId)
-    .where('seq', '=', seq)
-    .executeTakeFirst();
-  return last?.recordedAt;
-}
+const lockNumbers = (db: Db, brandId: string): Promise<Numbers> =>
+  numbersOf(db, brandId).selectAll().forUpdate().executeTakeFirstOrThrow();
 
 /**
- * When entries are recorded that follow the brand's last one: never before it, so that times are in the chain's order also
- * where clocks differ. To be asked with the numbers locked: not before is the clock past every answer that was given without
- * these entries.
+ * When the next entries are recorded: never before the brand's last one, so that times are in the chain's order even where
+ * clocks differ. Call it with the numbers locked: the clock is then past every answer that was given without these entries.
  */
-async function recordingTime(
-  db: Db,
-  brandId: string,
-  { ledgerSeq, ledgerRecordedAt }: Numbers,
-  clock: Clock,
-): Promise<Date> {
-  const last = ledgerRecordedAt ?? (ledgerSeq > 0 ? await findLastRecorded(db, brandId, ledgerSeq) : undefined);
+function recordingTime({ ledgerRecordedAt: last }: Numbers, clock: Clock): Date {
   const now = clock.now();
   return last && last > now ? last : now;
 }
@@ -77,7 +50,7 @@ export async function insertNumbered(
   const isMoving = entries.length > 0 || events.length > 0;
   if (!isMoving && !(await hasUnsealed(db))) return;
   const last = await lockNumbers(db, brandId);
-  const recordedAt = entries.length === 0 ? now : await recordingTime(db, brandId, last, clock);
+  const recordedAt = entries.length === 0 ? now : recordingTime(last, clock);
   const rows = chained(last, brandId, recordedAt, entries);
   const ledgerSeq = last.ledgerSeq + rows.length;
   const ledgerHash = rows.at(-1)?.hash ?? last.ledgerHash;
@@ -115,7 +88,7 @@ export async function insertNumbered(
 
 /**
  * Waits for whoever has locked the brand's numbers. Whoever takes them afterwards records at a later time, so what the next
- * statement finds recorded by now is all that ever will be. A brand has numbers since its first creator came, before any entry.
+ * statement finds recorded by now is all that ever will be.
  */
 export async function awaitNumbers(db: Db, brandId: string): Promise<void> {
   await numbersOf(db, brandId).select('brandId').forShare().execute();

@@ -149,7 +149,6 @@ it('every column of bytes is known: sealed, and sealed anew with the secret, or 
     'idempotency_keys.request_hash',
     'ledger_entries.hash',
     'orders.customer_hash',
-    'outbox_heads.ledger_hash',
     'outbox_numbers.ledger_hash',
     'outbox_numbers.seal_hash',
     'passkeys.public_key',

@@ -66,7 +66,7 @@ export async function listWrongPayouts(db: Db, brandId: string): Promise<string[
       where entry.brand_id = ${brandId} and entry.payout_id is not null and entry.commission_id is null
       group by entry.payout_id
     ), rows as (
-      select id, is_unposted, is_fee, unallocated_minor, allocated_minor, netted_minor, amount_minor,
+      select id, is_fee, unallocated_minor, allocated_minor, netted_minor, amount_minor,
         case when status = 'paid' or method = 'wallet' then amount_minor else 0 end as paid_minor,
         coalesce((select sum(amount_minor) from payout_allocations as one
           where one.brand_id = ${brandId} and one.payout_id = payouts.id), 0) as allocations
@@ -80,12 +80,11 @@ export async function listWrongPayouts(db: Db, brandId: string): Promise<string[
       end as problem
     from rows full join sums on sums.id = rows.id
     where rows.id is null or rows.allocations <> rows.allocated_minor
-      or not rows.is_unposted and (
-        coalesce(sums.cash, 0) <> rows.paid_minor
-        or coalesce(sums.settled, 0) <> rows.allocated_minor
-        or coalesce(sums.netted, 0) <> rows.netted_minor
-        or coalesce(sums.unallocated, 0) <> rows.unallocated_minor
-        or coalesce(sums.fees, 0) <> case when rows.is_fee then rows.paid_minor else 0 end)
+      or coalesce(sums.cash, 0) <> rows.paid_minor
+      or coalesce(sums.settled, 0) <> rows.allocated_minor
+      or coalesce(sums.netted, 0) <> rows.netted_minor
+      or coalesce(sums.unallocated, 0) <> rows.unallocated_minor
+      or coalesce(sums.fees, 0) <> case when rows.is_fee then rows.paid_minor else 0 end
     order by coalesce(rows.id, sums.id) limit ${MOST}`.execute(db);
   return rows.map(({ problem }) => problem);
 }

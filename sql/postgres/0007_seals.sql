@@ -12,7 +12,7 @@ CREATE TABLE sealed_rows (
   key text[] NOT NULL,
   -- SHA-256 of the row as it was found; null: there was none.
   found_hash text,
-  -- The row as it was left; null: it was deleted.
+  -- The row as it was written; null: it was deleted.
   facts jsonb,
   PRIMARY KEY (seal_id, id)
 );
@@ -29,8 +29,6 @@ CREATE TABLE seals (
   hash bytea NOT NULL,
   PRIMARY KEY (brand_id, seq)
 );
-
-ALTER TABLE outbox_numbers ADD COLUMN seal_seq bigint NOT NULL DEFAULT 0, ADD COLUMN seal_hash bytea;
 
 CREATE TRIGGER seals_are_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON seals
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_ledger_change();
@@ -96,37 +94,32 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- Each table with its key. What stands there already is sealed as it is, a thousand rows at a time.
-DO $$
-DECLARE
-  sealed record;
-  noted record;
-BEGIN
-  PERFORM set_config('TimeZone', 'UTC', true);
-  FOR sealed IN SELECT * FROM (VALUES ('creators', 'id'), ('links', 'id'), ('link_slugs', 'slug'), ('link_states', 'link_id,at'),
-    ('link_past_codes', 'link_id,code,until'), ('orders', 'id'), ('order_heads', 'integration_id,order_id'),
-    ('order_refunds', 'integration_id,order_id,refund_id'), ('commissions', 'id'),
-    ('commission_adjustments', 'commission_id,cause'), ('payouts', 'id'), ('payout_allocations', 'commission_id,payout_id'),
-    ('statements', 'id'), ('disputes', 'id')) AS one (name, key)
-  LOOP
-    EXECUTE format('CREATE TRIGGER note_written AFTER INSERT OR UPDATE OR DELETE ON %I
-      FOR EACH ROW EXECUTE FUNCTION note_written(%s)', sealed.name, sealed.key);
-    EXECUTE format('WITH present AS (
-        SELECT brand_id, to_jsonb(one) AS written, row_number() OVER (PARTITION BY brand_id) / 1000 AS part FROM %1$I AS one
-      ), parts AS MATERIALIZED (
-        SELECT brand_id, part, nextval(''seal_ids'') AS seal_id FROM (SELECT DISTINCT brand_id, part FROM present) AS one
-      )
-      INSERT INTO sealed_rows (seal_id, brand_id, table_name, key, facts)
-        SELECT seal_id, brand_id, %1$L, sealed_key(written, string_to_array(%2$L, '','')), sealed_facts(%1$L, written)
-        FROM present JOIN parts USING (brand_id, part)', sealed.name, sealed.key);
-  END LOOP;
-  FOR noted IN SELECT brand_id, seal_id, string_agg(jsonb_build_array(table_name, key, found_hash, facts)::text, ',' ORDER BY id) AS text
-    FROM sealed_rows GROUP BY brand_id, seal_id ORDER BY seal_id
-  LOOP
-    INSERT INTO outbox_heads (brand_id, seq) VALUES (noted.brand_id, 0) ON CONFLICT DO NOTHING;
-    UPDATE outbox_numbers SET seal_seq = seal_seq + 1, seal_hash =
-      seal_hash(seal_hash, brand_id, seal_seq + 1, ledger_seq, ledger_hash, now(), noted.text) WHERE brand_id = noted.brand_id;
-    INSERT INTO seals SELECT brand_id, seal_seq, noted.seal_id, ledger_seq, ledger_hash, now(), seal_hash
-      FROM outbox_numbers WHERE brand_id = noted.brand_id;
-  END LOOP;
-END $$;
+-- Each table with its key.
+CREATE TRIGGER note_written AFTER INSERT OR UPDATE OR DELETE ON creators
+  FOR EACH ROW EXECUTE FUNCTION note_written(id);
+CREATE TRIGGER note_written AFTER INSERT OR UPDATE OR DELETE ON links
+  FOR EACH ROW EXECUTE FUNCTION note_written(id);
+CREATE TRIGGER note_written AFTER INSERT OR UPDATE OR DELETE ON link_slugs
+  FOR EACH ROW EXECUTE FUNCTION note_written(slug);
+CREATE TRIGGER note_written AFTER INSERT OR UPDATE OR DELETE ON link_states
+  FOR EACH ROW EXECUTE FUNCTION note_written(link_id, at);
+CREATE TRIGGER note_written AFTER INSERT OR UPDATE OR DELETE ON link_past_codes
+  FOR EACH ROW EXECUTE FUNCTION note_written(link_id, code, until);
+CREATE TRIGGER note_written AFTER INSERT OR UPDATE OR DELETE ON orders
+  FOR EACH ROW EXECUTE FUNCTION note_written(id);
+CREATE TRIGGER note_written AFTER INSERT OR UPDATE OR DELETE ON order_heads
+  FOR EACH ROW EXECUTE FUNCTION note_written(integration_id, order_id);
+CREATE TRIGGER note_written AFTER INSERT OR UPDATE OR DELETE ON order_refunds
+  FOR EACH ROW EXECUTE FUNCTION note_written(integration_id, order_id, refund_id);
+CREATE TRIGGER note_written AFTER INSERT OR UPDATE OR DELETE ON commissions
+  FOR EACH ROW EXECUTE FUNCTION note_written(id);
+CREATE TRIGGER note_written AFTER INSERT OR UPDATE OR DELETE ON commission_adjustments
+  FOR EACH ROW EXECUTE FUNCTION note_written(commission_id, cause);
+CREATE TRIGGER note_written AFTER INSERT OR UPDATE OR DELETE ON payouts
+  FOR EACH ROW EXECUTE FUNCTION note_written(id);
+CREATE TRIGGER note_written AFTER INSERT OR UPDATE OR DELETE ON payout_allocations
+  FOR EACH ROW EXECUTE FUNCTION note_written(commission_id, payout_id);
+CREATE TRIGGER note_written AFTER INSERT OR UPDATE OR DELETE ON statements
+  FOR EACH ROW EXECUTE FUNCTION note_written(id);
+CREATE TRIGGER note_written AFTER INSERT OR UPDATE OR DELETE ON disputes
+  FOR EACH ROW EXECUTE FUNCTION note_written(id);
