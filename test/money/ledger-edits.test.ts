@@ -113,7 +113,7 @@ an order’s deletion by its store ~ update order_heads set deleted_at = null wh
 until when refunds were listed ~ update order_heads set refunds_listed_at = null where brand_id = $brand and refunds_listed_at is not null ~ ^head of order $store \\S+: refunds_listed_at
 a refund’s amount ~ update order_refunds set amount_minor = 1 where brand_id = $brand and refund_id = 'early' ~ ^refund of order $store \\S+ early: amount_minor is 1, sealed as 500
 a refund’s time ~ update order_refunds set at = now() where brand_id = $brand and refund_id = 'early' ~ ^refund of order $store \\S+ early: at
-a refund that is taken back ~ update order_refunds set told_at = null where brand_id = $brand and refund_id = 'r1' ~ ^refund of order $store \\S+ r1: told_at
+a refund that is taken back ~ update order_refunds set told_at = told_at + interval '1 day' where brand_id = $brand and refund_id = 'r1' ~ ^refund of order $store \\S+ r1: told_at
 a refund that is deleted ~ delete from order_refunds where brand_id = $brand and refund_id = 'early' ~ ^refund of order $store \\S+ early: it was sealed and is gone
 a refund that is added ~ insert into order_refunds select (jsonb_populate_record(one, '{"refund_id": "new"}')).* from order_refunds one where brand_id = $brand and refund_id = 'early' ~ ^refund of order $store \\S+ new: it was not written
 whose a code is ~ update links set creator_id = $bo where id = $code ~ ^assignment $code: creator_id is "$bo", sealed as "$ann"
