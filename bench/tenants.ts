@@ -54,9 +54,7 @@ async function addIdleBrands(db: Db, from: number, until: number): Promise<void>
     select 'key_' || ${id}, 'brd_' || ${id}, 'dsu_' || ${id}, 'data', 'Idle', sha256(n::text::bytea), '', '',
       ${longAgo}::timestamptz, ${longAgo}::timestamptz
     from ${numbers}`.execute(db);
-  await sql`insert into outbox_heads (brand_id, seq, moved_at) select 'brd_' || ${id}, 1, ${longAgo}::timestamptz from ${numbers}`.execute(
-    db,
-  );
+  await sql`update outbox_numbers set seq = 1, moved_at = ${longAgo}`.execute(db);
   await sql`insert into outbox_positions (consumer, brand_id, seq) select consumer, 'brd_' || ${id}, 1
     from ${numbers}, unnest(array['profiles', 'webhooks', 'briefs', 'content']) consumer`.execute(db);
   await sql`vacuum analyze`.execute(db);

@@ -4,6 +4,7 @@ import type { AuditLogTable, OutboxNumbersTable } from '../engines/postgres/work
 import type { Clock } from '../values/clock.ts';
 import type { EventName } from './events.ts';
 import { chained, type NewEntry } from './ledger-entry.ts';
+import { hasUnsealed, insertSeal, NOTED_HERE } from './sealing-queries.ts';
 
 export async function insertAudit(db: Db, rows: Insertable<AuditLogTable>[]): Promise<void> {
   if (rows.length > 0) await db.insertInto('auditLog').values(rows).execute();
@@ -22,48 +23,22 @@ export const numbersOf = (db: Db, brandId: string) =>
   db.selectFrom('outboxNumbers').where('brandId', '=', brandId).orderBy('version', 'desc').limit(1);
 
 /** The brand's numbers, locked until the commit; without a change they have no new version. */
-async function lockNumbers(db: Db, brandId: string): Promise<Numbers> {
-  const numbers = numbersOf(db, brandId).selectAll().forUpdate();
-  const found = await numbers.executeTakeFirst();
-  if (found) return found;
-  await db
-    .insertInto('outboxHeads')
-    .values({ brandId })
-    .onConflict((conflict) => conflict.column('brandId').doNothing())
-    .execute();
-  return await numbers.executeTakeFirstOrThrow();
-}
-
-/** When the last entry was recorded, of numbers that were written before this was kept. */
-async function findLastRecorded(db: Db, brandId: string, seq: number): Promise<Date | undefined> {
-  const last = await db
-    .selectFrom('ledgerEntries')
-    .select('recordedAt')
-    .where('brandId', '=', brandId)
-    .where('seq', '=', seq)
-    .executeTakeFirst();
-  return last?.recordedAt;
-}
+const lockNumbers = (db: Db, brandId: string): Promise<Numbers> =>
+  numbersOf(db, brandId).selectAll().forUpdate().executeTakeFirstOrThrow();
 
 /**
- * When entries are recorded that follow the brand's last one: never before it, so that times are in the chain's order also
- * where clocks differ. To be asked with the numbers locked: not before is the clock past every answer that was given without
- * these entries.
+ * When the next entries are recorded: never before the brand's last one, so that times are in the chain's order even where
+ * clocks differ. Call it with the numbers locked: the clock is then past every answer that was given without these entries.
  */
-async function recordingTime(
-  db: Db,
-  brandId: string,
-  { ledgerSeq, ledgerRecordedAt }: Numbers,
-  clock: Clock,
-): Promise<Date> {
-  const last = ledgerRecordedAt ?? (ledgerSeq > 0 ? await findLastRecorded(db, brandId, ledgerSeq) : undefined);
+function recordingTime({ ledgerRecordedAt: last }: Numbers, clock: Clock): Date {
   const now = clock.now();
   return last && last > now ? last : now;
 }
 
 /**
- * Numbers and writes a brand's ledger entries, chained, and its events. The lock of the brand's numbers makes them gapless
- * and in commit order. The brand's other transactions wait for it, so that all is written in one statement.
+ * Numbers and writes a brand's ledger entries, chained, and its events, and seals the rows that the transaction wrote. The
+ * lock of the brand's numbers makes them gapless and in commit order. The brand's other transactions wait for it, so that
+ * all is written in one statement.
  */
 export async function insertNumbered(
   db: Db,
@@ -72,10 +47,13 @@ export async function insertNumbered(
   entries: readonly NewEntry[],
   events: readonly NewEvent[],
 ): Promise<void> {
-  if (entries.length === 0 && events.length === 0) return;
+  const isMoving = entries.length > 0 || events.length > 0;
+  if (!isMoving && !(await hasUnsealed(db))) return;
   const last = await lockNumbers(db, brandId);
-  const recordedAt = entries.length === 0 ? now : await recordingTime(db, brandId, last, clock);
+  const recordedAt = entries.length === 0 ? now : recordingTime(last, clock);
   const rows = chained(last, brandId, recordedAt, entries);
+  const ledgerSeq = last.ledgerSeq + rows.length;
+  const ledgerHash = rows.at(-1)?.hash ?? last.ledgerHash;
   const entriesOf = <V>(value: (row: (typeof rows)[number]) => V) => rows.map(value);
   const eventsOf = <V>(value: (event: NewEvent, i: number) => V) => events.map(value);
   await sql`
@@ -93,17 +71,24 @@ export async function insertNumbered(
       insert into outbox (brand_id, created_at, seq, id, event, data)
       select ${brandId}, ${now}::timestamptz, * from unnest(
         ${eventsOf((_, i) => last.seq + 1 + i)}::bigint[], ${eventsOf(({ id }) => id)}::text[],
-        ${eventsOf(({ event }) => event)}::text[], ${eventsOf(({ data }) => data)}::json[]))
-    update outbox_numbers set version = version + 1, moved_at = ${clock.now()},
-      seq = ${last.seq + events.length}, ledger_seq = ${last.ledgerSeq + entries.length},
-      ledger_hash = ${rows.at(-1)?.hash ?? last.ledgerHash},
-      ledger_recorded_at = ${entries.length > 0 ? recordedAt : last.ledgerRecordedAt}
-    where brand_id = ${brandId} and version = ${last.version}`.execute(db);
+        ${eventsOf(({ event }) => event)}::text[], ${eventsOf(({ data }) => data)}::json[])),
+    ${NOTED_HERE},
+    head as (
+      update outbox_numbers as head set version = version + 1, moved_at = ${isMoving ? clock.now() : last.movedAt},
+        seq = ${last.seq + events.length}, ledger_seq = ${ledgerSeq}, ledger_hash = ${ledgerHash},
+        ledger_recorded_at = ${entries.length > 0 ? recordedAt : last.ledgerRecordedAt},
+        seal_seq = head.seal_seq + case when noted.rows is null then 0 else 1 end,
+        seal_hash = case when noted.rows is null then head.seal_hash else seal_hash(head.seal_hash, head.brand_id,
+          head.seal_seq + 1, ${ledgerSeq}::bigint, ${ledgerHash}::bytea, ${recordedAt}::timestamptz, noted.rows) end
+      from (select max(rows) as rows from noted) as noted
+      where head.brand_id = ${brandId} and head.version = ${last.version}
+      returning head.brand_id, head.seal_seq, head.ledger_seq, head.ledger_hash, head.seal_hash)
+    ${insertSeal(recordedAt)}`.execute(db);
 }
 
 /**
  * Waits for whoever has locked the brand's numbers. Whoever takes them afterwards records at a later time, so what the next
- * statement finds recorded by now is all that ever will be. A brand has numbers since its first creator came, before any entry.
+ * statement finds recorded by now is all that ever will be.
  */
 export async function awaitNumbers(db: Db, brandId: string): Promise<void> {
   await numbersOf(db, brandId).select('brandId').forShare().execute();

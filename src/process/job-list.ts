@@ -8,7 +8,6 @@ import { REFRESH_SWEEP, REFRESHES } from '../resources/content/jobs.ts';
 import { expireContracts } from '../resources/contracts/jobs.ts';
 import { profileCreators } from '../resources/creators/jobs.ts';
 import { reconcileJob } from '../resources/ledger/jobs.ts';
-import { postPayouts } from '../resources/payouts/jobs.ts';
 import { forgetPlans } from '../resources/plans/jobs.ts';
 import { approveCommissions } from '../resources/reviews/jobs.ts';
 import { trackParcels } from '../resources/shipments/jobs.ts';
@@ -23,7 +22,6 @@ export const JOBS: readonly Job[] = [
   reconcileJob,
   removeFiles,
   announceEndingRights,
-  postPayouts,
   forgetSentBatches,
   forgetPlans,
   forgetEvents,

@@ -40,7 +40,6 @@ describe('the OpenAPI document', () => {
     expect([again.status, again.headers.get('etag'), await again.text()]).toEqual([304, etag, '']);
     const refused = await fetch(`${app.url}/openapi.json`, { headers: { 'accept-encoding': 'gzip;q=0' } });
     expect(refused.headers.get('content-encoding')).toBeNull();
-    expect((await call(`${app.url}/docs/json`)).body).toEqual(JSON.parse(text));
   });
 });
 

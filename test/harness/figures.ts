@@ -5,9 +5,11 @@ import { syncLedger } from '../../src/figures/jobs.ts';
 import { findStanding } from '../../src/figures/sync/queries.ts';
 import { inWork } from '../../src/operation/work.ts';
 import type { NewEntry } from '../../src/outbox/ledger-entry.ts';
+import { insertLinks } from '../../src/resources/links/queries.ts';
 import { ApiError } from '../../src/values/errors.ts';
 import { newId } from '../../src/values/ids.ts';
 import { type TestApp, unique, until } from './app.ts';
+import { asTest } from './sales.ts';
 
 /** When the oldest entry that figures lack was recorded; undefined when they lack none. */
 export const findOldestUnsynced = async (db: Db, brandId: string): Promise<Date | undefined> =>
@@ -30,19 +32,20 @@ export async function putCreator(
 ): Promise<{ id: string; email: string }> {
   const at = new Date();
   const creator = { id: newId('crt', at.getTime()), email: `${unique('c')}@example.com` };
-  const { db } = context.postgres;
-  await db
-    .insertInto('creators')
-    .values({ ...creator, brandId, name, tags: [], createdAt: at })
-    .execute();
-  await db
-    .insertInto('rosterEntries')
-    .values({ id: newId('ros', at.getTime()), brandId, creatorId: creator.id, status: 'active', addedAt: at })
-    .execute();
+  await asTest(context, { id: brandId }, async ({ db }) => {
+    await db
+      .insertInto('creators')
+      .values({ ...creator, brandId, name, tags: [], createdAt: at })
+      .execute();
+    await db
+      .insertInto('rosterEntries')
+      .values({ id: newId('ros', at.getTime()), brandId, creatorId: creator.id, status: 'active', addedAt: at })
+      .execute();
+  });
   return creator;
 }
 
-/** A code of a creator, written straight into PostgreSQL. */
+/** A code of a creator. */
 export async function putAssignment(
   app: TestApp,
   brandId: string,
@@ -52,28 +55,26 @@ export async function putAssignment(
   const at = new Date();
   const currency = options.currency ?? 'USD';
   const link = { id: newId('lnk', at.getTime()), value: unique('CODE'), currency };
-  await app.context.postgres.db
-    .insertInto('links')
-    .values({
-      ...link,
-      brandId,
-      creatorId: creator.id,
-      creatorName: null,
-      campaignId: null,
-      integrationId: null,
-      type: 'discount_code',
-      slug: null,
-      destinationUrl: null,
-      commissionRatePpm: 100_000,
-      holdDays: 30,
-      attributionDays: 30,
-      platform: null,
-      active: true,
-      lastSyncAt: null,
-      createdAt: at,
-      updatedAt: null,
-    })
-    .execute();
+  const row = {
+    ...link,
+    brandId,
+    creatorId: creator.id,
+    creatorName: null,
+    campaignId: null,
+    integrationId: null,
+    type: 'discount_code',
+    slug: null,
+    destinationUrl: null,
+    commissionRatePpm: 100_000,
+    holdDays: 30,
+    attributionDays: 30,
+    platform: null,
+    active: true,
+    lastSyncAt: null,
+    createdAt: at,
+    updatedAt: null,
+  } as const;
+  await asTest(app.context, { id: brandId }, async ({ db }) => void (await insertLinks(db, [row])));
   return { brandId, creatorId: creator.id, linkId: link.id, currency, email: creator.email, value: link.value };
 }
 

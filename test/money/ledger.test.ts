@@ -65,10 +65,13 @@ async function behindTheTrigger(statement: string): Promise<void> {
 const problemsOf = async (brandId: string) => (await verifyLedger(app.context, brandId)).problems;
 
 describe('ledger verify', () => {
-  it('finds nothing wrong with what was recorded, and names its last hash', async () => {
+  it('finds nothing wrong with what was recorded, and names its last hash and seal', async () => {
     const { brand } = await makeLedger();
     const verification = await verifyLedger(app.context, brand.id);
-    expect(verification).toEqual({ entries: 4, hash: expect.stringMatching(/^[0-9a-f]{64}$/), problems: [] });
+    expect(verification).toEqual({
+      ...{ entries: 4, hash: expect.stringMatching(/^[0-9a-f]{64}$/), seal: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      problems: [],
+    });
   });
 
   it('finds nothing wrong with entries that are not synced yet, nor with those that may be', async () => {
@@ -188,7 +191,7 @@ describe('npm run cli -- ledger', () => {
     const { brand } = await makeLedger();
     expect(await run('verify', '--brand', brand.id)).toEqual({
       code: 0,
-      stdout: expect.stringMatching(new RegExp(`^${brand.id}\tok\t4\t[0-9a-f]{64}\n$`)),
+      stdout: expect.stringMatching(new RegExp(`^${brand.id}\tok\t4\t[0-9a-f]{64}\t[0-9a-f]{64}\n$`)),
     });
     await command(app.context.clickhouse, 'DELETE FROM ledger_v1 WHERE brand_id = {b:String}', { b: brand.id });
     const { code, stdout } = await run('verify', '--brand', brand.id);
@@ -199,7 +202,7 @@ describe('npm run cli -- ledger', () => {
       1,
       [
         {
-          ...{ brand: brand.id, result: 'WRONG', entries: 4, hash: expect.any(String) },
+          ...{ brand: brand.id, result: 'WRONG', entries: 4, hash: expect.any(String), seal: expect.any(String) },
           problems: expect.arrayContaining([problem]),
         },
       ],

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { listWrongPayouts } from '../../src/resources/ledger/row-queries.ts';
-import { postEarlierPayouts } from '../../src/resources/payouts/jobs.ts';
 import { send, startApp, type TestApp } from '../harness/app.ts';
-import { approved, get, makePayer, type Payer, recorded, settle } from '../harness/paying.ts';
-import { balancesOf, makeAssignment, makeSale, report } from '../harness/sales.ts';
+import { get, makePayer, type Payer, recorded, settle } from '../harness/paying.ts';
+import { makeAssignment, makeSale, report } from '../harness/sales.ts';
 
 let app: TestApp;
 
@@ -61,27 +59,6 @@ it('conversion_rate counts orders that came by a click; a top creator without a 
   expect(await countConversionsByClick(db, owner.brand.id, period)).toBe(0);
   await db.updateTable('commissions').set({ clickId: 'clk_x' }).where('id', '=', clicked.id).execute();
   expect(await countConversionsByClick(db, owner.brand.id, period)).toBe(1);
-});
-
-it('a payout that was paid before the ledger had its money is posted once, whoever runs it', async () => {
-  const owner = await makePayer(app);
-  const { db } = app.context.postgres;
-  const at = new Date('2026-03-31T00:00:00Z');
-  const row = { brandId: owner.brand.id, creatorId: owner.ann.creatorId, currency: 'USD', createdAt: at, paidAt: at };
-  const old = { ...row, amountMinor: 1_000, isUnposted: true };
-  await db
-    .insertInto('payouts')
-    .values([
-      { ...old, id: `pay_w${owner.brand.id}`, method: 'wallet', status: 'completed' },
-      { ...old, id: `pay_f${owner.brand.id}`, method: 'manual', status: 'paid' },
-    ])
-    .execute();
-  await Promise.all([postEarlierPayouts(app.context), postEarlierPayouts(app.context)]);
-  await postEarlierPayouts(app.context);
-  expect(await balancesOf(app.context, owner.brand)).toEqual({ cash: -2_000, unallocated: 1_000, fees: 1_000 });
-  expect(await listWrongPayouts(db, owner.brand.id)).toEqual([]);
-  await approved(owner);
-  expect(await balancesOf(app.context, owner.brand)).toMatchObject({ cash: -2_000, commission_settled: 1_000 });
 });
 
 it('a commission list says whether the order is paid', async () => {

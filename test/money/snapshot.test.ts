@@ -74,29 +74,4 @@ describe('while somebody holds a snapshot', () => {
     await holder.end();
     expect(after / before, `${before} pages, then ${after}`).toBeLessThan(2);
   }, 120_000);
-
-  it('a change of the release before takes the numbers that follow, and what it writes is followed', async () => {
-    const brand = await makeBrand(app.context);
-    await makeSale(app.context, brand);
-    const headOf = async () => {
-      const { rows } = await session.query(
-        'select seq, ledger_seq, ledger_hash from outbox_numbers where brand_id = $1',
-        [brand.id],
-      );
-      expect(rows).toHaveLength(1);
-      return rows[0];
-    };
-    const before = await headOf();
-    const taken = await session.query(
-      `insert into outbox_heads (brand_id, seq, ledger_seq, moved_at) values ($1, 2, 1, now())
-        on conflict (brand_id) do update set seq = outbox_heads.seq + 2, ledger_seq = outbox_heads.ledger_seq + 1,
-          moved_at = now() returning seq, ledger_seq, ledger_hash`,
-      [brand.id],
-    );
-    const next = { seq: String(Number(before.seq) + 2), ledger_seq: String(Number(before.ledger_seq) + 1) };
-    expect(taken.rows).toEqual([{ ...next, ledger_hash: before.ledger_hash }]);
-    const hash = Buffer.from('cafe', 'hex');
-    await session.query('update outbox_heads set ledger_hash = $2 where brand_id = $1', [brand.id, hash]);
-    expect(await headOf()).toEqual({ ...next, ledger_hash: hash });
-  });
 });

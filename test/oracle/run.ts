@@ -1,6 +1,7 @@
 import { syncLedger } from '../../src/figures/jobs.ts';
 import { drainClicks } from '../../src/links-host/jobs.ts';
-import { listWrongCommissions, listWrongPayouts } from '../../src/resources/ledger/row-queries.ts';
+import { inSnapshot } from '../../src/resources/ledger/queries.ts';
+import { verifyRecords } from '../../src/resources/ledger/verify.ts';
 import { approveDue as approveDueOfApp } from '../../src/resources/reviews/jobs.ts';
 import { systemClock } from '../../src/values/clock.ts';
 import { startApp, type TestApp } from '../harness/app.ts';
@@ -100,17 +101,16 @@ async function liveThrough({ app, setTime }: Stage, runs: readonly Run[]): Promi
   }
 }
 
-/** What `ledger verify` says of commissions and payouts. */
-async function checkRows({ context }: TestApp, { door }: World): Promise<void> {
+/** What `ledger verify` says of all that PostgreSQL has. */
+async function checkRecords({ context }: TestApp, { door }: World): Promise<void> {
   const { id } = (await door.ask('GET', '/v1/brand')).data;
-  const { db } = context.postgres;
-  const wrong = [...(await listWrongCommissions(db, id)), ...(await listWrongPayouts(db, id))];
-  if (wrong.length > 0) throw new Error(wrong.join('\n'));
+  const { problems } = await inSnapshot(context.postgres.db, (trx) => verifyRecords(trx, id));
+  if (problems.length > 0) throw new Error(problems.join('\n'));
 }
 
 async function check(app: TestApp, run: Run): Promise<void> {
   const world = worldOf(run);
-  await checkRows(app, world);
+  await checkRecords(app, world);
   await checkLedger(world, balancesOf(world.oracle));
   await checkLedger(world, run.balances, timeOf(run.history.asOfSlot));
   await checkFigures(world, run.history);

@@ -68,16 +68,4 @@ describe('a passkey', () => {
     }
     expect((await session.get('/v1/passkeys')).body.data).toEqual([]);
   });
-
-  it('that was made before origins were kept signs in only where API_URL is set', async () => {
-    const passkey = await make(await signIn(open, brand.id), 'rollcall.example', OWN);
-    await open.context.postgres.db
-      .updateTable('passkeys')
-      .set({ origin: null })
-      .where('brandId', '=', brand.id)
-      .where('rpId', '=', 'rollcall.example')
-      .execute();
-    expect(await signInFrom(open, passkey, OWN)).toEqual([401, 'INVALID_PASSKEY', false]);
-    expect(await signInFrom(named, passkey, OWN)).toEqual([201, '', true]);
-  });
 });

@@ -129,11 +129,10 @@ export interface OrderRefundsTable {
   refundId: string;
   amountMinor: number;
   at: Date;
-  afterPayment: boolean;
-  proratedMinor: number | null;
-  /** When its store last reported it; null: before that was kept. */
-  toldAt: Date | null;
-  currency: string | null;
+  proratedMinor: number;
+  /** When its store last reported it. */
+  toldAt: Date;
+  currency: string;
   createdAt: CreatedAt;
 }
 
@@ -196,7 +195,6 @@ export interface PayoutsTable {
   nettedMinor: Generated<number>;
   unallocatedMinor: Generated<number>;
   isFee: Generated<boolean>;
-  isUnposted: Generated<boolean>;
   settledIds: string[] | null;
   createdAt: CreatedAt;
   updatedAt: Date | null;
@@ -207,7 +205,7 @@ export interface PayoutAllocationsTable {
   brandId: string;
   payoutId: string;
   amountMinor: number;
-  at: Date | null;
+  at: Date;
 }
 
 export interface LedgerEntriesTable {

@@ -35,7 +35,7 @@ export interface PasskeysTable {
   counter: number;
   transports: string[];
   rpId: string;
-  origin: string | null;
+  origin: string;
   name: string;
   createdAt: CreatedAt;
   lastUsedAt: Date | null;

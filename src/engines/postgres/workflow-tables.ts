@@ -107,11 +107,7 @@ export interface AuditLogTable {
   at: Date;
 }
 
-/** Which brands have numbers; the other columns are the release before's. */
-export interface OutboxHeadsTable {
-  brandId: string;
-}
-
+/** One row a brand, inserted with the brand. */
 export interface OutboxNumbersTable {
   brandId: string;
   /** Grows with each change. */
@@ -120,8 +116,11 @@ export interface OutboxNumbersTable {
   /** The ledger's last number and hash. */
   ledgerSeq: number;
   ledgerHash: Buffer | null;
-  /** When the ledger's last entry was recorded; null of one older than this column. */
+  /** When the ledger's last entry was recorded; null without one. */
   ledgerRecordedAt: Date | null;
+  /** Of the last seal. */
+  sealSeq: Generated<number>;
+  sealHash: Buffer | null;
   /** When anything was put in last. */
   movedAt: Date | null;
 }
@@ -155,7 +154,6 @@ export interface WorkflowTables {
   applications: ApplicationsTable;
   idempotencyKeys: IdempotencyKeysTable;
   auditLog: AuditLogTable;
-  outboxHeads: OutboxHeadsTable;
   outboxNumbers: OutboxNumbersTable;
   outbox: OutboxTable;
   outboxPositions: OutboxPositionsTable;

@@ -84,9 +84,7 @@ const wantsPage = (accept: string | undefined) =>
 /** `/openapi.json` with `/docs`, `/llms.txt`, and the older interface's document and page beside them. */
 export async function openapiRoutes(app: FastifyInstance, current: Interface, older: Interface): Promise<void> {
   const send = (its: Interface) => prebuild('application/json', () => JSON.stringify(openapiDocument(its)));
-  const document = send(current);
-  // The second is where the page before this one had it.
-  for (const place of ['/openapi.json', '/docs/json']) app.get(place, document);
+  app.get('/openapi.json', send(current));
   app.get('/openapi-legacy.json', send(older));
   app.get(
     '/llms.txt',

@@ -27,6 +27,7 @@ interface Outcome {
   result: 'ok' | 'WRONG' | 'FAILED';
   entries?: number;
   hash?: string;
+  seal?: string;
   problems: string[];
 }
 
@@ -40,7 +41,7 @@ function failed(brand: string, error: unknown): Outcome {
 async function eachBrand(
   engines: FigureEngines,
   options: Options,
-  columns: readonly ('brand' | 'result' | 'entries' | 'hash')[],
+  columns: readonly ('brand' | 'result' | 'entries' | 'hash' | 'seal')[],
   work: (brandId: string) => Promise<Outcome>,
 ): Promise<void> {
   const outcomes: Outcome[] = [];
@@ -58,8 +59,8 @@ async function eachBrand(
 }
 
 async function verify(engines: FigureEngines, brand: string): Promise<Outcome> {
-  const { entries, hash, problems } = await verifyLedger(engines, brand);
-  return { brand, result: problems.length === 0 ? 'ok' : 'WRONG', entries, hash, problems };
+  const { entries, hash, seal, problems } = await verifyLedger(engines, brand);
+  return { brand, result: problems.length === 0 ? 'ok' : 'WRONG', entries, hash, seal, problems };
 }
 
 async function rebuild(engines: FigureEngines, brand: string): Promise<Outcome> {
@@ -71,13 +72,15 @@ export function ledgerCommands(program: Command): void {
   ledger
     .command('verify')
     .description(
-      'prove that no entry was edited, and that commissions, payouts and ClickHouse agree; prints entries and last hash, exits 1 if not',
+      'prove that no entry and no row that decides a payment was edited, and that ClickHouse agrees; prints entries, last hash and last seal, exits 1 if not',
     )
     .option(BRAND, 'only this brand')
     .addOption(jsonOption())
     .action((options: Options) =>
       withFigures((engines) =>
-        eachBrand(engines, options, ['brand', 'result', 'entries', 'hash'], (brandId) => verify(engines, brandId)),
+        eachBrand(engines, options, ['brand', 'result', 'entries', 'hash', 'seal'], (brandId) =>
+          verify(engines, brandId),
+        ),
       ),
     );
   ledger

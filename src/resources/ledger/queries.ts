@@ -133,12 +133,12 @@ export async function listChain(db: Db, brandId: string, after: number, limit: n
   return rows.map((row) => ({ ...row, postings: StoredPostings.safeParse(row.postings) }));
 }
 
-/** Brands with a ledger, or with entries although their head says they have none. */
+/** Brands with a ledger or seals, or with entries although their head says they have none. */
 export async function listLedgerBrands(db: Db): Promise<string[]> {
   const rows = await db
     .selectFrom('outboxNumbers')
     .select('brandId')
-    .where('ledgerSeq', '>', 0)
+    .where((eb) => eb.or([eb('ledgerSeq', '>', 0), eb('sealSeq', '>', 0)]))
     .union(db.selectFrom('ledgerEntries').select('brandId').distinct())
     .orderBy('brandId')
     .execute();

@@ -66,7 +66,7 @@ export async function listWrongPayouts(db: Db, brandId: string): Promise<string[
       where entry.brand_id = ${brandId} and entry.payout_id is not null and entry.commission_id is null
       group by entry.payout_id
     ), rows as (
-      select id, is_unposted, is_fee, unallocated_minor, allocated_minor, netted_minor, amount_minor,
+      select id, is_fee, unallocated_minor, allocated_minor, netted_minor, amount_minor,
         case when status = 'paid' or method = 'wallet' then amount_minor else 0 end as paid_minor,
         coalesce((select sum(amount_minor) from payout_allocations as one
           where one.brand_id = ${brandId} and one.payout_id = payouts.id), 0) as allocations
@@ -80,12 +80,36 @@ export async function listWrongPayouts(db: Db, brandId: string): Promise<string[
       end as problem
     from rows full join sums on sums.id = rows.id
     where rows.id is null or rows.allocations <> rows.allocated_minor
-      or not rows.is_unposted and (
-        coalesce(sums.cash, 0) <> rows.paid_minor
-        or coalesce(sums.settled, 0) <> rows.allocated_minor
-        or coalesce(sums.netted, 0) <> rows.netted_minor
-        or coalesce(sums.unallocated, 0) <> rows.unallocated_minor
-        or coalesce(sums.fees, 0) <> case when rows.is_fee then rows.paid_minor else 0 end)
+      or coalesce(sums.cash, 0) <> rows.paid_minor
+      or coalesce(sums.settled, 0) <> rows.allocated_minor
+      or coalesce(sums.netted, 0) <> rows.netted_minor
+      or coalesce(sums.unallocated, 0) <> rows.unallocated_minor
+      or coalesce(sums.fees, 0) <> case when rows.is_fee then rows.paid_minor else 0 end
     order by coalesce(rows.id, sums.id) limit ${MOST}`.execute(db);
+  return rows.map(({ problem }) => problem);
+}
+
+/**
+ * Commissions and payouts whose entries name somebody else, another currency, order or assignment, or another day on which
+ * the money went, each as a sentence.
+ */
+export async function listMisposted(db: Db, brandId: string): Promise<string[]> {
+  const { rows } = await sql<{ problem: string }>`
+    select entry.seq, format('commission %s is of %s in %s, order %s, assignment %s; entry %s says %s, %s, %s, %s', row.id,
+      row.creator_id, row.currency, row.order_id, row.link_id, entry.seq, entry.creator_id, entry.currency, entry.order_id,
+      entry.link_id) as problem
+    from ledger_entries as entry join commissions as row on row.id = entry.commission_id and row.brand_id = entry.brand_id
+    where entry.brand_id = ${brandId} and (row.creator_id, row.currency, row.order_id, row.link_id)
+      is distinct from (entry.creator_id, entry.currency, entry.order_id, entry.link_id)
+    union all
+    select entry.seq, format('payout %s is of %s in %s, paid at %s; entry %s says %s, %s, %s', row.id, row.creator_id,
+      row.currency, row.paid_at, entry.seq, entry.creator_id, entry.currency, cash.at)
+    from ledger_entries as entry join payouts as row on row.id = entry.payout_id and row.brand_id = entry.brand_id
+    left join lateral (
+      select at from jsonb_to_recordset(entry.postings) as posting (account text, at timestamptz)
+      where account = 'cash') as cash on true
+    where entry.brand_id = ${brandId} and (row.creator_id <> entry.creator_id or row.currency <> entry.currency
+      or cash.at <> coalesce(row.paid_at, row.created_at))
+    order by seq limit ${MOST}`.execute(db);
   return rows.map(({ problem }) => problem);
 }

@@ -6,7 +6,8 @@ import { findPosition, listUnsentRanges } from '../../figures/sync/queries.ts';
 import type { Context } from '../../operation/context.ts';
 import { hashOf } from '../../outbox/ledger-entry.ts';
 import { type ChainHead, findHead, inSnapshot, listAccountSums, listChain } from './queries.ts';
-import { listWrongCommissions, listWrongPayouts } from './row-queries.ts';
+import { listMisposted, listWrongCommissions, listWrongPayouts } from './row-queries.ts';
+import { verifySeals } from './verify-seals.ts';
 
 const BATCH = 1_000;
 /** A batch on its way is in a table and not yet in its rollups for a moment. */
@@ -18,6 +19,8 @@ export interface Verification {
   entries: number;
   /** Of the last; worth keeping elsewhere: who could rewrite the whole chain could not rewrite that. */
   hash: string;
+  /** Of the last seal, which covers the rows and the ledger as they stood then: worth keeping elsewhere as well. */
+  seal: string;
   problems: string[];
 }
 
@@ -55,9 +58,13 @@ async function verifyChain(db: Db, brandId: string): Promise<{ head: ChainHead; 
   return { head: last, problems };
 }
 
-/** Where commissions and payouts are not what the ledger adds up to. One that has another form may be beyond adding up. */
+/** Where commissions and payouts are not what the ledger says. One that has another form may be beyond adding up. */
 async function verifyRows(db: Db, brandId: string): Promise<string[]> {
-  return [...(await listWrongCommissions(db, brandId)), ...(await listWrongPayouts(db, brandId))];
+  return [
+    ...(await listWrongCommissions(db, brandId)),
+    ...(await listWrongPayouts(db, brandId)),
+    ...(await listMisposted(db, brandId)),
+  ];
 }
 
 /** How two sides' sums of an account differ, as a sentence. */
@@ -102,21 +109,31 @@ export async function compareFigures(engines: { db: Db; clickhouse: ClickHouse }
   }
 }
 
+/** What PostgreSQL alone can prove: entries, seals, and rows against both. */
+export async function verifyRecords(snapshot: Db, brandId: string): Promise<Verification> {
+  const { head, problems } = await verifyChain(snapshot, brandId);
+  const wrong = await verifyRows(snapshot, brandId);
+  const seals = await verifySeals(snapshot, brandId);
+  return {
+    entries: head.seq,
+    hash: head.hash?.toString('hex') ?? '',
+    seal: seals.hash?.toString('hex') ?? '',
+    problems: [...problems, ...wrong, ...seals.problems],
+  };
+}
+
 /**
- * Proves that nothing of a brand's ledger was edited, that its commissions and payouts are what it adds up to, and that
- * ClickHouse has what was sent to it.
+ * Proves that nothing of a brand's ledger was edited, that its commissions and payouts are what it adds up to, that every
+ * sealed row is as it was last written, and that ClickHouse has what was sent to it.
  */
 export async function verifyLedger(
   { postgres, clickhouse }: Pick<Context, 'postgres' | 'clickhouse'>,
   brandId: string,
 ): Promise<Verification> {
-  const { head, problems, wrong } = await inSnapshot(postgres.db, async (trx) => ({
-    ...(await verifyChain(trx, brandId)),
-    wrong: await verifyRows(trx, brandId),
-  }));
+  const records = await inSnapshot(postgres.db, async (trx) => await verifyRecords(trx, brandId));
   // A ledger that was edited may be beyond comparing, and is reported all the same.
   const differing = await compareFigures({ db: postgres.db, clickhouse }, brandId).catch((error: unknown) => [
     `not compared with ClickHouse: ${error instanceof Error ? error.message : error}`,
   ]);
-  return { entries: head.seq, hash: head.hash?.toString('hex') ?? '', problems: [...problems, ...wrong, ...differing] };
+  return { ...records, problems: [...records.problems, ...differing] };
 }

@@ -159,18 +159,6 @@ export async function listFunds(db: Db, { brandId, creatorId, currency }: Payee)
   return rows.toSorted((a, b) => timeOf(a) - timeOf(b) || (a.id < b.id ? -1 : 1));
 }
 
-/** Paid before the ledger knew of money that goes out, and not posted yet. */
-export async function listUnposted(db: Db, limit: number) {
-  return await db
-    .selectFrom('payouts')
-    .select(['id', 'brandId'])
-    .where('isUnposted', '=', true)
-    .orderBy('brandId')
-    .orderBy('id')
-    .limit(limit)
-    .execute();
-}
-
 /** What a payout gives is added to what it gave before. */
 export async function updateShare(db: Db, brandId: string, share: Share, at: Date): Promise<void> {
   await db

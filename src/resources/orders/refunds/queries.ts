@@ -5,12 +5,8 @@ import type { ReceivedRefunds } from '../../../stores/facts.ts';
 import type { OrderKey } from '../queries.ts';
 import type { KnownRefund } from './count.ts';
 
-const proratedOf = (table: string) =>
-  sql<number>`coalesce(${sql.ref(`${table}.prorated_minor`)},
-    case when ${sql.ref(`${table}.after_payment`)} then 0 else ${sql.ref(`${table}.amount_minor`)} end)`;
-
-/** Of a refund that is known: whether it is reported in its currency. Null is from before that was kept. */
-const IS_ALIKE = sql<boolean>`coalesce(order_refunds.currency, excluded.currency) = excluded.currency`;
+/** Of a known refund: whether it is reported in its currency. */
+const IS_ALIKE = sql<boolean>`order_refunds.currency = excluded.currency`;
 
 const IS_STORES = sql<boolean>`excluded.currency =
   (select store.currency from integrations as store where store.id = excluded.integration_id)`;
@@ -38,7 +34,6 @@ export async function insertRefunds(
       refundId,
       amountMinor: largest,
       at: known && known.at < at ? known.at : at,
-      afterPayment: isPaid,
       proratedMinor: isPaid ? 0 : largest,
       // Clocks of one store may differ: it reported a refund no sooner than it made it.
       toldAt: at > updatedAt ? at : updatedAt,
@@ -56,10 +51,7 @@ export async function insertRefunds(
         .doUpdateSet({
           amountMinor: alike(sql`greatest(order_refunds.amount_minor, excluded.amount_minor)`, 'amount_minor'),
           at: alike(sql`least(order_refunds.at, excluded.at)`, 'at'),
-          proratedMinor: alike(
-            sql`greatest(${proratedOf('order_refunds')}, excluded.prorated_minor)`,
-            'prorated_minor',
-          ),
+          proratedMinor: alike(sql`greatest(order_refunds.prorated_minor, excluded.prorated_minor)`, 'prorated_minor'),
           toldAt: alike(sql`greatest(order_refunds.told_at, excluded.told_at)`, 'told_at'),
           currency: sql<string>`excluded.currency`,
         })
@@ -80,17 +72,13 @@ export async function listRefunds(db: Db, key: OrderKey, currency: string): Prom
         .onRef('heads.orderId', '=', 'refunds.orderId')
         .onRef('heads.brandId', '=', 'refunds.brandId'),
     )
-    .select(['refunds.refundId', 'refunds.amountMinor', 'refunds.at', proratedOf('refunds').as('proratedMinor')])
+    .select(['refunds.refundId', 'refunds.amountMinor', 'refunds.at', 'refunds.proratedMinor'])
     .where('refunds.brandId', '=', key.brandId)
     .where('refunds.integrationId', '=', key.integrationId)
     .where('refunds.orderId', '=', key.orderId)
-    .where((eb) => eb.or([eb('refunds.currency', 'is', null), eb('refunds.currency', '=', currency)]))
+    .where('refunds.currency', '=', currency)
     .where((eb) =>
-      eb.or([
-        eb('heads.refundsListedAt', 'is', null),
-        eb('refunds.toldAt', 'is', null),
-        eb('refunds.toldAt', '>=', eb.ref('heads.refundsListedAt')),
-      ]),
+      eb.or([eb('heads.refundsListedAt', 'is', null), eb('refunds.toldAt', '>=', eb.ref('heads.refundsListedAt'))]),
     )
     .execute();
 }

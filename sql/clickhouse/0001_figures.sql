@@ -124,7 +124,7 @@ FROM clicks_v1
 WHERE kind = 'counted'
 GROUP BY brand_id, day, link_id, creator_id, currency;
 
--- An entry's first posting counts the entry. Money that belongs to no link is in no figure.
+-- An entry's first posting counts the entry.
 CREATE MATERIALIZED VIEW IF NOT EXISTS link_daily_ledger_mv_v1 TO link_daily_v1 AS
 SELECT
   brand_id, toDate(at) AS day, link_id, creator_id, currency,
@@ -138,3 +138,28 @@ SELECT
 FROM ledger_v1
 WHERE link_id != ''
 GROUP BY brand_id, day, link_id, creator_id, currency;
+
+-- A commission that the brand recorded itself has no link: it counts as its creator's commission only. Other money without a
+-- link is in no figure.
+CREATE MATERIALIZED VIEW IF NOT EXISTS link_daily_manual_mv_v1 TO link_daily_v1 AS
+SELECT
+  brand_id, toDate(at) AS day, link_id, creator_id, currency,
+  -sumIf(amount_minor, account = 'commission_pending') AS pending,
+  -sumIf(amount_minor, account = 'commission_approved') AS approved,
+  -sumIf(amount_minor, account = 'commission_paid') AS paid
+FROM ledger_v1
+WHERE link_id = '' AND account IN ('commission_pending', 'commission_approved', 'commission_paid')
+GROUP BY brand_id, day, link_id, creator_id, currency;
+
+-- What was done since this server started, hence in memory: a server that was killed may lack a batch that it had stored.
+CREATE TABLE IF NOT EXISTS mending_v1 (
+  step Enum8('waiting' = 1, 'done' = 2),
+  -- What was on its way when the server was first met: the clicks' batch and the ledger's.
+  claim String,
+  batch UInt64
+)
+ENGINE = Memory;
+
+-- What /readyz writes to see that ClickHouse takes writes.
+CREATE TABLE IF NOT EXISTS readiness_writes_v1 (written_at DateTime('UTC'))
+ENGINE = MergeTree ORDER BY written_at TTL written_at + INTERVAL 1 HOUR;

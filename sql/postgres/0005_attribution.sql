@@ -1,4 +1,4 @@
--- Attribution: who is assigned which code or link, what stores sent, who is owed what, and the ledger of it all.
+-- Attribution: who is assigned which code or link, what stores sent, and who is owed what.
 
 -- A brand's connection to a store.
 CREATE TABLE integrations (
@@ -8,7 +8,7 @@ CREATE TABLE integrations (
   name text NOT NULL,
   storefront_url text NOT NULL,
   storefront_host text NOT NULL,
-  -- Where the store's API is asked.
+  -- The root of the store's API.
   base_url text NOT NULL,
   currency text NOT NULL CHECK (currency ~ '^[A-Z]{3}$'),
   status text NOT NULL CHECK (status IN ('connected', 'disconnected', 'error', 'reauth_required')),
@@ -17,19 +17,24 @@ CREATE TABLE integrations (
   connected_at timestamptz NOT NULL,
   last_sync_at timestamptz,
   last_received_at timestamptz,
+  -- When a delivery that the store had signed was last refused.
+  last_failed_at timestamptz,
   disconnected_at timestamptz,
   created_at timestamptz NOT NULL,
   updated_at timestamptz,
   UNIQUE (brand_id, id)
 );
-CREATE UNIQUE INDEX integrations_store ON integrations (brand_id, provider, storefront_host) WHERE status <> 'disconnected';
+-- Not unique: several stores may share a host, and a store may move to another one.
+CREATE INDEX integrations_store ON integrations (brand_id, provider, base_url);
 CREATE INDEX integrations_newest ON integrations (brand_id, created_at DESC, id DESC);
 
 -- Deliveries of a store that were refused, counted by the hour.
 CREATE TABLE integration_failures (
   integration_id text NOT NULL REFERENCES integrations (id),
   hour timestamptz NOT NULL,
-  failures integer NOT NULL,
+  failures integer NOT NULL DEFAULT 0,
+  -- Without the store's signature: anybody who knows the address can send these, so they say nothing of the store's health.
+  forged integer NOT NULL DEFAULT 0,
   PRIMARY KEY (integration_id, hour)
 );
 
@@ -53,6 +58,9 @@ CREATE TABLE links (
   platform text,
   active boolean NOT NULL,
   last_sync_at timestamptz,
+  -- What a store's coupon takes off and when it ends, as of its last verification.
+  discount_ppm integer,
+  expires_at timestamptz,
   created_at timestamptz NOT NULL,
   updated_at timestamptz,
   UNIQUE (brand_id, id),
@@ -84,6 +92,19 @@ CREATE TABLE link_states (
   FOREIGN KEY (brand_id, link_id) REFERENCES links (brand_id, id)
 );
 
+-- Codes that assignments had before: an order counts for the assignment that had its code when the order was placed.
+CREATE TABLE link_past_codes (
+  brand_id text NOT NULL REFERENCES brands (id),
+  link_id text NOT NULL,
+  code text NOT NULL,
+  -- Null: since the assignment was made.
+  since timestamptz,
+  until timestamptz NOT NULL,
+  PRIMARY KEY (link_id, code, until),
+  FOREIGN KEY (brand_id, link_id) REFERENCES links (brand_id, id)
+);
+CREATE INDEX link_past_codes_by_code ON link_past_codes (brand_id, lower(code), until);
+
 -- The newest known snapshot of a store's order, and how it was attributed: once, at first sight.
 CREATE TABLE orders (
   id text PRIMARY KEY,
@@ -96,6 +117,8 @@ CREATE TABLE orders (
   occurred_at timestamptz NOT NULL,
   paid_at timestamptz,
   cancelled_at timestamptz,
+  -- As the store first reported it: some stores then give the time of each later edit.
+  first_cancelled_at timestamptz,
   -- The snapshot's own time at the store: an older one changes nothing.
   store_updated_at timestamptz NOT NULL,
   customer_email text,
@@ -111,11 +134,15 @@ CREATE TABLE orders (
 CREATE INDEX orders_by_order_id ON orders (brand_id, order_id);
 CREATE INDEX orders_by_customer ON orders (brand_id, customer_hash, occurred_at);
 
--- One row per order that a store ever spoke of, locked while a delivery is worked in: a refund may come before its order.
+-- One row per order that a store ever mentioned, locked while a delivery is applied: a refund may come before its order.
 CREATE TABLE order_heads (
   integration_id text NOT NULL,
   order_id text NOT NULL,
   brand_id text NOT NULL REFERENCES brands (id),
+  -- The store deleted it, perhaps before it sent it.
+  deleted_at timestamptz,
+  -- Until when the store's list of its refunds was complete.
+  refunds_listed_at timestamptz,
   PRIMARY KEY (integration_id, order_id),
   FOREIGN KEY (brand_id, integration_id) REFERENCES integrations (brand_id, id)
 );
@@ -128,8 +155,12 @@ CREATE TABLE order_refunds (
   refund_id text NOT NULL,
   amount_minor bigint NOT NULL CHECK (amount_minor >= 0),
   at timestamptz NOT NULL,
-  -- Whether its commission had been paid when it arrived: then it is taken back, not prorated.
-  after_payment boolean NOT NULL,
+  -- A refund in another currency than its order's does not count.
+  currency text NOT NULL,
+  -- How much of it was known when its commission was paid: the rest is taken back, not prorated.
+  prorated_minor bigint NOT NULL,
+  -- When the store last reported it: a refund that a newer list lacks was taken back.
+  told_at timestamptz NOT NULL,
   created_at timestamptz NOT NULL,
   PRIMARY KEY (integration_id, order_id, refund_id),
   FOREIGN KEY (brand_id, integration_id) REFERENCES integrations (brand_id, id)
@@ -139,8 +170,9 @@ CREATE TABLE order_refunds (
 CREATE TABLE commissions (
   id text PRIMARY KEY,
   brand_id text NOT NULL REFERENCES brands (id),
-  order_id text NOT NULL,
-  link_id text NOT NULL,
+  -- Null, with link_id and affiliate_code: the brand recorded the commission itself.
+  order_id text,
+  link_id text,
   creator_id text NOT NULL,
   campaign_id text,
   source text NOT NULL,
@@ -154,9 +186,11 @@ CREATE TABLE commissions (
   status text NOT NULL CHECK (status IN ('pending', 'approved', 'rejected', 'paid')),
   status_updated_at timestamptz,
   status_note text,
-  -- What it was before the facts of its order, not the brand, rejected it: it returns there when they no longer do.
+  -- Its status before its order, not the brand, rejected it: it returns there when the order no longer does.
   rejected_from text CHECK (rejected_from IN ('pending', 'approved')),
-  -- When it was first approved, which is told of once.
+  -- The note from before that, which returns with the status.
+  note_before_rejection text,
+  -- When it was first approved, which is announced once.
   approved_at timestamptz,
   -- When the order was paid, and when its review period ends; null until the store says it was.
   paid_at timestamptz,
@@ -179,6 +213,8 @@ CREATE INDEX commissions_newest ON commissions (brand_id, created_at DESC, id DE
 CREATE INDEX commissions_by_creator ON commissions (brand_id, creator_id, currency, status, occurred_at, id);
 CREATE INDEX commissions_by_link ON commissions (brand_id, link_id, created_at);
 CREATE INDEX commissions_due ON commissions (brand_id, hold_ends_at) WHERE status = 'pending' AND hold_ends_at IS NOT NULL;
+-- Conversions that came by a click.
+CREATE INDEX commissions_by_click ON commissions (brand_id, occurred_at) WHERE click_id IS NOT NULL AND paid_at IS NOT NULL;
 
 -- What a refund after payment takes back, per refund; netted from what its creator is owed next.
 CREATE TABLE commission_adjustments (
@@ -195,81 +231,3 @@ CREATE TABLE commission_adjustments (
   FOREIGN KEY (brand_id, commission_id) REFERENCES commissions (brand_id, id)
 );
 CREATE INDEX commission_adjustments_by_creator ON commission_adjustments (brand_id, creator_id, currency);
-
-CREATE TABLE payouts (
-  id text PRIMARY KEY,
-  brand_id text NOT NULL REFERENCES brands (id),
-  creator_id text NOT NULL,
-  amount_minor bigint NOT NULL CHECK (amount_minor > 0),
-  currency text NOT NULL CHECK (currency ~ '^[A-Z]{3}$'),
-  method text NOT NULL CHECK (method IN ('wallet', 'bank_transfer', 'manual')),
-  wallet_email text,
-  status text NOT NULL CHECK (status IN ('completed', 'paid')),
-  note text,
-  reference text,
-  paid_at timestamptz,
-  -- Of the commissions it paid, and of the adjustments taken off them.
-  allocated_minor bigint NOT NULL DEFAULT 0 CHECK (allocated_minor >= 0),
-  netted_minor bigint NOT NULL DEFAULT 0 CHECK (netted_minor >= 0),
-  created_at timestamptz NOT NULL,
-  updated_at timestamptz,
-  UNIQUE (brand_id, id),
-  CHECK (allocated_minor - netted_minor <= amount_minor),
-  FOREIGN KEY (brand_id, creator_id) REFERENCES creators (brand_id, id)
-);
-CREATE INDEX payouts_newest ON payouts (brand_id, created_at DESC, id DESC);
-CREATE INDEX payouts_by_creator ON payouts (brand_id, creator_id, currency);
-
--- A commission is paid once.
-CREATE TABLE payout_allocations (
-  commission_id text PRIMARY KEY,
-  brand_id text NOT NULL REFERENCES brands (id),
-  payout_id text NOT NULL,
-  amount_minor bigint NOT NULL CHECK (amount_minor >= 0),
-  FOREIGN KEY (brand_id, commission_id) REFERENCES commissions (brand_id, id),
-  FOREIGN KEY (brand_id, payout_id) REFERENCES payouts (brand_id, id)
-);
-CREATE INDEX payout_allocations_by_payout ON payout_allocations (brand_id, payout_id);
-
--- Double-entry, in minor units: the postings of an entry add up to zero. Numbered and chained on the outbox head's row.
-CREATE TABLE ledger_entries (
-  brand_id text NOT NULL REFERENCES brands (id),
-  seq bigint NOT NULL,
-  id text NOT NULL UNIQUE,
-  kind text NOT NULL CHECK (kind IN ('sale', 'refund', 'approval', 'rejection', 'payment', 'adjustment')),
-  currency text NOT NULL,
-  creator_id text NOT NULL,
-  link_id text,
-  order_id text,
-  commission_id text,
-  payout_id text,
-  -- [{"account", "amount_minor", "at"}]
-  postings jsonb NOT NULL,
-  recorded_at timestamptz NOT NULL,
-  -- SHA-256 over the hash of the entry before it and this entry's own facts.
-  hash bytea NOT NULL,
-  PRIMARY KEY (brand_id, seq)
-);
-CREATE INDEX ledger_entries_by_commission ON ledger_entries (brand_id, commission_id);
-
-ALTER TABLE outbox_heads
-  ALTER COLUMN seq SET DEFAULT 0,
-  ADD COLUMN ledger_seq bigint NOT NULL DEFAULT 0,
-  ADD COLUMN ledger_hash bytea;
-
-CREATE FUNCTION refuse_ledger_change() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  RAISE EXCEPTION 'the ledger is append-only';
-END $$;
-CREATE TRIGGER ledger_is_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger_entries
-  FOR EACH STATEMENT EXECUTE FUNCTION refuse_ledger_change();
-
--- What is sent to ClickHouse in one insert. Fixed before it is sent, so that a retry sends the same rows.
-CREATE TABLE ledger_batches (
-  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  -- [{"brand_id", "from", "to"}], both included
-  ranges jsonb NOT NULL,
-  created_at timestamptz NOT NULL,
-  sent_at timestamptz
-);
-CREATE INDEX ledger_batches_unsent ON ledger_batches (id) WHERE sent_at IS NULL;

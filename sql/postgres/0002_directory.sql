@@ -1,12 +1,12 @@
--- The writers' own record of the directory; the directory itself is in Elasticsearch, behind an alias.
+-- The writers' record of the directory, which is itself in Elasticsearch, behind an alias; and searches of it.
 
--- One row per index built. position is the checkpoint: every row up to it has been acknowledged by Elasticsearch.
+-- One row per index built. position is the checkpoint: Elasticsearch has acknowledged every row up to it.
 CREATE TABLE directory_imports (
   id text PRIMARY KEY,
   alias text NOT NULL,
   state text NOT NULL CHECK (state IN ('queued', 'building', 'verified', 'live', 'superseded', 'rolled_back', 'failed')),
   index_name text,
-  -- What is imported, whatever its path; the same identity goes on where it stopped. Null: cannot be read again.
+  -- Identifies the content, whatever its path; an import of the same identity resumes. Null: it cannot be read again.
   identity text,
   files text[] NOT NULL,
   max_rejects text NOT NULL,
@@ -21,7 +21,7 @@ CREATE TABLE directory_imports (
   failure text,
   started_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
-  -- When it last went live, and when it last ceased to be.
+  -- When it last went live, and when another last took its place.
   swapped_at timestamptz,
   retired_at timestamptz
 );
@@ -29,7 +29,7 @@ CREATE UNIQUE INDEX directory_imports_index ON directory_imports (index_name);
 CREATE UNIQUE INDEX directory_imports_live ON directory_imports (alias) WHERE state = 'live';
 CREATE INDEX directory_imports_state ON directory_imports (alias, state, swapped_at);
 
--- Upserts and deletes on a live index, which an older index does not have. Recorded before the first row is written.
+-- Upserts and deletes on a live index, which older indexes lack. Recorded before the first row is written.
 CREATE TABLE directory_writes (
   id text PRIMARY KEY,
   alias text NOT NULL,
@@ -44,10 +44,25 @@ CREATE TABLE directory_writes (
 );
 CREATE INDEX directory_writes_index ON directory_writes (index_name, started_at);
 
--- Who writes, for those who wait. The right to write is an advisory lock, which dies with its holder; this is its label.
+-- Says who writes to those who wait. The right to write is an advisory lock, which dies with its holder; this is its label.
 CREATE TABLE directory_writers (
   alias text PRIMARY KEY,
   command text NOT NULL,
   holder text NOT NULL,
   since timestamptz NOT NULL
 );
+
+-- Searches that a person keeps, by name.
+CREATE TABLE saved_searches (
+  id text PRIMARY KEY,
+  brand_id text NOT NULL REFERENCES brands (id),
+  person_id text NOT NULL,
+  name text NOT NULL,
+  -- The filters, by name.
+  filters jsonb NOT NULL,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz,
+  FOREIGN KEY (brand_id, person_id) REFERENCES people (brand_id, id)
+);
+CREATE UNIQUE INDEX saved_searches_name ON saved_searches (brand_id, person_id, lower(name));
+CREATE INDEX saved_searches_person ON saved_searches (brand_id, person_id, created_at DESC, id DESC);

@@ -1,1 +1,0 @@
-CREATE INDEX webhook_attempts_by_time ON webhook_attempts (started_at);
