@@ -2,7 +2,7 @@ import type { Db } from '../engines/postgres/open.ts';
 import { systemClock } from '../values/clock.ts';
 import type { Due } from '../values/due.ts';
 import { DAY_MS } from '../values/duration.ts';
-import { openRepeatedFailures, type RepeatedFailures, type Said } from '../values/repeated-failures.ts';
+import { type FailureLog, openRepeatedFailures, type RepeatedFailures } from '../values/repeated-failures.ts';
 import { CONSUMER_NAMES } from './consumer-names.ts';
 import { deleteOldEvents, listBehind, listEventsAfter, tryLockPosition, updatePosition } from './queries.ts';
 
@@ -71,7 +71,7 @@ async function relayRound(
 export interface Relay {
   db: Db;
   consumer: Consumer;
-  log: Said;
+  log: FailureLog;
   due: Due;
   /** Called after each round that gave something. */
   given?: (() => void) | undefined;

@@ -199,7 +199,7 @@ describe('the secret file of an installation', () => {
     (text) => {
       const folder = mkdtempSync(path.join(tmpdir(), 'secret-'));
       writeFileSync(path.join(folder, 'secret.hex'), text);
-      expect(() => readSecret(readConfig({ ROLLCALL_DIR: folder }))).toThrow(/secret\.hex is not whole/);
+      expect(() => readSecret(readConfig({ ROLLCALL_DIR: folder }))).toThrow(/secret\.hex is incomplete/);
     },
   );
 

@@ -174,8 +174,8 @@ describe('a mail that is not taken', () => {
     clockMs += 61_000;
     await sendDueMails(closed);
     expect(said).toEqual([
-      expect.stringMatching(/^not done yet: sending a mail .*"attempts":1/),
-      expect.stringMatching(/^not done yet: sending a mail .*"attempts":2.*"times":3/),
+      expect.stringMatching(/^failing: sending a mail .*"attempts":1/),
+      expect.stringMatching(/^failing: sending a mail .*"attempts":2.*"times":3/),
     ]);
     expect(said.join()).not.toContain('@');
   });

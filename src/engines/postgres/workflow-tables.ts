@@ -1,7 +1,7 @@
 import type { ColumnType, Generated } from 'kysely';
 
 type CreatedAt = ColumnType<Date, Date, never>;
-/** Written as JSON text, read as what it says. */
+/** Written as JSON text, read as parsed JSON. */
 type Json<T> = ColumnType<T, string, string>;
 
 export type CampaignStatus = 'active' | 'draft' | 'paused' | 'completed';
@@ -49,7 +49,7 @@ export interface CreatorsTable {
 
 export interface CreatorMergesTable {
   brandId: string;
-  /** What clicks and postings call a creator whose entry was joined with another. */
+  /** The id under which clicks and ledger entries know a creator who was merged into another. */
   goneId: string;
   creatorId: string;
   mergedAt: Date;
@@ -69,7 +69,7 @@ export interface ApplicationsTable {
   id: string;
   brandId: string;
   campaignId: string;
-  /** Null until it is accepted: what it claims is nobody's yet. */
+  /** Null until the application is accepted: its details are unconfirmed. */
   creatorId: string | null;
   creatorEmail: string;
   creatorName: string | null;
@@ -89,7 +89,7 @@ export interface IdempotencyKeysTable {
   key: string;
   requestHash: Buffer;
   answer: Buffer | null;
-  /** The answer is encrypted. */
+  /** Whether the response is encrypted. */
   isSealed: Generated<boolean>;
   createdAt: CreatedAt;
 }
@@ -107,22 +107,22 @@ export interface AuditLogTable {
   at: Date;
 }
 
-/** Which brands have numbers; the other columns are the release before's. */
+/** Brands that have outbox numbers. The other columns belong to the previous release. */
 export interface OutboxHeadsTable {
   brandId: string;
 }
 
 export interface OutboxNumbersTable {
   brandId: string;
-  /** Grows with each change. */
+  /** Increases with each change. */
   version: number;
   seq: number;
-  /** The ledger's last number and hash. */
+  /** The last number in the brand's ledger. */
   ledgerSeq: number;
   ledgerHash: Buffer | null;
-  /** When the ledger's last entry was recorded; null of one older than this column. */
+  /** When the ledger's last entry was recorded; null if it is older than this column. */
   ledgerRecordedAt: Date | null;
-  /** When anything was put in last. */
+  /** When the last entry or event was added. */
   movedAt: Date | null;
 }
 
@@ -141,7 +141,7 @@ export interface OutboxPositionsTable {
   seq: number;
 }
 
-/** The ledger's last entry that is in a batch for ClickHouse. */
+/** The last ledger entry that is in a batch for ClickHouse. */
 export interface LedgerPositionsTable {
   brandId: string;
   seq: number;
