@@ -101,7 +101,7 @@ export interface Shared {
 }
 
 export interface ApiOptions {
-  /** All operations of the API, whoever may call them. */
+  /** All operations of the API, for every kind of caller. */
   operations: readonly Operation[];
   /** Headers of every response to a URL, including errors. */
   headersOf(url: string): Record<string, string>;

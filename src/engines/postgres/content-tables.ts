@@ -29,7 +29,7 @@ export interface ContentTable extends MetricColumns {
   lastRefreshed: Date | null;
   /** When the brand last requested a refresh. Further requests do nothing for an hour. */
   refreshRequestedAt: Date | null;
-  /** When the current refresh started, whoever requested it. */
+  /** When the current refresh started. Either the brand or the schedule requested it. */
   refreshBeganAt: Date | null;
   refreshError: string | null;
   nextRefreshAt: Date | null;

@@ -1,6 +1,6 @@
 import { unavailable } from '../../values/errors.ts';
 
-/** Longer than most exports take. Whoever waits longer is behind one that will not end soon. */
+/** Longer than most exports take. A longer wait means that a running export will not end soon. */
 const WAIT_MS = 10_000;
 const RETRY_AFTER_SECONDS = 10;
 
