@@ -31,7 +31,10 @@ export const isForm = ({ body }: FastifyRequest): boolean => body instanceof Rea
 const tooLarge = (maxFileBytes: number) =>
   new ApiError('PAYLOAD_TOO_LARGE', `The file is larger than ${Math.floor(maxFileBytes / MB)} MB.`);
 
-const tooMuchText = new ApiError('PAYLOAD_TOO_LARGE', 'A field is larger than 100 kB, or all fields together are larger than 1 MB.');
+const tooMuchText = new ApiError(
+  'PAYLOAD_TOO_LARGE',
+  'A field is larger than 100 kB, or all fields together are larger than 1 MB.',
+);
 
 function tooMany(maxFiles: number): ApiError {
   const files = maxFiles === 1 ? 'one file' : `${maxFiles} files`;
@@ -39,9 +42,7 @@ function tooMany(maxFiles: number): ApiError {
 }
 
 const refusalOf = (error: unknown): ApiError =>
-  error instanceof ApiError
-    ? error
-    : new ApiError('BAD_REQUEST', 'The form is incomplete.', { cause: error });
+  error instanceof ApiError ? error : new ApiError('BAD_REQUEST', 'The form is incomplete.', { cause: error });
 
 function openParser({ headers }: FastifyRequest, { maxFileBytes, maxFiles }: FormLimits) {
   const limits: BusboyConfig['limits'] = {

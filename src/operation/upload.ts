@@ -84,7 +84,10 @@ export function upload<
         throw validationError([{ field: 'mode', code: 'invalid', message: 'is not supported for file uploads.' }]);
       const { parts } = raw;
       if (!parts)
-        throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'Send a multipart/form-data form with the file in the field `file`.');
+        throw new ApiError(
+          'UNSUPPORTED_MEDIA_TYPE',
+          'Send a multipart/form-data form with the file in the field `file`.',
+        );
       const run: ReturnType<Operation['prepare']>['run'] = async (context, caller, circumstances) => {
         const form: ReadForm<F> = { fields: new Map(), file: undefined };
         try {

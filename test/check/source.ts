@@ -94,5 +94,10 @@ function importsOf(file: string, code: string, text: string): Import[] {
 export function readSource(file: string, text: string): Source {
   const code = codeOf(text);
   return {
-    path: file, text, code, lines: text.trimEnd().split('\n').length, imports: importsOf(file, code, text) };
+    path: file,
+    text,
+    code,
+    lines: text.trimEnd().split('\n').length,
+    imports: importsOf(file, code, text),
+  };
 }

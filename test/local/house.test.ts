@@ -106,7 +106,12 @@ const PLANTED: [what: string, file: string, text: string, said: string][] = [
   ['a phrase in a comment', QUERY, '/** Those that somebody sent. */', 'says "somebody"; say who it is'],
   ['a phrase across lines', QUERY, '/**\n * What was asked\n * for.\n */', ':2 says "asked for"; say requested'],
   ['a phrase in a message', QUERY, "const said = 'This is no address.';", 'says "is no "; say is not a'],
-  ['a phrase on a page', 'web/src/pages/payouts.tsx', 'export const x = <p>A page of its own</p>;', 'says "of its own"'],
+  [
+    'a phrase on a page',
+    'web/src/pages/payouts.tsx',
+    'export const x = <p>A page of its own</p>;',
+    'says "of its own"',
+  ],
   ['a lock by another name', QUERY, 'await holdOrder(db);', 'says holdOrder; say lock'],
   ['a long file', QUERY, 'export {};\n'.repeat(501), 'has 501 lines'],
 ];

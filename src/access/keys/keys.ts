@@ -104,7 +104,9 @@ export function openKeys(db: Db, clock: Clock): Keys {
       }
       if (ageMs >= MAX_AGE_MS) return noteUse(await read(key, digest));
       if (ageMs >= REFRESH_AFTER_MS) {
-        read(key, digest).catch(ignoreFailure('the cached caller is valid for up to a minute; then the read is awaited'));
+        read(key, digest).catch(
+          ignoreFailure('the cached caller is valid for up to a minute; then the read is awaited'),
+        );
       }
       return noteUse(entry.caller);
     },

@@ -49,7 +49,8 @@ export async function reaching<T>(work: () => Promise<T>): Promise<T> {
  */
 export function idArray(ids: readonly string[]): string {
   const text = ids.join(',');
-  if (!/^[\w,-]*$/.test(text)) throw new Error(`Invalid ids: ${JSON.stringify(ids.find((id) => !/^[\w-]+$/.test(id)))}.`);
+  if (!/^[\w,-]*$/.test(text))
+    throw new Error(`Invalid ids: ${JSON.stringify(ids.find((id) => !/^[\w-]+$/.test(id)))}.`);
   return `splitByChar(',', '${text}')`;
 }
 

@@ -92,7 +92,9 @@ export async function indexBehind({ client }: Elastic, alias: string): Promise<s
   const found = await reach(client.indices.getAlias({ name: alias }, { ignore: [404] }));
   const names = 'error' in found ? [] : Object.keys(found);
   if (names.length > 1) {
-    throw new Error(`The alias ${alias} points to ${names.length} indices (${names.join(', ')}); it must point to one.`);
+    throw new Error(
+      `The alias ${alias} points to ${names.length} indices (${names.join(', ')}); it must point to one.`,
+    );
   }
   return names[0];
 }

@@ -43,7 +43,9 @@ export function openSemaphore(max: number): Semaphore {
     const one: Waiting = { brandId, begin: start.resolve };
     const late = setTimeout(() => {
       waiting.delete(one);
-      start.reject(unavailable('Capacity for another export', new Error('The running exports did not end.'), RETRY_AFTER_SECONDS));
+      start.reject(
+        unavailable('Capacity for another export', new Error('The running exports did not end.'), RETRY_AFTER_SECONDS),
+      );
     }, WAIT_MS).unref();
     waiting.add(one);
     begin();

@@ -38,7 +38,8 @@ async function docsPage(app: FastifyInstance, { prefix, title, document }: DocsP
   let program: Promise<Buffer> | undefined;
   // The package builds a URL from the Host header, and fails if that is invalid.
   app.addHook('onRequest', async ({ protocol, host }) => {
-    if (!URL.canParse(`${protocol}://${host}`)) throw new ApiError('BAD_REQUEST', 'The Host header is not a valid host name.');
+    if (!URL.canParse(`${protocol}://${host}`))
+      throw new ApiError('BAD_REQUEST', 'The Host header is not a valid host name.');
   });
   app.addHook('onSend', async (request, reply, payload) => {
     if (typeof payload !== 'string') return payload;

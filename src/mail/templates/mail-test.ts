@@ -9,6 +9,6 @@ export const mailTest = template({
   write: ({ at }, { brandName }) => ({
     subject: `A test of the mail of ${brandName}`,
     paragraphs: ['You requested this mail to check that mail arrives. There is nothing to do.'],
-    facts: [['Asked for', timeText(new Date(at))]],
+    facts: [['Requested', timeText(new Date(at))]],
   }),
 });
