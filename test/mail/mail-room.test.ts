@@ -225,7 +225,7 @@ describe('without a mail server', () => {
 });
 
 describe('no more mail', () => {
-  it("is offered by the page of a mail, takes effect with its button, and applies to this brand only", async () => {
+  it('is offered by the page of a mail, takes effect with its button, and applies to this brand only', async () => {
     await queue('Zoe@mail.example');
     const [{ links: [link = ''] = [] } = {}] = await mailsOf(app.context, brand.id);
     const url = app.links + pathOf(link);
