@@ -26,7 +26,7 @@ const networks = z
   .superRefine((entries, context) => {
     for (const entry of entries) {
       if (Network.safeParse(entry).success) continue;
-      context.addIssue({ code: 'custom', message: `${JSON.stringify(entry)} is no address or network` });
+      context.addIssue({ code: 'custom', message: `${JSON.stringify(entry)} is not an address or network` });
     }
   });
 

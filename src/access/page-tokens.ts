@@ -3,7 +3,7 @@ import type { Config } from '../values/config.ts';
 import { base62, readBase62 } from '../values/ids.ts';
 import type { Secrets } from '../values/secrets.ts';
 
-/** The pages that open by a link alone: their name in the URL, and one character that stands for it in a token. */
+/** The pages that open by a link without a login: their name in the URL, and the character that encodes it in a token. */
 const KINDS = {
   brief: 'b',
   sign: 'c',
@@ -19,24 +19,24 @@ const KINDS = {
 
 export type PageKind = keyof typeof KINDS;
 
-/** What a link opens, and until when. Nothing of it is stored. */
+/** What a link opens, and until when. It is not stored. */
 export interface PageLink {
   kind: PageKind;
   /** The row that the page shows, such as `ctr_…`. */
   rowId: string;
-  /** The row's `link_version`: raised, all links that were given before are dead. */
+  /** The row's `link_version`. Incrementing it revokes all earlier links. */
   version: number;
   expiresAt: Date;
-  /** For whom of several the link was made, such as the creator whom a brief was sent to. */
+  /** The recipient of the link, if there are several, such as the creator that a brief was sent to. */
   holderId?: string | undefined;
 }
 
 export interface PageLinks {
-  /** The token that stands at the end of the page's URL. */
+  /** The token at the end of the page's URL. */
   tokenOf(link: PageLink): string;
   /** The page's URL on the links host. */
   urlOf(link: PageLink): string;
-  /** What a token opens; undefined when it was not made here, was made for another page, or has expired. */
+  /** What a token opens; undefined if it is forged, expired or for another page. */
   read(kind: PageKind, token: string, now: Date): PageLink | undefined;
 }
 
@@ -55,7 +55,7 @@ const TOKEN = new RegExp(
 
 function packed(id: string): string {
   const [, prefix, rest] = ID.exec(id) ?? [];
-  if (prefix === undefined || rest === undefined) throw new Error(`${JSON.stringify(id)} is not an id of ours.`);
+  if (prefix === undefined || rest === undefined) throw new Error(`${JSON.stringify(id)} is not one of our ids.`);
   return prefix + rest;
 }
 
@@ -72,7 +72,7 @@ function textOf(bytes: Buffer, width: number): string {
   return text;
 }
 
-/** A version is counted up by one; no row has its links revoked 14 million times. */
+/** Versions increase by one; no row has its links revoked 14 million times. */
 const MAX_VERSION = 62 ** VERSION_CHARACTERS - 1;
 const MAX_SECONDS = 62 ** SECONDS_CHARACTERS - 1;
 
@@ -81,7 +81,7 @@ function fitting(value: number, most: number): number {
   throw new Error(`${value} does not fit into a page's token.`);
 }
 
-/** Links to pages that need no login: what they open is written in them, under a MAC of the installation's. */
+/** Makes and reads links to pages without a login. A link contains what it opens, under the installation's MAC. */
 export function openPageLinks({ linksUrl }: Pick<Config, 'linksUrl'>, secrets: Secrets): PageLinks {
   const key = secrets.key('page');
   const previous = secrets.previousKey('page');
@@ -89,7 +89,7 @@ export function openPageLinks({ linksUrl }: Pick<Config, 'linksUrl'>, secrets: S
     textOf(createHmac('sha256', by).update(body).digest().subarray(0, MAC_BYTES), MAC_CHARACTERS);
 
   function tokenOf({ kind, rowId, version, expiresAt, holderId }: PageLink): string {
-    // A link to something that ends in thousands of years ends a little sooner.
+    // The latest expiry that fits is thousands of years away.
     const seconds = fitting(Math.min(Math.floor(expiresAt.getTime() / 1_000), MAX_SECONDS), MAX_SECONDS);
     const body =
       KINDS[kind] +

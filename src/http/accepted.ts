@@ -1,9 +1,9 @@
 import Negotiator from 'negotiator';
 
-/** `charset` and the like: a form is the same with and without them. */
+/** Parameters such as `charset`, which do not change the media type. */
 const PARAMETERS = /;(?!\s*q\s*=)[^;,]*/gi;
 
-/** The media type that the caller wants most of those offered; undefined when it takes none. Without a header, the first. */
+/** The offered media type that the caller prefers; undefined if it accepts none. Without an Accept header, the first. */
 export function preferredType<Type extends string>(
   accept: string | undefined,
   offered: readonly Type[],

@@ -13,7 +13,7 @@ import { healthRoutes } from './health.ts';
 import { limitOpenDoors } from './open-doors.ts';
 import { isUnroutable, readRaw, unreadable } from './request.ts';
 
-/** Prepared requests by URL, per operation: shapes and places are read once for a query that comes again. */
+/** Cached prepared requests by URL, per operation, so that a repeated query is validated once. */
 const MAX_PREPARED = 5_000;
 const MAX_PREPARED_LENGTH = 1_000;
 
@@ -30,14 +30,14 @@ function openPrepared(operation: Operation): (request: FastifyRequest) => Prepar
   };
 }
 
-/** A form is read by the operation itself, once it is known who calls. */
+/** The operation reads a form itself, after the caller is identified. */
 function prepareForm(operation: Operation, request: FastifyRequest, maxFileBytes: number): Prepared {
   const parts = () => readParts(request, { maxFileBytes, maxFiles: 1 });
   const raw = readRaw(request, false);
   return operation.prepare(isForm(request) ? { ...raw, parts } : raw);
 }
 
-/** What the routes of operations are given. */
+/** What the routes of operations need. */
 interface Served {
   door: Door;
   metrics: Metrics;
@@ -71,12 +71,12 @@ function register(app: FastifyInstance, { door, metrics, maxAssetBytes }: Served
   });
 }
 
-/** What is no operation: 405 with `Allow` where another method of the path is one, else 404. */
+/** The error for an unknown operation: 405 with `Allow` if the path has other methods, otherwise 404. */
 function noSuchOperation(all: readonly Operation[], method: string, url: string): ApiError {
   const path = (url.split('?', 1)[0] ?? '').replace(/(?<=.)\/+$/, '');
   const literal = all.filter((operation) => operation.path === path);
   const found = literal.length > 0 ? literal : all.filter((operation) => matches(operation.path, path));
-  // What only people do, in the web app, stands in no public document.
+  // Operations that only sessions may call are not documented publicly.
   const documented = found.filter(({ callers }) => callers.some((kind) => kind !== 'session'));
   const methods = (documented.length > 0 ? documented : found).map((operation) => operation.method);
   if (methods.length === 0) return new ApiError('NOT_FOUND', 'No such path; see /docs.');
@@ -84,7 +84,7 @@ function noSuchOperation(all: readonly Operation[], method: string, url: string)
   return new ApiError('METHOD_NOT_ALLOWED', `${method} is not allowed here; use ${allow}.`, { headers: { allow } });
 }
 
-/** What is asked of the API and is no operation is refused by the door: counted by key, and told only to who has one. */
+/** Unknown API paths go through the gate: they are rate-limited and need a key. */
 const isApi = (url: string) => /^\/(?:v1|api\/v1|api\/brand)(?:[/?]|$)/.test(url);
 
 function matches(pattern: string, path: string): boolean {
@@ -93,7 +93,7 @@ function matches(pattern: string, path: string): boolean {
   return wanted.length === parts.length && wanted.every((part, i) => part.startsWith('{') || part === parts[i]);
 }
 
-/** What all listeners of a process share. */
+/** What all servers of a process share. */
 export interface Shared {
   door: Door;
   metrics: Metrics;
@@ -101,15 +101,15 @@ export interface Shared {
 }
 
 export interface ApiOptions {
-  /** All that the API answers, whoever may call it. */
+  /** All operations of the API, for every kind of caller. */
   operations: readonly Operation[];
-  /** Headers of every answer to a URL, errors too. */
+  /** Headers of every response to a URL, including errors. */
   headersOf(url: string): Record<string, string>;
-  /** Whether a host has the interface that a URL belongs to. */
+  /** Whether a host serves the API version of a URL. */
   isServed(host: string, url: string): boolean;
 }
 
-/** The API's server with its operations. Other doors on the same port add their routes to it. */
+/** Builds the API's server with its operations. Other doors on the same port add their routes to it. */
 export async function buildApi(
   context: Context,
   { door, metrics, bodies }: Shared,
@@ -117,7 +117,10 @@ export async function buildApi(
 ): Promise<FastifyInstance> {
   const { config, clock } = context;
 
-  /** What the HTTP layer refuses never came to the door: under /v1 it is told only to whoever may ask at all. */
+  /**
+   * Errors of the HTTP layer bypass the gate, so under /v1 they are passed through it: only callers with a key see
+   * them.
+   */
   async function refusalOf(error: unknown, { method, url }: FastifyRequest, requested: Request): Promise<ApiError> {
     const refusal = isUnroutable(error) ? noSuchOperation(operations, method, url) : unreadable(error);
     const answer = toApiError(refusal);

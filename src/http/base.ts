@@ -26,7 +26,7 @@ const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{7,127}$/;
 const BODY_LIMIT_BYTES = 1024 * 1024;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 
-/** What a request names in full, as it may: RFC 9112, 3.2.2. */
+/** The origin in an absolute-form request target (RFC 9112, 3.2.2). */
 const ORIGIN = /^https?:\/\/[^/?#]*\/?/i;
 
 const baseHeaders = (requestId: string) => ({
@@ -55,11 +55,11 @@ export interface BaseOptions {
   metrics: Metrics;
   bodies: Bodies;
   addresses: AddressLimit;
-  /** What is answered to a request that failed, or that no route takes. */
+  /** The error response to a request that failed or that no route matches. */
   refusalOf(error: unknown, request: FastifyRequest, requested: Request): Promise<ApiError>;
 }
 
-/** Bounds, timeouts and forms of a server, with no route yet. */
+/** The limits and timeouts of a server. */
 const serverOptions = ({ config, log, clock }: Context): FastifyHttpOptions<Server, FastifyBaseLogger> => ({
   loggerInstance: log,
   logController: new LogController({ disableRequestLogging: true }),
@@ -79,19 +79,19 @@ const serverOptions = ({ config, log, clock }: Context): FastifyHttpOptions<Serv
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: HEAD_WITHIN_MS,
     connectionsCheckingInterval: HEAD_WITHIN_MS / 2,
-    // `refusalOfHead` answers in our own form.
+    // `refusalOfHead` responds in our own format.
     requireHostHeader: false,
   },
   forceCloseConnections: 'idle',
 });
 
-/** What the API's server and the links host's have in common: whatever comes is bounded, named, and refused in one form. */
+/** The common base of the API's server and the links host: limits, request ids and one error format. */
 export function openBase(context: Context, { metrics, bodies, addresses, refusalOf }: BaseOptions): FastifyInstance {
   const { config, log, clock } = context;
   const senderOf = openSenders(config.trustedProxies);
 
   async function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    // Where no route was found Fastify does not look behind a proxy.
+    // Without a matching route, Fastify does not resolve the address behind a proxy.
     const requested = { ...requestOf(request, reply), address: senderOf(request.raw).address };
     let answer = await refusalOf(error, request, requested);
     if (!reply.hasHeader('x-ratelimit-limit') && doorOf(request.url) !== 'ingest') {
@@ -105,7 +105,7 @@ export function openBase(context: Context, { metrics, bodies, addresses, refusal
 
   const app = Fastify({
     ...serverOptions(context),
-    // No hook runs for these.
+    // No hooks run for framework errors.
     frameworkErrors: (error, request, reply) =>
       void answerError(error, request, reply.headers(baseHeaders(request.id))),
     clientErrorHandler: (error, socket) => answerInTurn(error, socket),
@@ -115,7 +115,7 @@ export function openBase(context: Context, { metrics, bodies, addresses, refusal
   const answerInTurn = openUnreadable(boundRequests(server), { addresses, metrics, clock });
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 
-  // Bodies are kept as bytes: the key is checked before what was sent is read.
+  // Bodies are kept as bytes, because the key is checked before the body is parsed.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.addHook('onRequest', (request, reply, done) => {

@@ -14,18 +14,18 @@ interface PoolLimits {
 }
 
 export const BODY_LIMITS = {
-  /** Bodies that are held in memory, in this process. */
+  /** Limits for bodies in this process's memory. */
   buffered: { bytes: 64 * MB, bytesOfAddress: 32 * MB, bodies: 500, bodiesOfAddress: 100 },
-  /** Forms are streamed to the storage, so only their number is bounded; each has limits of its own (`readParts`). */
+  /** Forms are streamed to the storage, so only their number is limited here; `readParts` limits each form. */
   forms: { bytes: Infinity, bytesOfAddress: Infinity, bodies: 200, bodiesOfAddress: 50 },
-  /** A buffered body must be whole within this time, and a form must send `formBytes` in each such period. */
+  /** A buffered body must be complete within this time; a form must send `formBytes` in each such period. */
   withinMs: 30_000,
   formBytes: 64 * 1024,
 };
 export type BodyLimits = typeof BODY_LIMITS;
 
 const busy = () =>
-  new ApiError('SERVICE_UNAVAILABLE', 'More is being sent than can be taken at once; try again shortly.', {
+  new ApiError('SERVICE_UNAVAILABLE', 'Too many requests are being received at once; try again shortly.', {
     headers: { 'retry-after': '2', connection: 'close' },
   });
 const late = () =>
@@ -36,7 +36,7 @@ interface Usage {
   bodies: number;
 }
 
-/** Counts the bodies that are being received, in all and by address. */
+/** Counts the bodies that are being received, in total and by address. */
 function openPool(limits: PoolLimits) {
   const all: Usage = { bytes: 0, bodies: 0 };
   const byAddress = new Map<string, Usage>();
@@ -71,9 +71,9 @@ function openPool(limits: PoolLimits) {
 }
 
 export interface Bodies {
-  /** The body as it arrives. The stream fails where a limit is passed. */
+  /** The body as a stream, which fails when a limit is exceeded. */
   bound(request: FastifyRequest, reply: FastifyReply, payload: Readable): Readable;
-  /** Discards what is left of the body once the request is answered, and ends the connection if that takes too long. */
+  /** Discards the rest of the body after the response, and closes the connection if that takes too long. */
   discardRest(request: FastifyRequest): void;
 }
 
@@ -106,9 +106,9 @@ export function openBodies(limits: BodyLimits = BODY_LIMITS): Bodies {
         clearInterval(timer);
         body.release();
       });
-      // A request may be answered before its body is read; then nobody listens.
+      // A response may be sent before the body is read; then nothing else listens for errors.
       counted.on('error', ignoreFailure('the reader of the body receives it too'));
-      // Not `pipeline`: where the body fails, it takes the socket away that the answer needs.
+      // Not `pipeline`, which would destroy the socket that the error response needs.
       payload.once('error', (error) => counted.destroy(error));
       payload.once('end', () => clearInterval(timer));
       payload.once('close', () => {

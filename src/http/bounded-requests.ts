@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Of one connection: requests that are handled side by side, and how many may come before the first is answered. */
+/** Limits per connection: requests handled concurrently, and requests received before the first response. */
 const AT_ONCE = 10;
 const MAX_UNANSWERED = 100;
 
@@ -13,23 +13,23 @@ interface Requested {
 interface Connection {
   underWay: Set<IncomingMessage>;
   waiting: Requested[];
-  /** Asked for more than anybody may: what is accepted is answered, and then it ends. */
+  /** The client sent too many requests: those accepted are answered, then the connection ends. */
   isFull: boolean;
   onIdle: (() => void)[];
 }
 
-/** A request that has not come whole, the last one of its connection, may never be. */
+/** Whether all complete requests are answered. The last request of a connection may never be completed. */
 const isAnswered = ({ underWay, waiting }: Connection) =>
   waiting.length === 0 && [...underWay].every((request) => !request.complete);
 
 export interface BoundedRequests {
-  /** Calls when everything that was asked in full on the connection is answered; at once when nothing is under way. */
+  /** Calls `then` when every complete request of the connection is answered; at once if none is in progress. */
   whenAnswered(socket: Socket, then: () => void): void;
 }
 
 /**
- * Bounds what one connection has under way on an HTTP server, whoever listens to it: Node itself hands on every request of
- * a chunk at once, and a chunk of 64 kB holds thousands. To be called once its request listeners are there.
+ * Limits the requests that one connection has in progress: Node emits every request of a chunk at once, and a chunk of
+ * 64 kB holds thousands. Call it after the request listeners are added.
  */
 export function boundRequests(server: Server): BoundedRequests {
   const connections = new WeakMap<Socket, Connection>();
@@ -48,7 +48,7 @@ export function boundRequests(server: Server): BoundedRequests {
     else if (isAnswered(connection)) for (const then of connection.onIdle.splice(0)) then();
   }
 
-  /** The last that is accepted ends the connection; what comes after it is not even read. */
+  /** The last accepted request ends the connection; nothing after it is read. */
   function fill(connection: Connection, socket: Socket): void {
     connection.isFull = true;
     connection.waiting.at(-1)?.response.setHeader('connection', 'close');

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** A head or a body that has begun to come is waited for so long, and all that is still to be answered this long. */
+/** How long to wait for incomplete requests, and for outstanding responses. */
 const UNFINISHED_MS = 3_000;
 const UNANSWERED_MS = 10_000;
 
@@ -11,11 +11,12 @@ function endWithAnswer(socket: Socket, response: ServerResponse): void {
 }
 
 /**
- * Node ends only idle connections when a server is closed, and keeps the others for a minute and more. What this gives ends
- * each with its last answer, and at last those that get none. To be called before `boundRequests`.
+ * Closes connections when a server stops. Node closes only idle ones and keeps the others for a minute or more. The
+ * returned function ends each connection with its last response, and finally those that get none. Call it before
+ * `boundRequests`.
  */
 export function openClosing(server: Server): () => void {
-  /** What is still to be answered last on each. */
+  /** The last outstanding response of each connection. */
   const connections = new Map<Socket, ServerResponse | undefined>();
 
   function endUnfinished(): void {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Metrics } from '../values/metrics.ts';
 
-/** What is no operation of the API, by the beginning of its path, and what its requests are counted as. */
+/** Doors other than the API's operations, by path prefix, with their metric labels. */
 const DOORS: readonly (readonly [path: string, door: string])[] = [
   ['/ingest/', 'ingest'],
   ['/apply/', 'page_apply'],
@@ -21,7 +21,7 @@ const DOORS: readonly (readonly [path: string, door: string])[] = [
 /** The door that a path belongs to. */
 export const doorOf = (url: string): string => DOORS.find(([path]) => url.startsWith(path))?.[1] ?? 'other';
 
-/** Counts the requests of every door that does not count its own. */
+/** Counts the requests of doors that have no counter of their own. */
 export function meterDoors(app: FastifyInstance, metrics: Metrics): void {
   app.addHook('onRoute', (route) => {
     const operation = doorOf(route.url);

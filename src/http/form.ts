@@ -8,7 +8,7 @@ const MAX_FIELDS = 50;
 const MAX_FIELD_BYTES = 100_000;
 const MAX_NAME_BYTES = 100;
 const MB = 1024 * 1024;
-/** Of all fields together: they are kept in memory. */
+/** Limit of all text fields together, which are kept in memory. */
 const MAX_TEXT = MB;
 const FORM = 'multipart/form-data';
 
@@ -17,12 +17,12 @@ interface FormLimits {
   maxFiles: number;
 }
 
-/** From here on the routes of this scope may read forms with files; other scopes do not. */
+/** Lets the routes of this scope read forms with files. */
 export function takeForms(scope: FastifyInstance): void {
   scope.addContentTypeParser(FORM, (_request, payload, done) => done(null, payload));
 }
 
-/** Whether the route reads this request's body as a form, as it arrives. */
+/** Whether the route streams this request's body as a form. */
 export const takesForm = ({ headers, server }: FastifyRequest): boolean =>
   /^multipart\/form-data\s*(;|$)/i.test(headers['content-type'] ?? '') && server.hasContentTypeParser(FORM);
 
@@ -31,7 +31,10 @@ export const isForm = ({ body }: FastifyRequest): boolean => body instanceof Rea
 const tooLarge = (maxFileBytes: number) =>
   new ApiError('PAYLOAD_TOO_LARGE', `The file is larger than ${Math.floor(maxFileBytes / MB)} MB.`);
 
-const tooMuchText = new ApiError('PAYLOAD_TOO_LARGE', 'A field is larger than 100 kB, or all fields are than 1 MB.');
+const tooMuchText = new ApiError(
+  'PAYLOAD_TOO_LARGE',
+  'A field is larger than 100 kB, or all fields together are larger than 1 MB.',
+);
 
 function tooMany(maxFiles: number): ApiError {
   const files = maxFiles === 1 ? 'one file' : `${maxFiles} files`;
@@ -39,9 +42,7 @@ function tooMany(maxFiles: number): ApiError {
 }
 
 const refusalOf = (error: unknown): ApiError =>
-  error instanceof ApiError
-    ? error
-    : new ApiError('BAD_REQUEST', 'The form ended before it was whole.', { cause: error });
+  error instanceof ApiError ? error : new ApiError('BAD_REQUEST', 'The form is incomplete.', { cause: error });
 
 function openParser({ headers }: FastifyRequest, { maxFileBytes, maxFiles }: FormLimits) {
   const limits: BusboyConfig['limits'] = {
@@ -67,7 +68,7 @@ async function* bytesOf(file: BusboyFileStream, maxFileBytes: number): AsyncGene
 
 type Arrived = { field: string; value: string } | (Omit<FilePart, 'bytes'> & { file: BusboyFileStream });
 
-/** The parts in the order in which they arrive; it fails where the body or the form does. */
+/** Streams the parts in the order of arrival; fails if the body or the form is invalid. */
 function openParts(request: FastifyRequest, body: Readable, limits: FormLimits): Readable {
   const parser = openParser(request, limits);
   const parts = new Readable({ objectMode: true, read: () => undefined });
@@ -79,7 +80,7 @@ function openParts(request: FastifyRequest, body: Readable, limits: FormLimits):
     parts.destroy(refusal);
   }
   const push = (part: Arrived) => parts.push(part);
-  // A part may come without a name, whatever the types say.
+  // A part may lack a name, despite the types.
   parser.on('field', (field = '', value, _isNameCut, isCut) => {
     text += value.length;
     if (isCut || text > MAX_TEXT) fail(tooMuchText);
@@ -87,7 +88,7 @@ function openParts(request: FastifyRequest, body: Readable, limits: FormLimits):
   });
   parser.on('file', (field = '', file, filename = '', _encoding, mimeType) => {
     open = file;
-    // Whoever reads the file receives it; one that nobody reads is passed over.
+    // The file's reader receives the error; an unread file is skipped.
     file.on('error', () => undefined);
     push({ field, filename, mimeType, file });
   });
@@ -101,7 +102,7 @@ function openParts(request: FastifyRequest, body: Readable, limits: FormLimits):
   return parts;
 }
 
-/** The parts of a form as they arrive. A file that nobody read is passed over; one that is too large throws at its end. */
+/** The parts of a form as they arrive. An unread file is skipped; one that is too large throws at its end. */
 export async function* readParts(request: FastifyRequest, limits: FormLimits): AsyncGenerator<FormPart> {
   const { maxFileBytes, maxFiles } = limits;
   const length = Number(request.headers['content-length']);

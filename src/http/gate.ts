@@ -15,12 +15,12 @@ import type { Answer, Operation, Prepared } from '../operation/operation.ts';
 import { ApiError, ignoreFailure, toApiError, unavailable } from '../values/errors.ts';
 import type { Metrics } from '../values/metrics.ts';
 
-/** A caller that changes while it calls is read again this often before the call is given up. */
+/** How often a caller that changes during its call is read again before the call fails. */
 const MAX_READINGS = 5;
-/** What is still being read when the process has been stopping for this long is broken off. */
+/** Streamed responses are cut off this long after the process begins to stop. */
 const STREAMS_END_WITHIN_MS = 10_000;
 
-/** What a request may do, decided in the process without I/O: refuse, or run at a price. */
+/** The decision on a request, made without I/O: refuse it, or run it at a price. */
 type Decision = { refusal: ApiError } | { prepared: Prepared; price: number };
 type Decide = (caller: Caller) => Decision;
 
@@ -31,20 +31,20 @@ interface Admitted {
   ahead: Ahead | undefined;
 }
 
-/** Work that began beside its debit; nobody sees its answer or its headers before the debit is made. */
+/** Work that started before its debit. Its response and headers are withheld until the debit succeeds. */
 interface Ahead {
   answer: Promise<Answer>;
   headers: [name: string, value: string][];
 }
 
 export interface Door {
-  /** Runs an operation for whoever calls: who, how often, at what price, then the work. Throws ApiError. */
+  /** Runs an operation: identifies the caller, checks the rate and credits, then does the work. Throws ApiError. */
   run(operation: Operation, request: Request, prepare: () => Prepared): Promise<Answer>;
-  /** Answers what is no operation of the API: the caller is still told apart, counted and limited. */
+  /** Refuses a request that is not an operation, after identifying, counting and rate-limiting its caller. */
   refuse(request: Request, refusal: ApiError): Promise<never>;
   addresses: AddressLimit;
   keys: Keys;
-  /** From here on nobody may read a streamed answer for long. */
+  /** Stops the gate: streamed responses are cut off soon. */
   stop(): void;
   close(): Promise<void>;
 }
@@ -58,13 +58,13 @@ export function openDoor(context: Context, metrics: Metrics): Door {
   const refund = openRefund(engines, context);
   const meter = openMetering(openMeter(engines, refund), identity, metrics, clock);
   const headroom = openHeadroom();
-  /** Until when a caller is over its rate: what it sends is not read meanwhile. */
+  /** Until when a caller is over its rate limit. Its requests are not read meanwhile. */
   const overUntil = new WeakMap<Caller, number>();
   const stopping = new AbortController();
 
   /**
-   * What costs credits is a read. For a caller far from its limits it begins at once, beside its debit: one after the
-   * other, an answer took 5 to 26 % longer (docs/measured.md).
+   * Priced operations are reads. For callers far from their limits they start before the debit: run one after the
+   * other, a response took 5 to 26 % longer (docs/measured.md).
    */
   function beginAhead(request: Request, caller: Caller, decision: Decision): Ahead | undefined {
     if ('refusal' in decision || decision.price === 0) return undefined;
@@ -72,11 +72,14 @@ export function openDoor(context: Context, metrics: Metrics): Door {
     const headers: Ahead['headers'] = [];
     const setHeader: SetHeader = (name, value) => void headers.push([name, value]);
     const answer = decision.prepared.run(context, caller, { ...request, setHeader });
-    answer.catch(ignoreFailure('whoever takes the answer is told; a call that is refused has none'));
+    answer.catch(ignoreFailure('the consumer of the response gets the error; a refused call has no response'));
     return { answer, headers };
   }
 
-  /** Who calls, how often and at what price. A caller that turns out to be outdated is read again and decided anew. */
+  /**
+   * Identifies, counts and charges the caller. If the caller turns out to be outdated, it is read again and the
+   * decision is repeated.
+   */
   async function admit(request: Request, decide: Decide): Promise<Admitted> {
     let identified: Identified = await identity.identify(request);
     let countedAs: number | undefined;
@@ -96,7 +99,7 @@ export function openDoor(context: Context, metrics: Metrics): Door {
       if (metered.state === 'ok') continue;
       identified = await identity.identifyAgain(request, identified.key, 0, true);
     }
-    throw unavailable('The subscription', new Error('It kept changing while it was called.'), 1);
+    throw unavailable('The subscription', new Error('It kept changing during the call.'), 1);
   }
 
   async function giveBack({ caller, metered }: Admitted, setHeader: SetHeader): Promise<void> {
@@ -142,10 +145,10 @@ export function openDoor(context: Context, metrics: Metrics): Door {
   return { run, refuse, keys, addresses, stop, close: () => keys.close() };
 }
 
-/** Of a caller over its rate, who is told that and nothing else. */
+/** The decision for a caller over its rate limit: the request is not examined further. */
 const unread: Decision = { refusal: new ApiError('RATE_LIMITED', 'Too many calls; try again shortly.') };
 
-/** Class, plan and shape, in this order; the price of what passed. */
+/** Checks the key's class, the plan and the input in this order, and returns the price. */
 function decide(
   context: Context,
   foreign: ApiError | undefined,
@@ -167,7 +170,7 @@ function setHeaders(setHeader: SetHeader, headers: Record<string, string>): void
   for (const name in headers) setHeader(name, headers[name] ?? '');
 }
 
-/** Rate before what was decided, what was decided before credits. */
+/** Throws the first that applies: the rate limit, the refusal, missing credits. */
 function assertAdmitted({ caller, decision, metered }: Admitted, now: Date, setHeader: SetHeader): Prepared {
   setHeaders(setHeader, rateHeaders(metered, rateLimitOf(caller)));
   setHeaders(setHeader, creditHeaders(caller, metered, metered.charge?.credits ?? 0, now));
@@ -178,7 +181,7 @@ function assertAdmitted({ caller, decision, metered }: Admitted, now: Date, setH
   return decision.prepared;
 }
 
-/** A name percent-encoded, cut at a whole character to at most 64 bytes. */
+/** A percent-encoded name of at most 64 bytes, cut at a whole character. */
 function encodedName(name: string): string {
   let encoded = '';
   for (const character of name.toWellFormed()) {
@@ -189,5 +192,5 @@ function encodedName(name: string): string {
   return encoded;
 }
 
-/** At most 20 names: a header carries ASCII only. */
+/** The value of `X-Ignored-Params`: at most 20 names, in ASCII. */
 const ignoredHeader = (names: readonly string[]): string => names.slice(0, 20).map(encodedName).join(', ');

@@ -7,12 +7,12 @@ const PING_MS = 1_500;
 const WRITE_EVERY_MS = 5_000;
 
 interface EngineState {
-  /** `not_writable`: it answers and refuses writes, such as on a full disk or a standby. */
+  /** `not_writable`: it responds but rejects writes, for example on a full disk or a standby. */
   status: 'up' | 'not_writable' | 'down';
   latency_ms: number;
 }
 
-/** Whether it is done well and in time. */
+/** Whether the work succeeds in time. */
 async function isDone(work: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -26,7 +26,7 @@ async function isDone(work: Promise<unknown>): Promise<boolean> {
   return done;
 }
 
-/** One write at a time, and none within five seconds of the last: until then its outcome stands. */
+/** Runs one write at a time, at most every five seconds; in between, the last result is reused. */
 function openWriteCheck(tryWrite: () => Promise<void>): () => Promise<void> {
   let writing: Promise<void> | undefined;
   let nextAt = Number.NEGATIVE_INFINITY;
@@ -41,7 +41,7 @@ function openWriteCheck(tryWrite: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** The state of an engine by its ping and, where the API writes to it, by a write, which only an engine that answers is sent. */
+/** Checks an engine by a ping and, if the API writes to it and the ping succeeds, by a write. */
 function openEngineCheck(ping: () => Promise<unknown>, tryWrite?: () => Promise<void>): () => Promise<EngineState> {
   const write = tryWrite && openWriteCheck(tryWrite);
   return async () => {
@@ -54,11 +54,11 @@ function openEngineCheck(ping: () => Promise<unknown>, tryWrite?: () => Promise<
   };
 }
 
-/** Doors that are not the API: whether the process lives, what it can serve, and its figures. */
+/** The operational endpoints: liveness, readiness and metrics. */
 export function healthRoutes(app: FastifyInstance, context: Context, door: Door, metrics: Metrics): void {
   const checks = {
     postgres: openEngineCheck(context.postgres.ping, context.postgres.tryWrite),
-    // Redis refuses a ping, too, when it cannot write to its disk.
+    // Redis also rejects a ping when it cannot write to its disk.
     redis: openEngineCheck(context.redis.ping),
     elasticsearch: openEngineCheck(context.elastic.ping),
     clickhouse: openEngineCheck(context.clickhouse.ping, context.clickhouse.tryWrite),
@@ -75,7 +75,7 @@ export function healthRoutes(app: FastifyInstance, context: Context, door: Door,
     ]);
     const engines = { postgres, redis, elasticsearch, clickhouse };
     const allUp = Object.values(engines).every((engine) => engine.status === 'up');
-    // Without Postgres a key that was read within the last minute still works; without any, nothing does.
+    // Without Postgres, keys that were read within the last minute still work. If there are none, no request can succeed.
     const canServe = postgres.status !== 'down' || door.keys.hasUsable();
     const status = allUp ? 'ready' : canServe ? 'degraded' : 'unavailable';
     return reply.code(canServe ? 200 : 503).send({ status, engines });

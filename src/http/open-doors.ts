@@ -4,14 +4,14 @@ import { openLocalWindows } from '../access/rate/local.ts';
 import { subscriberOf } from '../access/rate/subscriber.ts';
 import type { Clock } from '../values/clock.ts';
 
-/** What is answered without a key and is no page for creators; `/healthz` costs nothing. */
+/** Paths that need no key and are not pages for creators. `/healthz` is cheap enough to be unlimited. */
 const OPEN = /^\/(?:metrics|readyz|openapi\.json|openapi-legacy\.json|llms\.txt|docs)?(?:[/?]|$)/;
 const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
 
 const CALLS = 300;
 const WINDOW_MS = 60_000;
 
-/** Limits what is open to everybody, per address and by this process alone: counting it must cost less than it does. */
+/** Rate-limits public paths per address within this process, because counting must cost less than serving them. */
 export function limitOpenDoors(app: FastifyInstance, clock: Clock): void {
   const windowOf = openLocalWindows(WINDOW_MS);
   app.addHook('onRequest', (request, _reply, done) => {

@@ -12,32 +12,32 @@ import { assertShallow } from '../values/nesting.ts';
 import { preferredType } from './accepted.ts';
 import type { BoundedRequests } from './bounded-requests.ts';
 
-/** 10 kB of emoji is a URL of 30 kB: room for it, so that the answer is a 422 that says why. */
+/** A query of 10 kB of emoji makes a URL of 30 kB. It fits, so that the response is a 422 with the reason. */
 export const MAX_HEADER_BYTES = 64 * 1024;
 
-/** Until its head is whole, and until its body is: a visitor who sends no more must not hold a connection for ever. */
+/** Timeout for the request's headers, and for its body, so that a silent client cannot hold a connection for ever. */
 export const HEAD_WITHIN_MS = 60_000;
 export const REQUEST_WITHIN_MS = 300_000;
-/** For whoever was refused to close the connection, too. */
+/** How long a refused client has to close the connection. */
 const CLOSED_WITHIN_MS = 2_000;
 
 const Params = z.record(z.string(), z.string()).catch({});
 
 const isTextOrTexts = (value: unknown): boolean =>
   typeof value === 'string' || (Array.isArray(value) && value.every((item) => typeof item === 'string'));
-/** Not z.record, which leaves `__proto__` out: in what Fastify read it is a name like any other. */
+/** Not z.record, which drops `__proto__`; in Fastify's query it is a name like any other. */
 const Query = z
   .custom<RawInput['query']>(
     (query) => typeof query === 'object' && query !== null && Object.values(query).every(isTextOrTexts),
   )
   .catch({});
 
-/** Of the forms that this operation has, the one that the caller wants most. */
+/** The response format of this operation that the caller prefers. */
 function chooseAnswer(accept: string | undefined, hasCsv: boolean): RawInput['answer'] {
   const type = preferredType(accept, hasCsv ? (['application/json', 'text/csv'] as const) : ['application/json']);
   if (type) return type === 'text/csv' ? 'csv' : 'json';
   const forms = hasCsv ? 'application/json or text/csv' : 'application/json';
-  throw new ApiError('NOT_ACCEPTABLE', `This answers ${forms}, not ${JSON.stringify(accept?.slice(0, 100))}.`);
+  throw new ApiError('NOT_ACCEPTABLE', `This returns ${forms}, not ${JSON.stringify(accept?.slice(0, 100))}.`);
 }
 
 function readBody(request: FastifyRequest): unknown {
@@ -67,15 +67,15 @@ const withoutHost = new ApiError('BAD_REQUEST', 'An HTTP/1.1 request must have a
 const twoHosts = new ApiError('BAD_REQUEST', 'A request must have one Host header; this one has several.', {
   headers: { connection: 'close' },
 });
-const unmetExpectation = new ApiError('NOT_ACCEPTABLE', 'The only expectation met here is 100-continue.', {
+const unmetExpectation = new ApiError('NOT_ACCEPTABLE', 'The only supported expectation is 100-continue.', {
   status: 417,
-  // Whether a body or another request follows is not known.
+  // It is unknown whether a body or another request follows.
   headers: { connection: 'close' },
 });
-/** As Node tells it. */
+/** The expression that Node uses. */
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
 
-/** Of several, Node takes the first and a proxy may take another. */
+/** Whether there are several Host headers. Node uses the first, and a proxy may use another. */
 function hasTwoHosts(rawHeaders: readonly string[]): boolean {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -85,7 +85,7 @@ function hasTwoHosts(rawHeaders: readonly string[]): boolean {
   return hosts > 1;
 }
 
-/** What Node would refuse by itself, without a body, and what it takes though it is not HTTP. */
+/** The error for a request that Node would refuse without a body, or would accept although it is not valid HTTP. */
 export function refusalOfHead({ raw: { headers, rawHeaders, httpVersion } }: FastifyRequest): ApiError | undefined {
   if (hasTwoHosts(rawHeaders)) return twoHosts;
   if (httpVersion !== '1.1') return undefined;
@@ -93,20 +93,20 @@ export function refusalOfHead({ raw: { headers, rawHeaders, httpVersion } }: Fas
   return headers.expect === undefined || CONTINUE.test(headers.expect) ? undefined : unmetExpectation;
 }
 
-/** What a request carries, once it is known who calls. */
+/** Reads the input of a request, after the caller is identified. */
 export function readRaw(request: FastifyRequest, hasCsv: boolean): RawInput {
   const answer = chooseAnswer(request.headers.accept, hasCsv);
   return { answer, params: Params.parse(request.params), query: Query.parse(request.query), body: readBody(request) };
 }
 
-/** The second of a method that Fastify does not know, such as one of RTSP. */
+/** Fastify throws the second for a method that it does not know, such as one of RTSP. */
 const UNROUTABLE = ['FST_ERR_ROUTE_MISSING_CONTENT_TYPE', 'FST_ERR_NOT_FOUND'];
 
-/** A method that Fastify refuses before any route is looked up. */
+/** Whether Fastify refused the request's method before routing. */
 export const isUnroutable = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && UNROUTABLE.includes(String(error.code));
 
-/** Failures of the HTTP layer under their codes; anything else unchanged. */
+/** Maps errors of the HTTP layer to our codes; returns anything else unchanged. */
 export function unreadable(error: unknown): unknown {
   if (error instanceof ApiError || !(error instanceof Error) || !('code' in error)) return error;
   switch (error.code) {
@@ -120,15 +120,15 @@ export function unreadable(error: unknown): unknown {
       return new ApiError('REQUEST_TOO_LONG', 'A part of the path is too long.', { status: 414 });
     case 'FST_ERR_BAD_URL':
     case 'FST_ERR_ROUTE_METHOD_NOT_SUPPORTED':
-    // Of a file of the docs whose name is none.
+    // For an invalid file name under /docs.
     case 'FST_STATIC_FORBIDDEN_PATH':
       return new ApiError('NOT_FOUND', 'No such path; see /docs.');
     default:
-      return isHangUp(error) ? new ApiError('BAD_REQUEST', 'The body ended before it was whole.') : error;
+      return isHangUp(error) ? new ApiError('BAD_REQUEST', 'The body is incomplete.') : error;
   }
 }
 
-/** A caller who went away in the middle of the body; Fastify marks what the body's stream throws with a 400. */
+/** Whether the caller disconnected in the middle of the body. Fastify marks errors of the body's stream with a 400. */
 const isHangUp = (error: Error & { code: unknown }): boolean =>
   error.code === 'ECONNRESET' && 'statusCode' in error && error.statusCode === 400;
 
@@ -142,7 +142,7 @@ function refusalOf(code: string | undefined): [reason: string, refusal: ApiError
     return ['Method Not Allowed', new ApiError('METHOD_NOT_ALLOWED', 'This is not an HTTP method.', { headers })];
   }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return ['Request Timeout', new ApiError('REQUEST_TIMEOUT', 'The request did not come to its end.')];
+    return ['Request Timeout', new ApiError('REQUEST_TIMEOUT', 'The request did not arrive completely in time.')];
   }
   return ['Bad Request', new ApiError('BAD_REQUEST', 'This is not a well-formed HTTP request.')];
 }
@@ -155,7 +155,7 @@ interface Unreadable {
   clock: Clock;
 }
 
-/** Answers what the HTTP parser itself refuses, in the API's own form, and closes the connection. */
+/** Responds to requests that the HTTP parser rejects, in the API's error format, and closes the connection. */
 function answerUnreadable(error: ParserError, socket: Socket, { addresses, metrics, clock }: Unreadable): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
@@ -192,7 +192,7 @@ function answerUnreadable(error: ParserError, socket: Socket, { addresses, metri
     .catch(ignoreFailure('the connection is already gone'));
 }
 
-/** The same, once and after the answers that the connection has coming: they were asked for before. */
+/** Responds once to an unparsable request, after the connection's outstanding responses. */
 export function openUnreadable(
   bounded: BoundedRequests,
   options: Unreadable,

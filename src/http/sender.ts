@@ -3,7 +3,7 @@ import { compile } from '@fastify/proxy-addr';
 
 export interface Sender {
   address: string;
-  /** Whether the socket's other end is one of the operator's own proxies. */
+  /** Whether the socket's peer is one of the operator's proxies. */
   isTrusted: boolean;
 }
 
@@ -11,7 +11,7 @@ export type SenderOf = (
   request: Pick<IncomingMessage, 'socket'> & { headers: NodeJS.Dict<string | string[]> },
 ) => Sender;
 
-/** Who asks, read as Fastify reads it for every other door: the nearest address that is none of our own proxies. */
+/** The client's address, as Fastify determines it for other doors: the nearest address that is not a trusted proxy. */
 export function openSenders(trustedProxies: readonly string[]): SenderOf {
   if (trustedProxies.length === 0) {
     return ({ socket }) => ({ address: socket.remoteAddress ?? '', isTrusted: false });
@@ -23,7 +23,7 @@ export function openSenders(trustedProxies: readonly string[]): SenderOf {
     const forwardedFor = headers['x-forwarded-for'];
     if (!isTrusted || typeof forwardedFor !== 'string') return { address, isTrusted };
     let hops = 0;
-    // Each proxy has appended who called it; an address further left is believed only behind a proxy of our own.
+    // Each proxy appends its client; an address further left is trusted only behind a trusted proxy.
     for (const claimed of forwardedFor.split(',').reverse()) {
       if (claimed.trim() === '') continue;
       if (!isProxy(address, hops)) break;

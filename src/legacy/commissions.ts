@@ -8,14 +8,17 @@ import { legacyCommission } from './items.ts';
 
 const ManualCommission = z
   .object({
-    creator_email: Email.describe('Of somebody who is or was on the roster.'),
+    creator_email: Email.describe('E-mail address of a creator who is or was on the roster.'),
     amount: z.number().positive().describe("What the creator gets, in the brand's currency."),
     description: z.string().trim().max(5_000).nullable().optional().describe('Kept as `status_note`.'),
     status: z.enum(['pending', 'approved']).default('pending'),
   })
   .meta({ id: 'ManualCommission' });
 
-/** A commission without an order: approvable at once, paid by payouts, no conversion and no revenue. */
+/**
+ * Records a commission without an order: it can be approved at once and paid by payouts, and counts neither as
+ * conversion nor as revenue.
+ */
 const createManual: Operation = change({
   id: 'create_manual_commission',
   method: 'POST',
@@ -36,7 +39,10 @@ const createManual: Operation = change({
 
 const Sent = z.looseObject({});
 
-/** `POST /api/v1/commissions` reviews where events are named, and records one by hand where a creator is. */
+/**
+ * `POST /api/v1/commissions` reviews commissions if the body names events, and records one manually if it names a
+ * creator.
+ */
 export function reviewOrRecord(review: Operation): Operation {
   return {
     ...review,

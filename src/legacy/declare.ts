@@ -3,27 +3,27 @@ import type { RawInput } from '../operation/input.ts';
 import type { Operation, Prepared } from '../operation/operation.ts';
 import { type Problem, validationError } from '../values/errors.ts';
 
-/** How an operation differs in the older interface; what is not named is the same. */
+/** How an operation differs in the older interface. Omitted parts are the same. */
 export interface Difference {
   /** Under /api/v1. */
   path?: string;
   query?: z.ZodObject;
   body?: z.ZodType;
-  /** Reads the current answer, and shows it in the older shape. */
+  /** Parses the current response and converts it to the older shape. */
   response?: z.ZodType;
-  /** Rewrites what was sent into what the current operation takes; throws what cannot be. */
+  /** Rewrites the input to that of the current operation; throws if that is impossible. */
   read?: (raw: RawInput) => RawInput;
   /** Parameters of the current operation that the older interface does not know: ignored and named. */
   unknown?: readonly string[];
-  /** In words, for whoever moves over. */
+  /** The difference in words, for the migration guide. */
   says: string;
 }
 
-/** Ignored, it would make the change that was only to be planned. */
+/** Refused, because ignoring the mode would make a change that was meant to be planned. */
 const NO_PLANS: Problem = {
   field: 'mode',
   code: 'not_supported',
-  message: 'is of /v1: the older interface plans nothing.',
+  message: 'is only supported under /v1.',
 };
 
 const Json = z.string().transform((text): unknown => JSON.parse(text));
@@ -32,8 +32,8 @@ const Json = z.string().transform((text): unknown => JSON.parse(text));
 export const olderPath = (path: string): string => path.replace(/^\/v1\//, '/api/v1/');
 
 /**
- * An operation as the older interface has it. What is kept for an Idempotency-Key is the current answer, so a key that is
- * used on both sides with the same meaning gets one answer, shown in the shape of whoever asks.
+ * An operation of the older interface. The current response is stored for an Idempotency-Key, so that the same key
+ * works in both interfaces, each with its own shape.
  */
 export function inOlderShape(operation: Operation, difference: Difference | undefined): Operation {
   const { path = olderPath(operation.path), query, body, response, read = (raw: RawInput) => raw } = difference ?? {};

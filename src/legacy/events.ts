@@ -4,7 +4,7 @@ import { CampaignSaved } from '../resources/campaigns/schema.ts';
 import { Shipment } from '../resources/shipments/schema.ts';
 import { legacyCampaign, legacyCommission, legacyShipment } from './items.ts';
 
-/** The older form of what events carry, by the noun that an event's name begins with; every other item is the same. */
+/** The older shapes of event data, by the noun at the start of the event's name. All other items are the same. */
 const FORMS: Readonly<Record<string, z.ZodType>> = {
   campaign: legacyCampaign(CampaignSaved),
   commission: legacyCommission,
@@ -16,13 +16,13 @@ function formOf(fact: string): z.ZodType | undefined {
   return Object.hasOwn(FORMS, noun) ? FORMS[noun] : undefined;
 }
 
-/** An event's data as the older interface shows its item. One that was emitted before its shape was what it is stays. */
+/** Converts an event's data to the older shape. Events older than the current shape are left unchanged. */
 export const olderItem: OlderItem = (fact, data) => {
   const shown = formOf(fact)?.safeParse(data);
   return shown?.success ? shown.data : data;
 };
 
-/** The events of the older interface: each one's name, when it is sent, and the whole body. */
+/** The events of the older interface: name, when each is sent, and body. */
 export const olderEvents = () =>
   eventsShownTo('legacy').map(({ name, shownAs, event }) => {
     const data = formOf(name) ?? event.data;

@@ -8,17 +8,17 @@ import { timestamp } from '../values/page.ts';
 const text = z.string().nullable();
 const wireTime = timestamp.nullable();
 
-/** Shows a current item by the older one's shape. */
+/** Converts a current item to the older shape. */
 const shownAs = <R extends z.ZodObject>(shape: R, translate: (item: Record<string, unknown>) => object) =>
   z.looseObject({}).transform(translate).pipe(shape);
 
-/** The older words of a campaign's fields; every other value stays. */
+/** The older values of a campaign's fields. Other values are unchanged. */
 const OLDER: Readonly<Record<string, string>> = { active: 'live', ugc: 'organic_ugc' };
 const CURRENT: Readonly<Record<string, string>> = { live: 'active', organic_ugc: 'ugc' };
 const olderWord = (word: unknown): unknown => (typeof word === 'string' ? (OLDER[word] ?? word) : word);
 export const currentWord = (word: unknown): unknown => (typeof word === 'string' ? (CURRENT[word] ?? word) : word);
 
-/** A campaign's shape with the older words in it. */
+/** A campaign's shape with the older values. */
 export function legacyCampaign<R extends z.ZodObject>(shape: R) {
   const status = z.enum(['live', 'draft', 'paused', 'completed']);
   return shownAs(shape.extend({ status }), (item) => ({
@@ -97,7 +97,7 @@ const Address = z.looseObject({ city: text, state: text, country: text }).transf
   ...{ city, state, country },
 }));
 
-/** A shipment's shape with the three fields of its address that the older interface shows. */
+/** A shipment's shape with the three address fields of the older interface. */
 export function legacyShipment<R extends z.ZodObject>(shape: R) {
   return shownAs(shape.extend({ address: Town }), (item) => ({
     ...item,

@@ -20,7 +20,7 @@ This page is written by \`npm run check -- --write\` from the declarations.
 
 const row = (...cells: string[]) => `| ${cells.join(' | ')} |`;
 
-/** \`docs/legacy.md\`: what somebody who moves over must change. */
+/** \`docs/legacy.md\`: what a client must change to migrate. */
 export function legacyManual(): string {
   const marked = differences(() => new Date());
   const served = operations.filter(({ id }) => SERVED.has(id));

@@ -6,7 +6,7 @@ import { reviewOrRecord } from './commissions.ts';
 import { inOlderShape } from './declare.ts';
 import { differences } from './differences.ts';
 
-/** The operations of the specification, which the older interface has as well; what we added since is not there. */
+/** The operations that the older interface has too: those of the specification, without later additions. */
 export const SERVED: ReadonlySet<string> = new Set([
   ...['get_brand', 'update_brand'],
   ...['list_campaigns', 'create_campaign', 'get_campaign', 'update_campaign'],
@@ -33,7 +33,7 @@ export const SERVED: ReadonlySet<string> = new Set([
   ...['list_webhooks', 'create_webhook', 'delete_webhook'],
 ]);
 
-/** Where the older interface does another thing than the operation of its name, and not only in another shape. */
+/** Operations that behave differently in the older interface, beyond their shapes. */
 const INSTEAD: Readonly<Record<string, Operation>> = {
   search_creators: searchCreatorsPlainly,
   create_webhook: { ...createOlderWebhook, id: 'create_webhook' },

@@ -7,7 +7,7 @@ import { currentWord } from './items.ts';
 
 const Fields = z.record(z.string(), z.unknown());
 
-/** The body's fields rewritten; a body that is no object stays, to be refused for what it is. */
+/** Rewrites the body's fields. A body that is not an object is passed on, to be rejected by validation. */
 function inBody(raw: RawInput, rewrite: (body: Record<string, unknown>) => Record<string, unknown>): RawInput {
   const body = Fields.safeParse(raw.body);
   return body.success && !Array.isArray(raw.body) ? { ...raw, body: rewrite(body.data) } : raw;
@@ -18,7 +18,7 @@ const refuse = (field: string, code: string, message: string): never => {
   throw validationError([problem]);
 };
 
-/** `live` is `active`, `organic_ugc` is `ugc`; the current words are taken, too. */
+/** Reads `live` as `active` and `organic_ugc` as `ugc`; the current values are accepted too. */
 export function readCampaign(raw: RawInput): RawInput {
   const { status } = raw.query;
   const word = currentWord(status);
@@ -58,7 +58,7 @@ function readTime(field: string, text: string | string[] | undefined): Date | un
     : refuse(field, 'invalid', 'must be a date, or a time in ISO 8601 with an offset; give it once.');
 }
 
-/** `from` and `to` on the time of creation, both included; a date as `to` is its whole day. */
+/** Reads `from` and `to`, which select by creation time, both inclusive. A date in `to` includes the whole day. */
 export function readCommissionWindow(raw: RawInput): RawInput {
   const { from: first, to: last, ...query } = raw.query;
   const from = readTime('from', first);

@@ -4,7 +4,7 @@ import { transact } from '../engines/postgres/transaction.ts';
 import type { Config } from '../values/config.ts';
 import { type MailRow, withBrand } from './queries.ts';
 
-/** Mails that are due and were never judged, the oldest first. */
+/** Mails that are due and were never checked, oldest first. */
 export async function listUnjudgedMails(db: Db, now: Date, limit: number): Promise<MailRow[]> {
   return await withBrand(db)
     .where('mails.state', '=', 'queued')
@@ -19,23 +19,24 @@ export async function listUnjudgedMails(db: Db, now: Date, limit: number): Promi
 interface Facts {
   isImitation: boolean;
   hasForeignLink: boolean;
-  /** To somebody who is not the brand itself. */
+  /** The recipient is not the brand itself. */
   isOutward: boolean;
   limits: Config['mailLimits'];
 }
 
 interface Times {
   now: Date;
-  /** What was admitted after this counts. */
+  /** Mails admitted after this time count towards the limits. */
   since: Date;
   establishedBefore: Date;
-  /** When a mail that waits is judged again. */
+  /** When a delayed mail is checked again. */
   again: Date;
 }
 
 /**
- * Something of the address that only its mails lead to: a reply, a brief that was opened, a parcel that arrived, work
- * handed in outside of a contract, an application confirmed. A signature is none: the API shows the brand that link.
+ * Proof that the owner of the address reads its mails: a reply, an opened brief, a confirmed parcel, work submitted
+ * outside a contract, or a confirmed application. A signature does not count, because the API shows that link to the
+ * brand.
  */
 const HAS_ANSWERED = sql`(exists (
     select from creators where creators.brand_id = m.brand_id and lower(creators.email) = lower(m.to_email) and (
@@ -52,8 +53,8 @@ const HAS_ANSWERED = sql`(exists (
       and application_changes.confirmed_at is not null))`;
 
 /**
- * Decides on one mail, in one statement: it is admitted and counted, waits for the next hour, or is held back. The two locks
- * before it make senders decide one after the other on mails of a brand, and on mails to an address.
+ * Decides on one mail in one statement: it is admitted and counted, delayed by an hour, or held. The two locks
+ * serialise decisions on mails of a brand and on mails to an address.
  */
 export async function admitMail(db: Db, { id, brandId, toEmail }: MailRow, facts: Facts, times: Times): Promise<void> {
   const { isImitation, hasForeignLink, isOutward, limits } = facts;
@@ -95,7 +96,7 @@ export async function admitMail(db: Db, { id, brandId, toEmail }: MailRow, facts
   });
 }
 
-/** Sends what was held back or waits after all: these mails, or all that are held of a brand. Returns how many. */
+/** Releases held or delayed mails: these, or all held mails of a brand. Returns how many. */
 export async function releaseMails(db: Db, which: { ids: readonly string[] } | { brandId: string }, now: Date) {
   const { numUpdatedRows } = await db
     .updateTable('mails')

@@ -10,7 +10,7 @@ import { isMailKind, TEMPLATES } from './kinds.ts';
 import type { MailRow } from './queries.ts';
 import { renderMail } from './render.ts';
 
-/** What judging a mail needs. */
+/** What checking a mail needs. */
 export interface JudgingEngines {
   postgres: Postgres;
   clock: Clock;
@@ -20,7 +20,7 @@ export interface JudgingEngines {
 
 const ESTABLISHED_AFTER_MS = 30 * DAY_MS;
 
-/** What an operator and a brand read beside a reason. */
+/** The text for each reason, for operators and brands. */
 export const REASONS: Readonly<Record<MailReason, string>> = {
   imitation: 'a name or link in it looks like that of another company',
   foreign_link: 'it links to a host that is not the brand’s, and the address has never answered the brand',
@@ -30,10 +30,10 @@ export const REASONS: Readonly<Record<MailReason, string>> = {
   brand_limit: 'the brand sent too many mails within the hour; it is tried again an hour later',
 };
 
-/** What the text itself is held back for, whoever gets it and however many there were. */
+/** Reasons in the text to hold a mail, regardless of its recipient and of limits. */
 function suspicionsOf({ pageLinks, config }: JudgingEngines, row: MailRow) {
   const nothing = { isImitation: false, hasForeignLink: false };
-  // What cannot be written out fails when it is sent, with the reason.
+  // A mail that cannot be rendered fails when it is sent, with the reason.
   if (!isMailKind(row.kind) || TEMPLATES[row.kind].audience === 'brand') return nothing;
   const { subject, text } = renderMail(row, pageLinks);
   const written = `${subject}\n${text}`;
@@ -55,8 +55,8 @@ function judged(engines: JudgingEngines, row: MailRow) {
 }
 
 /**
- * Judges mails that are due and were not judged before, at most `limit`: each is admitted, waits an hour, or is held back.
- * Returns how many. Every mail passes here before it is sent, so limits are exact with any number of senders.
+ * Checks up to `limit` due mails that were not checked before: each is admitted, delayed by an hour, or held. Returns
+ * how many. Every mail passes this check before it is sent, so limits are exact with any number of senders.
  */
 export async function admitDueMails(engines: JudgingEngines, limit: number): Promise<number> {
   const { postgres, clock, config } = engines;

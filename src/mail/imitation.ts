@@ -1,6 +1,6 @@
 import { domainToUnicode } from 'node:url';
 
-/** Names that fraud borrows, with the hosts that are theirs. No brand has one of them inside its own name by chance. */
+/** Names that fraud often imitates, with their owners' hosts. No other brand's name contains one by chance. */
 const BORROWED: Readonly<Record<string, readonly string[]>> = {
   paypal: ['paypal.com', 'paypal.me'],
   venmo: ['venmo.com'],
@@ -37,7 +37,7 @@ const BORROWED: Readonly<Record<string, readonly string[]>> = {
   rollcall: [],
 };
 
-/** Everyday words or short names: borrowed where an office stands beside them, such as `Apple Support`. */
+/** Everyday words or short names. They count only beside a department, such as `Apple Support`. */
 const ORDINARY = [
   ...['apple', 'amazon', 'meta', 'stripe', 'visa', 'wise', 'square', 'chase', 'ebay', 'adobe', 'yahoo', 'outlook'],
   ...['citi', 'citibank', 'hsbc', 'barclays', 'santander', 'discover', 'zelle', 'dhl', 'ups', 'usps', 'fedex', 'irs'],
@@ -48,14 +48,14 @@ const OFFICES = [
   ...['trust', 'safety', 'fraud', 'login', 'delivery', 'tax', 'compliance', 'official'],
 ];
 
-/** Letters of other scripts, and digits, that are read as Latin letters. */
+/** Letters of other scripts, and digits, that look like Latin letters. */
 const LOOKALIKES: Readonly<Record<string, string>> = {
   ...{ 0: 'o', 3: 'e', 4: 'a', 5: 's', 7: 't', 8: 'b', $: 's', '@': 'a', '!': 'l', '|': 'l', 1: 'l', i: 'l', ı: 'l' },
   ...{ а: 'a', в: 'b', е: 'e', к: 'k', м: 'm', н: 'h', о: 'o', р: 'p', с: 'c', т: 't', у: 'y', х: 'x', ѕ: 's', і: 'l' },
   ...{ ј: 'j', ԁ: 'd', ԛ: 'q', ԝ: 'w', ӏ: 'l', α: 'a', ε: 'e', ι: 'l', κ: 'k', ν: 'v', ο: 'o', ρ: 'p', τ: 't', υ: 'u' },
 };
 
-/** A text as the eye takes it: `РayРаl`, `Pay-Pal` and `PAYPA1` are one. Words stay apart. */
+/** The words of a text as they look: `РayРаl`, `Pay-Pal` and `PAYPA1` are the same. */
 const words = (text: string): string[] =>
   [
     ...text
@@ -75,7 +75,7 @@ const borrowed = Object.entries(BORROWED).map(([name, hosts]) => ({ name: folded
 const ordinary = new Set(ORDINARY.map(folded));
 const offices = new Set(OFFICES.map(folded));
 
-/** Whether a name is read as somebody else's, one that fraud often borrows. */
+/** Whether a name looks like one that fraud often imitates. */
 export function imitates(text: string): boolean {
   const read = words(text);
   const whole = read.join('');
@@ -85,20 +85,20 @@ export function imitates(text: string): boolean {
 
 const isWithin = (host: string, own: string): boolean => host === own || host.endsWith(`.${own}`);
 
-/** Whether a host bears such a name and is not its owner's: `paypa1-login.example`. */
+/** Whether a host imitates such a name without belonging to its owner: `paypa1-login.example`. */
 function isImitatingHost(host: string): boolean {
   const whole = folded(domainToUnicode(host) || host);
   return borrowed.some(({ name, hosts }) => whole.includes(name) && !hosts.some((own) => isWithin(host, own)));
 }
 
-/** Where creators post: a link to a post is what mails between a brand and a creator are about. */
+/** Platforms where creators post. Links to posts are normal in mails between brands and creators. */
 const PLATFORMS = [
   ...['instagram.com', 'tiktok.com', 'youtube.com', 'youtu.be', 'twitch.tv', 'x.com', 'twitter.com', 'facebook.com'],
   ...['threads.net', 'threads.com', 'pinterest.com', 'snapchat.com', 'linkedin.com'],
 ];
 
 const LINK = /(?:https?:\/\/|(?<![\p{L}\p{N}])www\.)[^\s<>"']+/giu;
-/** What mail programs make a link of without being told. */
+/** Bare host names that mail programs turn into links. */
 const BARE =
   /(?<![\p{L}\p{N}.@-])(?:[\p{L}\p{N}-]{1,63}\.){1,4}(?:com|net|org|info|biz|io|co|me|us|uk|eu|de|fr|ru|cn|app|dev|xyz|site|online|shop|store|click|link|live|top|club|example)(?![\p{L}\p{N}-])/giu;
 
@@ -112,10 +112,10 @@ const hostsIn = (text: string): string[] => [
   ...new Set([...(text.match(LINK) ?? []), ...(text.match(BARE) ?? [])].map(hostOf)),
 ];
 
-/** Whether a text links to a host that bears a name that is not its own. */
+/** Whether a text links to a host that imitates another company. */
 export const linksToImitation = (text: string): boolean => hostsIn(text).some(isImitatingHost);
 
-/** Those of a text's hosts that are neither one of `own` nor a platform where creators post. */
+/** The hosts in a text that are neither one of `own` nor a platform where creators post. */
 export function foreignHosts(text: string, own: readonly (string | null | undefined)[]): string[] {
   const known = [...PLATFORMS, ...own.flatMap((address) => (address ? [hostOf(address)] : []))];
   return hostsIn(text).filter((host) => !known.some((one) => isWithin(host, one)));

@@ -50,10 +50,10 @@ export const TEMPLATES = {
 
 export type MailKind = keyof typeof TEMPLATES;
 
-/** The params of a kind, as whoever queues the mail gives them. */
+/** The params of a kind, as passed when a mail is queued. */
 export type MailParams<K extends MailKind> = z.input<(typeof TEMPLATES)[K]['params']>;
 
-/** Whether whoever gets such a mail may have no more of them. */
+/** Whether recipients can unsubscribe from such mails. */
 export const isStoppable = (kind: MailKind): boolean => TEMPLATES[kind].audience !== 'brand';
 
 export const isMailKind = (kind: string): kind is MailKind => Object.hasOwn(TEMPLATES, kind);

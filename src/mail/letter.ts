@@ -1,24 +1,24 @@
 import { type Html, html } from '../html/html.ts';
 
-/** What a mail says, without its form: text and HTML are both made of it. */
+/** The content of a mail, from which both text and HTML are rendered. */
 export interface Letter {
   subject: string;
   /** The first line; without it the subject. */
   heading?: string;
   paragraphs: readonly string[];
-  /** Short facts, a line each, such as what is due when. */
+  /** Short facts, one per line, such as a due date. */
   facts?: readonly (readonly [name: string, value: string])[];
-  /** Somebody's own words, shown as theirs. */
+  /** A quotation, such as a creator's message. */
   quote?: string;
-  /** What is to be done next: one link. */
+  /** The next step: one link. */
   action?: { label: string; url: string };
-  /** Further links, a line each. */
+  /** Further links, one per line. */
   links?: readonly { label: string; url: string }[];
 }
 
 const NOTHING = html``;
 
-/** A mail as it is read, in both forms. */
+/** A rendered mail, as text and as HTML. */
 export interface WrittenLetter {
   subject: string;
   text: string;
@@ -51,16 +51,16 @@ ${links.map(({ label, url }) => html`<p style="margin:0 0 16px"><a href="${url}"
 
 export interface Sender {
   name: string;
-  /** The reader has never answered them. */
+  /** Whether the recipient has never answered the sender. */
   isUnknown: boolean;
 }
 
 function introduction({ name, isUnknown }: Sender): string {
   if (!isUnknown) return '';
-  return `Why you get this: ${name} entered your address in Rollcall, where brands work with content creators, and has not heard from you before. Rollcall has not checked who they are. If you do not expect this mail, you need do nothing, or stop their mails below.`;
+  return `Why you get this: ${name} entered your address in Rollcall, where brands work with content creators, and has not heard from you before. Rollcall has not checked who they are. If you did not expect this mail, you can ignore it or unsubscribe below.`;
 }
 
-/** Writes a letter out. `sender` is told at its end; `unsubscribeUrl` only where the reader may have no more of them. */
+/** Renders a letter. Its footer names `sender`; pass `unsubscribeUrl` if the recipient can unsubscribe. */
 export function writeLetter(letter: Letter, sender: Sender, unsubscribeUrl: string | undefined): WrittenLetter {
   const { name } = sender;
   const introduced = introduction(sender);

@@ -5,7 +5,7 @@ import type { Db } from '../engines/postgres/open.ts';
 export type MailRow = Selectable<MailsTable> & {
   brandName: string;
   brandWebsite: string | null;
-  /** Of the stores that it has connected. */
+  /** Hosts of the brand's connected stores. */
   storefrontHosts: string[];
 };
 
@@ -18,11 +18,11 @@ export interface NewMailRow {
   subjectRow: string;
   params: string;
   createdAt: Date;
-  /** Whether the address may have said that it wants no mail of the brand. */
+  /** Whether the recipient may have unsubscribed from the brand's mails. */
   mayBeSuppressed: boolean;
 }
 
-/** Undefined when the same mail was written before. */
+/** Queues a mail. Undefined if the same mail was queued before. */
 export async function insertMail(db: Db, mail: NewMailRow): Promise<'queued' | 'suppressed' | undefined> {
   const { id, brandId, kind, toEmail, creatorId, subjectRow, params, createdAt, mayBeSuppressed } = mail;
   const { rows } = await sql<{ state: 'queued' | 'suppressed' }>`
@@ -50,7 +50,7 @@ export const withBrand = (db: Db) =>
       ),
     ]);
 
-/** Takes the mails that are due until `claimedUntil`; another sender leaves them alone until then. */
+/** Claims the due mails until `claimedUntil`, so that other senders leave them alone until then. */
 export async function claimDueMails(db: Db, now: Date, claimedUntil: Date, limit: number): Promise<MailRow[]> {
   const claimed = await db
     .updateTable('mails')
@@ -83,7 +83,7 @@ export async function claimDueMails(db: Db, now: Date, claimedUntil: Date, limit
     .execute();
 }
 
-/** What became of one try. `attempts` is the claim's own: one that lost its claim writes nothing. */
+/** Records the outcome of one attempt. `attempts` identifies the claim: a sender that lost its claim writes nothing. */
 export async function recordAttempt(
   db: Db,
   { id, attempts }: { id: string; attempts: number },
@@ -102,13 +102,13 @@ export async function findMail(db: Db, id: string): Promise<MailRow | undefined>
   return await withBrand(db).where('mails.id', '=', id).executeTakeFirst();
 }
 
-/** The newest first, of one brand or of all. */
+/** Lists mails of one brand or of all, newest first. */
 export async function listMails(db: Db, brandId: string | undefined, limit: number): Promise<MailRow[]> {
   const mails = brandId === undefined ? withBrand(db) : withBrand(db).where('mails.brandId', '=', brandId);
   return await mails.orderBy('mails.createdAt', 'desc').orderBy('mails.id', 'desc').limit(limit).execute();
 }
 
-/** What became of the mails of one kind, by the row that each is about. */
+/** The states of the mails of one kind, by the row that each is about. */
 export async function listMailStates(db: Db, brandId: string, kind: string, subjectRows: readonly string[]) {
   if (subjectRows.length === 0) return [];
   return await db
@@ -130,7 +130,7 @@ export async function isSuppressed(db: Db, brandId: string, email: string): Prom
   return row !== undefined;
 }
 
-/** False when the address was on the list before. */
+/** Returns false if the address was already suppressed. */
 export async function insertSuppression(db: Db, brandId: string, email: string, createdAt: Date): Promise<boolean> {
   const row = await db
     .insertInto('mailSuppressions')
@@ -141,7 +141,7 @@ export async function insertSuppression(db: Db, brandId: string, email: string, 
   return row !== undefined;
 }
 
-/** How many mails there are in each state, and when the oldest that waits was due. */
+/** The number of mails in each state, and when the oldest waiting one was due. */
 export async function countMails(db: Db) {
   return await db
     .selectFrom('mails')
@@ -154,7 +154,7 @@ export async function countMails(db: Db) {
     .execute();
 }
 
-/** At most `limit` that went before, or were not wanted then. Returns how many. */
+/** Deletes at most `limit` mails that were sent or suppressed before this time. Returns how many. */
 export async function deleteOldMails(db: Db, before: Date, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from mails where id in (

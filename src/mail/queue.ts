@@ -7,18 +7,18 @@ export interface NewMail<K extends MailKind> {
   kind: K;
   to: string;
   /**
-   * What the mail is about: an id, with more behind it where the same may be sent again, such as `ctr_…:2`. A kind is
-   * sent to an address once for each of them.
+   * The id that the mail is about, with a suffix if the same mail may be sent again, such as `ctr_…:2`. Each kind is
+   * sent to an address once per subject.
    */
   subjectRow: string;
   creatorId?: string | null;
   params: MailParams<K>;
 }
 
-/** `suppressed`: the reader wants no mail of this brand. `already_sent`: this very mail was written before. */
+/** `suppressed`: the recipient has unsubscribed. `already_sent`: the same mail was queued before. */
 export type Queued = 'queued' | 'suppressed' | 'already_sent';
 
-/** Writes a mail in the change's own transaction: it is sent after the commit, or not at all. */
+/** Queues a mail in the change's transaction: it is sent after the commit, or not at all. */
 export async function queueMail<K extends MailKind>(
   { db, brandId, now }: { db: Db; brandId: string; now: Date },
   { kind, to, subjectRow, creatorId = null, params }: NewMail<K>,

@@ -6,7 +6,7 @@ import { type Sender, writeLetter } from './letter.ts';
 import type { MailRow } from './queries.ts';
 
 const LINKS_LIVE_MS = 30 * DAY_MS;
-/** A mail is kept longer than a page is open. */
+/** Recipients keep mails for years, so the unsubscribe link must still work. */
 const UNSUBSCRIBE_LIVES_MS = 10 * 365 * DAY_MS;
 
 const senderOf = ({ brandName, toStranger }: MailRow): Sender => ({
@@ -14,7 +14,7 @@ const senderOf = ({ brandName, toStranger }: MailRow): Sender => ({
   isUnknown: toStranger,
 });
 
-/** A row as the mail it is: the same row gives the same mail, and the same links. */
+/** Renders a row as a mail. The same row always gives the same mail with the same links. */
 export function renderMail(row: MailRow, pageLinks: PageLinks): OutgoingMail {
   const { id, kind, toEmail: to, creatorId, createdAt, brandName, params } = row;
   if (!isMailKind(kind)) throw new Error(`There is no template for mails of the kind ${kind}.`);

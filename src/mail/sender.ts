@@ -12,16 +12,16 @@ interface Engines extends JudgingEngines {
 }
 
 const BATCH = 10;
-/** A sender that is silent for so long is dead, and another sends what it claimed. */
+/** A sender that is silent for this long counts as dead, and another sends the mails that it claimed. */
 const CLAIM_MS = 180_000;
-/** After each try but the last: five tries within 24 hours. */
+/** The pause after each attempt but the last: five attempts within 24 hours. */
 const PAUSES_MS = [1, 15, 180, 1_200].map((minutes) => minutes * MINUTE_MS);
 
 async function attempt({ mailer, pageLinks }: Engines, row: MailRow): Promise<MailOutcome> {
   try {
     return await mailer.send(renderMail(row, pageLinks));
   } catch (error) {
-    // A row that cannot be written out is our mistake: it may be sent after the next release.
+    // A mail that cannot be rendered is our mistake; it may be sent after the next release.
     return { outcome: 'failed', reason: error instanceof Error ? error.message : String(error) };
   }
 }
@@ -49,11 +49,11 @@ async function sendOne(engines: Engines, row: MailRow): Promise<void> {
   await recordAttempt(postgres.db, row, result);
   if (outcome.outcome === 'sent') return;
   const facts = { mail: row.id, kind: row.kind, attempts: row.attempts, state: result.state };
-  // Without the reason, which may hold an address: it stands in the mail's row.
+  // Without the reason, which may contain an address; the mail's row has it.
   failures.failed('sending a mail', undefined, facts);
 }
 
-/** Sends what is due, until there is nothing left or the process stops. Several senders may run. */
+/** Sends due mails until none are left or the process stops. Several senders may run. */
 export async function sendDueMails(engines: Engines, signal?: AbortSignal): Promise<void> {
   const { postgres, clock } = engines;
   while (!signal?.aborted) {

@@ -2,26 +2,29 @@ import type { z } from 'zod';
 import type { PageLink } from '../access/page-tokens.ts';
 import type { Letter } from './letter.ts';
 
-/** What a template knows beside its params. */
+/** What a template gets besides its params. */
 export interface MailFacts {
   brandName: string;
   to: string;
   creatorId: string | null;
-  /** When the change happened that the mail is about. */
+  /** The time of the change that the mail is about. */
   createdAt: Date;
-  /** The URL of a page, made when the mail is sent: it lies in no row. Without a time it ends 30 days after the change. */
+  /**
+   * The URL of a page. It is made when the mail is sent and never stored. By default it expires 30 days after the
+   * change.
+   */
   urlOf(link: Omit<PageLink, 'expiresAt'> & { expiresAt?: Date | undefined }): string;
 }
 
 /**
- * `creator`, or `invited` to the brand's web app: they may have no more of the brand's mails. `brand`: what a brand is sent
- * about itself, which always comes.
+ * `creator`, or `invited` to the brand's web app: they can unsubscribe. `brand`: the brand's own notifications, which
+ * are always sent.
  */
 export type Audience = 'creator' | 'invited' | 'brand';
 
 interface Declaration<P extends z.ZodType> {
   audience: Audience;
-  /** Kept as JSON with the mail: no link, no secret, and no more than the letter needs. */
+  /** Stored as JSON with the mail: no links, no secrets, and only what the letter needs. */
   params: P;
   write(params: z.output<P>, facts: MailFacts): Letter;
 }
@@ -29,7 +32,7 @@ interface Declaration<P extends z.ZodType> {
 export interface Template<P extends z.ZodType> {
   audience: Audience;
   params: P;
-  /** The letter of a mail, from its params as they were kept. */
+  /** The letter of a mail, from its stored params. */
   letterOf(kept: unknown, facts: MailFacts): Letter;
 }
 

@@ -14,7 +14,7 @@ function keyOf(args: Arguments): string | undefined {
   throw validationError([{ field: 'idempotency_key', code: 'invalid_type', message: 'must be a string.' }]);
 }
 
-/** The same request for the same door, and within it the brand's policy for agents. */
+/** Adds the brand's agent policy to a prepared request. */
 function underPolicy(prepared: Prepared, { operation }: Bound, args: Arguments): Prepared {
   return {
     ...prepared,
@@ -27,10 +27,10 @@ function underPolicy(prepared: Prepared, { operation }: Bound, args: Arguments):
   };
 }
 
-/** Calls an operation as an agent does: key, rate, credits, shapes and transaction are the door's own. */
+/** Calls an operation for an agent. The gate checks the key, the rate and credits, as for REST. */
 export async function callTool(door: Door, requested: Requested, bound: Bound, args: Arguments) {
   const answer = await door.run(bound.operation, requested, () => underPolicy(bound.prepare(args), bound, args));
-  if (!Buffer.isBuffer(answer)) throw new Error(`${bound.operation.id} answered a stream to an agent.`);
+  if (!Buffer.isBuffer(answer)) throw new Error(`${bound.operation.id} returned a stream to an agent.`);
   const parsed: unknown = JSON.parse(answer.toString());
   return parsed;
 }

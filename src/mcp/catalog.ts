@@ -4,10 +4,10 @@ import type { Operation } from '../operation/operation.ts';
 import { type Problem, validationError } from '../values/errors.ts';
 import { type Bound, bind, type Tool } from './tools.ts';
 
-/** The tools of an installation, and the part of them that a connection asks for. */
+/** The tools of an installation, and the selection that a connection requests. */
 export interface Catalog {
   find(name: string): Bound | undefined;
-  /** Throws VALIDATION_ERROR for a selection that names what does not exist. */
+  /** Throws VALIDATION_ERROR if the selection names an unknown tool or toolset. */
   select(query: URLSearchParams): Selection;
 }
 
@@ -42,7 +42,7 @@ export function openCatalog(operations: readonly Operation[]): Catalog {
     return [
       ...[...query.keys()]
         .filter((name) => !PARAMETERS.includes(name))
-        .map((name) => wrong(name, 'unknown', `is no parameter of this address; it takes ${PARAMETERS.join(', ')}.`)),
+        .map((name) => wrong(name, 'unknown', `is not a parameter of this URL, which takes ${PARAMETERS.join(', ')}.`)),
       ...(listed(query, 'toolsets') ?? [])
         .filter((name) => !toolsets.has(name))
         .map((name) => wrong('toolsets', 'unknown', `has no set ${name}; there are ${[...toolsets].join(', ')}.`)),

@@ -5,15 +5,18 @@ import { isRecord } from '../values/wire.ts';
 
 const REFS = '#/$defs/';
 
-/** A shape as one JSON Schema without references: hosts resolve them badly, and MCP wants an object at the root. */
+/**
+ * A shape as one JSON Schema without references, which many hosts resolve badly, and with an object at the root, as MCP
+ * requires.
+ */
 export function toolSchemaOf(shape: z.ZodType, io: 'input' | 'output'): Json {
   const { schema, named } = jsonSchemaOf(shape, io, REFS, false);
   return compactObject(schema, named, io);
 }
 
 /**
- * What the list of all tools leaves out: an agent reads it whole in every session. Limits and forms are seldom met, and
- * who passes one is told so by the door, with what would be right.
+ * Keywords omitted from the list of tools, which an agent reads in full in every session. Limits and formats are rarely
+ * violated, and the error then says what is valid.
  */
 const LEFT_OUT = new Set([
   ...['id', '$ref', 'example', 'examples', 'additionalProperties', 'pattern'],
@@ -23,7 +26,7 @@ const LEFT_OUT = new Set([
 const isKept = (name: string, io: 'input' | 'output'): boolean =>
   !(LEFT_OUT.has(name) || (io === 'output' ? ['format', 'default'] : [UNTRUSTED]).includes(name));
 
-/** Null or an empty list is what a field is anyway. */
+/** Whether a default is null or an empty list, which goes without saying. */
 const isEmptyDefault = (name: string, value: unknown) =>
   name === 'default' && (value === null || value === false || (Array.isArray(value) && value.length === 0));
 
@@ -41,7 +44,7 @@ function compactObject(schema: Json, named: Json, io: 'input' | 'output'): Json 
   return withoutRepeats({ ...found, ...shortened(Object.fromEntries(own)) });
 }
 
-/** The values of an enum say their type themselves. */
+/** Omits the type of an enum, which its values show. */
 function withoutRepeats(schema: Json): Json {
   if (!Array.isArray(schema.enum) || schema.type === undefined) return schema;
   const { type: _type, ...rest } = schema;
@@ -53,7 +56,7 @@ function properties(value: unknown, named: Json, io: 'input' | 'output'): Json {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, compact(inner, named, io)]));
 }
 
-/** `anyOf: [X, null]` as X, for the instructions say what null does, and a union of texts as one text. */
+/** Shortens `anyOf: [X, null]` to X, because the instructions explain null, and a union of strings to one string. */
 function shortened(schema: Json): Json {
   const { anyOf, ...rest } = schema;
   if (!Array.isArray(anyOf)) return schema;

@@ -22,7 +22,7 @@ function assertTool({ allowedTools }: PolicyRow, { id }: Operation): void {
 
 const columnOf = (row: object | null, name: string): unknown => (isRecord(row) ? row[name] : undefined);
 
-/** What the change set in a column, where it is a number and another than before. */
+/** The numbers that the change set in a column, if they differ from before. */
 function numbersSet(entries: readonly AuditEntry[], name: string): number[] {
   return entries.flatMap(({ old, new: row }) => {
     const now = columnOf(row, name);
@@ -44,7 +44,7 @@ interface Money {
   isMade: boolean;
 }
 
-/** The money of every row that the change made or changed. */
+/** The money in every row that the change created or changed. */
 function moneyIn(entries: readonly AuditEntry[], columns: Weighed['paid']): Money[] {
   if (columns === undefined) return [];
   return entries.flatMap(({ old, new: row }) => {
@@ -53,7 +53,7 @@ function moneyIn(entries: readonly AuditEntry[], columns: Weighed['paid']): Mone
   });
 }
 
-/** Of money that is promised only what the change itself set: another field of its row may be changed by agents. */
+/** Promised money that the change itself set. Agents may change other fields of such rows. */
 function promisesIn(entries: readonly AuditEntry[], columns: Weighed['promised']): Money[] {
   if (columns === undefined) return [];
   const { minor, currency } = columns;
@@ -62,16 +62,17 @@ function promisesIn(entries: readonly AuditEntry[], columns: Weighed['promised']
   return moneyIn(entries.filter(isSet), columns);
 }
 
-/** Sums are in the brand's currency: another one would make another limit of each. */
+/** Limits are in the brand's currency, so an agent may not change it. */
 function assertCounted(policy: PolicyRow, { counted }: Weighed, entries: readonly AuditEntry[]): void {
   if (counted === undefined || (policy.payoutsPerDayMinor === null && policy.personAboveMinor === null)) return;
   if (entries.every(({ old, new: row }) => columnOf(old, counted) === columnOf(row, counted))) return;
-  throw refused('currency', 'its sums are in the present currency; plan it for a person (mode "plan").');
+  throw refused('currency', 'its limits are in the current currency; plan it for a person (mode "plan").');
 }
 
 /**
- * What goes out must be within the sum of a day, and like what is promised below what a person must decide. A payout that
- * was recorded before is weighed alone when it is settled: its commissions are paid by that, while its day has counted it.
+ * Checks sums: payments must stay within the daily limit, and payments and promises below the amount that needs a
+ * person. When a recorded payout is settled, only the payout itself is checked: it already counted towards its day, and
+ * its commissions are paid by it.
  */
 async function assertSums(
   policy: PolicyRow,
@@ -85,11 +86,11 @@ async function assertSums(
   if (weighed.length === 0) return;
   const currency = await getBrandCurrency(db, brandId);
   if (weighed.some((money) => money.currency !== currency)) {
-    throw refused('currency', `sums are weighed in ${currency} alone; plan it for a person (mode "plan").`);
+    throw refused('currency', `limits are in ${currency} only; plan it for a person (mode "plan").`);
   }
   if (personAboveMinor !== null && weighed.some(({ minor }) => minor > personAboveMinor)) {
     const limit = formatMoney(personAboveMinor, currency);
-    throw refused('person_above', `what is above ${limit} needs a person; plan it (mode "plan").`);
+    throw refused('person_above', `amounts above ${limit} need a person; plan it (mode "plan").`);
   }
   if (made.length === 0 || payoutsPerDayMinor === null) return;
   const today = new Date(Math.floor(now.getTime() / DAY_MS) * DAY_MS);
@@ -100,7 +101,7 @@ async function assertSums(
   throw refused('payouts_per_day', `at most ${limit} a day, of which ${already} are paid; plan it (mode "plan").`);
 }
 
-/** For reads a policy is believed this long, as a key is; changes read it anew, and again within their transaction. */
+/** Reads trust a cached policy for this long, as they do a key. Changes read it again, also within their transaction. */
 const BELIEVED_MS = 900;
 const MAX_BELIEVED = 10_000;
 const believed = new LRUCache<string, PolicyRow>({ max: MAX_BELIEVED, ttl: BELIEVED_MS });
@@ -119,7 +120,7 @@ function* textsOf(value: unknown): Generator<string> {
   else if (isRecord(value)) yield* textsOf(Object.values(value));
 }
 
-/** Whether the call sends data to an address that it names itself. What a creator wrote may have led the agent to it. */
+/** Whether the call sends data to an address that it names. A creator's text may have tricked the agent into it. */
 function sendsOut({ hints: { dataOut = [] } }: Operation, args: Json): boolean {
   if (dataOut === true) return true;
   if (dataOut === 'links') return foreignHosts([...textsOf(args)].join('\n'), []).length > 0;
@@ -131,7 +132,7 @@ function assertDataStays(policy: PolicyRow, operation: Operation, args: Json): v
   throw refused('data_out', 'it sends data to an address outside, which needs a person; plan it (mode "plan").');
 }
 
-/** Before the transaction, so that nothing outside is asked for what may not be done. */
+/** Runs before the transaction, so that forbidden calls make no outside requests. */
 export async function assertMayCall(
   context: Context,
   brandId: string,
@@ -142,14 +143,13 @@ export async function assertMayCall(
   assertTool(policy, operation);
   assertDataStays(policy, operation, args);
   if (operation.hints.moneyOut && !policy.moneyOut) {
-    throw refused('money_out', 'agents may not pay anybody; a person allows it with PATCH /v1/agent-policy.');
+    throw refused('money_out', 'agents may not pay anybody; a person can allow it with PATCH /v1/agent-policy.');
   }
 }
 
 /**
- * Runs a change within its own transaction on the locked policy, so that of two payouts at once each sees the other. The
- * rows that it made are weighed by what its operation declares, before they are committed. A plan pays and promises
- * nothing: a person decides on it.
+ * Runs a change in its transaction with the policy locked, so that concurrent payouts see each other. Checks the
+ * changed rows by the operation's declaration before the commit. A plan is exempt, because a person decides on it.
  */
 export function guardOf(operation: Operation, args: Json): NonNullable<Circumstances['guard']> {
   const isPlan = args.mode === 'plan';

@@ -16,7 +16,7 @@ import { Asking, openMcpHandler } from './server.ts';
 
 const Kind = z.enum(['brand', 'data']);
 
-/** What is asked of the door for a message that calls no operation: the key and the rate are checked in one place. */
+/** A no-op operation for messages that call no tool, so that the gate checks their key and rate. */
 const whoAsks = operation({
   id: 'mcp',
   method: 'POST',
@@ -57,11 +57,11 @@ function readMessage({ body, headers }: FastifyRequest): unknown {
   }
 }
 
-/** What both protocol versions say: a POST carries one message. A batch would be many calls at the rate of one. */
+/** Both protocol versions allow one message per POST. A batch would be many calls counted as one. */
 const BATCH_REFUSED = {
   jsonrpc: '2.0',
   id: null,
-  error: { code: -32_600, message: 'Invalid Request: batches are not supported; send one message a request.' },
+  error: { code: -32_600, message: 'Invalid Request: batches are not supported; send one message per request.' },
 };
 
 const methodOf = (message: unknown) => (isRecord(message) ? message.method : undefined);
@@ -82,7 +82,7 @@ function webRequest(request: FastifyRequest): Request {
   });
 }
 
-/** `/mcp` lists every tool that the key may call. No state is kept. */
+/** `/mcp` lists every tool that the key may call. It is stateless. */
 export function mcpRoutes(
   app: FastifyInstance,
   context: Context,
@@ -104,7 +104,7 @@ export function mcpRoutes(
     const message = readMessage(request);
     const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '');
     const tool = methodOf(message) === 'tools/call' ? toolOf(message) : undefined;
-    // A call of a tool is met by the door itself; whatever else is asked must come with a key all the same.
+    // The gate checks tool calls; all other messages need a key too.
     const isCall = tool !== undefined && catalog.find(tool) !== undefined;
     const kind = isCall ? undefined : await kindOf(requested);
     if (Array.isArray(message)) return reply.code(400).send(BATCH_REFUSED);

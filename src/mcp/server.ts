@@ -18,13 +18,13 @@ import { INSTRUCTIONS } from './instructions.ts';
 import { summaryOf } from './summary.ts';
 import type { Bound } from './tools.ts';
 
-/** One POST of an agent's. */
+/** One POST from an agent. */
 export class Asking {
   readonly requested: Requested;
   readonly selection: Selection;
-  /** Who asks, where no operation is called that would find it out. */
+  /** The kind of caller, for messages that call no operation. */
   readonly kind: CallerKind | undefined;
-  /** What the whole request is refused for, such as a key that is not known. */
+  /** The error that refuses the whole request, such as an unknown key. */
   refusal: ApiError | undefined;
   readonly failed: (error: ApiError) => void;
 
@@ -36,14 +36,14 @@ export class Asking {
   }
 }
 
-/** Our tools were made from zod's JSON Schema: every value in them is JSON. */
+/** Our tools are made from zod's JSON Schema, so every value in them is JSON. */
 const Listed = z.custom<ProtocolTool[]>((tools) => Array.isArray(tools));
 const LIST_LIVES_MS = 300_000;
 
-/** Rows that a plan would change are shown as they are stored, whoever wrote them. */
+/** A plan shows stored rows, which may contain untrusted text. */
 const OF_A_PLAN = ['data.changes[].old', 'data.changes[].new'];
 
-/** What an operation answered, with the fields that people outside the brand wrote named beside it. */
+/** An operation's response as a tool result, with a list of the fields that people outside the brand wrote. */
 function resultOf(answer: unknown, declared: readonly string[]): CallToolResult {
   const structuredContent = isRecord(answer) ? answer : { data: answer };
   const isPlan = typeof structuredContent.plan_id === 'string';
@@ -88,7 +88,7 @@ export function openMcpHandler(door: Door, catalog: Catalog): McpHttpHandler {
   return createMcpHandler(
     ({ authInfo }) => {
       const asking = authInfo?.extra?.asking;
-      if (!(asking instanceof Asking)) throw new Error('A request of an agent came past its door.');
+      if (!(asking instanceof Asking)) throw new Error('A request from an agent bypassed the gate.');
       const server = new Server(
         { name: 'rollcall', title: 'Rollcall', version: '1' },
         { capabilities: { tools: {} }, instructions: INSTRUCTIONS },

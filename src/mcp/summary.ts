@@ -13,8 +13,8 @@ function lineOf(item: unknown, isUntrusted: (field: string) => boolean): string 
 }
 
 /**
- * An answer in one line, with the ids that a next call needs; whole it stands in `structuredContent`. What people outside
- * the brand write is left out, for a line has no fields to mark it by.
+ * A response in one line, with the ids that the next call needs; `structuredContent` has all of it. Untrusted text is
+ * omitted, because a line has no fields to mark it by.
  */
 export function summaryOf(answer: unknown, untrusted: readonly string[]): string {
   if (!isRecord(answer)) return 'Done.';

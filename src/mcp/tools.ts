@@ -27,17 +27,17 @@ export interface Bound {
   operation: Operation;
   tool: Tool;
   outputSchema: Tool['outputSchema'];
-  /** The fields of its answer that people outside the brand write, such as `data[].message`. */
+  /** Response fields that people outside the brand write, such as `data[].message`. */
   untrusted: readonly string[];
-  /** The operation's own shapes on a tool's arguments. Throws VALIDATION_ERROR for what it does not know, too. */
+  /** Validates a tool's arguments by the operation's shapes. Unknown arguments throw VALIDATION_ERROR too. */
   prepare(args: Json): Prepared;
 }
 
 type Place = 'params' | 'query' | 'body';
 
-/** Said once, in the instructions, for every list and every change. */
+/** Explained once in the instructions, for every list and every change. */
 const PAGING = ['page', 'limit'];
-/** Taken by every list, too; what says it once need not say it in each tool. */
+/** Parameters of every list that the instructions explain and the tools omit. */
 const UNLISTED = ['created_after', 'created_before', 'offset'];
 const OF_EVERY_CHANGE = {
   mode: { enum: ['apply', 'plan'] },
@@ -49,12 +49,12 @@ const isChange = ({ method }: Operation) => method !== 'GET';
 const isUnlisted = (name: string, schema: Json) =>
   UNLISTED.includes(name) || (name === 'sort' && JSON.stringify(schema.enum) === '["newest","oldest"]');
 
-/** What a field of an update means is said where it is made. */
+/** Omits descriptions from update fields; the create tool has them. */
 function unsaid({ description: _description, default: _default, ...schema }: Json): Json {
   return schema;
 }
 
-/** Fields of fields go by their names alone. */
+/** Omits descriptions of nested fields. */
 function namesBelow(schema: Json): Json {
   const { items, properties } = schema;
   const below = (inner: unknown): unknown => (isRecord(inner) ? unsaid(namesBelow(inner)) : inner);
@@ -110,7 +110,7 @@ function inputsOf(operation: Operation): Inputs {
   return inputs;
 }
 
-/** What must be given, and where nothing must, one thing that may. */
+/** Example arguments: the required ones, or one optional argument if none is required. */
 function exampleArguments({ properties, required }: Inputs, operation: Operation): Json {
   const optional = Object.keys(properties).find((name) => !PAGING.includes(name) && !(name in OF_EVERY_CHANGE));
   const names = required.length > 0 ? required : operation.method === 'GET' && optional ? [optional] : [];
@@ -160,12 +160,12 @@ function prepare(operation: Operation, inputs: Inputs, args: Json): Prepared {
   throw validationError(prepared.ignored.map((name) => unknown(name.replace(/^body\./, ''), [])));
 }
 
-/** A misspelt filter would find everything, and cost as much. */
+/** Unknown arguments are errors, because a misspelt filter would match, and charge for, everything. */
 function unknown(field: string, names: readonly string[]): Problem {
   const near = names.find((name) => distance(name, field) <= 2 || name.includes(field) || field.includes(name));
   const meant = near === undefined ? '' : ` Did you mean ${near}?`;
   const known = names.length > 0 ? ` It takes ${names.join(', ')}.` : '';
-  return { field, code: 'unknown', message: `is no argument of this tool.${meant}${known}` };
+  return { field, code: 'unknown', message: `is not an argument of this tool.${meant}${known}` };
 }
 
 function readArguments(operation: Operation, { places, properties }: Inputs, args: Json) {
@@ -191,7 +191,7 @@ function readArguments(operation: Operation, { places, properties }: Inputs, arg
 
 const typesOf = ({ type }: Json): unknown[] => (Array.isArray(type) ? type : [type]);
 
-/** A JSON value as REST would have it in the URL; undefined where the field is of another type. */
+/** A JSON value as URL text; undefined if it has the wrong type for the field. */
 function textOf(value: unknown, schema: Json): string | undefined {
   if (typeof value === 'string') return value;
   const types = typesOf(schema);

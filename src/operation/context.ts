@@ -13,13 +13,13 @@ import type { RepeatedFailures } from '../values/repeated-failures.ts';
 import type { Secrets } from '../values/secrets.ts';
 
 /**
- * What every operation is given: the engines and the process's own facts, as one plain value. A room above adds its part by
+ * What every operation receives: the engines, the configuration and shared services. A folder above adds its part by
  * declaring it, as `directory/directory.ts` does.
  */
 export interface Context {
   config: Config;
   log: Log;
-  /** For what is done again and again: a job, an item of one, an attempt. */
+  /** Logs repeated failures of jobs, of their items and of attempts. */
   failures: RepeatedFailures;
   clock: Clock;
   postgres: Postgres;
@@ -29,10 +29,10 @@ export interface Context {
   secrets: Secrets;
   files: FileStore;
   mailer: Mailer;
-  /** Makes and reads the links of creators' pages. */
+  /** Makes and reads links to creators' pages. */
   pageLinks: PageLinks;
-  /** What webhooks of the older interface carry. */
+  /** Translates items for webhooks of the older API. */
   olderItem: OlderItem;
-  /** Aborted when the process begins to stop: a call that waits is answered at once. */
+  /** Aborted when the process begins to stop, so that waiting calls return at once. */
   stopping: AbortController;
 }

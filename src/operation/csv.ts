@@ -6,7 +6,7 @@ function cell(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
 }
 
-/** A column, and where its value lies in the item: `performance.clicks` is a field of a field. */
+/** The path of a column's value in the item, such as `performance.clicks`. */
 type Column = readonly [string, ...string[]];
 
 function objectOf(shape: unknown): z.ZodObject | undefined {
@@ -15,7 +15,7 @@ function objectOf(shape: unknown): z.ZodObject | undefined {
   return inner instanceof z.ZodObject ? inner : undefined;
 }
 
-/** The fields of an object are columns of their own; a list is one, as JSON. */
+/** Each field of a nested object is a column; a list is one column of JSON. */
 function columnsOf(item: z.ZodObject): Column[] {
   return Object.entries(item.shape).flatMap(([name, shape]): Column[] => {
     const inner = objectOf(shape);
@@ -31,15 +31,15 @@ function valueAt(item: unknown, column: Column): unknown {
   return value;
 }
 
-/** Rows hold a database connection and its snapshot while they are being read, which others wait for. */
+/** How long a reader may stall. Rows being read hold a database connection and snapshot that others wait for. */
 const PATIENCE_MS = 30_000;
-/** What is read at this rate gives back the patience that waiting for it takes: 32 kB a second. */
+/** Reading at this rate, 32 kB a second, offsets the time spent waiting for the reader. */
 const LEAST_BYTES_PER_MS = 32;
 
 const sizeOf = (cells: readonly unknown[]): number =>
   cells.reduce((sum: number, value) => sum + String(value ?? '').length + 1, 0);
 
-/** Says when the reader took too little for too long; what the rows themselves wait for does not count. */
+/** Calls `giveUp` when the reader is too slow for too long. Time spent waiting for rows does not count. */
 async function* linesOf(
   item: z.ZodObject,
   rows: AsyncIterable<unknown>,
@@ -63,9 +63,9 @@ async function* linesOf(
 }
 
 /**
- * Rows as CSV, streamed: a header of the item's fields, those of an object as columns of their own, lists as JSON, and no cell that a spreadsheet
- * would run as a formula. A failure in mid-stream destroys the stream, and so does a reader who takes too little for long:
- * the answer ends without its last chunk.
+ * Streams rows as CSV: a header with the item's fields, nested objects as separate columns, lists as JSON, and no cell
+ * that a spreadsheet would run as a formula. A failure or a slow reader destroys the stream, so that the response ends
+ * without its last chunk.
  */
 export function csvOf(item: z.ZodObject, rows: AsyncIterable<unknown>): Readable {
   const lines = stringify({
@@ -75,6 +75,6 @@ export function csvOf(item: z.ZodObject, rows: AsyncIterable<unknown>): Readable
     cast: { boolean: (value) => String(value) },
   });
   const giveUp = () => lines.destroy(new Error(`The reader took less than ${LEAST_BYTES_PER_MS} kB a second.`));
-  // The failure reaches whoever reads `lines`; there is nobody else to tell.
+  // The reader of `lines` gets the error.
   return pipeline(Readable.from(linesOf(item, rows, giveUp)), lines, () => undefined);
 }

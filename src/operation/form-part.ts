@@ -1,11 +1,11 @@
-/** A file of a form, as it arrives: its bytes are read once, before the form's next part. */
+/** A file in a form. Its bytes can be read once, before the next part. */
 export interface FilePart {
   field: string;
   filename: string;
-  /** As the sender names it; empty when it does not. */
+  /** The media type that the sender declares; empty if it declares none. */
   mimeType: string;
   bytes: AsyncIterable<Buffer>;
 }
 
-/** A form as `multipart/form-data` has it, part by part. */
+/** A part of a `multipart/form-data` body. */
 export type FormPart = FilePart | { field: string; value: string };

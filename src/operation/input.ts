@@ -3,18 +3,18 @@ import { type Problem, validationError } from '../values/errors.ts';
 import { isDeclared, problemsOf } from '../values/problems.ts';
 import type { FormPart } from './form-part.ts';
 
-/** What a request carries, before its shapes are applied. */
+/** The input of a request before validation. */
 export interface RawInput {
   params: Record<string, string>;
   query: Record<string, string | string[]>;
   body: unknown;
-  /** Of a request that carries a form with a file: its parts, read once. */
+  /** The parts of a form with a file, which can be read once. */
   parts?: () => AsyncIterable<FormPart>;
-  /** The form of the answer that was asked for. */
+  /** The requested response format. */
   answer: 'json' | 'csv';
 }
 
-/** Blank values are ignored; a parameter given twice, or one that no shape knows, is said. */
+/** Ignores blank values, and reports duplicate and unknown parameters. */
 function readQuery(shape: z.ZodObject, raw: RawInput['query']) {
   const values: Record<string, string> = {};
   const ignored: string[] = [];
@@ -28,10 +28,10 @@ function readQuery(shape: z.ZodObject, raw: RawInput['query']) {
   return { values, ignored, problems };
 }
 
-/** As many as `X-Ignored-Params` names. */
+/** The maximum that `X-Ignored-Params` lists. */
 const MAX_IGNORED = 20;
 
-/** What a field's shape wraps, when it is optional, nullable or has a default. */
+/** The shape inside an optional, nullable or default wrapper. */
 function unwrapped(shape: unknown): unknown {
   let inner = shape;
   while (inner instanceof z.ZodOptional || inner instanceof z.ZodNullable || inner instanceof z.ZodDefault) {
@@ -40,7 +40,7 @@ function unwrapped(shape: unknown): unknown {
   return inner;
 }
 
-/** The fields of a body that no shape knows, also inside objects and arrays; a shape that takes any name knows all. */
+/** The unknown fields of a body, including nested ones. A shape that accepts any name has none. */
 function* unknownFields(shape: unknown, value: unknown, path: string): Generator<string> {
   const known = unwrapped(shape);
   if (typeof value !== 'object' || value === null) return;
@@ -54,7 +54,7 @@ function* unknownFields(shape: unknown, value: unknown, path: string): Generator
   }
 }
 
-/** PostgreSQL's text has no NUL character; anything else of Unicode is kept as it came. */
+/** Rejects NUL characters, which PostgreSQL cannot store. All other Unicode is kept unchanged. */
 function unstorable({ params, query, body }: RawInput): Problem[] {
   const fields = [...Object.entries(params), ...Object.entries(query), ['body', body] as const];
   return fields
@@ -68,7 +68,7 @@ function hasNul(value: unknown): boolean {
   return Object.entries(value).some(([name, inner]) => name.includes('\0') || hasNul(inner));
 }
 
-/** What a request carries, after the operation's shapes. */
+/** The validated input of a request. */
 export interface Input<Params, Query, Body> {
   params: Params;
   query: Query;
@@ -77,12 +77,12 @@ export interface Input<Params, Query, Body> {
   ignored: readonly string[];
 }
 
-/** Without fields, or a POST of which no field must be given: an action that was asked for as it is. */
+/** Whether the body may be omitted: it has no fields, or it is a POST without required fields. */
 export const mayBeBare = ({ method, body }: { method: string; body: z.ZodType }): boolean =>
   body instanceof z.ZodObject &&
   (Object.keys(body.shape).length === 0 || (method === 'POST' && body.safeParse({}).success));
 
-/** Applies an operation's three shapes to what a request carries. */
+/** Validates a request's path, query and body by an operation's shapes. */
 export function readInput<P extends z.ZodType, Q extends z.ZodObject, B extends z.ZodType>(
   declared: { method: string; params: P; query: Q; body: B },
   raw: RawInput,

@@ -1,22 +1,22 @@
 import type { Context } from './context.ts';
 
-/** What operators see of a periodic job. */
+/** The description of a periodic job for operators. */
 export interface JobPlan {
   name: string;
   everyMs: number;
-  /** The rows or files that it looks for. */
+  /** The rows or files that the job looks for. */
   asksFor: string;
 }
 
-/** Periodic work on whatever is due in any brand. One worker runs it per interval, and it is safe to run twice. */
+/** Periodic work on due rows of all brands. One worker runs it per interval, and it is safe to run twice. */
 export interface Job extends JobPlan {
   run(context: Context): Promise<unknown>;
 }
 
-/** A loop that keeps up with a stream, in every worker: what it moves must not wait for a schedule. */
+/** A loop in every worker that keeps up with a stream, for work that must not wait for a schedule. */
 export interface Follower {
   name: string;
   everyMs: number;
-  /** Returns one pass, which ends when the stream is empty or `stopping` is aborted. */
+  /** Returns a function that makes one pass. The pass ends when the stream is empty or `stopping` is aborted. */
   open(context: Context, stopping: AbortSignal): () => Promise<unknown>;
 }

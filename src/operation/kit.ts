@@ -20,7 +20,7 @@ type None = typeof nothing;
 type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never;
 type ParamsOf<Path extends string> = z.ZodObject<{ [Name in NamesIn<Path>]: z.ZodString }>;
 
-/** A path's `{name}` parameters, where an operation says nothing else of them: ids of any form. */
+/** The default shape of a path's `{name}` parameters: ids of any form. */
 const paramsOf = (path: string): z.ZodObject =>
   z.object(Object.fromEntries([...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => [name, z.string().max(100)])));
 
@@ -30,7 +30,7 @@ const CHANGES = { readOnly: false, idempotent: false, destructive: false };
 type Needed = 'id' | 'path' | 'tag' | 'summary' | 'description';
 type Shapes = 'method' | 'params' | 'query' | 'body' | 'response' | 'hints';
 
-/** What an operation says of itself. Whatever it leaves out is the same for all of its kind. */
+/** The declaration of an operation. Omitted facts get the default of its kind. */
 type Said<I extends string, Path extends string> = Pick<Facts<I>, Exclude<Needed, 'path'>> &
   Partial<Omit<Facts, Needed | Shapes>> & { path: Path; hints?: Partial<Facts['hints']> };
 
@@ -42,7 +42,7 @@ type AnyRead = Said<string, string> &
     query?: z.ZodObject;
   };
 
-/** A GET: brand keys may call it, its path says its parameters, and it changes nothing. */
+/** A GET that changes nothing. By default brand keys may call it, and its parameters come from its path. */
 export function read<
   const I extends string,
   const Path extends string,
@@ -87,7 +87,10 @@ export function get({
   });
 }
 
-/** One page of the brand's own items, and all of them as CSV. `whereOf` where the query alone does not say what is looked for. */
+/**
+ * A GET of one page of the brand's items, or all of them as CSV. Pass `whereOf` if the filter depends on more than the
+ * query.
+ */
 export function list<
   const I extends string,
   const Path extends string,
@@ -134,12 +137,12 @@ type AnyChange = Said<string, string> & {
   params?: z.ZodType;
   query?: z.ZodObject;
   body?: z.ZodType;
-  // Methods, so that each declaration's own shapes fit.
+  // Methods, so that the types of each declaration are accepted.
   lookUp?(context: Context, call: AnyCall): Promise<unknown>;
   apply(work: Work, call: AnyCall, found: unknown): Promise<unknown>;
 };
 
-/** What a change is declared with. Without `lookUp` it needs nothing from outside its transaction. */
+/** The declaration of a change. Without `lookUp` it needs nothing from outside its transaction. */
 type ChangeOf<
   I extends string,
   Path extends string,
@@ -157,7 +160,7 @@ type ChangeOf<
     lookUp?: ChangeDeclaration<I, P, Q, B, Item, L>['lookUp'];
   };
 
-/** How changes of one method are, unless they say otherwise. */
+/** The defaults of changes with one method. */
 interface Usual {
   method: 'POST' | 'PATCH' | 'DELETE';
   status: 200 | 201;
@@ -190,7 +193,7 @@ function changing(usual: Usual, { item, apply, ...said }: AnyChange): Operation 
   });
 }
 
-/** A change that is answered with its item, as `{data}`. */
+/** A change that returns its item as `{data}`. */
 type Change = <
   const I extends string,
   const Path extends string,
@@ -203,13 +206,13 @@ type Change = <
   said: ChangeOf<I, Path, Item, P, Q, B, L>,
 ) => Operation & Typed<I, P, Q, B, Wrapped<Item>>;
 
-/** A POST that makes something. */
+/** A POST that creates an item. */
 export const create: Change = (said) => changing({ method: 'POST', status: 201, hints: CHANGES }, said);
 
-/** A POST that does something with what is there. */
+/** A POST that performs an action on existing items. */
 export const act: Change = (said) => changing({ method: 'POST', status: 200, hints: CHANGES }, said);
 
-/** A PATCH: set changes, omit keeps, null clears. */
+/** A PATCH: a value sets a field, omitting it keeps it, null clears it. */
 export const patch: Change = (said) =>
   changing({ method: 'PATCH', status: 200, hints: { ...CHANGES, idempotent: true } }, said);
 

@@ -5,27 +5,27 @@ import { type Page, type Pagination, pageOf, paginationOf } from '../values/page
 import { eachAs } from '../values/wire.ts';
 import type { Context } from './context.ts';
 
-/** A noun's two questions: one page of its list, and every row of it. */
+/** A noun's two list queries: one page, and every row. */
 export interface Questions<Where, Row> {
   list: (db: Db, brandId: string, where: Where, page: Page) => Promise<{ rows: Row[]; total: number }>;
   each: (exports: Exports, brandId: string, where: Where) => AsyncIterable<Row>;
 }
 
-/** What a list is asked, and by whom. */
+/** The input of a list and its caller. */
 export interface ListCall<Query, Params = object> {
   caller: Caller;
   params: Params;
   query: Query & Parameters<typeof pageOf>[0];
 }
 
-/** How a list of the brand's own is answered: a page of items with its pagination, and all of them as CSV. */
+/** The handlers of a brand's list: a page of items with pagination, and all items as CSV. */
 export const answersOf = <Where, Row, Item>(
   questions: Questions<Where, Row>,
   item: z.ZodObject,
   itemOf: (row: Row, context: Context) => Item,
 ) => answersWhere(questions, (_context, { query }: ListCall<Where>) => query, item, itemOf);
 
-/** The same where the query alone does not say what is looked for: the path, the caller or the time does too. */
+/** Like `answersOf`, for a filter that also depends on the path, the caller or the time. */
 export function answersWhere<Where, Row, Item, Query, Params>(
   { list, each }: Questions<Where, Row>,
   whereOf: (context: Context, call: ListCall<Query, Params>) => Where | Promise<Where>,

@@ -14,7 +14,7 @@ import type { Weighed, Work } from './work.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
-/** Bytes that are already in the operation's shape; a test compares them with it. */
+/** Bytes that already match the operation's response shape; a test verifies that. */
 export class RawJson {
   readonly bytes: Buffer;
   constructor(bytes: Buffer) {
@@ -30,7 +30,7 @@ export interface Call<Params, Query, Body> extends Input<Params, Query, Body> {
   setHeader: SetHeader;
 }
 
-/** What every endpoint says of itself. */
+/** The facts that every endpoint declares. */
 export interface Facts<
   I extends string = string,
   P extends z.ZodType = z.ZodType,
@@ -41,13 +41,13 @@ export interface Facts<
   /** snake_case; also the name of the MCP tool. */
   id: I;
   method: Method;
-  /** With `{name}` parameters, as in the spec. */
+  /** The path with `{name}` parameters. */
   path: string;
   summary: string;
   description: string;
   tag: string;
   callers: readonly [CallerKind, ...CallerKind[]];
-  /** Of a brand's people only its owners may. */
+  /** Only owners may call it, among a brand's people. */
   ownersOnly?: boolean;
   /** Needs a plan with directory access. */
   directory?: boolean;
@@ -56,11 +56,11 @@ export interface Facts<
   body: B;
   response: R;
   status?: 200 | 201;
-  /** Codes beyond those that every operation can raise. */
+  /** Error codes in addition to those of every operation. */
   errors?: readonly ErrorCode[];
   /**
-   * Hints for agents. `dataOut` sends data to an address that the call names: always, where one of these fields is set, or
-   * where a text of it has a link.
+   * Hints for agents. `dataOut`: the call sends data to an address that it names: always, if one of these fields is
+   * set, or if one of its texts contains a link.
    */
   hints: {
     readOnly: boolean;
@@ -69,9 +69,9 @@ export interface Facts<
     moneyOut?: boolean;
     dataOut?: true | 'links' | readonly string[];
   };
-  /** What the brand's policy for agents weighs of the rows that it makes or changes. */
+  /** The columns of changed rows that the brand's agent policy checks. */
   weighs?: Weighed;
-  /** False for what only people decide, such as what agents may do. */
+  /** False for decisions reserved to people, such as what agents may do. */
   forAgents?: boolean;
 }
 
@@ -88,11 +88,11 @@ export interface Declaration<
   B extends z.ZodType,
   R extends z.ZodType,
 > extends Facts<I, P, Q, B, R> {
-  /** What a data key pays; may refuse, before anything is charged, what needs no I/O to refuse. */
+  /** The price for a data key in credits. May throw for invalid calls, before anything is charged; makes no I/O. */
   price?: (context: Context, input: Pick<CallOf<P, Q, B>, 'params' | 'query' | 'body'>) => number;
-  /** The whole row is welcome: the door cuts the answer to `response`, once. */
+  /** May return the whole row: the door cuts it to `response`. */
   handler: (context: Context, call: CallOf<P, Q, B>) => Promise<z.input<R> | RawJson>;
-  /** All rows of the list, for `Accept: text/csv`: the brand's own lists have it, the directory never. */
+  /** All rows of the list, for `Accept: text/csv`. Only the brand's own lists have it, never the directory. */
   csv?: {
     item: z.ZodObject;
     rows: (context: Context, call: CallOf<P, Q, B>) => AsyncIterable<unknown> | Promise<AsyncIterable<unknown>>;
@@ -107,65 +107,65 @@ export interface ChangeDeclaration<
   R extends z.ZodType,
   L,
 > extends Facts<I, P, Q, B, R> {
-  /** What must be asked of the outside, before the transaction opens. `noLookUp` when nothing must. */
+  /** Makes outside calls before the transaction opens. `noLookUp` if there are none. */
   lookUp: (context: Context, call: CallOf<P, Q, B>) => Promise<L>;
-  /** The answer carries a secret, or a link that opens a page: it is kept encrypted for its `Idempotency-Key`. */
+  /** The response contains a secret or a link that opens a page, so it is stored encrypted for its `Idempotency-Key`. */
   sealsAnswer?: boolean;
-  /** The change, in the one transaction that also keeps the idempotent answer, the audit line and the events. */
+  /** The change, in the transaction that also stores the idempotent response, the audit entries and the events. */
   apply: (work: Work, call: CallOf<P, Q, B>, found: L) => Promise<z.input<R>>;
-  /** What must be known elsewhere at once; the worker does the same soon, so it may be lost. */
+  /** Propagates the change at once. It may be lost, because the worker does the same soon. */
   afterwards?: (context: Context, call: CallOf<P, Q, B>) => Promise<void>;
 }
 
 export const noLookUp = async (): Promise<undefined> => undefined;
 
-/** What the door knows of a request beside its input. */
+/** What the door knows about a request besides its input. */
 export interface Circumstances {
   requestId: string;
   idempotencyKey: string | undefined;
   setHeader: SetHeader;
-  /** An agent calls, by MCP. */
+  /** Whether an agent makes the call by MCP. */
   byAgent?: boolean | undefined;
-  /** Stands around a change within its transaction, and may refuse it by what it did, such as by the policy of agents. */
+  /** Wraps a change within its transaction, and may reject it by its effects, as the agent policy does. */
   guard?: ((work: Work, change: (work: Work) => Promise<Buffer>) => Promise<Buffer>) | undefined;
 }
 
 /** JSON as bytes, or CSV as a stream. */
 export type Answer = Buffer | Readable;
 
-/** A request that passed its shapes: what it costs and how it is run. */
+/** A validated request: its price and how to run it. */
 export interface Prepared {
   price: (context: Context) => number;
   run: (context: Context, caller: Caller, circumstances: Circumstances) => Promise<Answer>;
-  /** Looks up what a change needs from outside, and gives the change itself, for a transaction of others. */
+  /** Makes the change's outside calls, and returns the change for a transaction of the caller's. */
   begin?: (context: Context, caller: Caller, setHeader: SetHeader) => Promise<(work: Work) => Promise<Buffer>>;
-  /** Where it is not the operation's own. */
+  /** Overrides the operation's status. */
   status?: number;
   ignored: readonly string[];
 }
 
 /** One endpoint, declared once: REST, the OpenAPI document and the tool list come from it. */
 export interface Operation extends Required<Facts> {
-  /** Whether it also answers text/csv. */
+  /** Whether it also returns text/csv. */
   hasCsv: boolean;
   /** Whether a data key pays for it. */
   isPriced: boolean;
-  /** Of a read: the same with its whole rows cut to another shape, for a door that shows them otherwise. */
+  /** For a read: the same operation with another response shape, for a door that shows rows differently. */
   answeredAs?: (response: z.ZodType) => Operation;
   /** Takes `multipart/form-data` with one file instead of JSON. */
   takesFile?: true;
-  /** Applies the shapes; throws VALIDATION_ERROR with every problem at once. */
+  /** Validates the input; throws VALIDATION_ERROR with all problems at once. */
   prepare(raw: RawInput): Prepared;
 }
 
-/** A query as a client writes it: the text that the shape reads, or the number or boolean that it becomes. */
+/** A query parameter as a client writes it: as text, or as the number or boolean that the shape parses. */
 type Sent<Read, Becomes> = {
   [Name in keyof Read]: Name extends keyof Becomes
     ? Read[Name] | Extract<NonNullable<Becomes[Name]>, number | boolean>
     : Read[Name];
 };
 
-/** What a typed client knows of an operation; no value carries `types`. */
+/** The types of an operation for a typed client. `types` has no value at run time. */
 export interface Typed<
   I extends string,
   P extends z.ZodType,
@@ -184,7 +184,7 @@ export interface Typed<
 
 export const bytesOf = (response: z.ZodType, answer: unknown) => Buffer.from(JSON.stringify(response.parse(answer)));
 
-/** Of a change that is only planned: a person may apply it. */
+/** The status of a change that is only planned. */
 export const PLANNED_STATUS = 202;
 
 export const DEFAULTS = {

@@ -8,7 +8,7 @@ import { bytesOf, type Call, DEFAULTS, type Facts, type Operation, type Typed } 
 import { takeMode } from './plans/mode.ts';
 import type { Work } from './work.ts';
 
-/** A file that lies in the storage and belongs to nothing yet. */
+/** A file in the storage that no row references yet. */
 interface Received {
   sha256: string;
 }
@@ -22,9 +22,9 @@ interface UploadDeclaration<
   F extends Received,
   T,
 > extends Facts<I, P, Q, B, R> {
-  /** Writes the form's one file to the storage, before the transaction opens. */
+  /** Writes the form's file to the storage, before the transaction opens. */
   receive: (context: Context, brandId: string, part: FilePart) => Promise<F>;
-  /** Removes a file that no change took. */
+  /** Removes a file that no change used. */
   release: (context: Context, file: F) => Promise<void>;
   apply: (work: Work, call: Call<z.output<P>, z.output<Q>, z.output<B>>, file: F) => Promise<T>;
   answer: (context: Context, made: T) => z.input<R>;
@@ -38,7 +38,7 @@ interface ReadForm<F> {
 const FILE = 'file';
 const problem = (code: string, message: string): Problem => ({ field: FILE, code, message });
 
-/** Reads all of a form. What was read of a form that turns out to be wrong is in `form` too. */
+/** Reads a whole form into `form`, which also holds what was read before an error. */
 async function readForm<F>(
   parts: AsyncIterable<FormPart>,
   receive: (part: FilePart) => Promise<F>,
@@ -59,7 +59,10 @@ async function readForm<F>(
   }
 }
 
-/** An endpoint that takes one file as `multipart/form-data`. It is a change like any other; its file is `file`. */
+/**
+ * An endpoint that takes one file as `multipart/form-data` in the field `file`. Otherwise it is a change like any
+ * other.
+ */
 export function upload<
   const I extends string,
   P extends z.ZodType,
@@ -78,10 +81,13 @@ export function upload<
     prepare: (sent) => {
       const { mode, raw } = takeMode(sent);
       if (mode === 'plan')
-        throw validationError([{ field: 'mode', code: 'invalid', message: 'a file is not planned.' }]);
+        throw validationError([{ field: 'mode', code: 'invalid', message: 'is not supported for file uploads.' }]);
       const { parts } = raw;
       if (!parts)
-        throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'Send a form as multipart/form-data, its file as `file`.');
+        throw new ApiError(
+          'UNSUPPORTED_MEDIA_TYPE',
+          'Send a multipart/form-data form with the file in the field `file`.',
+        );
       const run: ReturnType<Operation['prepare']>['run'] = async (context, caller, circumstances) => {
         const form: ReadForm<F> = { fields: new Map(), file: undefined };
         try {
@@ -92,7 +98,7 @@ export function upload<
           const input = readInput(declared, { ...raw, body: fields });
           const call = { ...input, caller, setHeader: circumstances.setHeader };
           const body = { fields, sha256: file.sha256 };
-          // Its answer has the file's signed address.
+          // The response contains the file's signed URL.
           const request = { caller, circumstances, operation: declared.id, raw: { ...raw, body }, sealsAnswer: true };
           assertKeyForm(circumstances);
           const replay = await findReplay(context, request);

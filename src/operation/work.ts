@@ -9,69 +9,72 @@ import { newId } from '../values/ids.ts';
 
 export interface AuditEntry {
   resourceId: string;
-  /** Null for what was made. */
+  /** Null for a created row. */
   old: object | null;
-  /** Null for what was removed. */
+  /** Null for a removed row. */
   new: object | null;
-  /** Fields whose values are nobody's to read; the line says "changed". Bytes, such as what is sealed, never stand in one. */
+  /** Fields whose values are hidden; the entry shows "changed". Sealed fields and other bytes are always hidden. */
   secrets?: readonly string[];
-  /** Fields of `new` that are generated each time, such as a drawn code: a plan cannot show what they will be. */
+  /** Fields of `new` that are generated at each run, such as a random code, so that a plan cannot predict them. */
   generated?: readonly string[];
-  /** Fields that a plan shows though they stay as they are: to whom, how much. */
+  /** Unchanged fields that a plan shows for context, such as the recipient and the amount. */
   context?: readonly string[];
 }
 
-/** Columns of a row in which money stands. */
+/** Columns of a row that hold money. */
 interface MoneyColumns {
   minor: 'amountMinor' | 'compensationAmountMinor';
   currency: 'currency' | 'compensationCurrency';
 }
 
-/** Where the audited rows of an operation say what the brand's policy for agents weighs: the names of their columns. */
+/** The columns of audited rows that the brand's agent policy checks. */
 export interface Weighed {
   /** A commission's rate, in millionths. */
   rate?: 'commissionRatePpm' | 'compensationRatePpm' | 'defaultCommissionRatePpm';
-  /** Money that goes out. */
+  /** Money that is paid out. */
   paid?: MoneyColumns;
   /** Money that a creator is offered or promised. */
   promised?: MoneyColumns;
-  /** The currency in which the policy itself counts. */
+  /** The currency of the policy's limits. */
   counted?: 'currency';
 }
 
-/** What a writing operation may touch: one transaction, and what it leaves behind. No engine, so no outside call. */
+/**
+ * What a writing operation may use: one transaction and its events, audit entries and ledger entries. It has no
+ * engines, so it makes no outside calls.
+ */
 export interface Work {
   db: Db;
   /** When the work began. */
   now: Date;
   brandId: string;
-  /** Puts an event into the outbox, as the transaction's last statement. `data` is its noun's REST item. */
+  /** Adds an event to the outbox at the end of the transaction. `data` is the noun's REST item. */
   emit: Emit;
-  /** What changed nothing but when it was changed is left out. */
+  /** Adds an audit entry, unless only `updated_at` changed. */
   audit(entry: AuditEntry): void;
-  /** Appends to the brand's ledger, at the end of the transaction. */
+  /** Appends to the brand's ledger at the end of the transaction. */
   post(entry: NewEntry): void;
 }
 
 const unstamped = (row: object) => JSON.stringify({ ...row, updatedAt: null });
 
-/** A patch that sets nothing, or what stands there already, leaves no line. */
+/** Whether a change has any effect: a patch that changes no value leaves no audit entry. */
 const isChange = ({ old, new: row }: AuditEntry): boolean =>
   old === null || row === null || unstamped(old) !== unstamped(row);
 
-/** Who does the work, for the audit log. A creator on a public page has no key. */
+/** Who makes the change, for the audit log. A creator on a public page has no key. */
 export interface Actor {
   brandId: string;
   keyId: Caller['keyId'] | null;
   operation: string;
   requestId: string | null;
-  /** An agent, by MCP. */
+  /** Whether an agent makes the change by MCP. */
   byAgent?: boolean;
 }
 
 /**
- * Runs `change` in a transaction of its own, and writes what it audited and emitted before the commit. The ledger
- * and the outbox come last: the brand's numbers are locked for the shortest time, and are in commit order.
+ * Runs `change` in its own transaction, and writes its audit entries and events before the commit. The ledger and the
+ * outbox come last, so that the brand's numbers are locked briefly and are in commit order.
  */
 export async function inWork<T>(db: Db, clock: Clock, actor: Actor, change: (work: Work) => Promise<T>): Promise<T> {
   return await transact(db, (trx) => inTransaction(trx, clock, actor, change));
@@ -83,7 +86,7 @@ function isSame(one: unknown, other: unknown): boolean {
   return isBytes(one) && isBytes(other) ? Buffer.compare(one, other) === 0 : one === other;
 }
 
-/** A row as people are shown it: a secret is left out where it stayed as it was in `old`, else it is "changed". */
+/** A row for display: an unchanged secret is omitted, a changed one shows "changed". */
 export function shownRow(row: object, old: object | null, secrets: readonly string[] = []): object {
   const before = new Map<string, unknown>(Object.entries(old ?? {}));
   const shown = Object.entries(row).flatMap(([name, value]) => {
@@ -93,7 +96,7 @@ export function shownRow(row: object, old: object | null, secrets: readonly stri
   return Object.fromEntries(shown);
 }
 
-/** As `inWork`, within a transaction that is already open. */
+/** Like `inWork`, within a transaction that is already open. */
 export async function inTransaction<T>(
   db: Db,
   clock: Clock,
@@ -138,10 +141,10 @@ export async function inTransaction<T>(
   return result;
 }
 
-/** Thrown to take a transaction back. */
+/** Thrown to roll a transaction back. */
 class TakenBack extends Error {}
 
-/** Runs `change` in a transaction that is taken back, and says when it began and what it would have left behind. */
+/** Runs `change` in a transaction that is rolled back. Returns when it began and what it would have written. */
 export async function rehearse(
   db: Db,
   clock: Clock,

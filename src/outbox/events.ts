@@ -1,19 +1,19 @@
 import type { z } from 'zod';
 
-/** The interface that a subscription was made on. */
+/** The interface that a subscription was created on. */
 export type Variant = 'current' | 'legacy';
 
-/** An event's data in the form of the older interface. */
+/** Converts an event's data to the shape of the older interface. */
 export type OlderItem = (fact: string, data: unknown) => unknown;
 
 export interface EventDeclaration {
-  /** The item that it carries. */
+  /** The shape of its data. */
   data: z.ZodObject;
-  /** When it is emitted, as a sentence. */
+  /** A sentence that says when it is emitted. */
   when: string;
-  /** Whose subscribers get it; nobody's where only our own consumers do. */
+  /** The interfaces whose subscribers get it. Empty: only internal consumers get it. */
   shownTo: readonly Variant[];
-  /** What the older interface calls it, where that is another name. */
+  /** Its name in the older interface, if that differs. */
   olderName?: string;
 }
 
@@ -27,12 +27,12 @@ export type EventsOf<Declared extends Record<string, EventDeclaration>> = {
 export type EventName = keyof Events;
 export type EventPayload<Name extends EventName> = Events[Name];
 
-/** Puts an event into its transaction's outbox. */
+/** Adds an event to the outbox in the current transaction. */
 export type Emit = <Name extends EventName>(event: Name, data: EventPayload<Name>) => void;
 
 const declared = new Map<string, EventDeclaration>();
 
-/** Declares a noun's events: their names, what they carry, when they are emitted and to whom they are shown. */
+/** Declares a noun's events: their names and data, when they are emitted, and who gets them. */
 export function events<const Declared extends Record<string, EventDeclaration>>(of: Declared): Declared {
   // Without the shape's own name, so that a schema of it stands by itself.
   for (const [name, event] of Object.entries(of)) declared.set(name, { ...event, data: event.data.extend({}) });
@@ -41,14 +41,14 @@ export function events<const Declared extends Record<string, EventDeclaration>>(
 
 export const findEvent = (name: string): EventDeclaration | undefined => declared.get(name);
 
-/** What a variant's subscribers call an event; undefined where it is not shown to them. */
+/** The name of an event for a variant's subscribers; undefined if they do not get it. */
 export function shownAs(variant: Variant, name: string): string | undefined {
   const event = declared.get(name);
   if (!event?.shownTo.includes(variant)) return undefined;
   return variant === 'legacy' ? (event.olderName ?? name) : name;
 }
 
-/** The events that a variant's subscribers may ask for, in alphabetical order of their names there. */
+/** The events that a variant's subscribers can subscribe to, sorted by their names there. */
 export function eventsShownTo(variant: Variant): { name: string; shownAs: string; event: EventDeclaration }[] {
   return [...declared]
     .flatMap(([name, event]) => {
@@ -58,5 +58,5 @@ export function eventsShownTo(variant: Variant): { name: string; shownAs: string
     .sort((one, other) => (one.shownAs < other.shownAs ? -1 : 1));
 }
 
-/** The names that a variant's subscribers may ask for. */
+/** The event names that a variant's subscribers can subscribe to. */
 export const eventNames = (variant: Variant): string[] => eventsShownTo(variant).map((event) => event.shownAs);

@@ -33,7 +33,10 @@ export const ACCOUNTS = [
 ] as const;
 export type Account = (typeof ACCOUNTS)[number];
 
-/** One line of an entry. `at` is the day figures count it on: a sale's own time for the sale and its commission. */
+/**
+ * One line of an entry. `at` is the time that analytics count it at: the time of the sale for a sale and its
+ * commission.
+ */
 export interface Posting {
   account: Account;
   amountMinor: number;
@@ -51,7 +54,7 @@ export interface NewEntry {
   postings: readonly Posting[];
 }
 
-/** Postings as they are stored and hashed. */
+/** Postings in the form that is stored and hashed. */
 export const StoredPostings = z.array(
   z.object({ account: z.enum(ACCOUNTS), amount_minor: z.number().int(), at: z.string() }),
 );
@@ -71,7 +74,7 @@ export interface HashedFacts extends Omit<NewEntry, 'postings'> {
   postings: readonly StoredPosting[];
 }
 
-/** The hash of an entry: over the one before it and every fact of its own, in a fixed order. */
+/** The hash of an entry: over the previous hash and all its fields in a fixed order. */
 export function hashOf(previous: Buffer | null, entry: HashedFacts): Buffer {
   const { id, brandId, seq, recordedAt, kind, currency, creatorId, linkId, orderId, commissionId, payoutId } = entry;
   const facts = [
@@ -85,7 +88,7 @@ export function hashOf(previous: Buffer | null, entry: HashedFacts): Buffer {
     .digest();
 }
 
-/** The entries numbered and chained after the ledger's last number and hash. */
+/** Numbers the entries and chains their hashes after the ledger's last entry. */
 export function chained(
   { ledgerSeq, ledgerHash }: { ledgerSeq: number; ledgerHash: Buffer | null },
   brandId: string,

@@ -2,7 +2,7 @@ import type { Db } from '../engines/postgres/open.ts';
 import { systemClock } from '../values/clock.ts';
 import type { Due } from '../values/due.ts';
 import { DAY_MS } from '../values/duration.ts';
-import { openRepeatedFailures, type RepeatedFailures, type Said } from '../values/repeated-failures.ts';
+import { type FailureLog, openRepeatedFailures, type RepeatedFailures } from '../values/repeated-failures.ts';
 import { CONSUMER_NAMES } from './consumer-names.ts';
 import { deleteOldEvents, listBehind, listEventsAfter, tryLockPosition, updatePosition } from './queries.ts';
 
@@ -18,15 +18,18 @@ export interface OutboxEvent {
 }
 
 /**
- * Is given each event at least once, in order per brand, with the transaction that its position moves in: what it writes
- * there is written exactly once. A throw leaves the position: the same events come again.
+ * Receives each event at least once, in order per brand, with the transaction that moves its position, so that its
+ * writes there happen exactly once. If it throws, it gets the same events again.
  */
 export interface Consumer {
   name: string;
   deliver(events: readonly OutboxEvent[], db: Db): Promise<void>;
 }
 
-/** Gives one brand's next events to a consumer; false when that was all, or another relay works on it. */
+/**
+ * Gives one brand's next events to a consumer. Returns false if there are no more, or if another relay is working on
+ * the brand.
+ */
 async function relayBrand(db: Db, consumer: Consumer, brandId: string): Promise<boolean> {
   return await db.transaction().execute(async (trx) => {
     const position = await tryLockPosition(trx, consumer.name, brandId);
@@ -43,13 +46,13 @@ async function relayBrand(db: Db, consumer: Consumer, brandId: string): Promise<
 const whatOf = ({ name }: Consumer) => `events to ${name} of a brand`;
 
 interface Round {
-  /** Brands that failed; they delay no other. */
+  /** Brands that failed. They do not delay others. */
   failed: string[];
-  /** Brands that have more events than one turn gives. */
+  /** Brands that have more events than one batch. */
   unfinished: string[];
 }
 
-/** Gives each of the brands its next events, one batch, so that no brand waits for all that another has. */
+/** Relays one batch of events for each brand, so that no brand waits for another's backlog. */
 async function relayRound(
   db: Db,
   consumer: Consumer,
@@ -71,15 +74,15 @@ async function relayRound(
 export interface Relay {
   db: Db;
   consumer: Consumer;
-  log: Said;
+  log: FailureLog;
   due: Due;
-  /** Called after each round that gave something. */
+  /** Called after each round that relayed events. */
   given?: (() => void) | undefined;
 }
 
 /**
- * Passes of rounds, until no brand has more than a batch: each round asks for the brands that moved of late, and now and
- * then for all of them, and takes along those that failed in the pass before.
+ * Each pass runs rounds until no brand has more than a batch left. A round covers brands with recent events (regularly
+ * all brands) and those that failed in the previous pass.
  */
 export function openRelay({ db, consumer, log, due, given }: Relay): (stopping?: AbortSignal) => Promise<void> {
   let failed: string[] = [];
@@ -102,16 +105,16 @@ export function openRelay({ db, consumer, log, due, given }: Relay): (stopping?:
   };
 }
 
-/** How many events a consumer has not been given yet. */
+/** The number of events that a consumer has yet to receive. */
 export async function lagOf(db: Db, consumer: string): Promise<number> {
   return (await listBehind(db, consumer)).reduce((sum, { head, position }) => sum + head - position, 0);
 }
 
-/** Events are kept this long, for the feed and for deliveries that are sent again. */
+/** How long events are kept, for the feed and for repeated deliveries. */
 export const EVENTS_KEPT_MS = 30 * DAY_MS;
 const PRUNE_BATCH = 5_000;
 
-/** Forgets events that are older than that and that every consumer has been given. */
+/** Deletes older events that every consumer has received. */
 export async function pruneOutbox(db: Db, now: Date): Promise<void> {
   const before = new Date(now.getTime() - EVENTS_KEPT_MS);
   while ((await deleteOldEvents(db, CONSUMER_NAMES, before, PRUNE_BATCH)) === PRUNE_BATCH);

@@ -1,7 +1,7 @@
-/** What JSON can say. */
+/** Any JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
 
-/** JSON with the keys of each object in order and no space between: equal values are equal texts, so it can be hashed. */
+/** JSON with sorted keys and no whitespace: equal values give equal text, so the text can be hashed. */
 export function canonicalJson(value: Json): string {
   if (isList(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

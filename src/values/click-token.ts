@@ -10,7 +10,10 @@ const TOKEN = /^clk_[0-9A-Za-z]{20}[0-9A-Za-z_]{1,60}[0-9A-Za-z_-]{16}$/;
 
 export interface Minted {
   token: string;
-  /** The token's public part: what figures and answers name the click by. It attributes nothing. */
+  /**
+   * The public part of the token. Analytics and responses identify the click by it; it cannot be used to attribute an
+   * order.
+   */
   id: string;
 }
 
@@ -21,8 +24,8 @@ export interface ReadClick {
 }
 
 /**
- * Keys as text, because a hash of one string is half as dear as one of bytes. Made once per key: `key` is the same
- * object for the life of a process.
+ * Keys as text, because hashing one string costs half as much as hashing bytes. Computed once per key: `key` is the
+ * same object for the life of the process.
  */
 const texts = new WeakMap<Buffer, string>();
 
@@ -35,15 +38,15 @@ function textOf(key: Buffer): string {
 }
 
 /**
- * A key before the facts is a MAC here, where with SHA-256 it would not be: SHA-512/256 gives half of its state away and
- * we keep 96 bits of that, so nobody can go on hashing from a MAC they saw. In one call (0.6 µs) where HMAC takes 9 µs.
- * The key's text has one length, so that key and facts cannot be cut differently.
+ * Prefixing the key is a safe MAC here, which it would not be with SHA-256: SHA-512/256 reveals half of its state and
+ * we keep 96 bits of that, so a MAC cannot be extended. It takes one call (0.6 µs); HMAC takes 9 µs. The key's text has
+ * a fixed length, so the boundary between key and facts cannot move.
  */
 function macOf(key: Buffer, facts: string): string {
   return hash('sha512-256', textOf(key) + facts, 'base64url').slice(0, MAC_CHARACTERS);
 }
 
-/** A click's id, with when and where it was clicked and a MAC over all of it: nothing has to be looked up to trust it. */
+/** A click's id, its time and its link, with a MAC over all of them: the token can be verified without a lookup. */
 export function mint(key: Buffer, { linkId, atMs }: { linkId: string; atMs: number }): Minted {
   const id = newId('clk', atMs);
   const facts = id + linkId;
@@ -52,7 +55,7 @@ export function mint(key: Buffer, { linkId, atMs }: { linkId: string; atMs: numb
 
 export const mintClick = (key: Buffer, click: { linkId: string; atMs: number }): string => mint(key, click).token;
 
-/** What a token says, when this installation minted it. */
+/** The contents of a token; undefined unless this installation minted it. */
 export function readClick(key: Buffer, token: string): ReadClick | undefined {
   if (!TOKEN.test(token)) return undefined;
   const facts = token.slice(0, -MAC_CHARACTERS);

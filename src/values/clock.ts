@@ -1,4 +1,7 @@
-/** The time, as a value that tests can set. Statements take it as a parameter; only the rate window uses Redis's own. */
+/**
+ * The current time, which tests can set. Statements take it as a parameter; only the rate window uses Redis's own
+ * clock.
+ */
 export interface Clock {
   now(): Date;
 }
@@ -7,10 +10,10 @@ export const systemClock: Clock = { now: () => new Date() };
 
 let aheadMs = 0;
 
-/** A sandbox's clock was put ahead: from here on this process takes such times for possible. */
+/** Records how far a sandbox's clock was advanced, so that this process accepts such times as possible. */
 export function noteAhead(ms: number): void {
   aheadMs = Math.max(aheadMs, ms);
 }
 
-/** The latest time that any clock of this process shows: the real one, but in a sandbox. */
+/** The latest time that any clock of this process shows. Outside a sandbox that is the real time. */
 export const latestNow = (): Date => new Date(Date.now() + aheadMs);

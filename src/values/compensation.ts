@@ -1,6 +1,6 @@
 import { formatMoney, fromMinor, fromPpm, toMinor, toPpm } from './money.ts';
 
-/** As columns of whatever has a compensation. */
+/** The columns that store a compensation. */
 export interface StoredCompensation {
   compensationType: string | null;
   compensationAmountMinor: number | null;
@@ -8,7 +8,7 @@ export interface StoredCompensation {
   compensationCurrency: string | null;
 }
 
-/** What the policy for agents weighs of a row with a compensation. */
+/** The fields that the agent policy checks on a row with a compensation. */
 export const WEIGHED_COMPENSATION = {
   rate: 'compensationRatePpm',
   promised: { minor: 'compensationAmountMinor', currency: 'compensationCurrency' },
@@ -27,7 +27,10 @@ const NONE: StoredCompensation = {
   compensationCurrency: null,
 };
 
-/** As columns: a commission's amount is a rate, any other's is money. The shape has refused what does not fit. */
+/**
+ * The columns for a compensation. The amount of a commission is a rate; any other amount is money. The shape has
+ * already validated it.
+ */
 export function storedCompensation(compensation: Compensation | null, brandCurrency: string): StoredCompensation {
   if (!compensation) return NONE;
   const { type, amount } = compensation;
@@ -41,7 +44,7 @@ export function storedCompensation(compensation: Compensation | null, brandCurre
   };
 }
 
-/** A row's four columns under short names. */
+/** A row's four compensation columns under short names. */
 const columnsOf = (row: StoredCompensation) => ({
   type: row.compensationType,
   minor: row.compensationAmountMinor,
@@ -57,8 +60,8 @@ export function compensationOf(row: StoredCompensation): Compensation | null {
 }
 
 /**
- * "$500 fixed", "€1,250 fixed", "15% commission"; without an amount "Fixed" or "Commission". "Product only" is the
- * type `product`, whatever its amount. Null when nothing was said of compensation.
+ * "$500 fixed", "€1,250 fixed", "15% commission"; "Fixed" or "Commission" without an amount. "Product only" is the type
+ * `product`, whatever its amount. Null without a compensation.
  */
 export function compensationLabel(row: StoredCompensation): string | null {
   const { type, minor, ppm, currency } = columnsOf(row);

@@ -1,81 +1,84 @@
-/** What the environment says, as `src/config.ts` reads it. */
+/** The configuration that `src/config.ts` reads from the environment. */
 export interface Config {
   host: string;
   port: number;
-  /** False: the default port, which may give way to the next free one. */
+  /** False: the default port is used, or the next free one. */
   portIsSet: boolean;
-  /** Of the links host: the one after `port`, unless it is set. */
+  /** The port of the links host. Default: the one after `port`. */
   linksPort: number;
   linksPortIsSet: boolean;
   logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
-  /** Addresses or networks whose X-Forwarded-For is believed. Empty: the socket's address is the caller's. */
+  /** Addresses or networks whose X-Forwarded-For is trusted. Empty: the caller's address is the socket's. */
   trustedProxies: string[];
-  /** An engine without a URL is embedded: found running, or started. */
+  /** An engine without a URL is embedded: a running one is reused, otherwise one is started. */
   urls: {
     postgres: string | undefined;
     redis: string | undefined;
     elasticsearch: string | undefined;
     clickhouse: string | undefined;
   };
-  /** The ClickHouse cluster that tables are replicated on; undefined: one server. */
+  /** The ClickHouse cluster that tables are replicated on. Undefined: a single server. */
   clickhouseCluster: string | undefined;
-  /** Credits of one `GET /v1/creators/{pk}` with a data key. */
+  /** Price in credits of one `GET /v1/creators/{pk}` with a data key. */
   creatorLookupCredits: number;
   /** The Elasticsearch alias of the creator directory. */
   directoryAlias: string;
-  /** A worker that is silent for so long counts as dead, and another goes on with its import. */
+  /** A worker that is silent for this long counts as dead, and another one continues its import. */
   workerLostAfterMs: number;
-  /** Workers ask for what moved of late, and as often as this for all, whatever the hosts' clocks say. */
+  /** Workers look for recent changes. At this interval they scan everything, in case the hosts' clocks disagree. */
   workerSweepEveryMs: number;
-  /** Who knows the public profile of a handle that the directory lacks. The operator's own, so it may be private. */
+  /**
+   * The provider of public profiles for handles that the directory lacks. The operator configures it, so its address
+   * may be private.
+   */
   profileProviderUrl: string | undefined;
   profileProviderToken: string | undefined;
-  /** Who knows where a parcel is, in AfterShip's protocol. */
+  /** The provider of parcel tracking. It speaks AfterShip's protocol. */
   trackingProviderUrl: string | undefined;
   trackingProviderKey: string | undefined;
-  /** Who knows the figures of a post. */
+  /** The provider of a post's metrics. */
   contentProviderUrl: string | undefined;
   contentProviderToken: string | undefined;
-  /** The installation's one secret, 32 bytes; `readSecret` says where it comes from when it is not set. */
+  /** The installation's secret, 32 bytes. `readSecret` has the fallback for when it is not set. */
   secret: Buffer | undefined;
-  /** The one before it: what it sealed still opens, and links that it signed still work. */
+  /** The previous secret: data sealed with it can still be opened, and links signed with it still work. */
   previousSecret: Buffer | undefined;
-  /** Host names under which agents reach /mcp, besides addresses and localhost: a foreign name is a browser led astray. */
+  /** Host names that /mcp accepts, besides IP addresses and localhost. Any other name points to a DNS rebinding attack. */
   mcpHosts: string[];
-  /** The links host, without a slash at the end; short URLs begin with it. */
+  /** The URL of the links host, without a trailing slash. Short URLs start with it. */
   linksUrl: string;
-  /** False: links are on the address that the links host listens on. */
+  /** False: short URLs use the address that the links host listens on. */
   linksUrlIsSet: boolean;
-  /** Whether the clock may be put ahead, by `cli clock advance`. */
+  /** Whether `cli clock advance` may advance the clock. */
   isSandbox: boolean;
-  /** The server that takes our mails; undefined: they are written to files. */
+  /** The server that mails are sent through. Undefined: mails are written to files. */
   smtpUrl: string | undefined;
-  /** The address that mails come from. */
+  /** The sender address of mails. */
   mailFrom: string;
-  /** How many mails go out in an hour. */
+  /** Limits on mails per hour. */
   mailLimits: {
-    /** Of one brand to an address that has never answered it. */
+    /** From one brand to an address that has never answered it. */
     stranger: number;
-    /** Of all brands to one address. */
+    /** From all brands to one address. */
     recipient: number;
-    /** Of one brand in its first 30 days. */
+    /** From one brand in its first 30 days. */
     brand: number;
-    /** Of one brand after that, or that the operator trusts. */
+    /** From one brand after that, or from one that the operator trusts. */
     establishedBrand: number;
-    /** Invitations to the web app, of one brand. */
+    /** Invitations to the web app, from one brand. */
     invitations: number;
   };
-  /** The API's own address, where answers must name it in full. */
+  /** The API's URL, for responses that need absolute links. */
   apiUrl: string | undefined;
-  /** The host of the older interface; undefined: both interfaces are on every host. */
+  /** The host of the older API. Undefined: every host serves both APIs. */
   legacyUrl: string | undefined;
-  /** Where a visitor of an unknown or inactive link is sent; undefined: a page of our own. */
+  /** Where visitors of unknown or inactive links are redirected. Undefined: they see a built-in page. */
   unknownLinkUrl: string | undefined;
-  /** The server and the brand's key that commands which call by REST use. */
+  /** The server and brand key used by commands that call the REST API. */
   rest: { url: string | undefined; brandKey: string | undefined };
-  /** Addresses or networks that calls to a brand's own hosts may reach although they are private. */
+  /** Private addresses or networks that calls to brands' hosts may reach. */
   outboundAllow: string[];
-  /** The S3-compatible storage of assets; undefined: a folder of this machine. */
+  /** The S3-compatible storage for assets. Undefined: a local folder. */
   assetsUrl: string | undefined;
   maxAssetBytes: number;
   /** Absolute path of the folder that holds embedded engines, their data and the demo's keys. */

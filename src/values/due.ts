@@ -1,17 +1,17 @@
 import type { Clock } from './clock.ts';
 
-/** A transaction that began before this may have been committed since the last pass, whatever the hosts' clocks say. */
+/** Each pass looks back this far, for transactions that committed late and for hosts whose clocks disagree. */
 const OVERLAP_MS = 30_000;
 const ALL_EVERY_MS = 60_000;
 
 export interface Due {
-  /** Asks for what moved after a time; without one for all. */
+  /** Calls `list` with the time after which to look for changes, or with undefined to list everything. */
   ask<T>(list: (after: Date | undefined) => Promise<T>): Promise<T>;
 }
 
 /**
- * Asks for what moved of late, pass by pass; and for all at the first pass, after one that failed, and once a minute, so that
- * nothing is ever left.
+ * Lists recent changes at each pass. The first pass, the pass after a failure and one pass a minute list everything, so
+ * that nothing is missed.
  */
 export function openDue(clock: Clock, allEveryMs = ALL_EVERY_MS): Due {
   let allAtMs = Number.NEGATIVE_INFINITY;

@@ -8,7 +8,7 @@ const FORM = /^(?:(\d{1,6})d)?(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,6})s)?$/;
 
 export const DURATION_FORM = 'such as 31d, 12h, 90m or 1d12h';
 
-/** A length of time as people write it, in milliseconds; undefined when it is none. */
+/** Parses a duration such as `1d12h` to milliseconds; undefined when the text is not a duration. */
 export function readDuration(text: string): number | undefined {
   const [whole, days, hours, minutes, seconds] = FORM.exec(text.trim()) ?? [];
   if (!whole) return undefined;
@@ -20,7 +20,7 @@ export function readDuration(text: string): number | undefined {
   );
 }
 
-/** The same as people write it, down to seconds. */
+/** Formats milliseconds as a duration such as `1d12h`, down to seconds. */
 export function durationText(ms: number): string {
   let rest = Math.floor(ms / 1_000) * 1_000;
   let text = '';

@@ -1,4 +1,4 @@
-/** Every code a client can branch on, with its status. The one place where a code gets its status. */
+/** Every error code with its HTTP status. */
 export const STATUS = {
   INVALID_JSON: 400,
   BAD_REQUEST: 400,
@@ -46,7 +46,7 @@ export type ErrorCode = keyof typeof STATUS;
 const isErrorCode = (name: string): name is ErrorCode => Object.hasOwn(STATUS, name);
 export const ERROR_CODES = Object.keys(STATUS).filter(isErrorCode);
 
-/** One thing wrong with one field; `message` names the value and what would be right. */
+/** One problem with one field. `message` names the value and what would be valid. */
 export interface Problem {
   field: string;
   code: string;
@@ -55,18 +55,18 @@ export interface Problem {
 
 export interface ErrorOptions {
   details?: Problem[];
-  /** Facts that stand at the top level of the body, such as `credits_remaining`. */
+  /** Extra fields at the top level of the body, such as `credits_remaining`. */
   facts?: Record<string, unknown>;
   headers?: Record<string, string>;
-  /** Overrides the table where one code has two statuses (414 and 431 are both REQUEST_TOO_LONG). */
+  /** Overrides the table, for a code with two statuses (414 and 431 are both REQUEST_TOO_LONG). */
   status?: number;
-  /** The engine that did not answer. */
+  /** The engine that did not respond. */
   engine?: string;
-  /** Why, for the log only. */
+  /** The cause, for the log only. */
   cause?: unknown;
 }
 
-/** An answer other than success. `message` is public; `cause` goes to the log only. */
+/** An error response. `message` is public; `cause` goes to the log only. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
@@ -90,7 +90,7 @@ export function notFound(what: string): ApiError {
   return new ApiError('NOT_FOUND', `No such ${what}.`);
 }
 
-/** A move that the present state does not allow; `allowed` names those that it does. */
+/** The error for a change of status that the current status does not allow. `allowed` lists the valid ones. */
 export function wrongState(what: string, current: string, target: string, allowed: readonly string[]): ApiError {
   const possible = allowed.length > 0 ? `it may become ${allowed.join(', ')}` : 'nothing changes it any more';
   return new ApiError(
@@ -110,7 +110,7 @@ export function validationError(details: Problem[]): ApiError {
   });
 }
 
-/** An engine did not answer. The caller may try again after `retryAfterSeconds`. */
+/** The error for an engine that did not respond. The caller may retry after `retryAfterSeconds`. */
 export function unavailable(engine: string, cause: unknown, retryAfterSeconds = 2): ApiError {
   return new ApiError('SERVICE_UNAVAILABLE', `${engine} is unavailable; try again shortly.`, {
     headers: { 'retry-after': String(retryAfterSeconds) },
@@ -129,13 +129,13 @@ export function errorBody(error: ApiError, requestId: string): Record<string, un
   };
 }
 
-/** The public face of anything thrown: what is not an ApiError is our bug, and says nothing of the inside. */
+/** The public error for anything thrown. Anything but an ApiError is a bug of ours, and its details stay internal. */
 export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   return new ApiError('INTERNAL_ERROR', 'Something went wrong on our side.', { cause: thrown });
 }
 
-/** A failure that is deliberately not acted on. `why` is for the reader of the code. */
+/** Handles a failure that is ignored on purpose. `why` is for the reader of the code. */
 export function ignoreFailure(_why: string): (cause: unknown) => undefined {
   return () => undefined;
 }

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { timestamp } from './page.ts';
 
 /*
- * Fields that mean the same in every noun that has them. Whatever means something of its own is described where it stands.
+ * Fields that mean the same in every noun. A field with a specific meaning is described in its noun's schema.
  */
 
-/** An id, with one of its form as the example. */
+/** An id field, with an example that has its prefix. */
 export const idField = (prefix: string, meaning: string) =>
   z
     .string()

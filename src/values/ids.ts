@@ -3,10 +3,10 @@ import { randomFillSync } from 'node:crypto';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 const PAIRS = [...ALPHABET].flatMap((first) => [...ALPHABET].map((second) => first + second));
-/** The most pairs, all of them alike often, that 16 bits can tell apart. */
+/** The largest multiple of the number of pairs within 16 bits; draws beyond it would be biased. */
 const FAIR = 2 ** 16 - (2 ** 16 % PAIRS.length);
 
-/** Drawn a page at a time: one draw an id was 2.4 % of a search's CPU. */
+/** Randomness is drawn in bulk: one draw per id took 2.4 % of a search's CPU. */
 const pool = new Uint16Array(2_048);
 let drawn = pool.length;
 
@@ -21,7 +21,7 @@ function random16(): number {
   return bits;
 }
 
-/** Random base62 text, two characters at a time: what is not fair is drawn again, so that all are equally likely. */
+/** Random base62 text, two characters per draw. Biased draws are repeated, so that all texts are equally likely. */
 export function randomBase62(length: number): string {
   let text = '';
   while (text.length < length) {
@@ -31,7 +31,7 @@ export function randomBase62(length: number): string {
   return text.length === length ? text : text.slice(0, length);
 }
 
-/** A number as base62 text of a fixed width, so that text order is number order. */
+/** A number as base62 text of a fixed width, so that texts sort like the numbers. */
 export function base62(value: number, width: number): string {
   let rest = value;
   let text = '';
@@ -42,18 +42,18 @@ export function base62(value: number, width: number): string {
   return text;
 }
 
-/** The number that `base62` wrote. */
+/** The inverse of `base62`. */
 export function readBase62(text: string): number {
   let value = 0;
   for (const character of text) value = value * 62 + ALPHABET.indexOf(character);
   return value;
 }
 
-/** What is made in one millisecond comes by the dozen. */
+/** Cached, because many ids are made in the same millisecond. */
 let lastMs = Number.NaN;
 let lastTime = '';
 
-/** A time to the millisecond as 8 characters, so that text order is time order. */
+/** A time in milliseconds as 8 characters, so that texts sort by time. */
 export function timeText(nowMs: number): string {
   if (nowMs !== lastMs) {
     lastMs = nowMs;

@@ -4,13 +4,13 @@ export interface Metrics {
   registry: Registry;
   requests: Histogram<'operation' | 'status'>;
   credits: Counter<'kind'>;
-  /** Calls limited by this process alone because Redis did not answer. */
+  /** Calls that only this process rate-limited, because Redis did not respond. */
   localLimits: Counter;
-  /** Clicks of visitors who were redirected without Redis having answered. */
+  /** Clicks of visitors who were redirected although Redis did not confirm the click. */
   lostClicks: Counter;
-  /** Visitors of short links by what they were answered: counted here, for a redirect has no time to spare. */
+  /** Visits of short links by outcome. Plain numbers, because a redirect must be fast. */
   redirects: Record<RedirectOutcome, number>;
-  /** What was answered with an error, by its code. */
+  /** Error responses by code. */
   refusals: Counter<'door' | 'code'>;
 }
 
@@ -20,7 +20,7 @@ function meterRedirects(registry: Registry): Metrics['redirects'] {
   const redirects = { sent_on: 0, unknown: 0, not_allowed: 0, unavailable: 0 };
   new Counter({
     name: 'rollcall_redirects_total',
-    help: 'Visitors of short links, by what this process answered them.',
+    help: 'Visits of short links that this process answered, by outcome.',
     labelNames: ['outcome'],
     registers: [registry],
     collect() {
@@ -38,38 +38,38 @@ export function openMetrics(): Metrics {
     registry,
     requests: new Histogram({
       name: 'rollcall_request_duration_seconds',
-      help: 'Time to answer, by operation and status.',
+      help: 'Response time by operation and status.',
       labelNames: ['operation', 'status'],
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
       registers: [registry],
     }),
     credits: new Counter({
       name: 'rollcall_credits_total',
-      help: 'Credits debited and given back by this process.',
+      help: 'Credits debited and refunded by this process.',
       labelNames: ['kind'],
       registers: [registry],
     }),
     localLimits: new Counter({
       name: 'rollcall_local_rate_limits_total',
-      help: 'Calls counted by this process alone because Redis did not answer.',
+      help: 'Calls that only this process rate-limited, because Redis did not respond.',
       registers: [registry],
     }),
     lostClicks: new Counter({
       name: 'rollcall_clicks_lost_total',
-      help: 'Visitors redirected by this process without their click being known to be recorded.',
+      help: 'Visitors that this process redirected without confirmation that their click was recorded.',
       registers: [registry],
     }),
     redirects: meterRedirects(registry),
     refusals: new Counter({
       name: 'rollcall_refusals_total',
-      help: 'Errors that this process answered, by door and code.',
+      help: 'Error responses of this process, by door and code.',
       labelNames: ['door', 'code'],
       registers: [registry],
     }),
   };
 }
 
-/** Events that a consumer of the outbox has not been given yet, asked of `lagOf` at each scrape. */
+/** Measures how many outbox events each consumer has yet to receive. Calls `lagOf` at each scrape. */
 export function meterOutbox(
   { registry }: Metrics,
   consumers: readonly string[],
@@ -77,12 +77,12 @@ export function meterOutbox(
 ): void {
   new Gauge({
     name: 'rollcall_outbox_lag_events',
-    help: 'Events in the outbox that the consumer has not been given yet.',
+    help: 'Outbox events that the consumer has not received yet.',
     labelNames: ['consumer'],
     registers: [registry],
     async collect() {
       for (const consumer of consumers) {
-        // Without PostgreSQL the lag is not known, and the other figures must still be scraped.
+        // Without PostgreSQL the lag is unknown; the other metrics must still be scraped.
         const lag = await lagOf(consumer).catch(() => undefined);
         if (lag === undefined) this.remove({ consumer });
         else this.set({ consumer }, lag);
@@ -96,10 +96,10 @@ interface Backlog {
   oldestSeconds: number;
 }
 
-/** What is clicked and not in ClickHouse yet, asked of `backlogOf` at each scrape. */
+/** Measures the clicks that are not in ClickHouse yet. Calls `backlogOf` at each scrape. */
 export function meterClicks({ registry }: Metrics, backlogOf: () => Promise<Backlog>): void {
   let requested: Promise<Backlog | undefined> | undefined;
-  // Both gauges of a scrape say the same moment, whichever is collected first.
+  // Both gauges show the same moment, whichever is collected first.
   const backlog = () => {
     requested ??= backlogOf()
       .catch(() => undefined)
@@ -108,7 +108,7 @@ export function meterClicks({ registry }: Metrics, backlogOf: () => Promise<Back
       });
     return requested;
   };
-  // Without Redis neither is known, and a scraper takes NaN for that.
+  // Without Redis neither is known, which scrapers read from NaN.
   new Gauge({
     name: 'rollcall_clicks_waiting_oldest_seconds',
     help: 'Age of the oldest click that is not in ClickHouse yet; 0 when all are.',
@@ -133,7 +133,7 @@ interface MailCount {
   oldestDueAt: Date | null;
 }
 
-/** Mails by what became of them, asked of `countMails` at each scrape. */
+/** Counts mails by state. Calls `countMails` at each scrape. */
 export function meterMails({ registry }: Metrics, countMails: () => Promise<MailCount[]>, now: () => Date): void {
   new Gauge({
     name: 'rollcall_mails_total',
@@ -141,7 +141,7 @@ export function meterMails({ registry }: Metrics, countMails: () => Promise<Mail
     labelNames: ['state'],
     registers: [registry],
     async collect() {
-      // Without PostgreSQL they are not known, and the other figures must still be scraped.
+      // Without PostgreSQL the counts are unknown; the other metrics must still be scraped.
       const counts = await countMails().catch(() => []);
       this.reset();
       for (const { state, total } of counts) this.set({ state }, total);
@@ -149,7 +149,7 @@ export function meterMails({ registry }: Metrics, countMails: () => Promise<Mail
   });
   new Gauge({
     name: 'rollcall_mails_oldest_due_seconds',
-    help: 'How long the oldest mail that waits has been due; 0 when none is.',
+    help: 'Seconds since the oldest waiting mail became due; 0 when no mail is due.',
     registers: [registry],
     async collect() {
       const counts = await countMails().catch(() => undefined);
@@ -159,14 +159,14 @@ export function meterMails({ registry }: Metrics, countMails: () => Promise<Mail
   });
 }
 
-/** Ledger entries that figures lack, asked of `countUnsynced` at each scrape. */
+/** Counts ledger entries that are not in ClickHouse yet. Calls `countUnsynced` at each scrape. */
 export function meterLedger({ registry }: Metrics, countUnsynced: () => Promise<number>): void {
   new Gauge({
     name: 'rollcall_ledger_lag_entries',
-    help: 'Entries of the ledger that are not in ClickHouse yet.',
+    help: 'Ledger entries that are not in ClickHouse yet.',
     registers: [registry],
     async collect() {
-      // Without PostgreSQL it is not known, and a scraper takes NaN for that.
+      // Without PostgreSQL the count is unknown, which scrapers read from NaN.
       this.set(await countUnsynced().catch(() => Number.NaN));
     },
   });

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
 /**
- * Currencies by the decimals of their minor unit: ISO 4217's list one as of 2026-09-17, without funds (but for the units
- * that prices are quoted in: CLF, UYI, UYW), metals and codes for tests. Not what `Intl` knows: its digits are those that
- * people display, of HUF or IQD none, and it keeps currencies that are no more.
+ * Currencies by the decimals of their minor unit: ISO 4217's list one as of 2026-09-17, without funds (but for the
+ * units that prices are quoted in: CLF, UYI, UYW), metals and codes for tests. `Intl` does not fit: it has the digits
+ * used for display (none for HUF or IQD) and keeps withdrawn currencies.
  */
 const ISO_4217: readonly (readonly [number, string])[] = [
   [0, 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'],
@@ -30,12 +30,12 @@ export const Currency = z
   .refine((code) => DECIMALS.has(code), 'is not a currency')
   .meta({ example: 'USD' });
 
-/** Decimals of a currency: 2 for USD, 0 for JPY, 3 for KWD. One that ISO has withdrawn since it was stored has 2. */
+/** Decimals of a currency: 2 for USD, 0 for JPY, 3 for KWD. A currency that ISO has withdrawn since counts as 2. */
 export const decimalsOf = (currency: string): number => DECIMALS.get(currency) ?? 2;
 
 /**
- * The most that one order, refund, payout or commission may be, in minor units: ten billion dollars, ten billion rupiah.
- * Sums must stay below 2^53, beyond which no reader takes them: 9,000 such orders of a brand do.
+ * The maximum of one order, refund, payout or commission in minor units: ten billion dollars, ten billion rupiah. Sums
+ * must stay below 2^53, which 9,000 such orders of a brand do.
  */
 export const MAX_AMOUNT_MINOR = 1_000_000_000_000;
 
@@ -44,7 +44,7 @@ export function toMinor(amount: number, currency: string): number | undefined {
   return toInteger(amount, decimalsOf(currency));
 }
 
-/** What is wrong with an amount in major units, in words; undefined when nothing is. */
+/** The error message for an amount in major units; undefined when the amount is valid. */
 export function amountProblem(
   amount: number,
   currency: string,
@@ -74,7 +74,7 @@ export function shareOf(minor: number, ppm: number): number {
   return Number(isUp ? whole + 1n : whole);
 }
 
-/** `value` times 10^decimals when that is whole. The nearest double's own digits decide, as a person typed them. */
+/** `value` times 10^decimals if that is whole, judged by the decimal digits that the number prints with. */
 function toInteger(value: number, decimals: number): number | undefined {
   const match = /^(-?)(\d+)(?:\.(\d+))?$/.exec(String(value));
   if (!match) return undefined;

@@ -1,14 +1,14 @@
 import { validationError } from './errors.ts';
 
-/** Many times what any body of ours or of a store needs, and far from where recursive code runs out of stack. */
+/** Many times what any request or store event needs, and far below where recursive code overflows the stack. */
 const MAX_LEVELS = 100;
 
 const [QUOTE, BACKSLASH] = Buffer.from('"\\');
 const [OPEN_ARRAY, OPEN_OBJECT, CLOSE_ARRAY, CLOSE_OBJECT] = Buffer.from('[{]}');
 
 /**
- * Refuses JSON that is nested too deep, before anything is made of it. The levels are counted in its bytes: 8 µs for an
- * order of 3 kB and 2 ms for one of 800 kB, a third of what parsing them takes.
+ * Rejects JSON that is nested too deep, before it is parsed. The levels are counted in the raw bytes: 8 µs for an order
+ * of 3 kB and 2 ms for one of 800 kB, a third of what parsing them takes.
  */
 export function assertShallow(json: Buffer): void {
   let levels = 0;

@@ -5,8 +5,9 @@ const DEFAULT_LIMIT = 20;
 export const MAX_LIMIT = 100;
 
 /**
- * A query parameter that is a whole number: `12`, never `1e3`, `0x10` or `12.0`. Its bounds are checked on the text, for
- * a number too large to be exact would be named rounded; what follows the text says them to the OpenAPI document.
+ * A query parameter that is a whole number: `12`, never `1e3`, `0x10` or `12.0`. The bounds are checked on the text,
+ * because the error would show a very large number rounded. The number schema after it puts the bounds into the OpenAPI
+ * document.
  */
 export function integerParameter(bounds: { min?: number; max?: number } = {}) {
   const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = bounds;
@@ -38,7 +39,7 @@ export function booleanParameter() {
     .pipe(z.boolean());
 }
 
-/** Over 100 is clamped, not refused. */
+/** Values over 100 are clamped, not rejected. */
 const limit = z
   .string()
   .regex(/^[+-]?\d+$/, 'must be a whole number')
@@ -56,10 +57,10 @@ export const PageQuery = {
     .describe('Alternative to page: page = floor(offset / limit) + 1. Wins when both are sent.'),
 };
 
-/** A date, or ISO 8601 with an offset. */
+/** A date, or an ISO 8601 time with an offset. */
 export const timestampInput = TimeText.transform((text) => new Date(text)).pipe(z.date());
 
-/** The end of a window: a date alone means its last moment, in UTC. */
+/** The end of a window: a date means its last millisecond in UTC. */
 export const throughInput = TimeText.transform((text) => (isDay(text) ? `${text}T23:59:59.999Z` : text))
   .transform((text) => new Date(text))
   .pipe(z.date());
@@ -69,16 +70,16 @@ export const timestamp = z.iso.datetime({ precision: 3 });
 
 const SORTS = ['newest', 'oldest'] as const;
 
-/** The parameters of every list of the brand's own: pages, a window of creation times, an order. */
+/** The query parameters of every list of a brand's rows: page, window of creation times, order. */
 export const ListQuery = {
   ...PageQuery,
-  created_after: timestampInput.describe('Only what was made after this time.').optional(),
+  created_after: timestampInput.describe('Returns only items created after this time.').optional(),
   created_before: throughInput
     .describe(
-      "Only what was made at or before this time; a date alone includes that day. With the first page's newest, pages do not shift.",
+      'Returns only items created at or before this time; a date includes the whole day. Set it to the `created_at` of the first item to keep pages stable while new items arrive.',
     )
     .optional(),
-  sort: z.enum(SORTS).default('newest').describe('Ties are ordered by id.'),
+  sort: z.enum(SORTS).default('newest').describe('Order by creation time; ties are ordered by id.'),
 };
 
 export interface ListWindow {
@@ -94,7 +95,7 @@ export interface Page {
   offset: number;
 }
 
-/** Where no list reaches: engines and arithmetic are given nothing beyond what a number holds exactly. */
+/** An offset beyond every list, which a number still holds exactly. */
 const NOWHERE = Number.MAX_SAFE_INTEGER;
 
 export function pageOf({ limit, ...query }: { page: number; limit: number; offset?: number | undefined }): Page {
@@ -120,7 +121,7 @@ export function listOf<T extends z.ZodType>(item: T) {
   return z.object({ data: z.array(item), pagination: Pagination });
 }
 
-/** A list that is held whole, cut to one page. */
+/** One page of a list that is in memory. */
 export function pageThrough<T>(
   rows: readonly T[],
   query: Parameters<typeof pageOf>[0],

@@ -1,6 +1,6 @@
 type Patch<T> = { [K in keyof T]?: T[K] | undefined };
 
-/** `base` with what the patch sets: an omitted field stays, a null clears. */
+/** `base` with the patch applied: an omitted field stays, null clears it. */
 export function patched<T extends object>(base: T, patch: Patch<T>): T {
   const result = { ...base };
   for (const name in patch) {
@@ -10,7 +10,10 @@ export function patched<T extends object>(base: T, patch: Patch<T>): T {
   return result;
 }
 
-/** Only what the patch sets: the columns of an update, so that two patches of different fields never meet. */
+/**
+ * Only the fields that the patch sets. An update writes just these columns, so that concurrent patches of different
+ * fields do not conflict.
+ */
 export function given<T extends object>(patch: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const result: { [K in keyof T]?: Exclude<T[K], undefined> } = {};
   for (const name in patch) {

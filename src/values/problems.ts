@@ -3,15 +3,15 @@ import type { Problem } from './errors.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** A field of the caller's: its own property of the shape, never one of Object.prototype. */
+/** Whether the shape declares this field. Properties of Object.prototype do not count. */
 export function isDeclared(shape: z.ZodObject, name: string): boolean {
   return Object.hasOwn(shape.shape, name);
 }
 
-/** What a rule between fields looks at: a field that is missing, or that its own shape refused, may be anything. */
+/** The input of a rule across fields. A field that is missing or invalid may hold anything. */
 export type Unchecked<Field extends string> = Partial<Record<Field, unknown>>;
 
-/** Of a rule between fields: it also runs beside a field that is wrong by itself, for every problem is reported at once. */
+/** Lets a rule across fields run even if a field is invalid by itself, so that all problems are reported at once. */
 export const besideOthers = {
   when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null && !Array.isArray(value),
 };
@@ -20,7 +20,7 @@ const SHOWN = 60;
 
 const isWhole = (value: unknown) => typeof value === 'object' && value !== null && !(value instanceof Date);
 
-/** A value as an error message shows it: short, and never a secret's whole length or a whole body. */
+/** A value as an error message shows it, shortened so that it never repeats a whole body. */
 function show(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return `a list of ${value.length}`;
@@ -32,7 +32,7 @@ function show(value: unknown): string {
 
 const withArticle = (noun: string) => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 
-/** What is right, where zod's own words say only that it is wrong. */
+/** Messages that say what is valid, for formats where zod's own message only says that the value is invalid. */
 const FORMATS: Readonly<Record<string, string>> = {
   date: 'must be a date such as 2026-11-22',
   datetime: 'must be a time with its offset such as 2026-11-22T09:30:00Z',
@@ -68,7 +68,7 @@ function expectation(issue: Issue): string {
   }
 }
 
-/** A stable code for a shape's issue; a shape's own rule may name its code in `params.code`. */
+/** A stable code for a zod issue. A custom rule may set its code in `params.code`. */
 function codeOf(issue: Issue): string {
   if (issue.input === undefined && (issue.code === 'invalid_type' || issue.code === 'invalid_value')) return 'required';
   if (issue.code === 'custom' && typeof issue.params?.code === 'string') return issue.params.code;
@@ -76,13 +76,13 @@ function codeOf(issue: Issue): string {
   return issue.code;
 }
 
-/** Fields whose value no answer repeats. */
+/** Fields whose values are never repeated in error messages. */
 const SECRETS: ReadonlySet<PropertyKey | undefined> = new Set(['token', 'secret', 'webhook_secret']);
 
 function messageOf(issue: Issue, code: string): string {
   if (code !== 'required' && SECRETS.has(issue.path.at(-1))) return `${expectation(issue)}.`;
   if (issue.code === 'custom') {
-    // A rule between fields looks at the whole body, and says itself what it wants.
+    // A rule across fields sees the whole body, so its message is complete by itself.
     const isOfFields = isWhole(issue.input) || code === 'required';
     return isOfFields ? `${issue.message}.` : `${issue.message}; got ${show(issue.input)}.`;
   }

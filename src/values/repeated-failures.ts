@@ -2,8 +2,7 @@ import type { Clock } from './clock.ts';
 
 const AGAIN_AFTER_MS = 60_000;
 
-/** Of a log, what is said here. */
-export interface Said {
+export interface FailureLog {
   warn(facts: object, text: string): void;
   info(facts: object, text: string): void;
 }
@@ -14,16 +13,16 @@ interface Failing {
 }
 
 export interface RepeatedFailures {
-  /** `facts`: further ones of the failure that is logged. */
+  /** `facts` are added to the log line. */
   failed(what: string, error: unknown, facts?: object): void;
   succeeded(what: string): void;
 }
 
 /**
- * What fails again and again is logged the first time, and then once a minute with how often it failed meanwhile. `what`
- * names a kind, not one thing of it: a thousand parcels of a carrier that is away are one line.
+ * Logs a repeated failure the first time and then once a minute with a count. `what` names a kind of work, not a single
+ * item: a thousand parcels of one unreachable carrier give one line.
  */
-export function openRepeatedFailures(log: Said, clock: Clock): RepeatedFailures {
+export function openRepeatedFailures(log: FailureLog, clock: Clock): RepeatedFailures {
   const failing = new Map<string, Failing>();
   return {
     failed: (what, error, facts) => {
@@ -35,10 +34,10 @@ export function openRepeatedFailures(log: Said, clock: Clock): RepeatedFailures 
       }
       const times = (known?.unsaid ?? 0) + 1;
       failing.set(what, { saidAtMs: nowMs, unsaid: 0 });
-      log.warn({ err: error, ...facts, ...(known ? { times } : {}) }, `not done yet: ${what}`);
+      log.warn({ err: error, ...facts, ...(known ? { times } : {}) }, `failing: ${what}`);
     },
     succeeded: (what) => {
-      if (failing.delete(what)) log.info({}, `done again: ${what}`);
+      if (failing.delete(what)) log.info({}, `recovered: ${what}`);
     },
   };
 }

@@ -17,24 +17,24 @@ import type { Config } from './config.ts';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Keys for one purpose each, all derived from the installation's one secret. */
+/** Keys for one purpose each, all derived from the installation's secret. */
 export interface Secrets {
   /** 32 bytes for one purpose, such as `click`. The same on every process. */
   key(purpose: string): Buffer;
-  /** The same under the secret before this one, while that is still known. */
+  /** The key for this purpose from the previous secret, while that is still known. */
   previousKey(purpose: string): Buffer | undefined;
-  /** Encrypts what must not be read from a dump; `context` (such as the row's id) must be the same to open it. */
+  /** Encrypts text that a database dump must not reveal. Opening it takes the same `context`, such as the row's id. */
   seal(text: string, context: string): Buffer;
-  /** Throws when it was not sealed under this secret or the one before, and for this context. */
+  /** Decrypts. Throws unless it was sealed with the current or the previous secret and for this context. */
   open(sealed: Buffer, context: string): string;
-  /** Under which secret it was sealed. */
+  /** Which secret it was sealed with. */
   stateOf(sealed: Buffer, context: string): 'current' | 'previous' | 'lost';
 }
 
 const deriveKey = (secret: Buffer, purpose: string) =>
   Buffer.from(hkdfSync('sha256', secret, '', `rollcall ${purpose}`, 32));
 
-/** Purposes are few, and a derivation takes as long as many hashes under its key. */
+/** Caches derived keys: purposes are few, and a derivation costs as much as many hashes. */
 function openKeys(secret: Buffer): (purpose: string) => Buffer {
   const keys = new Map<string, Buffer>();
   return (purpose) => {
@@ -61,7 +61,7 @@ function opens(key: Buffer, sealed: Buffer, context: string): boolean {
   }
 }
 
-/** `previous` is the secret before this one: what it sealed and signed is good until it is forgotten. */
+/** `previous` is the previous secret: what it sealed or signed stays valid until it is forgotten. */
 export function openSecrets(secret: Buffer, previous?: Buffer): Secrets {
   const key = openKeys(secret);
   const previousKey = previous && openKeys(previous);
@@ -87,7 +87,7 @@ export function openSecrets(secret: Buffer, previous?: Buffer): Secrets {
   };
 }
 
-/** A hash that tells the same value again and cannot be tried out without the key. */
+/** A hash that recognises a value and cannot be brute-forced without the key. */
 export function keyedHash(key: Buffer, value: string): Buffer {
   return createHmac('sha256', key).update(value).digest();
 }
@@ -96,8 +96,8 @@ const fileOf = (config: Config) => path.join(config.directory, 'secret.hex');
 const previousFileOf = (config: Config) => path.join(config.directory, 'secret.previous.hex');
 
 /**
- * `ROLLCALL_SECRET`, or, beside an embedded PostgreSQL, the one that its first start made in the embedded folder.
- * Every process of an installation must have the same.
+ * `ROLLCALL_SECRET`, or, with an embedded PostgreSQL, the secret that its first start wrote to the embedded folder.
+ * Every process of an installation must have the same secret.
  */
 export function readSecret(config: Config): Buffer {
   if (config.secret) return config.secret;
@@ -107,16 +107,16 @@ export function readSecret(config: Config): Buffer {
   const file = fileOf(config);
   if (!existsSync(file)) {
     throw new Error(
-      `The secret of this installation, ${file}, is missing beside its database. Restore the file from a backup, or set ` +
-        'ROLLCALL_SECRET to what it held. Without it nothing that was sealed opens again: to go on with the data all the ' +
-        `same, make a new one (openssl rand -hex 32 > ${file}) and connect every store and webhook anew; to start over, ` +
+      `The secret of this installation, ${file}, is missing, but its database exists. Restore the file from a backup, or ` +
+        'set ROLLCALL_SECRET to its contents. Without it, encrypted data cannot be read. To keep the rest of the data, ' +
+        `make a new secret (openssl rand -hex 32 > ${file}) and reconnect every store and webhook. To start over, ` +
         `remove ${path.join(config.directory, 'data')}.`,
     );
   }
   return wholeSecret(readFileSync(file, 'utf8'), file);
 }
 
-/** Makes the embedded folder's secret before there is a database; beside one that is there it must be there, too. */
+/** Creates the embedded folder's secret unless a database exists already, which needs the secret it was created with. */
 export function makeSecretOnce(config: Config, hasDatabase: boolean): void {
   if (config.secret) return;
   const file = fileOf(config);
@@ -124,29 +124,29 @@ export function makeSecretOnce(config: Config, hasDatabase: boolean): void {
   readSecret(config);
 }
 
-/** An empty or cut file would be a key that everybody can guess, and would open nothing that was sealed before. */
+/** An empty or truncated file would be a guessable key, and could not open sealed data. */
 function wholeSecret(text: string, file: string): Buffer {
   if (/^[0-9a-f]{64}\s*$/i.test(text)) return Buffer.from(text.trim(), 'hex');
   throw new Error(
-    `The secret in ${file} is not whole: it must be 64 hex digits, and has ${text.trim().length} characters. ` +
-      'Restore the file from a backup; what was sealed under it cannot be opened otherwise.',
+    `The secret in ${file} is incomplete: it must be 64 hex digits, but has ${text.trim().length} characters. ` +
+      'Restore the file from a backup; without it, encrypted data cannot be read.',
   );
 }
 
-/** `ROLLCALL_PREVIOUS_SECRET`, or the one that the embedded folder had before; undefined when it was never changed. */
+/** `ROLLCALL_PREVIOUS_SECRET`, or the previous secret in the embedded folder; undefined if it was never changed. */
 export function readPreviousSecret(config: Config): Buffer | undefined {
   if (config.secret || config.urls.postgres) return config.previousSecret;
   const file = previousFileOf(config);
   return existsSync(file) ? wholeSecret(readFileSync(file, 'utf8'), file) : undefined;
 }
 
-/** The installation's keys, with those of the secret before where it is still known. */
+/** The installation's keys, including those of the previous secret while it is known. */
 export const readSecrets = (config: Config): Secrets => openSecrets(readSecret(config), readPreviousSecret(config));
 
-/** Makes a new secret in the embedded folder; the one until now becomes the previous one. */
+/** Writes a new secret to the embedded folder; the current one becomes the previous one. */
 export function replaceSecretFile(config: Config): void {
   readSecret(config);
-  // A link, so that at no moment there is none: a start in between would be refused.
+  // A link, so that the file always exists: a process that starts in between would fail.
   const draft = `${fileOf(config)}.${process.pid}`;
   writeFileSync(draft, randomBytes(32).toString('hex'), { mode: 0o600, flush: true });
   rmSync(previousFileOf(config), { force: true });
@@ -155,12 +155,15 @@ export function replaceSecretFile(config: Config): void {
   syncFolder(config.directory);
 }
 
-/** From here on nothing opens that only the previous secret sealed or signed. */
+/** Removes the previous secret: data sealed and links signed with it stop working. */
 export function forgetPreviousSecretFile(config: Config): void {
   rmSync(previousFileOf(config), { force: true });
 }
 
-/** Written whole before it has its name: of several processes that start at once one wins, and all read the same. */
+/**
+ * Writes the whole file before giving it its name: if several processes start at once, one wins and all read the same
+ * secret.
+ */
 function makeSecret(file: string): void {
   mkdirSync(path.dirname(file), { recursive: true });
   const draft = `${file}.${process.pid}`;
@@ -175,7 +178,7 @@ function makeSecret(file: string): void {
   }
 }
 
-/** A name that is not on the disk is lost with the power, whatever the file holds. */
+/** Syncs a folder: a power cut would otherwise lose a new file's name. */
 function syncFolder(folder: string): void {
   const descriptor = openSync(folder, 'r');
   try {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What PostgreSQL, JSON and every client write in the same four digits. */
+/** The range that PostgreSQL, JSON and every client write with a four-digit year. */
 const FIRST_MS = Date.parse('0001-01-01T00:00:00.000Z');
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
@@ -10,10 +10,10 @@ const isWritable = (at: Date): boolean => at.getTime() >= FIRST_MS && at.getTime
 const OUT_OF_RANGE = 'must lie in the years 0001 to 9999 in UTC';
 const EXPECTED = 'must be a date such as 2026-11-22, or a time with its offset such as 2026-11-22T09:30:00Z';
 
-/** A date, or ISO 8601 with an offset, as it was written. */
+/** A date, or an ISO 8601 time with an offset, as the caller wrote it. */
 export const TimeText = z
   .union([z.iso.date(), z.iso.datetime({ offset: true })], EXPECTED)
   .refine((text) => isWritable(new Date(text)), { error: OUT_OF_RANGE, abort: true });
 
-/** Whether it names a whole UTC day. */
+/** Whether the text is a date without a time: a whole UTC day. */
 export const isDay = (text: string): boolean => z.iso.date().safeParse(text).success;

@@ -1,13 +1,13 @@
 import type { z } from 'zod';
 import { isRecord } from './wire.ts';
 
-/** What a schema says of a field that people outside the brand write: it is data, and never an instruction to an agent. */
+/** Schema keyword of fields that people outside the brand write: agents must treat them as data, never as instructions. */
 export const UNTRUSTED = 'x-untrusted';
 
-/** Declares that people outside the brand write what stands here, such as creators, applicants or a store's customers. */
+/** Marks a field that people outside the brand write, such as creators, applicants or a store's customers. */
 export const fromOutside = <S extends z.ZodType>(shape: S): S => shape.meta({ [UNTRUSTED]: true });
 
-/** The paths of a JSON Schema's fields that are declared so, such as `data[].message`. */
+/** The paths of a JSON Schema's untrusted fields, such as `data[].message`. */
 export function untrustedPaths(schema: unknown, path = ''): string[] {
   if (!isRecord(schema)) return [];
   if (schema[UNTRUSTED] === true) return [path];
@@ -25,7 +25,7 @@ export function untrustedPaths(schema: unknown, path = ''): string[] {
   return [...new Set([...below, ...branches, ...inside])];
 }
 
-/** Whether anything stands at such a path of an answer. */
+/** Whether a response has a value at such a path. */
 export function isPresent(value: unknown, path: string): boolean {
   if (value === undefined || value === null || value === '') return false;
   if (path === '') return !Array.isArray(value) || value.length > 0;

@@ -5,20 +5,20 @@ export type Device = 'mobile' | 'tablet' | 'desktop' | 'bot';
 
 type PurposeHeader = 'sec-purpose' | 'purpose' | 'x-purpose' | 'x-moz';
 
-/** What browsers say of a request that nobody made by hand. */
+/** Headers by which browsers mark requests that no person made, such as prefetches. */
 export type PurposeHeaders = { [name in PurposeHeader]?: string | string[] | undefined };
 
-/** Browsers within apps write the system a second time, after what tells a phone. */
+/** In-app browsers repeat the system after the word that marks a phone. */
 const TABLET = /iPad|Tablet|PlayBook|Silk|Kindle|^(?!.*Mobile).*Android/i;
 const MOBILE = /Mobi|iPhone|iPod|Android|Opera Mini|IEMobile/i;
 
 const KNOWN_AGENTS = 10_000;
 const MAX_AGENT_LENGTH = 512;
-/** Emptied when it is full: what comes often is soon in it again, and an order by use is kept at every click. */
+/** A cache that is emptied when full. Frequent agents are soon back, and no order of use needs updating at each click. */
 const deviceOfAgent = new Map<string, Device>();
 
 function readAgent(agent: string): Device {
-  // No browser sends none.
+  // Every browser sends a user agent.
   if (agent === '' || isbot(agent)) return 'bot';
   if (TABLET.test(agent)) return 'tablet';
   return MOBILE.test(agent) ? 'mobile' : 'desktop';
@@ -39,6 +39,6 @@ export function isPrefetch(headers: PurposeHeaders): boolean {
   return typeof purpose === 'string' && /^(?:prefetch|prerender|preview)/i.test(purpose);
 }
 
-/** Whether somebody looks at a page: no program, and no browser that fetches it in case it is wanted. */
+/** Whether a person is viewing the page: neither a program nor a browser's prefetch. */
 export const isPerson = (headers: PurposeHeaders & { 'user-agent'?: string | undefined }): boolean =>
   !isPrefetch(headers) && deviceOf(headers['user-agent']) !== 'bot';

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
-/** Whether an address carries a name or password: it would be shown, logged, and taken for the host by a quick reader. */
+/** Whether a URL contains a user name or password: it would be displayed and logged, and could be mistaken for the host. */
 export const hasLogin = ({ username, password }: URL): boolean => username !== '' || password !== '';
 
 export const MAX_ADDRESS = 2_000;
 
-/** An address that people are shown or sent to: http or https, without a name and password. */
+/** A URL that people see or follow: http or https, without a user name and password. */
 export const WebAddress = z
   .url({ protocol: /^https?$/, error: 'must be an http or https address' })
   .max(MAX_ADDRESS)

@@ -5,23 +5,23 @@ type SnakeCase<Name extends string> = Name extends `${infer Letter}${infer Rest}
 
 type WireValue<Value> = Value extends Date ? string : Value;
 
-/** A row as it goes over the wire. */
+/** A row with snake_case names and ISO 8601 dates. */
 export type Wire<Row> = { [Name in keyof Row & string as SnakeCase<Name>]: WireValue<Row[Name]> };
 
-/** camelCase columns as the API's snake_case fields, dates as ISO 8601: the one place where that is done. */
+/** Maps camelCase columns to the API's snake_case fields and dates to ISO 8601. Nothing else does. */
 export function toWire<Row extends object>(row: Row): Wire<Row>;
 export function toWire(row: object): object {
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [snakeCase(name), wireValue(value)]));
 }
 
-/** Rows as they come, each as the item it is answered as. */
+/** Maps a stream of rows to items. */
 export async function* eachAs<Row, Item>(rows: AsyncIterable<Row>, itemOf: (row: Row) => Item): AsyncGenerator<Item> {
   for await (const row of rows) yield itemOf(row);
 }
 
 const PART = 1_000;
 
-/** As `eachAs` where items are made of many rows at once, such as with figures that are read for all of them. */
+/** Like `eachAs`, but maps rows in batches, for example to load metrics for all of them at once. */
 export async function* eachOfMany<Row, Item>(
   rows: AsyncIterable<Row>,
   itemsOf: (rows: readonly Row[]) => Promise<Item[]>,

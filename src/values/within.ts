@@ -1,4 +1,4 @@
-/** What was asked, or an error after so long: it may still come, and then nobody waits for it. */
+/** Resolves with the requested value, or rejects after `ms`; a later result is discarded. */
 export async function within<T>(ms: number, requested: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -3,10 +3,10 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-/** Builds the web app's client into the folder that it is given, each file with its compressed twins beside it. */
+/** Builds the web app's client into the given folder, with compressed copies of each file. */
 const folder = process.argv[2] ?? '';
 const root = path.resolve(import.meta.dirname, '../../web');
-// Only here: the server that started this process never loads it.
+// Imported only here, so that the server never loads it.
 const { build } = await import('vite');
 await build({
   configFile: path.join(root, 'vite.config.ts'),

@@ -7,10 +7,10 @@ import path from 'node:path';
 import { ignoreFailure } from '../values/errors.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
-/** All that the client is made of: its own sources, the declarations it is checked against and calls by, the packages. */
+/** Everything that the client is built from: its sources, the API's declarations, the packages. */
 const SOURCES = ['web', 'src/resources/operations.ts', 'src/resources/session-operations.ts', 'package-lock.json'];
 const ROUTES = 'src/resources';
-/** In the image, which has neither the sources nor Vite, the client is built ahead. */
+/** The prebuilt client in the image, which has neither the sources nor Vite. */
 const BUILT = path.join(ROOT, 'dist/web-app');
 
 function hashOf(): string {
@@ -21,19 +21,19 @@ function hashOf(): string {
     } else hash.update(file).update(readFileSync(path.join(ROOT, file)));
   };
   for (const source of SOURCES) read(source);
-  // Ids, methods and paths stand in the nouns' routes.
+  // Ids, methods and paths are in the nouns' routes.
   for (const file of readdirSync(path.join(ROOT, ROUTES), { recursive: true, encoding: 'utf8' }).sort()) {
     if (path.basename(file).endsWith('routes.ts')) read(path.join(ROUTES, file));
   }
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Beside this process: Vite takes half a gigabyte for a moment, and a started server does not need it again. */
+/** Builds in a separate process: Vite briefly takes half a gigabyte, which a running server does not need again. */
 async function buildInto(folder: string): Promise<void> {
   const script = path.join(import.meta.dirname, 'build-client.ts');
   const child = spawn(process.execPath, ['--max-old-space-size=768', script, folder], {
     cwd: ROOT,
-    // And nothing else of this process: whatever it was started for, the client is built for production.
+    // Nothing else of this process's environment: the client is always built for production.
     env: { NODE_ENV: 'production' },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -53,7 +53,10 @@ async function removeOthers(directory: string, kept: string): Promise<void> {
   }
 }
 
-/** The folder of the built client: of the image, else in `directory`, built anew when its sources or its packages changed. */
+/**
+ * The folder of the built client: the image's, otherwise one in `directory` that is rebuilt when sources or packages
+ * change.
+ */
 export async function ensureClient(directory: string): Promise<string> {
   if (!existsSync(path.join(ROOT, 'web')) && existsSync(BUILT)) return BUILT;
   const name = `app-${hashOf()}`;
@@ -66,9 +69,9 @@ export async function ensureClient(directory: string): Promise<string> {
     await rename(draft, folder);
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
-    // Of two processes that build at once one is first.
+    // Another process may have finished the same build first.
     if (!existsSync(folder)) throw error;
   }
-  await removeOthers(directory, name).catch(ignoreFailure('what is left over takes room and nothing else'));
+  await removeOthers(directory, name).catch(ignoreFailure('leftovers only take space'));
   return folder;
 }

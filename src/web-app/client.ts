@@ -3,7 +3,7 @@ import path from 'node:path';
 import files from '@fastify/static';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
-/** Our own files alone; nothing inline, nothing from elsewhere but brands' files. Creators' pictures come over https. */
+/** Allows only our own files, brands' files and https images of creators; nothing inline. */
 function contentPolicy(linksUrl: string): string {
   const files = new URL(linksUrl).origin;
   return [
@@ -21,7 +21,10 @@ function contentPolicy(linksUrl: string): string {
   ].join('; ');
 }
 
-/** The built client under /app: assets by their digests for ever, the page itself asked for anew. Files are on the links host. */
+/**
+ * Serves the built client under /app. Assets have digests and are cached for ever; the page is revalidated. Brands'
+ * files are on the links host.
+ */
 export async function clientRoutes(app: FastifyInstance, folder: string, linksUrl: string): Promise<void> {
   const policy = contentPolicy(linksUrl);
   const page = readFileSync(path.join(folder, 'index.html'));

@@ -1,4 +1,4 @@
-/** In this order: most browsers also name those after them. */
+/** The order matters: most browsers also name the ones below them. */
 const BROWSERS: readonly [RegExp, string][] = [
   [/\bEdgA?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -17,7 +17,7 @@ const SYSTEMS: readonly [RegExp, string][] = [
 
 const nameIn = (names: typeof BROWSERS, text: string) => names.find(([pattern]) => pattern.test(text))?.[1];
 
-/** `Chrome on macOS`: what a list of sessions calls this one. */
+/** The name of a session in the list of sessions, such as `Chrome on macOS`. */
 export function deviceOf(userAgent: string | undefined): string {
   const agent = userAgent ?? '';
   const browser = nameIn(BROWSERS, agent) ?? 'A browser';

@@ -17,7 +17,7 @@ import type { Metrics } from '../values/metrics.ts';
 import { problemsOf } from '../values/problems.ts';
 import { deviceOf } from './device.ts';
 
-/** A token cannot be guessed: this only bounds the work that somebody makes for us. */
+/** Tokens cannot be guessed; this only limits the load from attempts. */
 const SIGN_INS_PER_MINUTE = 100;
 const BODY_LIMIT_BYTES = 64 * 1024;
 
@@ -28,13 +28,13 @@ const Origin = z.url({ protocol: /^https?$/ });
 
 function assertOwnPage({ headers }: FastifyRequest): void {
   if (headers['sec-fetch-site'] === 'same-origin') return;
-  throw new ApiError('CROSS_SITE', 'This is taken from the pages of the web app alone (Sec-Fetch-Site).');
+  throw new ApiError('CROSS_SITE', 'Only the pages of the web app may call this (Sec-Fetch-Site).');
 }
 
-/** The page that asks; only a browser's own header, which `assertOwnPage` has found to be this host's. */
+/** The origin of the calling page, which `assertOwnPage` has checked. */
 function originOf({ headers }: FastifyRequest): string {
   const origin = Origin.safeParse(headers.origin);
-  if (!origin.success) throw new ApiError('CROSS_SITE', 'The Origin header does not say which page asks.');
+  if (!origin.success) throw new ApiError('CROSS_SITE', 'The Origin header does not name the calling page.');
   return origin.data;
 }
 
@@ -50,7 +50,10 @@ function readBody<T extends z.ZodType>(shape: T, { body }: FastifyRequest): z.ou
   return read.data;
 }
 
-/** A mail's link: the token goes behind the `#`, and is used up by the page's button alone. `originOf`: where the web app is. */
+/**
+ * Redirects a mail's link to the sign-in page, with the token in the fragment; only the page's button uses it.
+ * `originOf` gives the web app's origin.
+ */
 export function entranceRoute(app: FastifyInstance, originOf: (request: FastifyRequest) => string): void {
   app.get('/enter/:token', async (request, reply) => {
     const { data } = Entrance.safeParse(request.params);
@@ -58,7 +61,7 @@ export function entranceRoute(app: FastifyInstance, originOf: (request: FastifyR
   });
 }
 
-/** Signing in and out: the only thing of the web app that is no operation of the API. */
+/** Signing in and out, the only parts of the web app that are not API operations. */
 export function webAppRoutes(app: FastifyInstance, context: Context, metrics: Metrics): void {
   const { postgres, redis, clock, config } = context;
   const { db } = postgres;
@@ -88,7 +91,10 @@ export function webAppRoutes(app: FastifyInstance, context: Context, metrics: Me
   const mailing = new Set<Promise<void>>();
   app.addHook('onClose', async () => void (await Promise.all(mailing)));
 
-  /** The answer is sent before the address is looked up, so neither it nor its time says whether anybody has the address. */
+  /**
+   * Responds before the address is looked up, so that neither the response nor its timing reveals whether the address
+   * is known.
+   */
   app.post('/app/session/mail', options, async (request, reply) => {
     await assertAllowed(request, reply);
     const { email } = readBody(Address, request);

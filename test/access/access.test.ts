@@ -29,7 +29,7 @@ describe('API keys', () => {
 describe('billing periods', () => {
   const time = fc.date({ min: new Date('2020-01-01'), max: new Date('2040-01-01'), noInvalidDate: true });
 
-  it('hold the time they are asked for, meet without a gap and start on the anchor day or the month’s last', () => {
+  it('contain the given time, follow each other without a gap, and start on the anchor day or the month’s last day', () => {
     fc.assert(
       fc.property(time, time, (anchor, now) => {
         const { start, end } = periodAt(anchor, now);

@@ -18,7 +18,7 @@ const search = (app: TestApp, key: string) => call(`${app.url}/v1/creators/searc
 const richBrand = (credits = 1_000_000) => makeBrand(one.context, { plan: 'enterprise', credits });
 
 describe('a search that begins beside its debit', () => {
-  it('is charged once and says what is left', async () => {
+  it('is charged once and shows the remaining credits', async () => {
     const brand = await richBrand();
     const key = await brand.key('data');
     for (let n = 1; n <= 5; n += 1) {
@@ -30,7 +30,7 @@ describe('a search that begins beside its debit', () => {
     expect(await ledgerOf(one.context, brand)).toMatchObject({ charged: 50 });
   });
 
-  it('is refused when others used the key up meanwhile, and shows nothing of what it found', async () => {
+  it('is refused when other calls used up the credits meanwhile, and shows no results', async () => {
     const brand = await richBrand();
     const key = await brand.key('data');
     expect((await search(one, key)).status).toBe(200);
@@ -53,7 +53,7 @@ describe('a search that begins beside its debit', () => {
     expect(await ledgerOf(one.context, brand)).toMatchObject({ charged: 3_000, remaining: 0 });
   });
 
-  it('is given back when Elasticsearch fails, and 503 uncharged when Redis is gone', async () => {
+  it('is refunded when Elasticsearch fails, and is 503 without a charge when Redis is down', async () => {
     const elasticsearch = await startProxy(engineUrls().elasticsearch);
     const redis = await startProxy(engineUrls().redis);
     const app = await startApp({ alias, urls: { elasticsearch: elasticsearch.url, redis: redis.url } });

@@ -22,7 +22,7 @@ function creditsOf({ status, headers }: Answer) {
   return [status, ...['limit', 'remaining', 'charged'].map((name) => headers.get(`x-credits-${name}`))];
 }
 
-describe('the credits of a data key stand on every answer', () => {
+describe('the credits of a data key are on every response', () => {
   it('402, 403, 404, 422 and 429, which charge nothing', async () => {
     const brand = await makeBrand(app.context, { plan: 'starter', credits: 15 });
     const key = await brand.key('data');
@@ -36,7 +36,7 @@ describe('the credits of a data key stand on every answer', () => {
     expect(creditsOf(await search(key))).toEqual([429, '15', '5', '0']);
   });
 
-  it('a call over the rate is not charged, whatever is left', async () => {
+  it('a call over the rate limit is not charged, however many credits are left', async () => {
     const brand = await makeBrand(app.context, { plan: 'starter' });
     const key = await brand.key('data');
     for (let i = 0; i < 100; i += 1) await call(`${app.url}/v1/creators/1`, key);
@@ -44,7 +44,7 @@ describe('the credits of a data key stand on every answer', () => {
     expect(await ledgerOf(app.context, brand)).toEqual({ granted: 1_000, charged: 0, refunded: 0, remaining: 1_000 });
   });
 
-  it('without Redis too: nothing is charged, and nothing is said to remain while the balance cannot be read', async () => {
+  it('without Redis: nothing is charged, and the remaining credits are 0 while the balance is unknown', async () => {
     const proxy = await startProxy(engineUrls().redis);
     const cut = await startApp({ alias, urls: { redis: proxy.url } });
     const key = await (await makeBrand(app.context, { plan: 'starter' })).key('data');

@@ -71,7 +71,7 @@ describe('three processes', () => {
     expect(await ledgerOf(app.context, brand)).toEqual({ granted: 1_000, charged: 1_000, refunded: 0, remaining: 0 });
   });
 
-  it('hold to a revocation within a second', async () => {
+  it('apply a revocation within a second', async () => {
     const brand = await makeBrand(app.context);
     const [key, other] = [await brand.key('brand'), await brand.key('brand')];
     for (const server of servers) expect((await call(`${server.url}/v1/usage`, key)).status).toBe(200);
@@ -83,7 +83,7 @@ describe('three processes', () => {
     }
   });
 
-  it('hold to a changed plan within a second', async () => {
+  it('apply a changed plan within a second', async () => {
     const brand = await makeBrand(app.context, { plan: 'starter' });
     const brandKey = await brand.key('brand');
     const dataKey = await brand.key('data');
@@ -153,7 +153,7 @@ describe('credits', () => {
     expect(await ledgerOf(app.context, brand)).toEqual({ granted: 1_000, charged: 20, refunded: 0, remaining: 980 });
   });
 
-  it('fewer than 10 left answer 402 and nothing partial', async () => {
+  it('a search with fewer than 10 credits left is 402 without partial results', async () => {
     const brand = await makeBrand(app.context, { plan: 'starter', credits: 19 });
     const key = await brand.key('data');
     expect((await call(searchUrl(app.url), key)).status).toBe(200);
@@ -168,7 +168,7 @@ describe('credits', () => {
     expect((await ledgerOf(app.context, brand)).charged).toBe(0);
   });
 
-  it('the balance is rebuilt from the ledger and the charges on their way when Redis has lost it', async () => {
+  it('the balance is rebuilt from the ledger and the unsettled charges when Redis has lost it', async () => {
     const brand = await makeBrand(app.context, { plan: 'starter' });
     const key = await brand.key('data');
     for (let i = 0; i < 3; i += 1) await call(searchUrl(app.url), key);
@@ -197,7 +197,7 @@ describe('credits', () => {
     expect(await ledgerOf(app.context, brand)).toEqual({ granted: 50, charged: 50, refunded: 0, remaining: 0 });
   });
 
-  it('a request that paid is given back by its id, once', async () => {
+  it('the charge of a request is refunded by its id, once', async () => {
     const brand = await makeBrand(app.context, { plan: 'starter' });
     const key = await brand.key('data');
     const { headers } = await call(searchUrl(app.url), key);

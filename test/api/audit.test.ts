@@ -19,7 +19,7 @@ const patch = (path: string, body: unknown, caller = key) => send(`${app.url}${p
 const log = async (query = '', caller = key) => (await call(`${app.url}/v1/audit-log?${query}`, caller)).body;
 
 describe('the audit log', () => {
-  it('tells who changed what, with the changed fields as they were and became', async () => {
+  it('shows who changed what, with the old and new values of the changed fields', async () => {
     const { headers } = await patch(`/v1/campaigns/${campaign}`, { name: 'Relaunch', status: 'paused' });
     const { data } = await log(`resource_id=${campaign}`);
     expect(data).toEqual([
@@ -42,7 +42,7 @@ describe('the audit log', () => {
     expect(data[1].new).toMatchObject({ id: campaign, title: 'Launch', status: 'active' });
   });
 
-  it('a change that fails leaves no line', async () => {
+  it('a change that fails leaves no entry', async () => {
     const { pagination } = await log();
     expect((await patch('/v1/campaigns/cmp_missing', { name: 'x' })).status).toBe(404);
     expect((await patch('/v1/brand', { name: null })).status).toBe(422);
@@ -65,7 +65,7 @@ describe('the audit log', () => {
     expect((await log('created_after=2099-01-01')).data).toEqual([]);
   });
 
-  it('shows what came from a public page without a key', async () => {
+  it('shows changes from public pages without a key', async () => {
     const open = await makeCampaign(app, key);
     expect((await apply(app, open, { email: 'ann@mail.example' })).status).toBe(303);
     const { data } = await log('operation=apply');
@@ -78,7 +78,7 @@ describe('the audit log', () => {
     });
   });
 
-  it("another brand's lines are never shown, whatever is filtered for", async () => {
+  it("another brand's entries are never shown, whatever the filter", async () => {
     const stranger = await (await makeBrand(app.context)).key('brand');
     for (const query of ['', `resource_id=${campaign}`, 'operation=update_campaign']) {
       expect((await log(query, stranger)).pagination.total).toBe(0);

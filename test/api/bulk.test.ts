@@ -57,8 +57,8 @@ describe('a bulk that a busy Elasticsearch refuses', () => {
     expect(acknowledged).toEqual([...acknowledged].sort((a, b) => a - b));
   });
 
-  it('says what it waits for, and gives up with the reason when its patience ends', async () => {
+  it('reports why it retries, and gives up with the reason when its time is over', async () => {
     const always = Array.from({ length: 200 }, () => 503 as const);
-    await expect(write(always, 300)).rejects.toThrow(/did not take a batch for 0 s: .*queue is full/);
+    await expect(write(always, 300)).rejects.toThrow(/did not accept a batch for 0 s: .*queue is full/);
   });
 });

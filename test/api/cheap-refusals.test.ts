@@ -35,7 +35,7 @@ const timed = async <T>(work: () => Promise<T>) => {
 const wrongKey = (address: string) => call(`${app.url}/v1/campaigns`, newApiKey(), from(address));
 
 describe('while PostgreSQL hangs', () => {
-  it('a key that is not known is 503 after two seconds, also for whoever joins the same read', async () => {
+  it('an unknown key is 503 after two seconds, also for callers that join the same read', async () => {
     await call(`${app.url}/readyz`);
     proxy.freeze();
     const key = newApiKey();
@@ -47,7 +47,7 @@ describe('while PostgreSQL hangs', () => {
     expect(ms).toBeLessThan(4_000);
   });
 
-  it('an address over its limit is told so at once: next to no key is looked up for it', async () => {
+  it('an address over its limit is refused at once, with almost no key lookups', async () => {
     const address = someAddress();
     for (let i = 0; i < 120; i += 1) await wrongKey(address);
     proxy.freeze();
@@ -59,7 +59,7 @@ describe('while PostgreSQL hangs', () => {
     await until('PostgreSQL', async () => (await wrongKey(someAddress())).status === 401);
   });
 
-  it('an address over its limit of refused deliveries costs next to no look-up of a store', async () => {
+  it('an address over its limit of refused deliveries causes almost no store lookups', async () => {
     const address = someAddress();
     const wrong = signedDelivery('generic', 'wrong', 'order.paid', {});
     const report = (id: string) =>
@@ -155,7 +155,7 @@ describe('bodies that nobody has checked', () => {
     return socket;
   }
 
-  it('hold no more than their bound, whoever sends them, and are refused beyond it', async () => {
+  it('never exceed their limit, whatever their senders, and are refused beyond it', async () => {
     const before = process.memoryUsage().rss;
     const sockets: Socket[] = [];
     let refused = 0;
@@ -195,15 +195,15 @@ describe('an address', () => {
 
 describe('the secret file of an installation', () => {
   it.each(['', 'abc', 'c0ffee00'.repeat(7), `${'c0ffee00'.repeat(8)}00`, 'zz'.repeat(32)])(
-    '%j is refused at the start, in words',
+    '%j is refused at the start with an explanation',
     (text) => {
       const folder = mkdtempSync(path.join(tmpdir(), 'secret-'));
       writeFileSync(path.join(folder, 'secret.hex'), text);
-      expect(() => readSecret(readConfig({ ROLLCALL_DIR: folder }))).toThrow(/secret\.hex is not whole/);
+      expect(() => readSecret(readConfig({ ROLLCALL_DIR: folder }))).toThrow(/secret\.hex is incomplete/);
     },
   );
 
-  it('is made once, whole, and the same when it is read again', () => {
+  it('is created once, completely, and stays the same when it is read again', () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'secret-'));
     const config = readConfig({ ROLLCALL_DIR: folder });
     makeSecretOnce(config, false);

@@ -27,7 +27,7 @@ const statuses = (said: string) => [...said.matchAll(/HTTP\/1\.1 (\d{3}) /g)].ma
 const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nhost: x\r\n${more}\r\n`;
 
 describe('the OpenAPI document', () => {
-  it('comes compressed to who takes that, once, and not again to who has it', async () => {
+  it('is compressed once for clients that accept it, and not sent again to clients that have it', async () => {
     const plain = await fetch(`${app.url}/openapi.json`, { headers: { 'accept-encoding': 'identity' } });
     const etag = plain.headers.get('etag') ?? '';
     expect(plain.headers.get('content-encoding')).toBeNull();
@@ -44,7 +44,7 @@ describe('the OpenAPI document', () => {
 });
 
 describe('one connection', () => {
-  it('that asks for thousands of documents at once is answered a hundred, in order, and closed', async () => {
+  it('that requests thousands of documents at once gets a hundred, in order, and is closed', async () => {
     const before = process.memoryUsage().rss;
     const said = await exchange(get('/openapi.json', 'accept-encoding: gzip\r\n').repeat(1_000));
     expect(statuses(said)).toEqual(Array(100).fill(200));
@@ -52,7 +52,7 @@ describe('one connection', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024);
   });
 
-  it('that reads nothing holds no more than its bound', async () => {
+  it('that reads nothing never exceeds its limit', async () => {
     const sockets: Socket[] = [];
     const before = process.memoryUsage().rss;
     for (let i = 0; i < 10; i += 1) {
@@ -66,7 +66,7 @@ describe('one connection', () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  it('is answered what it asked for before what cannot be read is refused', async () => {
+  it('gets the responses to its valid requests before its malformed one is refused', async () => {
     const key = await (await makeBrand(app.context)).key('brand');
     const own = `authorization: Bearer ${key}\r\n`;
     const said = await exchange(`${get('/v1/campaigns', own).repeat(3)}GET / HTTP/9\r\n\r\n`);

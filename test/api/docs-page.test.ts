@@ -50,7 +50,10 @@ describe('the reference', () => {
         const request = get({ host: hostname, port, path, headers: { host } });
         const [response] = z.tuple([z.custom<IncomingMessage>()]).parse(await once(request, 'response'));
         expect([path, host, response.statusCode]).toEqual([path, host, 400]);
-        expect(await json(response)).toMatchObject({ code: 'BAD_REQUEST', error: 'The Host header names no host.' });
+        expect(await json(response)).toMatchObject({
+          code: 'BAD_REQUEST',
+          error: 'The Host header is not a valid host name.',
+        });
       }
     }
   });

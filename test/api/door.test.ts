@@ -127,7 +127,7 @@ describe('every answer carries the headers and the error body', () => {
     expect(answer.headers.get('allow')).toBe('GET');
   });
 
-  it('405 does not name what only people do, in the web app', async () => {
+  it('405 does not list methods that only web app sessions may call', async () => {
     const answer = await call(`${app.url}/v1/affiliates/integrations`, await brand.key('brand'), { method: 'PATCH' });
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET']);
   });

@@ -121,7 +121,7 @@ describe('exports that nobody reads', () => {
     expect(isWhole(said)).toBe(false);
   }, 90_000);
 
-  it('are ended where they are read too slowly, though never left unread, and the brand’s next one has its turn', async () => {
+  it('are ended if they are read steadily but too slowly, and the brand’s next one gets its turn', async () => {
     const desk = await withLongRoster();
     const dripping = await unread(desk);
     const timer = setInterval(() => dripping.takeOne(), 4_000);
@@ -130,14 +130,14 @@ describe('exports that nobody reads', () => {
     expect(isWhole(await dripping.rest())).toBe(false);
   }, 90_000);
 
-  it('are ended at once where the reader goes away', async () => {
+  it('are ended at once if the reader disconnects', async () => {
     const desk = await withLongRoster();
     for (let i = 0; i < 4; i += 1) (await unread(desk)).leave();
     const { status, body } = await desk.get(ROSTER, 'text/csv');
     expect([status, linesOf(body)]).toEqual([200, 12_001]);
   });
 
-  it('are broken off where PostgreSQL goes away, and it serves exports again as soon as it is back', async () => {
+  it('are cut off if PostgreSQL is lost, and work again as soon as it is back', async () => {
     const proxy = await startProxy(engineUrls().postgres);
     const apart = await startApp({ urls: { postgres: proxy.url } });
     const desk = await withLongRoster(apart);
@@ -154,7 +154,7 @@ describe('exports that nobody reads', () => {
     await proxy.close();
   });
 
-  it('do not keep a process from ending, and are broken off by its end', async () => {
+  it('do not keep a process from stopping, and are cut off when it stops', async () => {
     const apart = await startApp();
     const begun = await unread(await withLongRoster(apart), apart);
     await apart.close();

@@ -52,7 +52,7 @@ const isList = ({ response }: (typeof operations)[number]) =>
 const lists = operations.filter(isList).map(({ path }) => path);
 
 describe('every list', () => {
-  it.each(lists)('%s clamps what is over 100 and refuses what is no page', async (path) => {
+  it.each(lists)('%s clamps limits over 100 and rejects invalid pages', async (path) => {
     for (const limit of ['101', '1000000', '9'.repeat(30)]) {
       const { status, body } = await read(`${path}?limit=${limit}`);
       expect([status, body.pagination?.limit]).toEqual([200, 100]);
@@ -110,7 +110,7 @@ describe.each(Object.entries(OWN))("the brand's own list %s", (path, time) => {
     }
   };
 
-  it('is newest first, oldest first when asked, each row once', async () => {
+  it('is newest first, or oldest first on request, with each row once', async () => {
     const { rows, total } = await walk('');
     expect(rows.length).toBe(total);
     expect(total).toBeGreaterThanOrEqual(ROWS);
@@ -120,7 +120,7 @@ describe.each(Object.entries(OWN))("the brand's own list %s", (path, time) => {
     expect((await walk('sort=oldest')).rows).toEqual(rows.toReversed());
   });
 
-  it('is cut by created_after, which leaves its moment out, and created_before, which has it in', async () => {
+  it('is limited by created_after, which is exclusive, and created_before, which is inclusive', async () => {
     const { rows, total } = await walk('');
     const moment = rows[2]?.[time] ?? '';
     const at = encodeURIComponent(moment);
@@ -133,7 +133,7 @@ describe.each(Object.entries(OWN))("the brand's own list %s", (path, time) => {
     expect((await read(`${path}?sort=best`)).status).toBe(422);
   });
 
-  it('is CSV when asked: the fields of an item, all rows in the same order, no formula', async () => {
+  it('is CSV on request: the fields of an item, all rows in the same order, no formulas', async () => {
     const { rows, total } = await walk('sort=oldest');
     const { status, headers, body } = await read(`${path}?sort=oldest&limit=1`, 'text/csv');
     expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
@@ -149,7 +149,7 @@ describe.each(Object.entries(OWN))("the brand's own list %s", (path, time) => {
 });
 
 describe('CSV', () => {
-  it("is what every list answers, but the directory's", () => {
+  it("is available for every list except the directory's", () => {
     const without = operations.filter((operation) => isList(operation) && !operation.hasCsv).map(({ path }) => path);
     expect(without.filter((path) => !/^\/v1\/creators\/(?:search|dictionary\/)/.test(path))).toEqual([]);
   });

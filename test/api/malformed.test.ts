@@ -125,7 +125,7 @@ describe('a body that is none', () => {
     },
   );
 
-  it('whose sender hangs up in the middle is not logged as our fault', async () => {
+  it('whose sender disconnects in the middle is not logged as our error', async () => {
     for (const path of [page, '/v1/campaigns']) {
       const headers = [`authorization: Bearer ${key}`, `content-type: ${FORM}`, 'content-length: 500'];
       expect(await write(path, headers, 'email=', { hangUp: true })).toBe('');

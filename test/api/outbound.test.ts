@@ -82,7 +82,7 @@ describe('addresses', () => {
   it.each(NO_NETWORKS)('are not allowed by %j, which the start refuses', (network) => {
     expect(() => isAllowed('8.8.8.8', [network])).toThrow();
     expect(() => readConfig({ OUTBOUND_ALLOW: `10.0.0.0/8, ${network}` })).toThrow(
-      `OUTBOUND_ALLOW: ${JSON.stringify(network)} is no address or network`,
+      `OUTBOUND_ALLOW: ${JSON.stringify(network)} is not an address or network`,
     );
   });
 

@@ -55,7 +55,7 @@ describe('what the HTTP layer refuses under /v1, /api/v1 and /api/brand', () => 
     },
   );
 
-  it('is 429 for a key that is over its rate', async () => {
+  it('is 429 for a key that is over its rate limit', async () => {
     const key = await brand.key('data');
     for (let i = 0; i < 100; i += 1) await call(`${app.url}/v1/nope`, key);
     for (const [, path, init] of cases) {
@@ -152,7 +152,7 @@ describe("the stores' door", () => {
 });
 
 describe('a body and a key', () => {
-  it('that is no JSON is 400, and changes nothing', async () => {
+  it('that is not JSON is 400, and changes nothing', async () => {
     const headers = { 'content-type': 'application/json' };
     const init = { method: 'PATCH', body: '{"name": ', headers };
     const answer = await call(`${app.url}/v1/brand`, await brand.key('brand'), init);

@@ -67,7 +67,7 @@ const post = (key: string, body: string, length = body.length) =>
   ].join('\r\n')}\r\n\r\n${body}`;
 
 describe('a server that is stopped', () => {
-  it('answers what is under way, ends what does not come, and exits in order, also when it gets the signal twice', async () => {
+  it('answers requests in progress, closes incomplete ones, and exits cleanly, even if it gets the signal twice', async () => {
     const key = await brand.key('brand');
     const server = await startServer(unique('none'));
     const ended = once(server.child, 'exit');

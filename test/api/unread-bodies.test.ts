@@ -138,7 +138,7 @@ describe('a body that arrives slowly', () => {
     expect(kept).toEqual([]);
   });
 
-  it('is 408 in the middle of a form of a page, in words', async () => {
+  it('is 408 in the middle of a form of a page, with an explanation', async () => {
     const desk = await openWorkDesk(app);
     await desk.post('/v1/deliverables', { creator_email: desk.creator, type: 'reel' });
     const slow = await drip(pathOf(await desk.linkTo('work')), FORM, '', FILE);

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { type Import, lineAt, readSource, type Source, type Violation } from './source.ts';
-import { words } from './words.ts';
+import { phrases, words } from './words.ts';
 
 const MAX_LINES = 500;
 
@@ -231,10 +231,11 @@ const RULES: readonly Rule[] = [
   environment,
   places,
   words,
+  phrases,
 ];
 
 /** What people read stands bare between tags, where words such as "as" are no code. */
-const RULES_OF_PAGES: readonly Rule[] = [browser, places];
+const RULES_OF_PAGES: readonly Rule[] = [browser, places, phrases];
 
 /** Each break of the house rule as `file:line what is wrong`. `files`: path inside the repository → text. */
 export function violations(files: ReadonlyMap<string, string>): string[] {

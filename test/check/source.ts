@@ -14,6 +14,7 @@ export interface Violation {
 /** One TypeScript file, taken apart just enough to be judged. */
 export interface Source {
   path: string;
+  text: string;
   /** The code, with comments and what strings, templates and regular expressions hold replaced by spaces. */
   code: string;
   lines: number;
@@ -92,5 +93,11 @@ function importsOf(file: string, code: string, text: string): Import[] {
 
 export function readSource(file: string, text: string): Source {
   const code = codeOf(text);
-  return { path: file, code, lines: text.trimEnd().split('\n').length, imports: importsOf(file, code, text) };
+  return {
+    path: file,
+    text,
+    code,
+    lines: text.trimEnd().split('\n').length,
+    imports: importsOf(file, code, text),
+  };
 }

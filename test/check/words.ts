@@ -39,3 +39,40 @@ export function words({ code }: Source): Violation[] {
     return instead === undefined ? [] : [{ line: lineAt(code, index), message: `says ${name}; say ${instead}` }];
   });
 }
+
+/** Turns of phrase that an English speaker would not write, and what to write instead. */
+const PHRASES: readonly (readonly [phrase: RegExp, instead: string])[] = [
+  [/\bthat of which\b/gi, 'whose'],
+  [/(?<!\bthere )\b(?:is|are) none\b/gi, 'is not a …'],
+  [/(?<!\bthere )\bis no (?!longer\b|more\b|less\b|later\b|such\b)(?=[a-z])/gi, 'is not a …'],
+  [/\bnone of it\b/gi, 'is excluded'],
+  [/\bsomebody\b/gi, 'who it is: the caller, a person, the creator'],
+  [/\bwhoever\b/gi, 'who it is: the caller, the reader'],
+  [/\bnobody's\b/gi, 'what becomes of it'],
+  [/\basked for\b/gi, 'requested'],
+  [/\bas people read it\b/gi, 'displayed'],
+  [/\bas it is(?=[.,;:])/gi, 'unchanged'],
+  [/\bof its own\b/gi, 'its own …, dedicated or separate'],
+  [/\bwhere it stands\b/gi, 'the status'],
+  [/\bwhich type it is\b/gi, 'the type'],
+  [/\bon (?:its|their) way of\b/gi, 'pending'],
+  [/\banew\b/gi, 'again'],
+];
+const GUARDED = /^(?:src|web\/src)\//;
+
+/** A line break inside a comment, with its star, reads as a space. */
+const unwrapped = (text: string): string =>
+  text.replace(/\n[ \t]*(?:\*(?!\/)|\/\/) ?/g, (line) => `\n${' '.repeat(line.length - 1)}`);
+
+/** Phrases are sought in code, too: no code has them. */
+export function phrases({ path, text }: Source): Violation[] {
+  if (!GUARDED.test(path)) return [];
+  const prose = unwrapped(text);
+  return PHRASES.flatMap(([phrase, instead]) => {
+    const source = phrase.source.replaceAll(' ', '\\s+');
+    return [...prose.matchAll(new RegExp(source, phrase.flags))].map(({ 0: found, index }) => ({
+      line: lineAt(prose, index),
+      message: `says "${found.replace(/\s+/g, ' ')}"; say ${instead}`,
+    }));
+  });
+}

@@ -239,7 +239,7 @@ describe('verify', () => {
     const { code, out } = await directory.run('verify', index);
     expect(code).toBe(1);
     expect(out).toContain('The mapping is not');
-    expect(out).toContain('is over 2 indices');
+    expect(out).toContain('points to 2 indices');
     await client.indices.updateAliases({
       actions: [{ remove: { index: previousIndex, alias: directory.engines.alias } }],
     });

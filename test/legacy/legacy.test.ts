@@ -44,7 +44,7 @@ describe('the older interface', () => {
   });
 
   it.each(operations.filter(({ id }) => !SERVED.has(id)).map(({ id, method, path }) => [id, method, path]))(
-    '%s is an addition, and is not there',
+    '%s is a later addition, and is missing',
     async (_id, method, path) => {
       const older = path.replace(/^\/v1\//, '/api/v1/').replace(/\{\w+\}/g, 'x');
       if (!older.startsWith('/api/v1/')) return;
@@ -68,7 +68,7 @@ describe('the older interface', () => {
     expect((await get('/v1/brand')).headers.has('deprecation')).toBe(false);
   });
 
-  it('plans nothing: a change that was only to be planned is refused, and not made', async () => {
+  it('has no plans: a change with mode=plan is refused, and not made', async () => {
     const who = email();
     await made(`${app.url}/v1/roster`, key, { creator_email: who });
     const planned = await Promise.all([
@@ -137,7 +137,7 @@ describe('campaigns', () => {
     expect((await get(`/api/v1/campaigns/${id}`)).body.data.status).toBe('live');
   });
 
-  it('answer one key on both sides alike, each in its own words', async () => {
+  it('give one Idempotency-Key the same response in both interfaces, each with its own values', async () => {
     const again = { 'idempotency-key': unique('key') };
     const older = await post('/api/v1/campaigns', { name: 'Twice', status: 'live' }, again);
     const current = await post('/v1/campaigns', { name: 'Twice', status: 'active' }, again);
@@ -193,7 +193,7 @@ describe('commissions', () => {
 });
 
 describe('a commission by hand', () => {
-  it('is recorded where a creator is named, and reviewed where events are', async () => {
+  it('is recorded if the body names a creator, and reviewed if it names events', async () => {
     const creatorEmail = email();
     await made(`${app.url}/v1/roster`, key, { creator_email: creatorEmail });
     const input = { creator_email: creatorEmail, amount: 12.5, description: 'bonus' };
@@ -290,7 +290,7 @@ describe('the search', () => {
     expect(current.body.data.map((one: { pk: number }) => one.pk).sort()).toEqual([1, 3]);
   });
 
-  it('says how it read, names what it does not know, and costs a data key the same', async () => {
+  it('reports how it read the query, lists unknown parameters, and costs a data key the same', async () => {
     const data = await brand.key('data');
     const { body, headers } = await call(`${app.url}/api/v1/creators/search?city=york&preview=true`, data);
     expect([body.meta.interpretation.matching, headers.get('x-ignored-params')]).toEqual(['legacy', 'preview']);

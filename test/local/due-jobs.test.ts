@@ -107,7 +107,7 @@ describe('a job asks for what is due', () => {
     for (let i = 0; i < 5; i += 1) await pass();
     isDown = false;
     await pass();
-    expect(said).toEqual([brand.id, `done again: events to ${name} of a brand`]);
+    expect(said).toEqual([brand.id, `recovered: events to ${name} of a brand`]);
   });
 
   it('charges are settled where a key was used of late', async () => {
@@ -173,9 +173,9 @@ it('what fails again and again is logged once, then once a minute with a count, 
   failures.succeeded('a job');
   failures.succeeded('a job');
   expect(said).toEqual([
-    ['not done yet: a job', undefined],
-    ['not done yet: a job', 60],
-    ['not done yet: a job', 60],
-    'done again: a job',
+    ['failing: a job', undefined],
+    ['failing: a job', 60],
+    ['failing: a job', 60],
+    'recovered: a job',
   ]);
 });

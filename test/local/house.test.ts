@@ -103,6 +103,15 @@ const PLANTED: [what: string, file: string, text: string, said: string][] = [
   ['a barrel under another name', 'src/resources/campaigns/all.ts', "export * from './queries.ts';", 'exports all'],
   ['what is passed on', QUERY, "export { x } from './schema.ts';", 'passes on'],
   ['a word of our own', QUERY, 'export const mendFigures = 1;', 'says mendFigures; say reconcile'],
+  ['a phrase in a comment', QUERY, '/** Those that somebody sent. */', 'says "somebody"; say who it is'],
+  ['a phrase across lines', QUERY, '/**\n * What was asked\n * for.\n */', ':2 says "asked for"; say requested'],
+  ['a phrase in a message', QUERY, "const said = 'This is no address.';", 'says "is no "; say is not a'],
+  [
+    'a phrase on a page',
+    'web/src/pages/payouts.tsx',
+    'export const x = <p>A page of its own</p>;',
+    'says "of its own"',
+  ],
   ['a lock by another name', QUERY, 'await holdOrder(db);', 'says holdOrder; say lock'],
   ['a long file', QUERY, 'export {};\n'.repeat(501), 'has 501 lines'],
 ];
@@ -119,6 +128,12 @@ const ALLOWED: [what: string, file: string, text: string][] = [
   ['a regular expression', QUERY, 'const quoted = /["\'`] as any/.test(text);\nconst x = 4 / 2;'],
   ['negations', QUERY, 'if (!found || a !== b) return !(x);'],
   ['a function named any', 'src/directory/query.ts', 'const any = (x: X) => x;\nreturn [any(a), any(b)];'],
+  [
+    'what only sounds like a phrase',
+    QUERY,
+    '// There is no row, and there is none.\n// It is no longer sent, and stays as it is sent.',
+  ],
+  ['a phrase in a test', 'test/money/payouts.test.ts', '// somebody'],
   ['the time that a commission waits', QUERY, 'const { holdDays, holdEndsAt } = holder;\nconst text = "told";'],
   ['the environment of the harness', 'test/harness/engines.ts', 'const { CI } = process.env;'],
 ];

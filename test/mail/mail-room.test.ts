@@ -56,7 +56,7 @@ async function only() {
 }
 
 describe('a mail', () => {
-  it('is sent by SMTP with its headers, and tells its brand and how to get no more', async () => {
+  it('is sent by SMTP with its headers, and names its brand and how to unsubscribe', async () => {
     expect(await queue('zoe@mail.example')).toBe('queued');
     await sendDue();
     const { id, state, sentAt, messageId } = await only();
@@ -75,7 +75,7 @@ describe('a mail', () => {
     expect(raw).not.toContain('Reply-To');
   });
 
-  it('of one kind, row and address is written once, whichever way the address is spelt', async () => {
+  it('of one kind, row and address is queued once, whatever the case of the address', async () => {
     expect([await queue('ann@mail.example', 'row-1'), await queue('Ann@mail.example', 'row-1')]).toEqual([
       'queued',
       'already_sent',
@@ -115,8 +115,8 @@ describe('a mail', () => {
   });
 });
 
-describe('a mail that is not taken', () => {
-  it('for now is tried five times within 24 hours, and has failed then', async () => {
+describe('a delivery', () => {
+  it('that fails temporarily is attempted five times within 24 hours, and then fails for good', async () => {
     await queue('ann@mail.example');
     const from = clockMs;
     const tries: number[] = [];
@@ -134,7 +134,7 @@ describe('a mail that is not taken', () => {
     expect(error).toContain('not now');
   });
 
-  it('for now is sent when its time has come, and not before', async () => {
+  it('that fails temporarily is retried when it is due, and not before', async () => {
     await queue('ann@mail.example');
     smtp.answers.push(421);
     await sendDue();
@@ -145,7 +145,7 @@ describe('a mail that is not taken', () => {
     expect([(await only()).state, smtp.received.length]).toEqual(['sent', 1]);
   });
 
-  it('for ever has failed at once', async () => {
+  it('that fails permanently is not retried', async () => {
     await queue('nobody@mail.example');
     smtp.answers.push(550);
     await sendDue();
@@ -153,7 +153,7 @@ describe('a mail that is not taken', () => {
     expect([state, attempts]).toEqual(['failed', 1]);
   });
 
-  it('by a server that does not answer waits for it', async () => {
+  it('to an unreachable server is retried until it responds', async () => {
     const closed = { ...app.context, mailer: (await closedApp()).context.mailer };
     await queue('ann@mail.example');
     await sendDueMails(closed);
@@ -162,7 +162,7 @@ describe('a mail that is not taken', () => {
     expect(error).toContain('ECONNREFUSED');
   });
 
-  it('is one line of the log for all that fail in a minute, without their addresses', async () => {
+  it('that fails gives one log line a minute with all other failures, without addresses', async () => {
     const said: string[] = [];
     const note = (facts: object, text: string) => void said.push(`${text} ${JSON.stringify(facts)}`);
     const failures = openRepeatedFailures({ warn: note, info: note }, clock);
@@ -172,13 +172,13 @@ describe('a mail that is not taken', () => {
     clockMs += 61_000;
     await sendDueMails(closed);
     expect(said).toEqual([
-      expect.stringMatching(/^not done yet: sending a mail .*"attempts":1/),
-      expect.stringMatching(/^not done yet: sending a mail .*"attempts":2.*"times":3/),
+      expect.stringMatching(/^failing: sending a mail .*"attempts":1/),
+      expect.stringMatching(/^failing: sending a mail .*"attempts":2.*"times":3/),
     ]);
     expect(said.join()).not.toContain('@');
   });
 
-  it('is taken over from a sender that died, and what the dead one says later changes nothing', async () => {
+  it('is taken over from a dead sender, whose late result changes nothing', async () => {
     await queue('ann@mail.example');
     const lost = {
       ...app.context,
@@ -202,7 +202,7 @@ async function closedApp(): Promise<TestApp> {
 afterAll(() => unreachable?.close());
 
 describe('without a mail server', () => {
-  it('each mail is a file that only its owner reads', async () => {
+  it('each mail is a file that only its owner can read', async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'mail-'));
     const local = await startApp({ clock, urls: { postgres: database.url }, env: { ROLLCALL_DIR: folder } });
     await queue('zoe@mail.example');
@@ -217,13 +217,13 @@ describe('without a mail server', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('the environment must say who mails are from, once it names a server', async () => {
+  it('the environment must set MAIL_FROM if it names a server', async () => {
     await expect(startApp({ env: { SMTP_URL: smtp.url } })).rejects.toThrow('MAIL_FROM');
   });
 });
 
 describe('no more mail', () => {
-  it('is asked for by the page of a mail and said by its button, and holds for this brand alone', async () => {
+  it('is offered by the page of a mail, takes effect with its button, and applies to this brand only', async () => {
     await queue('Zoe@mail.example');
     const [{ links: [link = ''] = [] } = {}] = await mailsOf(app.context, brand.id);
     const url = app.links + pathOf(link);
@@ -268,7 +268,7 @@ describe('cli mail', () => {
     ]);
   });
 
-  it('names a mail that there is not', async () => {
+  it('reports an unknown mail by its id', async () => {
     const { status, said } = await runCli(['mail', 'show', 'mai_none'], env());
     expect([status, said]).toEqual([1, expect.stringContaining('No mail "mai_none"')]);
   });

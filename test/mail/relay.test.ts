@@ -104,7 +104,7 @@ describe('a stranger’s address', () => {
     expect(thread.messages.filter((one: { email_sent: boolean }) => one.email_sent)).toHaveLength(5);
   });
 
-  it('is told in each mail who sends it and how to stop it, until it has answered', async () => {
+  it('reads in each mail who sends it and how to stop it, until it has answered', async () => {
     const desk = await openDesk(unique('Acme'));
     const creator = await desk.creator();
     await desk.write(creator, 'Shall we plan a reel?');
@@ -144,7 +144,7 @@ describe('a stranger’s address', () => {
 });
 
 describe('a brand called "PayPal Security"', () => {
-  it('has every mail held back with the reason, until an operator releases them or vouches for it', async () => {
+  it('has every mail held with the reason, until an operator releases them or trusts the brand', async () => {
     const desk = await openDesk(`PаyPaI Security ${unique('x')}`);
     const creator = await desk.creator();
     for (let i = 0; i < 3; i += 1) await desk.write(creator, `Your account is limited ${i}`);
@@ -181,7 +181,7 @@ describe('a brand called "PayPal Security"', () => {
 });
 
 describe('invitations', () => {
-  it('beyond the hour’s limit are held back, and an invited address may have no more of them', async () => {
+  it('beyond the hour’s limit are held, and an invited address can unsubscribe', async () => {
     const { brand, list } = await openDesk();
     const owner = await signIn(app, brand.id);
     for (let i = 0; i < 6; i += 1) {

@@ -22,7 +22,7 @@ test('A batch of messages is refused whole with a JSON-RPC error, counts as a ca
       {
         jsonrpc: '2.0',
         id: null,
-        error: { code: -32_600, message: expect.stringContaining('one message a request') },
+        error: { code: -32_600, message: expect.stringContaining('one message per request') },
       },
     ]);
     expect(headers.get('x-ratelimit-remaining')).not.toBeNull();

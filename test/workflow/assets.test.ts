@@ -132,7 +132,7 @@ describe('an upload', () => {
     const noBoundary = 'The Content-Type header has no boundary, or one of more than 256 characters.';
     for (const [body, headers, ...refusal] of [
       [two, {}, 413, 'PAYLOAD_TOO_LARGE', 'The form has more than one file or 50 fields.'],
-      ['--b\r\n', boundary(1), 400, 'BAD_REQUEST', 'The form ended before it was whole.'],
+      ['--b\r\n', boundary(1), 400, 'BAD_REQUEST', 'The form is incomplete.'],
       ['--b\r\n', boundary(257), 400, 'BAD_REQUEST', noBoundary],
       ['--b\r\n', { 'content-type': 'multipart/form-data' }, 400, 'BAD_REQUEST', noBoundary],
     ] as const) {

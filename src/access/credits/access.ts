@@ -16,21 +16,21 @@ const RELEASE = readFileSync(new URL('./release.lua', import.meta.url), 'utf8');
 const LEASE_MS = 5_000;
 const POLL_MS = 20;
 
-/** What restoring needs of the running process. */
+/** The engines and clock that access control needs. */
 export interface AccessEngines {
   db: Db;
   redis: Redis;
   clock: Clock;
 }
 
-/** A change of a subscription or its keys, made while no call can be debited. */
+/** A change to a subscription or its keys, made while no call can be debited. */
 export type AccessChange = (db: Db, pending: readonly ChargeEntry[]) => Promise<void>;
 
 export function monthlyCredits(subscription: Pick<Subscription, 'plan' | 'monthlyCredits'>): number {
   return subscription.monthlyCredits ?? PLANS[subscription.plan].monthlyCredits;
 }
 
-/** Credits of pending entries that the ledger does not hold yet: charges minus refunds. */
+/** The credits of pending entries that are not in the ledger yet: charges minus refunds. */
 export async function sumPending(db: Db, pending: readonly ChargeEntry[], periodStart: Date): Promise<number> {
   const current = pending.filter((entry) => entry.periodStart.getTime() === periodStart.getTime());
   const known = await findKnownEntries(db, current);
@@ -53,10 +53,10 @@ async function creditFields(db: Db, subscription: Subscription, pending: readonl
   return ['period', start.getTime(), 'granted', balance.granted, 'remaining', Math.max(0, remaining)];
 }
 
-/** The access hash's fields, read from the truth in one transaction, after `change`. */
+/** The fields of the access hash, read from Postgres in one transaction after `change`. */
 async function readFields(engines: AccessEngines, subscriptionId: string, change: AccessChange | undefined) {
   const { db, redis, clock } = engines;
-  // Before the ledger: an entry that is drained in between is then found in both and counted once.
+  // Read before the ledger: an entry that is drained in between is then found in both and counted once.
   const pending = (await readCharges(redis, subscriptionId)).map(({ entry }) => entry);
   return await db.transaction().execute(async (trx) => {
     await lockSubscription(trx, subscriptionId);
@@ -69,9 +69,9 @@ async function readFields(engines: AccessEngines, subscriptionId: string, change
 }
 
 /**
- * Rebuilds a subscription's access hash in Redis (version, revoked keys, balance) from Postgres and the charges
- * on their way there. While it runs no call of the subscription is debited, so nothing can be sold twice.
- * With `change` the change is part of the same transaction; without it, another process's finished rebuild will do.
+ * Rebuilds a subscription's access hash in Redis (version, revoked keys, balance) from Postgres and the unsettled
+ * charges. No call of the subscription is debited meanwhile, so no credit is spent twice. `change` runs in the same
+ * transaction; without it, a rebuild that another process finishes is enough.
  */
 export async function restoreAccess(
   engines: AccessEngines,
@@ -86,10 +86,10 @@ export async function restoreAccess(
     const token = randomBase62(20);
     if ((await lease(keys, [token, LEASE_MS])) === 1) {
       const fields = await readFields(engines, subscriptionId, change).catch(async (error: unknown) => {
-        await release(keys, [token]).catch(ignoreFailure('the lease ends by itself'));
+        await release(keys, [token]).catch(ignoreFailure('the lease expires by itself'));
         throw error;
       });
-      // An expired lease: the change stands in Postgres, and whoever calls next rebuilds the hash.
+      // The lease expired: the change is committed in Postgres, and the next call rebuilds the hash.
       if ((await release(keys, [token, ...fields])) === 1 || change) return;
     } else {
       await sleep(POLL_MS);

@@ -4,17 +4,20 @@ import type { AccessEngines } from './access.ts';
 import { insertEntries, listChargesOf } from './queries.ts';
 import { settleAll } from './settle.ts';
 
-/** Gives back what one request paid. Throws when nothing was paid, when it was given back, or when the id is not one request's. */
+/**
+ * Refunds the charge of one request. Throws if there is no charge, if it was refunded already, or if the id matches
+ * several charges.
+ */
 export async function refundRequest(engines: AccessEngines, requestOrChargeId: string) {
   await settleAll(engines);
   const charges = await listChargesOf(engines.db, requestOrChargeId);
   const open = charges.filter((charge) => charge.refundedAt === null);
   const [charge, another] = open;
   if (charges.length === 0) throw notFound(`charge of ${requestOrChargeId}`);
-  if (!charge) throw new Error(`What ${requestOrChargeId} paid was given back already.`);
+  if (!charge) throw new Error(`The charge of ${requestOrChargeId} was already refunded.`);
   if (another) {
     const ids = open.map((one) => `${one.chargeId} (${one.occurredAt.toISOString()})`).join(', ');
-    throw new Error(`${requestOrChargeId} names several charges; give one of: ${ids}.`);
+    throw new Error(`${requestOrChargeId} has several charges; use one of these ids: ${ids}.`);
   }
   const { refundedAt: _refundedAt, ...entry } = charge;
   await changeAccess(engines, entry.subscriptionId, async (db) => {

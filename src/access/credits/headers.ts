@@ -6,8 +6,8 @@ import type { Metered } from './meter.ts';
 import { periodAt } from './period.ts';
 
 /**
- * `X-Credits-*` of a data key's answer, with `charged` credits kept. Without Redis the balance cannot be read: nothing can
- * be spent meanwhile, so nothing is said to remain, as with a rate that cannot be counted.
+ * The `X-Credits-*` headers of a data key's response, of which `charged` credits are kept. Without Redis the balance is
+ * unknown and no credits can be spent, so the remaining credits are 0, as with the rate limit.
  */
 export function creditHeaders(
   caller: Caller,
@@ -26,7 +26,7 @@ export function creditHeaders(
 }
 
 export function creditsExhausted(price: number, metered: Metered): ApiError {
-  const message = `This call costs ${price} credits; the budget of this period is used up.`;
+  const message = `This call costs ${price} credits, more than this period has left.`;
   return new ApiError('CREDITS_EXHAUSTED', message, {
     facts: {
       credits_remaining: metered.credits?.remaining ?? 0,

@@ -1,7 +1,7 @@
 import type { Caller } from '../keys/queries.ts';
 import { type Metered, RATE_LIMIT } from './meter.ts';
 
-/** Calls of a window, and searches' worth of credits, that must be left for work to begin beside its debit. */
+/** Work starts before its debit only if this many calls of the window, and credits for as many searches, are left. */
 const CALLS_LEFT = 20;
 const PRICES_LEFT = 100;
 
@@ -11,11 +11,11 @@ interface Standing {
   remaining: number;
 }
 
-/** Remembers how far each caller was from its limits when it last called. A guess: the debit decides. */
+/** Remembers how far each caller was from its limits at its last call. This is an estimate; the debit decides. */
 export interface Headroom {
   note(caller: Caller, metered: Metered): void;
   forget(caller: Caller): void;
-  /** Whether a call at this price will all but surely pass. */
+  /** Whether a call at this price will almost certainly be admitted. */
   isAmple(caller: Caller, price: number, nowMs: number): boolean;
 }
 

@@ -1,4 +1,4 @@
--- Counts one call of a key and, when asked, debits its subscription: one round trip, atomic, exact over all processes.
+-- Counts one call of a key and optionally debits its subscription: one round trip, atomic, exact across processes.
 -- KEYS: access hash, rate counter, charges stream (one hash tag).
 -- ARGV: key id, 0 or the number this call was already counted as, calls per window, window ms, credits to debit,
 --       caller's subscription version, its period start ms ('' for unmetered), charge id, request id

@@ -19,12 +19,12 @@ const Reply = z.tuple([
 ]);
 
 export const RATE_LIMIT = 100;
-/** A person's pages ask several things at once. */
+/** Higher than for keys, because each page of the web app makes several calls. */
 const SESSION_RATE_LIMIT = 600;
 export const rateLimitOf = ({ kind }: Pick<Caller, 'kind'>) => (kind === 'session' ? SESSION_RATE_LIMIT : RATE_LIMIT);
 export const RATE_WINDOW_MS = 60_000;
 
-/** Credits taken for one call; given back by `refundCharge`. */
+/** Credits debited for one call; `refundCharge` refunds them. */
 export interface Charge {
   id: string;
   subscriptionId: string;
@@ -37,7 +37,7 @@ export interface Charge {
 export interface Metered {
   calls: number;
   windowEndMs: number;
-  /** `outdated`: the caller must be read again. `revoked`: the key is. */
+  /** `outdated`: the caller must be read again. `revoked`: the key was revoked. */
   state: 'ok' | 'outdated' | 'revoked';
   credits: { granted: number; remaining: number; period: Period } | undefined;
   charge: Charge | undefined;
@@ -45,7 +45,7 @@ export interface Metered {
 
 const periods = new WeakMap<Subscription, Period>();
 
-/** The subscription's current period, worked out once a period. */
+/** The subscription's current period, calculated once per period. */
 function periodOf(subscription: Subscription, now: Date): Period {
   const known = periods.get(subscription);
   if (known && known.start <= now && now < known.end) return known;
@@ -56,16 +56,16 @@ function periodOf(subscription: Subscription, now: Date): Period {
 
 export interface MeterCall {
   caller: Caller;
-  /** Credits to debit; 0 for what is free or will be refused. */
+  /** Credits to debit; 0 for calls that are free or will be refused. */
   credits: number;
-  /** What an earlier round trip of the same request counted it as: a request is counted once. */
+  /** The number that an earlier round trip counted this request as, so that it is counted once. */
   countedAs?: number | undefined;
   requestId: string;
 }
 
 /**
- * One Redis round trip a call: counts it, reads the key's standing, debits. Rebuilds a balance that Redis does not hold.
- * A debit whose answer was lost is given back; a refund without a charge counts nothing.
+ * Makes one Redis round trip per call: counts it, reads the state of the key and debits. Rebuilds the balance if Redis
+ * lacks it. A debit whose response was lost is refunded; a refund without a charge has no effect.
  */
 export function openMeter(
   engines: AccessEngines,

@@ -14,7 +14,7 @@ export type MeterOrFallBack = (
   call: Pick<MeterCall, 'credits' | 'countedAs'>,
 ) => Promise<Metered>;
 
-/** The meter, and what holds while Redis does not answer: free calls are counted by this process alone, what costs is refused. */
+/** The meter with its fallback: while Redis is down, this process counts free calls by itself and refuses priced ones. */
 export function openMetering(
   meter: (call: MeterCall) => Promise<Metered>,
   identity: Identity,

@@ -3,7 +3,7 @@ export interface Period {
   end: Date;
 }
 
-/** The anchor's day and time of day, `months` later; in a month without that day, the month's last. */
+/** The anchor's day and time, `months` later; the last day of the month if it is shorter. */
 function monthsAfter(anchor: Date, months: number): Date {
   const first = new Date(anchor);
   first.setUTCDate(1);
@@ -13,7 +13,10 @@ function monthsAfter(anchor: Date, months: number): Date {
   return first;
 }
 
-/** The billing month that holds `now`, counted from the subscription's anchor: start inclusive, end exclusive. */
+/**
+ * The billing month that contains `now`, counted from the subscription's anchor. The start is inclusive, the end
+ * exclusive.
+ */
 export function periodAt(anchor: Date, now: Date): Period {
   let months = (now.getUTCFullYear() - anchor.getUTCFullYear()) * 12 + (now.getUTCMonth() - anchor.getUTCMonth());
   if (monthsAfter(anchor, months) > now) months -= 1;

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../engines/postgres/open.ts';
 
-/** One line of the charges stream: a debit or a refund on its way into the ledger. */
+/** An entry of the charges stream: a debit or refund to be written to the credit ledger. */
 export interface ChargeEntry {
   chargeId: string;
   kind: 'charge' | 'refund';
@@ -21,8 +21,8 @@ export interface Balance {
 }
 
 /**
- * Writes entries into the ledger; one that is there already is not counted again. As columns: a row of values with
- * eight parameters of its own costs PostgreSQL a quarter more.
+ * Writes entries to the ledger and skips existing ones. Passes columns as arrays, because rows of eight parameters each
+ * cost PostgreSQL a quarter more.
  */
 export async function insertEntries(db: Db, entries: readonly ChargeEntry[]): Promise<void> {
   if (entries.length === 0) return;
@@ -37,7 +37,7 @@ export async function insertEntries(db: Db, entries: readonly ChargeEntry[]): Pr
     on conflict (charge_id, kind) do nothing`.execute(db);
 }
 
-/** The ledger's sums for one period. A refund counts only beside its charge. */
+/** The ledger's sums for one period. A refund counts only if its charge exists. */
 export async function sumEntries(db: Db, subscriptionId: string, periodStart: Date): Promise<Balance> {
   const row = await db
     .selectFrom('creditEntries as entry')
@@ -69,7 +69,7 @@ export async function sumEntries(db: Db, subscriptionId: string, periodStart: Da
   return { ...row, remaining: row.granted - row.charged + row.refunded };
 }
 
-/** Which of the entries the ledger already holds, as `kind:chargeId`. */
+/** The entries that are already in the ledger, as `kind:chargeId`. */
 export async function findKnownEntries(db: Db, entries: readonly ChargeEntry[]): Promise<Set<string>> {
   if (entries.length === 0) return new Set();
   const ids = [...new Set(entries.map((entry) => entry.chargeId))];
@@ -107,12 +107,12 @@ export async function insertGrant(db: Db, grant: Grant): Promise<void> {
     .execute();
 }
 
-/** Holds the subscription's row until the transaction ends, so that grants of one period are made one after another. */
+/** Locks the subscription's row until the transaction ends, so that grants of one period are made one at a time. */
 export async function lockSubscription(db: Db, subscriptionId: string): Promise<void> {
   await db.selectFrom('subscriptions').select('id').where('id', '=', subscriptionId).forUpdate().execute();
 }
 
-/** Makes every process read the subscription again and rebuild its balance in Redis. */
+/** Increments the version, so that every process reads the subscription again and its balance in Redis is rebuilt. */
 export async function bumpVersion(db: Db, subscriptionId: string): Promise<void> {
   await db
     .updateTable('subscriptions')
@@ -121,7 +121,7 @@ export async function bumpVersion(db: Db, subscriptionId: string): Promise<void>
     .execute();
 }
 
-/** The charges that carry a request id, or the one with a charge id, each with whether it was refunded. */
+/** The charges with this request id or charge id, each with the time of its refund. */
 export async function listChargesOf(db: Db, requestOrChargeId: string) {
   return await db
     .selectFrom('creditEntries as charge')

@@ -1,7 +1,7 @@
 import { ignoreFailure } from '../../values/errors.ts';
 import { type AccessEngines, restoreAccess } from './access.ts';
 
-/** After a change of keys that was made beside others: Redis learns it at once, not when the worker next looks. */
+/** Updates Redis at once after a change of keys, without waiting for the worker's next pass. */
 export async function refreshAccess(engines: AccessEngines, subscriptionIds: readonly string[]): Promise<void> {
   for (const id of subscriptionIds) {
     const version = async () => undefined;

@@ -1,4 +1,4 @@
--- Gives a charge back: the stream entry for the ledger, and the balance while the charge's period lasts.
+-- Refunds a charge: adds the stream entry for the ledger, and raises the balance if the charge's period is current.
 -- KEYS: access hash, charges stream. ARGV: charge id, key id, credits, period start ms, request id
 local time = redis.call('TIME')
 redis.call('XADD', KEYS[2], '*', 'kind', 'refund', 'charge', ARGV[1], 'key', ARGV[2], 'credits', ARGV[3],

@@ -11,7 +11,7 @@ const REFUND = readFileSync(new URL('./refund.lua', import.meta.url), 'utf8');
 const RETRY_MS = 1_000;
 const RETRIES = 300;
 
-/** Writes the refund into the ledger itself; the balance in Redis is rebuilt from there. */
+/** Writes the refund directly to the ledger; the balance in Redis is rebuilt from it. */
 async function refundInLedger({ db, clock }: AccessEngines, charge: Charge): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await insertEntries(trx, [
@@ -36,8 +36,8 @@ interface Reports {
 }
 
 /**
- * Gives a charge back, once: through Redis, else straight into the ledger, else both are tried again for
- * five minutes while the caller already has its answer. A refund is distinguished from its twin by the charge's id.
+ * Refunds a charge once: through Redis, otherwise directly in the ledger; if both fail, it retries for five minutes
+ * after the caller has its response. The charge's id prevents a second refund.
  */
 export function openRefund(engines: AccessEngines, { log, failures }: Reports): (charge: Charge) => Promise<void> {
   const run = engines.redis.script(REFUND);

@@ -1,4 +1,4 @@
--- Writes the access hash, if the lease is still ours: an expired holder's figures are out of date.
+-- Writes the access hash if the lease is still ours: the data of an expired holder is out of date.
 -- KEYS: access hash, lease. ARGV: token, then the hash's fields and values
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then
   return 0

@@ -3,13 +3,16 @@ import { type AccessEngines, restoreAccess } from './access.ts';
 import { insertEntries } from './queries.ts';
 import { accessKey, chargesKey, dropCharges, readChargesOfMany } from './stream.ts';
 
-/** So many subscriptions go into the ledger by one statement, with so many entries of each. */
+/** The maximum number of subscriptions, and of entries for each, that one statement writes to the ledger. */
 const SUBSCRIPTIONS = 100;
 const ENTRIES = 200;
-/** Subscriptions whose state is asked of Redis in one round trip. */
+/** Subscriptions whose state is read from Redis in one round trip. */
 const AT_ONCE = 1_000;
 
-/** Moves charges from the streams into the ledger; trims only what the ledger holds. Returns the entries written. */
+/**
+ * Moves charges from the streams to the ledger, and trims only entries that the ledger has. Returns the number of
+ * entries written.
+ */
 export async function settle({ db, redis }: AccessEngines, subscriptionIds: readonly string[]): Promise<number> {
   let settled = 0;
   let left = [...subscriptionIds];
@@ -26,9 +29,9 @@ export async function settle({ db, redis }: AccessEngines, subscriptionIds: read
 }
 
 /**
- * One pass over subscriptions, those that are due where a time is given: charges on their way go into the ledger, and what
- * Redis holds of a subscription that changed without Redis (a refund or a revocation while it was down) is rebuilt.
- * Returns the entries written.
+ * One pass over subscriptions, or with `usedAfter` over those that are due. Moves charges to the ledger, and rebuilds
+ * the state in Redis of subscriptions that changed while Redis was down (by a refund or revocation). Returns the number
+ * of entries written.
  */
 export async function settleAll(engines: AccessEngines, usedAfter?: Date): Promise<number> {
   let settled = 0;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Redis } from '../../engines/redis/open.ts';
 import type { ChargeEntry } from './queries.ts';
 
-/** Keys of one subscription share a hash tag, so that one script reaches them on a cluster. */
+/** The keys of one subscription share a hash tag, so that one script can use them on a cluster. */
 export const accessKey = (subscriptionId: string) => `access:{${subscriptionId}}`;
 export const rateKey = (subscriptionId: string, keyId: string) => `rate:{${subscriptionId}}:${keyId}`;
 export const chargesKey = (subscriptionId: string) => `charges:{${subscriptionId}}`;
@@ -55,7 +55,7 @@ export interface Charges {
   entries: StreamedEntry[];
 }
 
-/** What a pipeline answered, in the order of its commands; throws when one of them failed. */
+/** The results of a pipeline in the order of its commands; throws if a command failed. */
 function answersOf(replies: readonly [error: Error | null, answer: unknown][] | null): unknown[] {
   return (replies ?? []).map(([error, answer]) => {
     if (error) throw error;
@@ -63,7 +63,7 @@ function answersOf(replies: readonly [error: Error | null, answer: unknown][] | 
   });
 }
 
-/** The oldest `count` of each of several subscriptions, in one round trip. */
+/** The oldest `count` entries of each of several subscriptions, in one round trip. */
 export async function readChargesOfMany(redis: Redis, ids: readonly string[], count: number): Promise<Charges[]> {
   return await redis.use(async (client) => {
     const pipeline = client.pipeline();
@@ -76,7 +76,7 @@ export async function readChargesOfMany(redis: Redis, ids: readonly string[], co
   });
 }
 
-/** Forgets what the ledger holds, in one round trip. */
+/** Removes entries that are in the ledger from the streams, in one round trip. */
 export async function dropCharges(redis: Redis, charges: readonly Charges[]): Promise<void> {
   await redis.use(async (client) => {
     const pipeline = client.pipeline();

@@ -16,7 +16,7 @@ export interface KeyRequest {
   expiresAt?: Date;
 }
 
-/** Makes a key. The key itself is in the answer and nowhere else. */
+/** Creates a key. The key itself is only in the result; it is not stored. */
 export async function createKey(db: Db, clock: Clock, request: KeyRequest): Promise<{ id: string; key: string }> {
   const key = newApiKey();
   const createdAt = clock.now();
@@ -35,8 +35,8 @@ export async function createKey(db: Db, clock: Clock, request: KeyRequest): Prom
 }
 
 /**
- * Changes a subscription so that every process holds to it at once. Without Redis the change is made in Postgres
- * alone: processes without Redis ask Postgres every second, and the worker repairs Redis when it is back.
+ * Changes a subscription so that every process applies the change at once. Without Redis, only Postgres is changed:
+ * processes then read Postgres every second, and the worker repairs Redis when it is back.
  */
 export async function changeAccess(
   engines: AccessEngines,

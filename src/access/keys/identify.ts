@@ -7,23 +7,23 @@ import type { Keys } from './keys.ts';
 import type { Caller } from './queries.ts';
 import { assertValid, readKey } from './rules.ts';
 
-/** A key's standing is asked of Postgres this often where Redis cannot tell, so that a change holds within a second. */
+/** Without Redis, a key is read from Postgres at this interval, so that a change takes effect within a second. */
 export const UNCONFIRMED_AGE_MS = 900;
 
-/** What a browser that is signed in to the web app sends by itself. */
+/** The session cookie that a browser sends automatically. */
 export interface Cookie {
   session: string;
-  /** By `Sec-Fetch-Site`, which no page can set: asked by the app's own pages. */
+  /** Whether the app's own pages made the request, by `Sec-Fetch-Site`, which no page can set. */
   isSameOrigin: boolean;
 }
 
 export interface Request {
   authorization: string | undefined;
-  /** Counts where there is no Authorization header. */
+  /** Used if there is no Authorization header. */
   cookie?: Cookie | undefined;
   address: string;
   requestId: string;
-  /** The caller's own key for this call, from `Idempotency-Key`. */
+  /** The value of the `Idempotency-Key` header. */
   idempotencyKey: string | undefined;
   setHeader: SetHeader;
 }
@@ -34,17 +34,17 @@ export interface Identified {
 }
 
 export interface Identity {
-  /** Who calls. Throws AUTH_REQUIRED, INVALID_API_KEY, RATE_LIMITED by address, or SERVICE_UNAVAILABLE. */
+  /** Identifies the caller. Throws AUTH_REQUIRED, INVALID_API_KEY, RATE_LIMITED by address, or SERVICE_UNAVAILABLE. */
   identify(request: Request): Promise<Identified>;
-  /** Reads the caller again, unless it was read within `maxAgeMs`; `must` when it is known to be outdated. */
+  /** Reads the caller again unless it was read within `maxAgeMs`. Set `must` if it is known to be outdated. */
   identifyAgain(request: Request, key: string, maxAgeMs: number, must?: boolean): Promise<Identified>;
 }
 
-/** Keys that this process does not know, for addresses that are over their limit: somebody there may have a valid one. */
+/** Lookups of unknown keys for addresses over their limit, because a caller there may have a valid key. */
 const LOOKED_UP_AT_ONCE = 10;
 const LOOKED_UP_EVERY_MS = 200;
 
-/** Nobody sees it: whoever is refused is counted, and told so with the window that it counts in. */
+/** Never sent: the refused caller is counted, and gets the error of its rate window. */
 const overLimit = new ApiError('RATE_LIMITED', 'Too many calls without a valid key; try again shortly.', {
   headers: { 'retry-after': '1' },
 });
@@ -52,7 +52,7 @@ const overLimit = new ApiError('RATE_LIMITED', 'Too many calls without a valid k
 export function openIdentity(keys: Keys, addresses: AddressLimit, clock: Clock): Identity {
   const mayLookUp = openFew(LOOKED_UP_AT_ONCE, LOOKED_UP_EVERY_MS);
 
-  /** Whoever has no valid key is counted by address, and limited before being told so. */
+  /** Counts callers without a valid key by address, and rate-limits them before it reports the bad key. */
   async function orRefuse(request: Request, identified: () => Promise<Identified>): Promise<Identified> {
     try {
       return await identified();
@@ -73,7 +73,7 @@ export function openIdentity(keys: Keys, addresses: AddressLimit, clock: Clock):
     try {
       return { key, caller: assertValid(caller, clock.now()) };
     } catch (error) {
-      // A key that must not be used may have been put right: it is read again, at most once a second.
+      // An unusable key may have been fixed, so it is read again, at most once a second.
       if (!caller) throw error;
       return await identifyAgain(key, UNCONFIRMED_AGE_MS);
     }

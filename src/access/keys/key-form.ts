@@ -17,7 +17,7 @@ export function newApiKey(prefix: KeyPrefix = 'svk_'): string {
   return `${prefix}${random}${checksum(prefix, random)}`;
 }
 
-/** False for anything that was never issued by us, such as a key with a typo, without a look-up. */
+/** Whether the key's format and checksum are valid. Finds typos without a lookup. */
 export function isWellFormedKey(key: string): boolean {
   if (!FORM.test(key)) return false;
   const prefix = key.slice(0, PREFIX_LENGTH);
@@ -25,7 +25,7 @@ export function isWellFormedKey(key: string): boolean {
   return key.slice(-CHECKSUM_LENGTH) === checksum(prefix, random);
 }
 
-/** What is stored of a key. The key carries 202 random bits, so a plain digest cannot be guessed backwards. */
+/** The stored form of a key. A key has 202 random bits, so a plain digest cannot be reversed by guessing. */
 export function hashKey(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }

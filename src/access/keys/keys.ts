@@ -6,17 +6,17 @@ import { type ApiError, ignoreFailure, unavailable } from '../../values/errors.t
 import { hashKey, isWellFormedKey } from './key-form.ts';
 import { type Caller, findCaller, updateLastUsed } from './queries.ts';
 
-/** A key is read again in the background after this long, and is not believed past MAX_AGE_MS without Postgres. */
+/** A key is read again in the background after this long. Without Postgres it is trusted until MAX_AGE_MS. */
 const REFRESH_AFTER_MS = 30_000;
 const MAX_AGE_MS = 60_000;
-/** Bounds look-ups of one unknown key; a key made meanwhile works after this long at the latest. */
+/** Limits lookups of one unknown key. A key created meanwhile works after this long at the latest. */
 const UNKNOWN_AGE_MS = 1_000;
-/** Charges are settled where a key was used of late, so this is also how long usage may lag. */
+/** Charges are settled for recently used keys, so this is also how long usage may lag. */
 const LAST_USED_EVERY_MS = 1_000;
-/** Whoever waits for a key to be read waits no longer than this, whatever PostgreSQL does. */
+/** The longest that a caller waits for a key to be read, whatever PostgreSQL does. */
 const READ_WITHIN_MS = 2_000;
 const KNOWN_KEYS = 100_000;
-/** Apart, so that invented keys push none out that somebody has. */
+/** A separate cache, so that invented keys do not evict real ones. */
 const UNKNOWN_KEYS = 10_000;
 
 interface Entry {
@@ -26,21 +26,21 @@ interface Entry {
 
 export interface Keys {
   /**
-   * The key's caller, or undefined for a key that does not exist. 503 when Postgres is needed and down. `refuse` may
-   * answer before a key that is not known is looked up.
+   * The key's caller; undefined if the key does not exist. Throws SERVICE_UNAVAILABLE if Postgres is needed and down.
+   * `refuse` may return an error to throw before an unknown key is looked up.
    */
   find(key: string, refuse?: () => ApiError | undefined): Promise<Caller | undefined>;
   /**
-   * Reads the key again unless it was read within `maxAgeMs`. With Postgres down a caller read within a minute
-   * stands, unless `must` says that it is known to be outdated.
+   * Reads the key again unless it was read within `maxAgeMs`. With Postgres down, a caller read within the last minute
+   * is still valid, unless `must` says that it is outdated.
    */
   verify(key: string, maxAgeMs: number, must?: boolean): Promise<Caller | undefined>;
-  /** True while some cached key could still be served without Postgres. */
+  /** Whether any cached key can still be used without Postgres. */
   hasUsable(): boolean;
   close(): Promise<void>;
 }
 
-/** A read that takes too long may still end; nobody waits for it. */
+/** Stops waiting for a slow read, which may still finish. */
 function inTime<T>(read: Promise<T>): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const late = () => reject(unavailable('PostgreSQL', new Error(`A key was not read within ${READ_WITHIN_MS} ms.`)));
@@ -49,7 +49,10 @@ function inTime<T>(read: Promise<T>): Promise<T> {
   return promise;
 }
 
-/** Callers by key, cached: no request of a known key waits for Postgres. The digest is the cache key; keys are not kept. */
+/**
+ * Caches callers by key, so that requests with a known key never wait for Postgres. The cache key is the digest; keys
+ * are not kept.
+ */
 export function openKeys(db: Db, clock: Clock): Keys {
   const cache = new LRUCache<string, Entry>({ max: KNOWN_KEYS });
   const unknown = new LRUCache<string, Entry>({ max: UNKNOWN_KEYS });
@@ -101,7 +104,9 @@ export function openKeys(db: Db, clock: Clock): Keys {
       }
       if (ageMs >= MAX_AGE_MS) return noteUse(await read(key, digest));
       if (ageMs >= REFRESH_AFTER_MS) {
-        read(key, digest).catch(ignoreFailure('the cached caller stands for up to a minute; then the read is awaited'));
+        read(key, digest).catch(
+          ignoreFailure('the cached caller is valid for up to a minute; then the read is awaited'),
+        );
       }
       return noteUse(entry.caller);
     },

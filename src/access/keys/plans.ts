@@ -6,7 +6,7 @@ export interface Plan {
   directory: boolean;
 }
 
-/** What each plan includes. `design_partner` and `enterprise` are agreed one by one: their credits are set on the subscription. */
+/** What each plan includes. `design_partner` and `enterprise` are negotiated: their credits are set on the subscription. */
 export const PLANS: Record<PlanName, Plan> = {
   free: { monthlyCredits: 0, rosterLimit: 25, directory: false },
   starter: { monthlyCredits: 1_000, rosterLimit: 100, directory: true },

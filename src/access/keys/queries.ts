@@ -10,7 +10,7 @@ export interface Subscription {
   status: SubscriptionStatus;
   monthlyCredits: number | null;
   anchorAt: Date;
-  /** Rises with every change of the subscription or its keys; see meter.lua. */
+  /** Incremented by every change of the subscription or its keys; see meter.lua. */
   version: number;
 }
 
@@ -30,7 +30,7 @@ interface Called {
   subscription: Subscription;
 }
 
-/** Who a key speaks for: the brand, or one person of it. */
+/** Whom a key represents: the brand, or one of its people. */
 export type Caller = Called & ({ kind: KeyKind } | { kind: 'session'; person: Person });
 
 export async function findCaller(db: Db, hash: Buffer): Promise<Caller | undefined> {
@@ -65,7 +65,7 @@ export async function findCaller(db: Db, hash: Buffer): Promise<Caller | undefin
   const { kind, personId, email, name, role, ...key } = rest;
   const subscription = { id: subscriptionId, kind: subscriptionKind, plan, status, monthlyCredits, anchorAt, version };
   if (kind !== 'session') return { ...key, kind, subscription };
-  // Somebody who was removed has no session.
+  // The person was removed, so the session is invalid.
   if (personId === null || email === null || role === null) return undefined;
   return { ...key, kind, subscription, person: { id: personId, email, name, role } };
 }
@@ -99,7 +99,10 @@ export async function updateLastUsed(db: Db, used: ReadonlyMap<string, Date>): P
   `.execute(db);
 }
 
-/** Those that charges may be on their way of, for a data key of theirs was used after a time, or that Redis may not know. */
+/**
+ * Subscriptions that may have unsettled charges, because one of their data keys was used after `usedAfter`, or whose
+ * state in Redis may be outdated.
+ */
 export async function listSubscriptionVersions(
   db: Db,
   usedAfter?: Date,
@@ -117,7 +120,7 @@ export async function listSubscriptionVersions(
     .execute();
 }
 
-/** Redis has these versions, or nothing, of the subscriptions. One that was changed meanwhile is left as it is. */
+/** Records that Redis has these versions of the subscriptions, or nothing. Skips those that changed meanwhile. */
 export async function markInRedis(db: Db, subscriptions: readonly { id: string; version: number }[]): Promise<void> {
   if (subscriptions.length === 0) return;
   const [ids, versions] = [subscriptions.map(({ id }) => id), subscriptions.map(({ version }) => version)];
@@ -138,7 +141,7 @@ export interface NewKey {
   lastCharacters: string;
   createdAt: Date;
   expiresAt: Date | null;
-  /** Whose session it is; null for an API key. */
+  /** The person whose session it is; null for an API key. */
   personId: string | null;
 }
 
@@ -170,7 +173,7 @@ export async function listKeys(db: Db, brandId: string) {
     .execute();
 }
 
-/** By the key's digest or its id. */
+/** Finds a key by its digest or id. */
 export async function findKey(db: Db, key: { hash: Buffer } | { id: string }) {
   return await db
     .selectFrom('apiKeys')

@@ -4,7 +4,7 @@ import type { Request } from './identify.ts';
 import { isActive, mayUseDirectory, PLANS } from './plans.ts';
 import type { Caller, Person } from './queries.ts';
 
-/** What access knows of an operation. */
+/** The part of an operation that access control needs. */
 interface Requested {
   method: string;
   callers: readonly CallerKind[];
@@ -13,7 +13,10 @@ interface Requested {
   hints: { readOnly: boolean };
 }
 
-/** The key of an Authorization header, else the session of a cookie; neither is taken in the other's place. */
+/**
+ * The API key from the Authorization header, otherwise the session from the cookie. Neither is accepted in place of the
+ * other.
+ */
 export function readKey({ authorization, cookie }: Pick<Request, 'authorization' | 'cookie'>): string {
   if (!authorization?.trim()) {
     if (cookie?.session.startsWith('svs_')) return cookie.session;
@@ -23,7 +26,7 @@ export function readKey({ authorization, cookie }: Pick<Request, 'authorization'
   }
   const match = /^Bearer +(\S+) *$/i.exec(authorization);
   if (!match?.[1]) throw invalidKey('The Authorization header must be `Bearer svk_…`.');
-  if (match[1].startsWith('svs_')) throw invalidKey('A session of the web app is no API key.');
+  if (match[1].startsWith('svs_')) throw invalidKey('A web app session is not an API key.');
   return match[1];
 }
 
@@ -31,7 +34,7 @@ function invalidKey(message = 'This API key is unknown, revoked or expired.'): A
   return new ApiError('INVALID_API_KEY', message, { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } });
 }
 
-/** Throws INVALID_API_KEY for a key that must not be used (any more). */
+/** Throws INVALID_API_KEY for a key that is unknown, revoked or expired. */
 export function assertValid(caller: Caller | undefined, now: Date): Caller {
   if (!caller || caller.revokedAt || (caller.expiresAt && caller.expiresAt <= now)) throw invalidKey();
   if (caller.kind === 'data' && !isActive(caller.subscription)) {
@@ -40,13 +43,16 @@ export function assertValid(caller: Caller | undefined, now: Date): Caller {
   return caller;
 }
 
-/** What the caller's kind of key or plan forbids; without an operation, what a data key may not even ask for. */
+/**
+ * The error if the caller's kind of key or plan does not allow the operation. Without an operation, the error for a
+ * data key on an unknown path.
+ */
 export function refuseClassOrPlan(caller: Caller, operation: Requested | undefined): ApiError | undefined {
   if (caller.kind === 'session') return refuseRole(caller, operation) ?? refusePlan(caller, operation);
   if (operation && !operation.callers.some((kind) => kind !== 'session')) {
     return new ApiError(
       'SESSION_REQUIRED',
-      'This is done by people, signed in to the web app at /app; no API key may.',
+      'Only people who are signed in to the web app at /app can do this; API keys cannot.',
     );
   }
   if (caller.kind === 'data' && !operation?.callers.includes('data')) {
@@ -58,13 +64,13 @@ export function refuseClassOrPlan(caller: Caller, operation: Requested | undefin
   return refusePlan(caller, operation);
 }
 
-/** Who is signed in; the door has let nobody else in. */
+/** The signed-in person. The gate has already rejected other callers. */
 export function personOf(caller: Caller): Person {
   if (caller.kind === 'session') return caller.person;
-  throw new ApiError('SESSION_REQUIRED', 'This is done by people, signed in to the web app at /app.');
+  throw new ApiError('SESSION_REQUIRED', 'Only people who are signed in to the web app at /app can do this.');
 }
 
-/** What a person's role forbids: a viewer reads, and some things are the owners' alone. */
+/** The error if the person's role does not allow the operation: viewers only read, and some operations are for owners. */
 function refuseRole({ person }: Extract<Caller, { kind: 'session' }>, operation: Requested | undefined) {
   if (!operation || person.role === 'owner') return undefined;
   const isAllowed = person.role === 'viewer' ? operation.hints.readOnly : !operation.ownersOnly;
@@ -75,10 +81,10 @@ function refuseRole({ person }: Extract<Caller, { kind: 'session' }>, operation:
   });
 }
 
-/** A browser sends its cookie for any page that asks; only the app's own pages may change anything. */
+/** Rejects changes from other sites' pages, because a browser sends its cookie with their requests too. */
 export function refuseForeignPage({ cookie }: Request, caller: Caller, { method }: Requested): ApiError | undefined {
   if (caller.kind !== 'session' || method === 'GET' || cookie?.isSameOrigin) return undefined;
-  return new ApiError('CROSS_SITE', 'Changes are taken from the pages of the web app alone (Sec-Fetch-Site).');
+  return new ApiError('CROSS_SITE', 'Only the pages of the web app may make changes (Sec-Fetch-Site).');
 }
 
 function refusePlan(caller: Caller, operation: Requested | undefined): ApiError | undefined {

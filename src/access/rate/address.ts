@@ -14,13 +14,16 @@ const WINDOW = readFileSync(new URL('./window.lua', import.meta.url), 'utf8');
 const Reply = z.tuple([z.number(), z.number()]);
 
 export interface AddressLimit {
-  /** Counts a call of an address, sets the rate headers, and returns RATE_LIMITED when it is over. */
+  /** Counts a call from an address, sets the rate headers, and returns RATE_LIMITED if the address is over its limit. */
   count(address: string, setHeader: SetHeader): Promise<ApiError | undefined>;
-  /** Whether the address is known to be over, without counting anything: then nothing is looked up for it. */
+  /**
+   * Whether the address is known to be over its limit, without counting a call. Nothing is looked up for such an
+   * address.
+   */
   isOver(address: string): boolean;
 }
 
-/** Calls an address may make in a window; each name is counted by itself. */
+/** The calls that an address may make in a window; each name is counted separately. */
 interface Allowance {
   name: string;
   limit: number;
@@ -35,7 +38,7 @@ export function openAddressLimit(
 ): AddressLimit {
   const run = redis.script(WINDOW);
   const localWindow = openLocalWindows(RATE_WINDOW_MS);
-  /** Until when each is over. */
+  /** Until when each subscriber is over its limit. */
   const over = new LRUCache<string, number>({ max: 100_000 });
 
   async function windowOf(subscriber: string): Promise<Window> {

@@ -1,4 +1,4 @@
-/** Lets a few things through: `burst` at once, and one more every `everyMs`. */
+/** Allows `burst` events at once, and one more every `everyMs`. */
 export function openFew(burst: number, everyMs: number): () => boolean {
   let left = burst;
   let atMs = performance.now();

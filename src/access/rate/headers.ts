@@ -1,12 +1,12 @@
 import { ApiError } from '../../values/errors.ts';
 import type { Window } from './local.ts';
 
-/** Sets a header of the answer. */
+/** Sets a response header. */
 export type SetHeader = (name: string, value: string) => void;
 
 export type Headers = Record<string, string>;
 
-/** `X-RateLimit-*`: the reset is the window's end in UTC epoch seconds, rounded up. */
+/** The `X-RateLimit-*` headers. The reset is the window's end in UTC epoch seconds, rounded up. */
 export function rateHeaders(window: Window, limit: number): Headers {
   return {
     'x-ratelimit-limit': String(limit),
@@ -15,7 +15,7 @@ export function rateHeaders(window: Window, limit: number): Headers {
   };
 }
 
-/** For an answer whose counter could not be read. */
+/** The headers of a response whose counter could not be read. */
 export function unreadRateHeaders(limit: number, nowMs: number): Headers {
   return {
     'x-ratelimit-limit': String(limit),

@@ -5,7 +5,7 @@ export interface Window {
   windowEndMs: number;
 }
 
-/** Counts calls in this process alone, for the time that Redis does not answer. */
+/** Counts calls in this process only, while Redis does not respond. */
 export function openLocalWindows(windowMs: number): (id: string, nowMs: number) => Window {
   const windows = new LRUCache<string, Window>({ max: 100_000 });
   return (id, nowMs) => {

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 
 const GROUPS_OF_PREFIX = 4;
 
-/** Who an address belongs to: of IPv6 its /64, for a subscriber is given that many to choose from. */
+/** The subscriber that an address belongs to: for IPv6 the /64, because one subscriber has that many addresses. */
 export function subscriberOf(text: string): string {
   if (isIPv4(text) || isIP(text) === 0) return text;
   const address = ipaddr.process(text);

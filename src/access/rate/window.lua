@@ -1,4 +1,4 @@
--- Counts one call of an address. KEYS: counter. ARGV: window ms. Returns: calls so far, window end (epoch ms)
+-- Counts one call from an address. KEYS: counter. ARGV: window ms. Returns: calls so far, window end (epoch ms)
 local calls = redis.call('INCR', KEYS[1])
 local ttl = calls == 1 and -1 or redis.call('PTTL', KEYS[1])
 if ttl < 0 then

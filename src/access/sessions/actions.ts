@@ -18,14 +18,17 @@ interface Who {
 }
 
 /**
- * A link that signs in once. Its token stands behind the `#`, which browsers send to nobody, so that no log and no mail
- * scanner uses it up: the page sends it by POST when its button is pressed.
+ * Creates a link that signs in once. Its token is in the fragment, which browsers do not send, so that neither logs nor
+ * mail scanners can use it: the page posts it when its button is pressed.
  */
 export async function createSignInPath(db: Db, now: Date, who: Who, lifeMs = LINK_LIFE_MS): Promise<string> {
   return (await createSignInLink(db, now, who, lifeMs)).path;
 }
 
-/** The same with its id, by which a mail makes a token of its own when it is sent: none lies in a row. */
+/**
+ * Creates a sign-in link and returns its id too. A mail derives its own token from the id when it is sent, so that no
+ * token is stored.
+ */
 export async function createSignInLink(db: Db, now: Date, who: Who, lifeMs: number) {
   const id = newId('sil', now.getTime());
   const expiresAt = new Date(now.getTime() + lifeMs);
@@ -40,7 +43,7 @@ export async function createSignInLink(db: Db, now: Date, who: Who, lifeMs: numb
   return { id, expiresAt, path: `/app/sign-in#${token}` };
 }
 
-/** Makes a session. Its secret is in the answer, then in one browser's cookie, and nowhere else. */
+/** Creates a session. Its secret is only in the result, and then in one browser's cookie. */
 export async function createSession(db: Db, clock: Clock, { brandId, personId }: Who, device: string) {
   const secret = newApiKey('svs_');
   const createdAt = clock.now();
@@ -61,11 +64,11 @@ export async function createSession(db: Db, clock: Clock, { brandId, personId }:
   return { id, secret };
 }
 
-/** By the token that was shown, or by the one that a mail carries. */
+/** Signs in by a token that was displayed, or by one from a mail. */
 export async function signInByLink(db: Db, clock: Clock, pageLinks: PageLinks, token: string, device: string) {
   const now = clock.now();
   const mailed = pageLinks.read('enter', token, now);
   const who = await takeSignInLink(db, mailed ? { id: mailed.rowId } : { hash: hashKey(token) }, now);
-  if (!who) throw new ApiError('LINK_USED', 'This link was used or has ended; ask for a new one.');
+  if (!who) throw new ApiError('LINK_USED', 'This link was already used or has expired; request a new one.');
   return await createSession(db, clock, who, device);
 }

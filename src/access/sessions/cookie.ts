@@ -2,13 +2,13 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Cookie } from '../keys/identify.ts';
 import { SESSION_LIFE_MS } from './actions.ts';
 
-/** What both readers and writers of the cookie need of a request. */
+/** The parts of a request that reading and writing the cookie need. */
 interface Requested {
   protocol: string;
   headers: { cookie?: string | undefined; 'sec-fetch-site'?: string | string[] | undefined };
 }
 
-/** Under https a name that no other host and no http page can set; a browser takes it nowhere else. */
+/** Over https, the `__Host-` prefix prevents other hosts and http pages from setting the cookie. */
 const nameOf = ({ protocol }: Requested) => (protocol === 'https' ? '__Host-rollcall' : 'rollcall');
 
 export function readCookie(request: Requested): Cookie | undefined {
@@ -17,7 +17,7 @@ export function readCookie(request: Requested): Cookie | undefined {
   return session ? { session, isSameOrigin: site === 'same-origin' } : undefined;
 }
 
-/** The header that keeps a session in the browser; without a secret, the one that takes it out. */
+/** The Set-Cookie header that stores a session; without a secret, the one that removes it. */
 export function setCookie(request: Requested, secret: string | undefined): string {
   return stringifySetCookie({
     name: nameOf(request),

@@ -20,7 +20,7 @@ export async function insertSignInLink(
     .execute();
 }
 
-/** Uses the link up: of any number of callers one is given whose it was. */
+/** Uses a link once: only one of several concurrent callers gets its person. */
 export async function takeSignInLink(db: Db, link: { hash: Buffer } | { id: string }, now: Date) {
   return await db
     .updateTable('signInLinks')
@@ -46,7 +46,7 @@ export async function revokeSessionsOf(db: Db, brandId: string, personId: string
     .execute();
 }
 
-/** Whether a link was made for this person after `since`: a mailbox is not filled by whoever knows its address. */
+/** Whether a link was created for this person after `since`. Prevents others from flooding the mailbox. */
 export async function hasLinkSince(db: Db, brandId: string, personId: string, since: Date): Promise<boolean> {
   const row = await db
     .selectFrom('signInLinks')

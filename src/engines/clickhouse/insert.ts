@@ -6,8 +6,8 @@ import { reaching } from './query.ts';
 const TOKEN = /^[\w:.-]{1,200}$/;
 
 /**
- * - The token stands inline: as a setting of the request the embedded engine once kept it for later inserts, and dropped
- *   those with success (measured).
+ * - The token is inline: the embedded engine once kept a request's setting for later inserts and silently dropped
+ *   those (measured).
  * - `deduplicate_blocks_in_dependent_materialized_views` carries it on to the rollups; older servers have it off.
  * - One thread reads the rows in order, so that a retry cuts them into the same blocks.
  * - A batch may hold events of any number of months.
@@ -21,14 +21,14 @@ function settingsOf(token: string, cluster: string | undefined): string {
     'max_insert_threads = 1',
     'async_insert = 0',
     'max_partitions_per_insert_block = 0',
-    // On replicas: acknowledged means held by most of them.
+    // With replicas, an acknowledged insert is held by most of them.
     ...(cluster === undefined ? [] : ["insert_quorum = 'auto'"]),
   ].join(', ');
 }
 
 /**
- * Inserts rows, tab-separated text ending in a newline, exactly once: the same token with the same rows changes nothing
- * a second time, neither in the table nor in what is rolled up from it. The token must be a function of the batch.
+ * Inserts rows (tab-separated text ending in a newline) exactly once: repeating a token with the same rows changes
+ * neither the table nor its rollups. The token must be a function of the batch.
  */
 export async function insertOnce(
   { client, cluster }: ClickHouse,
@@ -37,7 +37,7 @@ export async function insertOnce(
   rowsTsv: string,
   token: string,
 ): Promise<void> {
-  if (!TOKEN.test(token)) throw new Error(`Not a token: ${JSON.stringify(token)}.`);
+  if (!TOKEN.test(token)) throw new Error(`Invalid token: ${JSON.stringify(token)}.`);
   if (rowsTsv === '') return;
   const into = `INSERT INTO ${table} (${columns.join(', ')}) SETTINGS ${settingsOf(token, cluster)}`;
   await reaching(async () => {

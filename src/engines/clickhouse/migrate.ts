@@ -1,6 +1,6 @@
 /**
- * What differs between engines, all of it in this room:
- * - One server (docker-compose.yml) and the embedded engine run `sql/clickhouse` as it stands. The embedded one has no
+ * The differences between ClickHouse installations, all handled in this folder:
+ * - One server (docker-compose.yml) and the embedded engine run `sql/clickhouse` unchanged. The embedded one has no
  *   Keeper and so no replicas; it is the same engine behind a small HTTP server (src/local/engines/clickhouse-http.ts).
  * - With `CLICKHOUSE_CLUSTER` tables become Replicated… on every server of the cluster, and the window of remembered
  *   insert tokens is the replicated one. One shard: figures of a brand are read where they are.
@@ -17,7 +17,7 @@ const FOLDER = new URL('../../../sql/clickhouse/', import.meta.url);
 const REMEMBERED = `CREATE TABLE IF NOT EXISTS schema_migrations_v1 (name String, applied_at DateTime64(3, 'UTC'))
 ENGINE = MergeTree ORDER BY name SETTINGS non_replicated_deduplication_window = 10000`;
 
-/** Statements may be run twice, by processes that start at once: there is no lock to take in ClickHouse. */
+/** Processes that start at once may run statements twice, because ClickHouse has no lock to take. */
 const REPEATABLE =
   /^(?:CREATE (?:TABLE|MATERIALIZED VIEW) IF NOT EXISTS|ALTER TABLE \w+ \w+ \w+ IF (?:NOT )?EXISTS|DROP (?:TABLE|VIEW) IF EXISTS) /;
 
@@ -33,7 +33,7 @@ export function statementsOf(file: string): string[] {
   return statements;
 }
 
-/** The statement as this installation runs it. */
+/** Adapts a statement to the cluster, if there is one. */
 export function onCluster(statement: string, cluster: string | undefined): string {
   if (cluster === undefined) return statement;
   return statement
@@ -55,7 +55,7 @@ async function run(clickhouse: ClickHouse, statement: string): Promise<void> {
   await command(clickhouse, onCluster(statement, clickhouse.cluster));
 }
 
-/** Applies what is missing of `sql/clickhouse`, in order. Returns the names applied. */
+/** Applies the missing migrations of `sql/clickhouse` in order. Returns their names. */
 export async function migrateClickHouse(clickhouse: ClickHouse): Promise<string[]> {
   await run(clickhouse, REMEMBERED);
   const Row = z.object({ name: z.string() });
@@ -77,7 +77,7 @@ export async function migrateClickHouse(clickhouse: ClickHouse): Promise<string[
 
 const migrated = new WeakSet<ClickHouse>();
 
-/** The same, once per process; of use where ClickHouse may come later than we. */
+/** Migrates once per process, for processes that may start before ClickHouse does. */
 export async function ensureMigrated(clickhouse: ClickHouse): Promise<void> {
   if (migrated.has(clickhouse)) return;
   await migrateClickHouse(clickhouse);

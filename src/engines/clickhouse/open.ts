@@ -5,12 +5,12 @@ export interface ClickHouse {
   /** The cluster whose replicas hold the tables; undefined: one server. */
   cluster: string | undefined;
   ping(): Promise<void>;
-  /** Resolves when ClickHouse takes writes, too. */
+  /** Resolves when ClickHouse accepts writes. */
   tryWrite(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A rebuild reads a brand's whole history in one statement; what a caller waits for has less, see query.ts. */
+/** A rebuild reads a brand's whole history in one statement. Statements that a caller waits for get less, see query.ts. */
 const REQUEST_TIMEOUT_MS = 60_000;
 const WRITE_TIMEOUT_MS = 5_000;
 
@@ -19,7 +19,7 @@ export function openClickHouse(url: string, options: { cluster?: string | undefi
     url,
     request_timeout: REQUEST_TIMEOUT_MS,
     application: 'rollcall',
-    // A failure reaches whoever asked, who says it in our own log.
+    // Failures reach the caller, which logs them.
     log: { level: ClickHouseLogLevel.OFF },
   });
   return {

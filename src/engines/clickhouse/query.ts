@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { unavailable } from '../../values/errors.ts';
 import type { ClickHouse } from './open.ts';
 
-/** A 64-bit integer, which comes quoted; past 2^53 it is an error, never a rounded number. */
+/** A 64-bit integer, which ClickHouse quotes. Past 2^53 it is an error, never a rounded number. */
 export const integer = z
   .union([z.string().regex(/^-?\d+$/), z.number()])
   .transform(Number)
@@ -11,7 +11,7 @@ export const integer = z
 
 /**
  * ClickHouse's codes that mean "not now": timeouts, too busy, out of memory or disk, read-only or unreachable replicas,
- * and a table that a migration has yet to make.
+ * and a table that a migration has yet to create.
  */
 const NOT_NOW = new Set([
   '60',
@@ -31,7 +31,7 @@ const NOT_NOW = new Set([
   '999',
 ]);
 
-/** Turns a ClickHouse that cannot answer into SERVICE_UNAVAILABLE; a statement that it refuses is our own bug. */
+/** Throws SERVICE_UNAVAILABLE when ClickHouse cannot answer. A statement that it rejects is a bug of ours. */
 export async function reaching<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -43,20 +43,21 @@ export async function reaching<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Ids of ours as an array, in the statement's own text, which goes as the body: parameters go in the URL, which ends at
- * 16 KB at the embedded server. One text that the engine splits: as many
- * literals take it twice as long or more (measured).
+ * Our ids as an array in the statement's text, which is sent as the body: parameters are sent in the URL, which the
+ * embedded server limits to 16 KB. ClickHouse splits one string, because as many literals take at least twice as long
+ * (measured).
  */
 export function idArray(ids: readonly string[]): string {
   const text = ids.join(',');
-  if (!/^[\w,-]*$/.test(text)) throw new Error(`Not ids: ${JSON.stringify(ids.find((id) => !/^[\w-]+$/.test(id)))}.`);
+  if (!/^[\w,-]*$/.test(text))
+    throw new Error(`Invalid ids: ${JSON.stringify(ids.find((id) => !/^[\w-]+$/.test(id)))}.`);
   return `splitByChar(',', '${text}')`;
 }
 
-/** The same as a set to be `IN`. */
+/** The same ids as a set for `IN`. */
 export const idSet = (ids: readonly string[]) => `(SELECT arrayJoin(${idArray(ids)}))`;
 
-/** Bytes of a statement that every server reads; one that is longer says its own length. */
+/** The statement length in bytes that every server accepts by default. A longer statement sets `max_query_size`. */
 const READ_BY_DEFAULT = 262_144;
 
 type Parameter = string | number | readonly string[];
@@ -79,8 +80,8 @@ async function readRows(
 }
 
 /**
- * Reads rows in `shape`. Parameters stand in the statement as `{name:Type}`. Settings stand inline, for the embedded
- * engine turns those of a request into a `SET` on a session.
+ * Reads rows of `shape`. Parameters appear in the statement as `{name:Type}`. Settings are inline, because the embedded
+ * engine applies a request's settings to the whole session.
  */
 export async function query<T extends z.ZodType>(
   { client }: ClickHouse,
@@ -92,19 +93,19 @@ export async function query<T extends z.ZodType>(
   return z.array(shape).parse(rows);
 }
 
-/** Bounds how long somebody waits for figures when ClickHouse hangs. */
+/** Bounds how long a caller waits when ClickHouse hangs. */
 const WAIT_MS = 5_000;
 
 async function inTime<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const signal = AbortSignal.timeout(WAIT_MS);
   return await new Promise((resolve, reject) => {
-    // The client hears the signal only once it has a connection, for which it may wait behind other calls.
+    // The client only heeds the signal once it has a connection, which it may have to wait for.
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     work(signal).then(resolve, reject);
   });
 }
 
-/** As `query`, for a caller who waits for the answer: ClickHouse has five seconds for it. */
+/** Like `query`, but ClickHouse has only five seconds, because a caller is waiting. */
 export async function queryInTime<T extends z.ZodType>(
   { client }: ClickHouse,
   shape: T,
@@ -115,7 +116,7 @@ export async function queryInTime<T extends z.ZodType>(
   return z.array(shape).parse(rows);
 }
 
-/** Runs a statement that answers nothing. */
+/** Runs a statement without a result. */
 export async function command(
   { client }: ClickHouse,
   sql: string,

@@ -7,14 +7,14 @@ export function tsvText(text: string): string {
   return text.replace(/[\\\t\n\r\0]/g, (character) => ESCAPED[character] ?? '');
 }
 
-/** What a column `Date` can hold; rollups count by it. */
+/** The range of a `Date` column, which rollups group by. */
 const FIRST = Date.UTC(1970, 0, 1);
 const LAST = Date.UTC(2149, 5, 6);
 
-/** Whether the time is on a day that such a column can hold. */
+/** Whether the time is on a day that a `Date` column can hold. */
 export const isOnStorableDay = (at: Date): boolean => at.getTime() >= FIRST && at.getTime() < LAST + DAY_MS;
 
-/** A time as a field of a `DateTime64(3, 'UTC')` column; what lies beyond its days is put on the first or last. */
+/** A time as a field of a `DateTime64(3, 'UTC')` column, clamped to the storable days. */
 export function tsvTime(at: Date): string {
   const held = new Date(Math.min(Math.max(at.getTime(), FIRST), LAST));
   return held.toISOString().replace('T', ' ').slice(0, 23);

@@ -4,30 +4,30 @@ import { ApiError, unavailable } from '../../values/errors.ts';
 import type { Elastic } from './open.ts';
 
 export interface BulkOptions {
-  /** How long Elasticsearch may refuse or be away before a batch is given up. */
+  /** How long Elasticsearch may reject a batch or be unreachable before the batch is given up. */
   patienceMs?: number;
-  /** Is told the last row of the acknowledged batches that have no gap before them. */
+  /** Receives the last row up to which every batch is acknowledged. */
   onAcknowledged?: (row: number) => void;
   onRetry?: (reason: string) => void;
 }
 
 export interface BulkStream {
-  /** Adds to the body in the making: a line that says what to do, and with `index` a second one, the document. */
+  /** Appends to the current body: an action line and, for `index`, a second line with the document. */
   add(lines: string): void;
-  /** Whether the body has a good size to be sent. */
+  /** Whether the body is large enough to be sent. */
   isFull(): boolean;
-  /** Sends the body, which ends with this row; resolves when there is room for the next, rejects when one has failed. */
+  /** Sends the body, whose last row is this one. Resolves when the next body can be started; rejects if any body failed. */
   send(lastRow: number): Promise<void>;
   /** Resolves when everything sent is acknowledged. */
   drain(): Promise<void>;
 }
 
-// Of 1,000 to 10,000 documents in a body, runs of `npm run bench -- directory` differ on the fastest; 8 bodies in flight beat 4, and
-// small ones take the least memory.
+// Of 1,000 to 10,000 documents in a body, runs of `npm run bench -- directory` do not agree on a fastest size; 8 bodies in flight beat 4, and
+// small bodies take the least memory.
 const BODY_DOCUMENTS = 2_500;
 const BODY_BYTES = 2 << 20;
 const IN_FLIGHT = 8;
-/** Room for the document that fills a body: the longest that a row can make has a tenth of this. */
+/** Room for the document that fills a body; the longest document is a tenth of this. */
 const LAST_DOCUMENT_BYTES = 1 << 20;
 const PATIENCE_MS = 120_000;
 const LONGEST_PAUSE_MS = 5_000;
@@ -39,7 +39,7 @@ const Answer = z.object({
     .default([]),
 });
 
-/** An older version of a document that is already there: what external versions are for. */
+/** The stored document has a newer external version. */
 const STALE = 'version_conflict_engine_exception';
 const OVERLOADED = new Set([
   'es_rejected_execution_exception',
@@ -61,12 +61,12 @@ function reasonOf(error: ApiError): string {
   return error.cause instanceof Error ? error.cause.message : error.message;
 }
 
-/** A busy or merging node takes its time; giving up early only sends the same body again. */
+/** A busy or merging node is slow; giving up early would only send the same body again. */
 const LONGEST_BULK_MS = 60_000;
 
 /**
- * Posts one body until Elasticsearch has taken all of it. A body may arrive twice, so its documents carry ids and
- * external versions; a document with an older version than the one stored is left out, and that is no error.
+ * Posts one body until Elasticsearch has accepted all of it. A body may arrive twice, so its documents have ids and
+ * external versions. A document older than the stored one is skipped without an error.
  */
 export async function postBulk(
   elastic: Elastic,
@@ -91,7 +91,7 @@ export async function postBulk(
       const pauseMs = Math.min(200 * 2 ** attempt, LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2);
       if (performance.now() + pauseMs > giveUpAt) {
         const seconds = Math.round(patienceMs / 1000);
-        throw new Error(`Elasticsearch did not take a batch for ${seconds} s: ${reasonOf(error)}`, { cause: error });
+        throw new Error(`Elasticsearch did not accept a batch for ${seconds} s: ${reasonOf(error)}`, { cause: error });
       }
       onRetry?.(reasonOf(error));
       await pause(pauseMs);
@@ -99,7 +99,7 @@ export async function postBulk(
   }
 }
 
-/** Bodies for `_bulk`, several in flight and no more: the reader waits for the writer. Their memory is used again. */
+/** Sends bodies to `_bulk`, a limited number at a time, so that the reader waits for the writer. Buffers are reused. */
 export function openBulk(elastic: Elastic, index: string, options: BulkOptions = {}): BulkStream {
   const running = new Set<Promise<void>>();
   const unacknowledged: Array<{ lastRow: number; isTaken: boolean }> = [];

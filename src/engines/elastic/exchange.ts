@@ -5,7 +5,10 @@ export interface Exchanged {
   bytes: Buffer;
 }
 
-/** One POST and its whole answer. Collects the chunks itself: undici's response stream costs more CPU than a search does. */
+/**
+ * One POST and its whole response. Collects the chunks itself, because undici's response stream costs more CPU than a
+ * search.
+ */
 export function exchange(
   pool: Pool,
   request: Pick<Dispatcher.DispatchOptions, 'path' | 'headers' | 'body' | 'headersTimeout' | 'bodyTimeout'>,

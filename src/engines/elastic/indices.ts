@@ -4,7 +4,7 @@ import { unavailable } from '../../values/errors.ts';
 import { keptAlias } from './live-index.ts';
 import type { Elastic } from './open.ts';
 
-/** Settings and mappings as `mappings/*.json` hold them. */
+/** Settings and mappings in the format of `mappings/*.json`. */
 export interface IndexDefinition {
   settings: { index: estypes.IndicesIndexSettings; analysis?: estypes.IndicesIndexSettingsAnalysis };
   mappings: estypes.MappingTypeMapping;
@@ -20,7 +20,7 @@ export interface IndexFacts {
 
 const POLL_MS = 200;
 
-/** Turns an Elasticsearch that cannot be reached into SERVICE_UNAVAILABLE. */
+/** Throws SERVICE_UNAVAILABLE when Elasticsearch cannot be reached. */
 async function reach<T>(requested: Promise<T>): Promise<T> {
   try {
     return await requested;
@@ -33,21 +33,22 @@ async function reach<T>(requested: Promise<T>): Promise<T> {
 }
 
 /**
- * Merging begins with more segments than a build of four million creators makes. Elasticsearch's own 10 start a merge
- * towards its end, at a throttled rate, and the one to a single segment waits for it: 27 s a million creators, not 15.
+ * More segments than an import of four million creators makes, so that no merge starts during it. Elasticsearch's
+ * default of 10 starts a throttled merge towards the end, which the final merge to one segment waits for: 27 s per
+ * million creators instead of 15.
  */
 const QUIET_SEGMENTS = 100;
 
 const mergingAt = (segments: number | null) => ({ 'merge.policy.segments_per_tier': segments });
 
-/** Creates an index that no search sees yet: it refreshes only when told and merges late. */
+/** Creates an index for an import: it refreshes only on request and merges late. */
 export async function createQuietIndex({ client }: Elastic, index: string, definition: IndexDefinition): Promise<void> {
   const { settings, mappings } = definition;
   const quiet = { ...settings, index: { ...settings.index, ...mergingAt(QUIET_SEGMENTS), refresh_interval: '-1' } };
   await reach(client.indices.create({ index, settings: quiet, mappings }));
 }
 
-/** Ends what `createQuietIndex` began: the index refreshes as its definition says and merges as any other. */
+/** Gives an index from `createQuietIndex` the refresh interval of its definition and normal merging. */
 export async function endQuiet({ client }: Elastic, index: string, { settings }: IndexDefinition): Promise<void> {
   const refresh_interval = settings.index.refresh_interval ?? '5s';
   await reach(client.indices.putSettings({ index, settings: { ...mergingAt(null), refresh_interval } }));
@@ -73,7 +74,7 @@ export async function mappingOf({ client }: Elastic, index: string): Promise<est
   return (await reach(client.indices.getMapping({ index })))[index]?.mappings;
 }
 
-/** Merges to one segment. It takes minutes on a large index, so it runs as a task that is asked about. */
+/** Merges to one segment. This takes minutes on a large index, so it runs as a task that is polled. */
 export async function mergeToOneSegment({ client }: Elastic, index: string, onWait: () => void): Promise<void> {
   const started = await reach(client.indices.forcemerge({ index, max_num_segments: 1, wait_for_completion: false }));
   if (started.task === undefined) throw new Error('Elasticsearch did not start the merge.');
@@ -86,17 +87,19 @@ export async function mergeToOneSegment({ client }: Elastic, index: string, onWa
   }
 }
 
-/** The one index behind an alias, if any. Two are an error: nobody could say which one a search used. */
+/** The index behind an alias, if any. Throws if there are two, because a search could have used either. */
 export async function indexBehind({ client }: Elastic, alias: string): Promise<string | undefined> {
   const found = await reach(client.indices.getAlias({ name: alias }, { ignore: [404] }));
   const names = 'error' in found ? [] : Object.keys(found);
   if (names.length > 1) {
-    throw new Error(`The alias ${alias} is over ${names.length} indices (${names.join(', ')}); it must be over one.`);
+    throw new Error(
+      `The alias ${alias} points to ${names.length} indices (${names.join(', ')}); it must point to one.`,
+    );
   }
   return names[0];
 }
 
-/** Moves the alias in one step, if it is still where it is thought to be, and marks the index as one that was live. */
+/** Moves the alias atomically if it still points to the expected index, and marks the new index as having been live. */
 export async function swapAlias(
   { client }: Elastic,
   alias: string,
@@ -108,7 +111,7 @@ export async function swapAlias(
   await reach(client.indices.updateAliases({ actions: [...remove, ...add] }));
 }
 
-/** The indices whose name starts with `prefix`, and whether each has ever been live under the alias. */
+/** The indices whose names start with `prefix`, and whether each has ever been live under the alias. */
 export async function listIndices({ client }: Elastic, prefix: string): Promise<IndexFacts[]> {
   const index = `${prefix}*`;
   const [settings, { indices = {} }] = await Promise.all([
@@ -127,7 +130,7 @@ export async function listIndices({ client }: Elastic, prefix: string): Promise<
   });
 }
 
-/** Whether each of the indices that were ever live under the alias. */
+/** The indices that have ever been live under the alias. */
 export async function wereLive({ client }: Elastic, alias: string): Promise<Set<string>> {
   const found = await reach(client.indices.getAlias({ name: keptAlias(alias) }, { ignore: [404] }));
   return new Set('error' in found ? [] : Object.keys(found));
@@ -139,7 +142,7 @@ export interface StoredDocument {
   source: unknown;
 }
 
-/** The documents with these ids, as stored; those missing are left out. */
+/** The stored documents with these ids. Missing ones are omitted. */
 export async function readDocuments({ client }: Elastic, index: string, ids: string[]): Promise<StoredDocument[]> {
   if (ids.length === 0) return [];
   const { docs } = await reach(client.mget({ index, ids }));

@@ -5,7 +5,7 @@ import type { Elastic } from './open.ts';
 
 const POLL_MS = 500;
 const MAX_AGE_MS = 1_000;
-/** The alias is polled while somebody searches, and for this long after the last search. */
+/** The alias is polled for this long after the last search. */
 const FOLLOWED_MS = 60_000;
 
 const REFRESHES = ['indices.*.shards.*.routing.node', 'indices.*.shards.*.refresh.external_total'];
@@ -28,17 +28,17 @@ const Starts = Shards(
 export interface LiveIndexState {
   /** The concrete index behind the alias; undefined before the first import. */
   index: string | undefined;
-  /** Grows whenever a search of the live index could see other documents. Of this process alone. */
+  /** Increases whenever a search of the live index could see different documents. Local to this process. */
   generation: number;
-  /** Indices that were live and still exist, the live one included. */
+  /** Indices that have been live and still exist, including the live one. */
   kept: ReadonlySet<string>;
 }
 
 export interface LiveIndex {
   alias: string;
-  /** At most a second old. SERVICE_UNAVAILABLE when Elasticsearch does not say. */
+  /** The state, at most a second old. Throws SERVICE_UNAVAILABLE when Elasticsearch does not respond. */
   get(): Promise<LiveIndexState>;
-  /** What is known without asking; undefined when that is more than a second old. */
+  /** The cached state; undefined if it is more than a second old. */
   known(): LiveIndexState | undefined;
   close(): void;
 }
@@ -47,13 +47,13 @@ export interface LiveIndex {
 export const keptAlias = (alias: string) => `${alias}-kept`;
 
 interface Reading extends Omit<LiveIndexState, 'generation'> {
-  /** Differs from another reading's when a search could have seen other documents in between. */
+  /** Changes when a search could have seen different documents in between. */
   fingerprint: string;
 }
 
 /**
- * Which refresh each copy of each shard is at. A copy counts its refreshes anew from each start, under the same
- * allocation id, so the time of its start tells one count from the next.
+ * The refresh count of each copy of each shard. A copy restarts its count under the same allocation id when it starts,
+ * so the fingerprint includes its start time.
  */
 async function fingerprintOf({ client }: Elastic, index: string, bounded: TransportRequestOptions): Promise<string> {
   const [stats, recovery] = await Promise.all([
@@ -83,7 +83,10 @@ async function readState(elastic: Elastic, alias: string): Promise<Reading> {
   return { index, fingerprint, kept };
 }
 
-/** Follows the alias in the background while it is searched, so that a search waits for it only when Elasticsearch is slow or just back. */
+/**
+ * Polls the alias in the background while searches run, so that a search waits for it only if Elasticsearch is slow or
+ * has just come back.
+ */
 export function openLiveIndex(elastic: Elastic, alias: string): LiveIndex {
   let state: LiveIndexState | undefined;
   let fingerprint = '';
@@ -112,7 +115,7 @@ export function openLiveIndex(elastic: Elastic, alias: string): LiveIndex {
 
   const recent = () => (performance.now() - readAt < MAX_AGE_MS ? state : undefined);
 
-  // A failed poll is reported to whoever asks next, by get().
+  // get() reports a failed poll to its next caller.
   const timer = setInterval(() => {
     if (performance.now() - wantedAt < FOLLOWED_MS) void read().catch(() => undefined);
   }, POLL_MS);
@@ -120,7 +123,7 @@ export function openLiveIndex(elastic: Elastic, alias: string): LiveIndex {
 
   return {
     alias,
-    // That there is no index yet is never taken from memory: the first import is seen at once.
+    // A missing index is never cached, so that the first import is visible at once.
     get: async () => {
       wantedAt = performance.now();
       const known = recent();

@@ -6,20 +6,20 @@ import { type Exchanged, exchange } from './exchange.ts';
 
 export interface PostOptions {
   contentType?: 'application/json' | 'application/x-ndjson';
-  /** Instead of the client's own: a bulk may take longer than a search may. */
+  /** Overrides the client's timeout: a bulk may take longer than a search. */
   timeoutMs?: number;
 }
 
 export interface Elastic {
   /** The official client: indices, aliases, cluster. A search through it costs three times the CPU of `post` (measured). */
   client: Client;
-  /** POSTs a JSON or NDJSON body and resolves to the raw bytes of a 2xx answer; the way of searches and bulks. */
+  /** POSTs a JSON or NDJSON body and resolves to the raw bytes of a 2xx response. For searches and bulks. */
   post(path: string, body: string | Buffer, options?: PostOptions): Promise<Buffer>;
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** An answer of Elasticsearch that is not 2xx. */
+/** A response of Elasticsearch other than 2xx. */
 export class ElasticsearchRefusal extends Error {
   readonly status: number;
   constructor(status: number, body: string) {
@@ -41,7 +41,7 @@ function refusal(status: number, body: string): Error {
     : cause;
 }
 
-/** Pauses before a request that Elasticsearch had no memory or thread for is sent again: it did nothing of it. */
+/** Pauses before retrying a request that Elasticsearch rejected for lack of memory or threads, and so did not run. */
 const PAUSES_MS = [50, 150, 400];
 
 async function patiently(send: () => Promise<Exchanged>): Promise<Exchanged> {

@@ -1,7 +1,7 @@
 /**
- * The sources of a search answer, as the text between the brackets of a JSON array, without parsing it: half the CPU
- * of parsing (measured). `bytes` must come from `filter_path=hits.hits._source.<field>`, each source `{"<field>": {…}}`.
- * Safe because an unescaped quote cannot occur inside a JSON string; the text is latin1, one character a byte.
+ * The sources of a search response as the inner text of a JSON array, without parsing: half the CPU (measured). `bytes`
+ * must come from `filter_path=hits.hits._source.<field>`, each source `{"<field>": {…}}`. Safe because a JSON string
+ * cannot contain an unescaped quote. The text is latin1: one character per byte.
  */
 export function spliceSources(bytes: Buffer, field: string): string {
   const open = `{"_source":{"${field}":`;

@@ -9,7 +9,7 @@ import type { ByteRange, FileStore } from './store.ts';
 const unavailableStore = (cause: unknown): ApiError =>
   cause instanceof ApiError ? cause : unavailable('The file storage', cause);
 
-/** A folder's entries are on the disk once the folder itself was synced. */
+/** A new file survives a power cut only after its folder is synced. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {
@@ -19,7 +19,7 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Files in a folder of this machine. A file has its name only when it is whole and on the disk. */
+/** Stores files in a local folder. A file gets its name only when it is complete and on the disk. */
 export function openDisk(folder: string): FileStore {
   const fileOf = (key: string) => path.join(folder, ...key.split('/'));
   const draftOf = (key: string) => `${fileOf(key)}.part`;

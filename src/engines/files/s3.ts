@@ -12,19 +12,22 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { ApiError, unavailable } from '../../values/errors.ts';
 import type { ByteRange, FileHeaders, FileStore } from './store.ts';
 
-/** A presigned address is followed at once: a page's image, a redirected download. */
+/** Presigned URLs are followed at once, by a page's image or a redirected download. */
 const SIGNED_FOR_SECONDS = 300;
 const PART_BYTES = 8 * 1024 * 1024;
 const PARTS_AT_ONCE = 2;
 
 interface Bucket {
   name: string;
-  /** What the keys begin with, such as `rollcall/`; empty for the bucket's root. */
+  /** Prefix of all keys, such as `rollcall/`; empty for the bucket's root. */
   prefix: string;
   client: S3ClientConfig;
 }
 
-/** Reads `s3://bucket/prefix?endpoint=https://…&region=…`. A login before the bucket is the key; else the SDK looks for one. */
+/**
+ * Parses `s3://bucket/prefix?endpoint=https://…&region=…`. Credentials before the bucket are the access key; without
+ * them, the SDK looks for some.
+ */
 function bucketOf(address: string): Bucket {
   const url = new URL(address);
   const endpoint = url.searchParams.get('endpoint');
@@ -40,7 +43,7 @@ function bucketOf(address: string): Bucket {
       region: url.searchParams.get('region') ?? 'us-east-1',
       ...(endpoint === null ? {} : { endpoint, forcePathStyle: true }),
       ...(url.username === '' ? {} : { credentials }),
-      // Storages that only speak S3's protocol do not all know its newer checksums.
+      // Not every S3-compatible storage supports the newer checksums.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
     },
@@ -50,7 +53,7 @@ function bucketOf(address: string): Bucket {
 const unavailableStore = (cause: unknown): ApiError =>
   cause instanceof ApiError ? cause : unavailable('The file storage', cause);
 
-/** Files in S3-compatible storage. */
+/** Stores files in S3-compatible storage. */
 export function openS3(address: string): FileStore {
   const { name: Bucket, prefix, client: config } = bucketOf(address);
   const client = new S3Client(config);
@@ -77,7 +80,7 @@ export function openS3(address: string): FileStore {
     throw unavailableStore(new Error('The file storage answered without a body.'));
   }
 
-  /** Parts of an upload whose process died are paid for until somebody removes them. */
+  /** Removes the parts of broken uploads, which otherwise cost money for ever. */
   async function abortUploads(key: string): Promise<void> {
     const { Key } = placeOf(key);
     const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket, Prefix: Key }));

@@ -1,25 +1,25 @@
 import type { Readable } from 'node:stream';
 
-/** Both ends are included, as in a Range header. */
+/** Both ends are inclusive, as in a Range header. */
 export interface ByteRange {
   start: number;
   end: number;
 }
 
-/** What the store says of a file to whoever fetches it there. */
+/** Response headers for a client that downloads the file from the store. */
 export interface FileHeaders {
   contentType: string;
   contentDisposition: string;
 }
 
-/** Where files lie: S3-compatible storage, or a folder of this machine. */
+/** Stores files: in S3-compatible storage, or in a local folder. */
 export interface FileStore {
-  /** Writes all of the bytes under the key, or nothing. What `bytes` throws is thrown on. */
+  /** Writes all of the bytes under the key, or nothing. Rethrows what `bytes` throws. */
   write(key: string, bytes: AsyncIterable<Buffer>, contentType: string): Promise<void>;
-  /** The bytes of a file, or of a part of it. */
+  /** The bytes of a file or of a range of it. */
   read(key: string, range?: ByteRange): Promise<Readable>;
-  /** Removes a file, and what a broken-off write left of it. One that is not there is removed already. */
+  /** Removes a file and the remains of interrupted writes. Does nothing if the file does not exist. */
   remove(key: string): Promise<void>;
-  /** A signed address at the storage itself, good for some minutes; undefined where files are read from here. */
+  /** A presigned URL at the storage, valid for some minutes; undefined if this process serves the files itself. */
   addressOf(key: string, headers: FileHeaders): Promise<string> | undefined;
 }

@@ -3,12 +3,12 @@ import ipaddr from 'ipaddr.js';
 
 type Network = ReturnType<typeof ipaddr.parseCIDR>;
 
-/** Of IPv6 only global unicast is public: what ipaddr.js knows no special range for may still be nobody's. */
+/** Only global unicast is public in IPv6: addresses outside the special ranges of ipaddr.js may still be unassigned. */
 const PUBLIC_6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** Whether an address belongs to the public internet: it is in none of IANA's special-purpose ranges. */
+/** Whether an address is on the public internet, outside IANA's special-purpose ranges. */
 export function isPublic(text: string): boolean {
-  // ipaddr.js also reads `10.1` and `0x7f.1`.
+  // ipaddr.js also accepts `10.1` and `0x7f.1`.
   if (isIP(text) === 0) return false;
   const address = ipaddr.parse(text);
   if (address.range() !== 'unicast') return false;
@@ -18,18 +18,18 @@ export function isPublic(text: string): boolean {
 function networkOf(text: string): Network {
   const [address = '', ...prefix] = text.split('/');
   const family = isIP(address);
-  if (family === 0) throw new Error(`${JSON.stringify(text)} is no address or network.`);
+  if (family === 0) throw new Error(`${JSON.stringify(text)} is not an address or network.`);
   if (prefix.length > 0) return ipaddr.parseCIDR(text);
   return [ipaddr.parse(address), family === 4 ? 32 : 128];
 }
 
 const lists = new Map<string, Network[]>();
 
-/** Whether the operator lets calls reach this address although it may be private. */
+/** Whether the operator allows calls to this address even if it is private. */
 export function isAllowed(text: string, allow: readonly string[]): boolean {
   const key = allow.join(',');
   const networks = lists.get(key) ?? allow.map(networkOf);
   lists.set(key, networks);
-  // An IPv4 address written as IPv6 is that IPv4 address.
+  // An IPv4-mapped IPv6 address counts as the IPv4 address.
   return isIP(text) !== 0 && ipaddr.subnetMatch(ipaddr.process(text), { allowed: networks }, 'none') === 'allowed';
 }

@@ -3,11 +3,11 @@ import { ApiError, unavailable } from '../../values/errors.ts';
 
 export interface HttpGet<T> {
   url: URL;
-  /** What the other side is called when it does not answer. */
+  /** The name of the service in error messages. */
   name: string;
   shape: z.ZodType<T>;
   token: string | undefined;
-  /** Bounds the whole call, its body included. */
+  /** Timeout of the whole call, including its body. */
   timeoutMs: number;
   maxBytes: number;
 }
@@ -17,7 +17,7 @@ async function readBounded(body: ReadableStream<Uint8Array> | null, maxBytes: nu
   let size = 0;
   for await (const chunk of body ?? []) {
     size += chunk.length;
-    if (size > maxBytes) throw new Error(`The answer is larger than ${maxBytes} bytes.`);
+    if (size > maxBytes) throw new Error(`The response is larger than ${maxBytes} bytes.`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
@@ -35,8 +35,9 @@ export interface HttpCall {
 }
 
 /**
- * One call of a host that the operator configured, which may be private: never of a URL of a caller's. Any status is an
- * answer, with its JSON where it has one; no answer, a redirect or a body that is no JSON is SERVICE_UNAVAILABLE.
+ * Calls a host that the operator configured, which may be private; never use it with a URL from a caller. Returns any
+ * status, with the JSON body if there is one. A timeout, a redirect or a body that is not JSON throws
+ * SERVICE_UNAVAILABLE.
  */
 export async function callJson(call: HttpCall): Promise<{ status: number; body: unknown }> {
   const { url, name, method, headers, body, timeoutMs, maxBytes } = call;
@@ -56,8 +57,8 @@ export async function callJson(call: HttpCall): Promise<{ status: number; body: 
 }
 
 /**
- * GETs JSON of a known shape; undefined when there is no such thing (404). Anything else, a redirect too, is
- * SERVICE_UNAVAILABLE. For hosts that the operator configured, which may be private: never for a URL of a caller's.
+ * GETs JSON of a known shape; undefined on 404. Any other status, including a redirect, throws SERVICE_UNAVAILABLE. For
+ * hosts that the operator configured, which may be private; never use it with a URL from a caller.
  */
 export async function getJson<T>({ url, name, shape, token, timeoutMs, maxBytes }: HttpGet<T>): Promise<T | undefined> {
   const headers = { accept: 'application/json', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };

@@ -7,12 +7,12 @@ const SOCKETS_OF_ONE = 8;
 const MAX_AGENTS = 500;
 
 export interface KeptConnections {
-  /** An agent for `callOutside` whose connections only this owner uses, and only for the addresses just checked. */
+  /** An agent for `callOutside`. Its connections are used only for this owner and only for the addresses just checked. */
   agentFor(owner: string): (addresses: readonly LookupAddress[]) => https.Agent;
   close(): void;
 }
 
-/** Connections to receivers, kept for some seconds. */
+/** Keeps connections to receivers open for some seconds. */
 export function openKeptConnections(): KeptConnections {
   const agents = new LRUCache<string, https.Agent>({ max: MAX_AGENTS, dispose: (agent) => agent.destroy() });
   return {

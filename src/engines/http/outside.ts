@@ -11,23 +11,26 @@ export interface OutsideRequest {
   method: 'GET' | 'POST';
   headers: Record<string, string>;
   body?: string;
-  /** Addresses or networks that may be reached although they are private; these by http too. */
+  /** Private addresses or networks that may be called, by http too. */
   allow: readonly string[];
-  /** Bounds the whole call, the name's look-up and the answer's body included. */
+  /** Timeout of the whole call, including the DNS lookup and the response body. */
   timeoutMs: number;
   maxBytes: number;
-  /** Of an answer that is larger: whether the call has failed, or `text` is its first `maxBytes`. */
+  /** For a larger response: `fail` fails the call, `truncate` returns the first `maxBytes`. */
   onLarge?: 'fail' | 'truncate';
   /**
-   * `head`: the call is over when the other side has answered, whatever becomes of its body. `text` is what came of it
-   * shortly after. Default: `end`.
+   * `head`: the call succeeds once the response headers arrive; `text` is what arrives of the body shortly after.
+   * Default: `end`.
    */
   answerAt?: 'head' | 'end';
-  /** Keeps connections to the very addresses that it is given, which were checked for this call. Default: none is kept. */
+  /**
+   * Supplies an agent that keeps connections to exactly the addresses checked for this call. Default: connections are
+   * closed.
+   */
   agentFor?: (addresses: readonly LookupAddress[]) => https.Agent;
 }
 
-/** `refused`: nothing was sent. `failed`: the other side did not answer as HTTP within the bounds. */
+/** `refused`: nothing was sent. `failed`: no valid HTTP response arrived within the limits. */
 export type OutsideAnswer =
   | { outcome: 'answered'; status: number; headers: http.IncomingHttpHeaders; text: string }
   | { outcome: 'refused'; reason: string }
@@ -38,14 +41,14 @@ const hostOf = (url: URL) => url.hostname.replace(/^\[(.*)\]$/, '$1');
 async function addressesOf(host: string, signal: AbortSignal): Promise<LookupAddress[]> {
   const family = isIP(host);
   if (family !== 0) return [{ address: host, family }];
-  // The resolver cannot be stopped, only left: its answer is then nobody's.
+  // The resolver cannot be stopped, so a late answer is discarded.
   return await new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     dns.lookup(host, { all: true }).then(resolve, reject);
   });
 }
 
-/** Why a URL may not be called, once it is known where its name leads. */
+/** Why a URL may not be called, given the addresses that its name resolves to. */
 function refusalOf(url: URL, addresses: readonly LookupAddress[], allow: readonly string[]): string | undefined {
   const allowed = addresses.every(({ address }) => isAllowed(address, allow));
   if (!addresses.every(({ address }) => isAllowed(address, allow) || isPublic(address))) {
@@ -55,7 +58,7 @@ function refusalOf(url: URL, addresses: readonly LookupAddress[], allow: readonl
   return 'must begin with https://';
 }
 
-/** What the body of an answer may take when its head is all that is waited for. */
+/** How long to wait for the body when only the response headers matter. */
 const BODY_AFTER_HEAD_MS = 250;
 
 const TLS_FAILURE = /^(?:ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_|INVALID_CA|EPROTO)/;
@@ -63,10 +66,10 @@ const TLS_FAILURE = /^(?:ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED
 const isTlsFailure = (cause: unknown): boolean =>
   cause instanceof Error && 'code' in cause && typeof cause.code === 'string' && TLS_FAILURE.test(cause.code);
 
-/** The first bytes of a text, without a character that was cut in two at their end. */
+/** Decodes the first bytes of a text, without a truncated character at their end. */
 const textOf = (bytes: Buffer): string => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true });
 
-/** Reads an answer's body as far as the call wants it; rejects where that is not to be had. */
+/** Reads as much of a response body as the call wants; rejects when it cannot. */
 async function readBody(answer: http.IncomingMessage, request: OutsideRequest): Promise<string> {
   const { maxBytes, answerAt = 'end' } = request;
   const isCut = answerAt === 'head' || request.onLarge === 'truncate';
@@ -91,23 +94,23 @@ async function readBody(answer: http.IncomingMessage, request: OutsideRequest): 
   });
 }
 
-/** Hands out the very addresses that were checked: asking again could give others. */
+/** Returns the addresses that were checked, because a second lookup could give others. */
 function fixedLookup(addresses: readonly LookupAddress[]): LookupFunction {
   return (_host, options, done) => {
     const [first] = addresses;
     if (options.all) done(null, [...addresses]);
     else if (first) done(null, first.address, first.family);
-    else done(new Error('The name has no address.'), '', 0);
+    else done(new Error('The host name does not resolve.'), '', 0);
   };
 }
 
-/** What bounds a call: once its head is there, where that is all that is waited for, it cannot be late. */
+/** The timeout of a call. It no longer applies once the headers are there, if only those are awaited. */
 interface Bounds {
   signal: AbortSignal;
   onHead(): void;
 }
 
-/** Whether a receiver closed an idle connection while this was sent on it: then it read nothing of it. */
+/** Whether the receiver closed an idle connection just as this request was sent, and so read nothing of it. */
 const wasIdle = (sent: http.ClientRequest, error: Error): boolean =>
   sent.reusedSocket && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
 
@@ -119,7 +122,7 @@ async function exchange(
 ): Promise<OutsideAnswer> {
   const { url, method, headers, body } = request;
   const lookup = fixedLookup(addresses);
-  // Without an agent no connection is kept: it would lead to an address that nobody checked for the next call.
+  // Without an agent the connection is not kept: its address would be unchecked for the next call.
   const agent = (isKept && url.protocol === 'https:' && request.agentFor?.(addresses)) || false;
   const { request: send } = url.protocol === 'https:' ? https : http;
   const fixed = { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'Rollcall' };
@@ -140,12 +143,12 @@ async function exchange(
 }
 
 /**
- * The one way to call a URL that a brand gave: only public addresses, checked on the very address that is connected
- * to, over https, without following redirects, within bounds of time and bytes.
+ * The only way to call a URL that a brand supplied: over https, to public addresses (checked on the address that is
+ * connected to), without following redirects, with limits on time and bytes.
  */
 export async function callOutside(request: OutsideRequest): Promise<OutsideAnswer> {
   const { url, allow, timeoutMs } = request;
-  if (hasLogin(url)) return { outcome: 'refused', reason: 'must not carry credentials' };
+  if (hasLogin(url)) return { outcome: 'refused', reason: 'must not contain credentials' };
   if (!/^https?:$/.test(url.protocol)) return { outcome: 'refused', reason: 'must begin with https://' };
   const late = new AbortController();
   const { signal } = late;
@@ -169,10 +172,10 @@ export async function callOutside(request: OutsideRequest): Promise<OutsideAnswe
 
 const RESOLVED_WITHIN_MS = 2_000;
 
-/** Whether a URL leads to an address that may not be called. One whose name does not resolve in time does not, yet. */
+/** Whether a URL resolves to an address that may not be called. False while its name does not resolve in time. */
 export async function leadsToPrivate(url: URL, allow: readonly string[]): Promise<boolean> {
   const addresses = await addressesOf(hostOf(url), AbortSignal.timeout(RESOLVED_WITHIN_MS)).catch(
-    ignoreFailure('every call looks the name up again'),
+    ignoreFailure('every call resolves the name again'),
   );
   return addresses?.some(({ address }) => !isAllowed(address, allow) && !isPublic(address)) ?? false;
 }

@@ -2,16 +2,16 @@ import type { Readable } from 'node:stream';
 import { unavailable } from '../../values/errors.ts';
 
 const WIDTH = 480;
-/** A small file may unpack to an image that fills the memory. */
+/** A small file may decompress to an image that fills the memory. */
 const MAX_PIXELS = 50_000_000;
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** Loaded by the first picture: a process without pictures starts without it, also where it is not installed. */
+/** Loads sharp for the first image, so that a process without images starts even where it is not installed. */
 async function loadSharp() {
   const { default: sharp } = await import('sharp').catch((error: unknown) => {
     throw unavailable('The image library', error);
   });
-  // On one thread: whoever waits for a redirect on this machine goes first.
+  // One thread, so that redirects on the same machine are not slowed down.
   sharp.concurrency(1);
   sharp.cache(false);
   return sharp;
@@ -19,7 +19,7 @@ async function loadSharp() {
 
 export interface Thumbnail {
   webp: Buffer;
-  /** Of the image as it is looked at, turned upright. */
+  /** Width of the original image in its upright orientation. */
   width: number;
   height: number;
 }
@@ -35,7 +35,10 @@ async function readAll(bytes: Readable): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** At most 480 pixels wide, turned upright, without what a camera noted. Throws for what is no image that sharp reads. */
+/**
+ * Makes a thumbnail at most 480 pixels wide, upright, without the camera's metadata. Throws if sharp cannot read the
+ * image.
+ */
 export async function thumbnailOf(bytes: Readable): Promise<Thumbnail> {
   const sharp = await loadSharp();
   const image = sharp(await readAll(bytes), { limitInputPixels: MAX_PIXELS, failOn: 'error' });

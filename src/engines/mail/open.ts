@@ -4,7 +4,7 @@ import { createTransport } from 'nodemailer';
 import { z } from 'zod';
 
 export interface OutgoingMail {
-  /** Of the row; the Message-ID is made of it, so that a mail that is sent twice is one to whoever gets it. */
+  /** The row's id. The Message-ID is derived from it, so that mail clients recognise a mail that is sent twice. */
   id: string;
   fromName: string;
   to: string;
@@ -15,7 +15,7 @@ export interface OutgoingMail {
   date: Date;
 }
 
-/** `refused`: the server will never take this mail. `failed`: it may take it later. */
+/** `refused`: the server will never accept this mail. `failed`: it may accept it later. */
 export type MailOutcome =
   | { outcome: 'sent'; messageId: string }
   | { outcome: 'refused'; reason: string }
@@ -29,7 +29,7 @@ export interface Mailer {
 export interface MailerOptions {
   /** `smtp:` or `smtps:`. Undefined: mails are written to `folder`. */
   smtpUrl: string | undefined;
-  /** The address that mails come from. */
+  /** The sender address of mails. */
   from: string;
   folder: string;
 }
@@ -38,11 +38,11 @@ const TIMEOUT_MS = 10_000;
 const CONNECTIONS = 3;
 const MAX_REASON = 500;
 
-/** What nodemailer throws when the server said no: the answer's code, and the command that it answered. */
+/** The error that nodemailer throws on a rejection: the response code, and the command it responds to. */
 const Refusal = z.object({ responseCode: z.number(), command: z.string().optional() });
 const Written = z.object({ message: z.instanceof(Buffer) });
 
-/** A sender that may not log in is the operator's mistake; the mail waits until it is corrected. */
+/** A failed login is the operator's mistake, so the mail waits until it is fixed. */
 const LOGIN = /^(?:AUTH|CONN|EHLO|HELO|STARTTLS)/i;
 
 function failureOf(error: unknown): MailOutcome {
@@ -52,7 +52,7 @@ function failureOf(error: unknown): MailOutcome {
   return { outcome: isFinal ? 'refused' : 'failed', reason };
 }
 
-/** A name in a header has no line breaks and no other controls. */
+/** A header value without line breaks or other control characters. */
 const plain = (text: string) => text.replace(/\p{Cc}+/gu, ' ').trim();
 
 function messageOf(mail: OutgoingMail, from: string) {
@@ -63,7 +63,7 @@ function messageOf(mail: OutgoingMail, from: string) {
     from: { name: plain(fromName), address: from },
     to: { name: '', address: to },
     headers: { 'Auto-Submitted': 'auto-generated', ...headers },
-    // Nothing of a mail's text names a file or an address to be read by us.
+    // A mail's text must not make us read files or URLs.
     disableFileAccess: true,
     disableUrlAccess: true,
   };
@@ -92,11 +92,11 @@ function openSmtp(url: string, from: string): Mailer {
   };
 }
 
-/** A file's name sorts by time. */
+/** The file name of a mail. Names sort by time. */
 const fileNameOf = ({ id, date }: Pick<OutgoingMail, 'id' | 'date'>): string =>
   `${date.toISOString().replace(/[-:]|\.\d+/g, '')}-${id}.eml`;
 
-/** Each mail is a file that only the owner reads; it has its name when it is whole. */
+/** Writes each mail to a file that only its owner can read. The file gets its name when it is complete. */
 function openFolder(folder: string, from: string): Mailer {
   const transport = createTransport({ streamTransport: true, buffer: true });
   return {

@@ -13,12 +13,12 @@ export interface AgentPoliciesTable {
   updatedAt: Date | null;
 }
 
-/** One row that a plan would change, with the fields that would differ. */
+/** A row that a plan would change, with the fields that would change. */
 export interface PlannedChange {
   resource_id: string;
   old: Record<string, unknown> | null;
   new: Record<string, unknown> | null;
-  /** Of these, the fields whose values are generated again when the plan is applied. */
+  /** Fields of `new` whose values are generated again when the plan is applied. */
   generated?: string[];
 }
 

@@ -1,6 +1,9 @@
 import type { ColumnType } from 'kysely';
 
-/** What another sender gave for the address of a pending application: nothing, until the address has confirmed it. */
+/**
+ * Changes to a pending application that another sender submitted for its e-mail address. They take effect once the
+ * owner of the address confirms them.
+ */
 export interface ApplicationChangesTable {
   id: string;
   brandId: string;

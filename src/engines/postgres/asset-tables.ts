@@ -4,13 +4,13 @@ export type AssetType = 'image' | 'video' | 'document' | 'audio' | 'other';
 export type AssetSource = 'upload' | 'deliverable' | 'tracked_content';
 export type ThumbnailState = 'none' | 'due' | 'made' | 'failed';
 
-/** What a brand may do with a file, as a contract says it. */
+/** What a contract allows a brand to do with a file. */
 export interface UsageTerms {
   channels: string[] | null;
   territory: string | null;
   days: number | null;
   starts: 'signed' | 'posted' | 'fixed' | null;
-  /** The day, where `starts` is `fixed`. Terms from before it was kept have none. */
+  /** The day, if `starts` is `fixed`. Older terms lack it. */
   starts_on?: string | null;
 }
 
@@ -51,7 +51,7 @@ export interface AssetsTable {
   source: AssetSource;
   tags: string[];
   usageRights: string | null;
-  /** Written as JSON text, read as what it says. */
+  /** Written as JSON text, read as parsed JSON. */
   rights: ColumnType<UsageTerms | null, string | null, string | null>;
   rightsExpiresAt: Date | null;
   rightsNoticeDays: number | null;

@@ -1,7 +1,7 @@
 import type { ColumnType, Generated } from 'kysely';
 
 type CreatedAt = ColumnType<Date, Date, never>;
-/** Written as JSON text, read as what it says. */
+/** Written as JSON text, read as parsed JSON. */
 type Json<T> = ColumnType<T, string, string>;
 
 export type Provider = 'shopify' | 'woocommerce' | 'generic';
@@ -66,7 +66,7 @@ export interface LinksTable {
   platform: string | null;
   active: boolean;
   lastSyncAt: Date | null;
-  /** Of the store's coupon, as of when it was verified. */
+  /** Discount of the store's coupon when it was last verified. */
   discountPpm: ColumnType<number | null, number | null | undefined, number | null>;
   expiresAt: ColumnType<Date | null, Date | null | undefined, Date | null>;
   createdAt: CreatedAt;
@@ -139,7 +139,7 @@ export interface OrderRefundsTable {
 export interface CommissionsTable {
   id: string;
   brandId: string;
-  /** Null, as its link, of one that the brand recorded itself. */
+  /** Null, like the link, if the brand recorded the commission itself. */
   orderId: string | null;
   linkId: string | null;
   creatorId: string;

@@ -3,9 +3,9 @@ import type { Db, Exports } from './open.ts';
 const BATCH = 1_000;
 
 /**
- * All rows of an ordered list of a brand's, in batches, as of one moment: each batch begins after the last row of the
- * one before, in one snapshot. Plain statements, not a cursor: a cursor whose connection is lost never answers again
- * (measured). A snapshot lasts as long as its rows are being read, so its connection is none that other calls wait for.
+ * All rows of a brand's ordered list, in batches from one snapshot: each batch starts after the last row of the
+ * previous one. Uses plain statements, because a cursor never responds again after its connection is lost (measured).
+ * It uses a dedicated connection while the rows are read, so no other call waits for it.
  */
 export async function* inBatches<T>(
   { db, semaphore }: Exports,

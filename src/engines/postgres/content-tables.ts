@@ -2,7 +2,7 @@ import type { ColumnType } from 'kysely';
 
 export type ContentStatus = 'tracking' | 'refreshing';
 
-/** Null: the platform does not say. */
+/** Null: the platform does not report the metric. */
 interface MetricColumns {
   views: number | null;
   likes: number | null;
@@ -27,9 +27,9 @@ export interface ContentTable extends MetricColumns {
   status: ContentStatus;
   trackedAt: ColumnType<Date, Date, never>;
   lastRefreshed: Date | null;
-  /** By the brand; the hour in which another request does nothing counts from it. */
+  /** When the brand last requested a refresh. Further requests do nothing for an hour. */
   refreshRequestedAt: Date | null;
-  /** Of the refresh that runs, whoever asked for it. */
+  /** When the current refresh started. Either the brand or the schedule requested it. */
   refreshBeganAt: Date | null;
   refreshError: string | null;
   nextRefreshAt: Date | null;

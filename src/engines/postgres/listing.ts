@@ -5,7 +5,7 @@ import { inBatches } from './batches.ts';
 import type { Db, Exports } from './open.ts';
 import { type Cut, cutTo, inOrder, inWindow, type Order } from './window.ts';
 
-/** What a noun says of itself, so that its rows are counted, paged, exported and found alike. */
+/** What a noun declares, so that its rows can be counted, paged, exported and found. */
 interface Listed<
   Time extends string,
   Where,
@@ -15,23 +15,23 @@ interface Listed<
   Tables extends keyof RowDb,
   Row,
 > {
-  /** As a 404 names it. */
+  /** The noun in the message of a 404. */
   noun: string;
-  /** As PostgreSQL names it, with `brand_id` and `id`. */
+  /** The table's SQL name. It has the columns `brand_id` and `id`. */
   table: string;
   /** The column that lists are ordered by; the id breaks ties. */
   time: Time;
-  /** What the noun's own filter finds; the brand, the window and the order are added. */
+  /** The rows that match the noun's filter. The brand, the window and the order are added to it. */
   matching: (db: Db, brandId: string, where: Where) => SelectQueryBuilder<FoundDb, Found, object>;
-  /** Whole rows, as they are shown; the brand is added. */
+  /** Complete rows for display. The brand is added to the query. */
   rows: (db: Db, brandId: string) => SelectQueryBuilder<RowDb, Tables, Row>;
 }
 
 /**
- * The questions that every noun with a list is asked. A page is found by ids alone, in the index, and only its rows are
- * read whole: of 100,000 applications page 1 took 0.7 ms and page 1,000 2.7 ms, where skipping whole rows took 14.6 ms.
- * The ids are an array, so that each is looked up by its key: of a set of 1,000 PostgreSQL read all 100,000 payouts, in
- * 133 ms instead of 5.
+ * The queries that every noun with a list needs. A page's ids are found in the index, and only those rows are read in
+ * full: with 100,000 applications, page 1 took 0.7 ms and page 1,000 2.7 ms; skipping full rows took 14.6 ms. The ids
+ * are an array, so that each is looked up by key: for a set of 1,000 ids PostgreSQL read all 100,000 payouts, in 133 ms
+ * instead of 5.
  */
 export function listing<
   Time extends string,
@@ -66,16 +66,16 @@ export function listing<
   }
 
   return {
-    /** What the filter finds, to be counted or summed. */
+    /** The matching rows, for counts and sums. */
     found,
     find,
-    /** The brand's row of this id; throws not found. */
+    /** The brand's row with this id; throws NOT_FOUND. */
     get: async (db: Db, brandId: string, id: string): Promise<Simplify<Row>> => {
       const row = await find(db, brandId, id);
       if (!row) throw notFound(noun);
       return row;
     },
-    /** One page, and how many rows all pages have. */
+    /** One page and the total number of rows. */
     list: async (
       db: Db,
       brandId: string,
@@ -88,12 +88,12 @@ export function listing<
         .executeTakeFirstOrThrow();
       return { rows: await select(db, brandId, where, page), total };
     },
-    /** Every row that the filter finds, in the list's order. */
+    /** Every matching row, in the list's order. */
     each: (exports: Exports, brandId: string, where: Where): AsyncGenerator<Simplify<Row>> =>
       inBatches<Simplify<Row>>(exports, brandId, (trx, last, limit) =>
         select(trx, brandId, where, { limit, after: last && { at: last[time], id: last.id } }),
       ),
-    /** A part of what the filter finds, whole and in the list's order. */
+    /** A part of the matching rows, complete and in the list's order. */
     select,
   };
 }

@@ -3,7 +3,7 @@ import type { ColumnType, Generated } from 'kysely';
 export const MAIL_STATES = ['queued', 'sent', 'failed', 'suppressed', 'held'] as const;
 export type MailState = (typeof MAIL_STATES)[number];
 
-/** Why a mail waits or is held back. */
+/** Why a mail is queued or held. */
 export const MAIL_REASONS = [
   ...(['imitation', 'foreign_link', 'stranger_limit', 'invitation_limit', 'recipient_limit', 'brand_limit'] as const),
 ] as const;
@@ -25,7 +25,7 @@ export interface MailsTable {
   error: string | null;
   admittedAt: Date | null;
   reason: MailReason | null;
-  /** The address had never answered the brand. */
+  /** Whether the recipient had never answered the brand. */
   toStranger: Generated<boolean>;
   createdAt: ColumnType<Date, Date, never>;
   sentAt: Date | null;

@@ -18,7 +18,7 @@ export interface MessagesTable {
   id: string;
   brandId: string;
   conversationId: string;
-  /** Of its conversation's messages: 1 is the first. */
+  /** Position in the conversation, from 1. */
   number: number;
   sender: Sender;
   subject: string | null;

@@ -15,14 +15,14 @@ async function readMigrations(): Promise<Record<string, Migration>> {
 }
 
 /**
- * Applies what is missing of `sql/postgres`, in order, in one transaction, under Kysely's own lock:
- * several processes may start at once. Returns the names applied.
+ * Applies the missing migrations of `sql/postgres` in order, in one transaction, under Kysely's lock, so that several
+ * processes may start at once. Returns their names.
  */
 export async function migratePostgres(db: Kysely<Database>): Promise<string[]> {
   const migrator = new Migrator({
     db,
     provider: { getMigrations: readMigrations },
-    // Branches number theirs in ranges of their own; none depends on the order in which they came together.
+    // Branches use separate number ranges, and no migration depends on the order in which they are merged.
     allowUnorderedMigrations: true,
   });
   const { error, results } = await migrator.migrateToLatest();

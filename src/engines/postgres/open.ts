@@ -17,7 +17,7 @@ import { tryWrite } from './try-write.ts';
 
 export type Db = Kysely<Database>;
 
-/** Connections for rows that are read as slowly as their reader likes, and who may take one. */
+/** Connections for exports, which last as long as their reader takes, and the semaphore that limits them. */
 export interface Exports {
   db: Db;
   semaphore: Semaphore;
@@ -28,7 +28,7 @@ export interface Postgres {
   exports: Exports;
   /** Resolves when Postgres answers within a second. */
   ping(): Promise<void>;
-  /** Resolves when Postgres takes writes, too. */
+  /** Resolves when Postgres accepts writes. */
   tryWrite(): Promise<void>;
   close(): Promise<void>;
 }
@@ -40,7 +40,7 @@ const DATE = 1082;
 /** 64-bit counts as numbers: a value past 2^53 is an error, never a rounded number. */
 function safeInteger(text: string): number {
   const value = Number(text);
-  if (!Number.isSafeInteger(value)) throw new Error(`The integer ${text} is past what JavaScript holds exactly.`);
+  if (!Number.isSafeInteger(value)) throw new Error(`The integer ${text} is too large for JavaScript to hold exactly.`);
   return value;
 }
 
@@ -50,18 +50,18 @@ types.setTypeParser(NUMERIC, safeInteger);
 // A day without a time has no zone: it stays `YYYY-MM-DD`.
 types.setTypeParser(DATE, (text) => text);
 
-/** A statement that ran into its own time limit counts: the driver's limit and the server's are a race. */
+/** Includes statement timeouts, because the driver's timeout and the server's race. */
 const CONNECTION_LOST = /^(08|57P0|57014|53)/;
 const NETWORK_ERROR = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH)$/;
 const DRIVER_LOST = /terminated|timeout exceeded when trying to connect|Query read timeout|not queryable/i;
 
-/** A deadlock, or a snapshot that others have overtaken. */
+/** A deadlock or a serialization failure. */
 const ENDED_FOR_OTHERS = /^(40P01|40001)$/;
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
-/** A newer process beside this one has changed the columns that a prepared statement answers with. */
+/** A newer process has changed the columns that a prepared statement returns. */
 const isOutdated = (error: unknown): boolean =>
   error instanceof Error && 'routine' in error && error.routine === 'RevalidateCachedQuery';
 
@@ -72,7 +72,7 @@ function isUnreachable(error: unknown): boolean {
   return CONNECTION_LOST.test(code) || NETWORK_ERROR.test(code) || DRIVER_LOST.test(error.message);
 }
 
-/** Whether what was thrown says that a transaction was ended for the sake of others: it may work the next time. */
+/** Whether PostgreSQL ended a transaction in favour of others, so that a retry may succeed. */
 export const isEndedForOthers = (thrown: unknown): boolean =>
   thrown instanceof ApiError && (ENDED_FOR_OTHERS.test(codeOf(thrown.cause)) || isOutdated(thrown.cause));
 
@@ -84,8 +84,8 @@ function translate(error: unknown): never {
 }
 
 /**
- * Turns a lost connection, or a transaction that was ended for others, into SERVICE_UNAVAILABLE in this one place, for
- * every statement and transaction.
+ * Translates a lost connection, or a transaction that was ended in favour of others, to SERVICE_UNAVAILABLE for every
+ * statement and transaction.
  */
 function guardDriver(driver: Driver): Driver {
   const inner = new WeakMap<DatabaseConnection, DatabaseConnection>();
@@ -129,21 +129,21 @@ function openDb(url: string, { onError, ...options }: DbOptions): Db {
     types,
     ...options,
   });
-  // An idle connection that Postgres closes must not end the process; the next query opens another.
+  // Postgres closing an idle connection must not end the process; the next query opens another.
   pool.on('error', (error) => onError?.(error));
-  // Nor may one that is lost between two statements of a transaction; the next statement fails by itself.
+  // The same for a connection lost between two statements of a transaction; the next statement fails.
   pool.on('connect', (client) => client.on('error', (error) => onError?.(error)));
   return new Kysely<Database>({
     dialect: guardedDialect(pool),
     plugins: [
-      // Keys inside JSON are ours or a caller's, not columns.
+      // Keys inside JSON are data, not columns.
       new CamelCasePlugin({ maintainNestedObjectKeys: true }),
     ],
   });
 }
 
 const EXPORTS = 3;
-/** Whoever reads is given up long before; this ends the snapshot of a process that went away without a word. */
+/** Ends the snapshot of a process that disappeared. Slow readers are disconnected long before. */
 const EXPORT_IDLE_MS = 600_000;
 
 export function openPostgres(url: string, options: { max?: number; onError?: (error: Error) => void } = {}): Postgres {

@@ -2,8 +2,8 @@ import { type SelectQueryBuilder, type Simplify, sql } from 'kysely';
 import { notFound } from '../../values/errors.ts';
 
 /**
- * The brand's row of this id of one table, locked until the transaction ends: a change that depends on what stands there
- * cannot lose another's. Throws not found.
+ * Locks and returns the brand's row with this id until the transaction ends, so that concurrent changes based on its
+ * values do not overwrite each other. Throws NOT_FOUND.
  */
 export async function lockOwn<DB, Table extends keyof DB, Row>(
   query: SelectQueryBuilder<DB, Table, Row>,

@@ -1,6 +1,6 @@
 import type { ColumnType } from 'kysely';
 
-/** What a person of a brand may do in its web app. */
+/** What a person may do in the brand's web app. */
 export type Role = 'owner' | 'manager' | 'viewer';
 
 type CreatedAt = ColumnType<Date, Date, never>;

@@ -1,6 +1,9 @@
 import type pg from 'pg';
 
-/** Of one process. What is put together anew each time (a row more, a filter more) must not fill the servers' memory. */
+/**
+ * Limit per process, so that statements whose text varies (by number of rows, by filters) do not fill the server's
+ * memory.
+ */
 const MAX_STATEMENTS = 300;
 const MAX_LENGTH = 8_000;
 
@@ -15,7 +18,7 @@ function nameOf(text: string): string | undefined {
   return name;
 }
 
-/** A statement with values, by the name under which its connection has it prepared; anything else stays as it is. */
+/** Gives a statement with values the name of its prepared statement; passes anything else through. */
 function named([text, values, ...more]: readonly unknown[]): readonly unknown[] {
   if (typeof text !== 'string' || !Array.isArray(values) || values.length === 0) return [text, values, ...more];
   const name = nameOf(text);
@@ -23,9 +26,9 @@ function named([text, values, ...more]: readonly unknown[]): readonly unknown[] 
 }
 
 /**
- * Has PostgreSQL keep the plans of what a connection runs within transactions: an order is ten small statements whose
- * planning takes longer than they do (a quarter of all the time that orders take, of the API and PostgreSQL together).
- * Lists, outside of transactions, are planned each time, for the brand and the filter that they are asked for.
+ * Prepares the statements that a connection runs in transactions: an order is ten small statements whose planning takes
+ * longer than their execution (a quarter of the total time of orders, API and PostgreSQL together). Lists run outside
+ * transactions and are planned each time, for their brand and filter.
  */
 export function prepareInTransactions(client: pg.ClientBase): void {
   const query = client.query;
@@ -34,7 +37,7 @@ export function prepareInTransactions(client: pg.ClientBase): void {
   Object.defineProperty(client, 'query', { value: prepared });
 }
 
-/** Prepares everything anew, under other names: a table's columns have changed under what was prepared. */
+/** Prepares everything again under new names, because a table's columns have changed. */
 export function forgetPrepared(): void {
   names = new Map();
   generation += 1;

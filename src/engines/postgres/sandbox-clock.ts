@@ -5,13 +5,13 @@ export interface SandboxClockTable {
   offsetMs: number;
 }
 
-/** How far the clock is ahead. */
+/** How far the clock is ahead, in milliseconds. */
 export async function readClockOffset(db: Db): Promise<number> {
   const row = await db.selectFrom('sandboxClock').select('offsetMs').executeTakeFirst();
   return row?.offsetMs ?? 0;
 }
 
-/** Puts the clock ahead by so much more, up to `mostMs`; undefined, and nothing is changed, when that would be passed. */
+/** Advances the clock by `byMs`. Returns undefined and changes nothing if it would then be more than `mostMs` ahead. */
 export async function advanceClock(db: Db, byMs: number, mostMs: number): Promise<number | undefined> {
   if (byMs > mostMs) return undefined;
   const row = await db

@@ -1,11 +1,14 @@
 import { unavailable } from '../../values/errors.ts';
 
-/** Longer than most exports take. Whoever waits longer has one before them that will not end soon. */
+/** Longer than most exports take. A longer wait means that a running export will not end soon. */
 const WAIT_MS = 10_000;
 const RETRY_AFTER_SECONDS = 10;
 
 export interface Semaphore {
-  /** Resolves when the brand may begin, with what releases its place; 503 when that takes too long. */
+  /**
+   * Resolves when the brand may begin, with a function that releases its slot. Throws SERVICE_UNAVAILABLE when that
+   * takes too long.
+   */
   take(brandId: string): Promise<() => void>;
 }
 
@@ -15,8 +18,8 @@ interface Waiting {
 }
 
 /**
- * At most `max` at a time: first come, first served, but a brand has one at a time. However many of a brand's calls do
- * not end, other brands have theirs.
+ * Limits concurrent exports to `max`, first come, first served, and to one per brand, so that slow exports of one brand
+ * do not block other brands.
  */
 export function openSemaphore(max: number): Semaphore {
   const waiting = new Set<Waiting>();
@@ -40,7 +43,9 @@ export function openSemaphore(max: number): Semaphore {
     const one: Waiting = { brandId, begin: start.resolve };
     const late = setTimeout(() => {
       waiting.delete(one);
-      start.reject(unavailable('Room for another export', new Error('Others did not end.'), RETRY_AFTER_SECONDS));
+      start.reject(
+        unavailable('Capacity for another export', new Error('The running exports did not end.'), RETRY_AFTER_SECONDS),
+      );
     }, WAIT_MS).unref();
     waiting.add(one);
     begin();

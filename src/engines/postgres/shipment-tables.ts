@@ -1,7 +1,7 @@
 import type { ColumnType, Generated } from 'kysely';
 
 type CreatedAt = ColumnType<Date, Date, never>;
-/** Written as JSON text, read as what it says. */
+/** Written as JSON text, read as parsed JSON. */
 type Json<T> = ColumnType<T, string, string>;
 
 export type ShipmentStatus = 'created' | 'pending' | 'shipped' | 'delivered' | 'returned';
@@ -39,7 +39,7 @@ export interface ShipmentsTable {
   estimatedArrival: string | null;
   productDescription: string | null;
   products: Json<ShipmentProduct[]> | null;
-  /** In the form it came: fields, or one text. */
+  /** As it was submitted: fields or one text. */
   shippingAddress: Json<ShippingAddress | string> | null;
   notes: string | null;
   status: ShipmentStatus;

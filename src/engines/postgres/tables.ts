@@ -17,7 +17,7 @@ import type { WorkflowTables } from './workflow-tables.ts';
 export type PlanName = 'free' | 'starter' | 'growth' | 'scale' | 'design_partner' | 'enterprise';
 export type SubscriptionStatus = 'active' | 'trialing' | 'past_due' | 'canceled';
 export type KeyKind = 'brand' | 'data';
-/** A session is one more kind of key: a person's, in the brand's web app. */
+/** A session counts as a kind of key: that of a person in the brand's web app. */
 export type CallerKind = KeyKind | 'session';
 
 /** Written once, read as a Date. */
@@ -35,7 +35,7 @@ export interface BrandsTable {
   autoApproveCommissions: Generated<boolean>;
   defaultCommissionRatePpm: Generated<number>;
   currency: Generated<string>;
-  /** Since when the operator vouches for its name and links in mails. */
+  /** Since when the operator trusts the brand's name and links in mails. */
   mailTrustedAt: Date | null;
   createdAt: CreatedAt;
   updatedAt: Date | null;
@@ -52,7 +52,7 @@ export interface SubscriptionsTable {
   version: Generated<number>;
   createdAt: CreatedAt;
   updatedAt: Date | null;
-  /** Whether Redis is known to have this version. */
+  /** Whether Redis holds this version for certain. */
   inRedis: Generated<boolean>;
 }
 

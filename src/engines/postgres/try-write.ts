@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Db } from './open.ts';
 
 /**
- * Resolves when PostgreSQL takes writes: it has room for another megabyte and is no standby. A row in its table's last
- * page is written on a full disk, too, so a temporary file is what finds the disk full.
+ * Resolves when PostgreSQL accepts writes: it is not a standby and has space for another megabyte. A full disk still
+ * accepts a row in its table's last page, so a temporary file does the check.
  */
 export async function tryWrite(db: Db): Promise<void> {
   await db.transaction().execute(async (trx) => {

@@ -2,7 +2,7 @@ import { type SelectQueryBuilder, sql } from 'kysely';
 
 type Sort = 'newest' | 'oldest';
 
-/** The window as a condition on the row's creation time. */
+/** A condition that the row's creation time is within the window. */
 export function inWindow(
   column: string,
   { created_after, created_before }: { created_after?: Date | undefined; created_before?: Date | undefined },
@@ -12,14 +12,14 @@ export function inWindow(
     and (${created_before ?? null}::timestamptz is null or ${time} <= ${created_before ?? null})`;
 }
 
-/** What stands after a row in a list ordered by time, then id: in either direction. */
+/** A condition for the rows after a given one in a list ordered by time, then id, in either direction. */
 function isAfter(time: string, id: string, row: { at: Date; id: string } | undefined, sort: Sort) {
   if (!row) return sql<boolean>`true`;
   const operator = sort === 'oldest' ? sql`>` : sql`<`;
   return sql<boolean>`(${sql.ref(time)}, ${sql.ref(id)}) ${operator} (${row.at}, ${row.id})`;
 }
 
-/** What is wanted of a list: a page of it, or the rows that come after one. */
+/** The part of a list to read: a page, or the rows after a given one. */
 export interface Cut {
   offset?: number;
   limit: number;
@@ -41,7 +41,7 @@ export function inOrder<DB, TB extends keyof DB, O>(
   return query.orderBy(sql.ref(time), direction).orderBy(sql.ref(id), direction);
 }
 
-/** In order, and no more than what is wanted. */
+/** Orders the rows and limits them to the part that is wanted. */
 export function cutTo<DB, TB extends keyof DB, O>(
   query: SelectQueryBuilder<DB, TB, O>,
   order: Order,

@@ -1,7 +1,7 @@
 import type { ColumnType, Generated } from 'kysely';
 
 type CreatedAt = ColumnType<Date, Date, never>;
-/** Read as the text that it is written as: a day has no time zone. */
+/** `YYYY-MM-DD`: a day has no time zone. */
 type Day = string;
 
 export type ContractStatus = 'draft' | 'sent' | 'signed' | 'expired';
@@ -123,7 +123,7 @@ export interface BriefRecipientsTable {
   viewedAt: Date | null;
 }
 
-/** Briefs, contracts and what is delivered for them. */
+/** Briefs, contracts and deliverables. */
 export interface WorkTables {
   contracts: ContractsTable;
   contractItems: ContractItemsTable;

@@ -1,7 +1,7 @@
 import type { ColumnType, Generated } from 'kysely';
 
 type CreatedAt = ColumnType<Date, Date, never>;
-/** Written as JSON text, read as what it says. */
+/** Written as JSON text, read as parsed JSON. */
 type Json<T> = ColumnType<T, string, string>;
 
 export type CampaignStatus = 'active' | 'draft' | 'paused' | 'completed';
@@ -49,7 +49,7 @@ export interface CreatorsTable {
 
 export interface CreatorMergesTable {
   brandId: string;
-  /** What clicks and postings call a creator whose entry was joined with another. */
+  /** The id under which clicks and ledger entries know a creator who was merged into another. */
   goneId: string;
   creatorId: string;
   mergedAt: Date;
@@ -69,7 +69,7 @@ export interface ApplicationsTable {
   id: string;
   brandId: string;
   campaignId: string;
-  /** Null until it is accepted: what it claims is nobody's yet. */
+  /** Null until the application is accepted: its details are unconfirmed. */
   creatorId: string | null;
   creatorEmail: string;
   creatorName: string | null;
@@ -89,7 +89,7 @@ export interface IdempotencyKeysTable {
   key: string;
   requestHash: Buffer;
   answer: Buffer | null;
-  /** The answer is encrypted. */
+  /** Whether the response is encrypted. */
   isSealed: Generated<boolean>;
   createdAt: CreatedAt;
 }
@@ -110,10 +110,10 @@ export interface AuditLogTable {
 /** One row a brand, inserted with the brand. */
 export interface OutboxNumbersTable {
   brandId: string;
-  /** Grows with each change. */
+  /** Increases with each change. */
   version: number;
   seq: number;
-  /** The ledger's last number and hash. */
+  /** The last number in the brand's ledger. */
   ledgerSeq: number;
   ledgerHash: Buffer | null;
   /** When the ledger's last entry was recorded; null without one. */
@@ -140,7 +140,7 @@ export interface OutboxPositionsTable {
   seq: number;
 }
 
-/** The ledger's last entry that is in a batch for ClickHouse. */
+/** The last ledger entry that is in a batch for ClickHouse. */
 export interface LedgerPositionsTable {
   brandId: string;
   seq: number;

@@ -5,7 +5,7 @@ import { ApiError, ignoreFailure, unavailable } from '../../values/errors.ts';
 import { PatientClient } from './patient-client.ts';
 
 export interface RedisOptions {
-  /** Bounds every command, so that a Redis that hangs costs a request this long and no longer. */
+  /** Timeout of every command, so that a hanging Redis delays a request no longer than this. */
   timeoutMs?: number;
   onError?: (error: Error) => void;
 }
@@ -16,11 +16,11 @@ export type Script = (keys: string[], args: Argument[]) => Promise<unknown>;
 
 export interface Redis {
   client: Client;
-  /** A Lua script as a function of its keys and arguments: one round trip, loaded on first use. */
+  /** Makes a Lua script a function of its keys and arguments. It takes one round trip and is loaded on first use. */
   script(lua: string): Script;
-  /** Runs commands and turns a Redis that cannot be reached into SERVICE_UNAVAILABLE. */
+  /** Runs commands. Throws SERVICE_UNAVAILABLE when Redis cannot be reached. */
   use<T>(commands: (client: Client) => Promise<T>): Promise<T>;
-  /** Resolves when connected; SERVICE_UNAVAILABLE when that takes longer than `waitMs`. */
+  /** Resolves when connected. Throws SERVICE_UNAVAILABLE if that takes longer than `waitMs`. */
   ready(waitMs?: number): Promise<void>;
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -29,16 +29,16 @@ export interface Redis {
 export function openRedis(url: string, options: RedisOptions = {}): Redis {
   const client: Client = new PatientClient(url, options.timeoutMs ?? 1_000, {
     connectTimeout: 1_000,
-    // A command sent while disconnected fails at once: the caller has a way to go on without Redis.
+    // A command sent while disconnected fails at once, because callers can continue without Redis.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
-    // A debit whose answer was lost must not be sent a second time.
+    // A debit whose response was lost must not be sent again.
     autoResendUnfulfilledCommands: false,
     retryStrategy: (attempt) => Math.min(50 * attempt, 500),
     lazyConnect: true,
   });
   client.on('error', (error: Error) => options.onError?.(error));
-  client.connect().catch(ignoreFailure('the retry strategy goes on connecting; commands fail at once until then'));
+  client.connect().catch(ignoreFailure('the retry strategy keeps connecting; commands fail at once until then'));
 
   const use = async <T>(commands: (client: Client) => Promise<T>): Promise<T> => {
     try {
@@ -73,7 +73,7 @@ export function openRedis(url: string, options: RedisOptions = {}): Redis {
     },
     ready: async (waitMs = 5_000) => {
       const deadline = AbortSignal.timeout(waitMs);
-      // A connection that fails meanwhile is tried again.
+      // A connection that fails meanwhile is retried.
       while (client.status !== 'ready') {
         await once(client, 'ready', { signal: deadline }).catch((error: unknown) => {
           if (deadline.aborted) throw unavailable('Redis', error);
@@ -87,7 +87,7 @@ export function openRedis(url: string, options: RedisOptions = {}): Redis {
   };
 }
 
-/** Whether a command that failed may have run: only one that never left this process surely did not. */
+/** Whether a failed command may have run. Only a command that never left this process certainly did not. */
 export function mayHaveRun(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   return !(cause instanceof Error && cause.message.includes("isn't writeable"));

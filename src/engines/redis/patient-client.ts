@@ -1,9 +1,9 @@
 import { type Command, Redis, type RedisOptions } from 'ioredis';
 
 /**
- * Gives a command up when its answer has not come in time. ioredis' own `commandTimeout` also gives up answers that lie in
- * the socket already, when the process stood still for longer than that: timers come before sockets are read. Here they
- * are read once more first.
+ * Rejects a command when its response is late. The `commandTimeout` of ioredis also rejects responses that are already
+ * in the socket after the process was blocked, because timers run before sockets are read. Here the sockets are read
+ * once more first.
  */
 function boundCommand(command: Command, timeoutMs: number): void {
   let immediate: NodeJS.Immediate | undefined;

@@ -9,21 +9,21 @@ export interface FailedJob {
 }
 
 export interface QueueView {
-  /** Jobs that no worker has begun, and since when the oldest of them waits. */
+  /** Jobs that no worker has started, and how long the oldest has been waiting. */
   waiting(): Promise<{ count: number; since: Date | undefined }>;
-  /** The newest first. */
+  /** Failed jobs, newest first. */
   listFailed(): Promise<FailedJob[]>;
   /** When each schedule runs next, by its name. */
   nextRuns(): Promise<Map<string, Date>>;
-  /** Lets a job that failed run again; false when there is none of this id. */
+  /** Retries a failed job; false if no failed job has this id. */
   retry(id: string): Promise<boolean>;
-  /** Adds one run of a schedule, beside those that it makes. */
+  /** Runs a schedule once now, in addition to its regular runs. */
   runNow(name: string): Promise<void>;
 }
 
 const failedOf = ({ id = '', name, failedReason }: Job): FailedJob => ({ id, name, reason: failedReason ?? '' });
 
-/** A queue as operators see it, over a connection that others use too. */
+/** A queue as operators see it, over a shared connection. */
 export function viewQueue({ client, use }: Redis, name: string, options: QueueOptions = {}): QueueView {
   const queue = new Queue(name, { connection: client, skipVersionCheck: true, ...options });
   queue.on('error', () => undefined);

@@ -5,14 +5,14 @@ export interface QueueOptions {
   prefix?: string;
 }
 
-/** Jobs carry the id of a row and nothing else: the row is the truth, and a lost job is made again from it. */
+/** Jobs carry only the id of a row. The row is the truth, and a lost job is recreated from it. */
 export interface JobQueue {
-  /** Adds a job for this row; a second one while the first is waiting or running is not added. */
+  /** Adds a job for this row, unless one is already waiting or running. */
   add(rowId: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** For `jobs list` and `jobs retry`. */
+/** Failed jobs kept for `jobs list` and `jobs retry`. */
 export const KEPT_FAILED = { count: 200 };
 
 export const connectionOf = (url: string) => ({ url, maxRetriesPerRequest: null, connectTimeout: 2_000 });
@@ -20,7 +20,7 @@ export const connectionOf = (url: string) => ({ url, maxRetriesPerRequest: null,
 export function openQueue(url: string, name: string, { prefix }: QueueOptions = {}): JobQueue {
   const connection = { ...connectionOf(url), maxRetriesPerRequest: 1 };
   const queue = new Queue(name, { connection, ...(prefix === undefined ? {} : { prefix }) });
-  // Every command fails by itself when Redis is away; the event would end the process.
+  // Commands report failures themselves; an unhandled error event would end the process.
   queue.on('error', () => undefined);
   return {
     add: async (rowId) => {
@@ -35,22 +35,22 @@ export function openQueue(url: string, name: string, { prefix }: QueueOptions = 
 }
 
 export interface JobWorker {
-  /** Takes no more jobs and resolves when the running one has ended. */
+  /** Accepts no more jobs and resolves when the running one has ended. */
   close(): Promise<void>;
 }
 
 export interface RunOptions extends QueueOptions {
-  /** After each job that was run. */
+  /** Called after each job. */
   onRun?(outcome: { error?: unknown }, seconds: number): void;
 }
 
 export interface WorkerOptions extends RunOptions {
-  /** A worker that is silent for so long has lost its job; checking takes as long again. */
+  /** A worker that is silent for this long loses its job. Detecting it takes as long again. */
   lostAfterMs: number;
   onError(error: Error): void;
 }
 
-/** Runs jobs one at a time. A job whose worker died is given to another; `run` must be safe to run twice. */
+/** Runs jobs one at a time. Another worker takes over the job of a dead one, so `run` must be safe to run twice. */
 export function openWorker(
   url: string,
   name: string,
@@ -74,7 +74,7 @@ export function openWorker(
     concurrency: 1,
     lockDuration: lostAfterMs,
     stalledInterval: lostAfterMs,
-    // The row says when to give up; a job dropped here would only be made again from it.
+    // The row decides when to give up; a job dropped here would only be recreated from it.
     maxStalledCount: Number.MAX_SAFE_INTEGER,
     ...rest,
   });

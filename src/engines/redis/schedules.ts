@@ -4,12 +4,12 @@ import { connectionOf, KEPT_FAILED, type QueueOptions } from './queue.ts';
 /** The queue that all schedules share; its jobs are named after theirs. */
 export const SCHEDULES = 'schedules';
 
-/** Its next run is due for so long: the one before it ended without making the next. */
+/** A schedule whose next run is overdue by this long is lost: its last run ended without scheduling the next. */
 const LOST_AFTER_MS = 15_000;
-/** A job this rare is tried again before its next run. */
+/** A job with at least this interval is retried before its next run. */
 const RARE_MS = 60_000;
 const AGAIN = { attempts: 5, backoff: { type: 'exponential', delay: 10_000 } } as const;
-/** Jobs that run side by side in one worker. */
+/** Jobs that run concurrently in one worker. */
 const AT_ONCE = 8;
 
 export interface Schedule {
@@ -23,20 +23,23 @@ export interface SchedulesOptions extends QueueOptions {
 }
 
 export interface Schedules {
-  /** Makes the schedules that Redis lacks, as after the loss of its data, and removes those that are declared no more. */
+  /**
+   * Creates the schedules that Redis lacks, such as after losing its data, and removes those that are no longer
+   * declared.
+   */
   keep(): Promise<void>;
-  /** Takes no more jobs and resolves when the running ones have ended. */
+  /** Accepts no more jobs and resolves when the running ones have ended. */
   close(): Promise<void>;
 }
 
 export function openSchedules(url: string, schedules: readonly Schedule[], options: SchedulesOptions): Schedules {
   const { run, onError, ...rest } = options;
   const queue = new Queue(SCHEDULES, { connection: { ...connectionOf(url), maxRetriesPerRequest: 1 }, ...rest });
-  // Every command fails by itself when Redis is away; the event would end the process.
+  // Commands report failures themselves; an unhandled error event would end the process.
   queue.on('error', () => undefined);
   const running = new Set<string>();
 
-  // A run that takes longer than its interval is not joined by the next one.
+  // If a run takes longer than its interval, the next one does not start beside it.
   async function runOnce(name: string): Promise<void> {
     if (running.has(name)) return;
     running.add(name);

@@ -11,14 +11,14 @@ import { Refusal, refusalExample, refusalName } from './refusals.ts';
 import { TAGS } from './tags.ts';
 import { type Announced, webhooksOf } from './webhooks.ts';
 
-/** One of the two interfaces, as its document says it. */
+/** One of the two API versions, as its document describes it. */
 export interface Interface {
   variant: Variant;
   operations: readonly Operation[];
   events: readonly Announced[];
 }
 
-/** Codes that every operation can answer. */
+/** Error codes that every operation can return. */
 const COMMON: readonly ErrorCode[] = [
   'AUTH_REQUIRED',
   'INVALID_API_KEY',
@@ -29,7 +29,7 @@ const COMMON: readonly ErrorCode[] = [
   'INTERNAL_ERROR',
   'SERVICE_UNAVAILABLE',
 ];
-/** Codes that every POST, PATCH and DELETE can answer: each is a change, whose answer is kept under the caller's key. */
+/** Error codes that every POST, PATCH and DELETE can return, because each is an idempotent change. */
 const OF_CHANGES: readonly ErrorCode[] = [
   'INVALID_JSON',
   'PAYLOAD_TOO_LARGE',
@@ -55,7 +55,7 @@ function schemaOf(shape: z.ZodType, io: 'input' | 'output', { schemas }: Pick<Co
 
 const pascalCase = (name: string) => name.replace(/(?:^|_)(\w)/g, (_all, letter: string) => letter.toUpperCase());
 
-/** A whole body under a name of its own, with an example: a generated client names its types by it. */
+/** A body as a named schema with an example, so that generated clients have good type names. */
 function contentOf(shape: z.ZodType, io: 'input' | 'output', collected: Collected): Json {
   const { operation, schemas } = collected;
   let schema = schemaOf(shape, io, collected);
@@ -68,7 +68,7 @@ function contentOf(shape: z.ZodType, io: 'input' | 'output', collected: Collecte
   return { 'application/json': { schema, example } };
 }
 
-/** A list in the query stands in one parameter, with commas. */
+/** A list in the query is one comma-separated parameter. */
 function parametersOf(shape: z.ZodType, place: 'query' | 'path', collected: Collected): Json[] {
   if (!(shape instanceof z.ZodObject)) return [];
   return Object.entries(shape.shape).map(([name, field]) => {
@@ -87,13 +87,13 @@ const HEADERS = {
   'X-RateLimit-Limit': { description: 'Calls per window.', schema: { type: 'integer' } },
   'X-RateLimit-Remaining': { description: 'Calls left in this window.', schema: { type: 'integer' } },
   'X-RateLimit-Reset': { description: "The window's end, UTC epoch seconds.", schema: { type: 'integer' } },
-  'X-Request-Id': { description: 'Names this request in errors and logs.', schema: { type: 'string' } },
+  'X-Request-Id': { description: 'Identifies this request in errors and logs.', schema: { type: 'string' } },
 };
 const EVERY_HEADER = Object.fromEntries(Object.keys(HEADERS).map((name) => [name, headerRef(name)]));
 
 const isChange = ({ method }: Operation) => method !== 'GET';
 
-/** The older interface knows no plans: its clients expect one answer of a change. */
+/** The older API has no plans: its clients expect one kind of response to a change. */
 const canBePlanned = ({ operation, variant }: Collected) =>
   variant === 'current' && isChange(operation) && !operation.takesFile;
 
@@ -102,8 +102,8 @@ const MODE = {
   in: 'query',
   required: false,
   description:
-    '`plan` changes nothing: the answer is 202 with every row that would change and a `plan_id`, which a person applies ' +
-    'within a day with POST /v1/plans/{id}/apply. An Idempotency-Key does not count then.',
+    '`plan` changes nothing: the response is 202 with every row that would change and a `plan_id`, which a person applies ' +
+    'within a day with POST /v1/plans/{id}/apply. The Idempotency-Key is ignored.',
   schema: { type: 'string', enum: ['apply', 'plan'], default: 'apply' },
 };
 
@@ -112,15 +112,15 @@ const IDEMPOTENCY_KEY = {
   in: 'header',
   required: false,
   description:
-    'Names this call: sent again within 24 hours it gets the first answer, with `Idempotency-Replayed: true`, and changes ' +
-    'nothing. With another body it is 409 IDEMPOTENCY_KEY_REUSED. Scoped to the brand; a blank one is none.',
+    'Identifies this call: a repeat within 24 hours gets the first response, with `Idempotency-Replayed: true`, and changes ' +
+    'nothing. With another body it is 409 IDEMPOTENCY_KEY_REUSED. Scoped to the brand; a blank value is ignored.',
   schema: { type: 'string', maxLength: 255, pattern: '^[!-~]*$' },
 };
 
 function plannedResponse(schemas: Json): Json {
   const schema = schemaOf(Planned, 'output', { schemas });
   const example = exampleOf(schema, { named: schemas, id: 'pln_0Uo3xK2mVdT2aXs7LpRb' });
-  const description = 'With `mode=plan`: what would change, and nothing has.';
+  const description = 'With `mode=plan`: the changes that would be made. Nothing has changed.';
   return { description, headers: EVERY_HEADER, content: { 'application/json': { schema, example } } };
 }
 
@@ -160,7 +160,7 @@ function responsesOf(operation: Operation, collected: Collected): Json {
 
 const FILE = { type: 'string', format: 'binary', minLength: 1, description: 'The file, with its name.' };
 
-/** A form with a file has no example: a JSON value is none of it. */
+/** The request body of an upload. It has no example, because a form is not JSON. */
 function formOf({ operation, schemas }: Collected): Json {
   const schema = schemaOf(operation.body, 'input', { schemas });
   const properties = z.record(z.string(), z.unknown()).parse(schema.properties);
@@ -203,10 +203,10 @@ function tagsOf(operations: readonly Operation[]): Json[] {
   return Object.entries(TAGS).flatMap(([name, description]) => (used.has(name) ? [{ name, description }] : []));
 }
 
-/** The start of the page: what to do first, and where keys come from. */
+/** The introduction of the reference: first steps, and where keys come from. */
 const FIRST_STEPS = `The API behind a brand's work with content creators.
 
-1. **Take a key.** \`npm start\` made two for the brand \`demo\`: they are in \`.rollcall/demo.env\`. Elsewhere they are made in the
+1. **Get a key.** \`npm start\` created two for the brand \`demo\` in \`.rollcall/demo.env\`. Otherwise, create one in the
    [web app](/app) under *API keys*, or by the operator: \`npm run cli -- key create --brand NAME --type data\`.
 2. **Paste it under Authentication** on this page. A *data* key searches the directory, for credits; a *brand* key calls everything.
 3. **Open [Search the creator directory](#tag/directory/GET/v1/creators/search)**, press *Test Request*, then *Send*: what is filled
@@ -215,7 +215,7 @@ const FIRST_STEPS = `The API behind a brand's work with content creators.
 The same as a document: [/openapi.json](/openapi.json), for agents [/llms.txt](/llms.txt) and tools at \`/mcp\`. Each key has 100 calls
 a minute. Errors are \`{error, code, details?, request_id}\`: branch on \`code\`.`;
 
-/** What each interface's document says of itself. */
+/** The title and description of each document. */
 const INFO: Readonly<Record<Variant, Json>> = {
   current: {
     title: 'Rollcall',
@@ -226,12 +226,12 @@ const INFO: Readonly<Record<Variant, Json>> = {
     title: 'Rollcall, older interface',
     version: '0',
     description:
-      'The same service under `/api/v1`, for clients that were written before `/v1`. Every answer names its successor; ' +
-      'docs/legacy.md has the differences, [/docs](/docs) the current interface.',
+      'The same service under `/api/v1`, for clients written before `/v1`. Every response links to its successor; ' +
+      'docs/legacy.md lists the differences, [/docs](/docs) has the current API.',
   },
 };
 
-/** The OpenAPI 3.1 document of an interface's operations and the events that it sends. */
+/** The OpenAPI 3.1 document of an API version's operations and events. */
 export function openapiDocument({ variant, operations, events }: Interface): Json {
   const schemas: Json = {};
   const responses = { Planned: plannedResponse(schemas), ...refusalResponses(schemas) };

@@ -15,7 +15,7 @@ Every call carries \`Authorization: Bearer svk_…\`. Brand keys call everything
 - [Older interface](/openapi-legacy.json): the same service under /api/v1
 `;
 
-/** `/llms.txt`: what this is, where its documents are, and each operation in a line. */
+/** `/llms.txt`: an introduction, the documents, and one line for each operation. */
 export function llmsText(operations: readonly Operation[]): string {
   const byTag = Map.groupBy(operations, ({ tag }) => tag);
   const sections = [...byTag].map(([tag, its]) => {

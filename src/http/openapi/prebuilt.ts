@@ -17,7 +17,7 @@ function built(text: string): Prebuilt {
   return { plain, zipped: gzipSync(plain, { level: 9 }), etag };
 }
 
-/** A text as the same bytes for everybody, made and compressed once, for whoever asks first; 304 for whoever has them. */
+/** Serves a text that is built and compressed once, at the first request. Responds 304 if the client has it. */
 export function prebuild(type: string, textOf: () => string): SendPrebuilt {
   let kept: Prebuilt | undefined;
   return ({ headers }, reply) => {

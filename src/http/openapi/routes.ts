@@ -9,7 +9,7 @@ import { type Interface, openapiDocument } from './document.ts';
 import { llmsText } from './llms.ts';
 import { prebuild } from './prebuilt.ts';
 
-/** Only our own scripts run, and none that is made of text; the page sets styles inline. Nothing is asked of others. */
+/** Only our own scripts run, without eval; the page uses inline styles. It makes no requests to other hosts. */
 const contentSecurityPolicy = (scripts: readonly string[]) =>
   [
     "default-src 'self'",
@@ -33,12 +33,13 @@ interface DocsPage {
   document: string;
 }
 
-/** A page where every operation of a document can be tried with a key. */
+/** A page for trying the operations of a document with a key. */
 async function docsPage(app: FastifyInstance, { prefix, title, document }: DocsPage): Promise<void> {
   let program: Promise<Buffer> | undefined;
-  // The package makes an address of the Host, and fails where that is no host's name.
+  // The package builds a URL from the Host header, and fails if that is invalid.
   app.addHook('onRequest', async ({ protocol, host }) => {
-    if (!URL.canParse(`${protocol}://${host}`)) throw new ApiError('BAD_REQUEST', 'The Host header names no host.');
+    if (!URL.canParse(`${protocol}://${host}`))
+      throw new ApiError('BAD_REQUEST', 'The Host header is not a valid host name.');
   });
   app.addHook('onSend', async (request, reply, payload) => {
     if (typeof payload !== 'string') return payload;
@@ -47,7 +48,7 @@ async function docsPage(app: FastifyInstance, { prefix, title, document }: DocsP
       reply.header('content-security-policy', contentSecurityPolicy(scripts));
       return payload.replace('<html>', '<html lang="en">');
     }
-    // The package sends its five megabytes as they are, every time.
+    // The package would send its five megabytes uncompressed and uncached.
     reply.headers({ vary: 'accept-encoding', 'cache-control': 'public, max-age=86400' });
     if (!prefersGzip(request.headers['accept-encoding'])) return payload;
     program ??= promisify(gzip)(payload);
@@ -60,7 +61,7 @@ async function docsPage(app: FastifyInstance, { prefix, title, document }: DocsP
       url: document,
       pageTitle: title,
       favicon: FAVICON,
-      // Fonts, counters, assistants and files are others' servers.
+      // Fonts, telemetry and assistants would call other hosts.
       ...{ withDefaultFonts: false, telemetry: false, agent: { disabled: true }, mcp: { disabled: true } },
       ...{ hideClientButton: true, showDeveloperTools: 'never', persistAuth: false, defaultOpenFirstTag: true },
       authentication: { preferredSecurityScheme: 'apiKey' },
@@ -81,7 +82,7 @@ const ENTRANCES = {
 const wantsPage = (accept: string | undefined) =>
   preferredType(accept, ['application/json', 'text/html']) === 'text/html';
 
-/** `/openapi.json` with `/docs`, `/llms.txt`, and the older interface's document and page beside them. */
+/** Serves `/openapi.json`, `/docs`, `/llms.txt`, and the document and page of the older API. */
 export async function openapiRoutes(app: FastifyInstance, current: Interface, older: Interface): Promise<void> {
   const send = (its: Interface) => prebuild('application/json', () => JSON.stringify(openapiDocument(its)));
   app.get('/openapi.json', send(current));
@@ -90,7 +91,7 @@ export async function openapiRoutes(app: FastifyInstance, current: Interface, ol
     '/llms.txt',
     prebuild('text/plain', () => llmsText(current.operations)),
   );
-  // A browser that was given the bare address is led to the reference; programs are told where everything is.
+  // Browsers are redirected to the reference; programs get a list of documents.
   app.get('/', (request, reply) =>
     wantsPage(request.headers.accept) ? reply.redirect('/docs/') : reply.send({ data: ENTRANCES }),
   );

@@ -14,28 +14,28 @@ const SIGNATURES: Readonly<Record<Variant, Json>> = {
   legacy: signature('The hex HMAC-SHA256 of the raw body, keyed with the secret.', '^[0-9a-f]{64}$'),
 };
 
-/** An event as its receivers get it: its name, when it is sent, and the whole body. */
+/** An event as receivers get it: its name, when it is sent, and the body. */
 export interface Announced {
   event: string;
   when: string;
   body: z.ZodType;
 }
 
-/** The events of the current interface. */
+/** The events of the current API. */
 export const currentEvents = (): Announced[] =>
   eventsShownTo('current').map(({ name, event: { when, data } }) => {
     const body = z.object({ event: z.literal(name), createdAt: z.iso.datetime(), data });
     return { event: name, when, body };
   });
 
-/** What the receivers of a brand are sent, an entry for each event. */
+/** The `webhooks` section of the document, an entry for each event. */
 export function webhooksOf(variant: Variant, events: readonly Announced[], schemaOf: (shape: z.ZodType) => Json): Json {
   return Object.fromEntries(
     events.map(({ event, when, body }) => {
       const post = {
         ...{ operationId: event, tags: ['Webhooks'], summary: when, security: [], parameters: [SIGNATURES[variant]] },
         requestBody: { required: true, content: { 'application/json': { schema: schemaOf(body) } } },
-        responses: { '2XX': { description: 'Taken. Any other answer is a failure.' } },
+        responses: { '2XX': { description: 'Received. Any other response counts as a failure.' } },
       };
       return [event, { post }];
     }),

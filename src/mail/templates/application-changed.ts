@@ -8,8 +8,8 @@ export const applicationChanged = template({
   write: ({ change_id }, { brandName, urlOf }) => ({
     subject: `Confirm your new application to ${brandName}`,
     paragraphs: [
-      `Somebody has applied to ${brandName} again with this address. Your first application stands until you confirm the new one.`,
-      'If this was not you, you need do nothing: nothing is changed.',
+      `A new application to ${brandName} uses this address. Your first application stays valid until you confirm the new one.`,
+      'If this was not you, ignore this mail: nothing changes.',
     ],
     action: { label: 'See and confirm', url: urlOf({ kind: 'confirm', rowId: change_id, version: 0 }) },
   }),

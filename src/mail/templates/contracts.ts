@@ -22,7 +22,7 @@ export const contractSent = template({
     subject: `${brandName} sent you a contract to sign: ${title}`,
     paragraphs: [
       'Please read it. You sign by typing your name, and you get the signed text by mail.',
-      'The link is for you alone: whoever has it can sign in your name.',
+      'The link is for you alone: anyone who has it can sign in your name.',
     ],
     facts: [['Sign before', timeText(new Date(link_expires_at))]],
     action: {
@@ -52,7 +52,7 @@ const evidence = ({ signed_at, signer_name, sha256 }: z.infer<typeof Signed>) =>
 export const contractSigned = template({
   audience: 'creator',
   params: Signed.extend({
-    deliverable_id: z.string().nullable().describe('One of its own; null where nothing is to be delivered.'),
+    deliverable_id: z.string().nullable().describe('One of its deliverables; null if it has none.'),
     link_version: z.int(),
     document: z.string().describe('The signed text, for people.'),
   }),

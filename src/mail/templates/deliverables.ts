@@ -10,7 +10,7 @@ const workAction = (label: string, { deliverable_id, link_version }: z.infer<typ
 
 const dueFacts = (due_date: string | null) => (due_date === null ? [] : [['Due', due_date] as const]);
 
-/** Asked for outside of any contract. */
+/** Work that is requested outside a contract. */
 export const workRequested = template({
   audience: 'creator',
   params: Work.extend({ due_date: z.string().nullable() }),

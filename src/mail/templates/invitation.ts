@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { template } from '../template.ts';
 
-/** Somebody of a brand asks an address to work in its web app. */
+/** A person of a brand invites an address to its web app. */
 export const invitation = template({
   audience: 'invited',
   params: z.object({ link_id: z.string(), invited_by: z.string(), expires_at: z.iso.datetime() }),

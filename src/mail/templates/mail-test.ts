@@ -8,7 +8,7 @@ export const mailTest = template({
   params: z.object({ at: z.iso.datetime() }),
   write: ({ at }, { brandName }) => ({
     subject: `A test of the mail of ${brandName}`,
-    paragraphs: ['You asked for this mail to see that mail arrives. There is nothing to do.'],
-    facts: [['Asked for', timeText(new Date(at))]],
+    paragraphs: ['You requested this mail to check that mail arrives. There is nothing to do.'],
+    facts: [['Requested', timeText(new Date(at))]],
   }),
 });

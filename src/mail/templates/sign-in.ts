@@ -9,7 +9,7 @@ export const signIn = template({
   write: ({ link_id, expires_at }, { brandName, urlOf }) => ({
     subject: `Sign in to ${brandName}`,
     paragraphs: [
-      'Somebody asked for this link with your address. If it was not you, leave it: it ends by itself.',
+      'This link was requested with your address. If it was not you, ignore this mail: the link expires by itself.',
       'The link works once.',
     ],
     facts: [['Good until', timeText(new Date(expires_at))]],

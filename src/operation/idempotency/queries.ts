@@ -8,8 +8,8 @@ export interface KeptAnswer {
 }
 
 /**
- * Takes the caller's key for this transaction. Undefined: it is ours, and the answer is to be kept. Otherwise the
- * answer that was kept under it. A twin waits here for the first to commit or roll back, at most `waitMs`.
+ * Claims the caller's key for this transaction. Returns undefined if the claim succeeded, otherwise the stored
+ * response. A concurrent call with the same key waits here, at most `waitMs`, for the first to commit or roll back.
  */
 export async function claimKey(
   db: Db,
@@ -33,11 +33,11 @@ export async function claimKey(
   await sql`set local lock_timeout = 0`.execute(db);
   if (inserted) return undefined;
   const kept = await findAnswer(db, claim);
-  if (!kept) throw new Error('The key was taken, and its answer is gone.');
+  if (!kept) throw new Error('The key was taken, but its stored response is missing.');
   return kept;
 }
 
-/** The answer that a call which is over was given; one that still runs has none yet. */
+/** The stored response of a finished call; undefined while the call is running. */
 export async function findAnswer(
   db: Db,
   { brandId, key, oldest }: { brandId: string; key: string; oldest: Date },

@@ -8,7 +8,7 @@ import type { Circumstances } from '../operation.ts';
 import { inTransaction, type Work } from '../work.ts';
 import { claimKey, findAnswer, type KeptAnswer, keepAnswer } from './queries.ts';
 
-/** A twin waits this long for the first call of its key. */
+/** How long a concurrent call waits for the first one with the same key. */
 const TWIN_WAIT_MS = 10_000;
 export const KEPT_MS = 24 * 60 * 60 * 1_000;
 const FORM = /^[\x21-\x7e]{1,255}$/;
@@ -17,12 +17,12 @@ export interface ChangeRequest {
   caller: Caller;
   circumstances: Circumstances;
   operation: string;
-  /** The answer carries a secret: it is kept encrypted. */
+  /** The response contains a secret, so it is stored encrypted. */
   sealsAnswer: boolean;
   raw: RawInput;
 }
 
-/** Throws what is wrong with the key that a change is sent under, if it has one. */
+/** Throws VALIDATION_ERROR if the Idempotency-Key is malformed. */
 export function assertKeyForm({ idempotencyKey: key }: Circumstances): void {
   if (key === undefined || FORM.test(key)) return;
   const message = 'must have 1 to 255 visible ASCII characters.';
@@ -39,7 +39,7 @@ const isLockTimeout = (error: unknown) => error instanceof Error && 'code' in er
 
 const oldestAt = (now: Date) => new Date(now.getTime() - KEPT_MS);
 
-/** A kept answer opens for this brand and key alone. */
+/** The encryption context, so that a stored response can be opened only for this brand and key. */
 const sealedFor = (brandId: string, key: string) => `idempotency ${brandId} ${key}`;
 
 function replay(
@@ -55,7 +55,7 @@ function replay(
   return kept.isSealed ? Buffer.from(secrets.open(kept.answer, sealedFor(brandId, key))) : kept.answer;
 }
 
-/** The answer kept under the request's key, so that nothing outside is asked about a change that is made. */
+/** The stored response for the request's key, so that a repeated change makes no outside calls. */
 export async function findReplay(context: Context, request: ChangeRequest): Promise<Buffer | undefined> {
   const { postgres, clock } = context;
   const { caller, circumstances } = request;
@@ -67,8 +67,8 @@ export async function findReplay(context: Context, request: ChangeRequest): Prom
 }
 
 /**
- * Runs a change in one transaction with its audit line and events. Under an idempotency key the answer is kept in the
- * same transaction, and every further call of that key gets it instead of a second change; only success is kept.
+ * Runs a change in one transaction with its audit entries and events. With an idempotency key, a successful response is
+ * stored in the same transaction and returned to every later call with that key.
  */
 export async function runOnce(
   context: Context,

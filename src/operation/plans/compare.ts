@@ -2,14 +2,14 @@ import type { PlannedChange } from '../../engines/postgres/agent-tables.ts';
 import { isMadeAt } from '../../values/ids.ts';
 import { isRecord } from '../../values/wire.ts';
 
-/** What a change does to the brand's rows, and when it began. */
+/** The effects of a change on the brand's rows, and when it began. */
 export interface Outcome {
   at: Date;
   changes: readonly PlannedChange[];
   events: readonly string[];
 }
 
-/** Rows that each run makes anew, by the id that they have in the plan. */
+/** Maps the ids of rows created by the plan to those created when it is applied. */
 function twinsOf(planned: Outcome, done: Outcome): Map<string, string> {
   const twins = new Map<string, string>();
   for (const [i, { resource_id: shown, old }] of planned.changes.entries()) {
@@ -25,8 +25,8 @@ const sinceStart = (text: string, { at }: Outcome) =>
   TIME.test(text) ? new Date(text).getTime() - at.getTime() : undefined;
 
 /**
- * Whether a change does what its plan showed. Only three things may differ: the ids of rows that it makes, times that
- * count from its own beginning, and fields that it declares as generated.
+ * Whether a change does what its plan showed. Only three things may differ: ids of created rows, times relative to the
+ * start of the change, and fields declared as generated.
  */
 export function doesAsPlanned(planned: Outcome, done: Outcome): boolean {
   const twins = twinsOf(planned, done);

@@ -4,7 +4,7 @@ import { type AuditEntry, shownRow } from '../work.ts';
 
 type Fields = Record<string, unknown>;
 
-/** Of a change only the fields that differ, and those of `context`; what was made or removed is shown whole. */
+/** The fields of a change that differ, and those of `context`. Created and removed rows are shown completely. */
 export function changedFields(
   old: Fields | null,
   now: Fields | null,
@@ -18,7 +18,7 @@ export function changedFields(
   return { old: pick(old), new: pick(now) };
 }
 
-/** As it is read by a person: bytes, such as what is sealed, are "changed" at most. */
+/** A row for display: sealed fields and other bytes show only "changed". */
 const wireOf = (row: object | null, old: object | null): Fields | null => row && { ...toWire(shownRow(row, old)) };
 
 export function plannedChange({ resourceId, old, new: row, generated = [], context = [] }: AuditEntry): PlannedChange {

@@ -16,7 +16,7 @@ export interface PlanRequest {
   raw: RawInput;
 }
 
-/** Makes the change and takes it back, and keeps what it would have done for a person to apply. */
+/** Runs the change, rolls it back, and stores its effects as a plan that a person can apply. */
 export async function makePlan(
   { postgres, clock, secrets }: Context,
   { caller, circumstances, operation, raw }: PlanRequest,

@@ -3,7 +3,7 @@ import type { RawInput } from '../input.ts';
 
 const MODES = ['apply', 'plan'] as const;
 
-/** `mode=plan` beside a change: said in the query, so that it is seen in a log and no body needs a field more. */
+/** Reads `mode=plan` from the query, where logs show it and no body needs an extra field. */
 export function takeMode(sent: RawInput): { mode: (typeof MODES)[number]; raw: RawInput } {
   const { mode: given = 'apply', ...query } = sent.query;
   const mode = MODES.find((one) => one === given);

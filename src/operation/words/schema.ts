@@ -9,7 +9,7 @@ const isNoBound = (value: unknown) => typeof value === 'number' && Math.abs(valu
 
 /**
  * A Date here is text on the wire; an e-mail address is what its pattern says, which is narrower than the format; and
- * what every whole number is bound by anyway is no bound: reference pages offer it as the value to try.
+ * the bounds of every safe integer are left out: reference pages offer it as the value to try.
  */
 function writeForm({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: Json }): void {
   if (jsonSchema.format === 'email' && jsonSchema.pattern !== undefined) delete jsonSchema.format;
