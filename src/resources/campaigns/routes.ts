@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { create, list, patch, read } from '../../operation/kit.ts';
 import { compensationLabel, compensationOf, WEIGHED_COMPENSATION } from '../../values/compensation.ts';
+import { idField } from '../../values/fields.ts';
 import { toWire } from '../../values/wire.ts';
 import { createCampaign, patchCampaign } from './actions.ts';
 import { type CampaignRow, campaigns, getCampaign } from './queries.ts';
 import { Campaign, CampaignCreate, CampaignDetail, CampaignFilter, CampaignPatch, CampaignSaved } from './schema.ts';
 
 const tag = 'Campaigns';
+const byId = z.object({ id: idField('cmp', 'Campaign id.').max(100) });
 
 const campaignOf = <Row extends CampaignRow>(row: Row) => ({
   ...toWire(row),
@@ -31,6 +33,7 @@ const getCampaignById = read({
   tag,
   summary: 'One campaign',
   description: 'With its description, compensation, requirements and the page where creators apply.',
+  params: byId,
   response: z.object({ data: CampaignDetail }),
   errors: ['NOT_FOUND'],
   handler: async ({ postgres, config }, { caller, params }) => {
@@ -60,6 +63,7 @@ const updateCampaignOperation = patch({
   tag,
   summary: 'Change a campaign',
   description: 'Set changes, omit keeps, null clears; also inside `compensation` and `requirements`.',
+  params: byId,
   body: CampaignPatch,
   item: CampaignSaved,
   errors: ['NOT_FOUND'],
