@@ -62,7 +62,7 @@ const getApplicationById = read({
   path: '/v1/applications/{id}',
   tag,
   summary: 'One application',
-  description: "With its campaign's title and the brand's note.",
+  description: "Includes its campaign's title and the brand's note.",
   params: byId,
   response: z.object({ data: ApplicationDetail }),
   errors: ['NOT_FOUND'],

@@ -27,9 +27,7 @@ export const DeliverableType = z
   .max(50)
   .describe('Kind of content to make.')
   .meta({ example: 'reel' });
-export const Platform = z
-  .enum(['photo_app', 'video_app', 'stream_app'])
-  .describe('Platform the content is posted on; null when left open.');
+export const Platform = z.enum(['photo_app', 'video_app', 'stream_app']);
 
 const id = idField('dlv', 'Deliverable id.');
 const status = z
@@ -47,7 +45,11 @@ const dueDate = z.string().nullable().describe('Day it is due, in UTC; null for 
 /** One unit, or several alike, as it is returned. */
 export const WorkShown = { type, platform, due_date: dueDate };
 const dueDateInput = DueDate.nullable().describe('Day it is due, in UTC; null for none.');
-export const WorkInput = { type: DeliverableType, platform: Platform.nullable(), due_date: dueDateInput };
+export const WorkInput = {
+  type: DeliverableType,
+  platform: Platform.nullable().describe('Platform the content is posted on; null when left open.'),
+  due_date: dueDateInput,
+};
 
 const feedbackExample = 'Please show the product in the first seconds.';
 const contentUrl = fromOutside(
@@ -154,7 +156,7 @@ export const DeliverableCreate = z
     creator_email: Email.describe('A creator on the roster, or one who applied to a campaign.'),
     campaign_id: campaignIdInput.optional(),
     type: DeliverableType,
-    platform: Platform.nullable().optional(),
+    platform: WorkInput.platform.optional(),
     instructions: z
       .string()
       .trim()
