@@ -99,8 +99,8 @@ describe.skipIf(!hasBrowser('The apply page in a browser'))('the apply page in a
     expect(await page.title()).toMatch(/^Error: /);
     await expectToFit();
     for (const [label, problem] of [
-      ['E-mail', 'Enter a whole e-mail address'],
-      ['Photo app handle', 'Give the handle alone'],
+      ['E-mail', 'Enter a complete e-mail address'],
+      ['Photo app handle', 'Enter only the handle'],
     ] as const) {
       const field = page.getByLabel(label);
       const described = await field.evaluate((element) =>
@@ -143,7 +143,7 @@ describe.skipIf(!hasBrowser('The apply page in a browser'))('the apply page in a
   it('of a closed campaign says so, has no form, and fits', async () => {
     await send(`${app.url}/v1/campaigns/${campaign}`, key, 'PATCH', { status: 'paused' });
     await open();
-    await page.getByText('takes no applications at the moment').waitFor();
+    await page.getByText('is not accepting applications at the moment').waitFor();
     expect(await page.locator('form').count()).toBe(0);
     await expectToFit();
   });
@@ -153,7 +153,7 @@ describe.skipIf(!hasBrowser('The apply page in a browser'))('the apply page in a
     await page.getByLabel('E-mail').fill('ann@mail.example');
     await send(`${app.url}/v1/campaigns/${campaign}`, key, 'PATCH', { status: 'completed' });
     await press('Enter');
-    await page.getByText('takes no applications at the moment').waitFor();
+    await page.getByText('is not accepting applications at the moment').waitFor();
     expect(await applications()).toEqual([]);
   });
 });

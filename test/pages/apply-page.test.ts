@@ -82,17 +82,17 @@ describe('the public page', () => {
 
   it.each([
     [{ email: '' }, 'E-mail: Enter your e-mail address.'],
-    [{ email: 'ann' }, 'E-mail: Enter a whole e-mail address'],
+    [{ email: 'ann' }, 'E-mail: Enter a complete e-mail address'],
     [{ email: `${'a'.repeat(250)}@mail.example` }, 'E-mail: '],
     [{ name: 'x'.repeat(201) }, 'Name: Your name may have up to 200 characters.'],
-    [{ photo_app: 'https://photo.example/ann' }, 'Photo app handle: Give the handle alone'],
-    [{ photo_app: '..' }, 'Photo app handle: Give the handle alone'],
-    [{ video_app: 'two words' }, 'Video app handle: Give the handle alone'],
+    [{ photo_app: 'https://photo.example/ann' }, 'Photo app handle: Enter only the handle'],
+    [{ photo_app: '..' }, 'Photo app handle: Enter only the handle'],
+    [{ video_app: 'two words' }, 'Video app handle: Enter only the handle'],
     [{ message: 'x'.repeat(5_001) }, 'Message: Shorten your message to 5,000 characters; it has 5,001.'],
-    [{ portfolio_urls: 'https://a.example http://b.example' }, 'Links to your work: Link 2 must be a whole address'],
+    [{ portfolio_urls: 'https://a.example http://b.example' }, 'Links to your work: Link 2 must be a complete address'],
     [{ portfolio_urls: 'https://:pw@a.example' }, 'Links to your work: Link 1 must not have a name or password'],
     [{ portfolio_urls: 'https://a.example https://b.example@c.example' }, 'Links to your work: Link 2 must not have a'],
-    [{ portfolio_urls: 'javascript:alert(1)' }, 'Links to your work: Link 1 must be a whole address'],
+    [{ portfolio_urls: 'javascript:alert(1)' }, 'Links to your work: Link 1 must be a complete address'],
     [{ portfolio_urls: `https://a.example/${'x'.repeat(2_000)}` }, 'Links to your work: Link 1 is longer'],
     [{ portfolio_urls: 'https://a.example '.repeat(6) }, 'Links to your work: Give at most 5 links; there are 6.'],
   ])('%o is 422, names the field, keeps what was typed and stores nothing', async (wrong, said) => {

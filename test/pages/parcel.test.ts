@@ -54,7 +54,7 @@ describe('the page of a parcel', () => {
       reported_missing_at: null,
       status: 'shipped',
     });
-    expect((await call(page)).body).toContain('You said that it has arrived');
+    expect((await call(page)).body).toContain('You confirmed that it has arrived');
     const { data } = (await call(`${app.url}/v1/audit-log?resource_id=${id}`, key)).body;
     expect(data[0]).toMatchObject({ operation: 'page_parcel', key_id: null });
   });

@@ -73,7 +73,7 @@ describe.skipIf(!hasBrowser('The pages of creators in a browser'))('in a real Ch
     const { id, signature_url } = await contract();
     await openLink(signature_url);
     await expectGood();
-    await page.getByLabel('Your whole name').focus();
+    await page.getByLabel('Your full name').focus();
     await page.keyboard.type('A');
     await press('Tab');
     expect(await isFocused('I have read this contract')).toBe(true);
@@ -87,7 +87,7 @@ describe.skipIf(!hasBrowser('The pages of creators in a browser'))('in a real Ch
     await expectGood();
     await press('Tab');
     await press('Enter');
-    expect(await isFocused('Your whole name')).toBe(true);
+    expect(await isFocused('Your full name')).toBe(true);
     await page.keyboard.type('na Diaz');
     await press('Enter');
     await page.getByText('Signed by').waitFor();

@@ -159,7 +159,7 @@ describe('a contract', () => {
     const { id, signature_url } = await sent(desk, { usage_rights: 'Six months.' });
     const refused = await desk.fill(signature_url, { name: 'A' });
     expect(refused.status).toBe(422);
-    expect(refused.text).toContain('Type your whole name.');
+    expect(refused.text).toContain('Type your full name.');
     expect(refused.text).toContain('Tick this box to sign.');
     expect((await sign(desk, signature_url)).status).toBe(303);
     const contract = await desk.read(`/v1/contracts/${id}`);

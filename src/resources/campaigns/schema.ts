@@ -143,7 +143,7 @@ export function compensationProblem(
       : 'must be a percentage of at most 100 with at most 4 decimals';
   }
   const code = currency ?? brandCurrency;
-  // What is wrong with the currency itself is said of that already.
+  // A wrong currency is already reported for its own field.
   return code !== undefined && Currency.safeParse(code).success ? amountProblem(amount, code) : undefined;
 }
 
