@@ -86,7 +86,7 @@ describe.skipIf(!hasBrowser('The apply page in a browser'))('the apply page in a
     expect(complaints).toEqual([]);
   });
 
-  it('says what is wrong beside each field, is corrected there and sent', async () => {
+  it('shows each error beside its field, and is corrected there and sent', async () => {
     await open();
     // Good enough for the browser, not for us.
     await page.getByLabel('E-mail').fill('ann@mail');
@@ -133,14 +133,14 @@ describe.skipIf(!hasBrowser('The apply page in a browser'))('the apply page in a
     expect(complaints).toEqual([]);
   });
 
-  it('is not sent without an e-mail address: the browser says so at the field', async () => {
+  it('is not sent without an e-mail address: the browser reports it at the field', async () => {
     await open();
     await page.getByRole('button').press('Enter');
     expect(await isFocused('E-mail')).toBe(true);
     expect(await applications()).toEqual([]);
   });
 
-  it('of a closed campaign says so, has no form, and fits', async () => {
+  it('of a closed campaign announces that it is closed, has no form, and fits the screen', async () => {
     await send(`${app.url}/v1/campaigns/${campaign}`, key, 'PATCH', { status: 'paused' });
     await open();
     await page.getByText('is not accepting applications at the moment').waitFor();
@@ -148,7 +148,7 @@ describe.skipIf(!hasBrowser('The apply page in a browser'))('the apply page in a
     await expectToFit();
   });
 
-  it('that is closed while it is filled in says so to the form that comes', async () => {
+  it('whose campaign closes while it is filled in refuses the form and announces that it is closed', async () => {
     await open();
     await page.getByLabel('E-mail').fill('ann@mail.example');
     await send(`${app.url}/v1/campaigns/${campaign}`, key, 'PATCH', { status: 'completed' });

@@ -107,7 +107,7 @@ describe('the public page', () => {
     expect(await applications(campaign)).toEqual([]);
   });
 
-  it('says everything that is wrong at once', async () => {
+  it('reports every error at once', async () => {
     const { page } = await apply(app, await makeCampaign(app, key), { photo_app: '!', portfolio_urls: 'x' });
     expect(page.match(/<li><a href="#(\w+)">/g)).toEqual([
       '<li><a href="#email">',
@@ -127,7 +127,7 @@ describe('the public page', () => {
     expect(thanks.page).not.toContain('<script');
   });
 
-  it('somebody else who applies with the same address, in any case, changes nothing and learns nothing', async () => {
+  it('a second applicant with the same address, in any case, changes nothing and learns nothing', async () => {
     const campaign = await makeCampaign(app, key);
     const first = await apply(app, campaign, { email: 'ann@mail.example', name: 'Ann', message: 'first' });
     const before = await applications(campaign);
@@ -217,7 +217,7 @@ describe('the public page', () => {
     await alone.close();
   });
 
-  it('what fills in the hidden field is thanked and forgotten', async () => {
+  it('a program that fills in the hidden field is thanked, and its form is discarded', async () => {
     const campaign = await makeCampaign(app, key);
     const { status } = await apply(app, campaign, { email: 'ann@mail.example', leave_empty: 'https://spam.example' });
     expect(status).toBe(303);

@@ -77,7 +77,7 @@ describe('a page behind a link', () => {
     for (const answer of answers) expect(first && facts(answer)).toEqual(first && facts(first));
   });
 
-  it('is dead once its row has another version, whatever the page would say', async () => {
+  it('stops working when the version of its row changes', async () => {
     const declared = creatorPage({
       kind: 'sign',
       find: () => Promise.resolve({ brandId: brand.id, linkVersion: 2 }),
@@ -88,7 +88,7 @@ describe('a page behind a link', () => {
     expect(await declared.open(app.context, { ...link, version: 2 })).toBeDefined();
   });
 
-  it('takes a form only from itself: a browser says where a form is from', async () => {
+  it('accepts a form only from itself, by the origin that browsers send', async () => {
     const path = await makeLink();
     for (const site of ['cross-site', 'same-site', 'none']) {
       expect([site, (await visit(path, { 'sec-fetch-site': site }, 'POST')).status]).toEqual([site, 403]);
@@ -133,7 +133,7 @@ describe('a page behind a link', () => {
 });
 
 describe('controls', () => {
-  it('have a label, tell what is wrong, and escape what was typed', () => {
+  it('have a label, show their error, and escape the typed text', () => {
     const hostile = `"><script>alert(1)</script>`;
     const one = { name: 'note', label: hostile, hint: hostile, problem: hostile };
     const all = [

@@ -81,7 +81,7 @@ describe('a thumbnail', () => {
     ]);
   });
 
-  it('of what is no readable picture, or unpacks to too many pixels, is none, and is not tried for ever', async () => {
+  it('is not made of an unreadable picture or one with too many pixels, and the attempts end', async () => {
     const wide = sharp({
       create: { width: 16_000, height: 4_000, channels: 3, background: '#000' },
       limitInputPixels: false,

@@ -28,7 +28,7 @@ const PREVIEWS: [string, Record<string, string>][] = [
 ];
 
 describe('a brief', () => {
-  it('is a draft when it is made, and sent at once when asked', async () => {
+  it('starts as a draft, and is sent immediately with send_notification', async () => {
     const desk = await openWorkDesk(app);
     expect(await written(desk, { creator_email: desk.creator })).toEqual({
       ...{ id: expect.stringMatching(/^brf_/), title: 'Two reels', status: 'draft', creator_email: desk.creator },
@@ -42,7 +42,7 @@ describe('a brief', () => {
     expect([status, problemsOf({ body })]).toEqual([422, ['creator_email no_recipient']]);
   });
 
-  it('keeps what it says, and a patch sets, omits and clears', async () => {
+  it('keeps its fields, and a patch sets, omits and clears them', async () => {
     const desk = await openWorkDesk(app);
     const said = {
       ...{ campaign_id: desk.campaign, content_type: 'reel', platform: 'video_app', instructions: 'Be kind.' },
@@ -88,7 +88,7 @@ describe('a brief', () => {
     expect((await desk.read(`/v1/briefs/${id}`)).recipients).toMatchObject([{ email: ana }, { email: ben }]);
   });
 
-  it('says who cannot get it: strangers and too many are 422, who wants no mail is failed', async () => {
+  it('reports who cannot get it: strangers and too many recipients are 422, suppressed addresses are failed', async () => {
     const desk = await openWorkDesk(app);
     const { id } = await written(desk, { creator_email: desk.creator });
     expect(problemsOf(await send(desk, id, [desk.creator, 'nobody@example.com']))).toEqual([

@@ -130,7 +130,7 @@ describe('POST /v1/content', () => {
 });
 
 describe('a refresh', () => {
-  it('reads the figures, keeps the day, announces it with what was before, and cools down for an hour', async () => {
+  it('reads the metrics, stores them for the day, emits the previous metrics, and cools down for an hour', async () => {
     const { key, track, read, refresh, settle, refreshed } = await desk();
     const creator = email();
     await made(`${app.url}/v1/roster`, key, { creator_email: creator });
@@ -160,7 +160,7 @@ describe('a refresh', () => {
     expect(await refreshed(id)).toHaveLength(1);
   });
 
-  it('may be asked for at once after a reading that came by itself: the hour counts from what was asked for', async () => {
+  it('can be requested right after a scheduled reading: the hour counts from the last request', async () => {
     const { track, read, refresh, settle } = await desk();
     const { id } = await track({ url: reel() });
     await settle(id);
@@ -172,7 +172,7 @@ describe('a refresh', () => {
     expect((await refresh(id)).body.data.status).toBe('tracking');
   });
 
-  it('that brings nothing says why and invents nothing', async () => {
+  it('that fails records the reason and changes no metrics', async () => {
     const { track, read, refresh, settle } = await desk();
     const { id } = await track({ url: reel() });
     await refresh(id);

@@ -93,7 +93,7 @@ describe('a contract', () => {
     expect((await desk.post('/v1/contracts', { ...wrong, deliverables: [], terms })).status).toBe(422);
   });
 
-  it('is for who applied to a campaign too, and for nobody who was removed', async () => {
+  it('can be made for an applicant to a campaign, but not for a removed creator', async () => {
     const desk = await openWorkDesk(app);
     const [entry] = await desk.read('/v1/roster');
     await desk.send('DELETE', `/v1/roster/${entry.id}`);
@@ -181,7 +181,7 @@ describe('a contract', () => {
     expect((await desk.open(signature_url)).text).toContain('Signed by Ana Diaz');
   });
 
-  it('keeps who signed from where sealed, and no link in its rows', async () => {
+  it('seals the evidence of who signed from where, and keeps no link in its rows', async () => {
     const desk = await openWorkDesk(app);
     const { id, signature_url } = await sent(desk);
     await sign(desk, signature_url);
@@ -213,7 +213,7 @@ describe('a contract', () => {
     expect(await listSigned(desk)).toHaveLength(1);
   });
 
-  it('is not signed at its end, also before the job comes by, which then ends it and cancels what it promised', async () => {
+  it('cannot be signed once it has expired, even before the job expires it and cancels its deliverables', async () => {
     const desk = await openWorkDesk(app);
     const { id, signature_url } = await sent(desk, { expires_at: inDays(3) });
     const late = await sent(desk, { expires_at: inDays(2) });

@@ -35,7 +35,7 @@ const reported = async (desk: WorkDesk) =>
   (await listEvents(app, desk.brand.id)).map(({ event }) => event).filter((event) => event.startsWith('deliverable.'));
 
 describe('a deliverable', () => {
-  it('is asked for, begun by its creator, handed in, sent back, handed in again and approved', async () => {
+  it('is requested, started by its creator, submitted, sent back, submitted again and approved', async () => {
     const desk = await openWorkDesk(app);
     const work = await requested(desk, {
       campaign_id: desk.campaign,
@@ -89,7 +89,7 @@ describe('a deliverable', () => {
     ]);
   });
 
-  it('refuses what its state does not allow, and names what it does', async () => {
+  it('refuses moves that its status does not allow, and names those it allows', async () => {
     const desk = await openWorkDesk(app);
     const work = await requested(desk);
     const move = async (status: string) => {
@@ -153,7 +153,7 @@ describe('a deliverable', () => {
     expect((await desk.events()).map(({ event }) => event)).not.toContain('deliverable.track_requested');
   });
 
-  it('takes files as large as an asset may be, which the page says', async () => {
+  it('accepts files up to the size limit of assets, which the page states', async () => {
     const desk = await openWorkDesk(app);
     const work = await requested(desk);
     expect((await desk.open(work.link)).text).toContain('each up to 2 MB');
@@ -200,7 +200,7 @@ describe('a deliverable', () => {
     expect(await reported(desk)).toEqual(['deliverable.submitted']);
   });
 
-  it('is asked of nobody who may not be written to, and of no campaign that is not there', async () => {
+  it('cannot be requested from a stranger or for an unknown campaign', async () => {
     const desk = await openWorkDesk(app);
     const { status, body } = await desk.post('/v1/deliverables', {
       ...{ creator_email: 'nobody@example.com', campaign_id: 'cmp_no', type: 'reel' },
@@ -214,7 +214,7 @@ describe('a deliverable', () => {
     ).toBe(422);
   });
 
-  it('keeps what its creator wrote out of the audit log', async () => {
+  it("keeps its creator's words out of the audit log", async () => {
     const desk = await openWorkDesk(app);
     const [first, second] = [await requested(desk), await requested(desk)];
     await first.submit({ content_url: URL, note: 'my private note' });
@@ -238,7 +238,7 @@ describe('a deliverable', () => {
 });
 
 describe('the work page of a contract', () => {
-  it('is none before it is signed, and shows all of its work afterwards', async () => {
+  it('is not found before the signature, and shows all deliverables afterwards', async () => {
     const desk = await openWorkDesk(app);
     const { data } = (
       await desk.post('/v1/contracts', {
