@@ -49,7 +49,7 @@ describe('the public page', () => {
     for (const { headers } of answers) expect(headers.has('x-ratelimit-limit')).toBe(false);
   });
 
-  it('a sent form is stored, emitted and thanked for', async () => {
+  it('a sent form is stored, emitted as an event and confirmed', async () => {
     const owner = await makeBrand(app.context);
     const campaign = await makeCampaign(app, await owner.key('brand'));
     const { status, headers } = await apply(app, campaign, {
@@ -166,7 +166,7 @@ describe('the public page', () => {
     expect(body.pagination.total).toBe(emails.length);
   });
 
-  it.each(['paused', 'completed'])('a %s campaign says that it is closed, and takes nothing', async (status) => {
+  it.each(['paused', 'completed'])('a %s campaign announces that it is closed and accepts nothing', async (status) => {
     const campaign = await makeCampaign(app, key, { status });
     const read = await open(`/apply/${campaign}`);
     expect([read.status, read.page.includes('takes no applications')]).toEqual([200, true]);
@@ -208,7 +208,7 @@ describe('the public page', () => {
     await alone.close();
   });
 
-  it('without Postgres it asks to come back, as a page', async () => {
+  it('it answers with a page that asks to come back while Postgres is down', async () => {
     const alone = await startApp({ env: BEHIND_PROXY, urls: { postgres: 'postgres://127.0.0.1:1/x' } });
     const { status, headers, page } = await apply(alone, 'cmp_any', { email: 'ann@mail.example' });
     expect([status, headers.get('content-type')]).toEqual([503, 'text/html; charset=utf-8']);

@@ -94,7 +94,7 @@ describe('the page of a conversation', () => {
     expect((await reply(page, 'an hour later')).status).toBe(303);
   });
 
-  it('is not found once its links are revoked, or by another token', async () => {
+  it('is not found under another token or after its links are revoked', async () => {
     const desk = await openTalkDesk(app);
     await desk.write({ body: 'Hello', send_email: true });
     const page = await desk.page();

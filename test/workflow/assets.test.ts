@@ -166,7 +166,7 @@ describe('an upload', () => {
 });
 
 describe('a signed address', () => {
-  it('answers parts of the file, as players ask for them', async () => {
+  it('serves byte ranges of the file, as players request them', async () => {
     const { url } = await made(file('0123456789', 'digits.bin'));
     const part = async (range: string) => {
       const answer = await fetch(here(app, url), { headers: { range } });
@@ -183,7 +183,7 @@ describe('a signed address', () => {
     expect(again.status).toBe(304);
   });
 
-  it('that was changed, or of an asset that is deleted, is 404', async () => {
+  it('is 404 when it was changed or its asset is deleted', async () => {
     const { id, url } = await made(file('secret', 'secret.bin'));
     const last = url.at(-2) === 'A' ? 'B' : 'A';
     expect((await fetch(here(app, `${url.slice(0, -2)}${last}${url.at(-1)}`))).status).toBe(404);

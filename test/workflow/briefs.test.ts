@@ -71,7 +71,7 @@ describe('a brief', () => {
     }
   });
 
-  it('is mailed to new recipients only, each once, however they are written', async () => {
+  it('is mailed to new recipients only, once each, however their addresses are written', async () => {
     const desk = await openWorkDesk(app);
     const [ana, ben] = [await desk.onRoster(), await desk.onRoster()];
     const { id } = await written(desk);
@@ -119,7 +119,7 @@ describe('a brief', () => {
     expect((await desk.read(`/v1/briefs/${id}`)).status).toBe('in_progress');
   });
 
-  it('is in progress from the first look of any of its creators', async () => {
+  it('is in progress once any recipient opens it', async () => {
     const desk = await openWorkDesk(app);
     const [ana, ben] = [await desk.onRoster(), await desk.onRoster()];
     const { id } = await written(desk, { talking_points: ['the <b>price</b>'], due_date: '2030-01-31' });
@@ -138,7 +138,7 @@ describe('a brief', () => {
     expect((await desk.read(`/v1/briefs/${id}`)).first_viewed_at).toBe(seen.first_viewed_at);
   });
 
-  it('is completed by the brand, is not sent any more then, and only a draft is deleted', async () => {
+  it('cannot be sent once the brand completes it, and can be deleted only while it is a draft', async () => {
     const desk = await openWorkDesk(app);
     const { id } = await written(desk, { creator_email: desk.creator });
     const early = await desk.send('PATCH', `/v1/briefs/${id}`, { status: 'completed' });
@@ -157,7 +157,7 @@ describe('a brief', () => {
     expect((await desk.get(`/v1/briefs/${copy.id}`)).status).toBe(404);
   });
 
-  it('goes on to open by its link when its creator is merged into another record', async () => {
+  it('still opens by its link after its creator is merged into another record', async () => {
     const desk = await openWorkDesk(app);
     const { id } = await written(desk, { creator_email: desk.creator, send_notification: true });
     const link = await desk.linkTo('brief');
@@ -169,7 +169,7 @@ describe('a brief', () => {
     expect(await desk.read(`/v1/briefs/${id}`)).toMatchObject({ status: 'in_progress', creator_email: desk.creator });
   });
 
-  it('is found by campaign, creator and state', async () => {
+  it('is found by campaign, creator and status', async () => {
     const desk = await openWorkDesk(app);
     await written(desk, { campaign_id: desk.campaign });
     await written(desk, { creator_email: desk.creator, send_notification: true });
@@ -180,7 +180,7 @@ describe('a brief', () => {
     expect(await titles('status=completed')).toBe(0);
   });
 
-  it('is sent once, of 20 calls at the same time', async () => {
+  it('is sent once by 20 concurrent calls', async () => {
     const desk = await openWorkDesk(app);
     const { id } = await written(desk, { creator_email: desk.creator });
     const answers = await Promise.all(Array.from({ length: 20 }, () => send(desk, id)));

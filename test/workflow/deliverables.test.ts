@@ -106,7 +106,7 @@ describe('a deliverable', () => {
     expect(await reported(desk)).toEqual(['deliverable.submitted', 'deliverable.approved']);
   });
 
-  it('is declined with a reason, which the brand gets, and can be cancelled then', async () => {
+  it('is declined with a reason that reaches the brand, and can then be cancelled', async () => {
     const desk = await openWorkDesk(app);
     const work = await requested(desk);
     expect((await work.decline(' ')).text).toContain('Say why, in a few words.');
@@ -137,7 +137,7 @@ describe('a deliverable', () => {
     expect((await work.read()).version).toBe(0);
   });
 
-  it('has its post followed also when that is said after the approval, and no change when nothing is said anew', async () => {
+  it('has its post tracked also when `track` is set after the approval; an unchanged patch changes nothing', async () => {
     const desk = await openWorkDesk(app);
     const work = await requested(desk);
     await work.submit();
@@ -165,7 +165,7 @@ describe('a deliverable', () => {
     expect((await work.read()).version).toBe(1);
   });
 
-  it('is late after the day that it is due on, not on it; a late one is taken', async () => {
+  it('is late from the day after its due date, and late work is accepted', async () => {
     const desk = await openWorkDesk(app);
     const today = new Date(nowMs).toISOString().slice(0, 10);
     const [onTime, late] = [await requested(desk, { due_date: today }), await requested(desk, { due_date: today })];
@@ -175,7 +175,7 @@ describe('a deliverable', () => {
     expect([(await onTime.read()).is_late, (await late.read()).is_late]).toEqual([false, true]);
   });
 
-  it('that is approved and sent back at once is one of them, and the other is 409', async () => {
+  it('is either approved or sent back when both happen at once; the other call is 409', async () => {
     const desk = await openWorkDesk(app);
     for (let i = 0; i < 3; i += 1) {
       const work = await requested(desk);
@@ -190,7 +190,7 @@ describe('a deliverable', () => {
     }
   });
 
-  it('that is handed in 10 times at once has one version', async () => {
+  it('has one version after 10 concurrent submissions', async () => {
     const desk = await openWorkDesk(app);
     const work = await requested(desk);
     const answers = await Promise.all(Array.from({ length: 10 }, () => work.submit()));
@@ -224,7 +224,7 @@ describe('a deliverable', () => {
     expect(log).not.toContain('my private');
   });
 
-  it('is found by contract, campaign, creator and state, declined and cancelled too', async () => {
+  it('is found by contract, campaign, creator and status, including declined and cancelled', async () => {
     const desk = await openWorkDesk(app);
     const work = await requested(desk, { campaign_id: desk.campaign });
     await work.decline('no');

@@ -117,7 +117,7 @@ describe('assets', () => {
     expect(await list('folder_id=root&search=ended')).toEqual([]);
   });
 
-  it('say whether they may be used, on a day and a channel', async () => {
+  it('report whether they may be used on a day and a channel', async () => {
     const id = await asset('clip.txt');
     const rights = async (query = '') => (await call(at(`/${id}/rights?${query}`), key)).body.data;
     expect(await rights()).toEqual({ allowed: true, reason: 'no_limit', until: null });

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => app?.close());
 
 describe('a message', () => {
-  it('opens the one conversation with its creator, and is answered as it was sent', async () => {
+  it('opens the one conversation with its creator, and is returned as it was sent', async () => {
     const desk = await openTalkDesk(app);
     const { status, body } = await desk.write({ subject: 'Spring', body: ' We love your reel. ' });
     expect([status, body.data]).toEqual([
@@ -75,7 +75,7 @@ describe('a message', () => {
     expect(await mailsOf(app.context, desk.brand.id)).toHaveLength(1);
   });
 
-  it('20 at once are numbered one after the other in one conversation', async () => {
+  it('gets consecutive numbers in one conversation when 20 are sent at once', async () => {
     const desk = await openTalkDesk(app);
     await Promise.all(Array.from({ length: 20 }, (_, i) => desk.write({ body: `message ${i}` })));
     const { data } = await desk.list();
@@ -88,7 +88,7 @@ describe('a message', () => {
 });
 
 describe('the list of conversations', () => {
-  it('shows 200 characters of the last message, and never half an emoji', async () => {
+  it('shows 200 characters of the last message and never splits an emoji', async () => {
     const desk = await openTalkDesk(app);
     const body = `${'👩🏽‍🎤'.repeat(20)}${'🌱'.repeat(150)}end`;
     await desk.write({ body });
