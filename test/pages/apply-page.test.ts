@@ -169,7 +169,7 @@ describe('the public page', () => {
   it.each(['paused', 'completed'])('a %s campaign announces that it is closed and accepts nothing', async (status) => {
     const campaign = await makeCampaign(app, key, { status });
     const read = await open(`/apply/${campaign}`);
-    expect([read.status, read.page.includes('takes no applications')]).toEqual([200, true]);
+    expect([read.status, read.page.includes('is not accepting applications')]).toEqual([200, true]);
     expect(read.page).not.toContain('<form');
     expect((await apply(app, campaign, { email: 'ann@mail.example' })).status).toBe(409);
     expect(await applications(campaign)).toEqual([]);
