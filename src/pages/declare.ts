@@ -9,11 +9,11 @@ import type { Work } from '../operation/work.ts';
 /** What every row that a link opens has. */
 export interface LinkedRow {
   brandId: string;
-  /** Raised, every link that was given before answers as if there were none. */
+  /** Raising it revokes every earlier link. */
   linkVersion: number;
 }
 
-/** One request of somebody with a link. */
+/** One request to a page. */
 export interface Visit<Row> {
   context: Context;
   row: Row;
@@ -57,7 +57,7 @@ export interface CreatorPage {
   kind: PageKind;
   hasSubmit: boolean;
   upload: PageDeclaration<LinkedRow>['upload'];
-  /** Undefined: a link that opens nothing. */
+  /** Undefined when the link opens nothing. */
   open(context: Context, link: PageLink): Promise<OpenPage | undefined>;
 }
 

@@ -23,7 +23,7 @@ const FORM_LIMIT_BYTES = 64 * 1024;
 const Params = z.object({ token: z.string() });
 const Query = z.record(z.string(), z.string().catch('')).catch({});
 
-/** The one answer to a link that is unknown, revoked or expired: nobody learns which. */
+/** The same answer for unknown, revoked and expired links, so that nobody learns which it is. */
 const MISSING = page(
   'Not found',
   html`<h1>Not found</h1>
@@ -47,7 +47,7 @@ function explain({ status, headers }: Pick<ApiError, 'status' | 'headers'>): str
     case 413:
       return 'This is more than we can take.';
     case 415:
-      return 'Please use the form of the page.';
+      return 'Please use the form on the page.';
     case 429:
       return `Too much was sent from your network. Please try again in ${headers['retry-after']} seconds.`;
     case 503:
@@ -73,14 +73,14 @@ function isFromPage({ headers }: FastifyRequest): boolean {
 
 function formOfRequest({ headers, body }: FastifyRequest): Form {
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(headers['content-type'] ?? '')) {
-    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'This page takes its own form only.');
+    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'This page accepts only its own form.');
   }
   return readForm(Buffer.isBuffer(body) ? body : Buffer.alloc(0));
 }
 
 function partsOf(request: FastifyRequest, upload: Upload | undefined): AsyncIterable<FormPart> {
   if (!upload || !isForm(request)) {
-    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'This page takes its own form only.');
+    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'This page accepts only its own form.');
   }
   return readParts(request, upload);
 }

@@ -232,7 +232,7 @@ describe('no more mail', () => {
     expect(await queue('zoe@mail.example')).toBe('queued');
 
     const { status, body } = await call(url, undefined, { method: 'POST', body: 'List-Unsubscribe=One-Click' });
-    expect([status, body]).toEqual([200, expect.stringContaining('You get no more mail')]);
+    expect([status, body]).toEqual([200, expect.stringContaining('You will get no more mail')]);
     expect(await queue('ZOE@mail.example')).toBe('suppressed');
     await sendDue();
     expect((await rows()).map(({ state }) => state)).toEqual(['suppressed', 'suppressed', 'suppressed']);

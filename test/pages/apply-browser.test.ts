@@ -86,7 +86,7 @@ describe.skipIf(!hasBrowser('The apply page in a browser'))('the apply page in a
     expect(complaints).toEqual([]);
   });
 
-  it('says what is wrong beside each field, is corrected there and sent', async () => {
+  it('shows each error beside its field, and is corrected there and sent', async () => {
     await open();
     // Good enough for the browser, not for us.
     await page.getByLabel('E-mail').fill('ann@mail');
@@ -99,8 +99,8 @@ describe.skipIf(!hasBrowser('The apply page in a browser'))('the apply page in a
     expect(await page.title()).toMatch(/^Error: /);
     await expectToFit();
     for (const [label, problem] of [
-      ['E-mail', 'Enter a whole e-mail address'],
-      ['Photo app handle', 'Give the handle alone'],
+      ['E-mail', 'Enter a complete e-mail address'],
+      ['Photo app handle', 'Enter only the handle'],
     ] as const) {
       const field = page.getByLabel(label);
       const described = await field.evaluate((element) =>
@@ -133,27 +133,27 @@ describe.skipIf(!hasBrowser('The apply page in a browser'))('the apply page in a
     expect(complaints).toEqual([]);
   });
 
-  it('is not sent without an e-mail address: the browser says so at the field', async () => {
+  it('is not sent without an e-mail address: the browser reports it at the field', async () => {
     await open();
     await page.getByRole('button').press('Enter');
     expect(await isFocused('E-mail')).toBe(true);
     expect(await applications()).toEqual([]);
   });
 
-  it('of a closed campaign says so, has no form, and fits', async () => {
+  it('of a closed campaign announces that it is closed, has no form, and fits the screen', async () => {
     await send(`${app.url}/v1/campaigns/${campaign}`, key, 'PATCH', { status: 'paused' });
     await open();
-    await page.getByText('takes no applications at the moment').waitFor();
+    await page.getByText('is not accepting applications at the moment').waitFor();
     expect(await page.locator('form').count()).toBe(0);
     await expectToFit();
   });
 
-  it('that is closed while it is filled in says so to the form that comes', async () => {
+  it('whose campaign closes while it is filled in refuses the form and announces that it is closed', async () => {
     await open();
     await page.getByLabel('E-mail').fill('ann@mail.example');
     await send(`${app.url}/v1/campaigns/${campaign}`, key, 'PATCH', { status: 'completed' });
     await press('Enter');
-    await page.getByText('takes no applications at the moment').waitFor();
+    await page.getByText('is not accepting applications at the moment').waitFor();
     expect(await applications()).toEqual([]);
   });
 });

@@ -29,7 +29,7 @@ async function at(time: string, campaign: string): Promise<[isOpen: boolean, sta
 }
 
 describe("a campaign's deadline", () => {
-  it('that is a date takes applications to the end of that day in UTC, and none after it', async () => {
+  it('that is a date admits applications until the end of that day in UTC, and none after it', async () => {
     now = new Date('2026-11-01T00:00:00Z');
     const campaign = await makeCampaign(app, key, { deadline: '2026-11-20' });
     expect(await pageOf(campaign)).toContain(

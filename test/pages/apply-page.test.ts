@@ -49,7 +49,7 @@ describe('the public page', () => {
     for (const { headers } of answers) expect(headers.has('x-ratelimit-limit')).toBe(false);
   });
 
-  it('a sent form is stored, emitted and thanked for', async () => {
+  it('a sent form is stored, emitted as an event and confirmed', async () => {
     const owner = await makeBrand(app.context);
     const campaign = await makeCampaign(app, await owner.key('brand'));
     const { status, headers } = await apply(app, campaign, {
@@ -82,17 +82,17 @@ describe('the public page', () => {
 
   it.each([
     [{ email: '' }, 'E-mail: Enter your e-mail address.'],
-    [{ email: 'ann' }, 'E-mail: Enter a whole e-mail address'],
+    [{ email: 'ann' }, 'E-mail: Enter a complete e-mail address'],
     [{ email: `${'a'.repeat(250)}@mail.example` }, 'E-mail: '],
     [{ name: 'x'.repeat(201) }, 'Name: Your name may have up to 200 characters.'],
-    [{ photo_app: 'https://photo.example/ann' }, 'Photo app handle: Give the handle alone'],
-    [{ photo_app: '..' }, 'Photo app handle: Give the handle alone'],
-    [{ video_app: 'two words' }, 'Video app handle: Give the handle alone'],
+    [{ photo_app: 'https://photo.example/ann' }, 'Photo app handle: Enter only the handle'],
+    [{ photo_app: '..' }, 'Photo app handle: Enter only the handle'],
+    [{ video_app: 'two words' }, 'Video app handle: Enter only the handle'],
     [{ message: 'x'.repeat(5_001) }, 'Message: Shorten your message to 5,000 characters; it has 5,001.'],
-    [{ portfolio_urls: 'https://a.example http://b.example' }, 'Links to your work: Link 2 must be a whole address'],
+    [{ portfolio_urls: 'https://a.example http://b.example' }, 'Links to your work: Link 2 must be a complete address'],
     [{ portfolio_urls: 'https://:pw@a.example' }, 'Links to your work: Link 1 must not have a name or password'],
     [{ portfolio_urls: 'https://a.example https://b.example@c.example' }, 'Links to your work: Link 2 must not have a'],
-    [{ portfolio_urls: 'javascript:alert(1)' }, 'Links to your work: Link 1 must be a whole address'],
+    [{ portfolio_urls: 'javascript:alert(1)' }, 'Links to your work: Link 1 must be a complete address'],
     [{ portfolio_urls: `https://a.example/${'x'.repeat(2_000)}` }, 'Links to your work: Link 1 is longer'],
     [{ portfolio_urls: 'https://a.example '.repeat(6) }, 'Links to your work: Give at most 5 links; there are 6.'],
   ])('%o is 422, names the field, keeps what was typed and stores nothing', async (wrong, said) => {
@@ -107,7 +107,7 @@ describe('the public page', () => {
     expect(await applications(campaign)).toEqual([]);
   });
 
-  it('says everything that is wrong at once', async () => {
+  it('reports every error at once', async () => {
     const { page } = await apply(app, await makeCampaign(app, key), { photo_app: '!', portfolio_urls: 'x' });
     expect(page.match(/<li><a href="#(\w+)">/g)).toEqual([
       '<li><a href="#email">',
@@ -127,7 +127,7 @@ describe('the public page', () => {
     expect(thanks.page).not.toContain('<script');
   });
 
-  it('somebody else who applies with the same address, in any case, changes nothing and learns nothing', async () => {
+  it('a second applicant with the same address, in any case, changes nothing and learns nothing', async () => {
     const campaign = await makeCampaign(app, key);
     const first = await apply(app, campaign, { email: 'ann@mail.example', name: 'Ann', message: 'first' });
     const before = await applications(campaign);
@@ -166,10 +166,10 @@ describe('the public page', () => {
     expect(body.pagination.total).toBe(emails.length);
   });
 
-  it.each(['paused', 'completed'])('a %s campaign says that it is closed, and takes nothing', async (status) => {
+  it.each(['paused', 'completed'])('a %s campaign announces that it is closed and accepts nothing', async (status) => {
     const campaign = await makeCampaign(app, key, { status });
     const read = await open(`/apply/${campaign}`);
-    expect([read.status, read.page.includes('takes no applications')]).toEqual([200, true]);
+    expect([read.status, read.page.includes('is not accepting applications')]).toEqual([200, true]);
     expect(read.page).not.toContain('<form');
     expect((await apply(app, campaign, { email: 'ann@mail.example' })).status).toBe(409);
     expect(await applications(campaign)).toEqual([]);
@@ -208,7 +208,7 @@ describe('the public page', () => {
     await alone.close();
   });
 
-  it('without Postgres it asks to come back, as a page', async () => {
+  it('it answers with a page that asks to come back while Postgres is down', async () => {
     const alone = await startApp({ env: BEHIND_PROXY, urls: { postgres: 'postgres://127.0.0.1:1/x' } });
     const { status, headers, page } = await apply(alone, 'cmp_any', { email: 'ann@mail.example' });
     expect([status, headers.get('content-type')]).toEqual([503, 'text/html; charset=utf-8']);
@@ -217,7 +217,7 @@ describe('the public page', () => {
     await alone.close();
   });
 
-  it('what fills in the hidden field is thanked and forgotten', async () => {
+  it('a program that fills in the hidden field is thanked, and its form is discarded', async () => {
     const campaign = await makeCampaign(app, key);
     const { status } = await apply(app, campaign, { email: 'ann@mail.example', leave_empty: 'https://spam.example' });
     expect(status).toBe(303);

@@ -51,7 +51,7 @@ describe('a page behind a link', () => {
     expect(text).not.toMatch(/<script|<img/);
   });
 
-  it('that is unknown, changed, of another kind or expired is one 404, byte for byte', async () => {
+  it('answers the same 404, byte for byte, to an unknown, changed, foreign or expired link', async () => {
     const right = await makeLink();
     const token = right.split('/').at(-1) ?? '';
     const mailId = `mai_${token.slice(14, 34)}`;
@@ -77,7 +77,7 @@ describe('a page behind a link', () => {
     for (const answer of answers) expect(first && facts(answer)).toEqual(first && facts(first));
   });
 
-  it('is dead once its row has another version, whatever the page would say', async () => {
+  it('stops working when the version of its row changes', async () => {
     const declared = creatorPage({
       kind: 'sign',
       find: () => Promise.resolve({ brandId: brand.id, linkVersion: 2 }),
@@ -88,7 +88,7 @@ describe('a page behind a link', () => {
     expect(await declared.open(app.context, { ...link, version: 2 })).toBeDefined();
   });
 
-  it('takes a form only from itself: a browser says where a form is from', async () => {
+  it('accepts a form only from itself, by the origin that browsers send', async () => {
     const path = await makeLink();
     for (const site of ['cross-site', 'same-site', 'none']) {
       expect([site, (await visit(path, { 'sec-fetch-site': site }, 'POST')).status]).toEqual([site, 403]);
@@ -98,7 +98,7 @@ describe('a page behind a link', () => {
     expect((await visit(path)).text).not.toContain('Stop these mails');
   });
 
-  it('takes ten forms a minute of an address', async () => {
+  it('accepts ten forms a minute from one network address', async () => {
     const path = await makeLink();
     const address = { 'x-forwarded-for': someAddress() };
     const statuses = [];
@@ -107,7 +107,7 @@ describe('a page behind a link', () => {
     expect((await visit(path, address)).status).toBe(200);
   });
 
-  it('shows the logo of its brand, whose host alone may be loaded from', async () => {
+  it('shows the logo of its brand and may load from its host alone', async () => {
     const shown = await makeBrand(app.context);
     const key = await shown.key('brand');
     const logo = 'https://cdn.example:8443/a%22b.png?x=<1>';
@@ -117,7 +117,7 @@ describe('a page behind a link', () => {
     expect(text).toContain('<img class="logo" src="https://cdn.example:8443/a%22b.png?x=%3C1%3E" alt=""');
   });
 
-  it('shows no logo that is not https, or whose host could say more in the policy', async () => {
+  it('shows no logo that is not https or whose host could extend the policy', async () => {
     for (const logo of [
       'http://cdn.example/a.png',
       "https://a;script-src'self'/a.png",
@@ -133,7 +133,7 @@ describe('a page behind a link', () => {
 });
 
 describe('controls', () => {
-  it('have a label, tell what is wrong, and escape what was typed', () => {
+  it('have a label, show their error, and escape the typed text', () => {
     const hostile = `"><script>alert(1)</script>`;
     const one = { name: 'note', label: hostile, hint: hostile, problem: hostile };
     const all = [

@@ -27,7 +27,7 @@ const form = (choice: string) => ({
 });
 
 describe('the page of a parcel', () => {
-  it('is mailed once for each status, and takes the creator’s word by a POST alone', async () => {
+  it('is mailed once for each status, and records a confirmation only by POST', async () => {
     const { brand, key, creator, ship, notify } = await desk();
     const { id } = await ship({ product_description: 'Serum <3', carrier: 'UPS', tracking_number: '1Z' });
     expect((await notify(id)).body).toEqual({ data: { id, creator_email: creator, mail: 'queued' } });
@@ -54,7 +54,7 @@ describe('the page of a parcel', () => {
       reported_missing_at: null,
       status: 'shipped',
     });
-    expect((await call(page)).body).toContain('You said that it has arrived');
+    expect((await call(page)).body).toContain('You confirmed that it has arrived');
     const { data } = (await call(`${app.url}/v1/audit-log?resource_id=${id}`, key)).body;
     expect(data[0]).toMatchObject({ operation: 'page_parcel', key_id: null });
   });
@@ -92,7 +92,7 @@ describe('POST /api/brand/shipments/share', () => {
     expect([(await call(page)).status, (await revoke(key)).status]).toEqual([404, 404]);
   });
 
-  it('shows only the campaign’s parcels where one is named, and needs a title or a campaign', async () => {
+  it('shows only the parcels of a named campaign, and needs a title or a campaign', async () => {
     const { key, ship } = await desk();
     const campaign = await made(`${app.url}/v1/campaigns`, key, { name: 'One' });
     await ship({ product_description: 'Inside', campaign_id: campaign.id });

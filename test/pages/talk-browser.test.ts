@@ -31,7 +31,7 @@ describe.skipIf(!hasBrowser('The page of a conversation in a browser'))('in a re
     expect(complaints).toEqual([]);
   }
 
-  it('a creator reads, is told to leave a number out, and replies with the keyboard alone', async () => {
+  it('a creator reads, is asked to leave out a telephone number, and replies with the keyboard alone', async () => {
     const desk = await openTalkDesk(app);
     await desk.write({ subject: `Spring ${LONG_WORD}`, body: `We love it.\n${LONG_WORD}`, send_email: true });
     await page.goto(await desk.page());

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => app?.close());
 
 describe('the page of a conversation', () => {
-  it('is mailed when asked, shows the talk, and what is sent from it reaches the brand once', async () => {
+  it('is mailed with send_email, shows the conversation, and delivers a reply to the brand once', async () => {
     const desk = await openTalkDesk(app);
     const sent = await desk.write({
       subject: 'Hi <b>',
@@ -59,7 +59,7 @@ describe('the page of a conversation', () => {
     expect(JSON.stringify(data)).not.toContain('please');
   });
 
-  it('opened by a mail’s scanner marks nothing', async () => {
+  it('marks nothing as read when a mail scanner opens it', async () => {
     const desk = await openTalkDesk(app);
     await desk.write({ body: 'Hello', send_email: true });
     const page = await desk.page();
@@ -68,7 +68,7 @@ describe('the page of a conversation', () => {
     expect((await desk.thread(id)).messages[0].read_at).toBeNull();
   });
 
-  it('keeps what was typed when it cannot be sent: nothing, too long, or with contacts', async () => {
+  it('keeps the typed text of a reply that is empty, too long or has contact details', async () => {
     const desk = await openTalkDesk(app);
     await desk.write({ body: 'Hello', send_email: true });
     const page = await desk.page();
@@ -82,7 +82,7 @@ describe('the page of a conversation', () => {
     expect((await desk.list()).data[0].message_count).toBe(1);
   });
 
-  it('takes 20 messages an hour and no more, also when they come at once', async () => {
+  it('accepts at most 20 messages an hour, also when they arrive together', async () => {
     const desk = await openTalkDesk(app);
     await desk.write({ body: 'Hello', send_email: true });
     const page = await desk.page();
@@ -94,7 +94,7 @@ describe('the page of a conversation', () => {
     expect((await reply(page, 'an hour later')).status).toBe(303);
   });
 
-  it('is not found once its links are revoked, or by another token', async () => {
+  it('is not found under another token or after its links are revoked', async () => {
     const desk = await openTalkDesk(app);
     await desk.write({ body: 'Hello', send_email: true });
     const page = await desk.page();

@@ -69,11 +69,11 @@ describe.skipIf(!hasBrowser('The pages of creators in a browser'))('in a real Ch
     expect((await desk.read('/v1/briefs'))[0].status).toBe('in_progress');
   });
 
-  it('a contract is signed with the keyboard alone, once what is missing was said', async () => {
+  it('a contract is signed with the keyboard alone, after the page reports the missing fields', async () => {
     const { id, signature_url } = await contract();
     await openLink(signature_url);
     await expectGood();
-    await page.getByLabel('Your whole name').focus();
+    await page.getByLabel('Your full name').focus();
     await page.keyboard.type('A');
     await press('Tab');
     expect(await isFocused('I have read this contract')).toBe(true);
@@ -87,7 +87,7 @@ describe.skipIf(!hasBrowser('The pages of creators in a browser'))('in a real Ch
     await expectGood();
     await press('Tab');
     await press('Enter');
-    expect(await isFocused('Your whole name')).toBe(true);
+    expect(await isFocused('Your full name')).toBe(true);
     await page.keyboard.type('na Diaz');
     await press('Enter');
     await page.getByText('Signed by').waitFor();
@@ -101,7 +101,7 @@ describe.skipIf(!hasBrowser('The pages of creators in a browser'))('in a real Ch
     await expectGood();
   });
 
-  it('work is handed in with a file and a link, sent back, and what is wrong is said at its field', async () => {
+  it('work is handed in with a file and a link and sent back, and errors appear at their fields', async () => {
     const { signature_url } = await contract();
     await desk.fill(signature_url, { name: 'Ana Diaz', agree: 'yes' });
     await openLink(await desk.linkTo('work'));

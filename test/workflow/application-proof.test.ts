@@ -60,7 +60,7 @@ it('a second sender changes a pending application only by the link that was mail
   expect(operations).toEqual(['page_confirm', 'apply']);
 });
 
-it('the page says the same to who applies first and to who applies again', async () => {
+it('the page gives first and repeated applicants the same answer', async () => {
   const owner = await makeOwner();
   const again = await apply(app, owner.campaign, SECOND);
   expect([again.status, again.headers.get('location'), again.page]).toEqual([
@@ -70,13 +70,13 @@ it('the page says the same to who applies first and to who applies again', async
   ]);
 });
 
-it('the same sent twice is no change, and mails nobody', async () => {
+it('an identical second application changes nothing and sends no mail', async () => {
   const owner = await makeOwner();
   await apply(app, owner.campaign, FIRST);
   expect(await owner.links()).toEqual([]);
 });
 
-it('an application that was decided is changed by no link', async () => {
+it('a decided application cannot be changed by any link', async () => {
   const owner = await makeOwner();
   await apply(app, owner.campaign, SECOND);
   const [mail] = await owner.links();
@@ -87,7 +87,7 @@ it('an application that was decided is changed by no link', async () => {
   expect(await owner.links()).toHaveLength(1);
 });
 
-it('strangers who apply with an address again and again have it sent five mails a day', async () => {
+it('an address gets at most five mails a day, however often strangers apply with it', async () => {
   const owner = await makeOwner();
   const answers = await Promise.all(
     Array.from({ length: 9 }, (_, i) => apply(app, owner.campaign, { ...SECOND, message: `Number ${i}` })),

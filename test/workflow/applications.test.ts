@@ -227,7 +227,7 @@ describe("another brand's application", () => {
     expect((await read(owner, `/v1/applications/${id}`)).data.status).toBe('pending');
   });
 
-  it('stands in no list of a stranger, and their campaign has none to list', async () => {
+  it('appears in no list of another brand', async () => {
     const owner = await makeOwner();
     const stranger = await makeOwner();
     await made(owner);

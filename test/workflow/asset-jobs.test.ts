@@ -81,7 +81,7 @@ describe('a thumbnail', () => {
     ]);
   });
 
-  it('of what is no readable picture, or unpacks to too many pixels, is none, and is not tried for ever', async () => {
+  it('is not made of an unreadable picture or one with too many pixels, and the attempts end', async () => {
     const wide = sharp({
       create: { width: 16_000, height: 4_000, channels: 3, background: '#000' },
       limitInputPixels: false,
@@ -99,7 +99,7 @@ describe('a thumbnail', () => {
 });
 
 describe('files', () => {
-  it('of a deleted asset are removed, its thumbnail too', async () => {
+  it('of a deleted asset are removed together with its thumbnail', async () => {
     const { id } = await made(file(photo, 'gone.jpg'));
     await makeThumbnail(app.context, id);
     const before = filesOnDisk().length;
@@ -108,7 +108,7 @@ describe('files', () => {
     expect(filesOnDisk().length).toBe(before - 2);
   });
 
-  it('that no asset took are removed an hour later, and no sooner', async () => {
+  it('without an asset are removed after an hour and no sooner', async () => {
     const part = { field: 'file', filename: 'left.bin', mimeType: '', bytes: file('left', 'left.bin').stream() };
     async function* bytes() {
       for await (const chunk of part.bytes) yield Buffer.from(chunk);

@@ -35,7 +35,7 @@ const made = async (sent: File, fields: Record<string, string> = {}) => {
 };
 
 describe('an upload', () => {
-  it('keeps the bytes, and says what they are by their content', async () => {
+  it('keeps the bytes, and recognizes the type by the content', async () => {
     const data = await made(file(png, 'photo.png', 'image/png'), { tags: 'summer, red', name: 'Hero' });
     expect(data).toMatchObject({
       id: expect.stringMatching(/^ast_/),
@@ -89,7 +89,7 @@ describe('an upload', () => {
     expect([status, body.details[0]]).toMatchObject([422, { field: 'file', code: 'required' }]);
   });
 
-  it('is called by what people see of its name, also where an older name has more', async () => {
+  it('keeps only the visible characters of its name, also where a stored name has more', async () => {
     const spoofed = 'in\u200bvoice\u202efdp\u2028\u0007.exe';
     const { id, name, url } = await made(file('MZ', spoofed));
     expect(name).toBe('invoicefdp.exe');
@@ -118,7 +118,7 @@ describe('an upload', () => {
     expect((await made(file(fits, 'fits.bin'))).size_bytes).toBe(fits.length);
   });
 
-  it('what is no form is 415, no key 401, a data key 403: before any byte of it is kept', async () => {
+  it('is 415 when it is not a form, 401 without a key and 403 with a data key, before any byte is kept', async () => {
     const { status, body } = await send(`${app.url}/v1/assets`, key, 'POST', { name: 'x' });
     expect([status, body.code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
     expect((await upload(app, 'nonsense', file(png, 'a.png'))).status).toBe(401);
@@ -141,7 +141,7 @@ describe('an upload', () => {
     }
   });
 
-  it('names what its fields get wrong, and a folder or campaign that is not the brand’s', async () => {
+  it('is refused with every wrong field named, including another brand’s folder or campaign', async () => {
     const fields = { folder_id: 'fld_nothing', rights_expires_at: 'soon' };
     const { status, body } = await upload(app, key, file('x', 'x.bin'), fields);
     expect([status, body.details.map(({ field }: { field: string }) => field)]).toEqual([422, ['rights_expires_at']]);
@@ -166,7 +166,7 @@ describe('an upload', () => {
 });
 
 describe('a signed address', () => {
-  it('answers parts of the file, as players ask for them', async () => {
+  it('serves byte ranges of the file, as players request them', async () => {
     const { url } = await made(file('0123456789', 'digits.bin'));
     const part = async (range: string) => {
       const answer = await fetch(here(app, url), { headers: { range } });
@@ -183,7 +183,7 @@ describe('a signed address', () => {
     expect(again.status).toBe(304);
   });
 
-  it('that was changed, or of an asset that is deleted, is 404', async () => {
+  it('is 404 when it was changed or its asset is deleted', async () => {
     const { id, url } = await made(file('secret', 'secret.bin'));
     const last = url.at(-2) === 'A' ? 'B' : 'A';
     expect((await fetch(here(app, `${url.slice(0, -2)}${last}${url.at(-1)}`))).status).toBe(404);

@@ -28,7 +28,7 @@ const PREVIEWS: [string, Record<string, string>][] = [
 ];
 
 describe('a brief', () => {
-  it('is a draft when it is made, and sent at once when asked', async () => {
+  it('starts as a draft, and is sent immediately with send_notification', async () => {
     const desk = await openWorkDesk(app);
     expect(await written(desk, { creator_email: desk.creator })).toEqual({
       ...{ id: expect.stringMatching(/^brf_/), title: 'Two reels', status: 'draft', creator_email: desk.creator },
@@ -42,7 +42,7 @@ describe('a brief', () => {
     expect([status, problemsOf({ body })]).toEqual([422, ['creator_email no_recipient']]);
   });
 
-  it('keeps what it says, and a patch sets, omits and clears', async () => {
+  it('keeps its fields, and a patch sets, omits and clears them', async () => {
     const desk = await openWorkDesk(app);
     const said = {
       ...{ campaign_id: desk.campaign, content_type: 'reel', platform: 'video_app', instructions: 'Be kind.' },
@@ -71,7 +71,7 @@ describe('a brief', () => {
     }
   });
 
-  it('is mailed to new recipients only, each once, however they are written', async () => {
+  it('is mailed to new recipients only, once each, however their addresses are written', async () => {
     const desk = await openWorkDesk(app);
     const [ana, ben] = [await desk.onRoster(), await desk.onRoster()];
     const { id } = await written(desk);
@@ -88,7 +88,7 @@ describe('a brief', () => {
     expect((await desk.read(`/v1/briefs/${id}`)).recipients).toMatchObject([{ email: ana }, { email: ben }]);
   });
 
-  it('says who cannot get it: strangers and too many are 422, who wants no mail is failed', async () => {
+  it('reports who cannot get it: strangers and too many recipients are 422, suppressed addresses are failed', async () => {
     const desk = await openWorkDesk(app);
     const { id } = await written(desk, { creator_email: desk.creator });
     expect(problemsOf(await send(desk, id, [desk.creator, 'nobody@example.com']))).toEqual([
@@ -119,7 +119,7 @@ describe('a brief', () => {
     expect((await desk.read(`/v1/briefs/${id}`)).status).toBe('in_progress');
   });
 
-  it('is in progress from the first look of any of its creators', async () => {
+  it('is in progress once any recipient opens it', async () => {
     const desk = await openWorkDesk(app);
     const [ana, ben] = [await desk.onRoster(), await desk.onRoster()];
     const { id } = await written(desk, { talking_points: ['the <b>price</b>'], due_date: '2030-01-31' });
@@ -138,7 +138,7 @@ describe('a brief', () => {
     expect((await desk.read(`/v1/briefs/${id}`)).first_viewed_at).toBe(seen.first_viewed_at);
   });
 
-  it('is completed by the brand, is not sent any more then, and only a draft is deleted', async () => {
+  it('cannot be sent once the brand completes it, and can be deleted only while it is a draft', async () => {
     const desk = await openWorkDesk(app);
     const { id } = await written(desk, { creator_email: desk.creator });
     const early = await desk.send('PATCH', `/v1/briefs/${id}`, { status: 'completed' });
@@ -157,7 +157,7 @@ describe('a brief', () => {
     expect((await desk.get(`/v1/briefs/${copy.id}`)).status).toBe(404);
   });
 
-  it('goes on to open by its link when its creator is merged into another record', async () => {
+  it('still opens by its link after its creator is merged into another record', async () => {
     const desk = await openWorkDesk(app);
     const { id } = await written(desk, { creator_email: desk.creator, send_notification: true });
     const link = await desk.linkTo('brief');
@@ -169,7 +169,7 @@ describe('a brief', () => {
     expect(await desk.read(`/v1/briefs/${id}`)).toMatchObject({ status: 'in_progress', creator_email: desk.creator });
   });
 
-  it('is found by campaign, creator and state', async () => {
+  it('is found by campaign, creator and status', async () => {
     const desk = await openWorkDesk(app);
     await written(desk, { campaign_id: desk.campaign });
     await written(desk, { creator_email: desk.creator, send_notification: true });
@@ -180,7 +180,7 @@ describe('a brief', () => {
     expect(await titles('status=completed')).toBe(0);
   });
 
-  it('is sent once, of 20 calls at the same time', async () => {
+  it('is sent once by 20 concurrent calls', async () => {
     const desk = await openWorkDesk(app);
     const { id } = await written(desk, { creator_email: desk.creator });
     const answers = await Promise.all(Array.from({ length: 20 }, () => send(desk, id)));

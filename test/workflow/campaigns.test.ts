@@ -27,7 +27,7 @@ const made = (input: object) => madeAt(`${app.url}/v1/campaigns`, key, input);
 const read = async (id: string) => (await call(`${app.url}/v1/campaigns/${id}`, key)).body.data;
 
 describe('a campaign', () => {
-  it('is made from the input names and answered under the stored ones', async () => {
+  it('is created from the input names and returned under the stored ones', async () => {
     const data = await made({
       name: 'Launch',
       type: 'ugc',
@@ -169,7 +169,7 @@ describe('Idempotency-Key', () => {
     expect([status, body.code]).toEqual([409, 'IDEMPOTENCY_KEY_REUSED']);
   });
 
-  it('a failure is not kept: the same key works once the input is right', async () => {
+  it('forgets a failed call: the same key works once the input is right', async () => {
     const headers = { 'idempotency-key': 'retry-1' };
     const id = 'cmp_unknown';
     expect((await send('PATCH', `/v1/campaigns/${id}`, { name: 'x' }, headers)).status).toBe(404);

@@ -25,7 +25,7 @@ async function makeOwner() {
   };
 }
 
-it('who applies with a known handle lends it neither an e-mail address nor a name', async () => {
+it('an applicant with a known handle gives its creator neither an e-mail address nor a name', async () => {
   const owner = await makeOwner();
   const handle = unique('star');
   await owner.applied({ email: 'eve@mail.example', name: 'Eve', photo_app: handle });
@@ -34,7 +34,7 @@ it('who applies with a known handle lends it neither an e-mail address nor a nam
   expect(await owner.read(`roster/${added.id}`)).toMatchObject({ creator_email: null, creator_name: null });
 });
 
-it('who applies with the address of somebody on the roster changes nothing of theirs', async () => {
+it('an applicant with the address of a creator on the roster changes nothing of that creator', async () => {
   const owner = await makeOwner();
   const { id } = await owner.add({ creator_email: 'ann@mail.example' });
   const before = await owner.read(`roster/${id}`);
@@ -81,7 +81,7 @@ it('accepting gives a person known by a handle alone the address that claims it'
   expect(await owner.read('roster')).toHaveLength(1);
 });
 
-it('a claimed handle of somebody with another address is left to them', async () => {
+it('a claimed handle stays with the creator who has it under another address', async () => {
   const owner = await makeOwner();
   const star = await owner.add({ ig_handle: 'star' });
   await owner.to(`roster/${star.id}`, 'PATCH', { creator_email: 'star@mail.example' });

@@ -90,7 +90,7 @@ describe('a post’s address', () => {
 });
 
 describe('POST /v1/content', () => {
-  it('begins with figures of zero, and tracks a post once however its address is written', async () => {
+  it('starts with metrics of zero, and tracks a post once however its address is written', async () => {
     const { key, track } = await desk();
     const id = unique('C').slice(0, 20);
     const post = await track({ url: `https://www.instagram.com/reel/${id}/?igsh=abc` });
@@ -106,7 +106,7 @@ describe('POST /v1/content', () => {
     expect((await send(`${app.url}/v1/content/${post.id}`, key, 'DELETE')).status).toBe(404);
   });
 
-  it('names the platforms that it supports, and every other problem beside', async () => {
+  it('names the supported platforms and every other problem', async () => {
     const { key } = await desk();
     const body = { url: 'https://example.com/x', creator_email: 'nobody@example.com', campaign_id: 'cmp_no' };
     const { status, body: answer } = await send(`${app.url}/v1/content`, key, 'POST', body);
@@ -117,7 +117,7 @@ describe('POST /v1/content', () => {
     expect(answer.supported).toContain('instagram.com');
   });
 
-  it('gives 20 at once one winner', async () => {
+  it('lets one of 20 concurrent calls win', async () => {
     const { key } = await desk();
     const url = reel();
     const all = await Promise.all(
@@ -128,7 +128,7 @@ describe('POST /v1/content', () => {
 });
 
 describe('a refresh', () => {
-  it('reads the figures, keeps the day, announces it with what was before, and cools down for an hour', async () => {
+  it('reads the metrics, stores them for the day, emits the previous metrics, and cools down for an hour', async () => {
     const { key, track, read, refresh, settle, refreshed } = await desk();
     const creator = email();
     await made(`${app.url}/v1/roster`, key, { creator_email: creator });
@@ -158,7 +158,7 @@ describe('a refresh', () => {
     expect(await refreshed(id)).toHaveLength(1);
   });
 
-  it('may be asked for at once after a reading that came by itself: the hour counts from what was asked for', async () => {
+  it('can be requested right after a scheduled reading: the hour counts from the last request', async () => {
     const { track, read, refresh, settle } = await desk();
     const { id } = await track({ url: reel() });
     await settle(id);
@@ -170,7 +170,7 @@ describe('a refresh', () => {
     expect((await refresh(id)).body.data.status).toBe('tracking');
   });
 
-  it('that brings nothing says why and invents nothing', async () => {
+  it('that fails records the reason and changes no metrics', async () => {
     const { track, read, refresh, settle } = await desk();
     const { id } = await track({ url: reel() });
     await refresh(id);
@@ -188,7 +188,7 @@ describe('a refresh', () => {
     expect(await read(id)).toMatchObject({ refresh_error: 'unavailable', metrics: { views: 0 } });
   });
 
-  it('comes by itself once a day, and a month’s history has a row a day', async () => {
+  it('is scheduled once a day, so a month’s history has a row per day', async () => {
     const { key, track, read, settle } = await desk();
     const { id } = await track({ url: reel() });
     for (let day = 1; day <= 30; day += 1) {
@@ -211,7 +211,7 @@ describe('a refresh', () => {
     expect(list.data).toHaveLength(1);
   });
 
-  it('that lost its worker goes back to tracking after two minutes', async () => {
+  it('returns to tracking two minutes after its worker died', async () => {
     const { track, read, refresh } = await desk();
     const { id } = await track({ url: reel() });
     await refresh(id);

@@ -74,7 +74,7 @@ describe('a contract', () => {
     expect((await desk.get(`/v1/contracts/${data.id}/document`)).status).toBe(404);
   });
 
-  it('names everything that is wrong with it at once', async () => {
+  it('is refused with every problem named at once', async () => {
     const desk = await openWorkDesk(app);
     const { status, body } = await desk.post('/v1/contracts', {
       ...{ creator_email: 'stranger@example.com', campaign_id: 'cmp_missing', title: 'x' },
@@ -93,7 +93,7 @@ describe('a contract', () => {
     expect((await desk.post('/v1/contracts', { ...wrong, deliverables: [], terms })).status).toBe(422);
   });
 
-  it('is for who applied to a campaign too, and for nobody who was removed', async () => {
+  it('can be made for an applicant to a campaign, but not for a removed creator', async () => {
     const desk = await openWorkDesk(app);
     const [entry] = await desk.read('/v1/roster');
     await desk.send('DELETE', `/v1/roster/${entry.id}`);
@@ -101,7 +101,7 @@ describe('a contract', () => {
     expect(problemsOf({ body })).toEqual(['creator_email not_on_roster']);
   });
 
-  it('changes while it is a draft, its deliverables with it, and stays as it is from its sending on', async () => {
+  it('can be changed with its deliverables while it is a draft, but not once it is sent', async () => {
     const desk = await openWorkDesk(app);
     const other = await desk.onRoster();
     const expires_at = inDays(9);
@@ -127,7 +127,7 @@ describe('a contract', () => {
     expect([status, body.code, body.current_status]).toEqual([409, 'INVALID_STATE_TRANSITION', 'sent']);
   });
 
-  it('is sent with a link by mail, sent again with another, and the first link is dead then', async () => {
+  it('is mailed with a link; sending it again mails a new link and revokes the first', async () => {
     const desk = await openWorkDesk(app);
     const { id, status, signature_url } = await sent(desk);
     expect(status).toBe('sent');
@@ -140,7 +140,7 @@ describe('a contract', () => {
     expect((await desk.mails()).map(({ kind }) => kind)).toEqual(['contract_sent', 'contract_sent']);
   });
 
-  it('may end in thousands of years, and is sent all the same', async () => {
+  it('can be sent even if it expires thousands of years from now', async () => {
     const desk = await openWorkDesk(app);
     const input = {
       creator_email: desk.creator,
@@ -154,12 +154,12 @@ describe('a contract', () => {
     expect((await desk.open(body.data.signature_url)).status).toBe(200);
   });
 
-  it('is signed by name and consent: evidence is kept, both sides get a mail, and one event tells it', async () => {
+  it('is signed by name and consent: evidence is kept, both sides get a mail, and one event is emitted', async () => {
     const desk = await openWorkDesk(app);
     const { id, signature_url } = await sent(desk, { usage_rights: 'Six months.' });
     const refused = await desk.fill(signature_url, { name: 'A' });
     expect(refused.status).toBe(422);
-    expect(refused.text).toContain('Type your whole name.');
+    expect(refused.text).toContain('Type your full name.');
     expect(refused.text).toContain('Tick this box to sign.');
     expect((await sign(desk, signature_url)).status).toBe(303);
     const contract = await desk.read(`/v1/contracts/${id}`);
@@ -181,7 +181,7 @@ describe('a contract', () => {
     expect((await desk.open(signature_url)).text).toContain('Signed by Ana Diaz');
   });
 
-  it('keeps who signed from where sealed, and no link in its rows', async () => {
+  it('seals the evidence of who signed from where, and keeps no link in its rows', async () => {
     const desk = await openWorkDesk(app);
     const { id, signature_url } = await sent(desk);
     await sign(desk, signature_url);
@@ -200,7 +200,7 @@ describe('a contract', () => {
     expect(log).not.toContain('Chrome');
   });
 
-  it('of 20 that sign at once one does, and the others see that it is signed', async () => {
+  it('is signed once by 20 concurrent signers; the others see that it is already signed', async () => {
     const desk = await openWorkDesk(app);
     const { id, signature_url } = await sent(desk);
     const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => sign(desk, signature_url, `Signer ${i}`)));
@@ -209,11 +209,11 @@ describe('a contract', () => {
     expect(statuses.filter((status) => status === 409)).toHaveLength(19);
     const { signer_name } = await desk.read(`/v1/contracts/${id}`);
     for (const { status, text } of answers)
-      if (status === 409) expect(text).toContain(`signed already: by ${signer_name}`);
+      if (status === 409) expect(text).toContain(`already signed: by ${signer_name}`);
     expect(await listSigned(desk)).toHaveLength(1);
   });
 
-  it('is not signed at its end, also before the job comes by, which then ends it and cancels what it promised', async () => {
+  it('cannot be signed once it has expired, even before the job expires it and cancels its deliverables', async () => {
     const desk = await openWorkDesk(app);
     const { id, signature_url } = await sent(desk, { expires_at: inDays(3) });
     const late = await sent(desk, { expires_at: inDays(2) });
@@ -232,7 +232,7 @@ describe('a contract', () => {
     expect(cancelled).toHaveLength(4);
   });
 
-  it('that is voided cannot be signed or sent; said again nothing changes; a signed one is not voided', async () => {
+  it('cannot be signed or sent once voided, and cannot be voided once signed; voiding twice changes nothing', async () => {
     const desk = await openWorkDesk(app);
     const { id, signature_url } = await sent(desk);
     const voided = await desk.post(`/v1/contracts/${id}/void`, {});
@@ -251,7 +251,7 @@ describe('a contract', () => {
     expect([refused.status, refused.body.current_status, refused.body.allowed]).toEqual([409, 'signed', []]);
   });
 
-  it('that is signed and voided at the same time is one of them, never both', async () => {
+  it('ends up signed or voided when both happen at once, never both', async () => {
     const desk = await openWorkDesk(app);
     for (let i = 0; i < 5; i += 1) {
       const { id, signature_url } = await sent(desk);
@@ -264,7 +264,7 @@ describe('a contract', () => {
     }
   });
 
-  it('is found by creator, campaign and state, and downloaded as CSV', async () => {
+  it('is found by creator, campaign and status, and downloaded as CSV', async () => {
     const desk = await openWorkDesk(app);
     const other = await desk.onRoster();
     await draft(desk, { campaign_id: desk.campaign });

@@ -131,7 +131,7 @@ describe('a person of the brand', () => {
     expect((await list(key)).data).toEqual([]);
   });
 
-  it('is not given a handle that somebody else of the brand has; another free one still is', async () => {
+  it('does not get a handle that another creator of the brand has, but still gets a free one', async () => {
     const { brand } = await brandWithKey();
     const [ig, tt] = [handle(), handle()];
     await ensure(brand, { igHandle: ig });

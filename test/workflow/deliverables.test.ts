@@ -35,7 +35,7 @@ const reported = async (desk: WorkDesk) =>
   (await listEvents(app, desk.brand.id)).map(({ event }) => event).filter((event) => event.startsWith('deliverable.'));
 
 describe('a deliverable', () => {
-  it('is asked for, begun by its creator, handed in, sent back, handed in again and approved', async () => {
+  it('is requested, started by its creator, submitted, sent back, submitted again and approved', async () => {
     const desk = await openWorkDesk(app);
     const work = await requested(desk, {
       campaign_id: desk.campaign,
@@ -89,7 +89,7 @@ describe('a deliverable', () => {
     ]);
   });
 
-  it('refuses what its state does not allow, and names what it does', async () => {
+  it('refuses moves that its status does not allow, and names those it allows', async () => {
     const desk = await openWorkDesk(app);
     const work = await requested(desk);
     const move = async (status: string) => {
@@ -106,7 +106,7 @@ describe('a deliverable', () => {
     expect(await reported(desk)).toEqual(['deliverable.submitted', 'deliverable.approved']);
   });
 
-  it('is declined with a reason, which the brand gets, and can be cancelled then', async () => {
+  it('is declined with a reason that reaches the brand, and can then be cancelled', async () => {
     const desk = await openWorkDesk(app);
     const work = await requested(desk);
     expect((await work.decline(' ')).text).toContain('Say why, in a few words.');
@@ -137,7 +137,7 @@ describe('a deliverable', () => {
     expect((await work.read()).version).toBe(0);
   });
 
-  it('has its post followed also when that is said after the approval, and no change when nothing is said anew', async () => {
+  it('has its post tracked also when `track` is set after the approval; an unchanged patch changes nothing', async () => {
     const desk = await openWorkDesk(app);
     const work = await requested(desk);
     await work.submit();
@@ -153,7 +153,7 @@ describe('a deliverable', () => {
     expect((await desk.events()).map(({ event }) => event)).not.toContain('deliverable.track_requested');
   });
 
-  it('takes files as large as an asset may be, which the page says', async () => {
+  it('accepts files up to the size limit of assets, which the page states', async () => {
     const desk = await openWorkDesk(app);
     const work = await requested(desk);
     expect((await desk.open(work.link)).text).toContain('each up to 2 MB');
@@ -165,7 +165,7 @@ describe('a deliverable', () => {
     expect((await work.read()).version).toBe(1);
   });
 
-  it('is late after the day that it is due on, not on it; a late one is taken', async () => {
+  it('is late from the day after its due date, and late work is accepted', async () => {
     const desk = await openWorkDesk(app);
     const today = new Date(nowMs).toISOString().slice(0, 10);
     const [onTime, late] = [await requested(desk, { due_date: today }), await requested(desk, { due_date: today })];
@@ -175,7 +175,7 @@ describe('a deliverable', () => {
     expect([(await onTime.read()).is_late, (await late.read()).is_late]).toEqual([false, true]);
   });
 
-  it('that is approved and sent back at once is one of them, and the other is 409', async () => {
+  it('is either approved or sent back when both happen at once; the other call is 409', async () => {
     const desk = await openWorkDesk(app);
     for (let i = 0; i < 3; i += 1) {
       const work = await requested(desk);
@@ -190,7 +190,7 @@ describe('a deliverable', () => {
     }
   });
 
-  it('that is handed in 10 times at once has one version', async () => {
+  it('has one version after 10 concurrent submissions', async () => {
     const desk = await openWorkDesk(app);
     const work = await requested(desk);
     const answers = await Promise.all(Array.from({ length: 10 }, () => work.submit()));
@@ -200,7 +200,7 @@ describe('a deliverable', () => {
     expect(await reported(desk)).toEqual(['deliverable.submitted']);
   });
 
-  it('is asked of nobody who may not be written to, and of no campaign that is not there', async () => {
+  it('cannot be requested from a stranger or for an unknown campaign', async () => {
     const desk = await openWorkDesk(app);
     const { status, body } = await desk.post('/v1/deliverables', {
       ...{ creator_email: 'nobody@example.com', campaign_id: 'cmp_no', type: 'reel' },
@@ -214,7 +214,7 @@ describe('a deliverable', () => {
     ).toBe(422);
   });
 
-  it('keeps what its creator wrote out of the audit log', async () => {
+  it("keeps its creator's words out of the audit log", async () => {
     const desk = await openWorkDesk(app);
     const [first, second] = [await requested(desk), await requested(desk)];
     await first.submit({ content_url: URL, note: 'my private note' });
@@ -224,7 +224,7 @@ describe('a deliverable', () => {
     expect(log).not.toContain('my private');
   });
 
-  it('is found by contract, campaign, creator and state, declined and cancelled too', async () => {
+  it('is found by contract, campaign, creator and status, including declined and cancelled', async () => {
     const desk = await openWorkDesk(app);
     const work = await requested(desk, { campaign_id: desk.campaign });
     await work.decline('no');
@@ -238,7 +238,7 @@ describe('a deliverable', () => {
 });
 
 describe('the work page of a contract', () => {
-  it('is none before it is signed, and shows all of its work afterwards', async () => {
+  it('is not found before the signature, and shows all deliverables afterwards', async () => {
     const desk = await openWorkDesk(app);
     const { data } = (
       await desk.post('/v1/contracts', {

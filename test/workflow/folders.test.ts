@@ -37,7 +37,7 @@ describe('a folder', () => {
     expect((await move(other, { name: 'AUTUMN' })).body.data.name).toBe('AUTUMN');
   });
 
-  it('is never in itself, nor in what is in it: also when two moves meet', async () => {
+  it('is never inside itself or its subfolders, even when two moves race', async () => {
     const a = await folder('a');
     const b = await folder('b', a);
     for (const parent_id of [a, b]) {
@@ -49,7 +49,7 @@ describe('a folder', () => {
     expect(moves.map(({ status }) => status).toSorted()).toEqual([200, 422]);
   });
 
-  it('is at most ten levels deep, also by a move of what has folders in it', async () => {
+  it('is at most ten levels deep, also after a move with its subfolders', async () => {
     let parent: string | undefined;
     const line: string[] = [];
     for (let level = 1; level <= 10; level += 1) {
@@ -78,7 +78,7 @@ describe('a folder', () => {
 });
 
 describe('assets', () => {
-  it('are moved, tagged and renamed by PATCH: set, omit and null, all or none', async () => {
+  it('are moved, tagged and renamed by PATCH: it sets, omits and clears, and changes all or none', async () => {
     const into = await folder('into');
     const ids = [await asset('one.bin', { tags: 'x' }), await asset('two.bin', { tags: 'x' })];
     const { body } = await send(at(''), key, 'PATCH', { ids, folder_id: into, usage_rights: 'Social only' });
@@ -117,7 +117,7 @@ describe('assets', () => {
     expect(await list('folder_id=root&search=ended')).toEqual([]);
   });
 
-  it('say whether they may be used, on a day and a channel', async () => {
+  it('report whether they may be used on a day and a channel', async () => {
     const id = await asset('clip.txt');
     const rights = async (query = '') => (await call(at(`/${id}/rights?${query}`), key)).body.data;
     expect(await rights()).toEqual({ allowed: true, reason: 'no_limit', until: null });

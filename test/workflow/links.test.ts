@@ -54,7 +54,7 @@ describe('an assignment', () => {
     expect([row?.id, row?.code, row?.holdDays, row?.attributionDays]).toEqual([data.id, value.toLowerCase(), 30, 30]);
   });
 
-  it('keeps every term that was given', async () => {
+  it('keeps every given term', async () => {
     const campaign = (await desk.send('POST', '/v1/campaigns', { name: 'Summer' })).body.data.id;
     const data = await desk.made({
       value: codeValue(),
@@ -153,7 +153,7 @@ describe('an assignment', () => {
     expect(problemsOf(answer)).toEqual(expect.arrayContaining(expected));
   });
 
-  it('of one who was taken off the roster, or of another brand’s, is not made', async () => {
+  it('is refused for a removed creator and for one of another brand', async () => {
     const email = await desk.onRoster();
     const entry = (await desk.get('/v1/roster')).body.data.find(
       (one: { creator_email: string }) => one.creator_email === email,
@@ -178,7 +178,7 @@ describe('a value', () => {
     await (await openDesk(app)).made({ value });
   });
 
-  it('that twenty ask for at once goes to one; the others are told whose it is', async () => {
+  it('that twenty calls request at once goes to one; the others are 409 with the existing link', async () => {
     const value = codeValue();
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => app?.close());
 
 describe('a message', () => {
-  it('opens the one conversation with its creator, and is answered as it was sent', async () => {
+  it('opens the one conversation with its creator, and is returned as it was sent', async () => {
     const desk = await openTalkDesk(app);
     const { status, body } = await desk.write({ subject: 'Spring', body: ' We love your reel. ' });
     expect([status, body.data]).toEqual([
@@ -39,7 +39,7 @@ describe('a message', () => {
     expect(data).toHaveLength(2);
   });
 
-  it('goes to nobody but whom the brand may write to, and says what is wrong', async () => {
+  it('reaches only creators that the brand may write to, and is refused with every problem named', async () => {
     const desk = await openTalkDesk(app);
     const stranger = await desk.write({ body: 'Hello' }, {}, 'nobody@mail.example');
     expect([stranger.status, stranger.body.details[0]]).toMatchObject([422, { code: 'not_on_roster' }]);
@@ -65,7 +65,7 @@ describe('a message', () => {
     expect((await desk.write({ body: 'We pay $1,500 for order 12345678.' }, headers)).status).toBe(201);
   });
 
-  it('under an Idempotency-Key is one message, whoever comes twice', async () => {
+  it('is sent once under an Idempotency-Key, however often the call is repeated', async () => {
     const desk = await openTalkDesk(app);
     const headers = { 'idempotency-key': 'once' };
     const input = { body: 'Only once.', send_email: true };
@@ -75,7 +75,7 @@ describe('a message', () => {
     expect(await mailsOf(app.context, desk.brand.id)).toHaveLength(1);
   });
 
-  it('20 at once are numbered one after the other in one conversation', async () => {
+  it('gets consecutive numbers in one conversation when 20 are sent at once', async () => {
     const desk = await openTalkDesk(app);
     await Promise.all(Array.from({ length: 20 }, (_, i) => desk.write({ body: `message ${i}` })));
     const { data } = await desk.list();
@@ -88,7 +88,7 @@ describe('a message', () => {
 });
 
 describe('the list of conversations', () => {
-  it('shows 200 characters of the last message, and never half an emoji', async () => {
+  it('shows 200 characters of the last message and never splits an emoji', async () => {
     const desk = await openTalkDesk(app);
     const body = `${'👩🏽‍🎤'.repeat(20)}${'🌱'.repeat(150)}end`;
     await desk.write({ body });
@@ -98,7 +98,7 @@ describe('the list of conversations', () => {
     expect(preview.isWellFormed()).toBe(true);
   });
 
-  it('has the newest talk first, filters by creator and by what is unread, and is CSV when asked', async () => {
+  it('has the newest conversation first, filters by creator and unread messages, and is available as CSV', async () => {
     const desk = await openTalkDesk(app);
     const other = `${unique('ben')}@mail.example`;
     await made(`${app.url}/v1/roster`, desk.key, { creator_email: other });
@@ -124,7 +124,7 @@ describe('the list of conversations', () => {
 });
 
 describe('a thread', () => {
-  it('is oldest first, walks back from any of its messages, and marks nothing', async () => {
+  it('is ordered oldest first, pages back from any message, and marks nothing as read', async () => {
     const desk = await openTalkDesk(app);
     for (let i = 1; i <= 5; i += 1) await desk.write({ body: `message ${i}`, send_email: i === 1 });
     await reply(await desk.page(), 'answer 6');
@@ -154,7 +154,7 @@ describe('a thread', () => {
     expect((await call(`${app.url}/v1/messages/${id}?limit=0`, desk.key)).status).toBe(422);
   });
 
-  it('is read by POST, and by an answer', async () => {
+  it('is marked as read by POST, and by a reply', async () => {
     const desk = await openTalkDesk(app);
     await desk.write({ body: 'Hello', send_email: true });
     const page = await desk.page();
@@ -171,7 +171,7 @@ describe('a thread', () => {
     expect((await desk.list('unread=true')).data).toEqual([]);
   });
 
-  it('of a creator with two records is one once they are joined', async () => {
+  it('becomes one when the two records of its creator are merged', async () => {
     const desk = await openTalkDesk(app);
     const other = `${unique('ben')}@mail.example`;
     const entry = (await made(`${app.url}/v1/roster`, desk.key, { creator_email: other })).id;

@@ -77,7 +77,7 @@ describe('the outbox', () => {
     expect(seen).toEqual([numbered(2), numbered(1)]);
   });
 
-  it('what is rolled back was never there', async () => {
+  it('never contains events of a rolled-back transaction', async () => {
     const brand = await makeBrand(app.context);
     const failing = inWork(db(), systemClock, actorOf(brand), async (work) => {
       work.emit('roster.creator_added', numbered(0));

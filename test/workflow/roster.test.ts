@@ -46,14 +46,14 @@ describe('by e-mail address', () => {
     });
   });
 
-  it('one who is on the roster, in any case, is 409 with the entry that exists', async () => {
+  it('a creator who is already on the roster, in any case, is 409 with the existing entry', async () => {
     const creator_email = email();
     const { id } = await made('/v1/roster', { creator_email });
     const { status, body } = await send('POST', '/v1/roster', { creator_email: creator_email.toUpperCase() });
     expect([status, body.code, body.existing_id]).toEqual([409, 'ALREADY_ON_ROSTER', id]);
   });
 
-  it('one who was removed comes back as the same entry, with what was known', async () => {
+  it('a removed creator returns as the same entry with all known fields', async () => {
     const creator_email = email();
     const { id } = await made('/v1/roster', { creator_email, note: 'kept' });
     await send('PATCH', `/v1/roster/${id}`, { tags: ['vip'] });
@@ -82,7 +82,7 @@ describe('by e-mail address', () => {
 });
 
 describe('by handle', () => {
-  it('one whom nobody knows is kept as given, without the @', async () => {
+  it('an unknown handle is kept as given, without the @', async () => {
     const name = handle();
     const data = await made('/v1/roster/add', {
       ig_handle: `@${name}`,
@@ -140,7 +140,7 @@ describe('by handle', () => {
     expect((await made('/v1/roster/add', { tt_handle: name })).id).not.toBe(id);
   });
 
-  it('one who was removed comes back and is given the handle they lacked', async () => {
+  it('a removed creator returns and gets the missing handle', async () => {
     const [ig_handle, tt_handle] = [handle(), handle()];
     const { id } = await made('/v1/roster/add', { ig_handle, name: 'Ana', tags: ['old'] });
     await send('PATCH', `/v1/roster/${id}`, { status: 'removed' });

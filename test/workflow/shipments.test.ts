@@ -79,7 +79,7 @@ describe('POST /v1/shipments', () => {
 });
 
 describe('PATCH /v1/shipments/{id}', () => {
-  it('moves any status to any, notes when, and takes that back on the way back', async () => {
+  it('moves any status to any other, records the time, and clears it when the status goes back', async () => {
     const { ship, patch, key } = await desk();
     const { id } = await ship();
     expect((await patch(id, { status: 'shipped' })).body.data.shipped_at).toBe(new Date(nowMs).toISOString());
@@ -126,7 +126,7 @@ describe('the carrier', () => {
     };
   }
 
-  it('is handed the number once, asked every two hours, and moves what was shipped to delivered once', async () => {
+  it('gets the number once, is polled every two hours, and moves a shipped parcel to delivered once', async () => {
     const { ship, patch, read, key } = await desk();
     const said: string[] = [];
     let tag = 'InTransit';
@@ -150,7 +150,7 @@ describe('the carrier', () => {
     expect(data[0]).toMatchObject({ operation: 'track_shipment', key_id: null });
   });
 
-  it('that does not answer, or knows no such number, changes nothing', async () => {
+  it('changes nothing when it does not answer or does not know the number', async () => {
     const { ship, read } = await desk();
     const { id } = await ship({ carrier: 'UPS', tracking_number: unique('1Z') });
     carrier.answer = (_request, response) => void response.writeHead(500).end('no JSON');
@@ -163,7 +163,7 @@ describe('the carrier', () => {
     expect(await read(id)).toMatchObject({ tracking_status: null, updated_at: null });
   });
 
-  it('is forgotten with the number: another parcel begins without a status', async () => {
+  it('is polled anew after the number changes: the new parcel starts without a tracking status', async () => {
     const { ship, patch, read } = await desk();
     follow('1ZTWO', () => 'Exception');
     const { id } = await ship({ tracking_number: '1ZTWO' });

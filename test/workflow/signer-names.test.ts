@@ -32,7 +32,7 @@ describe('a contract', () => {
     const { id, signature_url } = await sent(desk);
     const refused = await sign(desk, signature_url, name);
     expect(refused.status).toBe(422);
-    expect(refused.text).toContain('Type your whole name.');
+    expect(refused.text).toContain('Type your full name.');
     expect(await desk.read(`/v1/contracts/${id}`)).toMatchObject({ status: 'sent', signer_name: null });
   });
 

@@ -7,9 +7,9 @@ import { hasLogin } from '../../values/web-address.ts';
 const MAX_MESSAGE = 5_000;
 const MAX_LINKS = 5;
 const MAX_LINK = 2_000;
-const NOT_A_HANDLE = 'Give the handle alone, such as @yourname, not a link to it.';
+const NOT_A_HANDLE = 'Enter only the handle, such as @yourname, not a link.';
 
-/** A field that may stay empty. */
+/** An optional field. */
 const optional = (shape: z.ZodType<string, string>) =>
   z
     .string()
@@ -35,20 +35,24 @@ const links = z
 function linkProblem(found: readonly string[]): string | undefined {
   if (found.length > MAX_LINKS) return `Give at most ${MAX_LINKS} links; there are ${found.length}.`;
   const wrong = found.findIndex((link) => !/^https:\/\/[^/]/i.test(link) || !URL.canParse(link));
-  if (wrong >= 0) return `Link ${wrong + 1} must be a whole address that begins with https://.`;
+  if (wrong >= 0) return `Link ${wrong + 1} must be a complete address that begins with https://.`;
   const secret = found.findIndex((link) => hasLogin(new URL(link)));
   if (secret >= 0) return `Link ${secret + 1} must not have a name or password before the address.`;
   const long = found.findIndex((link) => link.length > MAX_LINK);
   return long >= 0 ? `Link ${long + 1} is longer than ${MAX_LINK} characters.` : undefined;
 }
 
-/** The form's fields, with messages for the person who fills it in. */
+/** The form's fields, with messages for the applicant. */
 const Form = z.object({
   email: z
     .string()
     .trim()
     .min(1, 'Enter your e-mail address.')
-    .pipe(z.email('Enter a whole e-mail address, such as name@example.com.').max(254, 'This is too long to be one.')),
+    .pipe(
+      z
+        .email('Enter a complete e-mail address, such as name@example.com.')
+        .max(254, 'This is too long for an e-mail address.'),
+    ),
   name: optional(
     z
       .string()
@@ -69,7 +73,7 @@ const Form = z.object({
 export type FormValues = z.input<typeof Form>;
 export type Problems = { [Field in keyof FormValues]?: string };
 
-/** Hidden from people; what fills it in is a program. */
+/** Hidden from people: only a program fills it in. */
 export const DECOY = 'leave_empty';
 
 export const EMPTY: FormValues = { email: '', name: '', photo_app: '', video_app: '', message: '', portfolio_urls: '' };

@@ -11,7 +11,7 @@ const NOTHING = html``;
 
 const dateOf = (at: Date) => dayTag(at.toISOString().slice(0, 10));
 
-/** A field as it stands in the form, before anybody filled it in. */
+/** A field of the empty form. */
 interface ApplyField extends Omit<Field, 'value' | 'problem'> {
   name: keyof FormValues;
 }
@@ -33,7 +33,7 @@ const FIELDS: readonly ApplyField[] = [
   {
     name: 'portfolio_urls',
     label: 'Links to your work',
-    hint: 'Up to five, one a line. Each begins with https://.',
+    hint: 'Up to five, one per line. Each begins with https://.',
     more: html` autocomplete="off" autocapitalize="none" spellcheck="false" inputmode="url"`,
     rows: 3,
   },
@@ -63,14 +63,14 @@ ${submitButton('Send application')}
   );
 }
 
-/** The same for everybody: whether an address has applied before is not told to strangers. */
+/** The same for everyone, so that strangers cannot learn whether an address has applied before. */
 export function thanksPage({ title, brandName }: PublicCampaign): string {
   return page(
     `Thank you – ${brandName}`,
     html`<p class="brand">${brandName}: ${title}</p>
 <h1>Thank you</h1>
 <p>Your application has been received.</p>
-<p class="hint">If this address had applied to this campaign before, its first application stands until you confirm this one: we have sent a link to the address for that.</p>`,
+<p class="hint">If this address has already applied to this campaign, its first application stays until you confirm this one. We have e-mailed a link for that.</p>`,
   );
 }
 
@@ -81,7 +81,7 @@ export function closedPage(campaign: PublicCampaign, now: Date): string {
     `Closed – ${brandName}`,
     html`<p class="brand">${brandName}</p>
 <h1>${title}</h1>
-<p>${since ? html`Applications closed on ${dateOf(since)}.` : 'This campaign takes no applications at the moment.'}</p>`,
+<p>${since ? html`Applications closed on ${dateOf(since)}.` : 'This campaign is not accepting applications at the moment.'}</p>`,
   );
 }
 
@@ -89,10 +89,10 @@ export const notFoundPage = (): string =>
   page(
     'Not found',
     html`<h1>Not found</h1>
-<p>There is no campaign at this address. Please check the link that you were given.</p>`,
+<p>There is no campaign at this address. Please check the link you were given.</p>`,
   );
 
-/** A failure, in words for whoever filled in the form. */
+/** A failure, explained to the applicant. */
 export const failurePage = (text: string): string =>
   page(
     'Not sent',

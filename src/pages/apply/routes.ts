@@ -30,7 +30,7 @@ async function findCampaign({ postgres }: Context, params: unknown): Promise<Pub
 
 function readApplication({ headers, body }: FastifyRequest): FilledForm {
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(headers['content-type'] ?? '')) {
-    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'This page takes its own form only.');
+    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'This page accepts only its own form.');
   }
   return readApplying(Buffer.isBuffer(body) ? body : Buffer.alloc(0));
 }
@@ -48,19 +48,19 @@ async function receive(
 function explain({ status, headers }: ApiError): string {
   switch (status) {
     case 413:
-      return 'This is more than we can take. Please shorten your message.';
+      return 'Your application is too large. Please shorten your message.';
     case 415:
-      return 'Please use the form of the page.';
+      return 'Please use the form on the page.';
     case 429:
       return `There were too many applications from your network. Please try again in ${headers['retry-after']} seconds.`;
     case 503:
-      return 'We cannot take your application right now. Please try again in a minute.';
+      return 'We cannot accept your application right now. Please try again in a minute.';
     default:
       return 'Something went wrong on our side. Please try again later.';
   }
 }
 
-/** The public page of a campaign, where creators apply. No part of the API: no key, HTML, a limit of its own. */
+/** The public page of a campaign, where creators apply. Not part of the API: HTML, no key, and a separate rate limit. */
 export function applyRoutes(app: FastifyInstance, context: Context, metrics: Metrics): void {
   const allowance = { name: 'apply', limit: APPLICATIONS_PER_MINUTE };
   const addresses = openAddressLimit(context.redis, context.clock, metrics, allowance);

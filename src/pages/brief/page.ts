@@ -50,7 +50,7 @@ ${seen}`,
   };
 }
 
-/** What a creator is asked for. Their first look puts the brief in progress; a scanner's is none. */
+/** A brief as its creator sees it. The creator's first view puts it in progress; a mail scanner's does not. */
 export const briefPage = creatorPage<BriefOfLink>({
   kind: 'brief',
   find: async ({ postgres }, { rowId, holderId }) =>

@@ -9,13 +9,13 @@ function answered(confirmation: Confirmation, title: string) {
     return {
       title: 'Application changed',
       content: html`<h1>Application changed</h1>
-<p>Your application to ${title} says from now on what you confirmed.</p>`,
+<p>Your application to ${title} now says what you confirmed.</p>`,
     };
   }
   return {
     title: 'Already decided',
     content: html`<h1>Already decided</h1>
-<p>Your application to ${title} has been decided, and cannot be changed any more.</p>`,
+<p>Your application to ${title} has been decided and can no longer be changed.</p>`,
   };
 }
 
@@ -43,11 +43,11 @@ export const confirmPage = creatorPage({
     return {
       title: 'Confirm your application',
       content: html`<h1>Confirm your application to ${row.title}</h1>
-<p>${brand.name} then sees this instead of what was sent first:</p>
+<p>${brand.name} will then see this instead of your first application:</p>
 <dl>
 ${said.map(([name, value]) => html`<dt>${name}</dt><dd class="description">${value ?? '–'}</dd>\n`)}</dl>
 ${postForm(action, submitButton('Replace my application'))}
-<p class="hint">If you did not send this, close this page: nothing is changed.</p>`,
+<p class="hint">If you did not send this, close this page. Nothing changes.</p>`,
     };
   },
   submit: async ({ row, inWork }) => answered(await inWork((work) => confirmChange(work, row)), row.title),

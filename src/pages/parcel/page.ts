@@ -16,7 +16,7 @@ const STATUS: Readonly<Record<Parcel['status'], string>> = {
   returned: 'Returned to the sender',
 };
 
-/** The word of a carrier as people read it: `in_transit` is "in transit". */
+/** A carrier's status for people: `in_transit` becomes "in transit". */
 export const readable = (word: string): string => word.replaceAll('_', ' ');
 
 function factsOf(row: Parcel): Html {
@@ -25,16 +25,17 @@ function factsOf(row: Parcel): Html {
     ['Status', STATUS[row.status]],
     ['Carrier', row.carrier],
     ['Tracking number', row.trackingNumber],
-    ['The carrier says', row.trackingStatus && readable(row.trackingStatus)],
+    ['Carrier status', row.trackingStatus && readable(row.trackingStatus)],
     ['Expected', row.estimatedArrival],
   ];
   return html`<dl>${facts.map(([name, value]) => (value === null ? NOTHING : html`<dt>${name}</dt><dd>${value}</dd>\n`))}</dl>`;
 }
 
 function reportedOf({ confirmedAt, reportedMissingAt }: Parcel): Html {
-  if (confirmedAt !== null) return html`<p class="notice" role="status">You said that it has arrived. Thank you!</p>`;
+  if (confirmedAt !== null)
+    return html`<p class="notice" role="status">You confirmed that it has arrived. Thank you!</p>`;
   if (reportedMissingAt === null) return NOTHING;
-  return html`<p class="notice" role="status">You said that it has not arrived. They have been told.</p>`;
+  return html`<p class="notice" role="status">You reported that it has not arrived. They have been notified.</p>`;
 }
 
 function show({ row, brand, action }: Visit<Parcel>): PageAnswer {

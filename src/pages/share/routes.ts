@@ -8,7 +8,7 @@ import { readable } from '../parcel/page.ts';
 
 const Params = z.object({ shareId: z.string() });
 
-/** Where a parcel goes: the town alone, never a street; an address in one text is not shown. */
+/** The parcel's town, never its street. An address given as one text is not shown. */
 function townOf({ shippingAddress: address }: SharedRow): string {
   if (address === null || typeof address === 'string') return '';
   return [address.city, address.state].filter(Boolean).join(', ');
@@ -45,10 +45,10 @@ ${more}`;
 const MISSING = page(
   'Not found',
   html`<h1>Not found</h1>
-<p>There is nothing at this address, or not any more. Please ask whoever gave you the link.</p>`,
+<p>There is nothing at this address, or no longer. Please ask the person who gave you the link.</p>`,
 );
 
-/** `/s/{shareId}`: a brand's parcels as they are now, for whoever has the link; no e-mail and no street. */
+/** `/s/{shareId}`: the current state of a brand's parcels, for anyone with the link; no e-mail address and no street. */
 export function shareRoutes(app: FastifyInstance, { postgres }: Context): void {
   app.get('/s/:shareId', async (request, reply) => {
     const share = await findShare(postgres.db, Params.parse(request.params).shareId);

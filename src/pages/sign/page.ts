@@ -11,7 +11,7 @@ import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
 import { workLink } from '../work/link.ts';
 
 const MIN_LETTERS = 2;
-/** The fillers of Hangul are letters to Unicode, and nothing to see. */
+/** Hangul fillers are letters in Unicode but invisible. */
 const LETTER = /(?=\p{L})\P{Default_Ignorable_Code_Point}/gu;
 const MAX_NAME = 200;
 const NOTHING = html``;
@@ -19,7 +19,7 @@ const CONSENT = 'I have read this contract, I agree to it, and typing my name he
 
 type SignVisit = Visit<ContractFacts>;
 
-/** Undefined when the contract says nothing yet, which no link leads to. */
+/** Undefined when the contract has no text yet; no link leads to such a contract. */
 function textOf({ document }: ContractFacts) {
   return document === null ? undefined : readDocument(document);
 }
@@ -27,7 +27,7 @@ function textOf({ document }: ContractFacts) {
 const hashLine = ({ contentHash }: ContractFacts): Html =>
   html`<p class="hint">SHA-256 of this text: <code>${contentHash?.toString('hex') ?? ''}</code></p>`;
 
-/** Where the work goes on, for who has just signed. */
+/** The link to the work page, for a creator who has just signed. */
 async function nextStep({ context, row, now }: SignVisit): Promise<Html> {
   const [first] = await listOfContract(context.postgres.db, row.brandId, row.id);
   if (!first) return NOTHING;
@@ -39,9 +39,9 @@ async function signedPage(visit: SignVisit, { isRepeat }: { isRepeat: boolean })
   const text = textOf(row);
   return {
     ...(isRepeat ? { status: 409 } : {}),
-    title: isRepeat ? 'Signed already' : `Signed: ${row.title}`,
+    title: isRepeat ? 'Already signed' : `Signed: ${row.title}`,
     content: html`<h1>${row.title}</h1>
-<p class="notice" role="status">${isRepeat ? 'This contract is signed already: by' : 'Signed by'} ${row.signerName ?? ''}${
+<p class="notice" role="status">${isRepeat ? 'This contract is already signed: by' : 'Signed by'} ${row.signerName ?? ''}${
       row.signedAt ? html`, ${timeTag(row.signedAt)}` : NOTHING
     }. You get a copy by mail.</p>
 ${await nextStep(visit)}
@@ -67,7 +67,7 @@ function readSignature(form: Form): Filled {
     problems: {
       name:
         letters < MIN_LETTERS
-          ? 'Type your whole name.'
+          ? 'Type your full name.'
           : [...name].length > MAX_NAME
             ? `Your name may have up to ${MAX_NAME} characters.`
             : undefined,
@@ -78,7 +78,7 @@ function readSignature(form: Form): Filled {
 
 function formPage({ row, action, link }: SignVisit, { name, isAgreed, problems }: Filled): PageAnswer {
   const text = textOf(row);
-  const nameField = { name: 'name', label: 'Your whole name', required: true, problem: problems.name };
+  const nameField = { name: 'name', label: 'Your full name', required: true, problem: problems.name };
   const agreeBox = { name: 'agree', label: CONSENT, required: true, problem: problems.agree };
   const isWrong = problems.name !== undefined || problems.agree !== undefined;
   return {
@@ -95,19 +95,19 @@ ${postForm(
 ${checkbox({ ...agreeBox, isChecked: isAgreed })}
 ${submitButton('Sign')}`,
 )}
-<p class="hint">With your signature we keep the time, your network address and the name of your browser as evidence, sealed.</p>
+<p class="hint">We keep the time, your network address and your browser's name with your signature, encrypted, as evidence.</p>
 ${hashLine(row)}`,
   };
 }
 
 const endedPage = (row: ContractFacts): PageAnswer => ({
   status: 409,
-  title: 'Not to be signed any more',
+  title: 'No longer open for signature',
   content: html`<h1>${row.title}</h1>
-<p class="notice">This contract cannot be signed any more. If you think that it should be, please ask for a new link.</p>`,
+<p class="notice">This contract can no longer be signed. If you think it should be, please ask for a new link.</p>`,
 });
 
-/** Where a creator signs: the link is for them alone, and for one signature. */
+/** Where a creator signs. The link is for this creator and one signature. */
 export const signPage = creatorPage<ContractFacts>({
   kind: 'sign',
   find: async ({ postgres }, { rowId, version }) => await findContractOfLink(postgres.db, rowId, version),

@@ -10,7 +10,7 @@ import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
 type Talk = NonNullable<Awaited<ReturnType<typeof findConversationPage>>>;
 
 const NOTHING = html``;
-/** A page is no archive. */
+/** The page shows only the newest messages. */
 const SHOWN = 100;
 
 const messageHtml = (brandName: string, { sender, subject, body, sentAt }: MessageRow): Html => html`<article>
@@ -53,9 +53,9 @@ const refuse = async (visit: Visit<Talk>, status: number, value: string, problem
   content: await content(visit, { value, problem }),
 });
 
-/** What is wrong with a reply, before anything is written; the status that says so to a program. */
+/** The status and message for a reply that is refused before anything is written. */
 function problemOf(body: string): [status: number, problem: string] | undefined {
-  if (body === '') return [422, 'Write something first.'];
+  if (body === '') return [422, 'Write a message first.'];
   const { length } = body;
   if (length > MAX_BODY) {
     return [
@@ -64,7 +64,7 @@ function problemOf(body: string): [status: number, problem: string] | undefined 
     ];
   }
   const found = contactsOf({ body });
-  return found.length === 0 ? undefined : [403, `There seems to be ${inWords(found)} in it. Please leave it out.`];
+  return found.length === 0 ? undefined : [403, `The message seems to contain ${inWords(found)}. Please leave it out.`];
 }
 
 async function submit(visit: Visit<Talk>): Promise<PageAnswer> {
@@ -91,7 +91,7 @@ export const talkPage = creatorPage<Talk>({
   find: async ({ postgres }, { rowId }) => await findConversationPage(postgres.db, rowId),
   show: async (visit) => {
     const { row, isPerson, inWork } = visit;
-    // Before it is looked at: what is sent meanwhile stays unread.
+    // Read before the messages are listed, so that one sent meanwhile stays unread.
     if (isPerson && row.creatorUnread > 0) await inWork((work) => seeConversation(work, row));
     return { title: TITLE, content: await content(visit, { value: '' }) };
   },

@@ -6,7 +6,7 @@ import { creatorPage } from '../declare.ts';
 const done = (brandName: string) => ({
   title: 'No more mail',
   content: html`<h1>No more mail</h1>
-<p>You get no more mail from ${brandName}. What they sent before still opens by its links.</p>`,
+<p>You will get no more mail from ${brandName}. Links in their earlier mails still work.</p>`,
 });
 
 /**
@@ -24,7 +24,7 @@ export const unsubscribePage = creatorPage({
     return {
       title: 'No more mail?',
       content: html`<h1>No more mail from ${brand.name}?</h1>
-<p>Nothing that ${brand.name} does in Rollcall will be mailed to ${row.toEmail} from then on: no briefs, contracts or messages.</p>
+<p>${brand.name} will no longer be able to mail ${row.toEmail} through Rollcall: no briefs, contracts or messages.</p>
 ${postForm(action, submitButton('Stop these mails'))}`,
     };
   },

@@ -8,8 +8,9 @@ const MAX_REASON = 2_000;
 const count = (text: string) => [...text].length;
 
 function linkProblem(link: string): string | undefined {
-  if (!/^https:\/\/[^/]/i.test(link) || !URL.canParse(link)) return 'Give a whole address that begins with https://.';
-  if (hasLogin(new URL(link))) return 'The address must not have a name or password in it.';
+  if (!/^https:\/\/[^/]/i.test(link) || !URL.canParse(link))
+    return 'Enter a complete address that begins with https://.';
+  if (hasLogin(new URL(link))) return 'The address must not contain a name or password.';
   return link.length > MAX_URL ? `The address is longer than ${MAX_URL} characters.` : undefined;
 }
 
@@ -21,7 +22,7 @@ export interface Submission {
 
 export const NO_SUBMISSION: Submission = { contentUrl: '', note: '', problems: {} };
 
-/** A link or files, and a note. `fileCount`: how many files were taken with it; `fileProblem`: why one was not. */
+/** A link or files, and a note. `fileCount` is the number of accepted files; `fileProblem` says why one was refused. */
 export function readSubmission(form: Form, fileCount: number, fileProblem: string | undefined): Submission {
   const contentUrl = form.text('content_url').trim();
   const note = form.text('note').trim();

@@ -2,7 +2,7 @@ import type { PageLinks } from '../../access/page-tokens.ts';
 
 const LIVES_MS = 365 * 24 * 60 * 60 * 1_000;
 
-/** The page where a deliverable, and all of its contract, is handed in: on this very host. */
+/** The page on this host where a deliverable, and the rest of its contract, is handed in. */
 export function workLink(
   links: PageLinks,
   { id, linkVersion }: { id: string; linkVersion: number },

@@ -20,7 +20,7 @@ import { type Files, itemView, listView, nameOf, pathTo } from './view.ts';
 
 type WorkVisit = Visit<DeliverableFacts>;
 
-/** All that the link opens: the contract's deliverables, or the one that has no contract. */
+/** The deliverables that the link opens: all of the contract, or the one without a contract. */
 async function allOf({ postgres }: Context, row: DeliverableFacts): Promise<DeliverableFacts[]> {
   return row.contractId === null ? [row] : await listOfContract(postgres.db, row.brandId, row.contractId);
 }
@@ -69,14 +69,14 @@ async function show(visit: WorkVisit): Promise<PageAnswer> {
   return { title, content: listView(title, action, all) };
 }
 
-/** Somebody was first: the page says how it stands now. */
+/** Another change came first: the page shows the current state. */
 async function conflict(visit: WorkVisit, id: string, error: unknown): Promise<PageAnswer> {
   if (!(error instanceof ApiError) || error.code !== 'INVALID_STATE_TRANSITION') throw error;
   const all = await allOf(visit.context, visit.row);
   const row = all.find((one) => one.id === id) ?? visit.row;
   const shown = await showItem(visit, row, all.length > 1, { status: 409 });
   if (!('content' in shown)) return shown;
-  const said = html`<p class="notice" role="alert">This was not taken: it has changed in the meantime. Here is how it stands now.</p>`;
+  const said = html`<p class="notice" role="alert">We could not accept this: it has changed in the meantime. This is its current state.</p>`;
   return { ...shown, title: `Not sent: ${nameOf(row)}`, content: html`${said}${shown.content}` };
 }
 
@@ -102,7 +102,7 @@ async function handIn(
   return { seeOther: pathTo(visit.action, row.id) };
 }
 
-/** Hands in or declines the one that the form names: one of those that the link opens. */
+/** Hands in or declines the deliverable that the form names, if the link opens it. */
 async function submit(visit: WorkVisit): Promise<PageAnswer> {
   const { context, action } = visit;
   const posted = await receivePost(visit);
@@ -121,7 +121,7 @@ async function submit(visit: WorkVisit): Promise<PageAnswer> {
   }
 }
 
-/** Where a creator hands in what a signed contract asks for, or what was asked for outside of one. */
+/** Where a creator hands in the deliverables of a signed contract, or one that was requested without a contract. */
 export const workPage = creatorPage<DeliverableFacts>({
   kind: 'work',
   upload: { maxFiles: MAX_FILES },

@@ -7,11 +7,11 @@ import type { Visit } from '../declare.ts';
 
 export const MAX_FILES = 5;
 
-/** What was posted. Its files lie in the storage and belong to nothing yet: they are taken, or released. */
+/** A posted form. Its files are in the storage without an owner, until they are taken or released. */
 export interface Posted {
   form: Form;
   files: StoredFile[];
-  /** Why one of them was not taken. */
+  /** Why one of the files was refused. */
   fileProblem: string | undefined;
 }
 
@@ -21,14 +21,14 @@ async function drain({ bytes }: FilePart): Promise<void> {
   for await (const _ of bytes);
 }
 
-/** The name is said, for a form may have several files. */
+/** Names the file, because a form may have several. */
 function problemOf(error: unknown, { filename }: FilePart): string {
   if (error instanceof ApiError && error.status === 422)
     return `${fileNameOf(filename)} ${error.details?.[0]?.message ?? ''}`;
   throw error;
 }
 
-/** Reads a form with its files as they come. A file field that was left alone is sent without a name. */
+/** Reads a form with its files as a stream. Browsers send an empty file field without a name. */
 export async function receivePost({ context, row, parts }: WorkVisit): Promise<Posted> {
   const fields: [string, string][] = [];
   const files: StoredFile[] = [];
@@ -52,7 +52,7 @@ export async function receivePost({ context, row, parts }: WorkVisit): Promise<P
   return { form: formOf(fields), files, fileProblem };
 }
 
-/** Those that a deliverable took stay. */
+/** Files that a deliverable took stay. */
 export async function releaseAll(context: WorkVisit['context'], files: readonly StoredFile[]): Promise<void> {
   for (const file of files) await releaseFile(context, file);
 }

@@ -9,13 +9,13 @@ import { MAX_FILES } from './receive.ts';
 const NOTHING = html``;
 
 const STATUS: Readonly<Record<DeliverableFacts['status'], string>> = {
-  pending: 'Not begun',
+  pending: 'Not started',
   in_progress: 'In progress',
-  submitted: 'Handed in, waits for review',
+  submitted: 'Handed in, awaiting review',
   approved: 'Approved',
   revision_requested: 'A new version is asked for',
   declined: 'Declined by you',
-  cancelled: 'Cancelled, no longer wanted',
+  cancelled: 'Cancelled, no longer needed',
 };
 
 const PLATFORMS: Readonly<Record<string, string>> = {
@@ -33,10 +33,10 @@ export function nameOf({ type, platform }: DeliverableFacts): string {
 /** Where one deliverable of the page is shown. */
 export const pathTo = (action: string, id: string): string => `${action}?deliverable=${id}`;
 
-/** All of a contract, each with a link to its own part of the page. */
+/** All deliverables of a contract, each with a link to its part of the page. */
 export function listView(title: string, action: string, rows: readonly DeliverableFacts[]): Html {
   return html`<h1>${title}</h1>
-<p>Open one to hand it in, or to see what became of it.</p>
+<p>Open one to hand it in or to see its status.</p>
 <div class="scroll" tabindex="0" role="region" aria-label="What to deliver">
 <table>
 <thead><tr><th scope="col">What</th><th scope="col">Due</th><th scope="col">State</th></tr></thead>
@@ -50,18 +50,18 @@ ${rows.map(
 </div>`;
 }
 
-/** A file of the library, by its id: where it is to be seen for a while. */
+/** A file of the library by its id, with a signed address. */
 export type Files = ReadonlyMap<string, { name: string; url: string }>;
 
 function fileLinks(assetIds: readonly string[], files: Files): Html {
   const links = assetIds.map((id) => {
     const file = files.get(id);
-    return file ? html`<dd><a href="${file.url}">${file.name}</a></dd>` : html`<dd>Not kept any more</dd>`;
+    return file ? html`<dd><a href="${file.url}">${file.name}</a></dd>` : html`<dd>No longer kept</dd>`;
   });
   return links.length === 0 ? NOTHING : html`<dt>Files</dt>${links}`;
 }
 
-/** What was handed in before, the newest first. */
+/** Earlier versions, newest first. */
 function versionsOf(submissions: readonly SubmissionRow[], files: Files): Html {
   if (submissions.length === 0) return NOTHING;
   return html`<h2>What you handed in</h2>
@@ -71,26 +71,26 @@ ${submissions.map(
 ${contentUrl === null ? NOTHING : html`<dt>Link</dt><dd><a href="${contentUrl}" rel="noreferrer noopener">${contentUrl}</a></dd>`}
 ${fileLinks(assetIds, files)}
 ${caption === null ? NOTHING : html`<dt>Your note</dt><dd class="description">${caption}</dd>`}
-${feedback === null ? NOTHING : html`<dt>Their answer</dt><dd class="description">${feedback}</dd>`}
+${feedback === null ? NOTHING : html`<dt>Their feedback</dt><dd class="description">${feedback}</dd>`}
 </dl>
 `,
 )}`;
 }
 
-/** What the brand says of its present state. */
+/** The status, with the brand's feedback. */
 function reviewOf({ status, feedback, declinedReason }: DeliverableFacts): Html {
   const said = feedback === null ? NOTHING : html`<blockquote>${feedback}</blockquote>`;
   if (status === 'revision_requested') {
     const without = feedback === null ? ' They wrote nothing to it.' : '';
-    return html`<div class="notice"><p>A new version is asked for.${without}</p>${said}</div>`;
+    return html`<div class="notice"><p>They asked for a new version.${without}</p>${said}</div>`;
   }
   if (status === 'approved') return html`<div class="notice"><p>This is approved. Thank you!</p>${said}</div>`;
   if (status === 'declined' && declinedReason !== null) {
     return html`<div class="notice"><p>You declined this, and wrote:</p><blockquote>${declinedReason}</blockquote></div>`;
   }
-  if (status === 'cancelled') return html`<div class="notice"><p>This is no longer wanted.</p>${said}</div>`;
+  if (status === 'cancelled') return html`<div class="notice"><p>This is no longer needed.</p>${said}</div>`;
   if (status === 'submitted')
-    return html`<p class="notice" role="status">This is handed in, and waits for a review.</p>`;
+    return html`<p class="notice" role="status">You handed this in. It is awaiting review.</p>`;
   return NOTHING;
 }
 
@@ -98,7 +98,7 @@ function submitForm({ action, row: { id }, submission, maxFileBytes }: ItemView)
   const { contentUrl, note, problems } = submission;
   const link = {
     ...{ name: 'content_url', label: 'Link', value: contentUrl, problem: problems.content_url },
-    hint: 'Where it is to be seen; begins with https://.',
+    hint: 'Where it can be viewed; begins with https://.',
     more: html` type="url" inputmode="url" autocomplete="off"`,
   };
   const files = {
@@ -137,16 +137,16 @@ export interface ItemView {
   files: Files;
   submission: Submission;
   refusal: Refusal;
-  /** Whether the page has others, to go back to. */
+  /** Whether the link opens other deliverables. */
   hasOthers: boolean;
   maxFileBytes: number;
 }
 
-/** One deliverable: what is wanted, what was handed in, and what can be done now. */
+/** One deliverable: its instructions, its versions, and the forms that its status allows. */
 export function itemView(view: ItemView): Html {
   const { action, brandName, row, submissions, files, submission, refusal, hasOthers } = view;
   const allowed = allowedOf('creator', row.status);
-  const back = hasOthers ? html`<p><a href="${action}">All that is to be delivered</a></p>` : NOTHING;
+  const back = hasOthers ? html`<p><a href="${action}">All deliverables</a></p>` : NOTHING;
   return html`${errorSummary([
     { name: 'content_url', label: 'Link', problem: submission.problems.content_url },
     { name: 'files', label: 'Files', problem: submission.problems.files },

@@ -3,6 +3,7 @@ import { PLANS } from '../../access/keys/plans.ts';
 import { list, read } from '../../operation/kit.ts';
 import { answersWhere, type ListCall } from '../../operation/list.ts';
 import { change, noLookUp, nothing } from '../../operation/operation.ts';
+import { idField } from '../../values/fields.ts';
 import { toWire } from '../../values/wire.ts';
 import { getCampaign } from '../campaigns/queries.ts';
 import { patchApplication } from './actions.ts';
@@ -20,14 +21,16 @@ import {
 } from './schema.ts';
 
 const tag = 'Applications';
-const byId = z.object({ id: z.string().max(100) });
+const byId = z.object({ id: idField('app', 'Application id.').max(100) });
+const byCampaign = z.object({ id: idField('cmp', 'Campaign id.').max(100) });
 
 const listCampaignApplications = read({
   id: 'list_campaign_applications',
   path: '/v1/campaigns/{id}/applications',
   tag,
-  summary: "One campaign's applications",
+  summary: 'Applications to one campaign',
   description: 'Newest first; `created_after` and `created_before` mean `applied_at`.',
+  params: byCampaign,
   query: CampaignApplicationFilter,
   response: ApplicationList,
   errors: ['NOT_FOUND'],
@@ -46,7 +49,7 @@ const listApplications = list({
   id: 'list_applications',
   path: '/v1/applications',
   tag,
-  summary: 'The applications of every campaign',
+  summary: 'Applications to all campaigns',
   description: 'Newest first; `created_after` and `created_before` mean `applied_at`.',
   query: ApplicationFilter,
   item: ApplicationOfCampaign,
@@ -59,7 +62,8 @@ const getApplicationById = read({
   path: '/v1/applications/{id}',
   tag,
   summary: 'One application',
-  description: "With its campaign's title and the brand's note.",
+  description: "Includes its campaign's title and the brand's note.",
+  params: byId,
   response: z.object({ data: ApplicationDetail }),
   errors: ['NOT_FOUND'],
   handler: async ({ postgres }, { caller, params }) => ({
@@ -72,11 +76,11 @@ const updateApplicationOperation = change({
   method: 'PATCH',
   path: '/v1/applications/{id}',
   tag,
-  summary: 'Accept, shortlist or reject an application, or note something on it',
+  summary: 'Accept, shortlist or reject an application, or write a note on it',
   description:
     'Set changes, omit keeps, null clears the note. ' +
-    'Accepting puts the creator on the roster, with the name and handles they gave where none is known; at the limit ' +
-    'of the plan nothing changes. Claims that belong to different creators are a 409 with their `existing_ids`.',
+    'Accepting puts the creator on the roster and fills in the name and handles that are missing there. When the roster ' +
+    "is at the plan's limit, nothing changes. If the application's e-mail address and handles belong to different creators, the answer is 409 with their `existing_ids`.",
   callers: ['brand'],
   params: byId,
   query: nothing,

@@ -1,58 +1,93 @@
 import { z } from 'zod';
 import { type EventsOf, events } from '../../outbox/events.ts';
+import { idField, updatedAt } from '../../values/fields.ts';
 import { ListQuery, listOf, timestamp } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { toWire } from '../../values/wire.ts';
+import { campaignFilter, creatorFilter, creatorName } from '../campaigns/schema.ts';
 
-const status = z.enum(['pending', 'accepted', 'rejected', 'shortlisted']);
+const status = z
+  .enum(['pending', 'accepted', 'rejected', 'shortlisted'])
+  .describe(
+    'Application status. `pending` means the brand has not reviewed it; `accepted` puts the creator on the roster.',
+  );
+const note = z.string().describe("The brand's note; never shown to the creator.").meta({ example: 'Met at the fair.' });
 
 export const Application = z
   .object({
-    id: z.string(),
-    campaign_id: z.string(),
-    creator_email: z.string(),
-    creator_name: fromOutside(z.string().nullable()),
-    creator_photo_app: fromOutside(z.string().nullable().describe('Handle, without a leading @.')),
-    creator_video_app: fromOutside(z.string().nullable().describe('Handle, without a leading @.')),
+    id: idField('app', 'Application id.'),
+    campaign_id: idField('cmp', 'Campaign that the creator applied to.'),
+    creator_email: z.string().describe('E-mail address that the creator gave.').meta({ example: 'ana@example.com' }),
+    creator_name: creatorName,
+    creator_photo_app: fromOutside(
+      z
+        .string()
+        .nullable()
+        .describe('Handle on the photo app, without a leading @; null when none was given.')
+        .meta({ example: 'anaeats' }),
+    ),
+    creator_video_app: fromOutside(
+      z
+        .string()
+        .nullable()
+        .describe('Handle on the video app, without a leading @; null when none was given.')
+        .meta({ example: 'ana.eats' }),
+    ),
     status,
-    message: fromOutside(z.string().nullable()),
-    portfolio_urls: fromOutside(z.array(z.string())),
-    applied_at: timestamp,
+    message: fromOutside(
+      z
+        .string()
+        .nullable()
+        .describe("The creator's message to the brand; null when they wrote none.")
+        .meta({ example: 'I would love to work with you.' }),
+    ),
+    portfolio_urls: fromOutside(
+      z
+        .array(z.string())
+        .describe('Links to earlier work; empty when none were given.')
+        .meta({ example: ['https://ana.example/work'] }),
+    ),
+    applied_at: timestamp.describe('When the creator applied.').meta({ example: '2026-03-02T09:30:00.000Z' }),
   })
   .meta({ id: 'Application' });
 export type Application = z.infer<typeof Application>;
 
-export const ApplicationOfCampaign = Application.extend({ campaign_title: z.string() }).meta({
+export const ApplicationOfCampaign = Application.extend({
+  campaign_title: z.string().describe('Title of that campaign.').meta({ example: 'Summer launch' }),
+}).meta({
   id: 'ApplicationOfCampaign',
 });
 
 export const ApplicationDetail = ApplicationOfCampaign.extend({
-  note: z.string().nullable().describe("The brand's own, never shown to the creator."),
-  updated_at: timestamp.nullable(),
+  note: note.nullable().describe("The brand's note, never shown to the creator; null when there is none."),
+  updated_at: updatedAt,
 }).meta({ id: 'ApplicationDetail' });
 
 export const ApplicationSaved = ApplicationDetail.pick({ id: true, status: true, note: true, updated_at: true });
 
-/** Set changes, omit keeps, null clears the note. No application is made pending again. */
+/** Set changes, omit keeps, null clears the note. A reviewed application cannot become pending again. */
 export const ApplicationPatch = z
   .object({
-    status: status.exclude(['pending']).optional(),
-    note: z.string().max(5_000).nullable().optional(),
+    status: status.exclude(['pending']).optional().describe("The review's outcome."),
+    note: note.max(5_000).nullable().optional().describe('Never shown to the creator.'),
   })
   .meta({ id: 'ApplicationPatch' });
 export type ApplicationPatch = z.output<typeof ApplicationPatch>;
 
-export const CampaignApplicationFilter = z.object({ status: status.optional(), ...ListQuery });
+export const CampaignApplicationFilter = z.object({
+  status: status.optional().describe('Only applications with this status.'),
+  ...ListQuery,
+});
 export type CampaignApplicationFilter = z.output<typeof CampaignApplicationFilter>;
 
 export const ApplicationFilter = CampaignApplicationFilter.extend({
-  campaign_id: z.string().max(100).optional(),
-  creator_email: z.email().max(254).optional().describe('In any case.'),
+  campaign_id: campaignFilter,
+  creator_email: creatorFilter,
 });
 
 export const ApplicationList = listOf(Application);
 
-/** A row as the list item, which is also what events carry. */
+/** The list item of a row. Events carry it too. */
 export const applicationOf = (row: object): Application => Application.parse(toWire(row));
 
 const applicationEvents = events({
@@ -67,7 +102,9 @@ const applicationEvents = events({
     shownTo: ['current'],
   },
   'application.status_changed': {
-    data: Application.extend({ previous_status: z.string().describe('The status before the review.') }),
+    data: Application.extend({
+      previous_status: z.string().describe('The status before the review.').meta({ example: 'pending' }),
+    }),
     when: 'An application was reviewed.',
     shownTo: ['legacy'],
   },

@@ -38,7 +38,7 @@ const missing = (field: string, what: string): Problem => ({
   message: `is no ${what} of yours.`,
 });
 
-/** What an asset refers to is decided by the statement that writes it. */
+/** The statement that writes an asset decides whether its references exist. */
 function refusalOf(error: unknown): unknown {
   if (violates(error, 'assets_brand_id_folder_id_fkey')) return validationError([missing('folder_id', 'folder')]);
   if (violates(error, 'assets_brand_id_campaign_id_fkey')) return validationError([missing('campaign_id', 'campaign')]);
@@ -92,7 +92,7 @@ function assertAllFound(ids: readonly string[], found: readonly StoredAssetRow[]
   throw new ApiError('INVALID_SELECTION', message, { details });
 }
 
-/** Another end of the rights is announced anew. */
+/** A new end of the rights is announced again. */
 function rightsColumns({ rights, rights_expires_at }: AssetPatch) {
   return {
     ...(rights === undefined ? {} : { rights: rights === null ? null : JSON.stringify(rights) }),
@@ -118,7 +118,7 @@ export async function patchAssets(work: Work, patch: AssetPatch): Promise<AssetR
   return await listAssetsById(db, brandId, ids);
 }
 
-/** The asset is gone at once, its address too; its files are removed soon after. */
+/** The asset and its addresses are gone immediately; a job removes its files soon after. */
 export async function deleteAsset(work: Work, id: string): Promise<void> {
   const { db, now, brandId } = work;
   const [old] = await lockAssets(db, brandId, [id]);

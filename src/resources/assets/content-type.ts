@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import { fileTypeFromBuffer } from 'file-type';
 import type { AssetType } from '../../engines/postgres/asset-tables.ts';
 
-/** As much of a file as tells its type. */
+/** How many bytes are enough to recognize a type. */
 export const SAMPLE_BYTES = 16 * 1024;
 
 export interface ContentType {
@@ -27,7 +27,7 @@ const EXTENSIONS: Readonly<Record<string, AssetType>> = {
   ...{ '.pdf': 'document', '.docx': 'document', '.xlsx': 'document', '.pptx': 'document', '.rtf': 'document' },
 };
 
-/** A browser would run or lay out what begins like this. */
+/** Openings of files that a browser would run or render. */
 const MARKUP = /^\s*(<\?xml|<!doctype|<!--|<(html|head|body|script|svg|iframe|math|style)\b)/i;
 
 function kindOf(mimeType: string): AssetType {

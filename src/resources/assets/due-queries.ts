@@ -77,7 +77,7 @@ export async function listEndingRights(db: Db, now: Date, limit: number) {
     .execute();
 }
 
-/** False when another worker was quicker, or the rights were changed meanwhile. */
+/** False when another worker was faster, or the rights changed in the meantime. */
 export async function noteNotice(
   db: Db,
   { id, rightsExpiresAt, before }: { id: string; rightsExpiresAt: Date; before: number | null },

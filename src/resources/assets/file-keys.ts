@@ -34,7 +34,7 @@ export function fileUrlOf({ config, secrets, clock }: Pick<Context, 'config' | '
   return `${config.linksUrl}/files/${signed}.${macOf(secrets, signed).toString('base64url')}`;
 }
 
-/** Undefined for what was not signed here and for what is over. */
+/** Undefined when the signature is wrong or the address has expired. */
 export function readFileToken(
   { secrets, clock }: Pick<Context, 'secrets' | 'clock'>,
   text: string,

@@ -56,7 +56,7 @@ export function mayUse(
     return { allowed: false, reason: 'channel_not_included', until };
   }
   if (rights === null && usageRights === null && until === null) {
-    // What a brand uploads is its own; what a creator sent in is not, before anything is agreed.
+    // A brand owns its uploads. A creator's files may not be used before rights are agreed.
     const isOwn = source === 'upload';
     return { allowed: isOwn, reason: isOwn ? 'no_limit' : 'no_terms', until };
   }

@@ -29,7 +29,7 @@ function inRights(rights: NonNullable<AssetWhere['rights']>, now: Date) {
 const isInFolder = (folderId: string) =>
   folderId === 'root' ? sql<boolean>`assets.folder_id is null` : sql<boolean>`assets.folder_id = ${folderId}`;
 
-/** With their creator; what is deleted is nowhere. */
+/** Joined with their creator; deleted assets are excluded. */
 const withCreator = (db: Db) =>
   db
     .selectFrom('assets')

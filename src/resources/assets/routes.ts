@@ -4,6 +4,7 @@ import { read } from '../../operation/kit.ts';
 import { answersWhere, type ListCall } from '../../operation/list.ts';
 import { change, noLookUp, nothing } from '../../operation/operation.ts';
 import { upload } from '../../operation/upload.ts';
+import { idField } from '../../values/fields.ts';
 import { toWire } from '../../values/wire.ts';
 import { deleteAsset, patchAssets, uploadAsset } from './actions.ts';
 import { fileUrlOf } from './file-keys.ts';
@@ -22,11 +23,11 @@ import {
 } from './schema.ts';
 
 const tag = 'Assets';
-const byId = z.object({ id: z.string().max(100) });
+const byId = z.object({ id: idField('ast', 'Asset id.').max(100) });
 
 type Signing = Pick<Context, 'config' | 'secrets' | 'clock'>;
 
-/** A row as the API's asset, with the addresses of its files. */
+/** An asset as the API returns it, with signed addresses of its files. */
 function assetOf(row: AssetRow, context: Signing): Asset {
   const { id: assetId, sha256, thumbnailKey } = row;
   return Asset.parse({
@@ -60,8 +61,8 @@ const uploadAssetOperation = upload({
   tag,
   summary: 'Upload a file',
   description:
-    'A form as multipart/form-data, the file as `file`. Its type is recognized by its content; a file that is not what it is ' +
-    'called is 422. An Idempotency-Key compares the fields and the SHA-256 of the bytes.',
+    'Send multipart/form-data with the file as `file`. The type is recognized by the content; a file whose content does ' +
+    'not match its name is 422. An Idempotency-Key compares the fields and the SHA-256 of the bytes.',
   callers: ['brand'],
   params: nothing,
   query: nothing,
@@ -81,7 +82,7 @@ const updateAssets = change({
   path: '/v1/assets',
   tag,
   summary: 'Change one asset or up to 100: name, folder, tags, rights',
-  description: 'Set changes, omit keeps, null clears. All of the selection is changed, or nothing.',
+  description: 'Set changes, omit keeps, null clears. Either all selected assets change, or none.',
   callers: ['brand'],
   params: nothing,
   query: nothing,
@@ -103,6 +104,7 @@ const getAssetById = read({
   tag,
   summary: 'One file of the content library',
   description: 'With fresh signed addresses of the file and its thumbnail.',
+  params: byId,
   response: z.object({ data: Asset }),
   errors: ['NOT_FOUND'],
   handler: async (context, { caller, params }) => ({
@@ -114,8 +116,9 @@ const getAssetRights = read({
   id: 'get_asset_rights',
   path: '/v1/assets/{id}/rights',
   tag,
-  summary: 'Whether an asset may be used, on a day and a channel',
-  description: 'By the terms of its contract or what was set by hand.',
+  summary: 'Whether an asset may be used at a time and on a channel',
+  description: 'Decided by the terms of its contract, or by rights that were set on the asset.',
+  params: byId,
   query: RightsQuery,
   response: z.object({ data: AssetRights }),
   errors: ['NOT_FOUND'],
@@ -131,12 +134,17 @@ const deleteAssetOperation = change({
   path: '/v1/assets/{id}',
   tag,
   summary: 'Delete a file',
-  description: 'Its addresses stop at once.',
+  description: 'Its addresses stop working immediately.',
   callers: ['brand'],
   params: byId,
   query: nothing,
   body: nothing,
-  response: z.object({ data: z.object({ id: z.string(), deleted: z.literal(true) }) }),
+  response: z.object({
+    data: z.object({
+      id: idField('ast', 'Id of the deleted asset.'),
+      deleted: z.literal(true).describe('Always true: the file is deleted.'),
+    }),
+  }),
   errors: ['NOT_FOUND'],
   hints: { readOnly: false, idempotent: true, destructive: true },
   lookUp: noLookUp,

@@ -1,7 +1,7 @@
 import type { BriefStatus } from '../../engines/postgres/work-tables.ts';
 import { wrongState } from '../../values/errors.ts';
 
-/** What the brand may make of it, state by state; in_progress is made by a creator's first view. */
+/** The brand's moves, by status. A creator's first view makes a brief `in_progress`. */
 const MOVES: Record<BriefStatus, readonly string[]> = {
   draft: ['sent', 'deleted'],
   sent: ['sent', 'completed'],
@@ -9,7 +9,7 @@ const MOVES: Record<BriefStatus, readonly string[]> = {
   completed: [],
 };
 
-/** It may be sent to more people as long as it is not completed. */
+/** A brief can be sent to more people until it is completed. */
 export function assertMay(status: BriefStatus, target: 'sent' | 'completed' | 'deleted'): void {
   const allowed = MOVES[status];
   if (!allowed.includes(target)) throw wrongState('brief', status, target, allowed);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { create, list, patch, read } from '../../operation/kit.ts';
 import { change, noLookUp, nothing } from '../../operation/operation.ts';
+import { idField } from '../../values/fields.ts';
 import { createBrief, duplicateBrief, patchBrief, removeBrief, sendBrief } from './actions.ts';
 import { briefs, getBrief, listRecipients } from './queries.ts';
 import {
@@ -18,14 +19,14 @@ import {
 } from './schema.ts';
 
 const tag = 'Briefs';
-const byId = z.object({ id: z.string().max(100) });
+const byId = z.object({ id: idField('brf', 'Brief id.').max(100) });
 const reading = { readOnly: true, idempotent: true, destructive: false };
 
 const listBriefs = list({
   id: 'list_briefs',
   path: '/v1/briefs',
   tag,
-  summary: 'What was asked of creators',
+  summary: 'Briefs for creators',
   description: 'Newest first.',
   query: BriefFilter,
   hints: reading,
@@ -39,7 +40,8 @@ const getBriefById = read({
   path: '/v1/briefs/{id}',
   tag,
   summary: 'One brief',
-  description: 'With everybody who was sent it, and when they first saw it.',
+  description: 'Includes its recipients and when each first opened it.',
+  params: byId,
   response: z.object({ data: BriefDetail }),
   errors: ['NOT_FOUND'],
   hints: reading,
@@ -54,7 +56,7 @@ const createBriefOperation = create({
   path: '/v1/briefs',
   tag,
   summary: 'Write a brief, and send it if requested',
-  description: 'A draft; with `send_notification` it is sent to `creator_email` at once.',
+  description: 'Creates a draft; with `send_notification` it is sent to `creator_email` right away.',
   body: BriefCreate,
   item: BriefSaved,
   apply: async (work, { body }) => briefOf(await createBrief(work, body)),
@@ -65,7 +67,8 @@ const updateBriefOperation = patch({
   path: '/v1/briefs/{id}',
   tag,
   summary: 'Change a brief, or complete it',
-  description: 'Set changes, omit keeps, null clears. Who was sent it sees what it says now.',
+  description: 'Set changes, omit keeps, null clears. Recipients always see the current text.',
+  params: byId,
   body: BriefPatch,
   item: Brief,
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
@@ -79,8 +82,8 @@ const actOnBrief = change({
   tag,
   summary: 'Send a brief, or duplicate it',
   description:
-    '`send` mails it to `recipients`, or to its creator; who has it already is skipped. `duplicate` answers a new draft ' +
-    'of the same.',
+    '`send` mails it to `recipients`, or to its creator, and skips those who already have it. `duplicate` returns a new ' +
+    'draft with the same content.',
   callers: ['brand'],
   params: byId,
   query: nothing,
@@ -102,7 +105,7 @@ const deleteBriefOperation = change({
   path: '/v1/briefs/{id}',
   tag,
   summary: 'Delete a draft',
-  description: 'What was sent stays: 409.',
+  description: 'A brief that was sent cannot be deleted: 409.',
   callers: ['brand'],
   params: byId,
   query: nothing,

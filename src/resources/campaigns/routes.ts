@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { create, list, patch, read } from '../../operation/kit.ts';
 import { compensationLabel, compensationOf, WEIGHED_COMPENSATION } from '../../values/compensation.ts';
+import { idField } from '../../values/fields.ts';
 import { toWire } from '../../values/wire.ts';
 import { createCampaign, patchCampaign } from './actions.ts';
 import { type CampaignRow, campaigns, getCampaign } from './queries.ts';
 import { Campaign, CampaignCreate, CampaignDetail, CampaignFilter, CampaignPatch, CampaignSaved } from './schema.ts';
 
 const tag = 'Campaigns';
+const byId = z.object({ id: idField('cmp', 'Campaign id.').max(100) });
 
 const campaignOf = <Row extends CampaignRow>(row: Row) => ({
   ...toWire(row),
@@ -30,7 +32,8 @@ const getCampaignById = read({
   path: '/v1/campaigns/{id}',
   tag,
   summary: 'One campaign',
-  description: 'With its description, compensation, requirements and the page where creators apply.',
+  description: 'Includes its description, compensation, requirements and the page where creators apply.',
+  params: byId,
   response: z.object({ data: CampaignDetail }),
   errors: ['NOT_FOUND'],
   handler: async ({ postgres, config }, { caller, params }) => {
@@ -46,7 +49,7 @@ const createCampaignOperation = create({
   id: 'create_campaign',
   path: '/v1/campaigns',
   tag,
-  summary: 'Make a campaign',
+  summary: 'Create a campaign',
   description: '`name` becomes `title`, `type` becomes `campaign_type`; the label is derived from `compensation`.',
   body: CampaignCreate,
   item: CampaignSaved,
@@ -60,6 +63,7 @@ const updateCampaignOperation = patch({
   tag,
   summary: 'Change a campaign',
   description: 'Set changes, omit keeps, null clears; also inside `compensation` and `requirements`.',
+  params: byId,
   body: CampaignPatch,
   item: CampaignSaved,
   errors: ['NOT_FOUND'],

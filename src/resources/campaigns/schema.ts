@@ -1,48 +1,123 @@
 import { z } from 'zod';
 import { type EventsOf, events } from '../../outbox/events.ts';
+import { createdAt, currencyField, idField, updatedAt } from '../../values/fields.ts';
 import { amountProblem, Currency, toPpm } from '../../values/money.ts';
 import { ListQuery, timestamp, timestampInput } from '../../values/page.ts';
+import { fromOutside } from '../../values/untrusted.ts';
+
+/** Fields of every noun that has a creator or belongs to a campaign. */
+export const creatorName = fromOutside(
+  z.string().nullable().describe("Creator's name; null when unknown.").meta({ example: 'Ana Ortiz' }),
+);
+export const campaignIdInput = z
+  .string()
+  .max(100)
+  .nullable()
+  .describe('Campaign it belongs to; null for none.')
+  .meta({ example: 'cmp_0Uo3xK2mVdT2aXs7LpRb' });
+export const campaignFilter = z.string().max(100).optional().describe('Only those of this campaign.');
+export const creatorFilter = z.email().max(254).optional().describe('Only those of this creator; case is ignored.');
 
 const STATUSES = ['active', 'draft', 'paused', 'completed'] as const;
-const status = z.enum(STATUSES);
+const status = z.enum(STATUSES).describe('Campaign status. Creators can apply only while it is `active`.');
 
 export const Campaign = z
   .object({
-    id: z.string(),
-    title: z.string(),
+    id: idField('cmp', 'Campaign id.'),
+    title: z.string().describe('Title that creators see.').meta({ example: 'Summer launch' }),
     status,
-    campaign_type: z.string().nullable(),
-    compensation_label: z.string().nullable().describe('Such as "$500 fixed", "15% commission" or "Product only".'),
-    applicant_count: z.number().int(),
-    hired_count: z.number().int(),
-    created_at: timestamp,
-    updated_at: timestamp.nullable(),
-    deadline: timestamp.nullable(),
+    campaign_type: z
+      .string()
+      .nullable()
+      .describe("The brand's own word for this kind of campaign; null when none was given.")
+      .meta({ example: 'ugc' }),
+    compensation_label: z
+      .string()
+      .nullable()
+      .describe('Compensation in words, such as "15% commission" or "Product only"; null when none is set.')
+      .meta({ example: '$500 fixed' }),
+    applicant_count: z.number().int().describe('Number of applications, whatever their status.').meta({ example: 12 }),
+    hired_count: z.number().int().describe('Number of accepted applications.').meta({ example: 4 }),
+    created_at: createdAt,
+    updated_at: updatedAt,
+    deadline: timestamp
+      .nullable()
+      .describe('Applications are refused after this time; midnight UTC means the end of that day. Null: no deadline.')
+      .meta({ example: '2026-06-30T00:00:00.000Z' }),
   })
   .meta({ id: 'Campaign' });
 export type Campaign = z.infer<typeof Campaign>;
 
 export const Compensation = z.object({
-  type: z.enum(['fixed', 'commission', 'product']),
-  amount: z.number().min(0).nullable().describe('Major units of the currency; of a commission, percent.'),
-  currency: Currency.nullable(),
+  type: z
+    .enum(['fixed', 'commission', 'product'])
+    .describe('`fixed`: a sum of money; `commission`: a share of sales; `product`: products only.'),
+  amount: z
+    .number()
+    .min(0)
+    .nullable()
+    .describe('Major units of the currency; of a commission, percent.')
+    .meta({ example: 500 }),
+  currency: Currency.nullable().describe("ISO 4217 code; the brand's currency when omitted. Unused for commissions."),
+});
+
+/** A compensation as it is returned. */
+export const CompensationShown = Compensation.extend({
+  type: z
+    .string()
+    .describe('`fixed`: a sum of money; `commission`: a share of sales; `product`: products only.')
+    .meta({ example: 'fixed' }),
+  currency: currencyField.nullable().describe('ISO 4217 code of `amount`; null for a commission.'),
 });
 
 const Requirements = z.object({
   platforms: z
     .array(z.enum(['photo_app', 'video_app', 'stream_app']))
     .max(10)
-    .nullable(),
-  min_followers: z.number().int().min(0).max(2_000_000_000).nullable(),
-  content_types: z.array(z.string().min(1).max(50)).max(20).nullable(),
-  deliverables_count: z.number().int().min(0).max(1_000).nullable(),
+    .nullable()
+    .describe('Platforms that creators post on; null for any.'),
+  min_followers: z
+    .number()
+    .int()
+    .min(0)
+    .max(2_000_000_000)
+    .nullable()
+    .describe('Fewest followers that a creator needs; null for no minimum.')
+    .meta({ example: 10_000 }),
+  content_types: z
+    .array(z.string().min(1).max(50))
+    .max(20)
+    .nullable()
+    .describe('Kinds of content to make; null when left open.')
+    .meta({ example: ['reel', 'story'] }),
+  deliverables_count: z
+    .number()
+    .int()
+    .min(0)
+    .max(1_000)
+    .nullable()
+    .describe('Pieces of content that each creator makes; null when left open.')
+    .meta({ example: 2 }),
 });
 
 export const CampaignDetail = Campaign.extend({
-  description: z.string().nullable(),
-  compensation: Compensation.extend({ type: z.string().meta({ example: 'fixed' }) }).nullable(),
-  requirements: Requirements.extend({ platforms: z.array(z.string()).nullable() }),
-  apply_url: z.string().describe('The public page where creators apply, on the links host.'),
+  description: z
+    .string()
+    .nullable()
+    .describe('Description on the page where creators apply; null when none was written.')
+    .meta({ example: 'Three reels around our summer line.' }),
+  compensation: CompensationShown.nullable().describe('What an accepted creator gets; null when none is set.'),
+  requirements: Requirements.extend({
+    platforms: z
+      .array(z.string())
+      .nullable()
+      .describe('Platforms that creators post on; null for any.')
+      .meta({ example: ['photo_app'] }),
+  }).describe('What applicants need to bring. Shown to creators; applications are not checked against it.'),
+  apply_url: z
+    .string()
+    .describe('The public page where creators apply, on the links host.')
+    .meta({ example: 'https://links.example/apply/cmp_0Uo3xK2mVdT2aXs7LpRb' }),
 }).meta({ id: 'CampaignDetail' });
 
 export const CampaignSaved = Campaign.omit({ applicant_count: true, hired_count: true, deadline: true });
@@ -68,7 +143,7 @@ export function compensationProblem(
       : 'must be a percentage of at most 100 with at most 4 decimals';
   }
   const code = currency ?? brandCurrency;
-  // What is wrong with the currency itself is said of that already.
+  // A wrong currency is already reported for its own field.
   return code !== undefined && Currency.safeParse(code).success ? amountProblem(amount, code) : undefined;
 }
 
@@ -79,20 +154,41 @@ export const CompensationCreate = Compensation.partial({ amount: true, currency:
   },
 );
 
-const description = z.string().max(10_000).nullable();
+const description = z
+  .string()
+  .max(10_000)
+  .nullable()
+  .describe('Shown on the page where creators apply.')
+  .meta({ example: 'Three reels around our summer line.' });
 const deadline = timestampInput
   .nullable()
   .describe('Applications are refused after it. A date, or midnight UTC, means the end of that day in UTC.');
-const name = z.string().trim().min(1).max(200);
-const type = z.string().min(1).max(50).nullable().meta({ example: 'ugc' });
+const name = z
+  .string()
+  .trim()
+  .min(1)
+  .max(200)
+  .describe('Title that creators see, returned as `title`.')
+  .meta({ example: 'Summer launch' });
+const type = z
+  .string()
+  .min(1)
+  .max(50)
+  .nullable()
+  .describe('Your own word for this kind of campaign, returned as `campaign_type`.')
+  .meta({ example: 'ugc' });
+const compensationMeaning = 'What an accepted creator gets.';
+const requirements = Requirements.partial()
+  .nullable()
+  .describe('What applicants need to bring. Shown to creators; applications are not checked against it.');
 
 export const CampaignCreate = z
   .object({
-    name: name.meta({ example: 'Summer launch' }),
+    name,
     type: type.optional(),
     description: description.optional(),
-    compensation: CompensationCreate.nullable().optional(),
-    requirements: Requirements.partial().nullable().optional(),
+    compensation: CompensationCreate.nullable().optional().describe(compensationMeaning),
+    requirements: requirements.optional(),
     deadline: deadline.optional(),
     status: status.default('active'),
   })
@@ -105,15 +201,18 @@ export const CampaignPatch = z
     name: name.optional(),
     type: type.optional(),
     description: description.optional(),
-    compensation: Compensation.partial().nullable().optional(),
-    requirements: Requirements.partial().nullable().optional(),
+    compensation: Compensation.partial().nullable().optional().describe(compensationMeaning),
+    requirements: requirements.optional(),
     deadline: deadline.optional(),
     status: status.optional(),
   })
   .meta({ id: 'CampaignPatch' });
 export type CampaignPatch = z.output<typeof CampaignPatch>;
 
-export const CampaignFilter = z.object({ status: status.optional(), ...ListQuery });
+export const CampaignFilter = z.object({
+  status: status.optional().describe('Only campaigns with this status.'),
+  ...ListQuery,
+});
 export type CampaignFilter = z.output<typeof CampaignFilter>;
 
 const campaignEvents = events({

@@ -21,7 +21,7 @@ import type { ContentCreate } from './schema.ts';
 const ADDRESS_PROBLEMS = {
   not_an_address: 'must be the address of a post, such as https://www.instagram.com/reel/C1a2b3c4d5e/.',
   unsupported_platform: `must be a post on one of ${SUPPORTED_HOSTS.join(', ')}.`,
-  not_a_post: 'is on a supported platform, but is no post there: open the post and copy its address.',
+  not_a_post: 'is on a supported platform but is not a post: open the post and copy its address.',
 } as const;
 
 function readAddress(url: string) {
@@ -55,7 +55,7 @@ export async function trackContent(work: Work, input: ContentCreate): Promise<Co
     ...{ trackedAt: now, nextRefreshAt: now },
   });
   if (existing !== undefined) {
-    throw new ApiError('CONFLICT', 'The brand tracks this post already.', { facts: { existing_id: existing } });
+    throw new ApiError('CONFLICT', 'The brand already tracks this post.', { facts: { existing_id: existing } });
   }
   const row = await getContent(db, brandId, id);
   work.audit({ resourceId: id, old: null, new: row });
@@ -63,7 +63,7 @@ export async function trackContent(work: Work, input: ContentCreate): Promise<Co
   return row;
 }
 
-/** Asks for a reading, unless one is under way or was asked for less than an hour ago. */
+/** Requests a reading, unless one is under way or was requested less than an hour ago. */
 export async function requestRefresh(work: Work, id: string): Promise<ContentRow> {
   const { db, now, brandId } = work;
   const old = await findLockedContent(db, brandId, id);
@@ -93,7 +93,7 @@ function afterFailure(row: ContentRow, failure: Failure, now: Date) {
   return { status: 'tracking', refreshError: failure, nextRefreshAt: next } as const;
 }
 
-/** Ends a refresh with what the provider read, or with why it read nothing; figures are never made up. */
+/** Ends a refresh with the provider's reading, or with the reason it failed. Metrics are never estimated. */
 export async function endRefresh(work: Work, id: string, reading: ProvidedReading | Failure): Promise<void> {
   const { db, now, brandId } = work;
   const old = await findLockedContent(db, brandId, id);

@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS } from '../../values/duration.ts';
 
-/** A request within this time of the one before does nothing; what is read by itself is no request. */
+/** A request within this time of the previous one does nothing. Scheduled readings do not count as requests. */
 const COOL_DOWN_MS = HOUR_MS;
 
 /** From when a refresh does something; null: at any time. */
@@ -10,7 +10,7 @@ export function refreshAvailableAt(requestedAt: Date | null, now: Date): Date | 
   return at > now ? at : null;
 }
 
-/** When a post is read by itself: daily for its first 30 days, then weekly for 90. Null: never again. */
+/** The next scheduled reading: daily for 30 days, then weekly for 90. Null: never again. */
 export function nextRefreshAt(trackedAt: Date, now: Date): Date | null {
   const age = now.getTime() - trackedAt.getTime();
   if (age < 30 * DAY_MS) return new Date(now.getTime() + DAY_MS);

@@ -7,7 +7,7 @@ import { given } from '../../values/patch.ts';
 import { isOfCreator } from '../creators/filter-queries.ts';
 import type { ContentFilter } from './schema.ts';
 
-/** With its creator; what is deleted is nowhere. */
+/** Joined with its creator; deleted posts are excluded. */
 const withCreator = (db: Db) =>
   db
     .selectFrom('content')

@@ -13,7 +13,7 @@ function keyOf(contentUrl: string | null): string | undefined {
 const approvedKeys = (works: readonly Pick<DeliverableFacts, 'status' | 'contentUrl'>[]): string[] =>
   works.flatMap(({ status, contentUrl }) => (status === 'approved' ? (keyOf(contentUrl) ?? []) : []));
 
-/** What a contract lets the brand use from the first post on ends as the posts that are known of it say. */
+/** Rights that count from the first post end at a time that follows from the known posts. */
 export async function followPosts(work: Work, contractId: string): Promise<void> {
   const { db, brandId } = work;
   const works = await listOfContract(db, brandId, contractId);

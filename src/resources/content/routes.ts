@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { create, read } from '../../operation/kit.ts';
 import { change, noLookUp, nothing } from '../../operation/operation.ts';
+import { idField } from '../../values/fields.ts';
 import { pageOf, paginationOf } from '../../values/page.ts';
 import { eachAs, toWire } from '../../values/wire.ts';
 import { requestRefresh, trackContent, untrackContent } from './actions.ts';
@@ -18,14 +19,14 @@ import {
 } from './schema.ts';
 
 const tag = 'Tracked content';
-const byId = z.object({ id: z.string().max(100) });
+const byId = z.object({ id: idField('cnt', 'Id of the tracked post.').max(100) });
 
 const listContent = read({
   id: 'list_content',
   path: '/v1/content',
   tag,
-  summary: 'Posts whose figures are followed',
-  description: 'Newest first; `summary` is over all matching posts, not the page.',
+  summary: 'Tracked posts and their metrics',
+  description: 'Newest first; `summary` covers all matching posts, not only this page.',
   query: ContentFilter,
   response: ContentList,
   handler: async ({ postgres, clock }, { caller, query }) => {
@@ -46,7 +47,8 @@ const getContentById = read({
   path: '/v1/content/{id}',
   tag,
   summary: 'One tracked post',
-  description: 'With what its figures were, day by day.',
+  description: 'Includes the metrics of each day.',
+  params: byId,
   response: z.object({ data: ContentDetail }),
   errors: ['NOT_FOUND'],
   handler: async ({ postgres, clock }, { caller, params }) => {
@@ -59,10 +61,10 @@ const trackContentOperation = create({
   id: 'track_content',
   path: '/v1/content',
   tag,
-  summary: 'Follow the figures of a post',
+  summary: 'Track the metrics of a post',
   description:
-    'A post on a supported platform; the same post however its address is written is tracked once. ' +
-    'It is read soon, daily for 30 days and then weekly for 90, where a provider is configured.',
+    'A post is tracked once, however its address is written. If a provider is configured, its metrics are read soon, ' +
+    'then daily for 30 days and weekly for 90.',
   body: ContentCreate,
   item: Content,
   errors: ['CONFLICT'],
@@ -74,10 +76,10 @@ const refreshContentOperation = change({
   method: 'POST',
   path: '/v1/content/{id}/refresh',
   tag,
-  summary: 'Read the figures of a post now',
+  summary: 'Refresh the metrics of a post now',
   description:
-    'The reading comes a moment later, as the event content.refreshed. Within an hour of the last request nothing changes, ' +
-    'and the answer says `tracking` and from when it would.',
+    'The new metrics arrive a moment later, with the event content.refreshed. Within an hour of the last request nothing ' +
+    'changes: `status` is `tracking` and `next_refresh_available` says when to try again.',
   callers: ['brand'],
   params: byId,
   query: nothing,
@@ -98,7 +100,7 @@ const deleteContentOperation = change({
   method: 'DELETE',
   path: '/v1/content/{id}',
   tag,
-  summary: 'Follow a post no more',
+  summary: 'Stop tracking a post',
   description: 'The same post may be tracked again, under a new id.',
   callers: ['brand'],
   params: byId,

@@ -1,110 +1,161 @@
 import { z } from 'zod';
 import { type EventsOf, events } from '../../outbox/events.ts';
+import { campaignId, creatorEmail, idField } from '../../values/fields.ts';
 import { ListQuery, listOf, timestamp } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
+import { creatorName } from '../campaigns/schema.ts';
 import { Email } from '../creators/schema.ts';
 
-const count = z.number().int().nullable().describe('Null where the platform does not say.');
+const count = (what: string, example: number) =>
+  z.number().int().nullable().describe(`${what}; null where the platform does not say.`).meta({ example });
+const id = idField('cnt', 'Id of the tracked post.');
+const status = z.enum(['tracking', 'refreshing']);
+const lastRefreshed = timestamp
+  .nullable()
+  .describe('When the metrics were last read; null before the first reading.')
+  .meta({ example: '2026-03-12T06:00:00.000Z' });
+const nextRefreshAvailable = timestamp
+  .nullable()
+  .describe('When the next refresh can be requested; null: now.')
+  .meta({ example: '2026-03-12T07:00:00.000Z' });
 const platform = z.enum(['photo_app', 'video_app', 'stream_app']);
 
 const Metrics = z.object({
-  views: count,
-  likes: count,
-  comments: count,
-  shares: count,
-  saves: count,
+  views: count('Number of views', 88_000),
+  likes: count('Number of likes', 5_400),
+  comments: count('Number of comments', 120),
+  shares: count('Number of shares', 95),
+  saves: count('Number of saves', 310),
   engagement_rate: z
     .number()
     .nullable()
-    .describe('Percent: likes, comments, shares and saves of views, or of followers where views are unknown.'),
+    .describe(
+      'Likes, comments, shares and saves as a percentage of views, or of followers where views are unknown; null where both are.',
+    )
+    .meta({ example: 6.73 }),
 });
 
 export const Content = z
   .object({
-    id: z.string(),
-    url: fromOutside(z.string().describe('Without what only tracks whoever opens it.')),
-    platform,
-    type: z.string().nullable().meta({ example: 'reel' }),
-    creator_email: z.string().nullable(),
-    campaign_id: z.string().nullable(),
-    metrics: Metrics.describe(
-      'Zero until the first reading, when `last_refreshed` is null; null where a reading did not say; never estimated.',
+    id,
+    url: fromOutside(
+      z
+        .string()
+        .describe('Address of the post, without tracking parameters.')
+        .meta({ example: 'https://instagram.com/reel/C1a2b3c4d5e' }),
     ),
-    tracked_at: timestamp,
-    last_refreshed: timestamp.nullable(),
-    status: z.enum(['tracking', 'refreshing']),
-    creator_name: fromOutside(z.string().nullable()),
-    caption: fromOutside(z.string().nullable()),
-    posted_at: timestamp.nullable(),
-    paid_partnership: z.boolean().nullable().describe('Whether the post is marked as advertising.'),
+    platform: platform.describe('Platform of the post.'),
+    type: z
+      .string()
+      .nullable()
+      .describe('Kind of post, as the platform names it; null when unknown.')
+      .meta({ example: 'reel' }),
+    creator_email: creatorEmail,
+    campaign_id: campaignId,
+    metrics: Metrics.describe(
+      'Metrics of the last reading. Zero until the first one; null where a reading did not have them. Never estimated.',
+    ),
+    tracked_at: timestamp.describe('When tracking began.').meta({ example: '2026-03-10T18:00:00.000Z' }),
+    last_refreshed: lastRefreshed,
+    status: status.describe('Tracking status. `refreshing`: a reading is under way.'),
+    creator_name: creatorName,
+    caption: fromOutside(
+      z
+        .string()
+        .nullable()
+        .describe('Caption of the post; null before the first reading or when it has none.')
+        .meta({ example: 'Summer with Acme' }),
+    ),
+    posted_at: timestamp
+      .nullable()
+      .describe('When the creator posted it; null before the first reading.')
+      .meta({ example: '2026-03-10T17:00:00.000Z' }),
+    paid_partnership: z.boolean().nullable().describe('Whether the post is marked as advertising; null when unknown.'),
     refresh_error: z
       .string()
       .nullable()
-      .describe('Why the last refresh brought nothing: no_provider, unavailable, gone or interrupted.'),
-    next_refresh_available: timestamp.nullable().describe('From when a refresh does something; null: now.'),
+      .describe(
+        'Why the last refresh failed: `no_provider`, `unavailable`, `gone` or `interrupted`; null when it succeeded.',
+      )
+      .meta({ example: null }),
+    next_refresh_available: nextRefreshAvailable,
   })
   .meta({ id: 'Content' });
 
 export const ContentDetail = Content.extend({
   metrics_history: z
-    .array(z.object({ date: z.iso.date(), ...Metrics.omit({ engagement_rate: true }).shape }))
-    .describe("Each day's last reading, oldest first."),
+    .array(
+      z.object({
+        date: z.iso.date().describe('Day of the reading, in UTC.').meta({ example: '2026-03-12' }),
+        ...Metrics.omit({ engagement_rate: true }).shape,
+      }),
+    )
+    .describe('The last reading of each day, oldest first.'),
 }).meta({ id: 'ContentDetail' });
 
 export const ContentCreate = z
   .object({
-    url: z.string().trim().min(1).max(2_000).describe('A post on a supported platform.').meta({
+    url: z.string().trim().min(1).max(2_000).describe('Address of a post on a supported platform.').meta({
       example: 'https://www.instagram.com/reel/C1a2b3c4d5e/',
     }),
-    creator_email: Email.nullable().optional().describe('Of somebody on the roster, or who applied to a campaign.'),
-    campaign_id: z.string().min(1).max(100).nullable().optional(),
+    creator_email: Email.nullable().optional().describe('A creator on the roster, or one who applied to a campaign.'),
+    campaign_id: z
+      .string()
+      .min(1)
+      .max(100)
+      .nullable()
+      .optional()
+      .describe('Campaign it belongs to; null for none.')
+      .meta({ example: 'cmp_0Uo3xK2mVdT2aXs7LpRb' }),
   })
   .meta({ id: 'ContentCreate' });
 export type ContentCreate = z.output<typeof ContentCreate>;
 
 export const ContentFilter = z.object({
-  creator_email: Email.optional(),
-  platform: platform.optional(),
-  campaign_id: z.string().min(1).max(100).optional(),
+  creator_email: Email.optional().describe('Only those of this creator; case is ignored.'),
+  platform: platform.optional().describe('Only posts on this platform.'),
+  campaign_id: z.string().min(1).max(100).optional().describe('Only those of this campaign.'),
   ...ListQuery,
 });
 export type ContentFilter = z.output<typeof ContentFilter>;
 
-const total = z.number().int();
+const total = (what: string, example: number) => z.number().int().describe(what).meta({ example });
 export const ContentList = listOf(Content)
   .extend({
     summary: z
       .object({
-        content_count: total,
-        total_views: total,
-        total_likes: total,
-        total_comments: total,
-        total_shares: total,
-        total_saves: total,
+        content_count: total('Number of matching posts.', 7),
+        total_views: total('Views of the matching posts, as far as known.', 88_000),
+        total_likes: total('Likes of the matching posts, as far as known.', 5_400),
+        total_comments: total('Comments on the matching posts, as far as known.', 120),
+        total_shares: total('Shares of the matching posts, as far as known.', 95),
+        total_saves: total('Saves of the matching posts, as far as known.', 310),
       })
-      .describe('Over all matching rows, not the page.'),
+      .describe('Sums over all matching posts, not only this page.'),
   })
   .meta({ id: 'ContentList' });
 
 export const ContentRefresh = z
   .object({
-    id: z.string(),
-    status: z.enum(['tracking', 'refreshing']).describe('`tracking`: it was refreshed less than an hour ago.'),
-    last_refreshed: timestamp.nullable(),
-    next_refresh_available: timestamp.nullable(),
+    id,
+    status: status.describe('`refreshing`: a reading is under way; `tracking`: the last request is too recent.'),
+    last_refreshed: lastRefreshed,
+    next_refresh_available: nextRefreshAvailable,
   })
   .meta({ id: 'ContentRefresh' });
 
-export const ContentDeleted = z.object({ deleted: z.literal(true), id: z.string() }).meta({ id: 'ContentDeleted' });
+export const ContentDeleted = z
+  .object({ deleted: z.literal(true).describe('Always true: the post is no longer tracked.'), id })
+  .meta({ id: 'ContentDeleted' });
 
 const contentEvents = events({
   'content.tracked': {
     data: Content,
-    when: 'A post is tracked from now on.',
+    when: 'The brand began to track a post.',
     shownTo: ['legacy'],
   },
   'content.refreshed': {
-    data: Content.extend({ previous_metrics: Metrics.describe('Before this reading.') }),
+    data: Content.extend({ previous_metrics: Metrics.describe('Metrics before this reading.') }),
     when: "A tracked post's metrics were read again.",
     shownTo: ['current', 'legacy'],
     olderName: 'content.metrics_updated',

@@ -142,7 +142,7 @@ async function endContract(work: Work, old: ContractRow, reason: 'expired' | 'vo
   if (old.status === 'sent') await mailEnded(work, await getContract(db, brandId, old.id), reason);
 }
 
-/** The brand takes it back before it is signed. Said again, nothing changes. */
+/** The brand voids it before it is signed. A second call changes nothing. */
 export async function voidContract(work: Work, id: string): Promise<ContractFacts> {
   const { db, now, brandId } = work;
   const old = await lockContract(db, brandId, id);

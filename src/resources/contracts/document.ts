@@ -124,7 +124,7 @@ function sectionsOf(text: SignedText): Section[] {
       text: `Between ${brand.name} and ${who}${campaign === null ? '' : `, for the campaign ${campaign.title}`}.`,
     },
     deliverables.length === 0
-      ? { heading: 'Deliverables', text: 'Nothing is to be delivered.' }
+      ? { heading: 'Deliverables', text: 'No deliverables.' }
       : { heading: 'Deliverables', lines: deliverables.map(itemLine) },
     { heading: 'Compensation', text: compensation === null ? 'None.' : (compensation.label ?? compensation.type) },
     {

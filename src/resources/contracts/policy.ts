@@ -1,7 +1,7 @@
 import type { ContractStatus } from '../../engines/postgres/work-tables.ts';
 import { ApiError, wrongState } from '../../values/errors.ts';
 
-/** What the brand may make of it; the creator makes it signed. */
+/** The brand's moves. Only the creator's signature makes a contract `signed`. */
 const MOVES = {
   draft: ['sent', 'expired'],
   sent: ['sent', 'expired'],
@@ -14,7 +14,7 @@ interface Standing {
   expiresAt: Date | null;
 }
 
-/** As it is at a moment: what has come to its end is expired, also where the job that writes so has not come by yet. */
+/** The status at a moment: a contract past its end is expired even before the job writes so. */
 function statusAt({ status, expiresAt }: Standing, now: Date): ContractStatus {
   const isOpen = status === 'draft' || status === 'sent';
   return isOpen && expiresAt !== null && expiresAt <= now ? 'expired' : status;
@@ -26,7 +26,7 @@ export function assertMayBecome(contract: Standing, target: 'sent' | 'expired', 
   if (!allowed.includes(target)) throw wrongState('contract', status, target, allowed);
 }
 
-/** From its sending on nobody changes what it says: the creator must know what they sign. */
+/** A sent contract cannot be changed: the creator must know what they sign. */
 export function assertDraft(contract: Standing, now: Date): void {
   const status = statusAt(contract, now);
   if (status === 'draft') return;

@@ -6,6 +6,7 @@ import { act, list, patch, read } from '../../operation/kit.ts';
 import { change, nothing } from '../../operation/operation.ts';
 import { WEIGHED_COMPENSATION } from '../../values/compensation.ts';
 import { notFound } from '../../values/errors.ts';
+import { idField } from '../../values/fields.ts';
 import { toWire } from '../../values/wire.ts';
 import { createContract, patchContract, sendContract, signatureUrl, voidContract } from './actions.ts';
 import { documentHtml, readDocument } from './document.ts';
@@ -24,7 +25,7 @@ import {
 } from './schema.ts';
 
 const tag = 'Contracts';
-const byId = z.object({ id: z.string().max(100) });
+const byId = z.object({ id: idField('ctr', 'Contract id.').max(100) });
 const reading = { readOnly: true, idempotent: true, destructive: false };
 const linksOf = async ({ pageLinks }: Context) => pageLinks;
 
@@ -46,7 +47,8 @@ const getContractById = read({
   path: '/v1/contracts/{id}',
   tag,
   summary: 'One contract',
-  description: 'With its usage rights, and who signed it.',
+  description: 'Includes its usage rights and the name it was signed with.',
+  params: byId,
   response: z.object({ data: ContractDetail }),
   errors: ['NOT_FOUND'],
   hints: reading,
@@ -60,7 +62,8 @@ const getContractDocument = read({
   path: '/v1/contracts/{id}/document',
   tag,
   summary: 'The text of a contract that was sent',
-  description: 'Exactly what the creator signs, with its SHA-256. A draft has none yet: 404.',
+  description: 'Exactly what the creator signs, with its SHA-256. A draft has no text yet: 404.',
+  params: byId,
   response: z.object({ data: ContractDocument }),
   errors: ['NOT_FOUND'],
   hints: reading,
@@ -85,10 +88,10 @@ const createContractOperation = change({
   method: 'POST',
   path: '/v1/contracts',
   tag,
-  summary: 'Make a contract, and send it for signature if requested',
+  summary: 'Create a contract, and send it for signature if requested',
   description:
-    'With it one deliverable is made for each unit of `deliverables[].quantity`. `signature_url` is null while it is a ' +
-    'draft; with `send_for_signature` the creator gets it by mail too.',
+    'Creates one deliverable for each unit of `deliverables[].quantity`. `signature_url` is null for a draft; with ' +
+    '`send_for_signature` the creator also gets the link by e-mail.',
   callers: ['brand'],
   params: nothing,
   query: nothing,
@@ -109,8 +112,9 @@ const updateContractOperation = patch({
   id: 'update_contract',
   path: '/v1/contracts/{id}',
   tag,
-  summary: 'Change a contract that is a draft',
-  description: 'Set changes, omit keeps, null clears. What was sent stays as it is: 409.',
+  summary: 'Change a draft contract',
+  description: 'Set changes, omit keeps, null clears. A contract that was sent cannot be changed: 409.',
+  params: byId,
   body: ContractPatch,
   item: ContractDetail,
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
@@ -124,7 +128,7 @@ const sendContractOperation = change({
   path: '/v1/contracts/{id}/send',
   tag,
   summary: 'Send a contract for signature, or send it again',
-  description: 'The creator gets a mail with a new link; the link of an earlier mail is dead from then on.',
+  description: 'The creator gets an e-mail with a new link. Links from earlier e-mails stop working.',
   callers: ['brand'],
   params: byId,
   query: nothing,
@@ -144,9 +148,10 @@ const voidContractOperation = act({
   id: 'void_contract',
   path: '/v1/contracts/{id}/void',
   tag,
-  summary: 'Take back a contract before it is signed',
+  summary: 'Void a contract before it is signed',
   description:
-    'It becomes `expired`, its link is dead, and its deliverables are cancelled. Said again, nothing changes.',
+    'It becomes `expired`, its link stops working, and its deliverables are cancelled. Repeating the call changes nothing.',
+  params: byId,
   item: ContractDetail,
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
   hints: { readOnly: false, idempotent: true, destructive: true },

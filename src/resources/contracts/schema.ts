@@ -1,31 +1,67 @@
 import { z } from 'zod';
 import { type EventsOf, events } from '../../outbox/events.ts';
 import { compensationOf } from '../../values/compensation.ts';
+import { campaignId, createdAt, creatorEmail, idField, updatedAt } from '../../values/fields.ts';
 import { ListQuery, timestamp, timestampInput } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { toWire } from '../../values/wire.ts';
-import { Compensation, CompensationCreate } from '../campaigns/schema.ts';
+import {
+  CompensationCreate,
+  CompensationShown,
+  campaignFilter,
+  campaignIdInput,
+  creatorFilter,
+  creatorName,
+} from '../campaigns/schema.ts';
 import { Email } from '../creators/schema.ts';
-import { DeliverableType, Platform } from '../deliverables/schema.ts';
-import { ContractTerms, DueDate } from '../deliverables/terms-schema.ts';
+import { WorkInput, WorkShown } from '../deliverables/schema.ts';
+import { ContractTerms } from '../deliverables/terms-schema.ts';
 import type { ContractFacts } from './queries.ts';
 
 const STATUSES = ['draft', 'sent', 'signed', 'expired'] as const;
 const MAX_ITEMS = 50;
 const MAX_UNITS = 200;
 
+const id = idField('ctr', 'Contract id.');
+const status = z
+  .enum(STATUSES)
+  .describe(
+    'Contract status. `sent`: the creator has the link but has not signed; `expired`: it can no longer be signed, see `expired_reason`.',
+  );
+const title = z.string().describe('Title that the creator sees.').meta({ example: 'Summer launch: two reels' });
+const signedAt = timestamp
+  .nullable()
+  .describe('When the creator signed; null until then.')
+  .meta({ example: '2026-03-04T11:00:00.000Z' });
+const signerName = fromOutside(
+  z
+    .string()
+    .nullable()
+    .describe('Name that the creator typed to sign; null until then.')
+    .meta({ example: 'Ana Ortiz' }),
+);
+const sha256Example = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
+const usageRightsExample = 'Organic posts on our own channels, for a year';
+
 const Item = z.object({
-  type: z.string().meta({ example: 'reel' }),
-  platform: z.string().nullable(),
-  quantity: z.number().int().describe('How many of them.').meta({ example: 2 }),
-  due_date: z.string().nullable().describe('A day, such as 2027-01-31.'),
+  type: WorkShown.type,
+  platform: WorkShown.platform,
+  quantity: z.number().int().describe('Number of units; each is a deliverable.').meta({ example: 2 }),
+  due_date: WorkShown.due_date,
 });
 
 const ItemInput = z.object({
-  type: DeliverableType,
-  platform: Platform.nullable().optional(),
-  quantity: z.number().int().min(1).max(100).default(1).describe('How many of them.').meta({ example: 2 }),
-  due_date: DueDate.nullable().optional(),
+  type: WorkInput.type,
+  platform: WorkInput.platform.optional(),
+  quantity: z
+    .number()
+    .int()
+    .min(1)
+    .max(100)
+    .default(1)
+    .describe('Number of units; each becomes a deliverable.')
+    .meta({ example: 2 }),
+  due_date: WorkInput.due_date.optional(),
 });
 export type ItemInput = z.output<typeof ItemInput>;
 
@@ -35,50 +71,76 @@ const items = z
   .superRefine((list, context) => {
     const units = list.reduce((sum, { quantity }) => sum + quantity, 0);
     if (units <= MAX_UNITS) return;
-    context.addIssue({ code: 'custom', message: `must ask for at most ${MAX_UNITS} units in all`, input: units });
+    context.addIssue({ code: 'custom', message: `must have at most ${MAX_UNITS} units in all`, input: units });
   });
 
-/** An agreement with a creator, as lists and events show it. */
+/** An agreement with a creator. Lists and events carry it. */
 export const Contract = z
   .object({
-    id: z.string(),
-    creator_email: z.string().nullable(),
-    creator_name: fromOutside(z.string().nullable()),
-    campaign_id: z.string().nullable(),
-    title: z.string(),
-    status: z.enum(STATUSES),
-    compensation: Compensation.extend({ type: z.string().meta({ example: 'fixed' }) }).nullable(),
-    deliverables: z.array(Item).describe('What the creator is to deliver.'),
-    signed_at: timestamp.nullable().describe('When the creator signed.'),
-    expires_at: timestamp.nullable(),
-    created_at: timestamp,
-    sent_at: timestamp.nullable().describe('When it was sent for signature last.'),
+    id,
+    creator_email: creatorEmail,
+    creator_name: creatorName,
+    campaign_id: campaignId,
+    title,
+    status,
+    compensation: CompensationShown.nullable().describe('What the creator gets; null for nothing.'),
+    deliverables: z.array(Item).describe('Content that the creator promises.'),
+    signed_at: signedAt,
+    expires_at: timestamp
+      .nullable()
+      .describe('It cannot be signed from this time on; null when it does not expire.')
+      .meta({ example: '2026-04-01T00:00:00.000Z' }),
+    created_at: createdAt,
+    sent_at: timestamp
+      .nullable()
+      .describe('When it was last sent for signature; null for a draft.')
+      .meta({ example: '2026-03-03T09:30:00.000Z' }),
     expired_reason: z
       .enum(['expired', 'voided'])
       .nullable()
-      .describe('Whether its time was over, or the brand took it back.'),
-    updated_at: timestamp.nullable(),
+      .describe('`expired`: it was not signed in time; `voided`: the brand withdrew it; null otherwise.'),
+    updated_at: updatedAt,
   })
   .meta({ id: 'Contract' });
 export type Contract = z.infer<typeof Contract>;
 
 export const ContractDetail = Contract.extend({
-  usage_rights: z.string().nullable().describe('In words, as the creator reads them.'),
+  usage_rights: z
+    .string()
+    .nullable()
+    .describe('Usage rights in words, as the creator reads them; null for none.')
+    .meta({ example: usageRightsExample }),
   terms: z
     .object({
       channels: z
         .array(z.string())
-        .describe('Where; empty: anywhere.')
-        .meta({ example: ['ads'] }),
-      territory: z.string().nullable().describe('Null: everywhere.'),
-      days: z.number().int().nullable().describe('How long; null: without an end.'),
-      starts: z.string().describe('From when the days are counted.').meta({ example: 'signed' }),
-      starts_on: z.string().nullable().describe('The day, where `starts` is `fixed`.'),
+        .describe('Channels it may be used on; empty for any.')
+        .meta({ example: ['paid_social'] }),
+      territory: z.string().nullable().describe('Where it may be used; null for everywhere.').meta({ example: 'US' }),
+      days: z
+        .number()
+        .int()
+        .nullable()
+        .describe('How many days it may be used; null for no end.')
+        .meta({ example: 90 }),
+      starts: z
+        .string()
+        .describe('The days count from the signature (`signed`), the first post (`posted`) or `starts_on` (`fixed`).')
+        .meta({ example: 'signed' }),
+      starts_on: z
+        .string()
+        .nullable()
+        .describe('First day of use, when `starts` is `fixed`; null otherwise.')
+        .meta({ example: null }),
     })
     .nullable()
-    .describe('The usage rights in a form that is reckoned with.'),
-  signer_name: fromOutside(z.string().nullable().describe('As typed at signing.')),
-  content_sha256: z.string().nullable().describe('Of the text that was sent, in hex; see the document.'),
+    .describe("Usage rights as data, from which the end of an asset's rights is computed; null when none were set."),
+  signer_name: signerName,
+  content_sha256: z
+    .string()
+    .nullable()
+    .describe('SHA-256 of the document that was sent, in hex; null for a draft.')
+    .meta({ example: sha256Example }),
 }).meta({ id: 'ContractDetail' });
 
 export const ContractSaved = Contract.pick({
@@ -91,33 +153,49 @@ export const ContractSaved = Contract.pick({
   signature_url: z
     .string()
     .nullable()
-    .describe('Where the creator signs: for them alone, and for one signature. Null unless it was sent just now.'),
+    .describe(
+      'Page where the creator signs; the link is for this creator and one signature. Null unless this call sent it.',
+    )
+    .meta({ example: 'https://links.example/sign/…' }),
 });
 
 export const ContractDocument = z
   .object({
-    contract_id: z.string(),
-    status: z.enum(STATUSES),
-    sha256: z.string().describe('Of `document`, as UTF-8, in hex.'),
+    contract_id: idField('ctr', 'Contract that this is the text of.'),
+    status,
+    sha256: z.string().describe('SHA-256 of `document` as UTF-8, in hex.').meta({ example: sha256Example }),
     document: z
       .string()
-      .describe('Canonical JSON: keys in order, no spaces. What the creator signs.')
+      .describe('The text that the creator signs, as canonical JSON: keys in order, no spaces.')
       .meta({ example: '{"brand":"Acme","title":"Summer launch"}' }),
-    html: z.string().describe('The same for people, as a whole page.'),
-    signed_at: timestamp.nullable().describe('When the creator signed.'),
-    signer_name: fromOutside(z.string().nullable().describe('As typed at signing.')),
+    html: z
+      .string()
+      .describe('The same text as a complete HTML page.')
+      .meta({ example: '<!doctype html><title>Summer launch</title>…' }),
+    signed_at: signedAt,
+    signer_name: signerName,
   })
   .meta({ id: 'ContractDocument' });
 
 const fields = {
-  creator_email: Email.describe('Of somebody on the roster, or who applied to a campaign.'),
-  campaign_id: z.string().max(100).nullable(),
-  title: z.string().trim().min(1).max(200).meta({ example: 'Summer launch: two reels' }),
-  compensation: CompensationCreate.nullable(),
+  creator_email: Email.describe('A creator on the roster, or one who applied to a campaign.'),
+  campaign_id: campaignIdInput,
+  title: title.trim().min(1).max(200),
+  compensation: CompensationCreate.nullable().describe('What the creator gets; null for nothing.'),
   deliverables: items,
-  usage_rights: z.string().trim().max(20_000).nullable().describe('In words, as the creator reads them.'),
-  terms: ContractTerms.nullable().describe('The usage rights in a form that is reckoned with.'),
-  expires_at: timestampInput.nullable().describe('From then on it cannot be signed. Null: it does not expire.'),
+  usage_rights: z
+    .string()
+    .trim()
+    .max(20_000)
+    .nullable()
+    .describe('Usage rights in words, as the creator reads them.')
+    .meta({ example: usageRightsExample }),
+  terms: ContractTerms.nullable().describe(
+    "Usage rights as data, from which the end of an asset's rights is computed.",
+  ),
+  expires_at: timestampInput
+    .nullable()
+    .describe('It cannot be signed from this time on; null when it does not expire.'),
 };
 
 export const ContractCreate = z
@@ -128,11 +206,11 @@ export const ContractCreate = z
     compensation: fields.compensation.optional(),
     deliverables: fields.deliverables
       .default([])
-      .describe('What the creator is to deliver; one is made for each unit.'),
+      .describe('Content that the creator promises; each unit becomes a deliverable.'),
     usage_rights: fields.usage_rights.optional(),
     terms: fields.terms.optional(),
     expires_at: fields.expires_at.optional(),
-    send_for_signature: z.boolean().default(false).describe('Send it to the creator at once.'),
+    send_for_signature: z.boolean().default(false).describe('Send it to the creator right away.'),
   })
   .meta({ id: 'ContractCreate' });
 export type ContractCreate = z.output<typeof ContractCreate>;
@@ -143,8 +221,8 @@ export const ContractPatch = z
     creator_email: fields.creator_email.optional(),
     campaign_id: fields.campaign_id.optional(),
     title: fields.title.optional(),
-    compensation: fields.compensation.optional().describe('Replaces the whole of it.'),
-    deliverables: fields.deliverables.optional().describe('Replaces the whole list, and the deliverables made of it.'),
+    compensation: fields.compensation.optional().describe('Replaces the whole compensation.'),
+    deliverables: fields.deliverables.optional().describe('Replaces the whole list and the deliverables made from it.'),
     usage_rights: fields.usage_rights.optional(),
     terms: fields.terms.optional(),
     expires_at: fields.expires_at.optional(),
@@ -153,9 +231,9 @@ export const ContractPatch = z
 export type ContractPatch = z.output<typeof ContractPatch>;
 
 export const ContractFilter = z.object({
-  creator_email: z.email().max(254).optional().describe('In any case.'),
-  campaign_id: z.string().max(100).optional(),
-  status: z.enum(STATUSES).optional(),
+  creator_email: creatorFilter,
+  campaign_id: campaignFilter,
+  status: status.optional().describe('Only contracts with this status.'),
   ...ListQuery,
 });
 
@@ -166,7 +244,7 @@ const wireOf = ({ items: promised, contentHash, ...row }: ContractFacts) => ({
   content_sha256: contentHash?.toString('hex') ?? null,
 });
 
-/** A row as the list item, which is also what events carry. */
+/** The list item of a row. Events carry it too. */
 export const contractOf = (row: ContractFacts): Contract => Contract.parse(wireOf(row));
 export const contractDetailOf = (row: ContractFacts) => ContractDetail.parse(wireOf(row));
 export const contractSavedOf = (row: ContractFacts, signatureUrl: string | null) =>

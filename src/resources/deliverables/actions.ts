@@ -60,7 +60,7 @@ async function announceByMail(
   return facts;
 }
 
-/** One that was agreed on outside of a contract. */
+/** Creates a deliverable without a contract. */
 export async function createDeliverable(work: Work, input: DeliverableCreate): Promise<DeliverableFacts> {
   const { db, now, brandId } = work;
   const problems = await campaignProblems(work, input.campaign_id);
@@ -115,7 +115,7 @@ const EVENT_OF = {
   cancelled: 'deliverable.cancelled',
 } as const;
 
-/** The brand's review, and what else it says of a deliverable. The same status again changes none and tells nobody. */
+/** Applies the brand's review and other changes. Setting the same status again changes nothing and sends no mail. */
 export async function patchDeliverable(work: Work, id: string, patch: DeliverablePatch): Promise<DeliverableFacts> {
   const { db, now, brandId } = work;
   const old = await lockDeliverable(db, brandId, id);
@@ -125,7 +125,7 @@ export async function patchDeliverable(work: Work, id: string, patch: Deliverabl
   if (refusal) throw refusal;
   const change = {
     ...given({ status: moved, dueDate, track }),
-    // A review without a word leaves none of an earlier one standing.
+    // A review without feedback clears the earlier feedback.
     ...(moved === 'approved' || moved === 'revision_requested' ? { feedback: feedback ?? null } : given({ feedback })),
     ...(moved === 'approved' ? { approvedAt: now } : {}),
   };
@@ -142,7 +142,7 @@ export async function patchDeliverable(work: Work, id: string, patch: Deliverabl
   return facts;
 }
 
-/** What ends with its contract, by expiry or because the brand voided it. The contract's own mail says so. */
+/** Cancels the deliverables of a contract that expired or was voided. The contract's own mail announces it. */
 export async function cancelOfContract(work: Work, contractId: string): Promise<void> {
   const { db, now, brandId } = work;
   for (const old of await lockOfContract(db, brandId, contractId, ENDED_WITH_CONTRACT)) {
@@ -166,7 +166,7 @@ export interface Handed {
   files: readonly StoredFile[];
 }
 
-/** What a creator sends in may be used as the contract says; without one nothing is agreed. */
+/** Submitted files get the contract's usage rights; without a contract they get none. */
 async function keepFiles(work: Work, row: DeliverableRow, files: readonly StoredFile[]): Promise<string[]> {
   const { campaignId, creatorId, contractId } = row;
   const rights = files.length === 0 ? undefined : await findRights(work.db, work.brandId, contractId);
@@ -183,7 +183,7 @@ async function keepFiles(work: Work, row: DeliverableRow, files: readonly Stored
   return ids;
 }
 
-/** What a creator hands in: a new version, to be reviewed. */
+/** Adds a version, to be reviewed. */
 export async function submitDeliverable(work: Work, id: string, handed: Handed): Promise<DeliverableFacts> {
   const { db, now, brandId } = work;
   const old = await lockDeliverable(db, brandId, id);
@@ -204,7 +204,7 @@ export async function submitDeliverable(work: Work, id: string, handed: Handed):
   return await announceByMail(work, 'deliverable.submitted', old, row);
 }
 
-/** A creator who will not do it says why. */
+/** The creator declines it with a reason. */
 export async function declineDeliverable(work: Work, id: string, reason: string): Promise<DeliverableFacts> {
   const { db, now, brandId } = work;
   const old = await lockDeliverable(db, brandId, id);

@@ -3,7 +3,7 @@ import { type ApiError, wrongState } from '../../values/errors.ts';
 import { daysAfter, rightsEndOf } from '../assets/policy.ts';
 import { ContractTerms } from './terms-schema.ts';
 
-/** What the brand may make of it, state by state. */
+/** The brand's moves, by status. */
 const BRAND = {
   pending: ['cancelled'],
   in_progress: ['cancelled'],
@@ -14,7 +14,7 @@ const BRAND = {
   cancelled: [],
 } as const satisfies Record<DeliverableStatus, readonly DeliverableStatus[]>;
 
-/** What its creator may make of it. */
+/** The creator's moves, by status. */
 const CREATOR = {
   pending: ['submitted', 'declined'],
   in_progress: ['submitted', 'declined'],
@@ -43,11 +43,11 @@ export function refusalOf(
   return allowed.includes(target) ? undefined : wrongState('deliverable', status, target, allowed);
 }
 
-/** Whether its creator may see it: what a contract promises is theirs to do once they signed. */
+/** Whether its creator may see it. The deliverables of a contract are visible once it is signed. */
 export const isKnownToCreator = (row: { contractId: string | null; contractStatus: string | null }): boolean =>
   row.contractId === null || row.contractStatus === 'signed';
 
-/** Which states a contract's end ends: what was handed in or approved stays as it is. */
+/** The statuses that a contract's end cancels; submitted and approved work stays. */
 export const ENDED_WITH_CONTRACT: readonly DeliverableStatus[] = ['pending', 'in_progress', 'revision_requested'];
 
 /** By the UTC day: on the day itself nothing is late. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { create, list, patch, read } from '../../operation/kit.ts';
+import { idField } from '../../values/fields.ts';
 import { toWire } from '../../values/wire.ts';
 import { createDeliverable, patchDeliverable } from './actions.ts';
 import { deliverables, getDeliverable, listSubmissions } from './queries.ts';
@@ -15,13 +16,14 @@ import {
 } from './schema.ts';
 
 const tag = 'Deliverables';
+const byId = z.object({ id: idField('dlv', 'Deliverable id.').max(100) });
 
 const listDeliverables = list({
   id: 'list_deliverables',
   path: '/v1/deliverables',
   tag,
-  summary: 'What creators owe and have handed in',
-  description: 'Newest first. One for each unit that a contract promises, and those asked for outside of contracts.',
+  summary: 'Content that creators owe or have submitted',
+  description: 'Newest first. One for each unit that a contract promises, and those requested without a contract.',
   query: DeliverableFilter,
   item: Deliverable,
   rows: deliverables,
@@ -33,7 +35,8 @@ const getDeliverableById = read({
   path: '/v1/deliverables/{id}',
   tag,
   summary: 'One deliverable',
-  description: 'With every version that was handed in, newest first.',
+  description: 'Includes every submitted version, newest first.',
+  params: byId,
   response: z.object({ data: DeliverableDetail }),
   errors: ['NOT_FOUND'],
   handler: async ({ postgres }, { caller, params }) => {
@@ -46,8 +49,8 @@ const createDeliverableOperation = create({
   id: 'create_deliverable',
   path: '/v1/deliverables',
   tag,
-  summary: 'Ask a creator for something outside of a contract',
-  description: 'The creator gets a mail with a link to the page where it is handed in.',
+  summary: 'Request content from a creator without a contract',
+  description: 'The creator gets an e-mail with a link to the page where they submit it.',
   body: DeliverableCreate,
   item: Deliverable,
   apply: async (work, { body }) => deliverableOf(await createDeliverable(work, body)),
@@ -57,10 +60,11 @@ const updateDeliverableOperation = patch({
   id: 'update_deliverable',
   path: '/v1/deliverables/{id}',
   tag,
-  summary: 'Approve a deliverable, ask for a revision, cancel it, or move its due date',
+  summary: 'Approve a deliverable, request a revision, cancel it, or move its due date',
   description:
-    'What was submitted can be approved or sent back; anything but what is approved can be cancelled. The same status ' +
-    'again changes nothing. A wrong move is 409 with `current_status` and `allowed`.',
+    'A submitted deliverable can be approved or sent back; any that is not approved can be cancelled. Setting the same ' +
+    'status again changes nothing. A move that is not allowed is 409 with `current_status` and `allowed`.',
+  params: byId,
   body: DeliverablePatch,
   item: DeliverableSaved,
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],

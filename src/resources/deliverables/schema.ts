@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { type EventsOf, events } from '../../outbox/events.ts';
+import { campaignId, createdAt, creatorEmail, idField, updatedAt } from '../../values/fields.ts';
 import { ListQuery, timestamp } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { toWire } from '../../values/wire.ts';
+import { campaignFilter, campaignIdInput, creatorFilter, creatorName } from '../campaigns/schema.ts';
 import { Email } from '../creators/schema.ts';
 import { isLateAt } from './policy.ts';
 import type { DeliverableFacts, SubmissionRow } from './queries.ts';
@@ -18,96 +20,195 @@ const STATUSES = [
   'cancelled',
 ] as const;
 
-export const DeliverableType = z.string().trim().min(1).max(50).meta({ example: 'reel' });
+export const DeliverableType = z
+  .string()
+  .trim()
+  .min(1)
+  .max(50)
+  .describe('Kind of content to make.')
+  .meta({ example: 'reel' });
 export const Platform = z.enum(['photo_app', 'video_app', 'stream_app']);
-/** One piece of work that a creator owes, as lists and events show it. */
+
+const id = idField('dlv', 'Deliverable id.');
+const status = z
+  .enum(STATUSES)
+  .describe(
+    'Deliverable status. `in_progress`: the creator has opened its page; `submitted`: it awaits review; `declined`: the creator refused it.',
+  );
+const type = z.string().describe('Kind of content to make.').meta({ example: 'reel' });
+const platform = z
+  .string()
+  .nullable()
+  .describe('Platform the content is posted on; null when left open.')
+  .meta({ example: 'photo_app' });
+const dueDate = z.string().nullable().describe('Day it is due, in UTC; null for none.').meta({ example: '2027-01-31' });
+/** One unit, or several alike, as it is returned. */
+export const WorkShown = { type, platform, due_date: dueDate };
+const dueDateInput = DueDate.nullable().describe('Day it is due, in UTC; null for none.');
+export const WorkInput = {
+  type: DeliverableType,
+  platform: Platform.nullable().describe('Platform the content is posted on; null when left open.'),
+  due_date: dueDateInput,
+};
+
+const feedbackExample = 'Please show the product in the first seconds.';
+const contentUrl = fromOutside(
+  z
+    .string()
+    .nullable()
+    .describe('Address of the content, as the creator gave it; null when only files were submitted.')
+    .meta({ example: 'https://www.instagram.com/reel/C1a2b3c4d5e/' }),
+);
+const assetIds = z
+  .array(z.string())
+  .describe('Submitted files, as ids of the asset library.')
+  .meta({ example: ['ast_0Uo3xK2mVdT2aXs7LpRb'] });
+const caption = fromOutside(
+  z
+    .string()
+    .nullable()
+    .describe('Caption that the creator submitted; null when they wrote none.')
+    .meta({ example: 'Summer with Acme' }),
+);
+
+/** A piece of work that a creator owes. Lists and events carry it. */
 export const Deliverable = z
   .object({
-    id: z.string(),
-    contract_id: z.string().nullable().describe('Null when it was asked for outside of any contract.'),
-    campaign_id: z.string().nullable(),
-    creator_email: z.string().nullable(),
-    creator_name: fromOutside(z.string().nullable()),
-    type: z.string().meta({ example: 'reel' }),
-    platform: z.string().nullable(),
-    status: z.enum(STATUSES),
-    content_url: fromOutside(z.string().nullable().describe('Where the latest version is to be seen.')),
-    asset_ids: z.array(z.string()).describe('Files of the latest version, in the asset library.'),
-    caption: fromOutside(z.string().nullable().describe('What the creator wrote to the latest version.')),
-    due_date: z.string().nullable().describe('A day, such as 2027-01-31.'),
-    submitted_at: timestamp.nullable().describe('Of the latest version.'),
-    is_late: z.boolean().describe('True when the latest version came after the due date, by the UTC day.'),
-    version: z.number().int().describe('How often something was submitted.'),
-    feedback: z.string().nullable().describe("The brand's, of its latest review."),
-    declined_reason: fromOutside(z.string().nullable()),
-    approved_at: timestamp.nullable(),
-    created_at: timestamp,
-    updated_at: timestamp.nullable(),
+    id,
+    contract_id: z
+      .string()
+      .nullable()
+      .describe('Contract that promises it; null when it was requested without a contract.')
+      .meta({ example: 'ctr_0Uo3xK2mVdT2aXs7LpRb' }),
+    campaign_id: campaignId,
+    creator_email: creatorEmail,
+    creator_name: creatorName,
+    type,
+    platform,
+    status,
+    content_url: contentUrl.describe(
+      'Address of the latest version; null when nothing was submitted, or only files were.',
+    ),
+    asset_ids: assetIds.describe('Files of the latest version, as ids of the asset library.'),
+    caption: caption.describe('Caption of the latest version; null when the creator wrote none.'),
+    due_date: dueDate,
+    submitted_at: timestamp
+      .nullable()
+      .describe('When the latest version was submitted; null until then.')
+      .meta({ example: '2026-03-10T12:00:00.000Z' }),
+    is_late: z
+      .boolean()
+      .describe('True when the latest version came after the due date, by the UTC day.')
+      .meta({ example: false }),
+    version: z.number().int().describe('Number of versions submitted so far.').meta({ example: 1 }),
+    feedback: z
+      .string()
+      .nullable()
+      .describe("The brand's feedback from its latest review; null when it gave none.")
+      .meta({ example: feedbackExample }),
+    declined_reason: fromOutside(
+      z
+        .string()
+        .nullable()
+        .describe('Why the creator declined it; null unless `declined`.')
+        .meta({ example: 'I am travelling that month.' }),
+    ),
+    approved_at: timestamp
+      .nullable()
+      .describe('When the brand approved it; null until then.')
+      .meta({ example: '2026-03-16T09:30:00.000Z' }),
+    created_at: createdAt,
+    updated_at: updatedAt,
   })
   .meta({ id: 'Deliverable' });
 export type Deliverable = z.infer<typeof Deliverable>;
 
 const Submission = z.object({
-  version: z.number().int(),
-  content_url: fromOutside(z.string().nullable()),
-  asset_ids: z.array(z.string()),
-  caption: fromOutside(z.string().nullable()),
-  is_late: z.boolean(),
-  submitted_at: timestamp,
-  feedback: z.string().nullable().describe("The brand's, of this version."),
+  version: z.number().int().describe('Number of this version; the first is 1.').meta({ example: 1 }),
+  content_url: contentUrl,
+  asset_ids: assetIds,
+  caption,
+  is_late: z.boolean().describe('True when this version came after the due date.').meta({ example: false }),
+  submitted_at: timestamp.describe('When this version was submitted.').meta({ example: '2026-03-10T12:00:00.000Z' }),
+  feedback: z
+    .string()
+    .nullable()
+    .describe("The brand's feedback on this version; null when it gave none.")
+    .meta({ example: feedbackExample }),
 });
 
 export const DeliverableDetail = Deliverable.extend({
-  instructions: z.string().nullable().describe('What is asked for; shown to the creator.'),
-  track: z.boolean().describe('Whether the post at `content_url` is followed from its approval on.'),
+  instructions: z
+    .string()
+    .nullable()
+    .describe('What the creator is asked to make; null when nothing was written.')
+    .meta({ example: 'Show the product in the first three seconds.' }),
+  track: z.boolean().describe('Whether the post at `content_url` is tracked once it is approved.'),
   submissions: z.array(Submission).describe('Every version, newest first.'),
 }).meta({ id: 'DeliverableDetail' });
 
 export const DeliverableSaved = Deliverable.pick({ id: true, status: true, feedback: true, updated_at: true }).extend({
-  due_date: z.string().nullable(),
+  due_date: dueDate,
 });
 
 export const DeliverableCreate = z
   .object({
-    creator_email: Email.describe('Of somebody on the roster, or who applied to a campaign.'),
-    campaign_id: z.string().max(100).nullable().optional(),
+    creator_email: Email.describe('A creator on the roster, or one who applied to a campaign.'),
+    campaign_id: campaignIdInput.optional(),
     type: DeliverableType,
-    platform: Platform.nullable().optional(),
-    instructions: z.string().trim().max(10_000).nullable().optional(),
-    due_date: DueDate.nullable().optional(),
-    contract_id: z
-      .null({ error: 'must be null: what a contract promises is created with the contract' })
+    platform: WorkInput.platform.optional(),
+    instructions: z
+      .string()
+      .trim()
+      .max(10_000)
+      .nullable()
       .optional()
-      .describe("Always null: a contract's deliverables are created with it."),
+      .describe('What the creator is asked to make.')
+      .meta({ example: 'Show the product in the first three seconds.' }),
+    due_date: dueDateInput.optional(),
+    contract_id: z
+      .null({ error: 'must be null: the deliverables of a contract are created with the contract' })
+      .optional()
+      .describe('Always null: the deliverables of a contract are created with the contract.'),
   })
   .meta({ id: 'DeliverableCreate' });
 export type DeliverableCreate = z.output<typeof DeliverableCreate>;
 
 export const DeliverablePatch = z
   .object({
-    status: z.enum(['approved', 'revision_requested', 'cancelled']).optional(),
-    feedback: z.string().trim().max(5_000).nullable().optional().describe('Shown to the creator.'),
-    due_date: DueDate.nullable().optional(),
+    status: z
+      .enum(['approved', 'revision_requested', 'cancelled'])
+      .optional()
+      .describe('Approves it, sends it back to the creator, or cancels it.'),
+    feedback: z
+      .string()
+      .trim()
+      .max(5_000)
+      .nullable()
+      .optional()
+      .describe('Shown to the creator. A review without it removes earlier feedback.')
+      .meta({ example: feedbackExample }),
+    due_date: dueDateInput.optional(),
     track: z
       .boolean()
       .optional()
-      .describe('Follow the post at `content_url` from its approval on, as `POST /v1/content` does.'),
+      .describe('Track the post at `content_url` once it is approved, as `POST /v1/content` does.'),
   })
   .meta({ id: 'DeliverablePatch' });
 export type DeliverablePatch = z.output<typeof DeliverablePatch>;
 
 export const DeliverableFilter = z.object({
-  campaign_id: z.string().max(100).optional(),
-  contract_id: z.string().max(100).optional(),
-  creator_email: z.email().max(254).optional().describe('In any case.'),
-  status: z.enum(STATUSES).optional(),
+  campaign_id: campaignFilter,
+  contract_id: z.string().max(100).optional().describe('Only deliverables of this contract.'),
+  creator_email: creatorFilter,
+  status: status.optional().describe('Only deliverables with this status.'),
   ...ListQuery,
 });
 
 const isLate = ({ submittedAt, dueDate }: DeliverableFacts): boolean =>
   submittedAt !== null && isLateAt(submittedAt, dueDate);
 
-/** A row as the list item, which is also what events carry. */
+/** The list item of a row. Events carry it too. */
 export const deliverableOf = (row: DeliverableFacts): Deliverable =>
   Deliverable.parse({ ...toWire(row), is_late: isLate(row) });
 
@@ -127,7 +228,7 @@ export const deliverableDetailOf = (row: DeliverableFacts, submissions: readonly
 const deliverableEvents = events({
   'deliverable.submitted': {
     data: Deliverable,
-    when: 'A creator handed in content for a deliverable.',
+    when: 'A creator submitted content for a deliverable.',
     shownTo: ['current'],
   },
   'deliverable.approved': {
@@ -153,7 +254,7 @@ const deliverableEvents = events({
   },
   'deliverable.track_requested': {
     data: Deliverable,
-    when: 'The post of an approved deliverable is to be tracked.',
+    when: 'The brand asked to track the post of an approved deliverable.',
     shownTo: [],
   },
 });

@@ -20,7 +20,7 @@ import {
 } from './queries.ts';
 import { Message, type MessageCreate } from './schema.ts';
 
-/** The same text again within a minute is a form that was sent twice. */
+/** The same text within this time is a form that was submitted twice. */
 const TWICE_MS = 60_000;
 
 type Person = { email: string | null; name: string | null };
@@ -28,7 +28,7 @@ type Person = { email: string | null; name: string | null };
 export const messageOf = (row: MessageRow, { email, name }: Person): Message =>
   Message.parse({ ...toWire(row), creator_email: email, creator_name: name, email_sent: row.emailState === 'queued' });
 
-/** What people write to each other is in no audit line. */
+/** The audit log never contains the text of messages. */
 function auditMessage(work: Work, { subject: _subject, body: _body, ...row }: MessageRow): void {
   const generated = ['id', 'messageId'];
   work.audit({ resourceId: row.conversationId, old: null, new: { ...row, messageId: row.id }, generated });

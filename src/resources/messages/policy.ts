@@ -1,12 +1,12 @@
 import { ApiError } from '../../values/errors.ts';
 import { type ContactKind, contactsIn } from './contact-guard.ts';
 
-/** What a creator may send in an hour from the page of a conversation. */
+/** How many replies a creator may send in an hour. */
 export const REPLIES_PER_HOUR = 20;
 
 const NAMES: Readonly<Record<ContactKind, string>> = { email: 'an e-mail address', phone: 'a telephone number' };
 
-/** Which contacts a message offers, in its subject or its text. */
+/** The kinds of contact details in a message's subject or text. */
 export function contactsOf({ subject, body }: { subject?: string | null | undefined; body: string }): ContactKind[] {
   return [...new Set([...contactsIn(subject ?? ''), ...contactsIn(body)])].sort();
 }
@@ -17,6 +17,6 @@ export const inWords = (found: readonly ContactKind[]): string => found.map((kin
 export function assertNoContacts(message: { subject?: string | null | undefined; body: string }): void {
   const matched = contactsOf(message);
   if (matched.length === 0) return;
-  const text = `The message has ${inWords(matched)}; leave it out, for contacts are not exchanged in messages.`;
+  const text = `The message has ${inWords(matched)}; leave it out: messages must not contain contact details.`;
   throw new ApiError('CONTACT_INFO_BLOCKED', text, { facts: { matched } });
 }

@@ -3,13 +3,14 @@ import type { Db } from '../../engines/postgres/open.ts';
 import { listMailStates } from '../../mail/queries.ts';
 import { create, list, read } from '../../operation/kit.ts';
 import { change, noLookUp, nothing } from '../../operation/operation.ts';
+import { idField } from '../../values/fields.ts';
 import { messageOf, readConversation, sendMessage } from './actions.ts';
 import { assertNoContacts } from './policy.ts';
 import { conversations, getConversation, getMessageNumber, type ListedConversation, listMessages } from './queries.ts';
 import { Conversation, ConversationFilter, Message, MessageCreate, Thread, ThreadQuery } from './schema.ts';
 
 const tag = 'Messages';
-const byConversation = z.object({ conversationId: z.string().max(100) });
+const byConversation = z.object({ conversationId: idField('cnv', 'Conversation id.').max(100) });
 
 function conversationOf({ id, creatorEmail, creatorName, preview, sender, sentAt, ...row }: ListedConversation) {
   return {
@@ -25,14 +26,14 @@ const listConversations = list({
   tag,
   summary: "The brand's conversations with creators",
   description:
-    'The one with the newest message first; `created_after` and `created_before` mean the time of its last message.',
+    'The conversation with the newest message first. `created_after` and `created_before` mean the time of its last message.',
   query: ConversationFilter,
   item: Conversation,
   rows: conversations,
   itemOf: conversationOf,
 });
 
-/** With what became of the conversation's mails: a mail that failed or is held back was not sent. */
+/** `email_sent` is false when the message's mail failed or is held back. */
 async function readThread(db: Db, brandId: string, id: string, { limit, before, before_number }: ThreadQuery) {
   const conversation = await getConversation(db, brandId, id);
   const older = before === undefined ? [] : [await getMessageNumber(db, brandId, id, before)];
@@ -62,7 +63,7 @@ const getThread = read({
   tag,
   summary: 'One conversation with its messages',
   description:
-    'The newest 500, oldest first; `before` and `before_number` lead to older ones. Reading marks nothing as read.',
+    'The newest 500, oldest first; `before` and `before_number` lead to older ones. This call marks nothing as read.',
   params: byConversation,
   query: ThreadQuery,
   response: z.object({ data: Thread }),
@@ -78,8 +79,8 @@ const sendMessageOperation = create({
   tag,
   summary: 'Write to a creator',
   description:
-    'To somebody on the roster, or who applied to a campaign. A message with an e-mail address or a telephone number is ' +
-    '403 CONTACT_INFO_BLOCKED, with what kind was found in `matched`.',
+    'To a creator on the roster or one who applied to a campaign. A message with an e-mail address or telephone number ' +
+    'is 403 CONTACT_INFO_BLOCKED; `matched` says which was found.',
   body: MessageCreate,
   item: Message,
   errors: ['CONTACT_INFO_BLOCKED'],
@@ -96,7 +97,7 @@ const readConversationOperation = change({
   path: '/v1/messages/{conversationId}/read',
   tag,
   summary: 'Mark a conversation as read',
-  description: 'All messages of the creator so far.',
+  description: 'Marks all messages from the creator as read.',
   callers: ['brand'],
   params: byConversation,
   query: nothing,

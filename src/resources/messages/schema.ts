@@ -1,79 +1,129 @@
 import { z } from 'zod';
 import { type EventsOf, events } from '../../outbox/events.ts';
+import { creatorEmail, idField } from '../../values/fields.ts';
 import { booleanParameter, integerParameter, ListQuery, timestamp } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
+import { creatorFilter, creatorName } from '../campaigns/schema.ts';
 
 export const PREVIEW_CHARACTERS = 200;
 export const MAX_BODY = 10_000;
 const MAX_THREAD = 500;
 
-const sender = z.enum(['creator', 'brand']);
-const email = z.string().nullable();
+const sender = z.enum(['creator', 'brand']).describe('Who wrote the message.');
+const sentAt = timestamp.describe('When the message was sent.').meta({ example: '2026-03-02T09:30:00.000Z' });
+const conversationId = idField('cnv', 'Conversation id; a brand has one conversation with each creator.');
+const unreadCount = z
+  .number()
+  .int()
+  .describe('Number of messages from the creator that the brand has not read.')
+  .meta({ example: 1 });
+const messageCount = z.number().int().describe('Number of messages from either side.').meta({ example: 4 });
+const bodyExample = 'Hello Ana, shall we start on Monday?';
 
 export const Conversation = z
   .object({
-    conversation_id: z.string(),
-    creator_email: email,
-    creator_name: fromOutside(z.string().nullable()),
-    last_message: z.object({
-      body: fromOutside(z.string().describe('Its first 200 characters.')),
-      sender,
-      sent_at: timestamp,
-    }),
-    unread_count: z.number().int().describe("The creator's messages that the brand has not read."),
-    message_count: z.number().int(),
+    conversation_id: conversationId,
+    creator_email: creatorEmail,
+    creator_name: creatorName,
+    last_message: z
+      .object({
+        body: fromOutside(z.string().describe('The first 200 characters of the text.').meta({ example: bodyExample })),
+        sender,
+        sent_at: sentAt,
+      })
+      .describe('Newest message, shortened.'),
+    unread_count: unreadCount,
+    message_count: messageCount,
   })
   .meta({ id: 'Conversation' });
 export type Conversation = z.infer<typeof Conversation>;
 
-/** A message as it is answered when it is sent, and as `message.received` carries it. */
+/** The answer to sending a message. `message.received` carries it too. */
 export const Message = z
   .object({
-    id: z.string(),
-    conversation_id: z.string(),
-    creator_email: email,
-    creator_name: fromOutside(z.string().nullable()),
-    subject: fromOutside(z.string().nullable()),
-    body: fromOutside(z.string()),
+    id: idField('msg', 'Message id.'),
+    conversation_id: conversationId,
+    creator_email: creatorEmail,
+    creator_name: creatorName,
+    subject: fromOutside(
+      z
+        .string()
+        .nullable()
+        .describe('Subject line; null when there is none.')
+        .meta({ example: 'About your summer reel' }),
+    ),
+    body: fromOutside(z.string().describe('Text of the message.').meta({ example: bodyExample })),
     sender,
-    sent_at: timestamp,
-    read_at: timestamp.nullable(),
-    email_sent: z.boolean().describe('Whether it goes out by mail too: false also to an address that wants no mail.'),
+    sent_at: sentAt,
+    read_at: timestamp
+      .nullable()
+      .describe('When the other side read it; null until then.')
+      .meta({ example: '2026-03-03T08:00:00.000Z' }),
+    email_sent: z
+      .boolean()
+      .describe('Whether it also goes out by e-mail. False when the address accepts no mail or sending failed.'),
   })
   .meta({ id: 'Message' });
 export type Message = z.infer<typeof Message>;
 
 export const Thread = z
   .object({
-    conversation_id: z.string(),
-    creator_email: email,
-    creator_name: fromOutside(z.string().nullable()),
-    unread_count: z.number().int(),
-    message_count: z.number().int(),
-    has_more: z.boolean().describe('Whether there are older messages than these.'),
+    conversation_id: conversationId,
+    creator_email: creatorEmail,
+    creator_name: creatorName,
+    unread_count: unreadCount,
+    message_count: messageCount,
+    has_more: z.boolean().describe('Whether the conversation has messages older than these.').meta({ example: false }),
     messages: z
       .array(
         Message.omit({ conversation_id: true, creator_email: true, creator_name: true }).extend({
-          number: z.number().int().describe('Its place in the conversation; the first is 1.'),
+          number: z
+            .number()
+            .int()
+            .describe('Position in the conversation; the first message is 1.')
+            .meta({ example: 4 }),
         }),
       )
-      .describe('Oldest first.'),
+      .describe('Messages, oldest first.'),
   })
   .meta({ id: 'Thread' });
 
 export const MessageCreate = z
   .object({
-    creator_email: z.email().max(254).meta({ example: 'ann@mail.example' }),
-    subject: z.string().trim().min(1).max(200).nullable().optional(),
-    body: z.string().trim().min(1).max(MAX_BODY).meta({ example: 'We love your last reel. Shall we plan another?' }),
-    send_email: z.boolean().default(false).describe('Sends it by mail too, with a link to a page for the reply.'),
+    creator_email: z
+      .email()
+      .max(254)
+      .describe('A creator on the roster, or one who applied to a campaign.')
+      .meta({ example: 'ann@mail.example' }),
+    subject: z
+      .string()
+      .trim()
+      .min(1)
+      .max(200)
+      .nullable()
+      .optional()
+      .describe('Subject line of the e-mail.')
+      .meta({ example: 'About your summer reel' }),
+    body: z
+      .string()
+      .trim()
+      .min(1)
+      .max(MAX_BODY)
+      .describe('Text, without e-mail addresses and telephone numbers.')
+      .meta({ example: 'We love your last reel. Shall we plan another?' }),
+    send_email: z
+      .boolean()
+      .default(false)
+      .describe('Also send it by e-mail, with a link to a page where the creator replies.'),
   })
   .meta({ id: 'MessageCreate' });
 export type MessageCreate = z.output<typeof MessageCreate>;
 
 export const ConversationFilter = z.object({
-  creator_email: z.email().max(254).optional().describe('In any case.'),
-  unread: booleanParameter().optional().describe('`true`: with unread messages of the creator; `false`: without.'),
+  creator_email: creatorFilter,
+  unread: booleanParameter()
+    .optional()
+    .describe('`true`: only conversations with unread messages from the creator; `false`: only those without.'),
   ...ListQuery,
 });
 export type ConversationFilter = z.output<typeof ConversationFilter>;
@@ -83,11 +133,15 @@ export const ThreadQuery = z.object({
     .transform((limit) => Math.min(limit, MAX_THREAD))
     .pipe(z.number().int().min(1).max(MAX_THREAD))
     .default(MAX_THREAD)
-    .describe('The newest so many; larger values are clamped to 500.'),
-  before: z.string().max(100).optional().describe('A message of this conversation: only older ones.'),
+    .describe('Number of messages, newest first; larger values are clamped to 500.'),
+  before: z
+    .string()
+    .max(100)
+    .optional()
+    .describe('Id of a message in this conversation: only older messages are returned.'),
   before_number: integerParameter({ min: 1 })
     .optional()
-    .describe('Only messages with a smaller `number`: how any place of a long conversation is read at once.'),
+    .describe('Only messages with a smaller `number`; it reaches any part of a long conversation in one call.'),
 });
 export type ThreadQuery = z.output<typeof ThreadQuery>;
 

@@ -50,7 +50,7 @@ export async function createShipment(work: Work, input: ShipmentCreate): Promise
   return row;
 }
 
-/** Another parcel: what the carrier said of the one before is no news of this. */
+/** A different parcel: the carrier's reports about the previous one are cleared. */
 const untracked = (trackingNumber: string | null, now: Date) => ({
   ...{ trackingStatus: null, trackingEvents: '[]', trackingRef: null },
   trackAt: trackingNumber === null ? null : now,
@@ -90,7 +90,7 @@ export async function moveTo(
   return row;
 }
 
-/** The creator's word that it arrived; a second one changes nothing. */
+/** The creator confirms that it arrived. A second confirmation changes nothing. */
 export async function confirmReceipt(work: Work, id: string): Promise<void> {
   const old = await lockShipment(work.db, work.brandId, id);
   if (old.confirmedAt !== null) return;
@@ -98,7 +98,7 @@ export async function confirmReceipt(work: Work, id: string): Promise<void> {
   await moveTo(work, old, undefined, confirmed);
 }
 
-/** The creator's word that it did not arrive; not after they said that it did. */
+/** The creator reports that it did not arrive. After a confirmation this changes nothing. */
 export async function reportMissing(work: Work, id: string): Promise<void> {
   const old = await lockShipment(work.db, work.brandId, id);
   if (old.confirmedAt !== null || old.reportedMissingAt !== null) return;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { create, patch, read } from '../../operation/kit.ts';
 import { answersOf } from '../../operation/list.ts';
 import { change, noLookUp, nothing } from '../../operation/operation.ts';
+import { idField } from '../../values/fields.ts';
 import { toWire } from '../../values/wire.ts';
 import { createShipment, notifyCreator, patchShipment } from './actions.ts';
 import { getShipment, lockShipment, shipments } from './queries.ts';
@@ -17,13 +18,13 @@ import {
 import { shareOperations } from './share-routes.ts';
 
 const tag = 'Shipments';
-const byId = z.object({ id: z.string().max(100) });
+const byId = z.object({ id: idField('shp', 'Shipment id.').max(100) });
 
 const listShipments = read({
   id: 'list_shipments',
   path: '/v1/shipments',
   tag,
-  summary: 'Products on their way to creators',
+  summary: 'Shipments to creators',
   description: 'Newest first.',
   query: ShipmentFilter,
   response: ShipmentList,
@@ -35,7 +36,8 @@ const getShipmentById = read({
   path: '/v1/shipments/{id}',
   tag,
   summary: 'One shipment',
-  description: 'With what the carrier reported.',
+  description: 'Includes the events that the carrier reported.',
+  params: byId,
   response: z.object({ data: ShipmentDetail }),
   errors: ['NOT_FOUND'],
   handler: async ({ postgres }, { caller, params }) => ({
@@ -47,10 +49,10 @@ const createShipmentOperation = create({
   id: 'create_shipment',
   path: '/v1/shipments',
   tag,
-  summary: 'Note a product that is sent to a creator',
+  summary: 'Record a shipment to a creator',
   description:
-    'The carrier is kept in lower case; the address may be an object or a text, and comes back in that form. ' +
-    'A tracking number alone moves nothing: the status is set by PATCH, or by the carrier.',
+    'The carrier is stored in lower case; the address may be an object or a text and is returned in the same form. ' +
+    'A tracking number alone changes no status: PATCH or the carrier does.',
   body: ShipmentCreate,
   item: Shipment,
   apply: async (work, { body }) => toWire(await createShipment(work, body)),
@@ -60,10 +62,11 @@ const updateShipmentOperation = patch({
   id: 'update_shipment',
   path: '/v1/shipments/{id}',
   tag,
-  summary: 'Correct or move a shipment',
+  summary: 'Correct a shipment or change its status',
   description:
-    'Set changes, omit keeps, null clears. Any status may follow any; entering `shipped` or `delivered` notes when, ' +
-    'going back clears it.',
+    'Set changes, omit keeps, null clears. Any status may follow any other. Entering `shipped` or `delivered` ' +
+    'records the time; going back clears it.',
+  params: byId,
   body: ShipmentPatch,
   item: Shipment,
   errors: ['NOT_FOUND'],
@@ -75,9 +78,9 @@ const notifyCreatorOperation = change({
   method: 'POST',
   path: '/v1/shipments/{id}/notify',
   tag,
-  summary: 'Mail the creator where the parcel is',
+  summary: 'E-mail the creator about the parcel',
   description:
-    'With a page on which they say whether it arrived. Sent once for each status in 30 days; `mail` says what became of it.',
+    'Links to a page where they confirm that it arrived. Sent once for each status in 30 days; `mail` gives the outcome.',
   callers: ['brand'],
   params: byId,
   query: nothing,

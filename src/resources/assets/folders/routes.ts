@@ -1,20 +1,21 @@
 import { z } from 'zod';
 import { create, list, patch } from '../../../operation/kit.ts';
 import { change, noLookUp, nothing } from '../../../operation/operation.ts';
+import { idField } from '../../../values/fields.ts';
 import { toWire } from '../../../values/wire.ts';
 import { createFolder, patchFolder, removeFolder } from './actions.ts';
 import { folders } from './queries.ts';
 import { Folder, FolderCreate, FolderFilter, FolderPatch } from './schema.ts';
 
 const tag = 'Assets';
-const byId = z.object({ id: z.string().max(100) });
+const byId = z.object({ id: idField('fld', 'Folder id.').max(100) });
 
 const listFolders = list({
   id: 'list_asset_folders',
   path: '/v1/assets/folders',
   tag,
   summary: 'The folders of the content library',
-  description: 'All of them, whatever they are in, newest first; `parent_id` for those of one.',
+  description: 'All folders at every level, newest first; `parent_id` limits them to one parent.',
   query: FolderFilter,
   item: Folder,
   rows: folders,
@@ -25,8 +26,8 @@ const createFolderOperation = create({
   id: 'create_asset_folder',
   path: '/v1/assets/folders',
   tag,
-  summary: 'Make a folder',
-  description: 'A name is unique within its parent, in any case; a folder is at most ten levels deep.',
+  summary: 'Create a folder',
+  description: 'A name is unique within its parent, ignoring case. Folders nest at most ten levels deep.',
   body: FolderCreate,
   item: Folder,
   errors: ['CONFLICT'],
@@ -39,6 +40,7 @@ const updateFolderOperation = patch({
   tag,
   summary: 'Rename or move a folder',
   description: 'Set changes, omit keeps; `parent_id: null` moves it to the root.',
+  params: byId,
   body: FolderPatch,
   item: Folder,
   errors: ['NOT_FOUND', 'CONFLICT'],
@@ -51,12 +53,17 @@ const deleteFolderOperation = change({
   path: '/v1/assets/folders/{id}',
   tag,
   summary: 'Delete an empty folder',
-  description: 'One with assets or folders in it is 409.',
+  description: 'A folder that contains assets or folders is 409.',
   callers: ['brand'],
   params: byId,
   query: nothing,
   body: nothing,
-  response: z.object({ data: z.object({ id: z.string(), deleted: z.literal(true) }) }),
+  response: z.object({
+    data: z.object({
+      id: idField('fld', 'Id of the deleted folder.'),
+      deleted: z.literal(true).describe('Always true: the folder is deleted.'),
+    }),
+  }),
   errors: ['NOT_FOUND', 'CONFLICT'],
   hints: { readOnly: false, idempotent: true, destructive: true },
   lookUp: noLookUp,

@@ -1,26 +1,45 @@
 import { z } from 'zod';
-import { ListQuery, timestamp } from '../../../values/page.ts';
+import { createdAt, idField, updatedAt } from '../../../values/fields.ts';
+import { ListQuery } from '../../../values/page.ts';
 
-/** A folder of the root is of depth 1. */
+/** Folders at the root have depth 1. */
 export const MAX_DEPTH = 10;
 
 export const Folder = z
   .object({
-    id: z.string(),
-    name: z.string(),
-    parent_id: z.string().nullable().describe('Null: in the root.'),
-    asset_count: z.number().int().describe('The assets in it, not those of the folders in it.'),
-    created_at: timestamp,
-    updated_at: timestamp.nullable(),
+    id: idField('fld', 'Folder id.'),
+    name: z.string().describe('Folder name, unique within its parent.').meta({ example: 'Summer launch' }),
+    parent_id: z
+      .string()
+      .nullable()
+      .describe('Folder that contains this one; null at the root.')
+      .meta({ example: null }),
+    asset_count: z
+      .number()
+      .int()
+      .describe('Number of assets in it, without those in subfolders.')
+      .meta({ example: 12 }),
+    created_at: createdAt,
+    updated_at: updatedAt,
   })
   .meta({ id: 'Folder' });
 
-const name = z.string().trim().min(1).max(200);
-const parent = z.string().min(1).max(100).nullable();
+const name = z
+  .string()
+  .trim()
+  .min(1)
+  .max(200)
+  .describe('Folder name, unique within its parent; case is ignored.')
+  .meta({ example: 'Summer launch' });
+const parent = z
+  .string()
+  .min(1)
+  .max(100)
+  .nullable()
+  .describe('Folder to put it in; null for the root.')
+  .meta({ example: null });
 
-export const FolderCreate = z
-  .object({ name: name.meta({ example: 'Summer launch' }), parent_id: parent.optional() })
-  .meta({ id: 'FolderCreate' });
+export const FolderCreate = z.object({ name, parent_id: parent.optional() }).meta({ id: 'FolderCreate' });
 export type FolderCreate = z.output<typeof FolderCreate>;
 
 export const FolderPatch = z
@@ -29,8 +48,8 @@ export const FolderPatch = z
 export type FolderPatch = z.output<typeof FolderPatch>;
 
 export const FolderFilter = z.object({
-  parent_id: z.string().max(100).optional().describe('The folders in this one; `root` for those in none.'),
-  search: z.string().max(200).optional().describe('Part of the name, in any case.'),
+  parent_id: z.string().max(100).optional().describe('Only folders in this one; `root` for those at the root.'),
+  search: z.string().max(200).optional().describe('Part of the folder name; case is ignored.'),
   ...ListQuery,
 });
 export type FolderFilter = z.output<typeof FolderFilter>;
