@@ -204,7 +204,7 @@ async function patchColumns(work: Work, old: LinkRow, patch: LinkPatch, linksUrl
     ...destinationProblems(linksUrl, destinationUrl, store),
   ];
   if (old.type === 'link' && destinationUrl === null) {
-    problems.push({ field: 'destination_url', code: 'required', message: 'is required of a link.' });
+    problems.push({ field: 'destination_url', code: 'required', message: 'is required for a link.' });
   }
   if (old.type === 'link' && patch.value !== undefined && isAddress(patch.value)) {
     problems.push({ field: 'value', code: 'invalid', message: 'is an address; set `destination_url`.' });
