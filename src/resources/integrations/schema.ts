@@ -24,7 +24,7 @@ export const Integration = z
     status: z
       .enum(['connected', 'disconnected', 'error', 'reauth_required'])
       .describe(
-        '`connected`: coupons are verified and deliveries accepted. `disconnected`: you disconnected it, and its deliveries are refused. `error`: the store answers with errors. `reauth_required`: it no longer accepts the access token.',
+        '`connected`: coupons are verified and deliveries accepted. `disconnected`: you disconnected it, and its deliveries are refused. `error`: not in use yet. `reauth_required`: the store no longer accepts the access token.',
       ),
     capabilities: z
       .object({
@@ -87,7 +87,7 @@ export const Integration = z
       .meta({ example: '2026-03-02T09:30:00.000Z' }),
     last_sync_at: timestamp
       .nullable()
-      .describe('When a delivery of the store last changed its orders; null if none ever did.')
+      .describe('When a delivery of the store last recorded an order or refund; null if none ever did.')
       .meta({ example: '2026-03-02T09:30:00.000Z' }),
   })
   .meta({ id: 'Integration' });

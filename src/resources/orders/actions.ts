@@ -98,7 +98,7 @@ function isChanged(old: CommissionRow, { columns }: Recomputed): boolean {
   return text(old) !== text(columns);
 }
 
-/** Whether the change lets payouts pay the creator something else. */
+/** Whether the change alters what payouts owe the creator. */
 function changesWhatIsOwed({ entries }: Recomputed): boolean {
   const owed = entries
     .flatMap(({ postings }) => postings)
