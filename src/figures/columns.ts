@@ -1,4 +1,4 @@
-/** What every rollup sums. */
+/** Columns that every rollup sums. */
 export const COLUMNS = [
   'clicks',
   'conversions',
@@ -10,16 +10,16 @@ export const COLUMNS = [
   'refund_adjustment',
 ] as const;
 
-/** Parts are summed lazily by the engine, so every read sums. */
+/** The engine merges parts lazily, so every read must sum. */
 export const SUMS = COLUMNS.map((column) => `sum(${column}) AS ${column}`).join(', ');
 
-/** A row of zeros stands until its part is merged, and then no more: it must not be seen at all. */
+/** A row of zeros disappears when its part is merged, so readers must never see it. */
 export const IS_ANYTHING = COLUMNS.map((column) => `${column} != 0`).join(' OR ');
 
 const KEYS = 'toDate(at) AS day, link_id, creator_id, currency';
 const GROUP = 'GROUP BY day, link_id, creator_id, currency';
 
-/** Where a commission stands. One that the brand recorded itself has no link, and counts for its creator all the same. */
+/** Commission by status. A manual commission has no link, but counts for its creator. */
 const STATES = "('commission_pending', 'commission_approved', 'commission_paid')";
 
 /** Events as `link_daily_v1` sums them, of the rows that `inside` selects; what the views in sql/clickhouse do. */

@@ -12,10 +12,10 @@ const PerformanceSums = Sums.extend({ link_id: z.string() });
 export type PerformanceSums = z.output<typeof PerformanceSums>;
 
 export interface PerformanceWhere extends Window {
-  /** Of one creator, by each id that they ever had. */
+  /** Every id that the creator ever had. */
   creatorIds?: readonly string[] | undefined;
   linkIds?: readonly string[] | undefined;
-  /** The row that the list goes on after, by its key: others may come and go meanwhile. */
+  /** The row after which the list continues, by its key, since rows may appear or disappear in between. */
   after?: Pick<PerformanceSums, 'link_id' | 'currency'> | undefined;
 }
 
@@ -29,7 +29,7 @@ function performanceRows(
 ) {
   const { from, params } = sourceOf(brandId, window, isAllTime(window) ? 'link_life_v1' : 'link_daily_v1');
   const conditions = [
-    // What belongs to no link is in no row.
+    // Sums without a link have no row.
     "link_id != ''",
     ...(creatorIds === undefined ? [] : [`creator_id IN ${idSet(creatorIds)}`]),
     ...(linkIds === undefined ? [] : ['link_id IN {links:Array(String)}']),
@@ -50,7 +50,7 @@ function performanceRows(
 const NEWEST = 'link_id DESC, currency';
 const ORDERS = { newest: NEWEST, revenue: `sales - refunds DESC, conversions DESC, clicks DESC, ${NEWEST}` } as const;
 
-/** Sums per link and currency, newest link first unless told. */
+/** Sums per link and currency, newest link first by default. */
 export async function listPerformance(
   clickhouse: ClickHouse,
   brandId: string,
@@ -64,7 +64,7 @@ export async function listPerformance(
 
 const PerformanceTotals = Sums.extend({ rows: integer });
 
-/** Of all rows of the list: how many, and their sums a currency. */
+/** Number of rows in the whole list, and their sums by currency. */
 export async function totalPerformance(
   clickhouse: ClickHouse,
   brandId: string,

@@ -14,16 +14,16 @@ import { oldestWaitingClick } from './waiting-clicks.ts';
 const LinkSums = Sums.extend({ link_id: z.string() });
 const CreatorSums = Sums.extend({ owner_id: z.string() });
 
-/** Creators whose record was joined with another's: what they are called in figures → whose it is now. */
+/** Merged creators: the id in the figures → the id they have now. */
 export type Merged = ReadonlyMap<string, string>;
 
-/** Whose a row is. Almost no brand has merged anybody, and then the column alone says it. */
+/** The owner of a row. Almost no brand has merged creators; then it is just the column. */
 const ownerOf = (merged: Merged): string =>
   merged.size === 0
     ? 'creator_id'
     : `transform(creator_id, ${idArray([...merged.keys()])}, ${idArray([...merged.values()])}, creator_id)`;
 
-/** Figures of each link over all time; zeros for a link that has none yet. */
+/** Lifetime figures of each link; zeros for a link without any yet. */
 export async function lifetimeOf(
   clickhouse: ClickHouse,
   brandId: string,
@@ -53,7 +53,7 @@ function linkFigures(figures: readonly CurrencyFigures[], currency: string): Lin
   };
 }
 
-/** Figures of creators over all time, a row a currency; nothing for one who has none. */
+/** Lifetime figures of creators, one row for each currency; no row for a creator without any. */
 export async function byCreator(
   clickhouse: ClickHouse,
   brandId: string,
@@ -152,14 +152,14 @@ export async function fresh<T>(
   return answer;
 }
 
-/** What was said of them is true at their end, or they break off. */
+/** Breaks off unless the freshness in the header still holds after the last row. */
 async function* stillWhole<T>({ isStillWhole }: Standing, rows: AsyncIterable<T>): AsyncGenerator<T> {
   yield* rows;
   if (await isStillWhole()) return;
   throw unavailable('What figures are folded from', new Error('They were rebuilt meanwhile.'));
 }
 
-/** As `fresh`, of rows that are sent as they are read, after the header. */
+/** The same as `fresh`, for rows that are streamed after the header. */
 export async function freshRows<T>(
   context: Engines,
   { caller: { brandId }, setHeader }: Requested,

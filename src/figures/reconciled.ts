@@ -3,7 +3,7 @@ import { findReconciliation } from './rollups/queries.ts';
 
 /** Shorter than a reconciliation takes: its passes are further apart. */
 const RECONCILED_KNOWN_MS = 1_000;
-/** When each ClickHouse was last asked, and was reconciled. */
+/** When each ClickHouse was last found reconciled. */
 const reconciledAt = new WeakMap<ClickHouse, number>();
 
 /** A ClickHouse that was just started may lack what it had, until the reconciliation has compared it; see ledger/jobs.ts. */

@@ -3,20 +3,20 @@ import { integer } from '../engines/clickhouse/query.ts';
 import { DAY_MS } from '../values/duration.ts';
 import { isDay, TimeText } from '../values/time.ts';
 
-/** The stream of clicks that are acknowledged and not yet in ClickHouse. Keys share a slot, for one script reaches them. */
+/** The stream of acknowledged clicks that are not yet in ClickHouse. The keys share a slot, because one script uses them all. */
 export const CLICK_STREAM = 'clicks:{clicks}';
 /** The batch of clicks that is being inserted. */
 export const CLICK_CLAIM = 'claim:{clicks}';
-/** While it stands no new batch of clicks is begun: a rebuild reads them again. */
+/** While this key exists no new batch of clicks begins, because a rebuild reads them again. */
 export const CLICKS_PAUSED = 'paused:{clicks}';
 
 /**
- * From the note that a brand's figures are rebuilt to the first row that goes. A read that asked before the note and
- * ended sooner than this saw them whole, and need not ask again.
+ * Time between the notice of a rebuild and its first deleted row. A read that began before the notice and took less
+ * time than this saw complete figures, and need not check again.
  */
 export const REBUILD_NOTICE_MS = 250;
 
-/** Sums of one currency, in its minor units. A balance of commissions is that of their present states. */
+/** Sums of one currency, in its minor units. Commissions are counted under their current status. */
 export const Sums = z.object({
   currency: z.string(),
   clicks: integer,
@@ -30,10 +30,10 @@ export const Sums = z.object({
 });
 export type Sums = z.output<typeof Sums>;
 
-/** What one number says of revenue: sales without what was refunded. */
+/** Revenue: sales minus refunds. */
 export const revenueOf = ({ sales, refunds }: Pick<Sums, 'sales' | 'refunds'>): number => sales - refunds;
 
-/** What a creator has of it, whatever its state: without what refunds took back after it was paid. */
+/** Commission of any status, minus what refunds took back after payment. */
 export const commissionOf = (sums: Pick<Sums, 'pending' | 'approved' | 'paid' | 'refund_adjustment'>): number =>
   sums.pending + sums.approved + sums.paid + sums.refund_adjustment;
 
@@ -52,7 +52,7 @@ export interface LinkFigures {
   conversions: number;
   revenueMinor: number;
   commissionMinor: number;
-  /** Money that came in other currencies than the link's. */
+  /** Figures in other currencies than the link's. */
   others: CurrencyFigures[];
 }
 
@@ -64,22 +64,22 @@ export const figuresOf = (sums: Sums): CurrencyFigures => ({
   commissionMinor: commissionOf(sums),
 });
 
-/** Event times: from, included, until, excluded; undefined: without an end. */
+/** Event times: `from` is included, `until` excluded; undefined means unbounded. */
 export interface Window {
   from?: Date | undefined;
   until?: Date | undefined;
 }
 
-/** What an operation with figures says of its header. */
+/** Describes the freshness header of operations with figures. */
 export const FRESHNESS =
-  '`X-Data-As-Of` says until when every event is in the figures. It is left out while that is not known, as when figures are being rebuilt.';
+  'The header `X-Data-As-Of` is the time up to which all events are included. It is absent while that is unknown, such as during a rebuild.';
 
 /** A whole UTC day, or a time to the millisecond. */
 export const Boundary = TimeText.meta({ example: '2026-03-31' });
 
 export const startOf = (boundary: string): Date => new Date(boundary);
 
-/** What comes after it: the next day, or the next millisecond. */
+/** The first moment after it: the next day, or the next millisecond. */
 export function endOf(boundary: string): Date {
   const at = Date.parse(boundary);
   return new Date(isDay(boundary) ? at + DAY_MS : at + 1);

@@ -8,7 +8,7 @@ interface Source {
   params: Record<string, string>;
 }
 
-/** Events of a window that begins or ends within a day, which rollups do not know. */
+/** Events of a window that begins or ends within a day; rollups only have whole days. */
 function rawSource(brandId: string, { from, until }: Window): Source {
   const params = {
     brand: brandId,

@@ -5,11 +5,11 @@ import { whole } from '../values/text.ts';
 import { type ClickedLink, listChangedLinks } from './queries.ts';
 import { linkFields, linkFingerprintOf } from './row.ts';
 
-/** A change of a link holds everywhere after this long. */
+/** A changed link takes effect everywhere within this time. */
 const FRESH_MS = 1_000;
-/** From this age a link that is clicked is read again, while what is known still serves. */
+/** A clicked link older than this is read again, while the known version still serves. */
 const REFRESH_MS = 500;
-/** How long a link that cannot be read again still leads on. */
+/** How long a link that cannot be read again keeps redirecting. */
 const KEPT_MS = 3_600_000;
 /** How long a link that is known waits to be read again, and how long any read takes. */
 const KEEPS_WITHIN_MS = 1_000;
@@ -17,14 +17,14 @@ const READ_WITHIN_MS = 2_000;
 /** For so long after a read that took too long no other is waited for where a link is known. */
 const HANGS_MS = 5_000;
 const KNOWN_SLUGS = 50_000;
-/** Apart, so that invented ones push none out that leads somewhere. */
+/** A separate cache, so that invented slugs evict no real links. */
 const UNKNOWN_SLUGS = 10_000;
 const MAX_REFRESHED = 1_000;
 const SLUG = /^[\w.~-]{1,200}$/;
 
 const PARAMETER = 'click_id';
 
-/** Where a link leads, ready to be joined with a click id. */
+/** The destination of a link, ready for a click id. */
 export interface Destination {
   linkId: string;
   /** What its clicks are noted under for a while; see `linkFingerprintOf`. */

@@ -22,12 +22,12 @@ export interface Batch {
   /** The ids of its first and last entry. */
   token: string;
   rows: string;
-  /** Whether somebody was given it before, who may have sent it. */
+  /** Whether a worker received it before and may have sent it. */
   isAgain: boolean;
 }
 
 export interface ClickQueue {
-  /** The batch that is not acknowledged yet, or the next one. */
+  /** The unacknowledged batch, else the next one. */
   claim(): Promise<Batch | undefined>;
   acknowledge(batch: Batch): Promise<void>;
 }

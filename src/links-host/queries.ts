@@ -4,7 +4,7 @@ import type { Redis } from '../engines/redis/open.ts';
 import { CLICK_CLAIM, CLICK_STREAM } from '../figures/schema.ts';
 import type { LinkRow } from '../resources/links/queries.ts';
 
-/** Figures know them too: what waits in the stream is in no figure yet. */
+/** The figures use these keys too: clicks in the stream are not in them yet. */
 export const STREAM = CLICK_STREAM;
 export const CLAIM = CLICK_CLAIM;
 
@@ -32,7 +32,7 @@ export async function backlogOf(redis: Redis, now: Date): Promise<Backlog> {
 
 /** What a click takes of its link; of one that is gone, that it is not active. */
 export type ClickedLink = Pick<LinkRow, 'id' | 'brandId' | 'creatorId' | 'currency' | 'destinationUrl' | 'active'> & {
-  /** Another one after each change. */
+  /** Changes with every update of the link. */
   version: string | null;
 };
 

@@ -4,7 +4,7 @@ import { REPEAT_WINDOW_MS, SEEN, STREAM } from './queries.ts';
 
 const RECORD_LUA = readFileSync(new URL('./record.lua', import.meta.url), 'utf8');
 
-/** Bounds how long one group holds Redis up. */
+/** Limits how long one group blocks Redis. */
 const MAX_GROUP = 1_000;
 
 export interface NewClick {

@@ -11,7 +11,7 @@ import { rowOf } from './row.ts';
 import { laterPage, unknownLinkPage } from './unknown-link-page.ts';
 import { openVisits, type VisitRequest } from './visit.ts';
 
-/** Where short links begin. */
+/** Path prefix of short links. */
 export const REDIRECTS = '/r/';
 
 export type Redirect = (request: IncomingMessage, response: ServerResponse) => void;

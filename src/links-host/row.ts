@@ -1,4 +1,4 @@
-/** Why a click counts or does not. Those that do not are kept apart. */
+/** Why a click counts or does not. Clicks that do not count are stored separately. */
 export type ClickKind = 'counted' | 'repeat' | 'bot' | 'prefetch' | 'head';
 
 /** Of `clicks_v1`, in the order of a row; the kind comes last because Redis has a say in it. */
@@ -16,7 +16,7 @@ export const COLUMNS = [
   'kind',
 ] as const;
 
-/** What every click on a link says alike. */
+/** Columns that are the same for every click on a link. */
 export function linkFields(link: { brandId: string; id: string; creatorId: string; currency: string }): string {
   return `${link.brandId}\t${link.id}\t${link.creatorId}\t${link.currency}`;
 }

@@ -23,7 +23,7 @@ function cookieOf(header: string | undefined): string | undefined {
 /** Set by the networks in front of us; the first that is there counts. */
 const COUNTRY_HEADERS = ['cf-ipcountry', 'x-vercel-ip-country', 'cloudfront-viewer-country', 'x-country-code'] as const;
 const COUNTRY = /^[A-Z]{2}$/;
-/** All that is read of a request's headers. */
+/** The request headers that are read. */
 export type VisitHeaders = Pick<IncomingHttpHeaders, 'cookie' | 'user-agent' | 'referer'> &
   PurposeHeaders & {
     [name in (typeof COUNTRY_HEADERS)[number]]?: string | string[] | undefined;
@@ -50,7 +50,7 @@ const numberOf = (digest: string): string => BigInt(`0x${digest.slice(0, 16)}`).
 /** 48 bits: of 100,000 visitors of a link within the window, two are alike with odds of 1 in 50,000. */
 const fingerprintOf = (digest: string): string => digest.slice(0, FINGERPRINT_CHARACTERS);
 
-/** What a request says of the click, none of it a name or an address. */
+/** Facts of the click, without any name or address. */
 export interface Visit {
   /** `counted` may still turn out a repeat. */
   kind: Exclude<ClickKind, 'repeat'>;
@@ -58,7 +58,7 @@ export interface Visit {
   visitor: string;
   /** All they may be known as within the window of a repeat, before and after. */
   knownAs: readonly string[];
-  /** The cookie to give them. */
+  /** The cookie to set. */
   setCookie: string | undefined;
   country: string;
   device: Device;

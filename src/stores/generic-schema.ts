@@ -5,10 +5,10 @@ import { MAX_LENGTH, MAX_VALUES } from './click.ts';
 import { Decimal, excessOf, isWhole, writeDecimal } from './money.ts';
 import { StorefrontUrl, StoreId, StoreName, StoreTime } from './provider.ts';
 
-/** The protocol of a store of the brand's own making; `docs/stores.md` tells it in words. */
+/** The protocol for a store that the brand built itself; `docs/stores.md` explains it. */
 export const EVENTS = ['order.created', 'order.paid', 'order.updated', 'order.cancelled', 'order.refunded'] as const;
 
-/** What an event is about; its name alone says nothing of when. */
+/** The field that an event requires; its name alone gives no time. */
 const NEEDED: Readonly<Record<string, 'paid_at' | 'cancelled_at' | 'refunds'>> = {
   'order.paid': 'paid_at',
   'order.cancelled': 'cancelled_at',
@@ -17,21 +17,21 @@ const NEEDED: Readonly<Record<string, 'paid_at' | 'cancelled_at' | 'refunds'>> =
 
 export const GenericStoreInfo = z
   .object({
-    name: StoreName.pipe(z.string().min(1)).describe('What lists call the store.'),
-    currency: Currency.describe('What it sells in.'),
-    storefront_url: StorefrontUrl.describe('Where customers buy; links of a connected offer must lead there.'),
+    name: StoreName.pipe(z.string().min(1)).describe('Name of the store in lists.'),
+    currency: Currency.describe('Currency that the store sells in.'),
+    storefront_url: StorefrontUrl.describe('Address where customers shop. Links of a connected offer must lead there.'),
   })
   .meta({ id: 'GenericStoreInfo', description: 'The answer of a generic store to `GET /store`.' });
 
 export const GenericStoreCoupon = z
   .object({
-    code: z.string().describe('As the store writes it.'),
+    code: z.string().describe('The coupon code, as the store spells it.'),
     percentage: z
       .number()
       .nullish()
-      .describe('Percent off; null of a coupon that is an amount or free shipping, which cannot be connected.'),
+      .describe('Percent off. Null for an amount or free shipping; such a coupon cannot be connected.'),
     active: z.boolean().describe('Whether a customer can redeem it now.'),
-    ends_at: StoreTime.nullish().describe('Until when it can be redeemed.'),
+    ends_at: StoreTime.nullish().describe('When the coupon ends; null or absent when it does not.'),
   })
   .meta({
     id: 'GenericStoreCoupon',
@@ -39,12 +39,12 @@ export const GenericStoreCoupon = z
   });
 
 const Refund = z.object({
-  refund_id: StoreId.describe('The same whenever this refund is reported.'),
-  amount: Decimal.describe('Of goods, in major units: what is taken off the commission base.'),
-  at: StoreTime,
+  refund_id: StoreId.describe('Id of the refund, the same in every report of it.'),
+  amount: Decimal.describe('Refunded goods, in major units. It reduces the amount that commission is paid on.'),
+  at: StoreTime.describe('When it was refunded.'),
 });
 
-/** More than what is looked at is refused, rather than left out. */
+/** Too many values are refused, not ignored. */
 const Carried = z.array(z.string().max(MAX_LENGTH)).max(MAX_VALUES).default([]);
 
 /** What is wrong with an amount of money; undefined when nothing is. */
@@ -54,25 +54,31 @@ function amountProblem(amount: bigint, currency: string): string | undefined {
 }
 
 const fields = {
-  order_id: StoreId.describe('The identity of the order at this store; whatever is reported of it again changes it.'),
-  currency: Currency,
+  order_id: StoreId.describe('Id of the order at this store. A later report with the same id updates the order.'),
+  currency: Currency.describe('Currency of the order and its refunds.'),
   amount: Decimal.optional().describe(
     'What was paid for goods, in major units: after discounts, without tax and shipping, before refunds. ' +
-      'Needed of all but `order.refunded`.',
+      'Required except for `order.refunded`.',
   ),
-  placed_at: StoreTime.optional().describe('Needed wherever `amount` is.'),
-  paid_at: StoreTime.nullish().describe('Needed of `order.paid`; null while it is not paid.'),
-  cancelled_at: StoreTime.nullish().describe('Needed of `order.cancelled`.'),
-  updated_at: StoreTime.optional().describe('When the order was so; `createdAt` when left out. The latest wins.'),
-  customer_email: z.string().max(320).nullish().describe('Kept masked, and as a keyed hash.'),
-  codes: Carried.describe('Discount codes redeemed with the order, the one that counts first.'),
-  click_ids: Carried.describe("`click_id` of the landing page's address, as our redirect wrote it."),
+  placed_at: StoreTime.optional().describe('When the order was placed. Required with `amount`.'),
+  paid_at: StoreTime.nullish().describe('When the customer paid; null while unpaid. Required for `order.paid`.'),
+  cancelled_at: StoreTime.nullish().describe('When the order was cancelled. Required for `order.cancelled`.'),
+  updated_at: StoreTime.optional().describe(
+    'When the order was last changed; `createdAt` when omitted. The latest report wins.',
+  ),
+  customer_email: z
+    .string()
+    .max(320)
+    .nullish()
+    .describe("The customer's e-mail address. Only a masked form and a keyed hash are stored."),
+  codes: Carried.describe('Discount codes redeemed with the order. The first one that qualifies earns it.'),
+  click_ids: Carried.describe("Values of `click_id` in the landing page's address, as the short link added it."),
   refunds: z
     .array(Refund)
     .optional()
     .describe(
-      'With `amount`: every refund the order has; one left out was taken back. Without: those reported now. ' +
-        'Needed of `order.refunded`.',
+      'With `amount`: all refunds of the order; a missing one counts as reverted. Without: only new refunds. ' +
+        'Required for `order.refunded`.',
     ),
 };
 
@@ -101,7 +107,7 @@ export const Message = Envelope.extend({ data: Order }).superRefine(({ event, da
   context.addIssue({ code: 'custom', path: ['data', field], message: `is needed of ${event}`, input: data[field] });
 });
 
-/** Needed of a whole order. */
+/** Required for a whole order. */
 export const Placed = z.object({ amount: z.bigint(), placed_at: z.date() });
 
 /** As `Message`, for the OpenAPI document: an event of another name is answered 200 and not read. */

@@ -106,7 +106,7 @@ describe('a refusal says what would be right', () => {
       'affiliates/links',
       { creator_email: 'ana@mail.example', value: 'x', type: 'link' },
       'destination_url',
-      'is required of a link, unless `value` is an https address.',
+      'is required for a link, unless `value` is an https address.',
     ],
     ['affiliates/links/bulk', {}, 'all_missing', 'give exactly one of `all_missing: true`, `creators`, `roster_ids`.'],
     ['campaigns', { name: 'x', compensation: [1, 2] }, 'compensation', 'must be an object; got a list of 2.'],

@@ -117,7 +117,7 @@ describe('GET /v1/analytics', () => {
     expect([after.total_clicks, after.total_revenue]).toEqual([0, 0]);
   });
 
-  it('refuses a period that is none, or has too many buckets', async () => {
+  it('refuses an invalid period, and one with too many buckets', async () => {
     const key = await (await makeBrand(app.context)).key('brand');
     const refused = [
       '?from=x',

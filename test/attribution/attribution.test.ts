@@ -31,8 +31,8 @@ const decide = (codes: RedeemedCode<Assignment>[], clicks: CarriedClick<Assignme
 const reasons = ({ candidates }: ReturnType<typeof decide>) =>
   candidates.map((one) => [one.type === 'code' ? one.code : one.click_id, one.outcome, one.reason]);
 
-describe('who is paid for an order', () => {
-  it('a redeemed code wins over any click', () => {
+describe('The attribution of an order', () => {
+  it('lets a redeemed code win over any click', () => {
     const decision = decide([code('ANNA10')], [click('c1', before(1))]);
     expect([decision.rule, decision.winner?.id, decision.code, decision.clickId]).toEqual([
       ...['code', 'lnk_ANNA10', 'ANNA10'],
@@ -44,7 +44,7 @@ describe('who is paid for an order', () => {
     ]);
   });
 
-  it('of several codes the first in the order’s list that qualifies; the others keep why they lost', () => {
+  it('goes to the first code of the order that qualifies, and keeps why the others lost', () => {
     const decision = decide(
       [
         code('NOBODYS', { assignment: undefined, wasActive: false }),
@@ -65,7 +65,7 @@ describe('who is paid for an order', () => {
     expect(decision.winner?.id).toBe('lnk_b');
   });
 
-  it('else the last click within its window; the others keep why they lost', () => {
+  it('goes to the last click within its window without a code, and keeps why the others lost', () => {
     const decision = decide(
       [],
       [
@@ -91,7 +91,7 @@ describe('who is paid for an order', () => {
     ]);
   });
 
-  it('says the window test with its numbers, to the millisecond', () => {
+  it('records the window test with its times, to the millisecond', () => {
     const inside = decide([], [click('c', before(7 * DAY))]).candidates[0];
     const outside = decide([], [click('c', before(7 * DAY + 1))]).candidates[0];
     expect(inside).toMatchObject({
@@ -106,7 +106,7 @@ describe('who is paid for an order', () => {
     expect(outside).toMatchObject({ outcome: 'lost', window: { inside: false } });
   });
 
-  it('an order that pays nobody keeps the reason', () => {
+  it('keeps the reason when nobody is paid', () => {
     expect(decide([], [])).toMatchObject({ rule: null, reason: 'no_candidates', winner: undefined, candidates: [] });
     expect(decide([code('X', { wasActive: false })], [])).toMatchObject({
       rule: null,
@@ -114,17 +114,17 @@ describe('who is paid for an order', () => {
     });
   });
 
-  it('a code or click that is reported twice is one candidate', () => {
+  it('treats a code or click that is reported twice as one candidate', () => {
     const decision = decide([code('Anna10'), code('ANNA10')], [click('c', before(1)), click('c', before(1))]);
     expect(reasons(decision).map(([name]) => name)).toEqual(['Anna10', 'c']);
   });
 
-  it('a code that is reported again in another case keeps its place in the order’s list', () => {
+  it('keeps the place of a code that is reported again in another case', () => {
     const decision = decide([code('ANNA10'), code('BO10'), code('anna10')], []);
     expect([decision.code, reasons(decision).map(([name]) => name)]).toEqual(['ANNA10', ['ANNA10', 'BO10']]);
   });
 
-  it('the order of clicks never matters, not even of one moment', () => {
+  it('does not depend on the order of clicks, even of the same moment', () => {
     const clicks = fc.array(fc.tuple(fc.integer({ min: 0, max: 9 }), fc.integer({ min: -2, max: 9 })), {
       maxLength: 8,
     });
@@ -139,11 +139,11 @@ describe('who is paid for an order', () => {
   });
 });
 
-describe('what looks arranged', () => {
+describe('Fraud detection', () => {
   const secrets = openSecrets(Buffer.alloc(32, 1));
   const suspicion = { customerHash: null, creatorHash: null, ordersOfCustomer: 1, ordersOfLink: 1, at: ORDERED };
 
-  it('a customer with the creator’s address is a self-referral, however it is written', () => {
+  it('flags a customer with the creator’s address as a self-referral, in any spelling', () => {
     const creatorHash = hashEmail(secrets, 'Anna@Example.com');
     const flags = (email: string) => flagsOf({ ...suspicion, creatorHash, customerHash: hashEmail(secrets, email) });
     expect(flags(' anna+shop@example.COM ')).toMatchObject([{ code: 'self_referral', severity: 'high' }]);
@@ -151,7 +151,7 @@ describe('what looks arranged', () => {
     expect(flags('ann+a@example.com')).toEqual([]);
   });
 
-  it('a burst of one customer, or of one link, is flagged above its limit and not at it', () => {
+  it('flags a burst of one customer or one link above its limit, and not at it', () => {
     const codes = (more: Partial<typeof suspicion>) =>
       flagsOf({ ...suspicion, ...more }).map(({ severity }) => severity);
     expect(codes({ ordersOfCustomer: MAX_ORDERS_OF_CUSTOMER, ordersOfLink: MAX_ORDERS_OF_LINK })).toEqual([]);

@@ -122,8 +122,8 @@ describe('a click', () => {
   });
 });
 
-describe('a repeat', () => {
-  it('of one visitor, fifty at once, counts once', async () => {
+describe('A repeated click', () => {
+  it('counts once when one visitor clicks fifty times at once', async () => {
     const link = await makeLink(desk, SHOP);
     const visitor = someone();
     const all = Array.from({ length: 50 }, (_, i) => click(behind, link.slug, { ...visitor, accept: `${i}` }));
@@ -147,7 +147,7 @@ describe('a repeat', () => {
     ]);
   });
 
-  it('is none on another link, of another visitor, or when 30 seconds have passed', async () => {
+  it('is not a repeat on another link, by another visitor, or after 30 seconds', async () => {
     const [one, two] = [await makeLink(desk, SHOP), await makeLink(desk, SHOP)];
     const visitor = someone();
     await click(behind, one.slug, visitor);
@@ -167,8 +167,8 @@ describe('a repeat', () => {
   });
 });
 
-describe('a link that leads nowhere', () => {
-  it('that is unknown or inactive shows a page of our own, and nothing is counted', async () => {
+describe('A short URL without an active link', () => {
+  it('shows our own page, and counts no click', async () => {
     const link = await makeLink(desk, SHOP);
     await switchOff(link.id);
     for (const slug of [link.slug, unique('none'), '', 'a/b', '%00', 'x'.repeat(500), '..%2f..']) {
@@ -181,7 +181,7 @@ describe('a link that leads nowhere', () => {
     expect(await storedClicks(app, link.id)).toEqual([]);
   });
 
-  it('goes where the operator says, when they do', async () => {
+  it('redirects to the address that the operator configured', async () => {
     const other = await startApp({ urls: { redis }, env: { UNKNOWN_LINK_URL: 'https://brand.example/gone' } });
     const { status, location } = await click(other, unique('none'));
     await other.close();

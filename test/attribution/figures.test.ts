@@ -131,7 +131,7 @@ describe('GET /v1/affiliates/performance', () => {
     );
   });
 
-  it('is also CSV', async () => {
+  it('can be read as CSV', async () => {
     const { key, one } = await makeStory();
     const { body } = await call(`${app.url}${PATH}?creator_email=${one.email}`, key, {
       headers: { accept: 'text/csv' },
@@ -149,7 +149,7 @@ describe('GET /v1/affiliates/performance', () => {
     expect((await call(`${app.url}${PATH}`)).status).toBe(401);
   });
 
-  it('is 503 without ClickHouse', async () => {
+  it('answers 503 without ClickHouse', async () => {
     const { brand } = await makeStory();
     const { status, body } = await call(`${closed.url}${PATH}`, await brand.key('brand'));
     expect([status, body.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);

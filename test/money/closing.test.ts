@@ -26,8 +26,8 @@ const preview = async (owner: Payer, query = '') => (await get(owner, `/v1/payou
 const csvOf = async (owner: Payer, path: string): Promise<string[]> =>
   (await call(`${app.url}${path}`, owner.key, { headers: { accept: 'text/csv' } })).body.trim().split('\n');
 
-describe('what a creator is owed', () => {
-  it('is one figure a currency: pending, held, approved, owed back, left, and what to pay now', async () => {
+describe('A creator’s balance', () => {
+  it('shows, for each currency, what is pending, held, approved, owed back, left over and payable now', async () => {
     const owner = await makePayer(app);
     const paid = await approved(owner, { amountMinor: 50_000 });
     await settle(owner, (await recorded(owner, { amount: 50 })).id);
@@ -67,7 +67,7 @@ describe('what a creator is owed', () => {
 });
 
 describe('the preview of payouts', () => {
-  it('is what paying pays: of one creator with the commissions, of all a row each, also as CSV', async () => {
+  it('shows what a payout then pays: with commissions for one creator, one row each for all, also as CSV', async () => {
     const owner = await makePayer(app);
     const bob = await makeAssignment(app.context, owner.brand, { name: 'Bob' });
     const newer = await approved(owner, { occurredAt: daysAgo(40), amountMinor: 20_000 });
@@ -104,7 +104,7 @@ describe('the preview of payouts', () => {
 });
 
 describe('a batch of payouts', () => {
-  it('pays everybody exactly what the preview says, and nothing when it is said again', async () => {
+  it('pays everyone exactly what the preview shows, and nothing when it is repeated', async () => {
     const owner = await makePayer(app);
     const bob = await makeAssignment(app.context, owner.brand);
     const small = await makeAssignment(app.context, owner.brand);
@@ -132,7 +132,7 @@ describe('a batch of payouts', () => {
     expect((await batch(owner, { minimum: 5 })).body.data.payouts).toEqual([]);
   });
 
-  it('pays whom it names, up to the cutoff; 10 at the same time pay once', async () => {
+  it('pays only the named creators, up to the cutoff, and 10 concurrent batches pay once', async () => {
     const owner = await makePayer(app);
     const bob = await makeAssignment(app.context, owner.brand);
     const [old, recent] = [await approved(owner, { occurredAt: daysAgo(70) }), await approved(owner)];
@@ -154,7 +154,7 @@ describe('a batch of payouts', () => {
     expect([await statusOf(owner, recent), await statusOf(owner, other)]).toEqual(['approved', 'approved']);
   });
 
-  it('under one Idempotency-Key gives the same answer', async () => {
+  it('gives the same answer again for the same Idempotency-Key', async () => {
     const owner = await makePayer(app);
     await approved(owner);
     const headers = { 'idempotency-key': 'close-march' };
@@ -165,7 +165,7 @@ describe('a batch of payouts', () => {
 });
 
 describe('a payout’s statement', () => {
-  it('says what its amount is made of, line by line, and the same as CSV and as a page to print', async () => {
+  it('breaks down the amount line by line, and equally as CSV and as a printable page', async () => {
     const owner = await makePayer(app);
     const first = await approved(owner, { amountMinor: 50_000 });
     await settle(owner, (await recorded(owner, { amount: 50 })).id);
@@ -192,7 +192,7 @@ describe('a payout’s statement', () => {
 });
 
 describe('the journal of a month', () => {
-  it('has a line for each posting, in columns that a bookkeeper knows, and is balanced', async () => {
+  it('has one line for each posting, with debit and credit columns, and is balanced', async () => {
     const owner = await makePayer(app);
     const sale = await approved(owner, { occurredAt: new Date('2026-02-10T12:00:00Z') });
     await settle(owner, (await recorded(owner, { amount: 12 })).id, { paid_at: '2026-03-31', reference: 'SEPA 7' });

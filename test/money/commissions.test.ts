@@ -66,7 +66,7 @@ describe('the list of commissions', () => {
     expect(await read(made.id)).toEqual(more);
   });
 
-  it('is in the currency’s own decimals', async () => {
+  it('shows amounts with the decimals of their currency', async () => {
     const yen = await sale({ currency: 'JPY', amountMinor: 1_234 });
     const dinar = await sale({ currency: 'KWD', amountMinor: 1_235 });
     expect(await read(yen.id)).toMatchObject({ amount: 1_234, commission: 123, currency: 'JPY' });
@@ -124,8 +124,8 @@ describe('the list of commissions', () => {
   );
 });
 
-describe('a review of one', () => {
-  it('approves a paid order past its review period, says so once, and moves it in the ledger', async () => {
+describe('A review of one commission', () => {
+  it('approves a paid order past its review period, emits one event, and moves it in the ledger', async () => {
     const owner = await makeBrand(app.context);
     const caller = await owner.key('brand');
     const { id } = await sale({ name: 'Ann' }, owner);
@@ -145,7 +145,7 @@ describe('a review of one', () => {
     expect(audit[0]).toMatchObject({ operation: 'review_commissions', resource_id: id });
   });
 
-  it('exchanges approved and rejected while unpaid; each commission sends its event once', async () => {
+  it('can switch between approved and rejected until payment, and each commission emits its event once', async () => {
     const owner = await makeBrand(app.context);
     const caller = await owner.key('brand');
     const { id } = await sale({}, owner);
@@ -167,14 +167,14 @@ describe('a review of one', () => {
     expect(await balancesOf(app.context, owner)).toEqual({ customers: 10_000, sales: -10_000 });
   });
 
-  it('rejects during the review period and before payment', async () => {
+  it('can reject during the review period and before the order is paid', async () => {
     for (const options of [{ occurredAt: daysAgo(3) }, { paidAt: null }]) {
       const { id } = await sale(options);
       expect((await patch(id, { status: 'rejected' })).body.data.status).toBe('rejected');
     }
   });
 
-  it('that says the same again changes nothing and tells nobody', async () => {
+  it('changes nothing and emits nothing when it is repeated', async () => {
     const { id } = await sale();
     await patch(id, { status: 'approved', note: 'first' });
     const before = await read(id);
@@ -217,7 +217,7 @@ describe('a review of one', () => {
     },
   );
 
-  it('is 409 with the reason when it cannot be approved, and changes nothing', async () => {
+  it('answers 409 with the reason and changes nothing when the commission cannot be approved', async () => {
     const { held, ...notPaid } = await makeUnapprovable(app.context, brand);
     for (const one of Object.values(notPaid)) {
       const before = await read(one.id);
@@ -230,7 +230,7 @@ describe('a review of one', () => {
     expect(body.approvable_at).toBe(daysAgo(-30, held.facts.occurredAt).toISOString());
   });
 
-  it('can be approved at the very moment the review period ends, and not a millisecond before', async () => {
+  it('can approve at the moment when the review period ends, and not a millisecond earlier', async () => {
     let now = new Date('2027-03-31T11:59:59.999Z');
     const timed = await startApp({ clock: { now: () => now } });
     const owner = await makeBrand(timed.context);
@@ -244,7 +244,7 @@ describe('a review of one', () => {
     await timed.close();
   });
 
-  it('is 404 for what is not there or another brand’s', async () => {
+  it('answers 404 for an unknown commission or one of another brand', async () => {
     const { id } = await sale();
     expect(codeOf(await review({ event_id: 'com_nothing', status: 'rejected' }))).toEqual([404, 'NOT_FOUND']);
     expect(codeOf(await review({ event_id: id, status: 'rejected' }, {}, stranger))).toEqual([404, 'NOT_FOUND']);

@@ -49,14 +49,14 @@ const clickBefore = (linkId: string, ms: number) =>
   mintClick(app.context.secrets.key('click'), { linkId, atMs: orderedAt.getTime() - ms });
 
 describe('the explanation of an order', () => {
-  it('needs a key, a brand key, and an order id', async () => {
+  it('requires a brand key and an order id', async () => {
     expect((await send(path({ order_id: 'x' }), '', 'GET')).body.code).toBe('AUTH_REQUIRED');
     expect((await explain({ order_id: 'x' }, await brand.key('data'))).body.code).toBe('BRAND_KEY_REQUIRED');
     const { status, body } = await explain({});
     expect([status, body.details.map((one: { field: string }) => one.field)]).toEqual([422, ['order_id']]);
   });
 
-  it('is 404 for an unknown order and for another brand’s', async () => {
+  it('answers 404 for an unknown order and for one of another brand', async () => {
     const sale = await makeSale(app.context, brand);
     const stranger = await makeBrand(app.context);
     const foreign = await explain({ order_id: sale.orderId }, await stranger.key('brand'));
@@ -66,7 +66,7 @@ describe('the explanation of an order', () => {
     expect(elsewhere.status).toBe(404);
   });
 
-  it('says the rule, every loser’s reason, the window test, the terms as copied, the hold and the refunds', async () => {
+  it('shows the rule, why each other candidate lost, the window test, the copied terms, the review period and the refunds', async () => {
     const assignment = await makeAssignment(app.context, brand, { name: 'Ann', holdDays: 30 });
     const link = await makeLink(assignment);
     const facts = order({
@@ -119,7 +119,7 @@ describe('the explanation of an order', () => {
     expect(JSON.stringify(body)).not.toContain('jane@');
   });
 
-  it('says why an order paid nobody', async () => {
+  it('says why an order earned nobody a commission', async () => {
     const assignment = await makeAssignment(app.context, brand);
     const bare = order({});
     await report(app.context, assignment, bare);
@@ -135,7 +135,7 @@ describe('the explanation of an order', () => {
     });
   });
 
-  it('follows the review: rejected, paid and taken back', async () => {
+  it('follows the commission through rejection, payment and refund', async () => {
     const sale = await makeSale(app.context, brand, { email: `${unique('a')}@mail.example` });
     const reported = async () => (await explain({ order_id: sale.orderId })).body.data.commission;
     expect(await reported()).toMatchObject({ status: 'pending', hold_over: true, blocked_by: [] });
@@ -160,7 +160,7 @@ describe('the explanation of an order', () => {
     });
   });
 
-  it('is blocked by what refuses a review, whatever became of the order, and by nothing that does not', async () => {
+  it('lists exactly the reasons that would refuse a review', async () => {
     const sales = {
       ...(await makeUnapprovable(app.context, brand)),
       cancelledInReview: await makeSale(app.context, brand, { occurredAt: daysAgo(3) }),
@@ -195,7 +195,7 @@ describe('the explanation of an order', () => {
     });
   });
 
-  it('of what the brand rejected before its order was taken back says that it was', async () => {
+  it('says that the order was cancelled, even after the brand rejected its commission', async () => {
     const [refunded, cancelled] = [await makeSale(app.context, brand), await makeSale(app.context, brand)];
     for (const { id } of [refunded, cancelled]) {
       await send(`${app.url}/v1/commissions`, key, 'POST', { status: 'rejected', event_id: id, note: 'own purchase' });
@@ -210,7 +210,7 @@ describe('the explanation of an order', () => {
     }
   });
 
-  it('asks which store is meant when two have an order of one id', async () => {
+  it('requires the store when two stores have an order with the same id', async () => {
     const [one, two] = [await makeAssignment(app.context, brand), await makeAssignment(app.context, brand)];
     const facts = order({ codes: [one.code] });
     await report(app.context, one, facts);

@@ -38,7 +38,7 @@ const clickAt = (linkId: string, at: Date) =>
   mintClick(app.context.secrets.key('click'), { linkId, atMs: at.getTime() });
 
 describe('an order that a store sends', () => {
-  it('pays the code’s creator: one commission with the terms as they are and one event, its customer masked', async () => {
+  it('earns the code’s creator one commission with the current terms, and emits one event with the customer masked', async () => {
     const { brand, assignment, key } = await makeSeller(app, { rate: 12.5, holdDays: 14, email: 'ann@mail.example' });
     const store = await startStore('generic');
     const integration = await connectTestStore(app.context, brand.id, store);
@@ -74,7 +74,7 @@ describe('an order that a store sends', () => {
     expect(JSON.stringify(await attributionOf(brand, 'A-1')).toLowerCase()).not.toContain('jane');
   });
 
-  it('is one sale when it is delivered 20 times at once', async () => {
+  it('is recorded as one sale when it is delivered 20 times at once', async () => {
     const { brand, assignment, key } = await makeSeller(app);
     const facts = order(assignment, { refunds: [{ refundId: 'r', amountMinor: 2_500, at: later(9) }] });
     await Promise.all(Array.from({ length: 20 }, () => report(app.context, assignment, facts)));
@@ -86,7 +86,7 @@ describe('an order that a store sends', () => {
     expect((await listEvents(app, brand.id)).filter(({ event }) => event === 'commission.created')).toHaveLength(1);
   });
 
-  it('counts a refund that came before it, also one that comes at the same moment', async () => {
+  it('counts a refund that arrived before it or at the same moment', async () => {
     const { brand, assignment, key } = await makeSeller(app);
     const first = order(assignment);
     await reportRefunds(app.context, assignment.source, first.orderId, [
@@ -107,7 +107,7 @@ describe('an order that a store sends', () => {
     expect(await balancesOf(app.context, brand)).toMatchObject({ sales_refunds: 36_000, commission_pending: -5_400 });
   });
 
-  it('changes nothing when an older snapshot arrives late; of two of one moment the smaller counts', async () => {
+  it('ignores an older snapshot that arrives late, and takes the smaller of two with the same time', async () => {
     const { brand, assignment, key } = await makeSeller(app);
     const orderId = unique('order');
     const snapshot = (baseMinor: number, minutes: number) =>
@@ -133,7 +133,7 @@ describe('an order that a store sends', () => {
     expect(row?.holdEndsAt).toEqual(new Date(later(60).getTime() + 2 * 24 * 60 * 60 * 1_000));
   });
 
-  it('is rejected when it is cancelled or refunded in full; the sale is never erased', async () => {
+  it('has its commission rejected when it is cancelled or refunded in full, and the sale is never erased', async () => {
     const { brand, assignment, key } = await makeSeller(app);
     const cancelled = { cancelledAt: later(30), updatedAt: later(30) };
     await report(app.context, assignment, order(assignment, { paidAt: null, ...cancelled }));
@@ -147,7 +147,7 @@ describe('an order that a store sends', () => {
     expect(await balancesOf(app.context, brand)).toEqual({ sales: -10_000, sales_refunds: 10_000 });
   });
 
-  it('keeps its terms when the assignment changes; a later order has the new ones', async () => {
+  it('keeps its terms when the code changes, and a later order gets the new ones', async () => {
     const { brand, assignment, key } = await makeSeller(app, { rate: 10 });
     const first = order(assignment);
     await report(app.context, assignment, first);
@@ -170,7 +170,7 @@ describe('an order that a store sends', () => {
     expect(await balancesOf(app.context, brand)).toMatchObject({ [`${prefix}commission_pending`]: -100 });
   });
 
-  it('names what no database holds, and is taken all the same', async () => {
+  it('is accepted even with codes that PostgreSQL cannot store', async () => {
     const { brand, assignment } = await makeSeller(app);
     const facts = order(assignment, { codes: ['\0', 'half \ud83d', 'x'.repeat(5_000)], clickIds: ['\0'] });
     await report(app.context, assignment, { ...facts, customerEmail: '\0\ud83d@\0' });
@@ -178,8 +178,8 @@ describe('an order that a store sends', () => {
   });
 });
 
-describe('who an order pays', () => {
-  it('the last click within its window, by the id the redirect gave it', async () => {
+describe('The attribution of an order', () => {
+  it('goes to the last click within its window, identified by the id that the redirect added', async () => {
     const { brand, assignment, key } = await makeSeller(app);
     const [older, last] = [await makeLink(brand, assignment), await makeLink(brand, assignment)];
     const clickIds = [clickAt(last, later(-10)), clickAt(older, later(-20)), clickAt(last, later(10))];
@@ -189,7 +189,7 @@ describe('who an order pays', () => {
     ]);
   });
 
-  it('nobody, when a code was off as the order was placed, though it is on again; and keeps the reason', async () => {
+  it('goes to nobody, with the reason, when the code was inactive at the time of the order and is active again', async () => {
     const { brand, assignment, key } = await makeSeller(app);
     const { linkId } = assignment;
     const state = (minutes: number, active: boolean) => ({ brandId: brand.id, linkId, at: later(minutes), active });
@@ -206,7 +206,7 @@ describe('who an order pays', () => {
     expect(await balancesOf(app.context, brand)).toMatchObject({ sales: -10_000 });
   });
 
-  it('nobody by another brand’s code or click', async () => {
+  it('never goes to a code or click of another brand', async () => {
     const other = await makeSeller(app);
     const foreignLink = await makeLink(other.brand, other.assignment);
     const { brand, assignment } = await makeSeller(app);
@@ -218,7 +218,7 @@ describe('who an order pays', () => {
     expect(await commissionsOf(app, other.key)).toEqual([]);
   });
 
-  it('with a flag when the customer is the creator, also when named later, and when orders come in a burst', async () => {
+  it('is flagged when the customer is the creator, even if named later, and when orders come in a burst', async () => {
     const { assignment, key } = await makeSeller(app, { email: 'ann@mail.example' });
     await report(app.context, assignment, order(assignment, { customerEmail: 'Ann+me@Mail.example' }));
     const nameless = order(assignment, { customerEmail: null });

@@ -41,7 +41,7 @@ describe('a payout', () => {
     expect(events.filter(({ event }) => event === 'payout.created').map(({ data }) => data)).toEqual([payout]);
   });
 
-  it('takes the decimals of its currency, and `note` before `description`', async () => {
+  it('accepts the decimals of its currency, and prefers `note` over `description`', async () => {
     const owner = await makePayer(app);
     expect(await recorded(owner, { amount: 1.234, currency: 'KWD' })).toMatchObject({ amount: 1.234, currency: 'KWD' });
     expect(await recorded(owner, { amount: 500, currency: 'JPY', note: 'a', description: 'b' })).toMatchObject({
@@ -71,7 +71,7 @@ describe('a payout', () => {
     expect(problemsOf(answer)).toContainEqual([field, code]);
   });
 
-  it('another brand’s creator is not on the roster; one who was removed can still be paid', async () => {
+  it('is refused for another brand’s creator, and accepted for one who was removed from the roster', async () => {
     const owner = await makePayer(app);
     const other = await makePayer(app);
     const answer = await post(owner, { creator_email: other.ann.email, amount: 5, method: 'manual' });
@@ -115,7 +115,7 @@ describe('a payout', () => {
     ).toEqual(ids);
   });
 
-  it('20 calls with one Idempotency-Key make one', async () => {
+  it('is recorded once by 20 calls with one Idempotency-Key', async () => {
     const owner = await makePayer(app);
     const input = { creator_email: owner.ann.email, amount: 5, method: 'manual' };
     const answers = await Promise.all(

@@ -155,8 +155,8 @@ function run(history: History, given: Parameters<typeof start>[0], check: (state
 
 const RUNS = { numRuns: 300 };
 
-describe('what a commission and its ledger become', () => {
-  it('is the same in whatever order facts arrive, and however often', () => {
+describe('A commission and its ledger entries', () => {
+  it('are the same in whatever order facts arrive, and however often', () => {
     fc.assert(
       fc.property(history, terms, fc.infiniteStream(fc.nat({ max: 1_000 })), (original, given, noise) => {
         const draw = () => noise.next().value ?? 0;
@@ -174,7 +174,7 @@ describe('what a commission and its ledger become', () => {
     );
   });
 
-  it('adds up: every entry to zero, sales to the base, refunds never beyond it, and what is owed is what is due', () => {
+  it('add up: each entry to zero, sales to the order’s amount, refunds to no more, and the accounts to what is owed', () => {
     fc.assert(
       fc.property(history, terms, (original, given) => {
         run(original, given, ({ order, last, posted, standing }) => {

@@ -38,7 +38,7 @@ const formOf = (fields: Record<string, string>) => ({
 });
 
 describe('a creator’s statement', () => {
-  it('is of a period, by the ledger as it stood, with its hash; read later it says the same', async () => {
+  it('covers a period of the ledger with its hash, and reads the same later', async () => {
     const { owner, early, late, period } = await makeStory();
     const made = await post(owner, '/v1/statements', period);
     expect([made.status, made.body.data.email_sent]).toEqual([201, false]);
@@ -72,7 +72,7 @@ describe('a creator’s statement', () => {
     expect(codeOf(await get(await makePayer(app), `/v1/statements/${id}`))).toEqual([404, 'NOT_FOUND']);
   });
 
-  it('is for somebody who is or was on the roster, and of a period that is one', async () => {
+  it('requires a creator who is or was on the roster, and a valid period', async () => {
     const { owner, period } = await makeStory();
     const stranger = await post(owner, '/v1/statements', { ...period, creator_email: 'x@mail.example' });
     expect(problemsOf(stranger)).toEqual([['creator_email', 'not_on_roster']]);

@@ -90,7 +90,7 @@ describe('a store that is connected in the web app', () => {
     expect((await owner.send('POST', PATH, bodyOf(store))).body.data).toMatchObject({ id, status: 'connected' });
   });
 
-  it('is another one for another brand', async () => {
+  it('is a separate integration for another brand', async () => {
     const store = await newStore('shopify');
     const mine = (await owner.send('POST', PATH, bodyOf(store))).body.data.id;
     const stranger = await signIn(app, (await makeBrand(app.context)).id);
@@ -109,7 +109,7 @@ describe('a store that cannot be connected', () => {
     };
   };
 
-  it('leaves nothing behind, and says that its token is refused', async () => {
+  it('leaves nothing behind when its token is refused, and says so', async () => {
     const store = await newStore('shopify');
     const before = (await owner.get(PATH)).body.pagination.total;
     const refused = await refusalOf({ ...bodyOf(store), token: 'another-token' });
@@ -119,7 +119,7 @@ describe('a store that cannot be connected', () => {
     expect((await owner.get(PATH)).body.pagination.total).toBe(before);
   });
 
-  it('says of its address why: no store there, none that answers, a private network', async () => {
+  it('is refused with the reason: no store at the address, no answer, or a private network', async () => {
     const store = await newStore('woocommerce');
     const sent = bodyOf(store);
     for (const [url, why] of [
@@ -159,8 +159,8 @@ describe('a store that cannot be connected', () => {
   });
 });
 
-describe('who may connect a store', () => {
-  it('an owner and a manager, no viewer and no API key', async () => {
+describe('Connecting a store', () => {
+  it('is allowed to owners and managers, and to no viewer or API key', async () => {
     const store = await newStore('generic');
     const { status, body } = await (await signInAs('viewer')).send('POST', PATH, bodyOf(store));
     expect([status, body.code, body.allowed]).toEqual([403, 'ROLE_REQUIRED', ['owner', 'manager']]);

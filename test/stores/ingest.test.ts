@@ -58,7 +58,7 @@ describe.each(PROVIDERS)('a paid order of %s', (provider) => {
     expect([last_sync_at, referral_tracking]).toEqual([webhook_health.last_received_at, { ready: true, missing: [] }]);
   });
 
-  it('delivered many times, also at once, is one sale', async () => {
+  it('is recorded as one sale when it is delivered many times, even at once', async () => {
     const shop = await openShop(provider);
     const [topic, order] = paidOrder(provider, shop.assignment.code);
     const answers = await Promise.all(Array.from({ length: 6 }, () => shop.report(topic, order)));
@@ -118,14 +118,14 @@ describe.each(PROVIDERS)('a paid order of %s', (provider) => {
     expect(await balancesOf(app.context, shop.brand)).toEqual({});
   });
 
-  it('a topic that is no order is taken and ignored', async () => {
+  it('is accepted and ignored when its topic is not about orders', async () => {
     const shop = await openShop(provider);
     expect((await shop.report('products/update', {})).status).toBe(200);
     expect(await read(shop)).toMatchObject({ last_sync_at: null, webhook_health: { status: 'ok' } });
   });
 });
 
-describe('deliveries of one order', () => {
+describe('Deliveries of one order', () => {
   const at = (minute: number) => new Date(Date.UTC(2026, 4, 1, 10, minute));
 
   it('end the same in whichever order they come', async () => {
@@ -196,7 +196,7 @@ describe('deliveries of one order', () => {
   });
 });
 
-describe('the door', () => {
+describe('The address for deliveries', () => {
   const textBody = (body: string, type = 'application/json') => ({ headers: { 'content-type': type }, body });
 
   it('keeps ids exact that JavaScript would round, such as that of Shopify’s own test notification', async () => {
@@ -248,7 +248,7 @@ describe('the door', () => {
     expect((await read(shop)).webhook_health).toMatchObject({ status: 'ok', failures_24h: 0, forged_24h: 60 });
   });
 
-  it('is 503 without PostgreSQL, so that the store sends it again', async () => {
+  it('answers 503 without PostgreSQL, so that the store sends the delivery again', async () => {
     const down = await startApp({ urls: { postgres: 'postgres://127.0.0.1:9/x' } });
     const { status, body } = await deliver(
       down.url,

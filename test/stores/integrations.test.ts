@@ -59,7 +59,7 @@ describe('the list of stores', () => {
     expect((await send(`${app.url}${PATH}/${id}`, stranger, 'DELETE')).status).toBe(404);
   });
 
-  it('refuses a bad page', async () => {
+  it('refuses an invalid page number', async () => {
     const { status, body } = await call(`${app.url}${PATH}?page=0`, key);
     expect([status, body.code]).toEqual([422, 'VALIDATION_ERROR']);
   });
@@ -93,7 +93,7 @@ describe('the list of stores', () => {
     expect(csv.body.split('\n').map((line: string) => line.split(',')[0])).toEqual(['id', second, first, '']);
   });
 
-  it('of a campaign has the stores that its links are connected to', async () => {
+  it('can be limited to the stores of a campaign’s links', async () => {
     const owner = await makeBrand(app.context);
     const mine = await owner.key('brand');
     await connected('generic', owner);
@@ -189,7 +189,7 @@ describe('a coupon', () => {
     },
   );
 
-  it('that is missing, inactive or no percentage is 422 on the value', async () => {
+  it('is refused on `value` when it is missing, inactive or not a percentage', async () => {
     const { store, id } = await connected();
     store.coupons.set('old', { kind: 'percentage', amount: 10, active: false });
     store.coupons.set('five', { kind: 'fixed', amount: 5, active: true });
@@ -204,7 +204,7 @@ describe('a coupon', () => {
       });
   });
 
-  it('of no integration, another brand’s or a disconnected one is 422 on the integration', async () => {
+  it('is refused on `integration_id` when the store is unknown, another brand’s or disconnected', async () => {
     const { id } = await connected();
     const foreign = await connected('shopify', await makeBrand(app.context));
     const refused = (code: string) => ({ code: 'VALIDATION_ERROR', details: [{ field: 'integration_id', code }] });

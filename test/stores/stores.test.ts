@@ -163,8 +163,8 @@ describe('Shopify', () => {
   });
 });
 
-describe('a store of the brand’s own making', () => {
-  it('is told every problem of an order at once, its money beside what is missing', async () => {
+describe('A generic store', () => {
+  it('gets every problem of an order at once, both wrong amounts and missing fields', async () => {
     const refunds = [{ refund_id: 'r', amount: -1, at: 'soon' }];
     const order = { currency: 'USD', amount: '1.001', refunds };
     const { issues } = await topicOf('generic', 'order.paid', order).catch((error: unknown) => Object(error));
@@ -174,14 +174,14 @@ describe('a store of the brand’s own making', () => {
 });
 
 describe('WooCommerce', () => {
-  it('a coupon that is used up is inactive', async () => {
+  it('reports a used-up coupon as inactive', async () => {
     const store = get('woocommerce');
     store.coupons.set('used', { kind: 'percentage', amount: 10, active: true, usedUp: true });
     const found = await clientOf('woocommerce').findCoupon(requested(store), 'used', new Date());
     expect(found).toEqual({ state: 'inactive' });
   });
 
-  it('pings with its own form alone', () => {
+  it('recognizes only its own kind of ping', () => {
     const { isPing } = clientOf('woocommerce');
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
     expect(isPing(Buffer.from('webhook_id=12'), form)).toBe(true);

@@ -19,7 +19,7 @@ const ofBrand = (table: string) => `(SELECT * FROM ${table} WHERE brand_id = {br
 
 const Count = z.object({ count: integer });
 
-/** Rollups of the brand that are not the sum of what they roll up, with how many rows differ. */
+/** Rollups of the brand that differ from the sums of their source, with the number of differing rows. */
 export async function listBrokenRollups(clickhouse: ClickHouse, brandId: string) {
   const daily = ofBrand('link_daily_v1');
   const comparisons = [
@@ -69,7 +69,7 @@ export async function listAccountSums(
   );
 }
 
-/** Brands that ClickHouse knows anything of. */
+/** Brands with any rows in ClickHouse. */
 export async function listBrands(clickhouse: ClickHouse): Promise<string[]> {
   const Row = z.object({ brand_id: z.string() });
   const rows = await query(
@@ -81,7 +81,7 @@ export async function listBrands(clickhouse: ClickHouse): Promise<string[]> {
   return rows.map(({ brand_id }) => brand_id);
 }
 
-/** Everything of the brand that can be rebuilt. Its clicks stay. */
+/** Deletes everything of the brand that can be rebuilt. Its clicks stay. */
 export async function deleteFolded(clickhouse: ClickHouse, brandId: string): Promise<void> {
   for (const table of ['ledger_v1', 'link_daily_v1', 'link_life_v1', 'brand_daily_v1']) {
     await command(clickhouse, `DELETE FROM ${table} WHERE brand_id = {brand:String}`, { brand: brandId });

@@ -48,7 +48,7 @@ export async function lockBehind(db: Db, limit: number, after?: Date): Promise<B
     .execute();
 }
 
-/** Whether anything is to be brought to ClickHouse, in one statement. */
+/** Whether any entry must be sent to ClickHouse, in one statement. */
 export async function isAnythingToSync(db: Db, after?: Date): Promise<boolean> {
   const { rows } = await sql<{ due: boolean }>`
     select exists (select from ledger_batches where sent_at is null) or exists (
@@ -57,7 +57,7 @@ export async function isAnythingToSync(db: Db, after?: Date): Promise<boolean> {
   return rows[0]?.due ?? false;
 }
 
-/** Fixes what the batch is, and that none of it will be in another. */
+/** Fixes the contents of the batch, so that no other batch has any of them. */
 export async function insertBatch(db: Db, now: Date, ranges: readonly Range[]): Promise<void> {
   await db
     .insertInto('ledgerBatches')
@@ -103,7 +103,7 @@ export async function markSent(db: Db, id: number, now: Date): Promise<void> {
   await db.updateTable('ledgerBatches').set({ sentAt: now }).where('id', '=', id).execute();
 }
 
-/** Sent batches are of no use once nobody can be sending them still. */
+/** Deletes sent batches once no worker can still be sending them. */
 export async function deleteSentBatches(db: Db, before: Date): Promise<void> {
   await db.deleteFrom('ledgerBatches').where('sentAt', '<', before).execute();
 }
@@ -121,7 +121,7 @@ export async function listEntries(db: Db, { brand_id: brandId, from, to }: Range
 }
 export type SyncedEntry = Awaited<ReturnType<typeof listEntries>>[number];
 
-/** Ranges of a brand that are in batches not sent yet, or not known to be. */
+/** The brand's ranges in batches that may not have been sent yet. */
 export async function listUnsentRanges(db: Db, brandId: string): Promise<Range[]> {
   const rows = await db
     .selectFrom('ledgerBatches')
@@ -158,7 +158,7 @@ export async function findPosition(db: Db, brandId: string): Promise<number> {
   return row?.seq ?? 0;
 }
 
-/** How many entries of all brands figures do not show yet. */
+/** Number of entries, of all brands, that the figures do not show yet. */
 export async function countUnsynced(db: Db): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select
@@ -169,23 +169,23 @@ export async function countUnsynced(db: Db): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** Sending and rebuilding exclude each other, not sender and sender. */
+/** Senders and rebuilds exclude each other; senders do not exclude senders. */
 const LOCK = sql`hashtext('rollcall figures')`;
 
-/** Whether a rebuild leaves room for sending, until the transaction ends. */
+/** Whether no rebuild prevents sending; if so, none starts until the transaction ends. */
 export async function tryLockSending(db: Db): Promise<boolean> {
   const { rows } = await sql<{ held: boolean }>`select pg_try_advisory_xact_lock_shared(${LOCK}) as held`.execute(db);
   return rows[0]?.held ?? false;
 }
 
-/** Waits for those who send, and keeps others from it until the transaction ends. */
+/** Waits for current senders, and blocks new ones until the transaction ends. */
 export async function lockRebuilding(db: Db): Promise<void> {
   await sql`select pg_advisory_xact_lock(${LOCK})`.execute(db);
 }
 
 const foldingOf = (brandId: string | RawBuilder<unknown>) => sql`hashtext('rollcall folding'), hashtext(${brandId})`;
 
-/** Whether the brand's figures are being rebuilt, or were not to the end, and so are incomplete. */
+/** Whether the brand's figures are incomplete: a rebuild is running or was interrupted. */
 export async function isBeingRebuilt(db: Db, brandId: string): Promise<boolean> {
   const { rows } = await sql<{ noted: boolean }>`
     select exists (select from unfolded_brands where brand_id = ${brandId}) as noted`.execute(db);
@@ -201,12 +201,12 @@ export async function insertUnfolded(db: Db, brandId: string): Promise<void> {
     on conflict (brand_id) do update set tried_at = now()`.execute(db);
 }
 
-/** They are folded to the end when the transaction is. */
+/** The figures are complete when the transaction commits. */
 export async function deleteUnfolded(db: Db, brandId: string): Promise<void> {
   await db.deleteFrom('unfoldedBrands').where('brandId', '=', brandId).execute();
 }
 
-/** Brands that nobody is folding, and nobody has tried to within a minute. */
+/** Brands with an interrupted rebuild that no worker is repairing, or has tried to within a minute. */
 export async function listUnfolded(db: Db): Promise<string[]> {
   const { rows } = await sql<{ brandId: string }>`
     select brand_id from unfolded_brands

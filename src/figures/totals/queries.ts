@@ -15,7 +15,7 @@ async function sumsWhere(
 
 const OF_BRAND = 'brand_id = {brand:String}';
 
-/** The brand's figures over all time, a row a currency, without commissions that belong to no link. */
+/** The brand's lifetime figures, one row for each currency, without manual commissions, which have no link. */
 export async function totalsOfBrand(clickhouse: ClickHouse, brandId: string): Promise<CurrencyFigures[]> {
   const [all, unlinked] = await Promise.all([
     sumsWhere(clickhouse, 'brand_daily_v1', OF_BRAND, { brand: brandId }),
@@ -25,7 +25,7 @@ export async function totalsOfBrand(clickhouse: ClickHouse, brandId: string): Pr
   return all.map((row) => ({ ...row, commissionMinor: row.commissionMinor - (own.get(row.currency) ?? 0) }));
 }
 
-/** Those of its links from the first id to the last, which is included. */
+/** The same for its links from the first id to the last, both included. */
 export async function totalsOfSpan(
   clickhouse: ClickHouse,
   brandId: string,
@@ -35,7 +35,7 @@ export async function totalsOfSpan(
   return await sumsWhere(clickhouse, 'link_life_v1', condition, { brand: brandId, ...span });
 }
 
-/** Those of the links with these ids, a row a currency. */
+/** The same for the links with these ids, one row for each currency. */
 export async function totalsOfLinks(
   clickhouse: ClickHouse,
   brandId: string,

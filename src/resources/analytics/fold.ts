@@ -9,7 +9,7 @@ const total = (rows: readonly Sums[], of: (sums: Sums) => number) => rows.reduce
 const clicksOf = ({ clicks }: Sums) => clicks;
 const conversionsOf = ({ conversions }: Sums) => conversions;
 
-/** Money of many rows: the brand's currency in major units, and the others apart. */
+/** Money of many rows, in major units: the brand's currency, and the other currencies apart. */
 function moneyOf(rows: readonly Sums[], currency: string) {
   const groups = Map.groupBy(rows, (row) => row.currency);
   const others = [...groups.keys()].filter((code) => code !== currency).sort();
@@ -21,7 +21,7 @@ function moneyOf(rows: readonly Sums[], currency: string) {
       commissions: fromMinor(total(own, commissionOf), code),
     };
   };
-  // A currency in which nothing was sold has clicks alone.
+  // A currency without sales only has clicks.
   const withMoney = others.map(inCurrency).filter(({ revenue, commissions }) => revenue !== 0 || commissions !== 0);
   return { own: inCurrency(currency), others: withMoney };
 }

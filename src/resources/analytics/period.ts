@@ -10,7 +10,7 @@ export interface Period {
   from: Date;
   /** Excluded. */
   until: Date;
-  /** As it was asked for, or the day. */
+  /** As requested, or the default days. */
   shown: { from: string; to: string };
 }
 
@@ -18,7 +18,7 @@ const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 
 const refuse = (message: string) => validationError([{ field: 'from', code: 'invalid', message }]);
 
-/** The period that is asked for; by default the last 30 UTC days, today included. */
+/** The requested period; by default the last 30 UTC days, including today. */
 export function periodOf({ from, to, granularity }: AnalyticsFilter, now: Date): Period {
   const lastDay = to ?? dayOf(now);
   const until = endOf(lastDay);
@@ -28,14 +28,14 @@ export function periodOf({ from, to, granularity }: AnalyticsFilter, now: Date):
   if (start >= until) throw refuse('must not be after `to`.');
   const period = { from: start, until, shown: { from: firstDay, to: lastDay } };
   if ((until.getTime() - start.getTime()) / DAY_MS / DAYS_AT_LEAST[granularity] > MAX_BUCKETS) {
-    throw refuse(`must leave at most ${MAX_BUCKETS} buckets; take a larger granularity.`);
+    throw refuse(`must leave at most ${MAX_BUCKETS} buckets; use a larger granularity.`);
   }
   return period;
 }
 
 const DAYS_AT_LEAST: Record<Granularity, number> = { day: 1, week: 7, month: 28 };
 
-/** The first day of the bucket that a day is in. */
+/** The first day of the bucket that contains a day. */
 export function bucketOf(day: string, granularity: Granularity): string {
   if (granularity === 'month') return `${day.slice(0, 8)}01`;
   if (granularity === 'day') return day;

@@ -12,7 +12,7 @@ export async function countActiveCampaigns(db: Db, brandId: string): Promise<num
   return count;
 }
 
-/** Attributed orders that came by a click: paid, and placed in the window. */
+/** Paid orders that a click earned, placed in the window. */
 export async function countConversionsByClick(db: Db, brandId: string, { from, until }: Window): Promise<number> {
   const { count } = await db
     .selectFrom('commissions')
@@ -26,7 +26,7 @@ export async function countConversionsByClick(db: Db, brandId: string, { from, u
   return count;
 }
 
-/** A creator's own name, else that of their newest link that has one, else their handle. */
+/** A creator's own name, else the name given with their newest link, else their handle. */
 export async function listNames(db: Db, brandId: string, ids: readonly string[]): Promise<Map<string, string | null>> {
   const ofLink = sql<string | null>`(select link.creator_name from links as link
     where link.brand_id = creators.brand_id and link.creator_id = creators.id and link.creator_name is not null

@@ -44,10 +44,10 @@ const getAnalytics = read({
   id: 'get_analytics',
   path: '/v1/analytics',
   tag: 'Analytics',
-  summary: "A period's totals, its best creators and its course",
+  summary: 'Totals, top creators and trends of a period',
   description:
-    'The last 30 UTC days by default. Every bucket of the period is there, also an empty one. Money is in the ' +
-    `brand's currency; what came in others stands in \`by_currency\`. ${FRESHNESS}`,
+    'Covers the last 30 UTC days by default. `trends` has every bucket of the period, including empty ones. Money is in ' +
+    `the brand's currency; \`by_currency\` has the other currencies. ${FRESHNESS}`,
   query: AnalyticsFilter,
   response: Analytics,
   handler: (context, call) => fresh(context, call, () => analyticsOf(context, call.caller.brandId, call.query)),

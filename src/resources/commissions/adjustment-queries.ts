@@ -4,13 +4,13 @@ import type { Db } from '../../engines/postgres/open.ts';
 import { type Posting, StoredPostings } from '../../outbox/ledger-entry.ts';
 import type { CommissionRow } from './queries.ts';
 
-/** What the ledger has of the commission. */
+/** A ledger entry of the commission. */
 export interface Posted {
   kind: LedgerKind;
   postings: readonly Posting[];
 }
 
-/** What the ledger has of a commission. Asked when its row is locked, so that no other writes meanwhile. */
+/** The commission's ledger entries. Call it with the commission's row locked, so that none is added meanwhile. */
 export async function listPosted(db: Db, { brandId, id }: Pick<CommissionRow, 'brandId' | 'id'>): Promise<Posted[]> {
   const rows = await db
     .selectFrom('ledgerEntries')
@@ -28,7 +28,7 @@ export async function listPosted(db: Db, { brandId, id }: Pick<CommissionRow, 'b
   }));
 }
 
-/** The commission's adjustments become these. */
+/** Replaces the commission's adjustments. */
 export async function replaceAdjustments(
   db: Db,
   { brandId, id }: Pick<CommissionRow, 'brandId' | 'id'>,

@@ -8,7 +8,7 @@ export function announceOne(work: Work, event: Announced, facts: CommissionFacts
   work.emit(event, CommissionAnnounced.parse(commissionOf(facts)));
 }
 
-/** One event a commission, each as it is now. */
+/** Emits one event for each commission, in its current state. */
 export async function announce(work: Work, event: Announced, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   for (const facts of await listCommissionsById(work.db, work.brandId, ids)) announceOne(work, event, facts);

@@ -10,8 +10,8 @@ interface OwnOrder {
 }
 
 /**
- * Whose the order's commission is, where what is known of the order decides what is owed: it is approved or paid, or will be
- * again. Undefined of others.
+ * The creator of the order's commission, if the order's facts decide what is owed: the commission is approved or paid, or
+ * may be again. Otherwise undefined.
  */
 export async function findOwedOf(db: Db, { brandId, id }: OwnOrder): Promise<string | undefined> {
   const row = await db

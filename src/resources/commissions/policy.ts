@@ -1,7 +1,7 @@
 import type { CommissionRow } from './queries.ts';
 import { FraudFlags } from './schema.ts';
 
-/** What keeps a commission from being approved, by whomever. */
+/** A reason why a commission cannot be approved, by a person or automatically. */
 export interface Blocker {
   code: 'order_not_paid' | 'review_period_active';
   message: string;
@@ -16,7 +16,7 @@ function whyNotPaid({ amountMinor, refundedMinor, paidAt, holdEndsAt }: Row, isC
   return paidAt && holdEndsAt ? undefined : 'The order is not paid.';
 }
 
-/** All that keeps a commission from being approved now, the gravest first. Reviews, automatic approval and explanations ask here. */
+/** Every reason why a commission cannot be approved now, the most serious first. */
 export function approvalBlockers(row: Row, isCancelled: boolean, now: Date): Blocker[] {
   const reason = whyNotPaid(row, isCancelled);
   const blockers: Blocker[] = reason === undefined ? [] : [{ code: 'order_not_paid', message: reason }];
@@ -26,7 +26,7 @@ export function approvalBlockers(row: Row, isCancelled: boolean, now: Date): Blo
   return [...blockers, { code: 'review_period_active', message, facts: { approvable_at } }];
 }
 
-/** What only a person may approve, beside what nobody may. */
+/** Whether only a person may approve it. */
 export const isSuspicious = ({ fraudFlags }: Pick<CommissionRow, 'fraudFlags'>): boolean =>
   FraudFlags.parse(fraudFlags).some(({ severity }) => severity === 'high');
 

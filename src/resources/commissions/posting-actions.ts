@@ -2,7 +2,7 @@ import type { CommissionStatus, LedgerKind } from '../../engines/postgres/attrib
 import type { Work } from '../../operation/work.ts';
 import type { Account, NewEntry, Posting } from '../../outbox/ledger-entry.ts';
 
-/** What the ledger needs to know of a commission; `status` is the one it still has. */
+/** The facts of a commission that the ledger records; `status` is the one before the change. */
 export interface LedgeredCommission {
   id: string;
   /** Our own id of the order. */
@@ -17,7 +17,7 @@ export interface LedgeredCommission {
   paidAt: Date | null;
 }
 
-/** Where what is owed stands, by the commission's status. A rejected one owes nothing. */
+/** The account that holds a commission, by its status. A rejected one is not owed. */
 export const ACCOUNT_OF = {
   pending: 'commission_pending',
   approved: 'commission_approved',
@@ -35,7 +35,7 @@ export function entryOf(
   return { kind, currency, creatorId, linkId, orderId, commissionId: id, payoutId, postings };
 }
 
-/** Moves what is owed from its status's account to another's; an unpaid order has nothing in the ledger to move. */
+/** Moves the commission from the account of its status to another. An unpaid order has nothing in the ledger to move. */
 function move(commission: LedgeredCommission, to: CommissionStatus): Posting[] {
   const { commissionMinor, status, occurredAt: at, paidAt } = commission;
   if (paidAt === null || commissionMinor === 0 || status === to) return [];
@@ -51,7 +51,7 @@ function post(work: Poster, entry: NewEntry): void {
   if (entry.postings.length > 0) work.post(entry);
 }
 
-/** Of a commission that is pending, or rejected and reinstated: what is due now becomes approved. */
+/** For a pending commission, or a rejected one that is reinstated. */
 export function postApproval(work: Poster, commission: LedgeredCommission): void {
   post(work, entryOf(commission, 'approval', move(commission, 'approved')));
 }
@@ -60,7 +60,7 @@ export function postRejection(work: Poster, commission: LedgeredCommission): voi
   post(work, entryOf(commission, 'rejection', move(commission, 'rejected')));
 }
 
-/** Of an approved commission that a payout pays whole. */
+/** For an approved commission that payouts pay in whole. */
 export function postPayment(work: Poster, commission: LedgeredCommission, payoutId: string | null): void {
   post(work, entryOf(commission, 'payment', move(commission, 'paid'), payoutId));
 }

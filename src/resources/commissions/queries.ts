@@ -19,7 +19,7 @@ export interface CommissionWhere extends ListWindow {
   now: Date;
 }
 
-/** What a review may approve now: pending, with nothing of `approvalBlockers` against it. */
+/** Commissions that a review can approve now: pending, without any of the `approvalBlockers`. */
 export const isApprovable = (now: Date): RawBuilder<boolean> => sql<boolean>`(
   commissions.status = 'pending'
   and commissions.hold_ends_at <= ${now}
@@ -27,7 +27,7 @@ export const isApprovable = (now: Date): RawBuilder<boolean> => sql<boolean>`(
   and (commissions.refunded_minor < commissions.amount_minor or commissions.amount_minor = 0)
   and (select orders.cancelled_at from orders where orders.id = commissions.order_id) is null)`;
 
-/** With what the wire shows of its order, its store and its creator: the link's own name for them, else theirs. */
+/** Commissions with the fields of their order, store and creator that answers show. */
 export const withFacts = (db: Pick<Db, 'selectFrom'>) =>
   db
     .selectFrom('commissions')
@@ -72,7 +72,7 @@ export async function listCommissionsById(db: Db, brandId: string, ids: readonly
     .execute();
 }
 
-/** Whose they are. */
+/** The creators of these commissions. */
 export async function listCreatorsOf(db: Db, brandId: string, ids: readonly string[]): Promise<string[]> {
   const rows = await db
     .selectFrom('commissions')
@@ -84,7 +84,7 @@ export async function listCreatorsOf(db: Db, brandId: string, ids: readonly stri
   return rows.map(({ creatorId }) => creatorId);
 }
 
-/** Those of the ids that are there, locked until the transaction ends; by id, so that no two callers wait for each other. */
+/** The commissions that exist, locked until the transaction ends, in order of id, so that callers cannot deadlock. */
 export async function lockCommissions(db: Db, brandId: string, ids: readonly string[]): Promise<CommissionRow[]> {
   return await db
     .selectFrom('commissions')
@@ -102,7 +102,7 @@ interface Payee {
   currency: string;
 }
 
-/** What a creator can be paid in a currency, locked until the transaction ends; by id, as everywhere. */
+/** The creator's approved commissions in a currency, locked until the transaction ends, in order of id. */
 export async function lockApproved(db: Db, { brandId, creatorId, currency }: Payee): Promise<CommissionRow[]> {
   return await db
     .selectFrom('commissions')

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../engines/postgres/open.ts';
 import { type CommissionRow, isApprovable } from './queries.ts';
 
-/** Which of these orders were cancelled. Asked after their commissions are locked, so that it is the newest answer. */
+/** The cancelled ones of these orders. Call it after their commissions are locked, so that the answer is current. */
 export async function listCancelled(db: Db, brandId: string, orderIds: readonly string[]): Promise<Set<string>> {
   const rows = await db
     .selectFrom('orders')
@@ -19,7 +19,7 @@ export interface Review {
   note: string | null;
 }
 
-/** A review's word replaces the facts' own. The first approval's time is kept for good: it is announced once. */
+/** A review overrides what the order's facts decided. The first approval's time never changes: it is announced once. */
 export async function updateReviewed(
   db: Db,
   brandId: string,

@@ -3,19 +3,19 @@ import type { Context } from '../../operation/context.ts';
 import { list, read } from '../../operation/kit.ts';
 import type { ListCall } from '../../operation/list.ts';
 import { commissions, getCommission } from './queries.ts';
-import { AffiliateCommission, CommissionEvent, CommissionFilter, commissionOf } from './schema.ts';
+import { AffiliateCommission, CommissionEvent, CommissionFilter, CommissionParams, commissionOf } from './schema.ts';
 
 const tag = 'Commissions';
 const reading = { readOnly: true, idempotent: true, destructive: false };
-/** What may be approved depends on the time. */
+/** The filter `approvable` depends on the time. */
 const whereOf = ({ clock }: Context, { query }: ListCall<CommissionFilter>) => ({ ...query, now: clock.now() });
 
 const listCommissions = list({
   id: 'list_commissions',
   path: '/v1/commissions',
   tag,
-  summary: 'Sales attributed to creators',
-  description: 'Newest first.',
+  summary: 'List commissions',
+  description: 'Sales attributed to creators, and manual commissions. Newest first.',
   query: CommissionFilter,
   hints: reading,
   item: CommissionEvent,
@@ -28,8 +28,9 @@ const getCommissionById = read({
   id: 'get_commission',
   path: '/v1/commissions/{id}',
   tag,
-  summary: 'One commission event',
-  description: 'As in the list.',
+  summary: 'Get a commission',
+  description: 'The same fields as in `/v1/commissions`.',
+  params: CommissionParams,
   response: z.object({ data: CommissionEvent }),
   errors: ['NOT_FOUND'],
   hints: reading,
@@ -42,8 +43,8 @@ const listAffiliateCommissions = list({
   id: 'list_affiliate_commissions',
   path: '/v1/affiliates/commissions',
   tag,
-  summary: 'Sales attributed to creators, with the click',
-  description: 'As `/v1/commissions`, with `click_id` and `created_at`.',
+  summary: 'List commissions, with their clicks',
+  description: 'The same as `/v1/commissions`, with `click_id` and `created_at`. Newest first.',
   query: CommissionFilter,
   hints: reading,
   item: AffiliateCommission,
@@ -56,8 +57,9 @@ const getAffiliateCommission = read({
   id: 'get_affiliate_commission',
   path: '/v1/affiliates/commissions/{id}',
   tag,
-  summary: 'One commission event, with the click',
-  description: 'As in the list.',
+  summary: 'Get a commission, with its click',
+  description: 'The same fields as in `/v1/affiliates/commissions`.',
+  params: CommissionParams,
   response: z.object({ data: AffiliateCommission }),
   errors: ['NOT_FOUND'],
   hints: reading,

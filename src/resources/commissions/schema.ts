@@ -1,71 +1,169 @@
 import { z } from 'zod';
 import { type EventsOf, events } from '../../outbox/events.ts';
+import { campaignId, createdAt, creatorEmail, idField } from '../../values/fields.ts';
 import { fromMinor, fromPpm } from '../../values/money.ts';
 import { booleanParameter, ListQuery, timestamp } from '../../values/page.ts';
-import { fromOutside } from '../../values/untrusted.ts';
 import { toWire } from '../../values/wire.ts';
+import { creatorName } from '../links/schema.ts';
 
-const CommissionStatus = z.enum(['pending', 'approved', 'rejected', 'paid']);
+const CommissionStatus = z
+  .enum(['pending', 'approved', 'rejected', 'paid'])
+  .describe(
+    'Commission status. `pending`: waits for a review. `approved`: owed, and paid by the next payout. `rejected`: ' +
+      'owes nothing. `paid`: a payout paid it, and it no longer changes.',
+  );
+
+const commissionId = idField('com', 'Id of the commission.');
+export const CommissionParams = z.object({ id: commissionId.max(100) });
 
 export const FraudFlag = z
   .object({
-    code: z.enum(['self_referral', 'velocity']),
-    severity: z.enum(['low', 'medium', 'high']),
-    detail: z.string(),
-    detected_at: timestamp,
+    code: z
+      .enum(['self_referral', 'velocity'])
+      .describe(
+        "`self_referral`: the customer's e-mail address is the creator's. `velocity`: unusually many orders of one customer, code or link within 10 minutes.",
+      ),
+    severity: z
+      .enum(['low', 'medium', 'high'])
+      .describe('`high` excludes the commission from automatic approval; a review can still approve it.')
+      .meta({ example: 'medium' }),
+    detail: z
+      .string()
+      .describe('What was found, in a sentence.')
+      .meta({ example: 'One customer had more than 3 orders within 10 minutes.' }),
+    detected_at: timestamp.describe('When the order was checked.').meta({ example: '2026-03-02T09:30:00.000Z' }),
   })
   .meta({ id: 'FraudFlag' });
 export type FraudFlag = z.infer<typeof FraudFlag>;
 export const FraudFlags = z.array(FraudFlag);
 export type FraudFlags = z.infer<typeof FraudFlags>;
 
+/** The id that a store gave its order. */
+export const storeOrderId = z
+  .string()
+  .nullable()
+  .describe("The order's id at its store; null without an order.")
+  .meta({ example: '1001' });
+
+export const maskedCustomer = z
+  .string()
+  .nullable()
+  .describe("The customer's e-mail address, masked; null when the store did not send one.")
+  .meta({ example: 'b***@example.com' });
+
 export const CommissionEvent = z
   .object({
-    id: z.string(),
-    link_id: z.string().nullable().describe('Null of a commission that the brand recorded itself.'),
-    creator_email: z.string().nullable(),
-    campaign_id: z.string().nullable(),
-    type: z.enum(['sale', 'manual']).describe('`manual`: recorded by the brand, without an order.'),
+    id: commissionId,
+    link_id: z
+      .string()
+      .nullable()
+      .describe('Code or link that the sale is attributed to; null for a manual commission.')
+      .meta({ example: 'lnk_0Uo3xK2mVdT2aXs7LpRb' }),
+    creator_email: creatorEmail,
+    campaign_id: campaignId,
+    type: z
+      .enum(['sale', 'manual'])
+      .describe('`sale`: earned by an order of a store. `manual`: recorded by the brand, without an order.'),
     source: z
       .string()
-      .describe('The store that sent the order: its kind and where it is, or `manual`.')
+      .describe('Store that sent the order, as `provider:address`; `manual` for a manual commission.')
       .meta({ example: 'shopify:shop.example' }),
-    integration_id: z.string().nullable().describe('The same store in `/v1/integrations`.'),
-    amount: z.number().describe('What the customer paid for goods: after discounts, without tax and shipping.'),
+    integration_id: z
+      .string()
+      .nullable()
+      .describe('Id of that store in `/v1/affiliates/integrations`; null for a manual commission.')
+      .meta({ example: 'int_0Uo3xK2mVdT2aXs7LpRb' }),
+    amount: z
+      .number()
+      .describe(
+        'What the customer paid for goods, in major units of `currency`: after discounts, without tax and shipping, before refunds.',
+      )
+      .meta({ example: 125.5 }),
     commission: z
       .number()
-      .describe('Owed: prorated by refunds until it is paid, fixed from then on; 0 while it is rejected, by whomever.'),
-    commission_at_rate: z.number().describe('As `commission`, also while it is rejected: what approving it would owe.'),
-    commission_rate: z.number().describe('Percent, as it was when the sale was attributed; 0 of a manual one.'),
-    order_id: z.string().nullable().describe("The order's id at its store."),
-    order_paid: z.boolean().describe('Whether the store said that the order is paid.'),
-    order_paid_at: timestamp.nullable(),
-    approvable_at: timestamp.nullable().describe('The end of the review period; null until the order is paid.'),
-    customer_email: z.string().nullable().describe('Masked.'),
-    discount_code: z.string().nullable().describe('The code as it was redeemed; null when a click won.'),
-    affiliate_code: z.string().nullable().describe("The assignment's own code or link slug."),
-    currency: z.string().describe('Of the order.'),
+      .describe(
+        'What the creator earns, in major units of `currency`. Refunds reduce it until it is paid; then it is fixed. 0 while rejected.',
+      )
+      .meta({ example: 12.55 }),
+    commission_at_rate: z
+      .number()
+      .describe('What the creator would earn if it were approved: as `commission`, but not 0 while rejected.')
+      .meta({ example: 12.55 }),
+    commission_rate: z
+      .number()
+      .describe('Percent of the sale, as it was when the sale was attributed; 0 for a manual commission.')
+      .meta({ example: 10 }),
+    order_id: storeOrderId,
+    order_paid: z
+      .boolean()
+      .describe('Whether the store reported the order as paid; false for a manual commission.')
+      .meta({ example: true }),
+    order_paid_at: timestamp
+      .nullable()
+      .describe('When the customer paid the order; null until then, and for a manual commission.')
+      .meta({ example: '2026-03-02T09:30:00.000Z' }),
+    approvable_at: timestamp
+      .nullable()
+      .describe(
+        'End of the review period: a review can approve the commission from then on. Null until the order is paid.',
+      )
+      .meta({ example: '2026-03-16T09:30:00.000Z' }),
+    customer_email: maskedCustomer,
+    discount_code: z
+      .string()
+      .nullable()
+      .describe('Discount code as the customer redeemed it; null when a click earned the order.')
+      .meta({ example: 'ANA10' }),
+    affiliate_code: z
+      .string()
+      .nullable()
+      .describe('Code or link name of the assignment that earned the order; null for a manual commission.')
+      .meta({ example: 'ANA10' }),
+    currency: z
+      .string()
+      .describe("ISO 4217 code of the order's currency; of a manual commission, the brand's.")
+      .meta({ example: 'USD' }),
     status: CommissionStatus,
-    status_updated_at: timestamp.nullable(),
-    status_note: z.string().nullable(),
+    status_updated_at: timestamp
+      .nullable()
+      .describe('When the status last changed; null while it never did.')
+      .meta({ example: '2026-03-16T09:30:00.000Z' }),
+    status_note: z
+      .string()
+      .nullable()
+      .describe(
+        'Reason for the status: the note of the review, `auto` for an automatic approval, or what the store reported.',
+      )
+      .meta({ example: 'Order checked by hand.' }),
     rejected_by: z
       .enum(['review', 'order'])
       .nullable()
-      .describe('`order`: what its store said, such as a full refund; it ends when the store takes that back.'),
-    fraud_flags: FraudFlags,
-    occurred_at: timestamp,
-    synced_at: timestamp,
+      .describe(
+        '`review`: you rejected it. `order`: the store cancelled the order or refunded it in full, and the rejection ends when the store reverts that. Null unless rejected.',
+      )
+      .meta({ example: null }),
+    fraud_flags: FraudFlags.describe(
+      'Signs that the order was arranged to earn commission; empty when there are none.',
+    ).meta({
+      example: [],
+    }),
+    occurred_at: timestamp
+      .describe('When the customer placed the order, or the manual commission was recorded.')
+      .meta({ example: '2026-03-02T09:30:00.000Z' }),
+    synced_at: timestamp
+      .describe('When a delivery of the store last changed the commission.')
+      .meta({ example: '2026-03-02T09:30:05.000Z' }),
   })
   .meta({ id: 'CommissionEvent' });
 export type CommissionEvent = z.infer<typeof CommissionEvent>;
 
 /** `data` of the commission events. */
 export const CommissionAnnounced = CommissionEvent.extend({
-  creator_name: fromOutside(z.string().nullable()),
-  commission_amount: z.number(),
+  creator_name: creatorName,
+  commission_amount: z.number().describe('The same as `commission`.').meta({ example: 12.55 }),
 }).meta({ id: 'CommissionAnnounced' });
 
-/** What the wire shows that is not a column of its own. */
+/** The columns that the answer's fields are computed from. */
 interface CommissionColumns {
   currency: string;
   amountMinor: number;
@@ -76,19 +174,19 @@ interface CommissionColumns {
   source: string;
   paidAt: Date | null;
   holdEndsAt: Date | null;
-  /** The order's id at its store; null of a commission that the brand recorded itself. */
+  /** The order's id at its store; null for a manual commission. */
   storeOrderId: string | null;
   storefrontUrl: string | null;
   fraudFlags: unknown;
 }
 
-/** `generic:shop.example`: no two stores of a brand are alike in it. */
+/** Such as `generic:shop.example`, which is unique within the brand. */
 function sourceOf({ source, storefrontUrl }: CommissionColumns): string {
   if (storefrontUrl === null) return source;
   return `${source}:${storefrontUrl.replace(/^https?:\/\//, '').replace(/\/+$/, '')}`;
 }
 
-/** Every field that any shape of a commission shows, of a row with its order's and its creator's. */
+/** Every field that any shape of a commission shows. */
 export function commissionOf<Row extends CommissionColumns>(row: Row) {
   const { storeOrderId, amountMinor, commissionMinor, status, currency, ...columns } = row;
   const atRate = fromMinor(commissionMinor, currency);
@@ -111,22 +209,41 @@ export function commissionOf<Row extends CommissionColumns>(row: Row) {
   };
 }
 
-/** What the alias under /v1/affiliates shows beside the event. */
+/** The alias under /v1/affiliates shows two more fields. */
 export const AffiliateCommission = CommissionEvent.extend({
-  click_id: z.string().nullable(),
-  created_at: timestamp,
+  click_id: z
+    .string()
+    .nullable()
+    .describe('Click that earned the order; null when a discount code earned it, and for a manual commission.')
+    .meta({ example: null }),
+  created_at: createdAt,
 }).meta({ id: 'AffiliateCommission' });
 
 export const CommissionFilter = z.object({
-  status: CommissionStatus.optional(),
-  creator_email: z.email().max(254).optional().describe('In any case.'),
-  campaign_id: z.string().max(100).optional(),
-  link_id: z.string().max(100).optional(),
-  type: CommissionEvent.shape.type.optional(),
+  status: CommissionStatus.optional().describe('Only commissions of this status.'),
+  creator_email: z
+    .email()
+    .max(254)
+    .optional()
+    .describe("Only this creator's commissions. Case does not matter.")
+    .meta({ example: 'ana@example.com' }),
+  campaign_id: z
+    .string()
+    .max(100)
+    .optional()
+    .describe('Only commissions of this campaign.')
+    .meta({ example: 'cmp_0Uo3xK2mVdT2aXs7LpRb' }),
+  link_id: z
+    .string()
+    .max(100)
+    .optional()
+    .describe('Only commissions of this code or link.')
+    .meta({ example: 'lnk_0Uo3xK2mVdT2aXs7LpRb' }),
+  type: CommissionEvent.shape.type.optional().describe('Only sales, or only manual commissions.'),
   approvable: booleanParameter()
     .optional()
     .describe(
-      '`true`: pending, paid and past the review period, so that a review may approve it now; `false`: all others.',
+      '`true`: only commissions that a review can approve now (pending, order paid, review period over). `false`: all others.',
     ),
   ...ListQuery,
 });
@@ -135,7 +252,7 @@ export type CommissionFilter = z.output<typeof CommissionFilter>;
 const commissionEvents = events({
   'commission.created': {
     data: CommissionAnnounced,
-    when: 'A sale was attributed to a creator.',
+    when: 'A sale was attributed to a creator, or the brand recorded a manual commission.',
     shownTo: ['current', 'legacy'],
   },
   'commission.approved': {

@@ -58,7 +58,7 @@ async function mailAnswer(work: Work, facts: DisputeFacts, answer: string): Prom
   await queueMail(work, { kind: 'dispute_answered', to, subjectRow, creatorId, params });
 }
 
-/** An answer makes it answered, and is mailed; one that is the same again changes nothing. */
+/** An answer is mailed and makes the question `answered`. Repeating the same answer changes nothing. */
 export async function patchDispute(work: Work, id: string, { status, answer }: DisputePatch): Promise<DisputeRow> {
   const { db, now, brandId } = work;
   const old = await lockDispute(db, brandId, id);

@@ -44,7 +44,7 @@ export const { get: getDispute } = disputes;
 export const lockDispute = (db: Db, brandId: string, id: string): Promise<DisputeRow> =>
   lockOwn(db.selectFrom('disputes').selectAll(), 'dispute', brandId, id);
 
-/** Everything that was asked on a statement, or on a payout's, the oldest first. */
+/** All questions on a statement or on a payout's statement, oldest first. */
 export async function listQuestions(db: Db, brandId: string, on: { statementId: string } | { payoutId: string }) {
   const query = db.selectFrom('disputes').selectAll().where('brandId', '=', brandId).orderBy('createdAt').orderBy('id');
   return 'payoutId' in on
@@ -83,7 +83,7 @@ export async function findContactEmail(db: Db, brandId: string): Promise<string 
   return row?.contactEmail ?? null;
 }
 
-/** The version that the links of a statement have now. */
+/** The current version of a statement's links. */
 export async function findLinkVersion(db: Db, brandId: string, statementId: string | null): Promise<number> {
   if (statementId === null) return 0;
   const row = await db

@@ -3,18 +3,17 @@ import { list, read } from '../../operation/kit.ts';
 import { change, noLookUp, nothing } from '../../operation/operation.ts';
 import { patchDispute } from './actions.ts';
 import { disputes, getDispute } from './queries.ts';
-import { Dispute, DisputeFilter, DisputePatch, disputeOf } from './schema.ts';
+import { Dispute, DisputeFilter, DisputeParams, DisputePatch, disputeOf } from './schema.ts';
 
 const tag = 'Payouts';
-const byId = z.object({ id: z.string().max(100) });
 const reading = { readOnly: true, idempotent: true, destructive: false };
 
 const listDisputes = list({
   id: 'list_disputes',
   path: '/v1/disputes',
   tag,
-  summary: 'What creators ask about their statements',
-  description: 'Newest first. A creator asks on the page of a statement, about one of its lines or the whole.',
+  summary: "List creators' questions about their statements",
+  description: 'Newest first. Creators ask on the page of a statement, about one line or the whole.',
   query: DisputeFilter,
   hints: reading,
   item: Dispute,
@@ -26,8 +25,9 @@ const getDisputeById = read({
   id: 'get_dispute',
   path: '/v1/disputes/{id}',
   tag,
-  summary: 'One question of a creator',
-  description: 'As in the list.',
+  summary: "Get a creator's question",
+  description: 'The same fields as in `/v1/disputes`.',
+  params: DisputeParams,
   response: z.object({ data: Dispute }),
   errors: ['NOT_FOUND'],
   hints: reading,
@@ -42,9 +42,9 @@ const updateDisputeOperation = change({
   path: '/v1/disputes/{id}',
   tag,
   summary: 'Answer or close a question',
-  description: 'An answer is mailed to the creator, and stands on their page. Given again, nothing changes.',
+  description: 'An answer is mailed to the creator and shown on their page. Repeating the call changes nothing.',
   callers: ['brand'],
-  params: byId,
+  params: DisputeParams,
   query: nothing,
   body: DisputePatch,
   response: z.object({ data: Dispute }),

@@ -61,7 +61,7 @@ export interface NewStore extends StoreSecrets {
   baseUrl: string;
 }
 
-/** Asks a store who it is, before the transaction that connects it. */
+/** Asks a store for its facts, before the transaction that connects it. */
 export async function askWhoItIs(
   { provider, baseUrl, token }: NewStore,
   allow: readonly string[],
@@ -77,7 +77,7 @@ function whyOf({ cause }: ApiError): string {
   return text.slice(0, WHY_LENGTH) || 'It does not answer.';
 }
 
-/** As `askWhoItIs`, for whoever has just typed where the store is: which field is wrong, and why. */
+/** The same as `askWhoItIs`, but names the wrong field for the person who typed the address. */
 export async function meetStore(store: NewStore, allow: readonly string[]): Promise<StoreFacts> {
   return await askWhoItIs(store, allow).catch((error: unknown) => {
     if (!(error instanceof ApiError)) throw error;
@@ -88,7 +88,7 @@ export async function meetStore(store: NewStore, allow: readonly string[]): Prom
   });
 }
 
-/** Connects a store, or connects it again under the id it had: its orders are then known, and its links lead on. */
+/** Connects a store, or reconnects it under its old id, so that its orders stay known and its links keep working. */
 export async function connectStore(
   work: Work,
   secrets: Secrets,
@@ -97,7 +97,7 @@ export async function connectStore(
 ): Promise<IntegrationRow> {
   const { db, now, brandId } = work;
   const storefrontHost = new URL(storefrontUrl).host;
-  // Of two calls that connect one store the second finds what the first has made.
+  // When two calls connect the same store, the second finds the integration of the first.
   await lockBrand(db, brandId);
   const old = await lockIntegrationOfStore(db, brandId, { provider, baseUrl, storefrontUrl });
   const id = old?.id ?? newId('int', now.getTime());
@@ -114,7 +114,7 @@ export async function connectStore(
   return row;
 }
 
-/** Ends a connection and forgets its secrets. What its store reported stays; again changes nothing. */
+/** Ends a connection and deletes its secrets. The reported orders stay. Repeating it changes nothing. */
 export async function disconnectStore(work: Work, id: string): Promise<IntegrationRow> {
   const { db, now, brandId } = work;
   const old = await lockIntegration(db, brandId, id);

@@ -8,7 +8,7 @@ import type { ListWindow, Page } from '../../values/page.ts';
 
 type StoredIntegration = Selectable<IntegrationsTable>;
 
-/** An integration without its sealed secrets: those are read only where a store is met. */
+/** An integration without its sealed secrets, which are read only to talk to the store. */
 export type IntegrationRow = Omit<StoredIntegration, 'secrets'>;
 
 const SHOWN = [
@@ -98,7 +98,7 @@ export async function getIntegration(db: Db, brandId: string, id: string): Promi
 
 const refusal = (code: string, message: string) => validationError([{ field: 'integration_id', code, message }]);
 
-/** The integration that a body names: 422 when it is none of the brand's, or disconnected. */
+/** The integration that a body names: 422 when the brand does not have it, or it is disconnected. */
 export async function getConnectedIntegration(db: Db, brandId: string, id: string): Promise<IntegrationRow> {
   const row = await findIntegration(db, brandId, id);
   if (!row) throw refusal('not_found', 'is no integration of this brand.');
@@ -202,7 +202,7 @@ export async function updateIntegration(
     .executeTakeFirstOrThrow();
 }
 
-/** Whether a store can be spoken with under the secrets it gave; a disconnected integration stays so. */
+/** Records whether the store accepts its secrets. A disconnected integration stays disconnected. */
 export async function markStatus(
   db: Db,
   { brandId, id }: Pick<IntegrationRow, 'brandId' | 'id'>,
@@ -222,8 +222,8 @@ export async function markStatus(
 const RECEIVED_EVERY_MS = 1_000;
 
 /**
- * Says that the store was heard; with `synced` that an order or refund of it was recorded. A good delivery always takes
- * back that one before it was refused.
+ * Records an accepted delivery; with `synced`, also that it recorded an order or refund. An accepted delivery always clears
+ * an earlier refusal.
  */
 export async function touchReceived(
   db: Db,
@@ -259,13 +259,13 @@ async function countRefused(db: Db, integrationId: string, column: 'failures' | 
     .execute();
 }
 
-/** A delivery that the store had signed was refused. */
+/** Counts a refused delivery that the store had signed. */
 export async function countFailure(db: Db, integrationId: string, at: Date): Promise<void> {
   await countRefused(db, integrationId, 'failures', at);
   await db.updateTable('integrations').set({ lastFailedAt: at }).where('id', '=', integrationId).execute();
 }
 
-/** Something came that the store has not signed. */
+/** Counts a delivery that the store had not signed. */
 export async function countForged(db: Db, integrationId: string, at: Date): Promise<void> {
   await countRefused(db, integrationId, 'forged', at);
 }

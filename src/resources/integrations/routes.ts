@@ -10,18 +10,18 @@ import {
   IntegrationDisconnected,
   IntegrationFilter,
   IntegrationList,
+  IntegrationParams,
   integrationOf,
 } from './schema.ts';
 
 const tag = 'Affiliates';
-const byId = z.object({ id: z.string().max(100) });
 
 const listAffiliateStores = read({
   id: 'list_affiliate_stores',
   path: '/v1/affiliates/integrations',
   tag,
-  summary: "The brand's stores",
-  description: 'Newest first, with what each can do, how its webhooks are and whether referrals are tracked.',
+  summary: 'List connected stores',
+  description: 'Newest first, with the capabilities and webhook health of each, and whether its referrals are tracked.',
   query: IntegrationFilter,
   response: IntegrationList,
   ...answersWhere(
@@ -36,8 +36,9 @@ const getAffiliateStore = read({
   id: 'get_affiliate_store',
   path: '/v1/affiliates/integrations/{id}',
   tag,
-  summary: 'One store',
-  description: 'As in the list.',
+  summary: 'Get a store',
+  description: 'The same fields as in the list.',
+  params: IntegrationParams,
   response: z.object({ data: Integration }),
   errors: ['NOT_FOUND'],
   handler: async ({ postgres, clock, config }, { caller, params }) => {
@@ -54,9 +55,9 @@ const disconnectAffiliateStore = change({
   tag,
   summary: 'Disconnect a store',
   description:
-    'Its deliveries are refused from then on and its secrets forgotten. Its orders stay, and connecting the same store again continues under the same id.',
+    'Its deliveries are refused from then on and its secrets deleted. Its orders stay. Connecting the same store again keeps its id.',
   callers: ['brand'],
-  params: byId,
+  params: IntegrationParams,
   query: nothing,
   body: nothing,
   response: z.object({ data: IntegrationDisconnected }),
@@ -78,8 +79,8 @@ const connectAffiliateStore = change({
   tag,
   summary: 'Connect a store',
   description:
-    'Asks the store who it is, and keeps its secrets sealed; no answer and no log shows them. A store that was connected before continues under its id.',
-  // Whoever connects a store says what was sold, and so who is paid: no key of a program may.
+    'Checks the access at the store and stores its secrets encrypted; no answer and no log shows them. A store that was connected before keeps its id.',
+  // A connected store decides what was sold, and so who is paid: only people may connect one, not API keys.
   callers: ['session'],
   params: nothing,
   query: nothing,
@@ -98,5 +99,5 @@ const connectAffiliateStore = change({
   },
 });
 
-/** For people alone, in the web app. */
+/** Only for people, in the web app. */
 export const storeOperations = [connectAffiliateStore] as const;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DAY_MS } from '../../values/duration.ts';
+import { idField } from '../../values/fields.ts';
 import { ListQuery, listOf, timestamp } from '../../values/page.ts';
 import { besideOthers, type Unchecked } from '../../values/problems.ts';
 import { WebAddress } from '../../values/web-address.ts';
@@ -7,50 +8,92 @@ import { toWire } from '../../values/wire.ts';
 import type { ListedIntegration } from './queries.ts';
 
 export const PROVIDERS = ['shopify', 'woocommerce', 'generic'] as const;
-const provider = z.enum(PROVIDERS);
+const provider = z
+  .enum(PROVIDERS)
+  .describe('Kind of store. `generic`: a store of your own that follows the protocol in the documentation.');
+const integrationId = idField('int', 'Id of the store.');
+export const IntegrationParams = z.object({ id: integrationId.max(100) });
 
 export const Integration = z
   .object({
-    id: z.string(),
+    id: integrationId,
     provider,
-    name: z.string(),
-    storefront_url: z.string(),
-    currency: z.string(),
-    status: z.enum(['connected', 'disconnected', 'error', 'reauth_required']),
-    capabilities: z.object({
-      discounts: z.object({
-        read: z.boolean().describe('Coupons of the store are verified.'),
-        create: z.boolean().describe('Always false: codes are added in the store by its owner.'),
-      }),
-      orders: z.object({ read: z.boolean(), refunds: z.boolean() }),
-    }),
-    webhook_url: z.string().describe('Where the store sends its webhooks.'),
-    webhook_health: z.object({
-      status: z
-        .enum(['ok', 'failing', 'silent'])
-        .describe(
-          '`failing`: the last delivery that the store signed was refused, within 24 hours; `silent`: nothing came within 7 days.',
-        ),
-      last_received_at: timestamp.nullable(),
-      failures_24h: z.number().int().describe('Deliveries that the store signed and that were refused.'),
-      forged_24h: z
-        .number()
-        .int()
-        .describe('Deliveries that it had not signed, or too large to tell; they say nothing of its health.'),
-    }),
-    referral_tracking: z.object({
-      ready: z.boolean(),
-      missing: z
-        .array(z.enum(['connection', 'order_webhook']))
-        .describe('`connection`: it is disconnected; `order_webhook`: the store has never delivered.'),
-    }),
-    connected_at: timestamp,
-    last_sync_at: timestamp.nullable(),
+    name: z.string().describe('Name of the store, as the store reports it.').meta({ example: 'Acme Shop' }),
+    storefront_url: z.string().describe('Address where customers shop.').meta({ example: 'https://shop.acme.example' }),
+    currency: z.string().describe('ISO 4217 code of the currency that the store sells in.').meta({ example: 'USD' }),
+    status: z
+      .enum(['connected', 'disconnected', 'error', 'reauth_required'])
+      .describe(
+        '`connected`: coupons are verified and deliveries accepted. `disconnected`: you disconnected it, and its deliveries are refused. `error`: not in use yet. `reauth_required`: the store no longer accepts the access token.',
+      ),
+    capabilities: z
+      .object({
+        discounts: z
+          .object({
+            read: z.boolean().describe('Whether coupons can be verified at the store.'),
+            create: z.boolean().describe('Always false: you add codes in the store yourself.'),
+          })
+          .describe('What Rollcall can do with coupons of the store.'),
+        orders: z
+          .object({
+            read: z.boolean().describe('Whether orders of the store are accepted.').meta({ example: true }),
+            refunds: z.boolean().describe('Whether refunds of the store are accepted.').meta({ example: true }),
+          })
+          .describe('What Rollcall can do with orders of the store.'),
+      })
+      .describe('What Rollcall can do with this store now.'),
+    webhook_url: z
+      .string()
+      .describe('Address to which the store must send its webhooks.')
+      .meta({ example: 'https://links.example/ingest/shopify/int_0Uo3xK2mVdT2aXs7LpRb' }),
+    webhook_health: z
+      .object({
+        status: z
+          .enum(['ok', 'failing', 'silent'])
+          .describe(
+            '`ok`: deliveries arrive. `failing`: the last delivery that the store signed was refused, within 24 hours. `silent`: nothing arrived within 7 days.',
+          ),
+        last_received_at: timestamp
+          .nullable()
+          .describe('When the last delivery was accepted; null if none ever was.')
+          .meta({ example: '2026-03-02T09:30:00.000Z' }),
+        failures_24h: z
+          .number()
+          .int()
+          .describe('Deliveries of the last 24 hours that the store signed and Rollcall refused.'),
+        forged_24h: z
+          .number()
+          .int()
+          .describe(
+            'Deliveries of the last 24 hours that the store did not sign, or that were too large to check. They do not affect `status`.',
+          ),
+      })
+      .describe('Whether the webhooks of the store arrive.'),
+    referral_tracking: z
+      .object({
+        ready: z
+          .boolean()
+          .describe('Whether orders of the store can be attributed to creators.')
+          .meta({ example: true }),
+        missing: z
+          .array(z.enum(['connection', 'order_webhook']))
+          .describe(
+            'What is missing until `ready`. `connection`: the store is disconnected. `order_webhook`: it has never sent a delivery.',
+          ),
+      })
+      .describe('Whether sales of the store earn commissions.'),
+    connected_at: timestamp
+      .describe('When the store was last connected.')
+      .meta({ example: '2026-03-02T09:30:00.000Z' }),
+    last_sync_at: timestamp
+      .nullable()
+      .describe('When a delivery of the store last recorded an order or refund; null if none ever did.')
+      .meta({ example: '2026-03-02T09:30:00.000Z' }),
   })
   .meta({ id: 'Integration' });
 export type Integration = z.infer<typeof Integration>;
 
-/** The base of a store's API, in one form. */
+/** The base URL of a store's API, in one spelling. */
 const StoreUrl = WebAddress.transform((text) => {
   const { origin, pathname } = new URL(text);
   return `${origin}${pathname}`.replace(/\/+$/, '');
@@ -59,13 +102,13 @@ const StoreUrl = WebAddress.transform((text) => {
 const secret = z.string().trim().min(1).max(4_000);
 const WOOCOMMERCE_TOKEN = /^[^\s:]+:[^\s:]+$/;
 
-/** What connects a store; neither secret is ever shown again. */
+/** No answer ever shows either secret. */
 export const IntegrationConnect = z
   .object({
     provider,
-    url: StoreUrl.describe("The base of the store's API, such as https://name.myshopify.com."),
-    token: secret.describe('An access token; of WooCommerce `consumer key:consumer secret`.'),
-    webhook_secret: secret.describe('What the store signs its webhooks with.'),
+    url: StoreUrl.describe("Base URL of the store's API, such as https://name.myshopify.com."),
+    token: secret.describe("Access token of the store's API; for WooCommerce `consumer key:consumer secret`."),
+    webhook_secret: secret.describe('Secret with which the store signs its webhooks.'),
   })
   .superRefine(({ provider: kind, token }: Unchecked<'provider' | 'token'>, context) => {
     if (kind !== 'woocommerce' || typeof token !== 'string' || WOOCOMMERCE_TOKEN.test(token)) return;
@@ -79,7 +122,12 @@ export const IntegrationConnect = z
 export type IntegrationConnect = z.output<typeof IntegrationConnect>;
 
 export const IntegrationFilter = z.object({
-  campaign_id: z.string().max(100).optional().describe('Only stores that a link of this campaign is connected to.'),
+  campaign_id: z
+    .string()
+    .max(100)
+    .optional()
+    .describe('Only stores that a code or link of this campaign belongs to.')
+    .meta({ example: 'cmp_0Uo3xK2mVdT2aXs7LpRb' }),
   ...ListQuery,
 });
 export type IntegrationFilter = z.output<typeof IntegrationFilter>;
@@ -87,9 +135,9 @@ export type IntegrationFilter = z.output<typeof IntegrationFilter>;
 export const IntegrationList = listOf(Integration);
 
 export const IntegrationDisconnected = z.object({
-  id: z.string(),
-  status: z.literal('disconnected'),
-  disconnected: z.literal(true),
+  id: integrationId,
+  status: z.literal('disconnected').describe('Always `disconnected`.'),
+  disconnected: z.literal(true).describe('Always true, also when it was disconnected before.'),
 });
 
 const SILENT_MS = 7 * DAY_MS;
@@ -104,7 +152,7 @@ function healthOf(
   return isSilent ? 'silent' : 'ok';
 }
 
-/** Where a store sends what happens to its orders. */
+/** Where a store sends its deliveries. */
 export const webhookUrlOf = (linksUrl: string, { provider, id }: Pick<ListedIntegration, 'provider' | 'id'>) =>
   `${linksUrl}/ingest/${provider}/${id}`;
 

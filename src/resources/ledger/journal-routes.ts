@@ -1,15 +1,17 @@
 import { z } from 'zod';
-import { LEDGER_KINDS, type LedgerKind } from '../../engines/postgres/attribution-tables.ts';
+import type { LedgerKind } from '../../engines/postgres/attribution-tables.ts';
 import { Boundary, endOf, startOf } from '../../figures/schema.ts';
 import { read } from '../../operation/kit.ts';
-import { ACCOUNTS, type Account } from '../../outbox/ledger-entry.ts';
+import type { Account } from '../../outbox/ledger-entry.ts';
+import { creatorEmail, currencyField, idField } from '../../values/fields.ts';
 import { Currency, fromMinor } from '../../values/money.ts';
-import { listOf, PageQuery, pageOf, paginationOf, timestamp } from '../../values/page.ts';
+import { listOf, PageQuery, pageOf, paginationOf } from '../../values/page.ts';
 import { besideOthers, type Unchecked } from '../../values/problems.ts';
 import { eachAs } from '../../values/wire.ts';
 import { eachJournalRow, type JournalRow, listJournal, sumJournal } from './journal-queries.ts';
+import { account, kind, LedgerEntry } from './schema.ts';
 
-/** What each account is called in a journal. */
+/** The account's name in the journal. */
 const NAMES: Readonly<Record<Account, string>> = {
   customers: 'Customers (sales attributed)',
   sales: 'Sales attributed',
@@ -37,45 +39,63 @@ const TEXTS: Readonly<Record<LedgerKind, string>> = {
   manual: 'Commission recorded by hand',
 };
 
-const money = z.number().describe('In major units of `currency`.');
+const accountName = z
+  .string()
+  .describe('Name of the account, as an accountant would write it.')
+  .meta({ example: 'Commissions payable' });
 
 const JournalLine = z
   .object({
-    date: z.iso.date().describe('The UTC day it counts on: of a sale and its commission the day of the order.'),
-    entry: z.number().int().describe("The entry's number in the ledger; its lines together are balanced."),
-    kind: z.enum(LEDGER_KINDS).describe('What was recorded.').meta({ example: 'approval' }),
-    account: z.enum(ACCOUNTS),
-    account_name: z.string(),
-    text: z.string(),
-    debit: money.nullable(),
-    credit: money.nullable(),
-    currency: z.string(),
+    date: z.iso
+      .date()
+      .describe('UTC day to book the line on. A sale and its commission have the day of the order.')
+      .meta({ example: '2026-03-02' }),
+    entry: z.number().int().describe('`seq` of the ledger entry. Its lines balance together.').meta({ example: 412 }),
+    kind,
+    account,
+    account_name: accountName,
+    text: z.string().describe('Booking text.').meta({ example: 'Commission approved, order 1001' }),
+    debit: z
+      .number()
+      .nullable()
+      .describe('Debit in major units of `currency`; null when the line is a credit.')
+      .meta({ example: 12.55 }),
+    credit: z
+      .number()
+      .nullable()
+      .describe('Credit in major units of `currency`; null when the line is a debit.')
+      .meta({ example: null }),
+    currency: currencyField,
     document: z
       .string()
       .nullable()
-      .describe("The payout's reference or id, the order's id at its store, or neither.")
+      .describe("Document number: the payout's reference or id, else the order's id at its store; null without either.")
       .meta({ example: '1001' }),
-    creator_email: z.string().nullable(),
-    order_id: z.string().nullable(),
-    commission_id: z.string().nullable(),
-    payout_id: z.string().nullable(),
-    recorded_at: timestamp,
-    entry_id: z.string(),
+    creator_email: creatorEmail,
+    order_id: LedgerEntry.shape.order_id,
+    commission_id: LedgerEntry.shape.commission_id,
+    payout_id: LedgerEntry.shape.payout_id,
+    recorded_at: LedgerEntry.shape.recorded_at,
+    entry_id: idField('led', 'Id of the ledger entry in `/v1/affiliates/ledger`.'),
   })
   .meta({ id: 'JournalLine' });
 
 const JournalFilter = z
   .object({
-    from: Boundary.optional().describe('The first UTC day, or a time; default: the first of this month.'),
-    to: Boundary.optional().describe('The last UTC day, which is included whole, or a time; default: today.'),
+    from: Boundary.optional()
+      .describe('Start of the window: a UTC day or a time. Omitted: the first of this month.')
+      .meta({ example: '2026-03-01' }),
+    to: Boundary.optional().describe(
+      'End of the window: a UTC day, which is included whole, or a time. Omitted: today.',
+    ),
     by: z
       .enum(['date', 'recorded'])
       .default('date')
       .describe(
-        '`date`: what counts on these days, as known now. `recorded`: what was recorded in them; it never changes again.',
+        '`date`: lines that count on these days, as known now. `recorded`: lines recorded on these days, which never change again.',
       ),
-    account: z.enum(ACCOUNTS).optional(),
-    currency: Currency.optional(),
+    account: account.optional().describe('Only lines of this account.'),
+    currency: Currency.optional().describe('Only lines in this currency.'),
     ...PageQuery,
   })
   .superRefine(({ from, to }: Unchecked<'from' | 'to'>, context) => {
@@ -84,15 +104,21 @@ const JournalFilter = z
   }, besideOthers);
 type JournalFilter = z.output<typeof JournalFilter>;
 
-const Turnover = z.object({ account: z.enum(ACCOUNTS), account_name: z.string(), currency: z.string() });
-
-const JournalList = listOf(JournalLine).extend({
-  summary: z.object({
-    by_account: z.array(Turnover.extend({ debit: money, credit: money })).describe('Of all lines, not of the page.'),
-  }),
+const Turnover = z.object({
+  account,
+  account_name: accountName,
+  currency: currencyField,
+  debit: z.number().describe('Sum of the debits, in major units.').meta({ example: 412.5 }),
+  credit: z.number().describe('Sum of the credits, in major units.').meta({ example: 412.5 }),
 });
 
-/** The window that is asked for; by default this month so far. One that ends before it begins is empty. */
+const JournalList = listOf(JournalLine).extend({
+  summary: z
+    .object({ by_account: z.array(Turnover).describe('Turnover of each account and currency.') })
+    .describe('Sums over all matching lines, not just this page.'),
+});
+
+/** The requested window; by default this month so far. A window that ends before it begins is empty. */
 function whereOf({ from, to, ...query }: JournalFilter, now: Date) {
   const today = now.toISOString().slice(0, 10);
   return { ...query, from: startOf(from ?? `${today.slice(0, 8)}01`), until: endOf(to ?? today) };
@@ -124,10 +150,10 @@ const listLedgerJournal = read({
   id: 'list_ledger_journal',
   path: '/v1/affiliates/ledger/journal',
   tag: 'Affiliates',
-  summary: 'The ledger as a journal, to book a month',
+  summary: 'The ledger as a journal, for bookkeeping',
   description:
-    'A line for each posting, oldest first, with debit and credit in columns of their own, and the turnover of each ' +
-    'account. Debits and credits of a currency are equal.',
+    'One line for each posting, oldest first, with debit and credit in separate columns, and the turnover of each ' +
+    'account. Debits and credits of one currency are equal.',
   query: JournalFilter,
   response: JournalList,
   handler: async ({ postgres: { db }, clock }, { caller: { brandId }, query }) => {

@@ -17,10 +17,10 @@ const entryOf = ({ hash, postings, orderId, storeOrderId, ...row }: ListedEntry)
   hash: hash.toString('hex'),
 });
 
-/** Longer than what is left of a millisecond, also by a timer that is early. */
+/** Longer than the rest of a millisecond, even if the timer fires early. */
 const MOMENT_MS = 3;
 
-/** The filter, once nothing more can be recorded by its time; by now, where that is in the future. */
+/** The filter, once no more entries can be recorded by its time, which is at most now. */
 async function settled(
   { postgres, clock }: Pick<Context, 'postgres' | 'clock'>,
   brandId: string,
@@ -41,9 +41,9 @@ const listLedger = read({
   id: 'list_affiliate_ledger',
   path: '/v1/affiliates/ledger',
   tag: 'Affiliates',
-  summary: 'The ledger, and its balances at any time',
+  summary: 'List ledger entries, with balances at any time',
   description:
-    'Append-only, double-entry, hash-chained. Balances are the sum of every posting recorded by `as_of`; of one currency they add up to zero. Asked again with the `as_of` of an answer, they are the same for good.',
+    'The ledger is append-only, double-entry and hash-chained. Balances are sums of all postings recorded by `as_of`; those of one currency add up to zero. Repeat a request with the `as_of` of its answer to get the same balances again.',
   query: LedgerFilter,
   response: LedgerList,
   handler: async (context, { caller: { brandId }, query }) => {

@@ -55,13 +55,13 @@ export async function askStore(context: Context, brandId: string, input: LinkCre
   return type === 'discount_code' ? await verifyCoupon(context, brandId, id, value) : store;
 }
 
-/** What a refusal names; anything else that was thrown is thrown on. */
+/** The problems of a refusal; rethrows any other error. */
 function detailsOf(error: unknown): Problem[] {
   if (error instanceof ApiError && error.details) return error.details;
   throw error;
 }
 
-/** Whether the value is ours to choose, for the one that was sent is where the link leads. */
+/** Whether the value must be generated, because the given one is the destination. */
 const leadsToValue = ({ type, value }: LinkCreate) => type === 'link' && isAddress(value);
 const destinationOf = (input: LinkCreate) => input.destination_url ?? (leadsToValue(input) ? input.value : null);
 
@@ -90,7 +90,7 @@ async function storeOfPatch(context: Context, link: LinkRow, { value, ...patch }
 /** Where references are looked up: the brand's, in a transaction or before it. */
 type Place = Pick<Work, 'db' | 'brandId'>;
 
-/** By whatever scheme and port: they lead to one door. */
+/** Scheme and port do not matter: they reach the same server. */
 const hostOf = ({ hostname }: URL) => hostname.replace(/\.$/, '');
 
 /** Whether an address is one of our short URLs: a link that leads to a link leads nowhere, or in a circle. */
@@ -118,7 +118,7 @@ const duplicate = (type: LinkType, existingId: string | undefined) =>
 
 const MAX_ATTEMPTS = 8;
 
-/** Makes the link; its value, when it is ours to choose, is drawn again until it is free. */
+/** Creates the link. A generated value is drawn again until it is free. */
 async function insertLink(
   work: Work,
   row: Omit<Insertable<LinksTable>, 'value' | 'slug'>,
@@ -192,7 +192,7 @@ export async function createLink(
   return row;
 }
 
-/** What the coupon gives; a rate that a store tells in more than millionths is rounded. */
+/** The facts of the coupon. A finer rate is rounded to millionths. */
 const couponColumns = (store: Store | undefined) =>
   store?.coupon ? { discountPpm: Math.round(store.coupon.percentage * 10_000), expiresAt: store.coupon.endsAt } : {};
 
@@ -204,7 +204,7 @@ async function patchColumns(work: Work, old: LinkRow, patch: LinkPatch, linksUrl
     ...destinationProblems(linksUrl, destinationUrl, store),
   ];
   if (old.type === 'link' && destinationUrl === null) {
-    problems.push({ field: 'destination_url', code: 'required', message: 'is required of a link.' });
+    problems.push({ field: 'destination_url', code: 'required', message: 'is required for a link.' });
   }
   if (old.type === 'link' && patch.value !== undefined && isAddress(patch.value)) {
     problems.push({ field: 'value', code: 'invalid', message: 'is an address; set `destination_url`.' });
@@ -259,7 +259,7 @@ export async function patchLink(
   work.audit({ resourceId: id, old, new: changed, generated: drawnFields(changed, true) });
 }
 
-/** Switches a link off; what it brought, and its value and slug, stay its own. */
+/** Deactivates a link. It keeps its history, its value and its slug. */
 export async function deactivateLink(work: Work, id: string): Promise<void> {
   const { db, now, brandId } = work;
   const old = await lockLink(db, brandId, id);

@@ -72,7 +72,7 @@ export async function listLinkIds(db: Db, brandId: string, where: LinkWhere): Pr
   return rows.map(({ id }) => id);
 }
 
-/** In no order; ids that are not the brand's are left out. */
+/** Unordered; ids of other brands are left out. */
 export async function listLinksByIds(db: Db, brandId: string, ids: readonly string[]): Promise<ListedLink[]> {
   if (ids.length === 0) return [];
   return await withCreator(db)
@@ -81,7 +81,7 @@ export async function listLinksByIds(db: Db, brandId: string, ids: readonly stri
     .execute();
 }
 
-/** What an order may name: codes as they were written, in any case, and links. */
+/** What an order may name: codes, in any case, and links. */
 export interface Named {
   codes: readonly string[];
   linkIds: readonly string[];
@@ -147,7 +147,7 @@ export async function lockLink(db: Db, brandId: string, id: string): Promise<Lin
   return row;
 }
 
-/** Who of the brand has this value already, in any case and also while inactive. */
+/** The link of the brand that has this value, in any case, active or not. */
 export async function findByValue(
   db: Db,
   brandId: string,
@@ -163,7 +163,7 @@ export async function findByValue(
   return row?.id;
 }
 
-/** The rows that were made: one whose value the brand has already is left out. */
+/** The inserted rows, without those whose value the brand already has. */
 export async function insertLinks(db: Db, rows: Insertable<LinksTable>[]): Promise<LinkRow[]> {
   if (rows.length === 0) return [];
   return await db

@@ -18,6 +18,7 @@ import {
   LinkDeactivated,
   LinkFilter,
   LinkList,
+  LinkParams,
   LinkPatch,
   linkOf,
   summaryOf,
@@ -25,7 +26,6 @@ import {
 } from './schema.ts';
 
 const tag = 'Affiliates';
-const byId = z.object({ id: z.string().max(100) });
 
 const withFigures =
   ({ clickhouse, config }: Context, brandId: string) =>
@@ -92,8 +92,8 @@ const listAffiliateLinks = read({
   id: 'list_affiliate_links',
   path: '/v1/affiliates/links',
   tag,
-  summary: 'Codes and links',
-  description: `As \`/v1/affiliates\`, with the short URL, where it leads, and whether it is active. Newest first. ${FRESHNESS}`,
+  summary: 'List codes and links',
+  description: `The same as \`/v1/affiliates\`, with the short URL, its destination, and whether it is active. Newest first. ${FRESHNESS}`,
   query: LinkFilter,
   response: LinkList,
   handler: (context, call) => fresh(context, call, () => pageOfLinks(context, call.caller.brandId, call.query)),
@@ -104,8 +104,9 @@ const getAffiliateLink = read({
   id: 'get_affiliate_link',
   path: '/v1/affiliates/links/{id}',
   tag,
-  summary: 'One code or link',
-  description: `With lifetime figures; inactive ones too. ${FRESHNESS}`,
+  summary: 'Get a code or link',
+  description: `Includes its lifetime figures, also when it is inactive. ${FRESHNESS}`,
+  params: LinkParams,
   response: z.object({ data: Link }),
   errors: ['NOT_FOUND'],
   handler: (context, call) =>
@@ -124,8 +125,8 @@ const createAffiliateLink = change({
   tag,
   summary: 'Assign a code or link to a creator',
   description:
-    'It makes no discount at the store. With `integration_id` the coupon is verified there and its orders count; ' +
-    'without it the assignment is manual. Of a link whose `value` is an https address the value is generated.',
+    'Creates no discount at the store. With `integration_id` the coupon is verified at the store; without it nothing is ' +
+    'verified. For a link whose `value` is an https address, a name is generated.',
   callers: ['brand'],
   params: nothing,
   query: nothing,
@@ -152,10 +153,10 @@ const updateAffiliateLink = change({
   tag,
   summary: 'Change a code or link',
   description:
-    'Set changes, omit keeps, null clears. A changed `value` of a link makes a new short URL, and the old one leads ' +
-    'on. Commissions that exist keep the rate they had.',
+    'A given field changes, an omitted one stays, null clears. A new `value` of a link creates a new short URL, and the ' +
+    'old one keeps redirecting. Existing commissions keep their rate.',
   callers: ['brand'],
-  params: byId,
+  params: LinkParams,
   query: nothing,
   body: LinkPatch,
   response: z.object({ data: Link }),
@@ -178,9 +179,9 @@ const deleteAffiliateLink = change({
   path: '/v1/affiliates/links/{id}',
   tag,
   summary: 'Deactivate a code or link',
-  description: 'It is kept with its history, and its value is not given away again. A PATCH can activate it again.',
+  description: 'It keeps its history, and nobody else can get its value. A PATCH can activate it again.',
   callers: ['brand'],
-  params: byId,
+  params: LinkParams,
   query: nothing,
   body: nothing,
   response: z.object({ data: LinkDeactivated }),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { CurrencyFigures, LinkFigures } from '../../figures/schema.ts';
+import { campaignId, createdAt, creatorEmail, idField } from '../../values/fields.ts';
 import { Currency, fromMinor, fromPpm, toPpm } from '../../values/money.ts';
 import { booleanParameter, ListQuery, listOf, Pagination, timestamp } from '../../values/page.ts';
 import { besideOthers, type Unchecked } from '../../values/problems.ts';
@@ -9,52 +10,123 @@ import { toWire } from '../../values/wire.ts';
 import { CreatorName, Email } from '../creators/schema.ts';
 import type { ListedLink } from './queries.ts';
 
-/** What a link brought that was made just now. */
+/** The figures of a link that was created just now. */
 const NOTHING = { clicks: 0, conversions: 0, revenueMinor: 0, commissionMinor: 0 };
 const NOTHING_YET: LinkFigures = { ...NOTHING, others: [] };
 
-const type = z.enum(['discount_code', 'link']);
+const type = z
+  .enum(['discount_code', 'link'])
+  .describe('`discount_code`: customers redeem it at the checkout. `link`: customers click its short URL.')
+  .meta({ example: 'discount_code' });
 const count = z.number().int();
+
+const linkId = idField('lnk', 'Id of the code or link.');
+export const LinkParams = z.object({ id: linkId.max(100) });
+
+/** The creator's name where a code, a link or its sales are shown. */
+export const creatorName = fromOutside(
+  z
+    .string()
+    .nullable()
+    .describe(
+      "The creator's name: the one given with the code or link, else the one on the roster; null without either.",
+    )
+    .meta({ example: 'Ana Ortiz' }),
+);
+
+/** The short URL wherever a link is shown. */
+export const shortUrlField = z
+  .string()
+  .nullable()
+  .describe('Tracked short URL of a link; null for a discount code.')
+  .meta({ example: 'https://links.example/r/ana10' });
 
 export const Affiliate = z
   .object({
-    id: z.string(),
-    creator_email: z.string().nullable(),
-    creator_name: fromOutside(z.string().nullable()),
-    campaign_id: z.string().nullable(),
+    id: linkId,
+    creator_email: creatorEmail,
+    creator_name: creatorName,
+    campaign_id: campaignId,
     type,
-    value: z.string().describe('The code, or the name of the link.'),
-    clicks: count.describe('Lifetime.'),
-    conversions: count.describe('Lifetime: attributed orders.'),
-    revenue: z.number().describe('Lifetime, in `currency`: sales less refunds.'),
-    commission: z.number().describe('Lifetime, in `currency`.'),
+    value: z.string().describe('The discount code, or the name of the link.').meta({ example: 'ANA10' }),
+    clicks: count.describe('Clicks since it was created, without bots.').meta({ example: 1840 }),
+    conversions: count
+      .describe('Orders attributed to it since it was created; refunds do not reduce them.')
+      .meta({ example: 52 }),
+    revenue: z
+      .number()
+      .describe('Sales minus refunds of its orders in `currency` since it was created, in major units.')
+      .meta({ example: 5120.4 }),
+    commission: z
+      .number()
+      .describe(
+        'Commission on its orders in `currency` since it was created, in major units: pending, approved and paid, minus what refunds took back after payment.',
+      )
+      .meta({ example: 412.5 }),
     by_currency: z
-      .array(z.object({ currency: Currency, revenue: z.number(), commission: z.number() }))
-      .describe('Lifetime, of orders in other currencies than `currency`.'),
-    commission_rate: z.number().describe('Percent paid to the creator.'),
-    currency: Currency,
-    platform: z.string().nullable(),
-    last_sync_at: timestamp.nullable(),
-    created_at: timestamp,
+      .array(
+        z.object({
+          currency: Currency.describe('Currency of these orders; never the `currency` of the code or link.'),
+          revenue: z
+            .number()
+            .describe('Sales minus refunds in this currency, in major units.')
+            .meta({ example: 310.2 }),
+          commission: z.number().describe('Commission in this currency, in major units.').meta({ example: 31.02 }),
+        }),
+      )
+      .describe('Revenue and commission of orders in other currencies than `currency`, one row a currency.'),
+    commission_rate: z
+      .number()
+      .describe('Percent of each new sale that the creator earns. Existing commissions keep their rate.')
+      .meta({ example: 12.5 }),
+    currency: Currency.describe(
+      "Currency of `revenue` and `commission`: the connected store's, else the brand's by default.",
+    ),
+    platform: z
+      .string()
+      .nullable()
+      .describe('Where the creator promotes it; null when not given.')
+      .meta({ example: 'photo_app' }),
+    last_sync_at: timestamp
+      .nullable()
+      .describe('When its coupon was last verified at the store; null without a connected store.')
+      .meta({ example: '2026-03-02T09:30:00.000Z' }),
+    created_at: createdAt,
   })
   .meta({ id: 'Affiliate' });
 
 export const Link = Affiliate.extend({
-  url: z.string().nullable().describe('The tracked short URL of a link; null of a code.'),
-  destination_url: z.string().nullable().describe('Where it leads, before the click id is added.'),
-  active: z.boolean(),
+  url: shortUrlField,
+  destination_url: z
+    .string()
+    .nullable()
+    .describe('The page that the short URL redirects to, before the click id is added; null for a code without one.')
+    .meta({ example: 'https://shop.example/summer' }),
+  active: z
+    .boolean()
+    .describe(
+      'Whether it is in use. Orders placed while a code is inactive earn nothing; an inactive short URL no longer redirects.',
+    )
+    .meta({ example: true }),
   discount_percent: z
     .number()
     .nullable()
-    .describe("What the store's coupon takes off, as of when it was verified; null where no store was asked."),
-  expires_at: timestamp.nullable().describe("The coupon's end, as of when it was verified; null when it has none."),
+    .describe('Percent that the coupon takes off at the store, as of `last_sync_at`; null when no store was asked.')
+    .meta({ example: 10 }),
+  expires_at: timestamp
+    .nullable()
+    .describe('When the coupon ends at the store, as of `last_sync_at`; null when it does not end.'),
 }).meta({ id: 'AffiliateLink' });
 
 const totals = {
-  total_revenue: z.number(),
-  total_commissions: z.number(),
-  total_clicks: count,
-  total_conversions: count,
+  total_revenue: z
+    .number()
+    .describe('Sales minus refunds of all matching codes and links, in major units of one currency.')
+    .meta({ example: 5120.4 }),
+  total_commissions: z
+    .number()
+    .describe('Commission on these sales, minus what refunds took back after payment, in major units.')
+    .meta({ example: 412.5 }),
 };
 
 export const AffiliateList = z.object({
@@ -63,27 +135,54 @@ export const AffiliateList = z.object({
   summary: z
     .object({
       ...totals,
+      total_clicks: count.describe('Clicks on all matching links, without bots.').meta({ example: 1840 }),
+      total_conversions: count
+        .describe('Orders attributed to all matching codes and links, in any currency.')
+        .meta({ example: 52 }),
       by_currency: z
-        .array(z.object({ currency: Currency, ...totals }))
-        .describe("What came in other currencies than the brand's."),
+        .array(
+          z.object({
+            currency: Currency.describe("A currency other than the brand's."),
+            ...totals,
+            total_clicks: count
+              .describe('Clicks on matching links of this currency; already counted in the summary.')
+              .meta({ example: 40 }),
+            total_conversions: count
+              .describe('Attributed orders in this currency; already counted in the summary.')
+              .meta({ example: 3 }),
+          }),
+        )
+        .describe("Totals in currencies other than the brand's, one row a currency."),
     })
-    .describe("Over all matching rows. Money is in the brand's currency; other currencies stand in `by_currency`."),
+    .describe("Lifetime totals of all matching rows, not just this page. Money is in the brand's currency."),
 });
 export type Summary = z.input<typeof AffiliateList>['summary'];
 
 export const LinkList = listOf(Link);
 export const LinkDeactivated = z.object({
-  id: z.string(),
-  active: z.literal(false),
-  deactivated: z.literal(true),
+  id: linkId,
+  active: z.literal(false).describe('Always false: it no longer earns orders.'),
+  deactivated: z.literal(true).describe('Always true, also when it was inactive before.'),
 });
 
 export const LinkFilter = z.object({
-  creator_email: Email.describe('In any case.').optional(),
-  campaign_id: z.string().max(100).optional(),
-  type: type.optional(),
-  active: booleanParameter().optional(),
-  search: z.string().trim().min(1).max(200).describe('Part of the code or name, in any case.').optional(),
+  creator_email: Email.describe("Only this creator's codes and links. Case does not matter.").optional(),
+  campaign_id: z
+    .string()
+    .max(100)
+    .optional()
+    .describe('Only codes and links of this campaign.')
+    .meta({ example: 'cmp_0Uo3xK2mVdT2aXs7LpRb' }),
+  type: type.optional().describe('Only discount codes, or only links.'),
+  active: booleanParameter().optional().describe('`true`: only active ones; `false`: only inactive ones.'),
+  search: z
+    .string()
+    .trim()
+    .min(1)
+    .max(200)
+    .describe('Part of the code or link name. Case does not matter.')
+    .meta({ example: 'ana' })
+    .optional(),
   ...ListQuery,
 });
 export type LinkFilter = z.output<typeof LinkFilter>;
@@ -95,7 +194,7 @@ export const Rate = z
   .min(0)
   .max(100)
   .refine((percent) => toPpm(percent) !== undefined, 'must have at most 4 decimals')
-  .describe('Percent paid to the creator.')
+  .describe('Percent of each sale that the creator earns, with at most 4 decimals.')
   .meta({ example: 12.5 });
 
 const MAX_VALUE = 255;
@@ -105,10 +204,20 @@ const anyValue = z
   .min(1)
   .refine((text) => !/\p{Cc}/u.test(text), 'must not have control characters');
 const value = anyValue.max(MAX_VALUE);
-const platform = z.string().trim().min(1).max(50).nullable();
+const platform = z
+  .string()
+  .trim()
+  .min(1)
+  .max(50)
+  .nullable()
+  .describe('Where the creator promotes it, in your own words.')
+  .meta({ example: 'photo_app' });
+const assignedName = CreatorName.nullable()
+  .describe("How lists show the creator next to this code or link; the creator's own name when null.")
+  .meta({ example: 'Ana Ortiz' });
 const reference = z.string().min(1).max(100);
 
-/** Whether the value of a link is the address it leads to. */
+/** Whether the value of a link is an https address, which then becomes its destination. */
 export const isAddress = (text: string) => URL.canParse(text) && new URL(text).protocol === 'https:';
 
 const tooLong = (input: string, maximum: number) => ({
@@ -117,7 +226,7 @@ const tooLong = (input: string, maximum: number) => ({
   input,
 });
 
-/** An address may be as long as any destination: it is not kept as the value, which is generated then. */
+/** An address may be as long as any destination: it becomes the destination, and the value is generated. */
 const valueOrAddress = anyValue
   .check(({ value, issues }) => {
     if (value.length <= MAX_VALUE) return;
@@ -126,7 +235,7 @@ const valueOrAddress = anyValue
   })
   .meta({ maxLength: MAX_ADDRESS });
 
-/** What is wrong with a value for its type of assignment. */
+/** Reports a value that does not fit its type. */
 function checkValue(value: string, type: unknown, context: z.RefinementCtx): void {
   if (type === 'discount_code' && value.length > MAX_VALUE) {
     context.addIssue({ ...tooLong(value, MAX_VALUE), path: ['value'] });
@@ -139,53 +248,91 @@ function checkValue(value: string, type: unknown, context: z.RefinementCtx): voi
 
 export const LinkCreate = z
   .object({
-    creator_email: Email.describe("Of somebody on the brand's roster."),
+    creator_email: Email.describe("E-mail address of a creator on the brand's roster."),
     value: valueOrAddress
-      .describe('The code, the name of the link, or the https address the link leads to.')
+      .describe('The discount code, the name of the link, or the https address that the link redirects to.')
       .meta({ example: 'ANNA10' }),
-    type: type.default('discount_code'),
-    commission_rate: Rate.optional().describe("Percent; the brand's `default_commission_rate` when omitted."),
-    campaign_id: reference.nullable().optional(),
-    creator_name: CreatorName.nullable().optional(),
+    type: type
+      .default('discount_code')
+      .describe('What to create: a code for the checkout, or a link with a short URL.'),
+    commission_rate: Rate.optional().describe(
+      "Percent of each sale that the creator earns; the brand's `default_commission_rate` when omitted.",
+    ),
+    campaign_id: reference
+      .nullable()
+      .optional()
+      .describe('Campaign that its sales count for; none when null or omitted.')
+      .meta({ example: 'cmp_0Uo3xK2mVdT2aXs7LpRb' }),
+    creator_name: assignedName.optional(),
     platform: platform.optional(),
     integration_id: reference
       .nullable()
-      .describe('A connected store: its coupon is verified, and its currency is used.')
+      .describe(
+        "Connected store to verify the coupon at; the store's currency is used. Without it nothing is verified.",
+      )
+      .meta({ example: 'int_0Uo3xK2mVdT2aXs7LpRb' })
       .optional(),
-    hold_days: z.number().int().min(0).max(90).default(30).describe('Review period after payment.'),
-    attribution_days: z.number().int().min(1).max(90).default(30).describe('How long a click counts.'),
+    hold_days: z
+      .number()
+      .int()
+      .min(0)
+      .max(90)
+      .default(30)
+      .describe('Review period in days, from the payment of the order until its commission can be approved.'),
+    attribution_days: z
+      .number()
+      .int()
+      .min(1)
+      .max(90)
+      .default(30)
+      .describe('Days after a click in which an order is attributed to it.'),
     destination_url: Destination.nullable()
-      .describe('Required of a link, unless `value` is an https address. Of a connected offer: at the store.')
+      .describe(
+        'Page that the link redirects to. Required for a link, unless `value` is an https address. With `integration_id` it must be a page of that store.',
+      )
       .optional(),
-    currency: Currency.describe("The brand's by default; a connected offer has its store's.").optional(),
+    currency: Currency.describe(
+      "Currency of the figures; the brand's when omitted. With `integration_id` it is always the store's.",
+    ).optional(),
   })
   .superRefine(({ type, value, destination_url }: Unchecked<'type' | 'value' | 'destination_url'>, context) => {
     const { data: usable } = valueOrAddress.safeParse(value);
     if (usable !== undefined) checkValue(usable, type, context);
     const leadsToValue = typeof value === 'string' && isAddress(value);
     if (type !== 'link' || leadsToValue || (destination_url ?? null) !== null) return;
-    const message = 'is required of a link, unless `value` is an https address';
+    const message = 'is required for a link, unless `value` is an https address';
     context.addIssue({ code: 'custom', path: ['destination_url'], params: { code: 'required' }, message });
   }, besideOthers)
   .meta({ id: 'AffiliateLinkCreate' });
 export type LinkCreate = z.output<typeof LinkCreate>;
 
-/** Set changes, omit keeps, null clears. New terms are for later orders. */
+/** A given field changes, an omitted one stays, null clears. New terms apply to later orders. */
 export const LinkPatch = z
   .object({
-    value: value.describe('Of a link: also a new short URL; the old one leads on.').optional(),
-    commission_rate: Rate.optional(),
-    active: z.boolean().optional(),
-    creator_name: CreatorName.nullable().optional(),
+    value: value
+      .describe('New code or link name. A link gets a new short URL, and the old one keeps redirecting.')
+      .meta({ example: 'ANNA15' })
+      .optional(),
+    commission_rate: Rate.optional().describe(
+      'Percent that the creator earns of later sales, with at most 4 decimals.',
+    ),
+    active: z.boolean().optional().describe('`false` deactivates it, as DELETE does; `true` activates it again.'),
+    creator_name: assignedName.optional(),
     platform: platform.optional(),
-    campaign_id: reference.nullable().describe('Null unlinks.').optional(),
-    destination_url: Destination.nullable().optional(),
-    url: Destination.nullable().describe('Another name of `destination_url`, which wins.').optional(),
+    campaign_id: reference
+      .nullable()
+      .describe('Campaign that its sales count for; null removes it from its campaign.')
+      .meta({ example: 'cmp_0Uo3xK2mVdT2aXs7LpRb' })
+      .optional(),
+    destination_url: Destination.nullable()
+      .describe('Page that the short URL redirects to from now on. A link cannot be without one.')
+      .optional(),
+    url: Destination.nullable().describe('Alias of `destination_url`, which wins when both are given.').optional(),
   })
   .meta({ id: 'AffiliateLinkPatch' });
 export type LinkPatch = z.output<typeof LinkPatch>;
 
-/** `linksUrl` is the links host. */
+/** `linksUrl` is the base URL of the links host. */
 export const shortUrl = (linksUrl: string, slug: string | null) => (slug === null ? null : `${linksUrl}/r/${slug}`);
 
 export function linkOf(linksUrl: string, row: ListedLink, figures: LinkFigures = NOTHING_YET) {
@@ -214,7 +361,7 @@ const totalsOf = ({ currency, clicks, conversions, revenueMinor, commissionMinor
   total_conversions: conversions,
 });
 
-/** Counts are over all currencies; money is never added across them. */
+/** Clicks and conversions are counted across currencies; money never is. */
 export function summaryOf(currency: string, { others, ...figures }: LinkFigures): Summary {
   return {
     ...totalsOf({ currency, ...figures }),
@@ -225,7 +372,7 @@ export function summaryOf(currency: string, { others, ...figures }: LinkFigures)
 const isAnything = ({ clicks, conversions, revenueMinor, commissionMinor }: CurrencyFigures) =>
   [clicks, conversions, revenueMinor, commissionMinor].some((figure) => figure !== 0);
 
-/** Figures of many currencies as one: money in the brand's, beside it others in which anything came. */
+/** Adds up figures of several currencies: money in the brand's currency, the other currencies with any figures apart. */
 export function sumOf(brandCurrency: string, figures: readonly CurrencyFigures[]): LinkFigures {
   const sums = new Map<string, CurrencyFigures>();
   for (const one of figures) {

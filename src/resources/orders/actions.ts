@@ -28,7 +28,7 @@ import type { OrderSource } from './schema.ts';
 import { isSameSnapshot, mergeSnapshots, type OrderSnapshot, snapshotOf } from './snapshot.ts';
 import { addFlags } from './suspicion.ts';
 
-/** An order that is known, with what it pays; both are locked until the transaction ends. */
+/** A known order with its commission, both locked until the transaction ends. */
 interface Known {
   head: OrderHead;
   order: OrderRow | undefined;
@@ -66,13 +66,13 @@ async function lockWithRefunds(
   return known;
 }
 
-/** What is kept of a customer whom an earlier delivery did not name. */
+/** The columns for a customer whom no earlier delivery named. */
 function customerOf({ customerHash }: OrderRow, secrets: Secrets, email: string | null) {
   if (customerHash !== null || email === null) return {};
   return { customerEmail: maskEmail(email), customerHash: hashEmail(secrets, email) };
 }
 
-/** One that its store deleted is cancelled for good, whatever is reported of it before or later. */
+/** A deleted order stays cancelled, whatever is reported of it earlier or later. */
 const asDeleted = ({ cancelledAt }: Pick<OrderSnapshot, 'cancelledAt'>, { deletedAt }: OrderHead) => ({
   cancelledAt: cancelledAt ?? deletedAt,
 });
@@ -98,7 +98,7 @@ function isChanged(old: CommissionRow, { columns }: Recomputed): boolean {
   return text(old) !== text(columns);
 }
 
-/** Whether a payment of the creator's is another one now. */
+/** Whether the change alters what payouts owe the creator. */
 function changesWhatIsOwed({ entries }: Recomputed): boolean {
   const owed = entries
     .flatMap(({ postings }) => postings)
@@ -106,7 +106,7 @@ function changesWhatIsOwed({ entries }: Recomputed): boolean {
   return owed.reduce((sum, { amountMinor }) => sum + amountMinor, 0) !== 0;
 }
 
-/** Brings the commission, its adjustments and the ledger to what all known facts of its order say. */
+/** Updates the commission, its adjustments and the ledger to all known facts of the order. */
 async function recomputeCommission(
   work: Work,
   key: OrderKey,
@@ -137,8 +137,8 @@ async function recomputeCommission(
 }
 
 /**
- * Takes in what a store says of an order. Reported twice it changes nothing, and reported in any order with its refunds it ends
- * the same. Once per order in one `Work`: what it posts is in the ledger only at the end.
+ * Records a store's report of an order. A repeated report changes nothing, and the order in which reports and refunds arrive
+ * does not matter. Call it once per order in one `Work`, because its entries reach the ledger only at the end.
  */
 export async function recordOrder(work: Work, secrets: Secrets, source: OrderSource, facts: OrderFacts): Promise<void> {
   const key = keyOf(source, facts.orderId);
@@ -153,14 +153,14 @@ export async function recordOrder(work: Work, secrets: Secrets, source: OrderSou
   if (order.customerHash === null && merged.customerHash !== null) await addFlags(work, secrets, merged, commission);
 }
 
-/** Takes in refunds of an order that may not be known yet. */
+/** Records refunds of an order that may not be known yet. */
 export async function recordRefunds(work: Work, source: OrderSource, received: RefundOfOrder): Promise<void> {
   const key = keyOf(source, received.orderId);
   const { order, commission } = await lockWithRefunds(work, key, received, false);
   if (order && commission) await recomputeCommission(work, key, order, commission);
 }
 
-/** Takes in that a store no longer has an order, whether or not it was reported before. */
+/** Records that a store deleted an order, whether or not the order was reported before. */
 export async function recordDeletion(work: Work, source: OrderSource, orderId: string): Promise<void> {
   const key = keyOf(source, orderId);
   const { head, order, commission } = await lockKnown(work.db, key, { deletedAt: work.now, refundsListedAt: null });

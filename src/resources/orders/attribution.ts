@@ -2,7 +2,7 @@ import type { LinkType } from '../../engines/postgres/attribution-tables.ts';
 import { DAY_MS } from '../../values/duration.ts';
 import type { Attribution } from './schema.ts';
 
-/** What the decision needs to know of a code or link of the brand. */
+/** The facts of a code or link that the decision needs. */
 export interface Assignment {
   id: string;
   type: LinkType;
@@ -15,7 +15,7 @@ export interface RedeemedCode<A extends Assignment> {
   code: string;
   /** Undefined when no assignment of the brand has it. */
   assignment: A | undefined;
-  /** Whether it was active as the order was placed. */
+  /** Whether it was active when the order was placed. */
   wasActive: boolean;
 }
 
@@ -65,7 +65,7 @@ function codeProblem<A extends Assignment>(
   return wasActive ? null : 'code_inactive';
 }
 
-/** Stores tell whole seconds: what happened within the second of an order came before it. */
+/** Stores report whole seconds, so a click within the second of an order counts as before it. */
 export const lastMomentOf = (orderedAt: Date): number =>
   orderedAt.getTime() + (orderedAt.getUTCMilliseconds() === 0 ? 999 : 0);
 
@@ -91,7 +91,7 @@ function clickProblem<A extends Assignment>(
   return windowOf(click, assignment, occurredAt).inside ? null : 'click_outside_window';
 }
 
-/** Of clicks that qualify the last one; of two of one moment always the same. */
+/** The last qualifying click; of two at the same moment always the same one. */
 function lastOf<A extends Assignment>(clicks: readonly CarriedClick<A>[]): CarriedClick<A> | undefined {
   return clicks.toSorted((a, b) => rankOf(b) - rankOf(a) || (a.token < b.token ? -1 : 1))[0];
 }
@@ -140,8 +140,8 @@ function clickCandidate<A extends Assignment>(
 }
 
 /**
- * Who is paid for an order: the first redeemed code that is an assignment of the brand and was active as the order was
- * placed, else the last click within its link's window. Every other candidate keeps why it lost.
+ * Decides who earns an order: the first redeemed code of the brand that was active when the order was placed, else the last
+ * click within its link's window. Every other candidate keeps the reason why it lost.
  */
 export function attribute<A extends Assignment>(order: OrderToAttribute<A>): Decision<A> {
   const codes = distinct(order.codes, ({ code }) => code.toLowerCase());

@@ -8,14 +8,14 @@ export function maskEmail(email: string): string {
   return `${local}***@${domain}***${suffix}`;
 }
 
-/** One mailbox as one text: case, spaces around it and what follows a `+` aside. */
+/** The same text for every spelling of a mailbox: without case, surrounding spaces and any `+` suffix. */
 function folded(email: string): string {
   const text = email.trim().toLowerCase();
   const at = text.lastIndexOf('@');
   return at < 0 ? text : `${text.slice(0, at).replace(/(?<=.)\+.*$/s, '')}${text.slice(at)}`;
 }
 
-/** Tells the same person again; never shown, and worth nothing without the installation's secret. */
+/** Recognizes the same person again. It is never shown, and useless without the installation's secret. */
 export function hashEmail(secrets: Secrets, email: string): Buffer {
   return keyedHash(secrets.key('customer'), folded(email));
 }

@@ -15,7 +15,7 @@ import { listRefunds } from './refunds/queries.ts';
 import { Attribution, type ExplainQuery, Explanation } from './schema.ts';
 import { snapshotOf } from './snapshot.ts';
 
-/** Two stores may each have an order of one id; which is meant must then be said. */
+/** Two stores may each have an order with this id; the query must then name the store. */
 async function getOrder(db: Db, brandId: string, { order_id, integration_id }: ExplainQuery): Promise<OrderRow> {
   const found = await listOrders(db, brandId, order_id);
   const meant = found.filter(({ integrationId }) => integration_id === undefined || integrationId === integration_id);
@@ -23,7 +23,7 @@ async function getOrder(db: Db, brandId: string, { order_id, integration_id }: E
   if (!order) throw notFound('order');
   if (!another) return order;
   const stores = meant.map(({ integrationId }) => integrationId).join(', ');
-  const message = `is needed: the order ${order_id} is known of several stores (${stores}).`;
+  const message = `is required: several stores have an order ${order_id} (${stores}).`;
   throw validationError([{ field: 'integration_id', code: 'ambiguous', message }]);
 }
 
@@ -90,7 +90,7 @@ async function refundsOf(db: Db, order: OrderRow) {
   }));
 }
 
-/** Why an order paid whom it paid, or nobody. */
+/** Why an order earned a creator a commission, or nobody. */
 export async function explainOrder(db: Db, brandId: string, query: ExplainQuery, now: Date): Promise<Explanation> {
   const order = await getOrder(db, brandId, query);
   const attribution = Attribution.parse(order.attribution);

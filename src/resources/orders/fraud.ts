@@ -15,7 +15,7 @@ export interface Suspicion {
   at: Date;
 }
 
-/** What makes an attributed order look arranged. A high flag holds back automatic approval. */
+/** Fraud flags of an attributed order. A high flag prevents automatic approval. */
 export function flagsOf(suspicion: Suspicion): FraudFlag[] {
   const { customerHash, creatorHash, ordersOfCustomer, ordersOfLink, at } = suspicion;
   const detected_at = at.toISOString();

@@ -18,7 +18,7 @@ export const keyOf = ({ id, brandId }: OrderSource, orderId: string): OrderKey =
   orderId,
 });
 
-/** What a delivery says of its order as a whole. */
+/** What a delivery reports of the whole order. */
 export interface HeadFacts {
   deletedAt: Date | null;
   /** As of when it reported all refunds. */
@@ -60,7 +60,7 @@ export async function findOrder(db: Db, key: OrderKey): Promise<OrderRow | undef
     .executeTakeFirst();
 }
 
-/** Of every store of the brand that has one. */
+/** Orders with this id, of every store of the brand. */
 export async function listOrders(db: Db, brandId: string, orderId: string): Promise<OrderRow[]> {
   return await db
     .selectFrom('orders')

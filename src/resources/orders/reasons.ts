@@ -7,10 +7,10 @@ type ClickReason = Extract<Candidate, { type: 'click' }>['reason'];
 
 const WHY: Record<NonNullable<CodeReason | ClickReason>, string> = {
   unknown_code: 'No assignment of the brand has this code.',
-  other_store: 'It is bound to another store than the one that sent the order.',
+  other_store: 'It belongs to another store than the one that sent the order.',
   code_inactive: 'It was not active when the order was placed.',
   later_code: 'The first redeemed code of the order that qualifies wins; this one comes after it.',
-  invalid_signature: 'It is no click id of ours.',
+  invalid_signature: 'Rollcall did not issue this click id.',
   foreign_brand: 'Its link does not belong to this brand.',
   click_after_order: 'It was clicked after the order was placed.',
   click_outside_window: 'The order was placed after its attribution window had ended.',
@@ -34,7 +34,7 @@ interface Payable {
   statusNote: string | null;
 }
 
-/** The whole answer in a sentence. */
+/** The whole decision in a sentence. */
 export function explainDecision({ rule, reason }: Attribution, commission: Payable | undefined): string {
   if (reason === 'no_candidates') return 'It paid nobody: it came without a code and without a click.';
   if (!rule || !commission) return 'It paid nobody: none of its codes and clicks qualified.';

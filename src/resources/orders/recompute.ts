@@ -7,7 +7,7 @@ import { ACCOUNT_OF } from '../commissions/posting-actions.ts';
 import { type CountedRefund, countRefunds, type KnownRefund } from './refunds/count.ts';
 import type { OrderSnapshot } from './snapshot.ts';
 
-/** What the facts do not decide: the copied terms, and where reviews and payouts have brought the commission. */
+/** The copied terms, and what reviews and payouts decided; the facts of the order decide the rest. */
 export interface Standing {
   ratePpm: number;
   holdDays: number;
@@ -21,7 +21,7 @@ export interface Standing {
   commissionMinor: number;
 }
 
-/** What a refund or a newer snapshot takes back of a commission that was paid already. */
+/** What a refund or a newer snapshot takes back from a paid commission. */
 export interface Adjustment {
   cause: string;
   amountMinor: number;
@@ -48,7 +48,7 @@ export interface Recomputed {
 /** Of money that went out, which the facts cannot change. */
 const UNTOUCHED: readonly Account[] = ['cash', 'unallocated', 'fees', 'commission_settled', 'adjustments_netted'];
 
-/** Why the facts alone reject what is not paid yet. */
+/** Why the facts alone reject an unpaid commission. */
 function refusalOf(order: OrderSnapshot, refundedMinor: number): string | null {
   if (order.cancelledAt && !order.paidAt) return 'order_cancelled';
   if (order.baseMinor > 0 && refundedMinor === order.baseMinor) return 'order_refunded';
@@ -58,8 +58,8 @@ function refusalOf(order: OrderSnapshot, refundedMinor: number): string | null {
 type Stand = Pick<Standing, 'status' | 'statusNote' | 'rejectedFrom' | 'noteBeforeRejection'>;
 
 /**
- * The status that the facts leave it: a review's rejection and a payment stay, a rejection of the facts' own may end, and
- * then what was before it returns, with its note.
+ * The status after the facts: a review's rejection and a payment stay. A rejection by the facts may end; then the previous
+ * status returns with its note.
  */
 function standAfter(standing: Standing, refusal: string | null): Stand {
   const { status, statusNote, rejectedFrom } = standing;
@@ -71,7 +71,7 @@ function standAfter(standing: Standing, refusal: string | null): Stand {
   return { status: open, statusNote: note, ...none };
 }
 
-/** What is taken back of a paid commission, cause by cause: first what a newer snapshot lowered, then refund by refund. */
+/** What is taken back from a paid commission, by cause: first a lower snapshot, then each refund. */
 function adjustmentsOf(order: OrderSnapshot, refunds: readonly CountedRefund[], standing: Standing): Adjustment[] {
   const proratedOf = ({ countedMinor, proratedMinor }: CountedRefund) => Math.min(countedMinor, proratedMinor);
   let left = order.baseMinor - refunds.reduce((sum, refund) => sum + proratedOf(refund), 0);
@@ -101,7 +101,7 @@ function credit(account: Account, counter: Account, amountMinor: number, at: Dat
   ];
 }
 
-/** All that the ledger should say of a paid order's commission, as the facts are now. */
+/** Everything that the ledger should contain for a paid order's commission, given the current facts. */
 function targetOf(order: OrderSnapshot, refunds: readonly CountedRefund[], { columns, adjustments }: Recomputed) {
   const { occurredAt: at } = order;
   return [
@@ -115,7 +115,7 @@ function targetOf(order: OrderSnapshot, refunds: readonly CountedRefund[], { col
   ];
 }
 
-/** `target` less `posted`, per account and time, in a fixed order. */
+/** `target` minus `posted`, per account and time, in a fixed order. */
 function difference(target: readonly Posting[], posted: readonly Posting[]): Posting[] {
   const lines = new Map<string, Posting>();
   const add = ({ account, amountMinor, at }: Posting, sign: 1 | -1) => {
@@ -151,8 +151,8 @@ function entriesOf(target: readonly Posting[], sale: Posting[], posted: readonly
 }
 
 /**
- * The commission that all known facts of its order make, and what brings the ledger there from what is posted. Nothing
- * of it depends on the order in which the facts arrived.
+ * Computes the commission from all known facts of its order, and the entries that bring the ledger there. The result does
+ * not depend on the order in which the facts arrived.
  */
 export function recompute(
   order: OrderSnapshot,

@@ -7,11 +7,10 @@ const explainAttribution = read({
   id: 'explain_attribution',
   path: '/v1/affiliates/explain',
   tag: 'Affiliates',
-  summary: 'Why an order paid whom it paid, or nobody',
+  summary: 'Explain the attribution of an order',
   description:
-    'Every code and click that came with the order, the rule applied, the window test, and why each loser lost; then ' +
-    "the terms as copied, the hold's end, the review, flags and refunds. Codes come before clicks; the rest is as the " +
-    'store sent it.',
+    'Shows every code and click that came with the order, the rule that decided, the window test, and why each other ' +
+    'candidate lost; then the terms, the review period, the status, the fraud flags and the refunds.',
   query: ExplainQuery,
   response: z.object({ data: Explanation }),
   errors: ['NOT_FOUND'],

@@ -25,7 +25,7 @@ function firstOf<K, V>(keys: readonly K[], read: (key: K) => V | undefined): V |
   return undefined;
 }
 
-/** What came with the order and may be paid for it, as it stood when the order was placed. */
+/** The codes and clicks of the order, with their state when the order was placed. */
 async function candidatesOf({ db, brandId }: Work, secrets: Secrets, { codes, clickIds, occurredAt }: OrderFacts) {
   const keys = [secrets.key('click'), secrets.previousKey('click')].filter((key) => key !== undefined);
   const read = clickIds.map((token) => ({ token, click: firstOf(keys, (key) => readClick(key, token)) }));
@@ -108,7 +108,7 @@ async function createCommission(
 /** PostgreSQL has neither a NUL character nor half a surrogate pair; nothing we assign or mint has one either. */
 const storable = (text: string) => text.replaceAll('\0', '').toWellFormed();
 
-/** An order seen for the first time: who it pays is decided here, once, and kept with its reasons. */
+/** Records a new order. Its attribution is decided here, once, and stored with its reasons. */
 export async function recordSale(
   work: Work,
   secrets: Secrets,

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { creatorEmail, currencyField } from '../../values/fields.ts';
 import { timestamp } from '../../values/page.ts';
-import { fromOutside } from '../../values/untrusted.ts';
-import { CommissionEvent } from '../commissions/schema.ts';
+import { AffiliateCommission, CommissionEvent, maskedCustomer } from '../commissions/schema.ts';
+import { creatorName } from '../links/schema.ts';
 
 /** The store that sent an order. */
 export interface OrderSource {
@@ -21,117 +22,215 @@ const CLICK_REASONS = [
   'code_wins',
 ] as const;
 
-const outcome = z.enum(['won', 'lost']);
+const outcome = z.enum(['won', 'lost']).describe('Whether it earned the order. At most one candidate wins.');
+const linkOfCandidate = z
+  .string()
+  .nullable()
+  .describe('Code or link that it belongs to; null when the brand has none such.')
+  .meta({ example: 'lnk_0Uo3xK2mVdT2aXs7LpRb' });
+const attributionDays = z
+  .number()
+  .int()
+  .describe('Days after a click in which an order is attributed to it.')
+  .meta({ example: 30 });
 
 const CodeCandidate = z.object({
-  type: z.literal('code'),
-  code: z.string(),
-  link_id: z.string().nullable(),
-  active_at_order: z.boolean().nullable().describe('Null when the code is no assignment of the brand.'),
+  type: z.literal('code').describe('`code`: a discount code redeemed with the order.'),
+  code: z.string().describe('The code as the customer redeemed it.').meta({ example: 'ANA10' }),
+  link_id: linkOfCandidate,
+  active_at_order: z
+    .boolean()
+    .nullable()
+    .describe('Whether the code was active when the order was placed; null when the brand has no such code.'),
   outcome,
-  reason: z.enum(CODE_REASONS).nullable().describe('Why it lost.'),
+  reason: z
+    .enum(CODE_REASONS)
+    .nullable()
+    .describe(
+      'Why the code lost; null when it won. `unknown_code`: the brand has no such code. `other_store`: it belongs to another store. ' +
+        '`code_inactive`: it was not active when the order was placed. `later_code`: an earlier code of the order won.',
+    ),
 });
 
 const ClickWindow = z.object({
-  clicked_at: timestamp,
-  attribution_days: z.number().int(),
-  window_ends_at: timestamp,
-  ordered_at: timestamp,
-  inside: z.boolean().describe('clicked_at <= ordered_at <= window_ends_at'),
+  clicked_at: timestamp.describe('When the link was clicked.').meta({ example: '2026-03-01T18:05:00.000Z' }),
+  attribution_days: attributionDays,
+  window_ends_at: timestamp
+    .describe('`clicked_at` plus `attribution_days`: the last moment at which an order is attributed to the click.')
+    .meta({ example: '2026-03-31T18:05:00.000Z' }),
+  ordered_at: timestamp.describe('When the order was placed.').meta({ example: '2026-03-02T09:30:00.000Z' }),
+  inside: z.boolean().describe('Whether clicked_at <= ordered_at <= window_ends_at.'),
 });
 
 const ClickCandidate = z.object({
-  type: z.literal('click'),
-  click_id: z.string(),
-  link_id: z.string().nullable(),
-  window: ClickWindow.nullable().describe("Null when the click is no click of one of the brand's links."),
+  type: z.literal('click').describe('`click`: a click whose id came with the order.'),
+  click_id: z.string().describe('Id of the click, as the store sent it.'),
+  link_id: linkOfCandidate,
+  window: ClickWindow.nullable().describe(
+    "The attribution window test; null when it is not a click on the brand's links.",
+  ),
   outcome,
-  reason: z.enum(CLICK_REASONS).nullable().describe('Why it lost.'),
+  reason: z
+    .enum(CLICK_REASONS)
+    .nullable()
+    .describe(
+      'Why the click lost; null when it won. `invalid_signature`: Rollcall did not issue the id. `foreign_brand`: the link is not yours. ' +
+        '`other_store`: the link belongs to another store. `click_after_order`, `click_outside_window`: the order was placed before the ' +
+        'click, or after its window. `older_click`: a later click won. `code_wins`: a code won, and codes precede clicks.',
+    ),
 });
 
 const Terms = z.object({
-  commission_rate: z.number().describe('Percent.'),
-  hold_days: z.number().int(),
-  attribution_days: z.number().int(),
-  currency: z.string().describe("The order's; the assignment's own currency does not convert it."),
+  commission_rate: z.number().describe('Percent of the sale that the creator earns.').meta({ example: 10 }),
+  hold_days: z
+    .number()
+    .int()
+    .describe('Review period in days, from the payment of the order until its commission can be approved.')
+    .meta({ example: 14 }),
+  attribution_days: attributionDays,
+  currency: z
+    .string()
+    .describe("Currency of the commission: the order's. Nothing is converted to the currency of the code or link.")
+    .meta({ example: 'USD' }),
 });
 
-/** What `orders.attribution` keeps of the decision: facts only, never an address. */
+/** The decision as `orders.attribution` stores it: facts only, no e-mail addresses. */
 export const Attribution = z.object({
-  rule: z.enum(['code', 'last_click']).nullable().describe('Null when nothing won.'),
+  rule: z
+    .enum(['code', 'last_click'])
+    .nullable()
+    .describe('Rule that decided: `code` for a redeemed code, `last_click` for the last click; null when nothing won.'),
   reason: z
     .enum(['no_candidates', 'no_candidate_qualified'])
     .nullable()
-    .describe('Why the order paid nobody; null when it did.'),
+    .describe(
+      'Why the order earned no commission: it came without code and click, or none qualified. Null when one won.',
+    ),
   link_id: z.string().nullable(),
   decided_at: timestamp,
-  terms: Terms.nullable().describe('As copied from the assignment at that moment.'),
+  terms: Terms.nullable(),
   candidates: z.array(z.discriminatedUnion('type', [CodeCandidate, ClickCandidate])),
 });
 export type Attribution = z.infer<typeof Attribution>;
 
 export const ExplainQuery = z.object({
-  order_id: z.string().max(200).describe("The order's id at its store."),
-  integration_id: z.string().max(100).optional().describe('Needed when two stores have an order of this id.'),
+  order_id: z.string().max(200).describe("The order's id at its store.").meta({ example: '1001' }),
+  integration_id: z
+    .string()
+    .max(100)
+    .optional()
+    .describe('Store of the order. Required when two stores have an order with this id.')
+    .meta({ example: 'int_0Uo3xK2mVdT2aXs7LpRb' }),
 });
 
 const named = {
-  link_value: z.string().nullable(),
-  creator_email: z.string().nullable(),
-  creator_name: fromOutside(z.string().nullable()),
-  explanation: z.string(),
+  link_value: z
+    .string()
+    .nullable()
+    .describe('Discount code or link name of `link_id`; null without one.')
+    .meta({ example: 'ANA10' }),
+  creator_email: creatorEmail,
+  creator_name: creatorName,
+  explanation: z
+    .string()
+    .describe('Why this candidate won or lost, in a sentence.')
+    .meta({ example: 'It is the first redeemed code of the order that qualifies.' }),
 };
 
 const ExplainedCommission = CommissionEvent.extend({
-  creator_name: fromOutside(z.string().nullable()),
-  click_id: z.string().nullable(),
-  paid_at: timestamp.nullable().describe('When the order was paid.'),
-  hold_ends_at: timestamp.nullable(),
-  hold_over: z.boolean(),
+  creator_name: creatorName,
+  click_id: AffiliateCommission.shape.click_id,
+  paid_at: timestamp.nullable().describe('When the customer paid the order; the same as `order_paid_at`.'),
+  hold_ends_at: timestamp
+    .nullable()
+    .describe('End of the review period; the same as `approvable_at`.')
+    .meta({ example: '2026-03-16T09:30:00.000Z' }),
+  hold_over: z.boolean().describe('Whether the review period is over now.').meta({ example: false }),
   blocked_by: z
     .array(z.enum(['rejected', 'order_not_paid', 'review_period_active', 'high_fraud_flag']))
     .describe(
-      'What stands against its approval right now. `order_not_paid` (also one that was cancelled, or refunded in full) ' +
-        'and `review_period_active` refuse any; `rejected` and `high_fraud_flag` hold back automatic approval only.',
+      'What prevents its approval now. `order_not_paid` (also: cancelled, or refunded in full) and ' +
+        '`review_period_active` prevent any approval; `rejected` and `high_fraud_flag` only automatic approval.',
     ),
-  adjustments: z.array(
-    z.object({
-      cause: z.string().describe("The refund's id, `cancelled` or `order_updated`."),
-      amount: z.number().describe('Taken back after payment.'),
-      at: timestamp,
-    }),
-  ),
+  adjustments: z
+    .array(
+      z.object({
+        cause: z
+          .string()
+          .describe('Id of the refund that caused it, `cancelled` or `order_updated`.')
+          .meta({ example: 'cancelled' }),
+        amount: z
+          .number()
+          .describe('Part of the paid commission that it took back, in major units.')
+          .meta({ example: 2.5 }),
+        at: timestamp.describe('When the store refunded, cancelled or changed the order.'),
+      }),
+    )
+    .describe('What took money back from the commission after it was paid, oldest first.'),
 });
 
 export type ExplainQuery = z.output<typeof ExplainQuery>;
 
 export const Explanation = z
   .object({
-    order_id: z.string(),
-    integration_id: z.string(),
-    source: z.string(),
-    currency: z.string(),
-    amount: z.number(),
-    occurred_at: timestamp,
-    paid_at: timestamp.nullable(),
-    cancelled_at: timestamp.nullable(),
-    customer_email: z.string().nullable().describe('Masked.'),
-    attributed: z.boolean(),
-    explanation: z.string(),
+    order_id: z.string().describe("The order's id at its store.").meta({ example: '1001' }),
+    integration_id: z
+      .string()
+      .describe('Store that sent the order, in `/v1/affiliates/integrations`.')
+      .meta({ example: 'int_0Uo3xK2mVdT2aXs7LpRb' }),
+    source: z
+      .string()
+      .describe('Provider of that store: `shopify`, `woocommerce` or `generic`.')
+      .meta({ example: 'shopify' }),
+    currency: currencyField,
+    amount: z
+      .number()
+      .describe(
+        'What the customer paid for goods, in major units: after discounts, without tax and shipping, before refunds.',
+      )
+      .meta({ example: 125.5 }),
+    occurred_at: timestamp.describe('When the order was placed.').meta({ example: '2026-03-02T09:30:00.000Z' }),
+    paid_at: timestamp
+      .nullable()
+      .describe('When the customer paid the order; null while it is unpaid.')
+      .meta({ example: '2026-03-02T09:30:00.000Z' }),
+    cancelled_at: timestamp
+      .nullable()
+      .describe('When the store cancelled the order; null if it did not.')
+      .meta({ example: null }),
+    customer_email: maskedCustomer,
+    attributed: z.boolean().describe('Whether a code or link earned the order.').meta({ example: true }),
+    explanation: z.string().describe('The decision in a sentence.').meta({
+      example: 'Attributed to Ana Ortiz: 12.55 USD for a redeemed code; the commission is pending.',
+    }),
     rule: Attribution.shape.rule,
     reason: Attribution.shape.reason,
-    decided_at: timestamp,
-    terms: Terms.nullable(),
-    candidates: z.array(z.discriminatedUnion('type', [CodeCandidate.extend(named), ClickCandidate.extend(named)])),
-    commission: ExplainedCommission.nullable(),
-    refunds: z.array(
-      z.object({
-        refund_id: z.string(),
-        amount: z.number(),
-        counted: z.number().describe('What of it counts: all refunds together never exceed the order.'),
-        at: timestamp,
-      }),
+    decided_at: timestamp
+      .describe('When the order first arrived and its attribution was decided, for good.')
+      .meta({ example: '2026-03-02T09:30:00.000Z' }),
+    terms: Terms.nullable().describe(
+      'Terms of the winning code or link, as copied when it was decided; null when nothing won.',
     ),
+    candidates: z
+      .array(z.discriminatedUnion('type', [CodeCandidate.extend(named), ClickCandidate.extend(named)]))
+      .describe('Every code and click that came with the order: codes first, each kind as the store sent it.'),
+    commission: ExplainedCommission.nullable().describe('Commission that the order earned; null when nothing won.'),
+    refunds: z
+      .array(
+        z.object({
+          refund_id: z
+            .string()
+            .describe("The refund's id at its store; `cancelled` for what the cancellation of a paid order gave back.")
+            .meta({ example: 're_77' }),
+          amount: z.number().describe('What the store refunded, in major units.').meta({ example: 25 }),
+          counted: z
+            .number()
+            .describe('Part of it that reduces the sale, in major units: all refunds together never exceed the order.')
+            .meta({ example: 25 }),
+          at: timestamp.describe('When the store refunded it.').meta({ example: '2026-03-05T10:00:00.000Z' }),
+        }),
+      )
+      .describe('Refunds of the order, oldest first.'),
   })
   .meta({ id: 'Explanation' });
 export type Explanation = z.infer<typeof Explanation>;

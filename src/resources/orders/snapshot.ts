@@ -1,4 +1,4 @@
-/** What is known of an order, of all the deliveries that reported it. */
+/** Everything known of an order from all its deliveries. */
 export interface OrderSnapshot {
   baseMinor: number;
   occurredAt: Date;
@@ -16,9 +16,9 @@ function earlier(a: Date | null, b: Date | null): Date | null {
 }
 
 /**
- * The same whichever comes first: the newer counts, of two of one moment the smaller base and a cancellation, so that
- * nobody is paid for goods that may have been taken off. A payment that was reported stays. Payments and
- * cancellations have the earliest time that was reported, for a store may report the time of its latest edit.
+ * The result does not depend on the order of arrival. The newer snapshot wins; of two with the same time, the smaller base
+ * and a cancellation win, so that nobody is paid for removed goods. A reported payment stays. Payments and cancellations
+ * keep the earliest reported time, because a store may report the time of its latest edit.
  */
 export function mergeSnapshots(a: OrderSnapshot, b: OrderSnapshot): OrderSnapshot {
   const byTime = a.updatedAt.getTime() - b.updatedAt.getTime();
@@ -43,7 +43,7 @@ export function isSameSnapshot(a: OrderSnapshot, b: OrderSnapshot): boolean {
 
 export function snapshotOf(row: Omit<OrderSnapshot, 'updatedAt'> & { storeUpdatedAt: Date }): OrderSnapshot {
   const { baseMinor, occurredAt, paidAt, cancelledAt, storeUpdatedAt } = row;
-  // Null also of a row from before the first was kept.
+  // Rows from before this column existed have null.
   const firstCancelledAt = row.firstCancelledAt ?? cancelledAt;
   return { baseMinor, occurredAt, paidAt, cancelledAt, firstCancelledAt, updatedAt: storeUpdatedAt };
 }

@@ -8,7 +8,7 @@ import { hashEmail } from './customer.ts';
 import { flagsOf, MAX_ORDERS_OF_CUSTOMER, MAX_ORDERS_OF_LINK, VELOCITY_WINDOW_MS } from './fraud.ts';
 import { countOrdersAround, type OrderRow } from './queries.ts';
 
-/** What looks arranged about an attributed order, as the orders around it stand now. */
+/** Fraud flags of an attributed order, given the orders around it now. */
 export async function findFlags(
   { db, now }: Work,
   secrets: Secrets,
@@ -30,7 +30,7 @@ export async function findFlags(
   });
 }
 
-/** A store may name the customer only after the order was attributed: flags are added then, and none is taken away. */
+/** A store may name the customer only after the attribution: flags are added then, and none is removed. */
 export async function addFlags(
   work: Work,
   secrets: Secrets,

@@ -85,7 +85,7 @@ function wrongState({ status }: PayoutRow, message: string): ApiError {
   return new ApiError('INVALID_STATE_TRANSITION', message, { facts: { current_status: status, allowed: [] } });
 }
 
-/** Paid again: nothing changes, as long as the payment reported is the one on record. */
+/** Settling a paid payout again changes nothing, as long as it reports the recorded payment. */
 async function assertSamePayment({ db, brandId }: Work, payout: PayoutRow, patch: PayoutPatch): Promise<void> {
   const { paid_at, reference, note, commission_ids } = patch;
   const differing = [];
@@ -101,7 +101,7 @@ async function assertSamePayment({ db, brandId }: Work, payout: PayoutRow, patch
   throw wrongState(payout, `The payout is paid already, with another ${differing.join(', ')}.`);
 }
 
-/** What it pays, in what order: as listed, or everything approved, oldest first. All of it is locked. */
+/** The commissions that it pays, in order: as listed, or everything approved, oldest first. All are locked. */
 async function lockPayable({ db, brandId }: Work, payout: PayoutRow, ids: string[] | undefined) {
   if (ids === undefined) return (await lockApproved(db, payout)).sort(oldestFirst);
   return assertPayable(ids, await lockCommissions(db, brandId, ids), payout);

@@ -3,7 +3,7 @@ import { fromMinor } from '../../values/money.ts';
 import type { CommissionRow } from '../commissions/queries.ts';
 import type { PayoutRow } from './queries.ts';
 
-/** What a payout has to give, and what it gives. */
+/** The commissions that a budget pays, and those it does not. */
 export interface Allocation<C> {
   chosen: C[];
   passedOver: C[];
@@ -31,7 +31,7 @@ export function allocate<C extends Pick<Payable, 'commissionMinor'>>(
   return { chosen, passedOver, allocatedMinor };
 }
 
-/** A payout and what of its amount paid nothing yet. */
+/** A payout and the part of its amount that has paid nothing yet. */
 export interface Fund {
   id: string;
   leftMinor: number;
@@ -59,7 +59,7 @@ export interface Plan<C> extends Allocation<C> {
   fundings: Funding[];
 }
 
-/** What the funds and what is owed from refunds can pay together. */
+/** What the funds and the amounts owed back from refunds can pay together. */
 const budgetOf = (funds: readonly Fund[], outstandingMinor: number): number =>
   funds.reduce((sum, { leftMinor }) => sum + leftMinor, 0) + Math.max(outstandingMinor, 0);
 
@@ -116,13 +116,13 @@ export function planPayment<C extends Payable>(
   return { ...allocation, budgetMinor, nettedMinor, shares, fundings };
 }
 
-/** What must be paid so that all of it is; nothing, where what there is already pays it. */
+/** The amount that pays everything due; 0 when existing funds already cover it. */
 export const amountFor = (dueMinor: number, funds: readonly Fund[], outstandingMinor: number): number =>
   Math.max(0, dueMinor - outstandingMinor - budgetOf(funds, 0));
 
 function problemOf(row: CommissionRow | undefined, payout: PayoutRow): Omit<Problem, 'field'> | undefined {
   if (!row) return { code: 'not_found', message: 'No such commission.' };
-  if (row.creatorId !== payout.creatorId) return { code: 'other_creator', message: 'It is another creator’s.' };
+  if (row.creatorId !== payout.creatorId) return { code: 'other_creator', message: 'It belongs to another creator.' };
   if (row.currency !== payout.currency) return { code: 'other_currency', message: `It is in ${row.currency}.` };
   if (row.status === 'paid') return { code: 'paid', message: 'It is paid already.' };
   if (row.status !== 'approved') return { code: 'not_approved', message: `It is ${row.status}.` };

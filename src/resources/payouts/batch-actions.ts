@@ -20,7 +20,7 @@ import { payoutOf } from './schema.ts';
 
 const MOST = 500;
 
-/** The creators that are named, by id; those of whom the brand knows nothing are skipped, and said. */
+/** The named creators by id, and the addresses that the brand does not know. */
 async function namedCreators({ db, brandId }: Work, emails: readonly string[] | undefined) {
   const named = new Map<string, string>();
   const unknown: string[] = [];
@@ -84,7 +84,7 @@ function totalsOf(made: readonly PayoutFacts[]) {
   }));
 }
 
-/** Pays everything that is due to each of many creators, a payout a creator and currency, all of them or none. */
+/** Pays everything due to many creators, one payout for each creator and currency, all or none. */
 export async function payBatch(work: Work, batch: PayoutBatch) {
   const { db, now, brandId } = work;
   const paidAt = await paidAtOf(work, batch);

@@ -12,7 +12,7 @@ export interface DueWhere {
   cutoff?: Date | undefined;
 }
 
-/** Where a creator stands in a currency, in minor units. */
+/** A creator's balance in one currency, in minor units. */
 export interface Standing {
   creatorId: string;
   creatorEmail: string | null;
@@ -34,7 +34,7 @@ export interface Standing {
   earnedMinor: number;
 }
 
-/** Every creator of whom there is money, a row a currency, by e-mail address. */
+/** Every creator with any money, one row for each currency, by e-mail address. */
 export async function listStandings(
   db: Db,
   brandId: string,

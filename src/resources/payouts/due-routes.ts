@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Context } from '../../operation/context.ts';
 import { create, read } from '../../operation/kit.ts';
 import { validationError } from '../../values/errors.ts';
+import { idField } from '../../values/fields.ts';
 import { amountProblem, fromMinor, toMinor } from '../../values/money.ts';
 import { pageThrough } from '../../values/page.ts';
 import { getRecord } from '../roster/queries.ts';
@@ -19,18 +20,19 @@ import {
   StatementLine,
 } from './due-schema.ts';
 import { getPayout, listAllocated, listFunds } from './queries.ts';
-import { payoutOf, WEIGHED_PAYOUT } from './schema.ts';
+import { PayoutParams, payoutOf, WEIGHED_PAYOUT } from './schema.ts';
 import { statementLines } from './statement.ts';
 
 const tag = 'Payouts';
 const reading = { readOnly: true, idempotent: true, destructive: false };
+const RosterParams = z.object({ id: idField('rst', 'Id of the creator in `/v1/roster`.').max(100) });
 const PAGE_LIVES_MS = 30 * 24 * 60 * 60 * 1_000;
 
 function assertAmount({ amount }: PreviewFilter, standings: readonly Standing[]): void {
   if (amount === undefined) return;
   const [first, second] = standings;
   if (first && second) {
-    const message = `is needed: something is due in ${standings.map(({ currency }) => currency).join(', ')}.`;
+    const message = `is required: something is due in ${standings.map(({ currency }) => currency).join(', ')}.`;
     throw validationError([{ field: 'currency', code: 'ambiguous', message }]);
   }
   if (!first || toMinor(amount, first.currency) !== undefined) return;
@@ -38,7 +40,7 @@ function assertAmount({ amount }: PreviewFilter, standings: readonly Standing[])
   throw validationError([{ field: 'amount', code: 'invalid', message }]);
 }
 
-/** A row a creator and currency to whom something is due; of one creator with the commissions. */
+/** One row for each creator and currency with something due; with the commissions if only one creator is wanted. */
 async function previewsOf({ postgres: { db }, clock }: Context, brandId: string, query: PreviewFilter) {
   const { creator_email, amount, cutoff, minimum = 0 } = query;
   const found = await listStandings(db, brandId, query, clock.now());
@@ -72,11 +74,10 @@ const previewPayouts = read({
   id: 'preview_payouts',
   path: '/v1/payouts/preview',
   tag,
-  summary: 'What payouts would pay now',
+  summary: 'Preview what payouts would pay now',
   description:
-    'A row for each creator and currency in which something approved is not paid, or a refund that was netted is due ' +
-    'again: what it comes to, what refunds and earlier payouts take off it, and what to transfer. By the same rules as ' +
-    'paying, and nothing is promised or changed.',
+    'One row for each creator and currency with something due: the approved commissions, what refunds and earlier ' +
+    'payouts take off them, and what to transfer. It follows the same rules as a payout, and changes nothing.',
   query: PreviewFilter,
   response: PreviewList,
   hints: reading,
@@ -94,11 +95,11 @@ const payPayoutBatch = create({
   id: 'pay_payout_batch',
   path: '/v1/payouts/batch',
   tag,
-  summary: 'Pay everybody to whom something is due',
+  summary: 'Pay everyone who is due something',
   description:
-    'Records that everything due was paid, what `payable_now` says: a payout for each creator and currency, all in ' +
-    'one transaction. Moves no money: transfer what the preview says, then call this. What is paid is no more due, so ' +
-    'called again it pays nothing twice, also without an `Idempotency-Key`.',
+    'Records one paid payout for each creator and currency, of everything that `payable_now` shows, in one ' +
+    'transaction. Rollcall moves no money: transfer what the preview shows, then call this. Commissions that are paid ' +
+    'are no longer due, so calling it again pays nothing twice, even without an `Idempotency-Key`.',
   body: PayoutBatch,
   item: PayoutBatchMade,
   hints: { readOnly: false, idempotent: true, destructive: false, moneyOut: true },
@@ -125,10 +126,11 @@ const getPayoutStatement = read({
   id: 'get_payout_statement',
   path: '/v1/payouts/{id}/statement',
   tag,
-  summary: 'What a payout is made of',
+  summary: 'Get the statement of a payout',
   description:
-    'A line for each commission it paid, with its order and the masked customer, for what refunds took off, and for ' +
-    'what is left. The lines add up to the amount. `page_url` is the same to print.',
+    'One line for each commission that it paid, with its order and masked customer, one for what was withheld for ' +
+    'refunds, and one for what is left over. The lines add up to the amount.',
+  params: PayoutParams,
   response: z.object({ data: PayoutStatement }),
   errors: ['NOT_FOUND'],
   hints: reading,
@@ -143,8 +145,9 @@ const getCreatorBalance = read({
   id: 'get_creator_balance',
   path: '/v1/roster/{id}/balance',
   tag,
-  summary: 'What a creator is owed',
-  description: 'By currency: pending, held, approved, owed back, left of payouts, and what to pay now.',
+  summary: "Get a creator's balance",
+  description: 'What the creator is owed, by currency: pending, held, approved, owed back, left over, and payable now.',
+  params: RosterParams,
   response: z.object({ data: CreatorBalance }),
   errors: ['NOT_FOUND'],
   hints: reading,

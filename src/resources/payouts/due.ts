@@ -19,7 +19,7 @@ const payeeOf = ({ creatorId, creatorEmail, creatorName, currency, recordedMinor
   recorded: fromMinor(recordedMinor, currency),
 });
 
-/** What pays everything due to a creator in a currency, when each of the commissions fits. */
+/** The amount that pays everything due to a creator in a currency. */
 export const totalDueOf = ({ dueMinor, outstandingMinor, unallocatedMinor }: Standing): number =>
   amountFor(dueMinor, [{ id: '', leftMinor: unallocatedMinor }], outstandingMinor);
 

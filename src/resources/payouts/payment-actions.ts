@@ -15,7 +15,7 @@ interface PaidOut {
 
 const NOWHERE = { linkId: null, orderId: null, commissionId: null };
 
-/** Money went out, on the day it went: it pays nothing yet, or a fee. */
+/** Posts the sent money on the day it was sent, either as unallocated or as a fee. */
 export function postPaidOut(work: Pick<Work, 'post'>, { payout, paidAt: at, isFee }: PaidOut): void {
   const { id: payoutId, creatorId, currency, amountMinor } = payout;
   work.post({
@@ -27,7 +27,7 @@ export function postPaidOut(work: Pick<Work, 'post'>, { payout, paidAt: at, isFe
   });
 }
 
-/** What a payout gives to commissions: out of what it has left, and of what is netted. */
+/** Posts what a payout pays for commissions, from its own money and from what it withholds. */
 function postShare(work: Pick<Work, 'post'>, payee: Payee, share: Omit<Share, 'leftMinor'>, at: Date): void {
   const { id: payoutId, allocatedMinor, nettedMinor } = share;
   const { creatorId, currency } = payee;
@@ -41,7 +41,7 @@ function postShare(work: Pick<Work, 'post'>, payee: Payee, share: Omit<Share, 'l
   work.post({ kind: 'payout', currency, creatorId, payoutId, ...NOWHERE, postings });
 }
 
-/** Pays what was planned; commissions, payouts and their creator are locked. */
+/** Carries out the plan. Commissions, payouts and their creator are locked. */
 export async function payByPlan(work: Work, payee: Payee, plan: Plan<CommissionRow>, at: Date): Promise<void> {
   const { db, now, brandId } = work;
   const { chosen, shares, fundings } = plan;
@@ -66,8 +66,8 @@ export async function payByPlan(work: Work, payee: Payee, plan: Plan<CommissionR
 }
 
 /**
- * What earlier payouts left pays whatever of the payees' approved commissions fits, the oldest first, and gives back what
- * is due again. To be called when something came to fit: an approval, a refund, a refund taken back. Creators are locked.
+ * Pays the payees' approved commissions that fit, oldest first, from what earlier payouts left over, and gives back what is
+ * due again. Call it after an approval, a refund or a reverted refund. Creators are locked.
  */
 export async function useUnallocated(work: Work, payees: readonly Payee[]): Promise<void> {
   const { db, now } = work;

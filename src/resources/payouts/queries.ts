@@ -10,7 +10,7 @@ import type { Fund, Funding, Share } from './allocation.ts';
 
 export type PayoutRow = Selectable<PayoutsTable>;
 
-/** To whom something is paid in a currency. */
+/** A creator and the currency they are paid in. */
 export interface Payee {
   brandId: string;
   creatorId: string;
@@ -159,7 +159,7 @@ export async function listFunds(db: Db, { brandId, creatorId, currency }: Payee)
   return rows.toSorted((a, b) => timeOf(a) - timeOf(b) || (a.id < b.id ? -1 : 1));
 }
 
-/** What a payout gives is added to what it gave before. */
+/** Adds what a payout pays now to what it paid before. */
 export async function updateShare(db: Db, brandId: string, share: Share, at: Date): Promise<void> {
   await db
     .updateTable('payouts')

@@ -9,6 +9,7 @@ import {
   PayoutCreate,
   PayoutDetail,
   PayoutFilter,
+  PayoutParams,
   PayoutPatch,
   PayoutPatchById,
   payoutOf,
@@ -16,11 +17,10 @@ import {
 } from './schema.ts';
 
 const tag = 'Payouts';
-const byId = z.object({ id: z.string().max(100) });
 const SETTLING =
-  'Pays the creator’s approved commissions of the currency, as listed or oldest first, each whole or not at all: one ' +
-  'that does not fit is passed over. What refunds took back after an earlier payment is netted first; where a ' +
-  'store takes back a refund that was netted, what the commissions leave gives it back. Said again, nothing changes.';
+  'Pays the creator’s approved commissions in its currency, those listed or the oldest first. A commission is paid ' +
+  'in whole; one that does not fit is passed over. What refunds took back from paid commissions is withheld first. ' +
+  'When a store reverts such a refund, money that the commissions leave over gives it back. Repeating the call changes nothing.';
 
 async function detailOf(db: Db, brandId: string, id: string): Promise<z.infer<typeof PayoutDetail>> {
   const row = await getPayout(db, brandId, id);
@@ -31,7 +31,7 @@ const listPayouts = list({
   id: 'list_payouts',
   path: '/v1/payouts',
   tag,
-  summary: 'Payouts to creators',
+  summary: 'List payouts',
   description: 'Newest first.',
   query: PayoutFilter,
   item: Payout,
@@ -43,8 +43,9 @@ const getPayoutById = read({
   id: 'get_payout',
   path: '/v1/payouts/{id}',
   tag,
-  summary: 'One payout',
-  description: 'With the commissions it paid.',
+  summary: 'Get a payout',
+  description: 'Includes the ids of the commissions that it paid.',
+  params: PayoutParams,
   response: z.object({ data: PayoutDetail }),
   errors: ['NOT_FOUND'],
   handler: async ({ postgres }, { caller, params }) => ({
@@ -57,7 +58,7 @@ const createPayoutOperation = create({
   path: '/v1/payouts',
   tag,
   summary: 'Record a payout',
-  description: 'Moves no money. A manual payout or a bank transfer is settled with PATCH once it is paid.',
+  description: 'Rollcall moves no money. Settle a `manual` or `bank_transfer` payout with PATCH once you have paid it.',
   body: PayoutCreate,
   item: Payout,
   hints: { readOnly: false, idempotent: false, destructive: false, moneyOut: true },
@@ -73,7 +74,7 @@ const settlePayoutOperation = change({
   summary: 'Record that a payout was paid',
   description: SETTLING,
   callers: ['brand'],
-  params: byId,
+  params: PayoutParams,
   query: nothing,
   body: PayoutPatch,
   response: z.object({ data: PayoutDetail }),
@@ -92,8 +93,8 @@ const settlePayoutByBody = change({
   method: 'PATCH',
   path: '/v1/payouts',
   tag,
-  summary: 'Record that a payout was paid, named in the body',
-  description: `As \`/v1/payouts/{id}\`. ${SETTLING}`,
+  summary: 'Record that a payout was paid, by an id in the body',
+  description: `The same as PATCH \`/v1/payouts/{id}\`, with the id in the body. ${SETTLING}`,
   callers: ['brand'],
   params: nothing,
   query: nothing,

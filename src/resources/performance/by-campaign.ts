@@ -14,10 +14,7 @@ interface CampaignSums extends Sums {
 
 const keyOf = ({ campaignId, currency }: Pick<CampaignSums, 'campaignId' | 'currency'>) => `${campaignId} ${currency}`;
 
-/**
- * Sums a campaign and currency. Which campaign a link is of is PostgreSQL's to say, and may change, so figures do not
- * hold it.
- */
+/** Sums by campaign and currency. A link's campaign may change, so only PostgreSQL knows it, not the figures. */
 async function sumByCampaign({ postgres, clickhouse }: Engines, brandId: string, where: PerformanceWhere) {
   const campaigns = await listLinksByCampaign(postgres.db, brandId, where.creatorIds);
   const linkIds = campaigns.map((campaign) => campaign.linkIds);
@@ -28,11 +25,11 @@ async function sumByCampaign({ postgres, clickhouse }: Engines, brandId: string,
   });
 }
 
-/** By revenue, whatever its currency, then conversions and clicks. */
+/** By revenue in minor units, whatever its currency, then by conversions and clicks. */
 const inOrder = (a: CampaignSums, b: CampaignSums): number =>
   revenueOf(b) - revenueOf(a) || b.conversions - a.conversions || b.clicks - a.clicks || (keyOf(a) < keyOf(b) ? -1 : 1);
 
-/** What each campaign brought, a row a currency, the one that sold most first. */
+/** One row for each campaign and currency, the highest revenue first. */
 export async function listByCampaign(
   context: Engines,
   brandId: string,

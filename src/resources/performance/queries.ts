@@ -16,7 +16,7 @@ export async function listAssignments(db: Db, brandId: string, ids: readonly str
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Campaigns with the links that are theirs now: of all creators, or of these. */
+/** Campaigns with their current links, of all creators or of these. */
 export async function listLinksByCampaign(db: Db, brandId: string, creatorIds: readonly string[] | undefined) {
   return await db
     .selectFrom('links')
@@ -30,7 +30,7 @@ export async function listLinksByCampaign(db: Db, brandId: string, creatorIds: r
     .execute();
 }
 
-/** By which ids figures know the creator of this address: more than one once records were joined. */
+/** Ids of the creator with this address in the figures: several once records were merged. */
 export async function listCreatorIds(db: Db, brandId: string, email: string): Promise<string[]> {
   const rows = await db
     .selectFrom('creators')

@@ -18,10 +18,10 @@ const listAffiliatePerformance = read({
   id: 'list_affiliate_performance',
   path: '/v1/affiliates/performance',
   tag: 'Affiliates',
-  summary: 'What each assignment brought, per currency',
+  summary: 'Performance by code or link',
   description:
-    'Assignments with any activity in the window, newest first. Clicks count by their own time, sales and their commission ' +
-    `by the time of the order, refunds and adjustments by theirs. ${FRESHNESS}`,
+    'One row for each code or link and currency with any activity in the window, newest first. Clicks, refunds and ' +
+    `adjustments count by their own time, sales and their commission by the time of the order. ${FRESHNESS}`,
   query: PerformanceFilter,
   response: PerformanceList,
   handler: (context, { caller: { brandId }, query, ...call }) =>
@@ -46,13 +46,13 @@ const listCampaignPerformance = read({
   id: 'list_campaign_performance',
   path: '/v1/affiliates/performance/campaigns',
   tag: 'Affiliates',
-  summary: 'What each campaign brought, per currency',
+  summary: 'Performance by campaign',
   description:
-    'As the performance of its assignments, summed; a link counts for the campaign that it is of now. The campaign that ' +
-    `sold most comes first. ${FRESHNESS}`,
+    "One row for each campaign and currency, with the sums of its codes and links. All of a link's activity counts for " +
+    `its current campaign. The highest revenue comes first. ${FRESHNESS}`,
   query: CampaignPerformanceFilter,
   response: CampaignPerformanceList,
-  // The list of tools is bounded; agents have the performance of each link.
+  // Agents have a limited list of tools, and get the performance of each link.
   forAgents: false,
   handler: (context, { query, ...call }) =>
     fresh(context, call, async () => {

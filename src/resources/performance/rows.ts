@@ -15,7 +15,7 @@ export const balancesOf = (sums: Sums) => ({
   refund_adjustment_minor: sums.refund_adjustment,
 });
 
-/** Undefined when no row can match, for the brand knows no creator with that address. */
+/** Undefined when no row can match, because the brand knows no creator with that address. */
 export async function whereOf(
   { postgres }: Pick<Context, 'postgres'>,
   brandId: string,
@@ -31,7 +31,7 @@ export async function whereOf(
   return creatorIds.length === 0 ? undefined : { ...window, creatorIds };
 }
 
-/** Sums with the assignment they belong to. */
+/** Sums with their code or link. */
 export async function rowsOf(
   { postgres }: Pick<Context, 'postgres'>,
   brandId: string,

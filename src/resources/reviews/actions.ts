@@ -14,7 +14,7 @@ import { useUnallocated } from '../payouts/payment-actions.ts';
 import { lockPayees } from '../payouts/queries.ts';
 import { type Candidate, refusalOf, refused, selectionRefused } from './policy.ts';
 
-/** What a plan of a review says of the money. */
+/** Fields about the money in the plan of a review. */
 const PAYABLE = ['creatorId', 'commissionMinor', 'currency'];
 
 /** Moves what is locked and may be moved, with its ledger entries, audit lines and, at the first approval, its event. */

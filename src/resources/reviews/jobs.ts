@@ -32,6 +32,6 @@ export async function approveDue(context: Context): Promise<number> {
 export const approveCommissions: Job = {
   name: 'approve-commissions',
   everyMs: 5_000,
-  asksFor: 'commissions whose time for a review is over',
+  asksFor: 'commissions whose review period is over',
   run: approveDue,
 };

@@ -18,7 +18,7 @@ export interface ManualCommission {
   status?: 'pending' | 'approved' | undefined;
 }
 
-/** To whom how much; throws everything that is wrong with it. */
+/** The payee and the amount; throws all problems at once. */
 async function factsOf({ db, brandId }: Work, { creator_email, amount }: ManualCommission) {
   const creatorId = await findPayee(db, brandId, creator_email);
   const currency = await getBrandCurrency(db, brandId);

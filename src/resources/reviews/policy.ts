@@ -39,7 +39,7 @@ export function refused({ code, message, facts = undefined }: Refusal): ApiError
   return new ApiError(SINGLE[code], message, facts ? { facts } : {});
 }
 
-/** Every id that stands in the way, at its place in the list. */
+/** Names every id that cannot be moved, by its place in the list. */
 export function selectionRefused(field: string, problems: readonly { index: number; id: string; refusal: Refusal }[]) {
   const details: Problem[] = problems.map(({ index, id, refusal }) => ({
     field: `${field}.${index}`,

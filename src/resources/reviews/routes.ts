@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { change, noLookUp, nothing } from '../../operation/operation.ts';
 import { getCommission } from '../commissions/queries.ts';
-import { commissionOf } from '../commissions/schema.ts';
+import { CommissionParams, commissionOf } from '../commissions/schema.ts';
 import { reviewAll, reviewOne } from './actions.ts';
 import {
   CommissionBulk,
@@ -13,13 +13,12 @@ import {
 } from './schema.ts';
 
 const tag = 'Commissions';
-const byId = z.object({ id: z.string().max(100) });
 const reviewing = { readOnly: false, idempotent: true, destructive: false };
 const RULES =
-  'Approval needs a verified paid order past its review period. Approved and rejected can be exchanged until the ' +
-  'commission is paid. A repeated review changes nothing, and neither does an approval of what was paid meanwhile; only a ' +
-  'rejection of what a refund or cancellation rejected becomes your own, with its note, and stays when the store takes ' +
-  'that back.';
+  'Approval requires a paid order past its review period. You can approve and reject again until the commission is ' +
+  'paid. Repeating a review, or approving a commission that was paid meanwhile, changes nothing. Rejecting a ' +
+  'commission that a refund or cancellation has already rejected makes the rejection yours: it stays when the store ' +
+  'reverts the refund.';
 
 const reviewCommissionsOperation = change({
   id: 'review_commissions',
@@ -27,7 +26,7 @@ const reviewCommissionsOperation = change({
   path: '/v1/commissions',
   tag,
   summary: 'Approve or reject commissions',
-  description: `One (\`event_id\`) or up to 100 (\`event_ids\`): all of them or none. ${RULES}`,
+  description: `Reviews one commission (\`event_id\`) or up to 100 (\`event_ids\`), all or none. ${RULES}`,
   callers: ['brand'],
   params: nothing,
   query: nothing,
@@ -52,7 +51,7 @@ const updateCommissionOperation = change({
   summary: 'Approve or reject one commission',
   description: RULES,
   callers: ['brand'],
-  params: byId,
+  params: CommissionParams,
   query: nothing,
   body: CommissionPatch,
   response: z.object({ data: CommissionPatched }),
@@ -71,7 +70,7 @@ const updateCommissionsOperation = change({
   path: '/v1/affiliates/commissions/bulk',
   tag,
   summary: 'Approve or reject up to 100 commissions',
-  description: `All of them or none. ${RULES}`,
+  description: `Reviews all of them or none. ${RULES}`,
   callers: ['brand'],
   params: nothing,
   query: nothing,

@@ -2,17 +2,34 @@ import { z } from 'zod';
 import { besideOthers, type Unchecked } from '../../values/problems.ts';
 import { CommissionEvent } from '../commissions/schema.ts';
 
-const note = z.string().trim().max(5_000).nullable().optional().describe('Kept as `status_note`.');
-const reviewed = z.enum(['approved', 'rejected']);
+const note = z
+  .string()
+  .trim()
+  .max(5_000)
+  .nullable()
+  .optional()
+  .describe('Reason for the review, stored as `status_note`.')
+  .meta({ example: 'Order checked by hand.' });
+const reviewed = z
+  .enum(['approved', 'rejected'])
+  .describe('`approved`: the commission is owed to the creator. `rejected`: it owes nothing.');
 const id = z.string().min(1).max(100);
 
 const MAX_EVENTS = 100;
-const eventIds = z.array(id).min(1).max(MAX_EVENTS);
+const eventIds = z
+  .array(id)
+  .min(1)
+  .max(MAX_EVENTS)
+  .describe('Ids of the commissions to review. One that cannot be reviewed refuses all.')
+  .meta({ example: ['com_0Uo3xK2mVdT2aXs7LpRb'] });
 
 export const CommissionReview = z
   .object({
     status: reviewed,
-    event_id: id.optional(),
+    event_id: id
+      .optional()
+      .describe('Id of the one commission to review. Give either this or `event_ids`.')
+      .meta({ example: 'com_0Uo3xK2mVdT2aXs7LpRb' }),
     event_ids: eventIds.optional(),
     note,
   })
@@ -24,7 +41,14 @@ export const CommissionReview = z
   }, besideOthers)
   .meta({ id: 'CommissionReview' });
 
-export const CommissionsReviewed = z.object({ updated: z.number().int().min(0) });
+export const CommissionsReviewed = z.object({
+  updated: z
+    .number()
+    .int()
+    .min(0)
+    .describe('Commissions whose status changed; 0 when all had the status already.')
+    .meta({ example: 2 }),
+});
 
 export const CommissionPatch = z.object({ status: reviewed, note }).meta({ id: 'CommissionPatch' });
 export type CommissionPatch = z.output<typeof CommissionPatch>;
@@ -40,7 +64,11 @@ export const CommissionBulk = z.object({ event_ids: eventIds, status: reviewed, 
 
 export const CommissionsBulkReviewed = z.object({
   status: reviewed,
-  updated_count: z.number().int().min(0),
-  skipped_count: z.number().int().min(0).describe('Those that had the status already, and ids given twice.'),
-  total_requested: z.number().int().min(1),
+  updated_count: z.number().int().min(0).describe('Commissions that got the new status.').meta({ example: 2 }),
+  skipped_count: z
+    .number()
+    .int()
+    .min(0)
+    .describe('Ids that changed nothing: commissions that had the status already, and ids given twice.'),
+  total_requested: z.number().int().min(1).describe('Number of ids in the request.').meta({ example: 2 }),
 });

@@ -42,7 +42,7 @@ export interface StatementSums {
   commissionId: string | null;
   payoutId: string | null;
   currency: string;
-  /** Earned and not paid out, before the period. */
+  /** Commission earned before the period and not paid out by then. */
   openingMinor: number;
   saleMinor: number;
   refundedMinor: number;

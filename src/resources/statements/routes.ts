@@ -12,6 +12,7 @@ import {
   StatementDetail,
   StatementFilter,
   StatementMade,
+  StatementParams,
   statementOf,
 } from './schema.ts';
 
@@ -31,7 +32,7 @@ const listStatements = list({
   id: 'list_statements',
   path: '/v1/statements',
   tag,
-  summary: 'Statements made for creators',
+  summary: 'List statements for creators',
   description: 'Newest first.',
   query: StatementFilter,
   hints: reading,
@@ -44,9 +45,10 @@ const getStatementById = read({
   id: 'get_statement',
   path: '/v1/statements/{id}',
   tag,
-  summary: 'A statement with its lines',
+  summary: 'Get a statement with its lines',
   description:
-    'By the ledger as it stood when the statement was made: read again, it says the same. As CSV the lines alone.',
+    'It is computed from the ledger as of its creation, so it never changes. The CSV format has only the lines.',
+  params: StatementParams,
   response: z.object({ data: StatementDetail }),
   errors: ['NOT_FOUND'],
   hints: reading,
@@ -65,10 +67,10 @@ const createStatementOperation = change({
   method: 'POST',
   path: '/v1/statements',
   tag,
-  summary: 'Make a statement for a creator',
+  summary: 'Create a statement for a creator',
   description:
-    'Of a period, by the ledger as it stands now, with its last hash. The page at `url` is for the creator: orders with ' +
-    'masked customers, commissions, refunds, payouts, and a question to ask about each line.',
+    'Covers a period, from the ledger as of now, and records its last hash. The page at `url` shows the creator orders ' +
+    'with masked customers, commissions, refunds and payouts, and lets them ask a question about each line.',
   callers: ['brand'],
   params: nothing,
   query: nothing,

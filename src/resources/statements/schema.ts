@@ -1,77 +1,137 @@
 import { z } from 'zod';
 import { Boundary, endOf, startOf } from '../../figures/schema.ts';
+import { createdAt, creatorEmail, currencyField, idField } from '../../values/fields.ts';
 import { fromMinor } from '../../values/money.ts';
 import { ListQuery, timestamp } from '../../values/page.ts';
 import { besideOthers, type Unchecked } from '../../values/problems.ts';
-import { fromOutside } from '../../values/untrusted.ts';
 import { toWire } from '../../values/wire.ts';
+import { maskedCustomer, storeOrderId } from '../commissions/schema.ts';
 import { Email } from '../creators/schema.ts';
+import { payeeName } from '../payouts/schema.ts';
 import type { StatementFacts, StatementSums } from './queries.ts';
 
-const money = z.number().describe('In major units of `currency`.');
+/** An amount in major units of the `currency` beside it. */
+const money = z.number();
+
+const statementId = idField('stm', 'Id of the statement.');
+export const StatementParams = z.object({ id: statementId.max(100) });
 
 export const Statement = z
   .object({
-    id: z.string(),
-    creator_id: z.string(),
-    creator_email: z.string().nullable(),
-    creator_name: fromOutside(z.string().nullable()),
-    from: z.string(),
-    to: z.string().describe('A day is included whole.'),
-    ledger_seq: z.number().int().describe('The last ledger entry that it knows.'),
-    ledger_hash: z.string().nullable().describe("That entry's hash: with it the statement can be proved later."),
-    created_at: timestamp,
+    id: statementId,
+    creator_id: idField('crt', 'Creator that the statement is for, in `/v1/creators`.'),
+    creator_email: creatorEmail,
+    creator_name: payeeName,
+    from: z
+      .string()
+      .describe('Start of the period, as requested: a UTC day or a time.')
+      .meta({ example: '2026-03-01' }),
+    to: z
+      .string()
+      .describe('End of the period, as requested: a UTC day, which is included whole, or a time.')
+      .meta({ example: '2026-03-31' }),
+    ledger_seq: z
+      .number()
+      .int()
+      .describe('`seq` of the last ledger entry that the statement includes; 0 when the ledger was empty.')
+      .meta({ example: 412 }),
+    ledger_hash: z
+      .string()
+      .nullable()
+      .describe(
+        'Hash of that ledger entry, which proves later what the statement was based on; null when the ledger was empty.',
+      )
+      .meta({ example: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08' }),
+    created_at: createdAt,
   })
   .meta({ id: 'Statement' });
 
 export const CreatorStatementLine = z
   .object({
-    type: z.enum(['commission', 'payout']),
-    id: z.string().describe("The commission's or the payout's."),
-    currency: z.string(),
-    occurred_at: timestamp.nullable().describe('When the order was placed, or the payout was paid.'),
-    order_id: z.string().nullable().describe("The order's id at its store."),
-    customer_email: z.string().nullable().describe('Masked.'),
-    code: z.string().nullable(),
-    reference: z.string().nullable().describe("The payout's."),
+    type: z
+      .enum(['commission', 'payout'])
+      .describe('`commission`: what changed about one commission. `payout`: money sent to the creator.'),
+    id: z.string().describe('Id of that commission or payout.').meta({ example: 'com_0Uo3xK2mVdT2aXs7LpRb' }),
+    currency: currencyField,
+    occurred_at: timestamp
+      .nullable()
+      .describe('When the order was placed, or the payout was paid.')
+      .meta({ example: '2026-03-02T09:30:00.000Z' }),
+    order_id: storeOrderId,
+    customer_email: maskedCustomer,
+    code: z
+      .string()
+      .nullable()
+      .describe('Discount code that was redeemed, else the code or link name that earned the order; null for a payout.')
+      .meta({ example: 'ANA10' }),
+    reference: z
+      .string()
+      .nullable()
+      .describe("The payout's transfer number; null for a commission.")
+      .meta({ example: 'TX-20931' }),
     status: z
       .enum(['pending', 'approved', 'paid', 'rejected'])
       .nullable()
-      .describe('Of the commission, at that moment.'),
-    sale_amount: money,
-    refunded_amount: money,
-    commission: money.describe('What the period adds to it; below zero where something came off it.'),
-    taken_back: money.describe('By refunds after it was paid.'),
-    paid_out: money.describe('Fees are not commissions, and not in it.'),
-    fee: money,
+      .describe('Status of the commission at the end of the period; null for a payout.'),
+    sale_amount: money
+      .describe('Sales in the period: goods that the customer paid for, in major units; 0 for a payout.')
+      .meta({ example: 125.5 }),
+    refunded_amount: money.describe('Refunds of the order in the period, in major units.').meta({ example: 0 }),
+    commission: money
+      .describe(
+        'Change of the commission in the period, in major units; negative when a refund or rejection reduced it.',
+      )
+      .meta({ example: 12.55 }),
+    taken_back: money
+      .describe('What refunds in the period took back from the commission after it was paid, in major units.')
+      .meta({ example: 0 }),
+    paid_out: money
+      .describe('What the payout sent for commissions, without fees, in major units.')
+      .meta({ example: 0 }),
+    fee: money.describe('What the payout sent as a fee, in major units.').meta({ example: 0 }),
   })
   .meta({ id: 'CreatorStatementLine' });
 
 export const StatementDetail = Statement.extend({
-  lines: z.array(CreatorStatementLine).describe('Only what the period changed, the oldest first.'),
-  totals: z.array(
-    z.object({
-      currency: z.string(),
-      opening: money.describe('Earned before the period and not paid out.'),
-      commission: money,
-      taken_back: money,
-      paid_out: money,
-      closing: money.describe('opening + commission - taken_back - paid_out'),
-    }),
-  ),
+  lines: z.array(CreatorStatementLine).describe('Commissions and payouts that changed in the period, oldest first.'),
+  totals: z
+    .array(
+      z.object({
+        currency: currencyField,
+        opening: money
+          .describe('Commission earned before the period and not paid out by then, in major units.')
+          .meta({ example: 30 }),
+        commission: money
+          .describe('Sum of `commission` over all lines of this currency, in major units.')
+          .meta({ example: 12.55 }),
+        taken_back: money
+          .describe('Sum of `taken_back` over all lines of this currency, in major units.')
+          .meta({ example: 0 }),
+        paid_out: money
+          .describe('Sum of `paid_out` over all lines of this currency, in major units.')
+          .meta({ example: 30 }),
+        closing: money
+          .describe('Owed at the end of the period: opening + commission - taken_back - paid_out.')
+          .meta({ example: 12.55 }),
+      }),
+    )
+    .describe('Balance of the period, one row a currency.'),
 }).meta({ id: 'StatementDetail' });
 
 export const StatementMade = Statement.extend({
-  url: z.string().describe('Its page for the creator. It opens for 90 days.'),
-  email_sent: z.boolean().describe('Whether a mail with the link is on its way.'),
+  url: z
+    .string()
+    .describe('Link to the page of the statement for the creator. Anyone with the link can open it, for 90 days.')
+    .meta({ example: 'https://links.example/statement/…' }),
+  email_sent: z.boolean().describe('Whether a mail with the link was queued for the creator.').meta({ example: true }),
 }).meta({ id: 'StatementMade' });
 
 export const StatementCreate = z
   .object({
-    creator_email: Email.describe('Of somebody who is or was on the roster.'),
-    from: Boundary.describe('The first UTC day, or a time.'),
-    to: Boundary.describe('The last UTC day, which is included whole, or a time.'),
-    send_email: z.boolean().default(false).describe('Mails the creator the link.'),
+    creator_email: Email.describe('E-mail address of a creator who is or was on the roster.'),
+    from: Boundary.describe('Start of the period: a UTC day or a time.').meta({ example: '2026-03-01' }),
+    to: Boundary.describe('End of the period: a UTC day, which is included whole, or a time.'),
+    send_email: z.boolean().default(false).describe('Whether to mail the creator the link.'),
   })
   .superRefine(({ from, to }: Unchecked<'from' | 'to'>, context) => {
     if (typeof from !== 'string' || typeof to !== 'string' || startOf(from) < endOf(to)) return;
@@ -81,7 +141,12 @@ export const StatementCreate = z
 export type StatementCreate = z.output<typeof StatementCreate>;
 
 export const StatementFilter = z.object({
-  creator_email: z.email().max(254).optional().describe('In any case.'),
+  creator_email: z
+    .email()
+    .max(254)
+    .optional()
+    .describe("Only this creator's statements. Case does not matter.")
+    .meta({ example: 'ana@example.com' }),
   ...ListQuery,
 });
 
@@ -134,7 +199,7 @@ function totalOf(currency: string, rows: readonly StatementSums[]) {
   };
 }
 
-/** What the ledger says of the period: its lines, and by currency what they come to. */
+/** Lines and totals of the period, from the ledger alone. */
 export function contentOf(rows: readonly StatementSums[]) {
   const lines = rows.filter(hasMoved).map(lineOf);
   const totals = [...Map.groupBy(rows, ({ currency }) => currency)].map(([currency, own]) => totalOf(currency, own));

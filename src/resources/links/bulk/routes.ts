@@ -8,9 +8,9 @@ const bulkCreateAffiliateCodes = act({
   tag: 'Affiliates',
   summary: 'Generate codes or links for creators of the roster',
   description:
-    'For everybody without one, or for those named: up to 500 new ones a request. Codes begin with the name of their ' +
-    'creator. Whoever has one of the same campaign and type keeps it, also when it is inactive. A selection that is ' +
-    'not right is refused before anything is written.',
+    'For every creator without one, or for those you name: up to 500 new ones in a request. A code begins with the name ' +
+    'of its creator. A creator who has one of the same campaign and type keeps it, even an inactive one. An invalid ' +
+    'selection is refused before anything is written.',
   body: BulkCreate,
   item: BulkCreated,
   errors: ['INVALID_SELECTION'],
