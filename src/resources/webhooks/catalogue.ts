@@ -4,7 +4,7 @@ import { jsonSchemaOf } from '../../operation/words/schema.ts';
 import { type EventDeclaration, eventsShownTo, type OlderItem, type Variant } from '../../outbox/events.ts';
 import { isRecord } from '../../values/wire.ts';
 
-/** The shape of an event's `data`, as JSON Schema that stands by itself. */
+/** The shape of an event's `data` as self-contained JSON Schema. */
 function schemaOf({ data }: EventDeclaration) {
   const { schema, named } = jsonSchemaOf(data, 'output', '#/$defs/');
   return Object.keys(named).length === 0 ? schema : { ...schema, $defs: named };
@@ -12,7 +12,7 @@ function schemaOf({ data }: EventDeclaration) {
 
 const Statuses = z.object({ properties: z.object({ status: z.object({ enum: z.array(z.string()) }) }) });
 
-/** An example of an event's `data`: what was approved has the status that its noun has then. */
+/** An example of an event's `data`, with the status that the event's name implies. */
 function sampleOf(fact: string, { data }: EventDeclaration): unknown {
   const { schema, named } = jsonSchemaOf(data, 'output', '#/$defs/');
   const [noun = '', happened = ''] = fact.split('.');
@@ -22,7 +22,7 @@ function sampleOf(fact: string, { data }: EventDeclaration): unknown {
   return status === undefined || !isRecord(sample) ? sample : { ...sample, status };
 }
 
-/** The example that a test event carries, as JSON text; undefined when the variant has no such name. */
+/** The example data of a test event, as JSON text; undefined if the variant has no such event. */
 export function sampleData(
   variant: Variant,
   shown: string,
@@ -36,15 +36,15 @@ export function sampleData(
 
 export const CatalogueEntry = z
   .object({
-    event: z.string().meta({ example: 'commission.approved' }),
-    when: z.string().describe('When it is sent.').meta({ example: 'A commission was approved.' }),
+    event: z.string().describe('Event name.').meta({ example: 'commission.approved' }),
+    when: z.string().describe('When the event is sent.').meta({ example: 'A commission was approved.' }),
     schema: z
       .record(z.string(), z.unknown())
-      .describe('JSON Schema of `data`.')
+      .describe('JSON Schema of the `data` of the event.')
       .meta({ example: { type: 'object', properties: { id: { type: 'string' } } } }),
     sample: z
       .unknown()
-      .describe('An example of `data`.')
+      .describe('Example of the `data` of the event.')
       .meta({ example: { id: 'com_0Uo3xK2mVdT2aXs7LpRb' } }),
   })
   .meta({ id: 'WebhookEvent' });
