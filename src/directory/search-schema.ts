@@ -120,7 +120,6 @@ export const Preview = z
       })
       .describe('Counts of the results by field.'),
   })
-  .describe('Size and cost of the search. Only with `preview=true`.')
   .meta({ id: 'Preview' });
 export type Preview = z.infer<typeof Preview>;
 
@@ -128,7 +127,7 @@ export const CreatorSearchAnswer = z
   .object({
     data: z.array(DirectoryCreator),
     pagination: Pagination,
-    meta: z.object({ interpretation: Interpretation }).describe('How the search was understood.'),
-    preview: Preview.optional(),
+    meta: z.object({ interpretation: Interpretation.describe('How each place parameter was read.') }).describe('How the search was understood.'),
+    preview: Preview.optional().describe('Size and cost of the search. Only with `preview=true`.'),
   })
   .meta({ id: 'CreatorSearchAnswer' });

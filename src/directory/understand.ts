@@ -64,7 +64,6 @@ export const Interpretation = z
     ignored: z.array(z.string()).describe('Names of unknown parameters, which were ignored.').meta({ example: [] }),
     matching: z.literal('legacy').optional().describe('Present if places and gender were matched by the rules of the older interface.'),
   })
-  .describe('How each place parameter was read.')
   .meta({ id: 'Interpretation' });
 export type Interpretation = z.infer<typeof Interpretation>;
 

@@ -7,8 +7,8 @@ export const Refusal = z
     error: z.string().describe('What went wrong, as a sentence for people.').meta({ example: 'body.name: is required.' }),
     code: z
       .enum(ERROR_CODES)
-      .describe('Stable error code for programs to branch on.')
-      .meta({ id: 'ErrorCode', example: 'VALIDATION_ERROR' }),
+      .meta({ id: 'ErrorCode', example: 'VALIDATION_ERROR' })
+      .describe('Stable error code for programs to branch on.'),
     details: z
       .array(
         z.object({

@@ -35,6 +35,7 @@ const getPersonById = read({
   summary: 'One person of the brand',
   description: 'Includes the role and the last use of the web app.',
   callers: ['session'],
+  params: Id,
   response: PersonAnswer,
   errors: ['NOT_FOUND'],
   handler: async ({ postgres }, { caller, params }) => ({

@@ -44,6 +44,7 @@ const getPlanOperation = read({
   tag,
   summary: 'One plan',
   description: 'Shows the changes as old and new values.',
+  params: byId,
   response: z.object({ data: Plan }),
   errors: ['NOT_FOUND'],
   handler: async ({ postgres, clock }, { caller, params }) => ({

@@ -19,7 +19,8 @@ const note = z
   .nullable()
   .describe("The brand's note on this creator. Creators never see it.")
   .meta({ example: 'Met at the fair.' });
-const name = CreatorName.nullable().describe('Name of the creator; null if unknown.').meta({ example: 'Ana Ortiz' });
+const NAME = "Creator's name; null if unknown.";
+const name = CreatorName.nullable().describe(NAME).meta({ example: 'Ana Ortiz' });
 const tags = Tags.nullable().describe("The brand's tags for this creator.").meta({ example: ['food'] });
 
 const id = idField('rst', 'Roster entry id.');
@@ -87,7 +88,7 @@ export const RosterAddedByHandle = RosterRecord.pick({
   tt_followers: true,
   tags: true,
   status: true,
-}).extend({ name: creatorName });
+}).extend({ name: fromOutside(z.string().nullable().describe(NAME).meta({ example: 'Ana Ortiz' })) });
 
 export const RosterRemoved = z.object({ id, status: z.literal('removed').describe('Always `removed`.') });
 

@@ -39,6 +39,7 @@ const getWebhook = read({
   tag,
   summary: 'One webhook',
   description: 'The same fields as in the list.',
+  params: byId,
   response: z.object({ data: Webhook }),
   errors: ['NOT_FOUND'],
   handler: async ({ postgres }, { caller, params }) => ({
@@ -151,6 +152,7 @@ const rotateWebhookSecret = act({
   description:
     'During the overlap `X-Service-Signature` uses the old secret, `X-Service-Signature-Next` the new one, and ' +
     '`webhook-signature` carries both. After it only the new secret signs. `finish` ends an overlap at once.',
+  params: byId,
   body: WebhookRotate,
   item: WebhookRotated,
   sealsAnswer: true,

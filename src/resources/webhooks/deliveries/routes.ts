@@ -20,6 +20,7 @@ import {
 
 const tag = 'Webhooks';
 const byId = z.object({ id: z.string().max(100).describe('Webhook id.') });
+const byDeliveryId = z.object({ id: z.string().max(100).describe('Delivery id.') });
 
 const listWebhookEvents = read({
   id: 'list_webhook_events',
@@ -37,6 +38,7 @@ const listWebhookDeliveries = read({
   tag,
   summary: 'Deliveries of a webhook',
   description: 'Deliveries of the last 30 days, newest first.',
+  params: byId,
   query: DeliveryFilter,
   response: DeliveryList,
   errors: ['NOT_FOUND'],
@@ -57,6 +59,7 @@ const getWebhookDelivery = read({
   tag,
   summary: 'One delivery',
   description: 'Includes the request body and every attempt.',
+  params: byDeliveryId,
   response: z.object({ data: WebhookDeliveryDetail }),
   errors: ['NOT_FOUND'],
   handler: async ({ postgres }, { caller, params }) => {
@@ -71,6 +74,7 @@ const resendWebhookDelivery = create({
   tag,
   summary: 'Send an event again',
   description: 'Creates a delivery with the same event id and body, to the current URL, signed with the current secret.',
+  params: byDeliveryId,
   item: WebhookDelivery,
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
   apply: async (work, { params }) => deliveryOf(await resendDelivery(work, params.id)),
@@ -83,6 +87,7 @@ const testWebhook = create({
   summary: 'Send a sample event',
   description:
     'Signed like any delivery, with `X-Service-Test: true` and an event id that starts with `evt_test_`. At most 10 a minute.',
+  params: byId,
   body: WebhookTest,
   item: WebhookDelivery,
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
