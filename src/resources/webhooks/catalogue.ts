@@ -4,17 +4,25 @@ import { jsonSchemaOf } from '../../operation/words/schema.ts';
 import { type EventDeclaration, eventsShownTo, type OlderItem, type Variant } from '../../outbox/events.ts';
 import { isRecord } from '../../values/wire.ts';
 
-/** The shape of an event's `data` as self-contained JSON Schema. */
-function schemaOf({ data }: EventDeclaration) {
+/** The JSON Schema of an event's `data`. A shape that has a name is written out, so that its properties are at the top. */
+function dataSchemaOf({ data }: EventDeclaration) {
   const { schema, named } = jsonSchemaOf(data, 'output', '#/$defs/');
+  const name = typeof schema.$ref === 'string' ? schema.$ref.slice('#/$defs/'.length) : '';
+  const { [name]: own, ...others } = named;
+  return isRecord(own) ? { schema: own, named: others } : { schema, named };
+}
+
+/** The same as self-contained JSON Schema. */
+function schemaOf(event: EventDeclaration) {
+  const { schema, named } = dataSchemaOf(event);
   return Object.keys(named).length === 0 ? schema : { ...schema, $defs: named };
 }
 
 const Statuses = z.object({ properties: z.object({ status: z.object({ enum: z.array(z.string()) }) }) });
 
 /** An example of an event's `data`, with the status that the event's name implies. */
-function sampleOf(fact: string, { data }: EventDeclaration): unknown {
-  const { schema, named } = jsonSchemaOf(data, 'output', '#/$defs/');
+function sampleOf(fact: string, event: EventDeclaration): unknown {
+  const { schema, named } = dataSchemaOf(event);
   const [noun = '', happened = ''] = fact.split('.');
   const sample = exampleOf(schema, { named, id: idExample(`/${noun}s/${noun}`) });
   const statuses = Statuses.safeParse(schema).data?.properties.status.enum ?? [];
