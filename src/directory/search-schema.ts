@@ -28,7 +28,9 @@ const q = z
     `must have at most ${MAX_Q_WORDS} words`,
   )
   .refine((value) => /[\p{L}\p{N}]/u.test(value), 'must have a letter or a digit')
-  .describe('Free text over username, name, biography, niches and category. If `q` is only a location, it filters by place.')
+  .describe(
+    'Free text over username, name, biography, niches and category. If `q` is only a location, it filters by place.',
+  )
   .meta({ example: 'vegan' })
   .optional();
 
@@ -71,7 +73,9 @@ export const CreatorSearchQuery = z
       .optional(),
     category: text('Exact category; case is ignored.'),
     niche: text('A niche or part of one; case is ignored.'),
-    has_email: booleanParameter().describe('`true`: only creators with an e-mail address; `false`: only those without.').optional(),
+    has_email: booleanParameter()
+      .describe('`true`: only creators with an e-mail address; `false`: only those without.')
+      .optional(),
     country: text('Country code or name in any spelling; other text matches as a substring.'),
     city: text('Metro shorthand (NYC, LA, Bay Area …), `City, ST`, or part of a city name.'),
     state: text('State, as abbreviation or full name.'),
@@ -86,7 +90,9 @@ export const CreatorSearchQuery = z
     directory_version: z
       .string()
       .max(200)
-      .describe('Directory version to search, from `X-Directory-Version` of an earlier page. Keeps pages consistent during imports.')
+      .describe(
+        'Directory version to search, from `X-Directory-Version` of an earlier page. Keeps pages consistent during imports.',
+      )
       .optional(),
   })
   .superRefine((query, context) => {
@@ -127,7 +133,9 @@ export const CreatorSearchAnswer = z
   .object({
     data: z.array(DirectoryCreator),
     pagination: Pagination,
-    meta: z.object({ interpretation: Interpretation.describe('How each place parameter was read.') }).describe('How the search was understood.'),
+    meta: z
+      .object({ interpretation: Interpretation.describe('How each place parameter was read.') })
+      .describe('How the search was understood.'),
     preview: Preview.optional().describe('Size and cost of the search. Only with `preview=true`.'),
   })
   .meta({ id: 'CreatorSearchAnswer' });

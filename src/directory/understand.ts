@@ -62,7 +62,10 @@ export const Interpretation = z
     state: Read.nullable().describe('How `state` was read; null if not sent.'),
     country: Read.nullable().describe('How `country` was read; null if not sent.'),
     ignored: z.array(z.string()).describe('Names of unknown parameters, which were ignored.').meta({ example: [] }),
-    matching: z.literal('legacy').optional().describe('Present if places and gender were matched by the rules of the older interface.'),
+    matching: z
+      .literal('legacy')
+      .optional()
+      .describe('Present if places and gender were matched by the rules of the older interface.'),
   })
   .meta({ id: 'Interpretation' });
 export type Interpretation = z.infer<typeof Interpretation>;

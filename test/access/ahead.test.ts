@@ -30,7 +30,7 @@ describe('a search that begins beside its debit', () => {
     expect(await ledgerOf(one.context, brand)).toMatchObject({ charged: 50 });
   });
 
-  it('is refused when others used the key up meanwhile, and shows nothing of what it found', async () => {
+  it('is refused when other calls used up the credits meanwhile, and shows no results', async () => {
     const brand = await richBrand();
     const key = await brand.key('data');
     expect((await search(one, key)).status).toBe(200);
@@ -41,7 +41,7 @@ describe('a search that begins beside its debit', () => {
     expect(await ledgerOf(one.context, brand)).toMatchObject({ charged: 1_000 });
   });
 
-  it('sells no credit twice: as many answers as the budget has, over many keys and two processes', async () => {
+  it('sells no credit twice over many keys and two processes', async () => {
     const brand = await richBrand(3_000);
     const keys = await Promise.all(Array.from({ length: 8 }, () => brand.key('data')));
     for (const key of keys) expect((await search(one, key)).status).toBe(200);
@@ -53,7 +53,7 @@ describe('a search that begins beside its debit', () => {
     expect(await ledgerOf(one.context, brand)).toMatchObject({ charged: 3_000, remaining: 0 });
   });
 
-  it('is given back when Elasticsearch fails, and 503 uncharged when Redis is gone', async () => {
+  it('is refunded when Elasticsearch fails, and gets an uncharged 503 when Redis is down', async () => {
     const elasticsearch = await startProxy(engineUrls().elasticsearch);
     const redis = await startProxy(engineUrls().redis);
     const app = await startApp({ alias, urls: { elasticsearch: elasticsearch.url, redis: redis.url } });

@@ -22,8 +22,8 @@ function creditsOf({ status, headers }: Answer) {
   return [status, ...['limit', 'remaining', 'charged'].map((name) => headers.get(`x-credits-${name}`))];
 }
 
-describe('the credits of a data key stand on every answer', () => {
-  it('402, 403, 404, 422 and 429, which charge nothing', async () => {
+describe('the credits of a data key are on every response', () => {
+  it('with 402, 403, 404, 422 and 429, which charge nothing', async () => {
     const brand = await makeBrand(app.context, { plan: 'starter', credits: 15 });
     const key = await brand.key('data');
     expect(creditsOf(await search(key))).toEqual([200, '15', '5', '10']);
@@ -36,7 +36,7 @@ describe('the credits of a data key stand on every answer', () => {
     expect(creditsOf(await search(key))).toEqual([429, '15', '5', '0']);
   });
 
-  it('a call over the rate is not charged, whatever is left', async () => {
+  it('and a call over the rate limit is not charged', async () => {
     const brand = await makeBrand(app.context, { plan: 'starter' });
     const key = await brand.key('data');
     for (let i = 0; i < 100; i += 1) await call(`${app.url}/v1/creators/1`, key);
@@ -44,7 +44,7 @@ describe('the credits of a data key stand on every answer', () => {
     expect(await ledgerOf(app.context, brand)).toEqual({ granted: 1_000, charged: 0, refunded: 0, remaining: 1_000 });
   });
 
-  it('without Redis too: nothing is charged, and nothing is said to remain while the balance cannot be read', async () => {
+  it('without Redis, where nothing is charged and no balance is shown', async () => {
     const proxy = await startProxy(engineUrls().redis);
     const cut = await startApp({ alias, urls: { redis: proxy.url } });
     const key = await (await makeBrand(app.context, { plan: 'starter' })).key('data');

@@ -71,7 +71,7 @@ describe('three processes', () => {
     expect(await ledgerOf(app.context, brand)).toEqual({ granted: 1_000, charged: 1_000, refunded: 0, remaining: 0 });
   });
 
-  it('hold to a revocation within a second', async () => {
+  it('apply a revocation within a second', async () => {
     const brand = await makeBrand(app.context);
     const [key, other] = [await brand.key('brand'), await brand.key('brand')];
     for (const server of servers) expect((await call(`${server.url}/v1/usage`, key)).status).toBe(200);
@@ -83,7 +83,7 @@ describe('three processes', () => {
     }
   });
 
-  it('hold to a changed plan within a second', async () => {
+  it('apply a changed plan within a second', async () => {
     const brand = await makeBrand(app.context, { plan: 'starter' });
     const brandKey = await brand.key('brand');
     const dataKey = await brand.key('data');
@@ -153,7 +153,7 @@ describe('credits', () => {
     expect(await ledgerOf(app.context, brand)).toEqual({ granted: 1_000, charged: 20, refunded: 0, remaining: 980 });
   });
 
-  it('fewer than 10 left answer 402 and nothing partial', async () => {
+  it('a search with fewer than 10 credits left gets 402 and no partial result', async () => {
     const brand = await makeBrand(app.context, { plan: 'starter', credits: 19 });
     const key = await brand.key('data');
     expect((await call(searchUrl(app.url), key)).status).toBe(200);
@@ -168,7 +168,7 @@ describe('credits', () => {
     expect((await ledgerOf(app.context, brand)).charged).toBe(0);
   });
 
-  it('the balance is rebuilt from the ledger and the charges on their way when Redis has lost it', async () => {
+  it('the balance is rebuilt from the ledger and unsettled charges when Redis has lost it', async () => {
     const brand = await makeBrand(app.context, { plan: 'starter' });
     const key = await brand.key('data');
     for (let i = 0; i < 3; i += 1) await call(searchUrl(app.url), key);
@@ -179,7 +179,7 @@ describe('credits', () => {
     expect(headers.get('x-credits-remaining')).toBe('940');
   });
 
-  it('a charge is written to the ledger once, however often it is settled', async () => {
+  it('a charge that is settled several times is written to the ledger once', async () => {
     const brand = await makeBrand(app.context, { plan: 'starter' });
     const key = await brand.key('data');
     for (let i = 0; i < 20; i += 1) await call(searchUrl(app.url), key);
@@ -188,7 +188,7 @@ describe('credits', () => {
     expect(await ledgerOf(app.context, brand)).toEqual({ granted: 1_000, charged: 200, refunded: 0, remaining: 800 });
   });
 
-  it('a lower plan in mid-period never turns the balance negative', async () => {
+  it('a downgrade during the period never turns the balance negative', async () => {
     const brand = await makeBrand(app.context, { plan: 'enterprise', credits: 100 });
     const key = await brand.key('data');
     for (let i = 0; i < 5; i += 1) await call(searchUrl(app.url), key);
@@ -197,7 +197,7 @@ describe('credits', () => {
     expect(await ledgerOf(app.context, brand)).toEqual({ granted: 50, charged: 50, refunded: 0, remaining: 0 });
   });
 
-  it('a request that paid is given back by its id, once', async () => {
+  it('a paid request is refunded once, by its id', async () => {
     const brand = await makeBrand(app.context, { plan: 'starter' });
     const key = await brand.key('data');
     const { headers } = await call(searchUrl(app.url), key);
@@ -209,7 +209,7 @@ describe('credits', () => {
     expect(await ledgerOf(app.context, brand)).toEqual({ granted: 1_000, charged: 10, refunded: 10, remaining: 1_000 });
   });
 
-  it('usage shows calls and credits per key and day, to the brand alone', async () => {
+  it('usage shows calls and credits per key and day, only to the brand', async () => {
     const brand = await makeBrand(app.context, { plan: 'starter' });
     const stranger = await makeBrand(app.context, { plan: 'starter' });
     const [first, second] = [await brand.key('data'), await brand.key('data')];

@@ -32,7 +32,7 @@ const link: fc.Arbitrary<PageLink> = fc.record({
 const before = ({ expiresAt }: PageLink) => new Date(expiresAt.getTime() - 1);
 
 describe('the token of a page', () => {
-  it('says what it opens to whoever made it, and is base62 alone', () => {
+  it('is base62 and can be read by the process that made it', () => {
     fc.assert(
       fc.property(link, (one) => {
         const token = links.tokenOf(one);
@@ -61,7 +61,7 @@ describe('the token of a page', () => {
     );
   });
 
-  it('opens nothing when any character is another, is missing or is more', () => {
+  it('opens nothing when a character is changed, missing or added', () => {
     fc.assert(
       fc.property(link, fc.nat(), character, (one, at, other) => {
         const token = links.tokenOf(one);
@@ -75,7 +75,7 @@ describe('the token of a page', () => {
     );
   });
 
-  it('opens nothing of any text', () => {
+  it('is not any random text', () => {
     fc.assert(
       fc.property(kind, fc.string({ maxLength: 600, unit: 'binary' }), (one, text) => {
         expect(links.read(one, text, new Date(0))).toBeUndefined();
@@ -83,7 +83,7 @@ describe('the token of a page', () => {
     );
   });
 
-  it('is made of ids of ours alone', () => {
+  it('only carries ids made by Rollcall', () => {
     const one = { kind: 'sign' as const, version: 1, expiresAt: new Date(2e12) };
     for (const rowId of ['ctr_short', `ctr_${'a'.repeat(21)}`, `CTR_${'a'.repeat(20)}`, '']) {
       expect(() => links.tokenOf({ ...one, rowId })).toThrow('is not an id of ours');

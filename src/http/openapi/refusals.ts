@@ -4,7 +4,10 @@ import { ERROR_CODES, type ErrorCode } from '../../values/errors.ts';
 /** The body of every error response. */
 export const Refusal = z
   .looseObject({
-    error: z.string().describe('What went wrong, as a sentence for people.').meta({ example: 'body.name: is required.' }),
+    error: z
+      .string()
+      .describe('What went wrong, as a sentence for people.')
+      .meta({ example: 'body.name: is required.' }),
     code: z
       .enum(ERROR_CODES)
       .meta({ id: 'ErrorCode', example: 'VALIDATION_ERROR' })

@@ -48,7 +48,10 @@ export const Plan = z
       .meta({ example: 'key_0Uo3xK2mVdT2aXs7LpRb' }),
     created_at: createdAt,
     expires_at: timestamp.describe('When the plan expires, 24 hours after it was created.'),
-    applied_at: timestamp.nullable().describe('When a person applied the plan; null until then.').meta({ example: null }),
+    applied_at: timestamp
+      .nullable()
+      .describe('When a person applied the plan; null until then.')
+      .meta({ example: null }),
   })
   .meta({ id: 'Plan' });
 

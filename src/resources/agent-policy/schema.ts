@@ -23,7 +23,9 @@ const fields = {
     .meta({ example: 20 }),
   payouts_per_day: sum
     .nullable()
-    .describe("Most that agents may pay out in one UTC day, in major units of the brand's currency. Null means no limit.")
+    .describe(
+      "Most that agents may pay out in one UTC day, in major units of the brand's currency. Null means no limit.",
+    )
     .meta({ example: 500 }),
   person_above: sum
     .nullable()

@@ -11,9 +11,15 @@ const fields = fromOutside(z.record(z.string(), z.unknown()));
 export const AuditEntry = z
   .object({
     id: idField('aud', 'Audit entry id.'),
-    key_id: z.string().nullable().describe('API key or session that made the change; null when a creator did on a public page.'),
+    key_id: z
+      .string()
+      .nullable()
+      .describe('API key or session that made the change; null when a creator did on a public page.'),
     key_name: z.string().nullable().describe('Name of the API key; for a session, the browser that signed in.'),
-    person_id: z.string().nullable().describe('Person who made the change in the web app; null for API keys and public pages.'),
+    person_id: z
+      .string()
+      .nullable()
+      .describe('Person who made the change in the web app; null for API keys and public pages.'),
     person_name: z.string().nullable().describe('Name of the person, or the e-mail address if no name is set.'),
     operation: z.string().describe('Id of the operation that made the change.').meta({ example: 'update_campaign' }),
     resource_id: z.string().describe('Id of the record that changed.').meta({ example: 'cmp_0Uo3xK2mVdT2aXs7LpRb' }),

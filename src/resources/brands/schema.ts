@@ -13,7 +13,9 @@ const rate = z
   .refine((percent) => toPpm(percent) !== undefined, 'must have at most 4 decimals');
 
 const BrandSettings = z.object({
-  auto_approve_commissions: z.boolean().describe('Whether commissions are approved automatically when their review period ends.'),
+  auto_approve_commissions: z
+    .boolean()
+    .describe('Whether commissions are approved automatically when their review period ends.'),
   default_commission_rate: rate
     .describe('Commission rate in percent for links that set no rate.')
     .meta({ example: 12.5 }),

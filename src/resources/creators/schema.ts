@@ -57,7 +57,10 @@ export const personFields = {
     .nullable()
     .describe('Engagement rate in percent: 3.5 means 3.5 %. Null if unknown.')
     .meta({ example: 3.5 }),
-  tags: z.array(z.string()).describe("The brand's tags for this creator.").meta({ example: ['food'] }),
+  tags: z
+    .array(z.string())
+    .describe("The brand's tags for this creator.")
+    .meta({ example: ['food'] }),
   note: z
     .string()
     .nullable()
@@ -68,7 +71,9 @@ export const personFields = {
 export const Creator = z
   .object({
     id: idField('crt', 'Creator id.'),
-    name: fromOutside(z.string().nullable().describe("Creator's name; null if unknown.").meta({ example: 'Ana Ortiz' })),
+    name: fromOutside(
+      z.string().nullable().describe("Creator's name; null if unknown.").meta({ example: 'Ana Ortiz' }),
+    ),
     email: z
       .string()
       .nullable()
@@ -109,7 +114,10 @@ export type Creator = z.infer<typeof Creator>;
 
 export const CreatorFilter = z.object({
   ...PersonFilter,
-  platform: z.enum(['photo_app', 'video_app', 'stream_app']).describe('Only creators with a handle on this platform. No `stream_app` handles are stored, so it finds nobody.').optional(),
+  platform: z
+    .enum(['photo_app', 'video_app', 'stream_app'])
+    .describe('Only creators with a handle on this platform. No `stream_app` handles are stored, so it finds nobody.')
+    .optional(),
   min_followers: integerParameter({ min: 0 })
     .describe('Minimum followers on `platform`; without it, on the platform where the creator has most.')
     .optional(),

@@ -6,7 +6,13 @@ const KEY_TYPES = ['brand', 'data'] as const;
 const KEY_STATES = ['active', 'expiring', 'expired', 'revoked'] as const;
 
 const type = z.enum(KEY_TYPES).describe('Brand keys call everything; data keys call only the directory, for credits.');
-const name = z.string().trim().min(1).max(100).describe('Name of the key, shown in lists and the audit log.').meta({ example: 'warehouse' });
+const name = z
+  .string()
+  .trim()
+  .min(1)
+  .max(100)
+  .describe('Name of the key, shown in lists and the audit log.')
+  .meta({ example: 'warehouse' });
 
 export const ApiKey = z
   .object({

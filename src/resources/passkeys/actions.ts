@@ -17,7 +17,9 @@ import type { Assertion, PasskeyCreate } from './schema.ts';
 const CHALLENGE_LIFE_MS = 5 * 60_000;
 
 function invalidPasskey(cause?: unknown): ApiError {
-  return new ApiError('INVALID_PASSKEY', 'This passkey was not accepted; try again, or sign in with a link.', { cause });
+  return new ApiError('INVALID_PASSKEY', 'This passkey was not accepted; try again, or sign in with a link.', {
+    cause,
+  });
 }
 
 const hostOf = (origin: string) => new URL(origin).hostname;

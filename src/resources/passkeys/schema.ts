@@ -2,7 +2,13 @@ import { z } from 'zod';
 import { createdAt, idField } from '../../values/fields.ts';
 import { ListQuery, listOf, timestamp } from '../../values/page.ts';
 
-const name = z.string().trim().min(1).max(100).describe('Name of the passkey, such as the device.').meta({ example: 'Laptop' });
+const name = z
+  .string()
+  .trim()
+  .min(1)
+  .max(100)
+  .describe('Name of the passkey, such as the device.')
+  .meta({ example: 'Laptop' });
 
 export const Passkey = z
   .object({
@@ -20,14 +26,20 @@ const origin = z
   .url({ protocol: /^https?$/ })
   .max(300)
   .describe('`location.origin` of the page. The passkey signs in only there; must match `API_URL` if that is set.');
-const challengeId = z.string().max(100).describe('Id of the challenge, for `POST /v1/passkeys`.').meta({ example: 'pkc_0Uo3xK2mVdT2aXs7LpRb' });
+const challengeId = z
+  .string()
+  .max(100)
+  .describe('Id of the challenge, for `POST /v1/passkeys`.')
+  .meta({ example: 'pkc_0Uo3xK2mVdT2aXs7LpRb' });
 
 export const PasskeyBegin = z.object({ origin }).meta({ id: 'PasskeyBegin' });
 export const PasskeyOptions = z
   .object({
     data: z.object({
       challenge_id: challengeId,
-      options: z.record(z.string(), z.unknown()).describe('JSON argument of `PublicKeyCredential.parseCreationOptionsFromJSON`.'),
+      options: z
+        .record(z.string(), z.unknown())
+        .describe('JSON argument of `PublicKeyCredential.parseCreationOptionsFromJSON`.'),
     }),
   })
   .meta({ id: 'PasskeyOptions' });

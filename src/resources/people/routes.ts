@@ -49,7 +49,8 @@ const invitePerson = change({
   path: '/v1/people',
   tag,
   summary: 'Invite a person',
-  description: 'Creates the person and mails a sign-in link that works once, within three days. The response contains it too.',
+  description:
+    'Creates the person and mails a sign-in link that works once, within three days. The response contains it too.',
   callers: ['session'],
   ownersOnly: true,
   params: nothing,

@@ -21,13 +21,17 @@ const note = z
   .meta({ example: 'Met at the fair.' });
 const NAME = "Creator's name; null if unknown.";
 const name = CreatorName.nullable().describe(NAME).meta({ example: 'Ana Ortiz' });
-const tags = Tags.nullable().describe("The brand's tags for this creator.").meta({ example: ['food'] });
+const tags = Tags.nullable()
+  .describe("The brand's tags for this creator.")
+  .meta({ example: ['food'] });
 
 const id = idField('rst', 'Roster entry id.');
 const creatorName = fromOutside(
   z.string().nullable().describe('Name of the creator; null if unknown.').meta({ example: 'Ana Ortiz' }),
 );
-const addedAt = timestamp.describe('When the creator was added to the roster.').meta({ example: '2026-03-02T09:30:00.000Z' });
+const addedAt = timestamp
+  .describe('When the creator was added to the roster.')
+  .meta({ example: '2026-03-02T09:30:00.000Z' });
 
 export const RosterEntry = z
   .object({
@@ -45,10 +49,14 @@ export const RosterEntry = z
       .number()
       .describe("Commissions paid in major units of the brand's currency, less refunds that payouts deducted."),
     by_currency: z
-      .array(z.object({
+      .array(
+        z.object({
           currency: currencyField,
-          total_earned: z.number().describe('Commissions paid in this currency, less deducted refunds, in major units.'),
-        }))
+          total_earned: z
+            .number()
+            .describe('Commissions paid in this currency, less deducted refunds, in major units.'),
+        }),
+      )
       .describe('Earnings in currencies other than that of the brand.'),
     ig_handle: personFields.igHandle,
     tt_handle: personFields.ttHandle,
@@ -109,7 +117,9 @@ export const RosterAddByHandle = z
     ig_handle: Handle.nullable().optional().describe('Handle on the photo app, with or without `@`.'),
     tt_handle: Handle.nullable().optional().describe('Handle on the video app, with or without `@`.'),
     name: name.optional(),
-    creator_email: Email.nullable().optional().describe('E-mail address, if known; unique among creators of the brand.'),
+    creator_email: Email.nullable()
+      .optional()
+      .describe('E-mail address, if known; unique among creators of the brand.'),
     tags: tags.optional(),
   })
   .superRefine(({ ig_handle, tt_handle }: Unchecked<'ig_handle' | 'tt_handle'>, context) => {

@@ -32,7 +32,10 @@ const CreditBalance = z
       .string()
       .describe('Billing status: `active`, `trialing`, `past_due` or `canceled`.')
       .meta({ example: 'active' }),
-    period_start: z.iso.datetime().describe('Start of the current period.').meta({ example: '2026-03-01T00:00:00.000Z' }),
+    period_start: z.iso
+      .datetime()
+      .describe('Start of the current period.')
+      .meta({ example: '2026-03-01T00:00:00.000Z' }),
     period_end: z.iso
       .datetime()
       .describe('End of the current period, when credits are granted anew.')

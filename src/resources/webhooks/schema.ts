@@ -46,11 +46,16 @@ const eventsOf = (variant: Variant) =>
   );
 const events = eventsOf('current');
 const DESCRIPTION = 'Free text about the webhook, for the brand.';
-const description = z.string().trim().max(200).nullable().optional().describe(DESCRIPTION).meta({ example: 'Order desk' });
+const description = z
+  .string()
+  .trim()
+  .max(200)
+  .nullable()
+  .optional()
+  .describe(DESCRIPTION)
+  .meta({ example: 'Order desk' });
 
-export const WebhookCreate = z
-  .object({ url, events, description })
-  .meta({ id: 'WebhookCreate' });
+export const WebhookCreate = z.object({ url, events, description }).meta({ id: 'WebhookCreate' });
 
 /** The older interface lets callers choose the secret. */
 export const OlderWebhookCreate = WebhookCreate.extend({
@@ -74,7 +79,13 @@ export type WebhookPatch = z.output<typeof WebhookPatch>;
 
 export const WebhookRotate = z
   .object({
-    overlap_hours: z.number().int().min(0).max(168).default(24).describe('Hours for which the old secret keeps signing.'),
+    overlap_hours: z
+      .number()
+      .int()
+      .min(0)
+      .max(168)
+      .default(24)
+      .describe('Hours for which the old secret keeps signing.'),
     finish: z.boolean().default(false).describe('Ends the current overlap now, without a new secret.'),
     force: z.boolean().default(false).describe('Rotates even during an overlap; the oldest secret is dropped.'),
   })
@@ -113,8 +124,13 @@ const previousSecretExpiresAt = timestamp
 export const Webhook = z
   .object({
     ...created,
-    secret: z.string().describe('First 6 and last 4 characters of the signing secret.').meta({ example: 'whsec_…4f7Q' }),
-    variant: z.enum(['current', 'legacy']).describe('Interface that created the webhook; it decides event names, body format and retries.'),
+    secret: z
+      .string()
+      .describe('First 6 and last 4 characters of the signing secret.')
+      .meta({ example: 'whsec_…4f7Q' }),
+    variant: z
+      .enum(['current', 'legacy'])
+      .describe('Interface that created the webhook; it decides event names, body format and retries.'),
     status: z
       .enum(['active', 'failing', 'disabled'])
       .describe(

@@ -73,7 +73,8 @@ const resendWebhookDelivery = create({
   path: '/v1/webhooks/deliveries/{id}/resend',
   tag,
   summary: 'Send an event again',
-  description: 'Creates a delivery with the same event id and body, to the current URL, signed with the current secret.',
+  description:
+    'Creates a delivery with the same event id and body, to the current URL, signed with the current secret.',
   params: byDeliveryId,
   item: WebhookDelivery,
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],

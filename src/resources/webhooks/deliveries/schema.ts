@@ -3,8 +3,8 @@ import { createdAt, idField } from '../../../values/fields.ts';
 import { ListQuery, listOf, timestamp } from '../../../values/page.ts';
 import { fromOutside } from '../../../values/untrusted.ts';
 import { toWire } from '../../../values/wire.ts';
-import { renderBody } from '../signature.ts';
 import { lastStatusCode } from '../schema.ts';
+import { renderBody } from '../signature.ts';
 import type { AttemptRow, DeliveryRow, DetailedDelivery } from './queries.ts';
 
 const state = z
@@ -46,7 +46,9 @@ const Attempt = z.object({
     .meta({ example: 200 }),
   outcome: z
     .enum(['answered', 'timeout', 'network', 'tls', 'refused', 'unknown'])
-    .describe('`refused`: the host now resolves to a private address, so nothing was sent. `unknown`: our process stopped during the attempt.'),
+    .describe(
+      '`refused`: the host now resolves to a private address, so nothing was sent. `unknown`: our process stopped during the attempt.',
+    ),
   error: fromOutside(
     z.string().nullable().describe('Why there was no response; null if there was one.').meta({ example: null }),
   ),
@@ -56,9 +58,7 @@ const Attempt = z.object({
 });
 
 export const WebhookDeliveryDetail = WebhookDelivery.extend({
-  body: fromOutside(
-    z.string().nullable().describe('Request body as sent; null if the event is older than 30 days.'),
-  ),
+  body: fromOutside(z.string().nullable().describe('Request body as sent; null if the event is older than 30 days.')),
   attempt_log: z.array(Attempt).describe('All attempts, oldest first.'),
 }).meta({ id: 'WebhookDeliveryDetail' });
 
@@ -72,7 +72,13 @@ export type DeliveryFilter = z.output<typeof DeliveryFilter>;
 export const DeliveryList = listOf(WebhookDelivery);
 
 export const WebhookTest = z
-  .object({ event: z.string().max(100).optional().describe('Event name to send an example of; by default the first event of the webhook.') })
+  .object({
+    event: z
+      .string()
+      .max(100)
+      .optional()
+      .describe('Event name to send an example of; by default the first event of the webhook.'),
+  })
   .meta({ id: 'WebhookTest' });
 
 export const WebhookRecover = z
