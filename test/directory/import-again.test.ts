@@ -145,14 +145,14 @@ describe('the rejects file', () => {
     await symlink(file, inFolder('soft.ndjson'));
     await link(file, inFolder('hard.ndjson'));
     for (const rejects of [path.relative('.', file), inFolder('soft.ndjson'), inFolder('hard.ndjson')]) {
-      await expect(assertRejectsPlace(rejects, ['-', file])).rejects.toThrow('it is what is read');
+      await expect(assertRejectsPlace(rejects, ['-', file])).rejects.toThrow('it is the file being read');
     }
     // One after the other: there is one writer at a time.
     for (const command of ['upsert', 'delete', 'import']) {
       const { code, err } = await directory.run(command, file, '--rejects', 'input.ndjson');
-      expect([code, err]).toEqual([1, expect.stringContaining('it is what is read')]);
+      expect([code, err]).toEqual([1, expect.stringContaining('it is the file being read')]);
     }
-    await expect(enqueue(file, { rejectsFile: file })).rejects.toThrow('it is what is read');
+    await expect(enqueue(file, { rejectsFile: file })).rejects.toThrow('it is the file being read');
     expect(await readFile(file, 'utf8')).toBe(rows);
   });
 

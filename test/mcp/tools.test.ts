@@ -36,7 +36,7 @@ describe.each<Protocol>(['2025-11-25', '2026-07-28'])('the official client at pr
     await client.close();
   });
 
-  it('calls tools and gets the API's error messages and full responses', async () => {
+  it('calls tools and gets the error messages and full responses of the API', async () => {
     const client = await connectAgent(app.url, key, '/mcp', protocol);
     const made = await client.callTool({ name: 'create_campaign', arguments: { name: 'By an agent' } });
     expect(made.structuredContent).toMatchObject({ data: { title: 'By an agent' } });
