@@ -24,7 +24,7 @@ export const autocompleteCreators = read({
   id: 'autocomplete_creators',
   path: '/v1/creators/autocomplete',
   tag: 'Directory',
-  summary: 'Creators whose username starts with what was typed',
+  summary: 'Creators whose username starts with a text',
   description: 'Free. Most followed first; a leading @ is ignored.',
   directory: true,
   query: z.object({
@@ -33,13 +33,13 @@ export const autocompleteCreators = read({
       .min(1)
       .max(100)
       .refine((value) => fold(beginningIn(value)) !== '', 'must have a character of a username')
-      .describe('The beginning of a username.')
+      .describe('Start of a username, with or without `@`.')
       .meta({ example: 'gord' }),
     limit: integerParameter({ min: 1 })
       .transform((value) => Math.min(value, 20))
       .pipe(z.number().int().min(1).max(20))
       .default(10)
-      .describe('At most 20.'),
+      .describe('Most suggestions to return; larger values are clamped to 20.'),
   }),
   response: z.object({ data: z.array(Suggestion) }),
   errors: ['SUBSCRIPTION_REQUIRED'],

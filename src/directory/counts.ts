@@ -4,7 +4,7 @@ import type { Elastic } from '../engines/elastic/open.ts';
 import { CountAnswer, FIELD, type Filter, queryOf, type Sort } from './query.ts';
 import { type Bounds, cutByPks, cutByValues, type Level, levelOf, nextUp, totalOf } from './regions.ts';
 
-/** First cut of the whole order: at a million creators about 2,000 to a region. */
+/** Regions of the first cut: about 2,000 creators per region at a million creators. */
 const CUTS = 512;
 const FINER_CUTS = 64;
 const PERCENTS = (cuts: number) => Array.from({ length: cuts - 1 }, (_, i) => ((i + 1) * 100) / cuts);
@@ -40,7 +40,7 @@ export function openCounts(elastic: Elastic) {
 
   const texts = new WeakMap<Filter, string>();
 
-  /** A filter as text, made once for each filter. */
+  /** A filter as text, built once per filter. */
   function textOf(filter: Filter): string {
     const known = texts.get(filter);
     if (known !== undefined) return known;
@@ -77,7 +77,7 @@ export function openCounts(elastic: Elastic) {
     return reading;
   }
 
-  /** How many matches lie in each of the regions, which must be stretches of values and at most one without. */
+  /** The number of matches in each region. At most one region may be for missing values. */
   async function countValues(
     index: string,
     filter: Filter,
@@ -149,9 +149,9 @@ export function openCounts(elastic: Elastic) {
   }
 
   return {
-    /** The total, where it was counted since the last refresh. */
+    /** The total, if it was counted since the last refresh. */
     known: (snapshot: Snapshot, filter: Filter): number | undefined => totals.get(keyOf(snapshot, filter)),
-    /** Keeps a total that somebody else's question brought along. */
+    /** Caches a total that another request returned. */
     keep: (snapshot: Snapshot, filter: Filter, total: number): void => void totals.set(keyOf(snapshot, filter), total),
     total: async (snapshot: Snapshot, filter: Filter): Promise<number> => {
       const key = keyOf(snapshot, filter);

@@ -5,17 +5,27 @@ import { listOf, PageQuery, pageThrough } from '../values/page.ts';
 import type { FacetName } from './facets.ts';
 import { listCountries, listMetros, listStates } from './places.ts';
 
+const count = z.number().int().describe('Creators in the directory that match.').meta({ example: 128 });
 const Value = z
-  .object({ value: z.string(), count: z.number().int().describe('Creators of the directory that have it.') })
+  .object({ value: z.string().describe('Value for the search parameter.').meta({ example: 'Food' }), count })
   .meta({ id: 'DictionaryValue' });
-const Place = z.object({ code: z.string(), name: z.string(), count: z.number().int() }).meta({ id: 'DictionaryPlace' });
+const Place = z
+  .object({
+    code: z.string().describe('Code of the place, for the search parameter.').meta({ example: 'CA' }),
+    name: z.string().describe('Name of the place.').meta({ example: 'California' }),
+    count,
+  })
+  .meta({ id: 'DictionaryPlace' });
 const Metro = z
   .object({
-    id: z.string().meta({ example: 'bay-area' }),
-    name: z.string().meta({ example: 'San Francisco Bay Area' }),
-    aliases: z.array(z.string()).describe('What `city` and `q` also understand.'),
-    country: z.string(),
-    count: z.number().int(),
+    id: z.string().describe('Id of the metro.').meta({ example: 'bay-area' }),
+    name: z.string().describe('Name of the metro.').meta({ example: 'San Francisco Bay Area' }),
+    aliases: z
+      .array(z.string())
+      .describe('Other spellings that `city` and `q` understand.')
+      .meta({ example: ['sf bay area'] }),
+    country: z.string().describe('Country code.').meta({ example: 'US' }),
+    count,
   })
   .meta({ id: 'DictionaryMetro' });
 
@@ -37,7 +47,7 @@ function dictionary<const Name extends string, T extends z.ZodType>(
     path: `/v1/creators/dictionary/${name}`,
     tag: 'Directory',
     summary,
-    description: 'Free. What the search parameters know, with how many creators have each.',
+    description: 'Free. Values that the search parameters understand, with the number of matching creators.',
     callers: ['brand'],
     directory: true,
     params: nothing,

@@ -5,22 +5,21 @@ import { type Counts, openCounts, type Snapshot } from './counts.ts';
 import { type Facets, openFacets } from './facets.ts';
 import { versionGone } from './search.ts';
 
-/** The directory as searches see it: which index, and what is known of it until its next refresh. */
+/** The directory as searches see it: the live index and its cached counts until the next refresh. */
 export interface Directory {
   elastic: Elastic;
   counts: Counts;
   facets: Facets;
-  /** What is live, asked now if need be. */
+  /** The live index; asks Elasticsearch if the cached answer is too old. */
   live(): Promise<LiveIndexState>;
-  /** The version to search: the live one, or the pinned one while it is kept. */
+  /** The version to search: the pinned one while it is kept, or the live one. */
   snapshot(pinned?: string): Promise<Snapshot>;
-  /** Throws CONFLICT when it is known, without asking, that the version is no longer kept. */
+  /** Throws CONFLICT if the cached state shows that the version is no longer kept. */
   assertMayBeKept(pinned: string | undefined): void;
 }
 
 declare module '../operation/context.ts' {
   interface Context {
-    /** The directory that searches use right now. */
     directory: Directory;
   }
 }

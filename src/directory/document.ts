@@ -1,12 +1,12 @@
 import type { DirectoryCreator, DirectoryCreatorDetail } from './schema.ts';
 import { countryCodeOf, metrosOf, stateCodeOf } from './stored-place.ts';
 
-/** One row of an import: what the source does not know may be absent. */
+/** One row of an import. Unknown fields may be absent. */
 export type CreatorRow = Pick<DirectoryCreatorDetail, 'pk' | 'username'> & {
   [Field in keyof DirectoryCreatorDetail]?: DirectoryCreatorDetail[Field] | undefined;
 };
 
-/** What Elasticsearch holds of a creator: the card a search answers as it is, and what only filters and details need. */
+/** The Elasticsearch document of a creator: the card that search returns as stored, and fields for filters and details. */
 export interface CreatorDocument {
   card: DirectoryCreator;
   /** Unknown values are undefined, and so absent from the JSON: a tenth less to send. */

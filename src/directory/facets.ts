@@ -35,7 +35,7 @@ export interface FacetValue {
 const valuesOf = ({ buckets }: z.infer<typeof Terms>): FacetValue[] =>
   buckets.map((bucket) => ({ value: bucket.key, count: bucket.doc_count }));
 
-/** The most frequent values of each facet among a search's matches, cached until the next refresh. */
+/** The most frequent values of each facet in the results of a search, cached until the next refresh. */
 export function openFacets(counts: Counts) {
   const previews = new LRUCache<string, { total: number; facets: Record<FacetName, FacetValue[]> }>({ max: 1_000 });
   const lists = new LRUCache<string, FacetValue[]>({ max: 50 });

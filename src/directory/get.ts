@@ -5,7 +5,7 @@ import type { Clause } from './query.ts';
 import { DirectoryCreator, DirectoryCreatorDetail } from './schema.ts';
 
 const { following_count, media_count, gender, age } = DirectoryCreatorDetail.shape;
-/** Documents leave out what is unknown. */
+/** Documents omit unknown fields. */
 const absent = <T extends z.ZodType>(shape: T) => shape.optional().transform((value) => value ?? null);
 const Hits = z.object({
   hits: z.object({

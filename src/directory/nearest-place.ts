@@ -2,7 +2,7 @@ import { distance } from 'fastest-levenshtein';
 import { citiesByKey, type KnownCity, membersByKey, metros, namesakesOf } from './place-atlas.ts';
 import { fold, placeKey } from './place-names.ts';
 
-/** Longer than any name of a place; what is longer is not looked at beyond it. */
+/** Longer than any place name; longer texts are cut here. */
 const LONGEST_NAME = 60;
 const SHORTEST_NAME = 3;
 
@@ -40,7 +40,7 @@ function byLength(names: Iterable<string>): Map<number, KnownName[]> {
 
 const placeNames = byLength([...cities.map((city) => city.name), ...metroNames]);
 
-/** The known city or metro whose name is spelt most like the text, perhaps of those that lie in an area. */
+/** The known city or metro spelt most like the text, optionally within an area. */
 export function nearestPlace(text: string, liesThere?: (city: KnownCity) => boolean): string | undefined {
   return nearest(text, placeNames, ({ key }) => !liesThere || namesakesOf(key).some(liesThere));
 }

@@ -90,7 +90,7 @@ for (const { code, name, spellings } of stateList) {
 }
 
 export const countryByKey = new Map<string, Country>();
-/** England is in the United Kingdom, but whoever asks for England does not mean all of it. */
+/** England is in the United Kingdom, but a search for England does not mean all of it. */
 export const countryOfPart = new Map<string, Country>();
 for (const { code, name, spellings, parts } of countryList) {
   const country = { code, name };
@@ -116,7 +116,7 @@ for (const metro of metros) {
   }
 }
 
-/** Smaller towns of the US: known where their state is said with them, too many to be known by name alone. */
+/** Smaller US towns, recognized only together with their state. */
 const townsByKey = new Map<string, KnownCity[]>();
 for (const [area, towns] of Object.entries(z.record(z.string(), z.array(z.string())).parse(townRows))) {
   for (const name of towns) append(townsByKey, placeKey(name), { name, population: 0, ...readArea(area) });
@@ -125,7 +125,7 @@ for (const [area, towns] of Object.entries(z.record(z.string(), z.array(z.string
 /** City names that are also everyday words or given names. */
 export const everydayWords: ReadonlySet<string> = new Set(wordRows.map(placeKey));
 
-/** All places that bear a name: cities of the dictionary, largest first, then members of metros and towns. */
+/** All places with a name: cities of the dictionary, largest first, then members of metros and towns. */
 export function namesakesOf(key: string): KnownCity[] {
   const members = membersByKey.get(key) ?? [];
   return [...(citiesByKey.get(key) ?? []), ...members.map((member) => member.city), ...(townsByKey.get(key) ?? [])];

@@ -87,7 +87,7 @@ function lettersOf(folded: string): string {
   return folded.replace(/[^\p{L}\p{N}\p{M}]+/gu, '');
 }
 
-/** What two spellings of one place have in common: letters and digits only, with the postal short forms of words. */
+/** A key shared by spellings of one place: letters and digits only, with postal short forms. */
 export function placeKey(text: string): string {
   return lettersOf(fold(text).replace(/\b(?:sainte?|fort|mount)\b/g, (word) => POSTAL_WORDS[word] ?? word));
 }

@@ -122,13 +122,13 @@ function suggesting(suggestion: string | undefined): { suggestion?: string } {
   return suggestion === undefined ? {} : { suggestion };
 }
 
-/** As it was sent, and as any of the names is commonly written. */
+/** The text as sent, and the common spellings of the names. */
 function allSpellings(value: string, cities: readonly KnownCity[]): string[] {
   const names = new Set(cities.map((city) => city.name));
   return [...new Set([fold(value), ...[...names].flatMap(spellingsOf)])];
 }
 
-/** What a user wrote of a known city (`st louis`, `The Bronx`) becomes a part of its name, in all its spellings. */
+/** A known city as a user writes it (`st louis`, `The Bronx`) matches its name in all spellings. */
 function readCityText(value: string): PlaceReading {
   const text = fold(value);
   const namesakes = findCities(value) ?? [];
@@ -176,7 +176,7 @@ function readCityInArea(value: string): PlaceReading | undefined {
   return { kind: 'city_contains', text: fold(name), ...area, ...suggesting(suggestion) };
 }
 
-/** Beside its city a part of a country does mean the country: `London, England`. */
+/** After a city, a part of a country means the country: `London, England`. */
 function countryOf(text: string): Country | undefined {
   const key = placeKey(text);
   return countryByKey.get(key) ?? countryOfPart.get(key);

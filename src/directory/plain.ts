@@ -4,8 +4,8 @@ import type { CreatorSearchQuery } from './search-schema.ts';
 import type { Interpretation } from './understand.ts';
 
 /**
- * How the older interface matches places and gender: a city and a state are parts of the stored text, whatever place they
- * name, and a gender is exactly what is stored. An index of before its raw keyword was mapped has the folded one alone.
+ * How the older interface matches places and gender: city and state match as substrings of the stored text, gender
+ * exactly. Indices from before the raw gender keyword only have the folded one.
  */
 export function plainClauses({ q, q_as, city, state, gender }: CreatorSearchQuery): Clause[] {
   const isPlace = q !== undefined && q_as !== 'text' && readLocation(q) !== undefined;
@@ -26,7 +26,7 @@ function exactGender(gender: string): Clause {
   return either({ term: { [raw]: gender } }, unmapped);
 }
 
-/** What is left for the usual reading once places and gender are read plainly. */
+/** The parameters left for the usual reading after places and gender. */
 export function withoutPlaces({ city: _city, state: _state, gender: _gender, ...query }: CreatorSearchQuery) {
   const isPlace = query.q !== undefined && query.q_as !== 'text' && readLocation(query.q) !== undefined;
   return { ...query, q: isPlace ? undefined : query.q };
@@ -35,7 +35,7 @@ export function withoutPlaces({ city: _city, state: _state, gender: _gender, ...
 const asSent = (value: string | undefined, read_as: 'city_contains' | 'state_text') =>
   value === undefined ? null : { value, read_as, name: null, state: null, country: null, did_you_mean: null };
 
-/** What the answer says of a plain reading. */
+/** The interpretation of a plain reading. */
 export function plainInterpretation(query: CreatorSearchQuery, usual: Interpretation): Interpretation {
   const { q } = withoutPlaces(query);
   return {

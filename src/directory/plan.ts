@@ -3,17 +3,17 @@ import { buildFilter, type Filter } from './query.ts';
 import type { CreatorSearchQuery } from './search-schema.ts';
 import { type Interpretation, interpretationOf, understand } from './understand.ts';
 
-/** What follows from a search's parameters alone. */
+/** Everything that depends only on the parameters of a search. */
 export interface Plan {
   filter: Filter;
   interpretation: Interpretation;
-  /** The answer's `meta`, as JSON in latin1 text of its UTF-8 bytes. */
+  /** `meta` of the response as JSON, UTF-8 bytes held as latin1 text. */
   meta: string;
 }
 
 const plans = new WeakMap<CreatorSearchQuery, Plan>();
 
-/** How places and gender are matched: as the current interface reads them, or plainly, as the older one does. */
+/** How places and gender match: as places (current interface) or as plain text (older interface). */
 export type Matching = 'places' | 'plain';
 
 function madePlan(query: CreatorSearchQuery, ignored: readonly string[], matching: Matching) {
@@ -30,7 +30,7 @@ function madePlan(query: CreatorSearchQuery, ignored: readonly string[], matchin
   };
 }
 
-/** The plan of a query, made once for each prepared request. */
+/** The plan of a query, built once per prepared request. */
 export function planOf(query: CreatorSearchQuery, ignored: readonly string[], matching: Matching): Plan {
   const known = plans.get(query);
   if (known) return known;

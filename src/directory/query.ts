@@ -12,7 +12,7 @@ interface Range {
   lt?: number;
 }
 
-/** What a search asks for. Ranges of the two sortable fields stand apart, to be narrowed to a region in one clause. */
+/** The filter of a search. Ranges of the two sortable fields are separate, so that a region narrows them in one clause. */
 export interface Filter {
   clauses: Clause[];
   ranges: Record<Sort, Range>;
@@ -29,8 +29,8 @@ export function contains(field: string, text: string): Clause {
 }
 
 /**
- * The same for one of several folded texts, the others at the beginning of a word only: a short form is a part of other
- * words. One pattern, because each is compared with every distinct value.
+ * The same for several folded texts. All but the first match only at the start of a word, because a short form is part
+ * of other words. It is one pattern, because each is compared with every distinct value.
  */
 function containsAny(field: string, text: string, others: readonly string[]): Clause {
   const [part = '', ...words] = [text, ...others].map((one) => one.replace(/[^\p{L}\p{N} ]/gu, '\\$&'));
@@ -44,7 +44,7 @@ function countryClause(reading: Understanding['country']): Clause[] {
   ];
 }
 
-/** Code and name meet in what was indexed for the US; a state abroad is only what was sent: `CA` is Cagliari's, too. */
+/** US states are indexed by code, so code and name match alike. A state abroad matches only as sent: `CA` is Cagliari too. */
 function stateClause(reading: Understanding['state']): Clause[] {
   if (!reading) return [];
   if (reading.kind === 'state_text') return [term('card.state', reading.text)];
@@ -71,7 +71,7 @@ function placeClauses(reading: Understanding['city']): Clause[] {
 
 const HAS_LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
 
-/** What of a username's beginning the mapping indexes as terms of their own. */
+/** The prefix lengths of usernames that the mapping indexes as terms. */
 const INDEXED_BEGINNING = /^[\x21-\x7e]{1,8}$/;
 
 /** Folded. What is longer begins few usernames, which are found as fast without terms for it; folding may lengthen the rest. */

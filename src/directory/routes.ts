@@ -14,7 +14,7 @@ import { CreatorSearchAnswer, CreatorSearchQuery, type Preview } from './search-
 export const SEARCH_CREDITS = 10;
 const FACET_SIZE = 50;
 
-/** `cards` and `meta` are latin1 text of UTF-8 bytes, and so is the whole until it becomes bytes, once. */
+/** `cards` and `meta` are UTF-8 bytes held as latin1 text, so that the body is encoded only once. */
 function answerBytes(cards: string, pagination: Pagination, meta: string): Buffer {
   return Buffer.from(`{"data":[${cards}],"pagination":${JSON.stringify(pagination)},"meta":${meta}}`, 'latin1');
 }
@@ -28,7 +28,7 @@ async function previewOf(context: Context, query: CreatorSearchQuery, filter: Fi
   return { total, preview };
 }
 
-/** One search, whichever way it matches places and gender. */
+/** The search operation; `matching` decides how places and gender match. */
 const searchBy = (matching: Matching) =>
   operation({
     id: 'search_creators',
@@ -37,7 +37,7 @@ const searchBy = (matching: Matching) =>
     tag: 'Directory',
     summary: 'Search the creator directory',
     description:
-      'Filters combine with AND. Costs 10 credits with a data key, whatever the limit; `preview=true` is free. ' +
+      'Filters combine with AND. A call with a data key costs 10 credits at any limit; `preview=true` is free. ' +
       '`total` is exact and every page can be reached.',
     callers: ['brand', 'data'],
     directory: true,
@@ -84,18 +84,18 @@ const searchBy = (matching: Matching) =>
 
 const searchCreators = searchBy('places');
 
-/** The search of the older interface: plain partial matches of city and state, an exact gender. */
+/** Search on the older interface: city and state match as substrings, gender exactly. */
 export const searchCreatorsPlainly = searchBy('plain');
 
 const getDirectoryCreator = read({
   id: 'get_directory_creator',
   path: '/v1/creators/{pk}',
   tag: 'Directory',
-  summary: 'One creator of the directory',
-  description: 'The fields of the search and `following_count`, `media_count`, `gender`, `age`. Free by default.',
+  summary: 'One creator in the directory',
+  description: 'The fields of search plus `following_count`, `media_count`, `gender` and `age`. Free by default.',
   callers: ['brand', 'data'],
   directory: true,
-  params: z.object({ pk: integerParameter({ min: 0 }).describe('Primary key of the creator.') }),
+  params: z.object({ pk: integerParameter({ min: 0 }).describe('Key of the creator in the directory.') }),
   response: z.object({ data: DirectoryCreatorDetail }),
   errors: ['NOT_FOUND', 'SUBSCRIPTION_REQUIRED', 'CREDITS_EXHAUSTED'],
   price: (context) => context.config.creatorLookupCredits,

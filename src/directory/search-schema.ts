@@ -11,7 +11,7 @@ const MAX_Q_WORDS = 32;
 
 const line = z.string().max(200);
 
-/** Text of which folding leaves nothing (a lone accent) is blank, and so ignored: as a pattern it would find everybody. */
+/** Text that folds to nothing (a lone accent) is ignored like blank text: as a pattern it would match everyone. */
 const text = (description: string) =>
   line
     .transform((value) => (fold(value) === '' ? undefined : value))
@@ -28,11 +28,13 @@ const q = z
     `must have at most ${MAX_Q_WORDS} words`,
   )
   .refine((value) => /[\p{L}\p{N}]/u.test(value), 'must have a letter or a digit')
-  .describe('Free text over username, name, bio, niches and category. A q that is purely a location filters by it.')
+  .describe(
+    'Free text over username, name, biography, niches and category. If `q` is only a location, it filters by place.',
+  )
   .meta({ example: 'vegan' })
   .optional();
 
-/** The state inside `City, ST` and the one beside it must not contradict each other. */
+/** Refuses a `state` that contradicts the state in `City, ST`. */
 function assertOneState(query: Unchecked<'city' | 'state'>, context: z.RefinementCtx): void {
   if (typeof query.city !== 'string' || typeof query.state !== 'string') return;
   const city = readCity(query.city);
@@ -64,24 +66,33 @@ function assertOrder(query: Unchecked<'follower_min' | 'follower_max'>, context:
 export const CreatorSearchQuery = z
   .object({
     q,
-    follower_min: count.optional(),
-    follower_max: count.optional(),
-    engagement_min: decimalParameter({ min: 0, max: 1_000_000 }).describe('Percent: 3.5 means 3.5 %.').optional(),
-    category: text('Exact, any case.'),
-    niche: text('Equal to a niche or part of one, any case.'),
-    has_email: booleanParameter().describe('false: only creators without one.').optional(),
-    country: text('A code or name of a country in all its spellings; anything else is a substring.'),
-    city: text('A metro shorthand (NYC, LA, Bay Area …), `City, ST`, or part of a city name.'),
-    state: text('Abbreviation or full name.'),
-    gender: text('Any case.'),
-    sort: z.enum(['followers', 'engagement']).default('followers'),
+    follower_min: count.describe('Minimum number of followers.').optional(),
+    follower_max: count.describe('Maximum number of followers.').optional(),
+    engagement_min: decimalParameter({ min: 0, max: 1_000_000 })
+      .describe('Minimum engagement rate in percent: 3.5 means 3.5 %.')
+      .optional(),
+    category: text('Exact category; case is ignored.'),
+    niche: text('A niche or part of one; case is ignored.'),
+    has_email: booleanParameter()
+      .describe('`true`: only creators with an e-mail address; `false`: only those without.')
+      .optional(),
+    country: text('Country code or name in any spelling; other text matches as a substring.'),
+    city: text('Metro shorthand (NYC, LA, Bay Area …), `City, ST`, or part of a city name.'),
+    state: text('State, as abbreviation or full name.'),
+    gender: text('Exact gender; case is ignored.'),
+    sort: z
+      .enum(['followers', 'engagement'])
+      .default('followers')
+      .describe('Most followers or highest engagement rate first.'),
     ...PageQuery,
-    preview: booleanParameter().describe('Totals and facets without creators, for 0 credits.').optional(),
-    q_as: z.enum(['auto', 'text']).describe('text: q is never read as a location.').default('auto'),
+    preview: booleanParameter().describe('`true`: total and facets without creators, for 0 credits.').optional(),
+    q_as: z.enum(['auto', 'text']).describe('`text`: never read `q` as a location.').default('auto'),
     directory_version: z
       .string()
       .max(200)
-      .describe('Stays on the version of an earlier answer (X-Directory-Version) while walking pages.')
+      .describe(
+        'Directory version to search, from `X-Directory-Version` of an earlier page. Keeps pages consistent during imports.',
+      )
       .optional(),
   })
   .superRefine((query, context) => {
@@ -90,20 +101,30 @@ export const CreatorSearchQuery = z
   }, besideOthers);
 export type CreatorSearchQuery = z.output<typeof CreatorSearchQuery>;
 
-const Facet = z.array(z.object({ value: z.string(), count: z.number().int() }));
+const facetOf = (of: string, value: string) =>
+  z
+    .array(
+      z.object({
+        value: z.string().describe(`The ${of}.`).meta({ example: value }),
+        count: z.number().int().describe(`Results with this ${of}.`).meta({ example: 128 }),
+      }),
+    )
+    .describe(`Most frequent values of ${of} in the results, with counts.`);
 
 export const Preview = z
   .object({
-    pages: z.number().int(),
-    credits_to_fetch_all: z.number().int(),
-    facets: z.object({
-      category: Facet,
-      niche: Facet,
-      country: Facet,
-      state: Facet,
-      metro: Facet,
-      gender: Facet,
-    }),
+    pages: z.number().int().describe('Number of pages at this limit.').meta({ example: 65 }),
+    credits_to_fetch_all: z.number().int().describe('Credits that fetching every page costs.').meta({ example: 650 }),
+    facets: z
+      .object({
+        category: facetOf('category', 'Food'),
+        niche: facetOf('niche', 'ramen'),
+        country: facetOf('country', 'US'),
+        state: facetOf('state', 'CA'),
+        metro: facetOf('metro', 'bay-area'),
+        gender: facetOf('gender', 'female'),
+      })
+      .describe('Counts of the results by field.'),
   })
   .meta({ id: 'Preview' });
 export type Preview = z.infer<typeof Preview>;
@@ -112,7 +133,9 @@ export const CreatorSearchAnswer = z
   .object({
     data: z.array(DirectoryCreator),
     pagination: Pagination,
-    meta: z.object({ interpretation: Interpretation }),
-    preview: Preview.optional(),
+    meta: z
+      .object({ interpretation: Interpretation.describe('How each place parameter was read.') })
+      .describe('How the search was understood.'),
+    preview: Preview.optional().describe('Size and cost of the search. Only with `preview=true`.'),
   })
   .meta({ id: 'CreatorSearchAnswer' });

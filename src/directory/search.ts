@@ -6,7 +6,7 @@ import type { Counts, Snapshot } from './counts.ts';
 import { type Filter, queryOf, type Sort, sortOf } from './query.ts';
 import { cover, totalOf } from './regions.ts';
 
-/** Up to here from/size costs what a jump does, and needs no counts by region. */
+/** Up to this offset from/size costs as little as a jump by region, and needs no counts. */
 const SHALLOW = 500;
 
 /** One page of cards, as the text inside a JSON array, and the exact total. */
@@ -17,7 +17,7 @@ export interface FoundPage {
 
 const HITS_TOTAL = /^\{"hits":\{"total":\{"value":(\d+)\}/;
 
-/** A page with its total in one request: a search that nobody asked before asks Elasticsearch once. */
+/** A page with its total in one request: a new search asks Elasticsearch only once. */
 async function fetchCounted(elastic: Elastic, index: string, body: object): Promise<FoundPage> {
   const fields = 'hits.total.value,hits.hits._source.card';
   const path = `/${index}/_search?filter_path=${fields}&allow_partial_search_results=false`;
@@ -41,7 +41,7 @@ function needsRegion(filter: Filter, sort: Sort): boolean {
   return range.lt !== undefined && range.gte === undefined;
 }
 
-/** The page that `from` and `size` would give, at about the same cost wherever it lies. */
+/** The page that `from` and `size` would give, at about the same cost at any offset. */
 export async function fetchPage(
   elastic: Elastic,
   counts: Counts,

@@ -9,7 +9,7 @@ import {
 } from './place-atlas.ts';
 import { placeKey } from './place-names.ts';
 
-/** An import repeats few distinct places, so answers are kept; hostile input only makes the map start anew. */
+/** An import repeats few distinct places, so results are cached; hostile input only empties the cache. */
 const KEPT_ANSWERS = 100_000;
 
 function remember<V>(answers: Map<string, V>, question: string, answer: V): V {
@@ -22,7 +22,7 @@ const countryCodes = new Map<string, string | null>();
 const stateCodes = new Map<string, string | null>();
 const metroIds = new Map<string, string[]>();
 
-/** The ISO code a stored country stands for, in whichever spelling; null for what no country is called. */
+/** The ISO code of a stored country in any spelling; null if it is not a country. */
 export function countryCodeOf(country: string | null): string | null {
   if (!country) return null;
   const kept = countryCodes.get(country);
@@ -31,7 +31,7 @@ export function countryCodeOf(country: string | null): string | null {
   return remember(countryCodes, country, (countryByKey.get(key) ?? countryOfPart.get(key))?.code ?? null);
 }
 
-/** The code of a US state, from its code, name or a usual abbreviation; null where the country is another one. */
+/** The code of a US state from its code, name or abbreviation; null if the country is another one. */
 export function stateCodeOf(state: string | null, country: string | null): string | null {
   if (!state) return null;
   const code = countryCodeOf(country);
@@ -41,7 +41,7 @@ export function stateCodeOf(state: string | null, country: string | null): strin
   return remember(stateCodes, state, stateByKey.get(placeKey(state))?.code ?? null);
 }
 
-/** The ids of the metros a stored row lies in. The array is shared between calls: not to be changed. */
+/** The ids of the metros of a stored row. The array is shared between calls and must not be changed. */
 export function metrosOf(city: string | null, state: string | null, country: string | null): string[] {
   if (!city) return [];
   const question = `${city}\n${state ?? ''}\n${country ?? ''}`;
@@ -108,7 +108,7 @@ function isSamePlace(a: KnownCity, b: KnownCity): boolean {
   return a.country === b.country && a.state === b.state;
 }
 
-/** The one city a name can mean, given what else the row says; undefined when several known cities bear it. */
+/** The one city a name can mean, given the rest of the row; undefined if several known cities have it. */
 function onlyPlace(place: StoredPlace, members: KnownCity[]): KnownCity | undefined {
   const known = (citiesByKey.get(place.key) ?? []).filter((city) => agrees(place, city));
   const candidates = known.length > 0 ? known : members;

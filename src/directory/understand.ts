@@ -9,7 +9,7 @@ import {
   type StateReading,
 } from './places.ts';
 
-/** How the place words of a search are read. */
+/** How the place parameters of a search are read. */
 export interface Understanding {
   q: PlaceReading | { kind: 'text'; text: string } | undefined;
   city: PlaceReading | undefined;
@@ -38,30 +38,34 @@ export function understand(query: PlaceWords): Understanding {
 
 const Read = z
   .object({
-    value: z.string().describe('As it was sent.').meta({ example: 'Bay Area' }),
+    value: z.string().describe('Value as sent.').meta({ example: 'Bay Area' }),
     read_as: z
       .enum(['text', 'metro', 'city', 'city_contains', 'state', 'state_text', 'country', 'country_contains'])
+      .describe('What the value was read as. `…_contains`, `state_text` and `text` match as plain text.')
       .meta({ example: 'metro' }),
     name: z
       .string()
       .nullable()
-      .describe('The metro, city, state or country it was read as.')
+      .describe('Name of the metro, city, state or country; null for free text.')
       .meta({ example: 'San Francisco Bay Area' }),
-    state: z.string().nullable().describe('State code it was narrowed to.'),
-    country: z.string().nullable().describe('Country code it was narrowed to.'),
-    did_you_mean: z.string().nullable().describe('The nearest known name when the place is unknown.'),
+    state: z.string().nullable().describe('State code that narrows the match; null if none.'),
+    country: z.string().nullable().describe('Country code that narrows the match; null if none.'),
+    did_you_mean: z.string().nullable().describe('Nearest known name if the place is unknown; otherwise null.'),
   })
   .meta({ id: 'InterpretedValue' });
 type Read = z.infer<typeof Read>;
 
 export const Interpretation = z
   .object({
-    q: Read.nullable(),
-    city: Read.nullable(),
-    state: Read.nullable(),
-    country: Read.nullable(),
-    ignored: z.array(z.string()).describe('Parameters that no filter knows.').meta({ example: [] }),
-    matching: z.literal('legacy').optional().describe('Places and gender were matched as the older interface does.'),
+    q: Read.nullable().describe('How `q` was read; null if not sent.'),
+    city: Read.nullable().describe('How `city` was read; null if not sent.'),
+    state: Read.nullable().describe('How `state` was read; null if not sent.'),
+    country: Read.nullable().describe('How `country` was read; null if not sent.'),
+    ignored: z.array(z.string()).describe('Names of unknown parameters, which were ignored.').meta({ example: [] }),
+    matching: z
+      .literal('legacy')
+      .optional()
+      .describe('Present if places and gender were matched by the rules of the older interface.'),
   })
   .meta({ id: 'Interpretation' });
 export type Interpretation = z.infer<typeof Interpretation>;
@@ -94,7 +98,7 @@ function narrowed(reading: { state?: { code: string }; country?: { code: string 
   return { state: reading.state?.code ?? null, country: reading.country?.code ?? null };
 }
 
-/** The answer's `meta.interpretation`. */
+/** `meta.interpretation` of the response. */
 export function interpretationOf(
   query: PlaceWords,
   understood: Understanding,

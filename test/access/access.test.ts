@@ -4,13 +4,13 @@ import { periodAt } from '../../src/access/credits/period.ts';
 import { hashKey, isWellFormedKey, newApiKey } from '../../src/access/keys/key-form.ts';
 
 describe('API keys', () => {
-  it('are svk_ and 40 base62 characters, 44 in all, and never repeat', () => {
+  it('have svk_ and 40 base62 characters, 44 in all, and never repeat', () => {
     const keys = Array.from({ length: 1_000 }, newApiKey);
     for (const key of keys) expect(key).toMatch(/^svk_[0-9A-Za-z]{40}$/);
     expect(new Set(keys).size).toBe(1_000);
   });
 
-  it('are refused with any one character changed, without a look-up', () => {
+  it('with one changed character are refused without a look-up', () => {
     const key = newApiKey();
     expect(isWellFormedKey(key)).toBe(true);
     for (let i = 0; i < key.length; i += 1) {
@@ -43,7 +43,7 @@ describe('billing periods', () => {
     );
   });
 
-  it('anchored on the 31st end on a short month’s last day and return to the 31st', () => {
+  it('anchored on the 31st end on the last day of a short month and return to the 31st', () => {
     const anchor = new Date('2026-01-31T10:00:00.000Z');
     const start = (now: string) => periodAt(anchor, new Date(now)).start.toISOString();
     expect(start('2026-02-28T09:59:59.999Z')).toBe('2026-01-31T10:00:00.000Z');

@@ -179,7 +179,7 @@ describe('credits', () => {
     expect(headers.get('x-credits-remaining')).toBe('940');
   });
 
-  it('a charge is written to the ledger once, however often it is settled', async () => {
+  it('a charge that is settled several times is written to the ledger once', async () => {
     const brand = await makeBrand(app.context, { plan: 'starter' });
     const key = await brand.key('data');
     for (let i = 0; i < 20; i += 1) await call(searchUrl(app.url), key);
@@ -188,7 +188,7 @@ describe('credits', () => {
     expect(await ledgerOf(app.context, brand)).toEqual({ granted: 1_000, charged: 200, refunded: 0, remaining: 800 });
   });
 
-  it('a lower plan in mid-period never turns the balance negative', async () => {
+  it('a downgrade during the period never turns the balance negative', async () => {
     const brand = await makeBrand(app.context, { plan: 'enterprise', credits: 100 });
     const key = await brand.key('data');
     for (let i = 0; i < 5; i += 1) await call(searchUrl(app.url), key);
@@ -209,7 +209,7 @@ describe('credits', () => {
     expect(await ledgerOf(app.context, brand)).toEqual({ granted: 1_000, charged: 10, refunded: 10, remaining: 1_000 });
   });
 
-  it('usage shows calls and credits per key and day, to the brand alone', async () => {
+  it('usage shows calls and credits per key and day, only to the brand', async () => {
     const brand = await makeBrand(app.context, { plan: 'starter' });
     const stranger = await makeBrand(app.context, { plan: 'starter' });
     const [first, second] = [await brand.key('data'), await brand.key('data')];

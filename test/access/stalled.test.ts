@@ -11,7 +11,7 @@ function stall(milliseconds: number): void {
   while (performance.now() < end);
 }
 
-it('an answer of Redis that came while the process stood still for longer than it waits is read, not given up', async () => {
+it('a Redis response that arrives while the process is stalled beyond its timeout is read', async () => {
   const redis = openRedis(inject('engines').redis, { timeoutMs: TIMEOUT_MS });
   try {
     await redis.ready();
@@ -29,7 +29,7 @@ it('an answer of Redis that came while the process stood still for longer than i
   }
 });
 
-it('a Redis that hangs is given up in its time, also by a process that stood still when it sent the command', async () => {
+it('a hanging Redis times out, even for a process that stalled while sending the command', async () => {
   const proxy = await startProxy(inject('engines').redis);
   const redis = openRedis(proxy.url, { timeoutMs: TIMEOUT_MS });
   try {

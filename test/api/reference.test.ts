@@ -86,6 +86,31 @@ test.each(documents)('What the $name reference reads by an id has that id in its
   expect(ids.length).toBeGreaterThan(0);
 });
 
+/** The names of the fields that a document describes, by description. */
+const namesByDescription = (places: Places) =>
+  [...places].flatMap(([place, value]): [string, string][] => {
+    if (isExample(place)) return [];
+    if (/\/parameters\/\d+$/.test(place) && typeof value.description === 'string') {
+      return [[value.description, String(value.name)]];
+    }
+    if (!place.endsWith('/properties')) return [];
+    return Object.entries(value).flatMap(([name, property]): [string, string][] =>
+      isRecord(property) && typeof property.description === 'string' ? [[property.description, name]] : [],
+    );
+  });
+
+test('Fields of different names never share a description', () => {
+  const described = documents.flatMap(({ places }) => namesByDescription(places));
+  const names = new Map<string, Set<string>>();
+  for (const [description, name] of described) {
+    names.set(description, (names.get(description) ?? new Set()).add(name));
+  }
+  const shared = [...names].flatMap(([description, its]) =>
+    its.size > 1 ? [`${[...its].sort().join(', ')}: ${description}`] : [],
+  );
+  expect(shared, 'say in each schema what this field means').toEqual([]);
+});
+
 test.each(documents)('Errors stand once in the $name reference, and their code is one of a list', ({ places }) => {
   const responses = [...places].filter(([place]) => /^\/paths\/.*\/responses\/[45]\d\d$/.test(place));
   expect(responses.every(([, response]) => typeof response.$ref === 'string')).toBe(true);

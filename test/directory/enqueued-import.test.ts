@@ -64,7 +64,7 @@ describe('an enqueued import', () => {
     await worker.close();
   });
 
-  it('whose worker died before it had recorded the swap is live, and not built again', async () => {
+  it('is live and not rebuilt if its worker died before recording the swap', async () => {
     const { engines, env } = directory;
     const file = await directory.file('swapped.ndjson', ndjson([creator(1)]));
     const id = await enqueueImport(engines, env.REDIS_URL ?? '', { files: [file] }, { prefix: unique('lost') });
@@ -76,7 +76,7 @@ describe('an enqueued import', () => {
     expect(await readStatus(engines)).toMatchObject({ live: { name: index }, imports: [], writer: undefined });
   });
 
-  it('whose worker died before it had made the index is the import that goes live', async () => {
+  it('goes live even if its worker died before creating the index', async () => {
     const { engines, env } = directory;
     const file = await directory.file('unmade.ndjson', ndjson([creator(1), creator(2)]));
     const id = await enqueueImport(engines, env.REDIS_URL ?? '', { files: [file] }, { prefix: unique('lost') });
@@ -120,7 +120,7 @@ describe('an enqueued import whose worker is killed with kill -9', () => {
 
   const status = async () => (await own.run('status')).out;
 
-  it('goes on from its checkpoint in the next worker, and searches see none of it before all of it', async () => {
+  it('continues from its checkpoint in the next worker, and searches never see a part of it', async () => {
     const creators = [...generateCreators(count, 2)];
     await importDirectory(own.engines, { source: sampleSource(1_000, 1) });
     const { seen, stop } = watchSearches(own);

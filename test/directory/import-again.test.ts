@@ -64,8 +64,8 @@ async function discard(id: string): Promise<void> {
   await updateImport(directory.engines.db, id, { state: 'failed', updatedAt: new Date() });
 }
 
-describe('an import that is asked for again', () => {
-  it('takes the limit and the rejects file of the newest command, and keeps what that does not name', async () => {
+describe('an import that is requested again', () => {
+  it('uses the limit and rejects file of the newest command and keeps options it does not name', async () => {
     const file = await fileWithRejects();
     const id = await stopped(file);
     const strict = await directory.run('import', file, '--max-rejects', '5', '--rejects', 'second.ndjson');
@@ -80,7 +80,7 @@ describe('an import that is asked for again', () => {
     expect(await linesIn(inFolder('first.ndjson'))).toBe(100);
   });
 
-  it('takes them when it was enqueued before', async () => {
+  it('uses the new options if it was enqueued before', async () => {
     const file = await fileWithRejects();
     const id = await enqueue(file, { maxRejects: '50%', rejectsFile: inFolder('queued.ndjson') });
     const { code, err } = await directory.run('import', file, '--max-rejects', '5', '--rejects', 'now.ndjson');
@@ -90,7 +90,7 @@ describe('an import that is asked for again', () => {
     expect(await findImport(directory.engines.db, id)).toMatchObject({ state: 'failed', maxRejects: '5' });
   });
 
-  it('and is enqueued takes them too', async () => {
+  it('uses the new options if it is enqueued', async () => {
     const file = await fileWithRejects();
     const id = await stopped(file);
     expect(await enqueue(file, { maxRejects: '5', rejectsFile: inFolder('third.ndjson') })).toBe(id);
@@ -105,7 +105,7 @@ describe('an import that is asked for again', () => {
     expect(await exists(inFolder('third.ndjson'))).toBe(true);
   });
 
-  it('and is enqueued with --restart starts from the first row, in another index', async () => {
+  it('starts from the first row in another index if it is enqueued with --restart', async () => {
     const file = await fileWithRejects();
     const id = await stopped(file);
     const before = await findImport(directory.engines.db, id);
@@ -125,7 +125,7 @@ describe('an import that is asked for again', () => {
     expect([live?.name, ...previous.map(({ name }) => name)]).not.toContain(before?.indexName);
   });
 
-  it('takes no other options while it runs, and says so', async () => {
+  it('refuses new options while it runs', async () => {
     const file = await fileWithRejects();
     const id = await stopped(file);
     await asWriter(directory.engines, 'import', {}, async () => {
@@ -139,24 +139,24 @@ describe('an import that is asked for again', () => {
 });
 
 describe('the rejects file', () => {
-  it('is never what is read, by whatever name', async () => {
+  it('is never the file being read, under any name', async () => {
     const rows = ndjson([creator(1), { pk: -1, username: 'x' }]);
     const file = await directory.file('input.ndjson', rows);
     await symlink(file, inFolder('soft.ndjson'));
     await link(file, inFolder('hard.ndjson'));
     for (const rejects of [path.relative('.', file), inFolder('soft.ndjson'), inFolder('hard.ndjson')]) {
-      await expect(assertRejectsPlace(rejects, ['-', file])).rejects.toThrow('it is what is read');
+      await expect(assertRejectsPlace(rejects, ['-', file])).rejects.toThrow('it is the file being read');
     }
     // One after the other: there is one writer at a time.
     for (const command of ['upsert', 'delete', 'import']) {
       const { code, err } = await directory.run(command, file, '--rejects', 'input.ndjson');
-      expect([code, err]).toEqual([1, expect.stringContaining('it is what is read')]);
+      expect([code, err]).toEqual([1, expect.stringContaining('it is the file being read')]);
     }
-    await expect(enqueue(file, { rejectsFile: file })).rejects.toThrow('it is what is read');
+    await expect(enqueue(file, { rejectsFile: file })).rejects.toThrow('it is the file being read');
     expect(await readFile(file, 'utf8')).toBe(rows);
   });
 
-  it('in a folder that is not there is an error before the first row', async () => {
+  it('causes an error before the first row if its folder is missing', async () => {
     const before = (await readStatus(directory.engines)).live?.name;
     const file = await directory.file('good.ndjson', ndjson([creator(1)]));
     for (const command of ['upsert', 'import']) {
@@ -166,7 +166,7 @@ describe('the rejects file', () => {
     expect((await readStatus(directory.engines)).live?.name).toBe(before);
   });
 
-  it('that nobody names is in the working folder, or said aloud in the one for temporary files', async () => {
+  it('is in the working folder by default, or in the temporary folder with a message', async () => {
     const said: string[] = [];
     const say = (line: string) => said.push(line);
     expect(await defaultRejectsFile('r.ndjson', say, directory.folder)).toBe(inFolder('r.ndjson'));
@@ -176,7 +176,7 @@ describe('the rejects file', () => {
     expect(said).toEqual([`${inFolder('nowhere')} cannot be written: rejected rows, if any, go to ${file}`]);
   });
 
-  it('may be a device, which stays one', async () => {
+  it('may be a device, which is not replaced', async () => {
     const file = await directory.file('device.ndjson', ndjson([creator(1), { pk: -1, username: 'x' }]));
     const { code } = await directory.run('import', file, '--max-rejects', '1', '--rejects', '/dev/null');
     expect(code).toBe(0);

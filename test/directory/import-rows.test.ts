@@ -21,7 +21,7 @@ const row = fc.tuple(
   fc.dictionary(fc.constantFrom(...Object.keys(Row.shape), 'unknown'), anything, { maxKeys: 4 }),
 );
 
-it('a row is taken exactly when it has the shape the API answers with', () => {
+it('a row is accepted exactly when it has the shape of the API', () => {
   fc.assert(
     fc.property(fc.oneof(row, fc.tuple(anything, fc.constant({}))), ([base, more]) => {
       const text = JSON.stringify(

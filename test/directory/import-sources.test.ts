@@ -66,7 +66,7 @@ describe('NDJSON', () => {
     expect(valuesOf(await read(`${name}.data`, content))).toEqual([{ pk: 1 }, { pk: 2 }]);
   });
 
-  it('loses a line that is too long and no other, wherever chunks end', async () => {
+  it('loses only the line that is too long, wherever chunks end', async () => {
     const long = `{"pk":2,"biography":"${'x'.repeat(5 << 20)}"}`;
     const records = await read('long.ndjson', `{"pk":1}\n${long}\n{"pk":3}\n${long}`);
     expect(pksOf(records)).toEqual([1, undefined, 3, undefined]);
@@ -77,7 +77,7 @@ describe('NDJSON', () => {
     expect(records[1]?.text).toMatch(/^\{"pk":2,"biography":"x{900,1100}$/);
   });
 
-  it('that its name says is NDJSON stays it, though its first line is none', async () => {
+  it('is recognized by the file name even if the first line is not JSON', async () => {
     for (const name of ['bad.ndjson', 'bad.JSONL', 'bad.json']) {
       const records = await read(name, 'oops\n{"pk":1}\n');
       expect(problemsOf(records)).toEqual([{ line: 1, code: 'invalid_json' }]);
@@ -130,7 +130,7 @@ describe('CSV', () => {
     },
   );
 
-  it('is the same however it is cut into chunks', async () => {
+  it('reads the same in chunks of any size', async () => {
     const text = '\ufeffpk,username\r\n1,"a\r\n""b"\r\n\r\n2,Zoë ✨\r\n3,c"d\r\n4,ed\r\n';
     async function* cut(length: number): AsyncGenerator<Buffer> {
       const bytes = Buffer.from(text);
@@ -148,7 +148,7 @@ describe('CSV', () => {
     }
   });
 
-  it('loses a row with a misplaced quote, once, and its neighbours stay in order', async () => {
+  it('rejects a row with a misplaced quote once and keeps its neighbours in order', async () => {
     const records = await read(
       'quotes.csv',
       'pk,username,full_name\n1,ana,\n2,bo,the "real" Bo\n3,cy,"An "old" friend"\n4,di,\n\n5,ed,5" tall\n6,flo,\n',
@@ -164,7 +164,7 @@ describe('CSV', () => {
     expect(new Set(problemsOf(records).map(({ code }) => code))).toEqual(new Set(['invalid_csv']));
   });
 
-  it('counts the rows that a stray quote takes for its text, whatever is wrong with the row it makes of them', async () => {
+  it('counts the rows swallowed by a stray quote', async () => {
     const rows = (from: number, to: number) =>
       upTo(to)
         .slice(from)
@@ -189,7 +189,7 @@ describe('CSV', () => {
     await expect(read('endless.csv', endless)).rejects.toThrow('line 3 is longer than 1048576 characters');
   });
 
-  it('that is none says what it was taken for, and why', async () => {
+  it('reports why a file was read as CSV if it is not CSV', async () => {
     await expect(read('creators.csv', '{"pk":1,"username":"ana"}\n')).rejects.toThrow(
       'taken for CSV because of its name',
     );
@@ -208,7 +208,7 @@ describe('what is to be deleted', () => {
     expect(valuesOf(await read(name, content, 'pks'))).toEqual(values);
   });
 
-  it('needs a pk all the same', async () => {
+  it('needs a pk in every row', async () => {
     await expect(read('names.csv', 'username\nana\n', 'pks')).rejects.toThrow('no column pk. Columns');
   });
 });

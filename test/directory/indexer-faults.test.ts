@@ -39,7 +39,7 @@ async function write(kind: 'upsert' | 'delete', name: string, content: string | 
 }
 
 describe('delete', () => {
-  it('takes one pk a line from standard input, and a CSV with no other column', async () => {
+  it('reads one pk per line from standard input, and a CSV with only that column', async () => {
     await importSample(100);
     await write('upsert', 'three.ndjson', ndjson([creator(1), creator(2), creator(3)]));
     const piped = await runWithInput(directory, Buffer.from('1\n'), 'delete', '-');
@@ -72,7 +72,7 @@ describe('a CSV with a stray quote', () => {
 });
 
 describe('an import stopped after its last row', () => {
-  it('does not go live, exits 130, and goes on with the swap when it is asked for again', async () => {
+  it('does not go live, exits with 130, and finishes the swap when it is run again', async () => {
     const before = await importSample(100);
     const file = await directory.file('stopped.ndjson', ndjson([...generateCreators(60_000, 8)]));
     const running = directory.start('import', file);
@@ -103,7 +103,7 @@ describe('an import stopped after its last row', () => {
 });
 
 describe('verify', () => {
-  it('knows how many creators there should be, also after upserts and deletes', async () => {
+  it('knows the expected number of creators after upserts and deletes', async () => {
     const index = await importSample(1_000);
     const [known] = generateCreators(1, 70 + imported);
     await write('upsert', 'empty.ndjson', '');
@@ -120,7 +120,7 @@ describe('verify', () => {
     expect(await findDamage(directory.engines, index)).toEqual(['It holds 101 documents; 1001 are expected.']);
   });
 
-  it('allows what a write that was killed may have done, and no more', async () => {
+  it('allows only the difference that a killed write can cause', async () => {
     const index = await importSample(100);
     const { engines } = directory;
     const write = { id: 'dwr_killed', alias: engines.alias, indexName: index, file: 'x', finishedAt: null };
@@ -139,7 +139,7 @@ describe('verify', () => {
 });
 
 describe('a write that fails halfway', () => {
-  it('says how many rows are live, shows them to searches, and the count is right', async () => {
+  it('reports how many rows are live, shows them to searches and records the right count', async () => {
     const index = await importSample(100);
     const packed = gzipSync(ndjson([...generateCreators(3_000, 4)]));
     const file = await directory.file('trunc.ndjson.gz', packed.subarray(0, packed.length >> 1));
@@ -151,7 +151,7 @@ describe('a write that fails halfway', () => {
     expect(await findDamage(directory.engines, index)).toEqual([]);
   });
 
-  it('or wrote nothing is not among what a rollback forgets', async () => {
+  it('is not listed by a rollback if it wrote nothing', async () => {
     await importSample(100);
     const index = await importSample(100);
     await write('upsert', 'empty.ndjson', '');
@@ -161,7 +161,7 @@ describe('a write that fails halfway', () => {
     expect((await rollback(directory.engines, {})).forgotten).toMatchObject([{ kind: 'upsert', rows: 1 }]);
   });
 
-  it('or is stopped while it waits says what it waited for', async () => {
+  it('names the writer it waited for if it is stopped while waiting', async () => {
     const stopping = new AbortController();
     await asWriter(directory.engines, 'import', {}, async () => {
       const source = await openFiles([await directory.file('waits.ndjson', ndjson([creator(1)]))]);
@@ -180,7 +180,7 @@ describe('status', () => {
     imports: z.array(z.object({ id: z.string(), state: z.string(), isRunning: z.boolean() })),
   });
 
-  it('says failed of an import that has failed, and why; as JSON it is the same', async () => {
+  it('shows a failed import with its reason, also as JSON', async () => {
     await importSample(100);
     const packed = gzipSync(ndjson([...generateCreators(3_000, 5)]));
     const file = await directory.file('cut.ndjson.gz', packed.subarray(0, packed.length >> 1));
@@ -194,7 +194,7 @@ describe('status', () => {
     expect((await findImport(directory.engines.db, last?.id ?? ''))?.failure).toContain('could not be read');
   });
 
-  it('says building of an import that runs', async () => {
+  it('shows a running import as building', async () => {
     const seen = new Set<boolean>();
 
     const work = importDirectory(directory.engines, { source: sampleSource(20_000, 99) });

@@ -94,7 +94,7 @@ describe('one writer at a time', () => {
 });
 
 describe('a writer whose connection is lost', () => {
-  it('is told so before it swaps, ends nothing else, and the next writer can begin', async () => {
+  it('fails before the swap without affecting other writers, and the next writer can start', async () => {
     const { engines } = directory;
     const work = asWriter(engines, 'import', {}, async ({ assertLocked }) => {
       await sql`
@@ -109,7 +109,7 @@ describe('a writer whose connection is lost', () => {
 });
 
 describe('upsert and delete', () => {
-  it('are seen by searches when they end, and win over the import and over each other in order', async () => {
+  it('are visible to searches when they end, and later writes win over earlier ones and the import', async () => {
     await importSample();
     const [first] = generateCreators(1, imported);
     const pk = first?.pk ?? 0;
@@ -150,7 +150,7 @@ describe('upsert and delete', () => {
 });
 
 describe('rollback', () => {
-  it('goes back one index, then one more, and names the upserts and deletes it forgets', async () => {
+  it('goes back one index at a time and names the lost upserts and deletes', async () => {
     const [oldest, older, live] = [await importSample(), await importSample(), await importSample()];
     await upsert(creator(1), creator(2));
     const { code, out, err } = await directory.run('rollback');
@@ -177,7 +177,7 @@ describe('prune', () => {
     clock: { now: () => new Date(Date.now() + hours * HOUR_MS) },
   });
 
-  it('keeps the live index, what was live within the hour, and as many previous ones as asked', async () => {
+  it('keeps the live index, those live within the last hour, and the requested number of previous ones', async () => {
     const [first, second, live] = [await importSample(), await importSample(), await importSample()];
     const within = await prune(later(0.9), 0, {});
     expect(within.removed).not.toContain(first.index);
@@ -209,7 +209,7 @@ describe('prune', () => {
 });
 
 describe('verify', () => {
-  it('finds nothing wrong with an import, also after upserts', async () => {
+  it('finds no damage after an import and upserts', async () => {
     const { index } = await importSample();
     expect(await findDamage(directory.engines, index)).toEqual([]);
     await upsert(creator(1, { city: 'Brooklyn', state: 'NY' }));
@@ -245,7 +245,7 @@ describe('verify', () => {
     });
   });
 
-  it('records a swap after which a process died before it could', async () => {
+  it('records a swap whose process died before recording it', async () => {
     const [older, live] = [await importSample(), await importSample()];
     await swapAlias(directory.elastic, directory.engines.alias, live.index, older.index);
     await upsert(creator(1));

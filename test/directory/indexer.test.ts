@@ -78,7 +78,7 @@ describe('import', () => {
     expect(await liveCards(directory)).toEqual(cards);
   });
 
-  it('takes standard input', async () => {
+  it('reads standard input', async () => {
     const { code } = await runWithInput(directory, gzipSync(ndjson(rows.slice(0, 2))), 'import', '-');
     expect(code).toBe(0);
     expect(await liveCount(directory)).toBe(2);
@@ -124,7 +124,7 @@ describe('import', () => {
     expect(await liveCount(directory)).toBe(2);
   });
 
-  it('rejects CSV cells that are not of their column’s type, rows with other cell counts, and text that is not UTF-8', async () => {
+  it('rejects CSV cells of the wrong type, rows with a wrong number of cells, and text that is not UTF-8', async () => {
     const content = Buffer.concat([
       Buffer.from(
         'pk,username,follower_count,is_verified\n1,ana,12,true\n2,bo,1e,true\n3,cy,5,yes\n4,di\n9007199254740993,ed,,\n',
@@ -150,7 +150,7 @@ describe('import', () => {
     ]);
   });
 
-  it('stops before the swap with more rejects than allowed, and removes what it built', async () => {
+  it('stops before the swap if too many rows are rejected, and removes the new index', async () => {
     const before = await readStatus(directory.engines);
     const file = await directory.file('worse.ndjson', `${ndjson([creator(1)])}{"pk":-1,"username":"x"}\n`);
     for (const limit of [[], ['--max-rejects', '0'], ['--max-rejects', '49%']]) {
@@ -185,7 +185,7 @@ describe('import', () => {
     await prune(directory.engines, 1, {});
   });
 
-  it('keeps the last of a repeated pk, however batches overtake each other, and counts the others', async () => {
+  it('keeps the last row of a repeated pk, even if batches overtake each other, and counts the others', async () => {
     const repeated = Array.from({ length: 60_000 }, (_, i) =>
       creator(i % 50, { username: `round${Math.floor(i / 50)}` }),
     );
@@ -208,7 +208,7 @@ describe('import', () => {
 describe('an import that is killed', () => {
   const count = 60_000;
 
-  it('goes on from its checkpoint and ends with exactly the file’s creators', async () => {
+  it('continues from its checkpoint and ends with exactly the creators of the file', async () => {
     const content = `${'{"pk":-1,"username":"bad"}\n'.repeat(10)}${ndjson([...generateCreators(count, 3)])}`;
     const file = await directory.file('large.ndjson', content);
     const killed = directory.start('import', file, '--rejects', 'killed.ndjson');
@@ -265,7 +265,7 @@ describe('searches during imports', () => {
 });
 
 describe('sample creators', () => {
-  it('are the same for the same seed, and more of them begin with the fewer', async () => {
+  it('are the same for the same seed, and a larger sample starts with the smaller one', async () => {
     const first = await directory.run('generate', '--count', '2000', '--seed', '5');
     const more = await directory.run('generate', '--count', '3000', '--seed', '5');
     const other = await directory.run('generate', '--count', '2000', '--seed', '6');

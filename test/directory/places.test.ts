@@ -127,7 +127,7 @@ describe('a city value', () => {
     expect(say(readCity(value))).toBe(reading);
   });
 
-  test('an unknown place carries the nearest known name, a part of a known name none', () => {
+  test('an unknown place carries the nearest known name, and a part of a known name carries none', () => {
     expect(readCity('San Francsico')).toMatchObject({ suggestion: 'San Francisco' });
     expect(readCity('Brooklin, NY')).toMatchObject({ suggestion: 'Brooklyn' });
     expect(readCity('angel')).not.toHaveProperty('suggestion');
@@ -216,7 +216,7 @@ describe('a state and a country', () => {
     }
   });
 
-  test('anything else is a part of a name', () => {
+  test('any other text matches as part of a name', () => {
     expect(readCountry('switz')).toEqual({ kind: 'country_contains', text: 'switz' });
     expect(readCountry('Switzerlnd')).toMatchObject({ suggestion: 'Switzerland' });
     expect(readCountry('England')).toMatchObject({ kind: 'country_contains' });
@@ -247,7 +247,7 @@ describe('any text', () => {
     );
   });
 
-  test('folds once and for all', () => {
+  test('folds to a text that folding leaves unchanged', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         expect(fold(fold(text))).toBe(fold(text));
@@ -259,7 +259,7 @@ describe('any text', () => {
     expect(fold('Москва 東京')).toBe('москва 東京');
   });
 
-  test('of ten thousand characters is plain text', () => {
+  test('is plain text if it has ten thousand characters', () => {
     for (const unit of ['😀', ',', 'a', 'saint ', '\u05d0', '* ? \\']) {
       const text = unit.repeat(10_000 / unit.length);
       expect(readCity(text).kind).toBe('city_contains');

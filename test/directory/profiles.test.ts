@@ -46,7 +46,7 @@ const post = (path: string, key: string, input: object) => made(`${app.url}${pat
 const read = async (key: string, id: string) => (await call(`${app.url}/v1/roster/${id}`, key)).body.data;
 
 describe('the profile provider', () => {
-  it('is asked, with its token, for what the directory does not know', async () => {
+  it('is called with its token for creators missing from the directory', async () => {
     const { key } = await brandWithKey();
     const [known, ig, tt] = [handle(), handle(), handle()];
     await putDirectory(context.elastic, context.config.directoryAlias, [
@@ -108,7 +108,7 @@ describe('the profile provider', () => {
   });
 });
 
-describe('profiling those whom nobody knew', () => {
+describe('profiling unknown creators', () => {
   /** Of the brand's one creator. */
   const attemptsOf = async ({ id }: TestBrand) =>
     (
@@ -119,7 +119,7 @@ describe('profiling those whom nobody knew', () => {
         .executeTakeFirstOrThrow()
     ).profileAttempts;
 
-  it('fills in what is known later, and no name that is there', async () => {
+  it('fills in values found later and keeps an existing name', async () => {
     const { brand, key } = await brandWithKey();
     const named = await post('/v1/roster/add', key, { tt_handle: handle(), name: 'Ana' });
     const unnamed = await post('/v1/roster/add', key, { ig_handle: handle() });
@@ -141,7 +141,7 @@ describe('profiling those whom nobody knew', () => {
     );
   });
 
-  it('tries again after a minute, then after two, until it is known; never again after that', async () => {
+  it('retries after a minute, then two, until the profile is found', async () => {
     const { brand, key } = await brandWithKey();
     const { id } = await post('/v1/roster/add', key, { ig_handle: handle() });
     const attempts: number[] = [];
@@ -160,7 +160,7 @@ describe('profiling those whom nobody knew', () => {
     expect(await attemptsOf(brand)).toBe(4);
   });
 
-  it('keeps what one platform knows while it goes on asking the other', async () => {
+  it('keeps the values of one platform while it retries the other', async () => {
     const { key } = await brandWithKey();
     const [ig, tt] = [handle(), handle()];
     provider.answer = (request, response) =>
@@ -173,7 +173,7 @@ describe('profiling those whom nobody knew', () => {
     expect(await read(key, id)).toMatchObject({ ig_followers: 11, tt_followers: 22 });
   });
 
-  it('asks once for each creator however many workers run', async () => {
+  it('looks up each creator once with any number of workers', async () => {
     const { key } = await brandWithKey();
     const handles = Array.from({ length: 25 }, handle);
     await Promise.all(handles.map((ig_handle) => post('/v1/roster/add', key, { ig_handle })));

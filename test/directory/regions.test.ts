@@ -84,7 +84,7 @@ describe('pages by regions', () => {
     );
   });
 
-  it('give exactly the page that sorting everything gives, also inside ties and among missing values', async () => {
+  it('give the same page as sorting everything, even inside ties and among missing values', async () => {
     const row = fc.record({
       value: fc.oneof(fc.constant(7), fc.constant(null), fc.integer({ min: 0, max: 20 })),
       pk: fc.integer({ min: 0, max: 1_000_000 }),

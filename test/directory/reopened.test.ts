@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => app?.close());
 
-it('a search counts what it finds when a shard starts again and counts its refreshes from the beginning', async () => {
+it('a search counts its results when a restarted shard resets its refresh counter', async () => {
   await growAcrossRestart(app, alias, async () => {
     const { indices } = app.context.elastic.client;
     await indices.close({ index: alias });

@@ -86,8 +86,8 @@ describe('a known city', () => {
   });
 });
 
-describe('text of which folding leaves nothing', () => {
-  it.each(['city', 'country', 'state', 'category', 'niche', 'gender'])('is a blank %s, and ignored', async (name) => {
+describe('text that folds to nothing', () => {
+  it.each(['city', 'country', 'state', 'category', 'niche', 'gender'])('is ignored as a blank %s', async (name) => {
     for (const text of ['\u0301', ' \u0301\u0302 ']) {
       const { body } = await search({ [name]: text });
       expect(body.pagination.total).toBe(ALL.length);
@@ -95,12 +95,12 @@ describe('text of which folding leaves nothing', () => {
     }
   });
 
-  it.each(['\u0301', '@', '@\u0301'])('begins no username, and is 422: %j', async (text) => {
+  it.each(['\u0301', '@', '@\u0301'])('gets 422 from autocomplete: %j', async (text) => {
     const { status, body } = await call(`${app.url}/v1/creators/autocomplete?q=${encodeURIComponent(text)}`, nextKey());
     expect([status, body.details[0].field]).toEqual([422, 'q']);
   });
 
-  it('before a comma is no pattern that finds everybody', async () => {
+  it('does not match everyone before a comma', async () => {
     expect(await found({ city: '\u0301, CA' })).toEqual([]);
   });
 });
@@ -122,7 +122,7 @@ describe('problems of a search', () => {
 });
 
 describe('a metro', () => {
-  it('of a row with its city alone counts only when no other known city bears the name, however small', () => {
+  it('applies to a row with only a city if no other known city has that name', () => {
     expect(metrosOf('London', null, null)).toEqual([]);
     expect(metrosOf('London', null, 'UK')).toEqual(['london']);
     expect(metrosOf('Los Angeles', null, null)).toEqual([]);

@@ -175,7 +175,7 @@ describe('filters', () => {
     expect(await pks(query)).toEqual(expected);
   });
 
-  it('an answer is in its declared shape, byte for byte what a parsed one would be', async () => {
+  it('a response has its declared shape and the exact bytes of a parsed and serialized one', async () => {
     for (const query of [{}, { limit: 3 }, { q: 'nobody' }, { sort: 'engagement', page: 2, limit: 4 }]) {
       const { body } = await search(query);
       expect(CreatorSearchAnswer.parse(body)).toEqual(body);
@@ -188,14 +188,14 @@ describe('filters', () => {
     }
   });
 
-  it('one creator has the detail fields', async () => {
+  it('a single creator has the detail fields', async () => {
     const { body } = await call(`${app.url}/v1/creators/4`, nextKey());
     expect(body).toEqual({ data: CREATORS[3] });
   });
 });
 
 describe('interpretation', () => {
-  it('says how each place was read and names the nearest known one for an unknown', async () => {
+  it('explains how each place was read and suggests a name for an unknown one', async () => {
     const { body } = await search({ q: 'NYC', state: 'florida', country: 'us', city: 'Miami, FL', colour: 'red' });
     expect(body.meta.interpretation).toMatchObject({
       q: { value: 'NYC', read_as: 'metro', name: 'New York City' },
@@ -211,13 +211,13 @@ describe('interpretation', () => {
     expect(body.meta.interpretation.city).toMatchObject({ read_as: 'city_contains', did_you_mean: 'Los Angeles' });
   });
 
-  it('a state that contradicts the city’s is 422 naming both', async () => {
+  it('a state that contradicts the city gets 422 naming both', async () => {
     const { status, body } = await search({ city: 'Miami, FL', state: 'OK' });
     expect(status).toBe(422);
     expect(body.details).toEqual([{ field: 'state', code: 'contradiction', message: expect.stringMatching(/FL.*OK/) }]);
   });
 
-  it('follower_min above follower_max is 422', async () => {
+  it('a follower_min above follower_max gets 422', async () => {
     expect((await search({ follower_min: 5, follower_max: 4 })).body.details[0].field).toBe('follower_min');
   });
 });
@@ -250,7 +250,7 @@ describe('preview and dictionaries', () => {
     }
   });
 
-  it('autocomplete finds usernames by their beginning, most followed first', async () => {
+  it('autocomplete finds usernames by their start, most followed first', async () => {
     const { body } = await call(`${app.url}/v1/creators/autocomplete?q=@Z`, nextKey());
     expect(body.data.map(({ username }: { username: string }) => username)).toEqual(['zoe_lifts', 'zurich']);
   });

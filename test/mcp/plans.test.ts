@@ -68,7 +68,7 @@ async function expectOutdated(payer: Payer, planned: Planned, now: object[]): Pr
   expect(await statusOf(payer, planned)).toBe('open');
 }
 
-test.each(DOORS)('A batch planned through %s pays the 10 USD that it showed or nothing, never 9,010', async (door) => {
+test.each(DOORS)('A batch planned through %s pays the planned 10 USD or nothing, never 9,010', async (door) => {
   const payer = await makeWatched();
   await approved(payer, { amountMinor: 10_000 });
   const planned = await plan(payer, door, BATCH, { method: 'bank_transfer' });
@@ -91,7 +91,7 @@ test.each(DOORS)('A batch planned through %s for one creator never pays another'
   await expectOutdated(payer, planned, [{ new: { creator_id: other.creatorId, amount_minor: 500_000 } }]);
 });
 
-test.each(DOORS)('A payout planned through %s is not paid to whoever has the address meanwhile', async (door) => {
+test.each(DOORS)('A payout planned through %s is not paid to a creator who took over the address', async (door) => {
   const payer = await makeWatched();
   const { email } = payer.ann;
   const body = { creator_email: email, amount: 10, method: 'manual' };
@@ -106,7 +106,7 @@ test.each(DOORS)('A payout planned through %s is not paid to whoever has the add
   expect((await applyPlan(payer, same)).body.answer.data).toMatchObject({ creator_email: email, amount: 10 });
 });
 
-test.each(DOORS)('A payout planned through %s keeps the currency that it showed', async (door) => {
+test.each(DOORS)('A payout planned through %s keeps its planned currency', async (door) => {
   const payer = await makeWatched();
   const body = { creator_email: payer.ann.email, amount: 10, method: 'manual' };
   const planned = await plan(payer, door, PAYOUT, body);
@@ -114,7 +114,7 @@ test.each(DOORS)('A payout planned through %s keeps the currency that it showed'
   await expectOutdated(payer, planned, [{ new: { currency: 'GBP' } }]);
 });
 
-test.each(DOORS)('Settling planned through %s pays the commissions that it showed, and no others', async (door) => {
+test.each(DOORS)('A settlement planned through %s pays only the planned commissions', async (door) => {
   const payer = await makeWatched();
   const first = await approved(payer, { amountMinor: 10_000 });
   const { id } = await recorded(payer, { amount: 100 });
@@ -127,7 +127,7 @@ test.each(DOORS)('Settling planned through %s pays the commissions that it showe
   expect((await applyPlan(payer, again)).body.answer.data).toMatchObject({ status: 'paid', allocated_amount: 30 });
 });
 
-test('An approval that was planned shows its amount, and is refused where the amount is another meanwhile', async () => {
+test('A planned approval shows its amount, and is refused if the amount has changed', async () => {
   const payer = await makeWatched();
   const sale = await makeSale(app.context, payer.brand, { assignment: payer.ann, amountMinor: 10_000 });
   const review = ['update_commission', 'PATCH', `/v1/affiliates/commissions/${sale.id}`] as const;
@@ -143,24 +143,27 @@ test('An approval that was planned shows its amount, and is refused where the am
   await expectOutdated(payer, planned, [{ new: { commission_minor: 500_000 } }]);
 });
 
-test.each(DOORS)('Codes planned through %s are drawn again, for the same people at the same rate', async (door) => {
-  const payer = await makeWatched();
-  const emails = [payer.ann.email, (await makeAssignment(app.context, payer.brand)).email];
-  const missing = { all_missing: true, type: 'link', destination_url: 'https://shop.example/' };
-  const planned = await plan(payer, door, BULK, missing);
-  expect(planned.data.changes).toMatchObject([{ generated: ['value', 'slug'] }, { generated: ['value', 'slug'] }]);
-  const { body, status } = await applyPlan(payer, planned);
-  expect(status, JSON.stringify(body)).toBe(200);
-  expect(body.answer.data.created.map((one: { creator_email: string }) => one.creator_email).sort()).toEqual(
-    emails.sort(),
-  );
-  await makeAssignment(app.context, payer.brand);
-  const outdated = await plan(payer, door, BULK, missing);
-  await send(`${app.url}/v1/brand`, payer.key, 'PATCH', { settings: { default_commission_rate: 40 } });
-  await expectOutdated(payer, outdated, [{ new: { commission_rate_ppm: 400_000 } }]);
-});
+test.each(DOORS)(
+  'Codes planned through %s are generated again for the same creators at the same rate',
+  async (door) => {
+    const payer = await makeWatched();
+    const emails = [payer.ann.email, (await makeAssignment(app.context, payer.brand)).email];
+    const missing = { all_missing: true, type: 'link', destination_url: 'https://shop.example/' };
+    const planned = await plan(payer, door, BULK, missing);
+    expect(planned.data.changes).toMatchObject([{ generated: ['value', 'slug'] }, { generated: ['value', 'slug'] }]);
+    const { body, status } = await applyPlan(payer, planned);
+    expect(status, JSON.stringify(body)).toBe(200);
+    expect(body.answer.data.created.map((one: { creator_email: string }) => one.creator_email).sort()).toEqual(
+      emails.sort(),
+    );
+    await makeAssignment(app.context, payer.brand);
+    const outdated = await plan(payer, door, BULK, missing);
+    await send(`${app.url}/v1/brand`, payer.key, 'PATCH', { settings: { default_commission_rate: 40 } });
+    await expectOutdated(payer, outdated, [{ new: { commission_rate_ppm: 400_000 } }]);
+  },
+);
 
-test('A planned change of any noun is applied as it was shown, also where it generates values', async () => {
+test('A planned change of any noun is applied as shown, even if it generates values', async () => {
   const desk = await openWorkDesk(app);
   const key = await desk.brand.key('brand');
   const creator_email = desk.creator;

@@ -24,7 +24,7 @@ async function makeAgent() {
 }
 const PAYOUT = { creator_email: EMAIL, amount: 80, method: 'manual' };
 
-test('Agents pay nobody until the brand allows it, and are told the rule', async () => {
+test('Agents cannot pay until the brand allows it, and the error names the rule', async () => {
   const { use, rest, close } = await makeAgent();
   expect(errorOf(await use('create_payout', PAYOUT))).toMatchObject({ code: 'POLICY_REFUSED', rule: 'money_out' });
   expect((await rest('/agent-policy', 'PATCH', { money_out: true })).body.data.money_out).toBe(true);
@@ -32,7 +32,7 @@ test('Agents pay nobody until the brand allows it, and are told the rule', async
   await close();
 });
 
-test('A sum above what needs a person, and more than a day may have, are refused; at once only one of two goes through', async () => {
+test('A payout above the person limit or the daily limit is refused, and of two concurrent ones only one goes through', async () => {
   const { use, rest, close } = await makeAgent();
   await rest('/agent-policy', 'PATCH', { money_out: true, person_above: 100, payouts_per_day: 150 });
   const above = errorOf(await use('create_payout', { ...PAYOUT, amount: 101 }));
@@ -44,7 +44,7 @@ test('A sum above what needs a person, and more than a day may have, are refused
   await close();
 });
 
-test('A payout that a person recorded is settled by an agent within a person’s limit, and counts once in its day’s sum', async () => {
+test('An agent settles a payout recorded by a person within the person limit, and it counts once toward the daily limit', async () => {
   const { use, rest, close } = await makeAgent();
   const record = async (amount: number) => (await rest('/payouts', 'POST', { ...PAYOUT, amount })).body.data.id;
   const [small, large] = [await record(80), await record(500)];
@@ -61,7 +61,7 @@ test('A payout that a person recorded is settled by an agent within a person’s
   await close();
 });
 
-test('A batch of payouts is money out as one payout is: not until it is allowed, each within a person’s limit, all within the day’s', async () => {
+test('A batch of payouts obeys the same policy as single payouts: permission, person limit and daily limit', async () => {
   const payer = await makePayer(app);
   await approved(payer, { amountMinor: 80_000 });
   await approved(payer, { amountMinor: 60_000, assignment: await makeAssignment(app.context, payer.brand) });
@@ -82,7 +82,7 @@ test('A batch of payouts is money out as one payout is: not until it is allowed,
   await client.close();
 });
 
-test('Tools that are not allowed and rates that are too high are refused to agents, and not to the brand itself', async () => {
+test('Agents are refused tools that are not allowed and rates that are too high; the brand itself is not', async () => {
   const { use, rest, close } = await makeAgent();
   await rest('/agent-policy', 'PATCH', { highest_rate: 20, allowed_tools: ['create_campaign', 'list_campaigns'] });
   expect(errorOf(await use('get_brand', {}))).toMatchObject({ rule: 'allowed_tools' });
@@ -99,7 +99,7 @@ test('Tools that are not allowed and rates that are too high are refused to agen
   await close();
 });
 
-test('No agent changes its own policy or applies a plan: there are no such tools', async () => {
+test('Agents have no tools to change their policy or apply a plan', async () => {
   const { use, close } = await makeAgent();
   for (const name of ['update_agent_policy', 'apply_plan']) {
     expect(errorOf(await use(name, {})).code).toBe('NOT_FOUND');
@@ -133,7 +133,7 @@ test('A planned change shows what it would do, changes nothing, and is applied o
   await close();
 });
 
-test('By REST mode=plan answers 202 with the diff; a plan whose ground has moved is not applied', async () => {
+test('REST answers mode=plan with 202 and the diff, and a plan whose records changed is not applied', async () => {
   const { rest, key } = await makeAgent();
   const { body: made } = await rest('/campaigns', 'POST', { name: 'Old' });
   const planned = await rest(`/campaigns/${made.data.id}?mode=plan`, 'PATCH', { name: 'New' });
@@ -156,7 +156,7 @@ test('A planned change without a body is applied like any other', async () => {
   expect((await call(`${app.url}/v1/affiliates/links/${made.data.id}`, key)).body.data.active).toBe(false);
 });
 
-test('A plan ends after a day, and is nobody else’s', async () => {
+test('A plan expires after a day and is hidden from other brands', async () => {
   let later = 0;
   const clock = { now: () => new Date(Date.now() + later) };
   const own = await startApp({ clock });

@@ -32,7 +32,7 @@ async function openSession(key: string) {
   return { use, transcript, close: () => client.close() };
 }
 
-test('An agent looks before it pays for a search, makes a campaign and codes, and a person applies the payout that it may not make', async () => {
+test('An agent previews a search, creates a campaign and codes, and a person applies the payout it planned', async () => {
   const brand = await makeBrand(app.context, { plan: 'enterprise', credits: 1_000 });
   const search = await openSession(await brand.key('data'));
   const people = { city: 'Bay Area', category: 'Food' };

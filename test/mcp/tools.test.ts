@@ -36,7 +36,7 @@ describe.each<Protocol>(['2025-11-25', '2026-07-28'])('the official client at pr
     await client.close();
   });
 
-  it('calls tools, is told what is wrong in the words of the API, and sees the answer whole', async () => {
+  it('calls tools and gets the error messages and full responses of the API', async () => {
     const client = await connectAgent(app.url, key, '/mcp', protocol);
     const made = await client.callTool({ name: 'create_campaign', arguments: { name: 'By an agent' } });
     expect(made.structuredContent).toMatchObject({ data: { title: 'By an agent' } });
@@ -68,7 +68,7 @@ test('A change under one idempotency_key is made once', async () => {
   await client.close();
 });
 
-test('An argument that a tool does not know is refused before anything is charged, with the one that was meant', async () => {
+test('An unknown argument is refused before anything is charged, with the likely name', async () => {
   const client = await connectAgent(app.url, await brand.key('data'));
   const refusal = errorOf(await client.callTool({ name: 'search_creators', arguments: { folower_min: 10 } }));
   expect(refusal).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'folower_min', code: 'unknown' }] });
@@ -78,7 +78,7 @@ test('An argument that a tool does not know is refused before anything is charge
   await client.close();
 });
 
-test('Every POST without a valid key is 401 with WWW-Authenticate, whatever it asks', async () => {
+test('Every POST without a valid key gets 401 with WWW-Authenticate', async () => {
   for (const method of ['initialize', 'tools/list', 'tools/call', 'ping']) {
     const params = method === 'tools/call' ? { name: 'list_campaigns', arguments: {} } : {};
     const init = {
@@ -100,7 +100,7 @@ test('A foreign Host or Origin is refused', async () => {
   expect([answer.status, answer.body.code]).toEqual([403, 'FOREIGN_HOST']);
 });
 
-test('toolsets, tools and readonly narrow the list, output=1 adds the shapes of answers', async () => {
+test('The parameters toolsets, tools and readonly narrow the list, and output=1 adds response schemas', async () => {
   const namesOf = async (path: string) => {
     const client = await connectAgent(app.url, key, path);
     const { tools } = await client.listTools();

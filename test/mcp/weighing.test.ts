@@ -37,7 +37,7 @@ async function makeAgent(policy: object) {
 
 const CODES = 'bulk_create_affiliate_codes';
 
-test('The highest rate holds for the rate that a link gets, also where the call leaves it to the brand’s default', async () => {
+test('The highest rate applies to the rate of a link, even if it is the brand’s default', async () => {
   const { allowed, refusedBy, totalOf, rest, close } = await makeAgent({ highest_rate: 15 });
   const link = { creator_email: EMAIL, value: unique('code') };
   const ways: [string, Record<string, unknown>][] = [
@@ -61,7 +61,7 @@ test('The highest rate holds for the rate that a link gets, also where the call 
   await close();
 });
 
-test('An agent does not raise the brand’s default rate above the highest one, and may change what else the brand says', async () => {
+test('An agent cannot raise the brand’s default rate above the highest rate, and may change other fields of the brand', async () => {
   const { allowed, refusedBy, brand, close } = await makeAgent({ highest_rate: 15 });
   const raise = (percent: number) => ({ settings: { default_commission_rate: percent } });
   expect(await refusedBy('update_brand', raise(16))).toBe('highest_rate');
@@ -76,7 +76,7 @@ const CONTRACT = { creator_email: EMAIL, title: 'Launch', deliverables: [{ type:
 const fixed = (amount: number, more = {}) => ({ compensation: { type: 'fixed', amount, ...more } });
 const rated = (amount: number) => ({ compensation: { type: 'commission', amount } });
 
-test('Campaigns and contracts offer no higher rate, and no sum above what needs a person', async () => {
+test('Campaigns and contracts of agents offer no rate above the highest and no amount above the person limit', async () => {
   const { allowed, refusedBy, totalOf, close } = await makeAgent({ highest_rate: 15, person_above: 100 });
   for (const [tool, args, list] of [
     ['campaign', { name: 'x' }, '/campaigns'],
@@ -97,7 +97,7 @@ test('Campaigns and contracts offer no higher rate, and no sum above what needs 
   await close();
 });
 
-test('What a person promised is theirs: an agent may change the rest of it', async () => {
+test('An agent may change anything but the terms that a person offered', async () => {
   const { allowed, rest, close } = await makeAgent({ highest_rate: 15, person_above: 100 });
   for (const compensation of [fixed(5_000), rated(30)]) {
     const { id } = (await rest('/campaigns', 'POST', { name: 'Old', ...compensation })).body.data;
@@ -106,7 +106,7 @@ test('What a person promised is theirs: an agent may change the rest of it', asy
   await close();
 });
 
-test('An agent does not make other limits of the policy’s sums by changing the brand’s currency', async () => {
+test('An agent cannot shift the policy’s limits by changing the brand’s currency', async () => {
   const { allowed, refusedBy, brand, rest, close } = await makeAgent({ person_above: 100 });
   const change = { settings: { currency: 'KWD' } };
   expect(await refusedBy('update_brand', change)).toBe('currency');
@@ -117,7 +117,7 @@ test('An agent does not make other limits of the policy’s sums by changing the
   await close();
 });
 
-test('Whatever pays declares where its sums stand', () => {
+test('Every paying operation declares its amount fields', () => {
   const paying = operations.filter(({ hints }) => hints.moneyOut);
   expect(paying.length).toBeGreaterThan(0);
   expect(paying.filter(({ weighs }) => weighs.paid === undefined)).toEqual([]);

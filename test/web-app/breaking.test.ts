@@ -99,7 +99,7 @@ describe.skipIf(!hasBrowser('The web app in trouble'))('the web app in a real Ch
     open.complaints.splice(0);
   });
 
-  it('A plan that would now do something else than it shows is refused in words, and does nothing', async () => {
+  it('A plan that would now do something different is refused with an explanation and changes nothing', async () => {
     const { page, go } = open;
     const pay = { creator_email: ann.email, amount: 10, method: 'manual' };
     expect((await send(`${app.url}/v1/payouts?mode=plan`, key, 'POST', pay)).status).toBe(202);
@@ -108,7 +108,7 @@ describe.skipIf(!hasBrowser('The web app in trouble'))('the web app in a real Ch
     await go('/agents');
     await page.getByRole('button', { name: 'Create payout' }).click();
     await page.getByRole('button', { name: 'Apply it' }).click();
-    await page.getByRole('alert').getByText('would now do something else than it showed').waitFor();
+    await page.getByRole('alert').getByText('would now do something different').waitFor();
     expect((await payouts()).length).toBe(before);
     await send(`${app.url}/v1/brand`, key, 'PATCH', { settings: { currency: 'USD' } });
     open.complaints.splice(0);

@@ -48,7 +48,7 @@ describe('two workers', () => {
 });
 
 describe('a webhook', () => {
-  it('is sent what happens while it is there and active, and of nothing else', async () => {
+  it('receives only events that happen while it exists and is active', async () => {
     const brand = await makeBrand(app.context);
     const key = await brand.key('brand');
     const reported = (n: number) => emit(app, brand, 'application.received', { ...APPLICATION, id: `app_${n}` });
@@ -66,7 +66,7 @@ describe('a webhook', () => {
     expect(receiver.at(one).map(({ body }) => JSON.parse(body).data.id)).toEqual(['app_2', 'app_4']);
   });
 
-  it('that answers is served within 2 s beside others that never do', async () => {
+  it('that responds is served within 2 s beside others that never respond', async () => {
     const brand = await makeBrand(app.context);
     const key = await brand.key('brand');
     const healthy = path('healthy');
@@ -88,7 +88,7 @@ describe('a webhook', () => {
 });
 
 describe('the metrics', () => {
-  it('say what waits, what is subscribed and what attempts came to', async () => {
+  it('show pending deliveries, subscriptions and outcomes of attempts', async () => {
     const { body } = await call(`${app.url}/metrics`);
     expect(body).toMatch(/^rollcall_webhook_subscriptions\{state="active"\} \d+$/m);
     expect(body).toMatch(/^rollcall_webhook_pending\{pool="(?:fast|slow)"\} \d+$/m);

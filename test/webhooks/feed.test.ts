@@ -47,7 +47,7 @@ async function emitMany(brand: TestBrand, count: number): Promise<void> {
 }
 
 describe('GET /v1/events', () => {
-  it('has every event in order, page by page as in one, and nothing that only others receive', async () => {
+  it('returns the same events in order in pages as at once, and none of other interfaces or brands', async () => {
     const brand = await makeBrand(app.context);
     const key = await brand.key('brand');
     await emitMany(brand, 20);
@@ -57,7 +57,7 @@ describe('GET /v1/events', () => {
     expect(new Set(whole.map(({ event }) => event))).toEqual(new Set(['application.received']));
   });
 
-  it('has the very bytes that a webhook was sent', async () => {
+  it('returns the exact bytes that a webhook received', async () => {
     const brand = await makeBrand(app.context);
     const key = await brand.key('brand');
     await subscribe(app, key, `${receiver.url}/bytes`, ['application.received']);
@@ -68,7 +68,7 @@ describe('GET /v1/events', () => {
     expect(text).toContain(`{"id":"${sent?.headers['webhook-id']}",${sent?.body.slice(1)}`);
   });
 
-  it('goes on after the last event looked at, also when it was not wanted', async () => {
+  it('continues after the last event read, even if the filter excluded it', async () => {
     const brand = await makeBrand(app.context);
     const key = await brand.key('brand');
     await emitMany(brand, 3);
@@ -78,7 +78,7 @@ describe('GET /v1/events', () => {
     expect((await feed(key, 'types=nope')).body.allowed).toHaveLength(12);
   });
 
-  it('refuses an event of another brand, and one older than 30 days with where to begin', async () => {
+  it('refuses an event of another brand, and one older than 30 days with the oldest id', async () => {
     const [brand, other] = [await makeBrand(app.context), await makeBrand(app.context)];
     const key = await brand.key('brand');
     await emitMany(brand, 1);
@@ -93,7 +93,7 @@ describe('GET /v1/events', () => {
     expect((await feed(key)).body.data).toEqual([]);
   });
 
-  it('waits for an event, and answers as soon as there is one', async () => {
+  it('waits for an event and responds as soon as there is one', async () => {
     const brand = await makeBrand(app.context);
     const key = await brand.key('brand');
     const from = performance.now();

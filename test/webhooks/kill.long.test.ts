@@ -36,7 +36,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-it('workers killed in the middle of attempts lose no event; what arrives again has the same id and bytes', async () => {
+it('workers killed during attempts lose no event, and repeated deliveries have the same id and bytes', async () => {
   const cert = path.join(mkdtempSync(path.join(tmpdir(), 'rollcall-ca-')), 'ca.pem');
   writeFileSync(cert, receiver.cert);
   const brand = await makeBrand(app.context);

@@ -47,7 +47,7 @@ describe('the bytes of a delivery', () => {
     return { body, headers: renderHeaders({ ...signing, secrets: [SECRET] }, body) };
   };
 
-  it('are those of the example', () => {
+  it('match the documented example', () => {
     const { body, headers } = sign('current');
     expect(Buffer.byteLength(body)).toBe(213);
     expect(body).toBe(`{"event":"commission.approved","createdAt":"2026-11-22T09:30:00.123Z","data":${EXAMPLE.data}}`);
@@ -59,7 +59,7 @@ describe('the bytes of a delivery', () => {
     });
   });
 
-  it('are, for the older interface, those of its example: other keys, and a bare digest', () => {
+  it('match the older example on the older interface, with other keys and a bare digest', () => {
     const { body, headers } = sign('legacy');
     expect(Buffer.byteLength(body)).toBe(245);
     expect(body).toMatch(/^\{"id":"evt_0Tb5wZk3MnOpQrStUvWx","type":"commission.approved","created_at":"2026-/);
@@ -105,7 +105,7 @@ async function attempt(older: Older, aheadMs: readonly number[]): Promise<void> 
 }
 
 describe('a webhook of the older interface', () => {
-  it('is tried again after 1, 5 and 30 minutes, 2 and 24 hours; after the fifth failure it is failing, by one mail', async () => {
+  it('is retried after 1, 5 and 30 minutes, 2 and 24 hours, and is failing with one mail after the fifth failure', async () => {
     const older = await subscribeOlder(['application.received'], 500);
     await announce(older);
     await until('the first attempt', () => older.requests().length === 1);
@@ -126,7 +126,7 @@ describe('a webhook of the older interface', () => {
     expect(older.requests()[0]?.headers['x-service-signature']).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('is disabled after three days of failures, by a second mail; setting it active begins anew', async () => {
+  it('is disabled with a second mail after three days of failures, and starts afresh when set active', async () => {
     const older = await subscribeOlder(['application.received'], 500);
     const status = async () => (await webhook(app, older.key, older.id)).status;
     await announce(older);
@@ -143,7 +143,7 @@ describe('a webhook of the older interface', () => {
     expect(await status()).toBe('active');
   });
 
-  it('is in good standing again after one answer', async () => {
+  it('is healthy again after one successful response', async () => {
     const older = await subscribeOlder(['application.received'], 404);
     for (let n = 0; n < 5; n += 1) await announce(older);
     await until('failing', async () => (await webhook(app, older.key, older.id)).status === 'failing');
@@ -153,7 +153,7 @@ describe('a webhook of the older interface', () => {
     expect(older.requests()).toHaveLength(6);
   });
 
-  it('gets events under its own names, and takes no others', async () => {
+  it('receives events under its own names and accepts no others', async () => {
     const older = await subscribeOlder(['application.status_changed', 'campaign.created', 'campaign.updated'], 200);
     const { id } = (await send(`${app.url}/v1/campaigns`, older.key, 'POST', { name: 'Launch' })).body.data;
     await send(`${app.url}/v1/campaigns/${id}`, older.key, 'PATCH', { name: 'Launch' });
@@ -166,7 +166,7 @@ describe('a webhook of the older interface', () => {
     expect(created).toMatchObject({ id, status: 'live' });
   });
 
-  it('has the older items also in what is sent again, recovered or only a sample', async () => {
+  it('sends older items when it resends, recovers or sends a sample', async () => {
     const older = await subscribeOlder(['campaign.created'], 200);
     const ask = async (path: string, method: string, body?: object) =>
       (await send(`${app.url}/v1/webhooks/${path}`, older.key, method, body)).body.data;

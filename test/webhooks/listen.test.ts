@@ -79,7 +79,7 @@ describe('cli listen', () => {
     },
   );
 
-  it('without a receiver prints a line of JSON for each event, from the last ones on when asked', async () => {
+  it('prints a line of JSON for each event without a receiver, with recent ones on request', async () => {
     const brand = await makeBrand(app.context);
     const key = await brand.key('brand');
     for (const id of ['app_1', 'app_2', 'app_3']) {

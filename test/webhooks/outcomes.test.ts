@@ -81,7 +81,7 @@ const quiet = () => new Promise((resolve) => setTimeout(resolve, 1_000));
 const announce = (one: Case) => emit(app, one.brand, 'application.received', APPLICATION);
 
 describe('a delivery', () => {
-  it('arrives once, signed, with three keys of which data is the item', async () => {
+  it('arrives once, signed, with three keys, and `data` is the item', async () => {
     const one = await open((_received, response) => void response.end());
     await announce(one);
     await until('the delivery', async () => (await webhook(app, one.key, one.id)).last_status_code === 200);
@@ -103,7 +103,7 @@ describe('a delivery', () => {
     expect(new Standard(one.secret).verify(body, trio)).toEqual(JSON.parse(body));
   });
 
-  it('that is answered 500 is sent again after 2 s: the same bytes and id, another timestamp', async () => {
+  it('that gets 500 is sent again after 2 s with the same bytes and id and a new timestamp', async () => {
     const one = await open(failing(500, 1));
     await announce(one);
     await until('two requests', () => one.requests().length === 2);
@@ -116,7 +116,7 @@ describe('a delivery', () => {
     await until('the code', async () => (await webhook(app, one.key, one.id)).last_status_code === 200);
   });
 
-  it('that is answered 500 twice has failed, and is never sent by itself again', async () => {
+  it('that gets 500 twice fails and is never retried automatically', async () => {
     const one = await open((_received, response) => void response.writeHead(500).end('broken'));
     await announce(one);
     await isOver(one, { state: 'failed', attempts: 2, last_status_code: 500, next_attempt_at: null });
@@ -126,7 +126,7 @@ describe('a delivery', () => {
     expect(await webhook(app, one.key, one.id)).toMatchObject({ last_status_code: 500, active: true });
   });
 
-  it.each([404, 408, 410, 429, 301])('that is answered %i is sent once, and followed nowhere', async (status) => {
+  it.each([404, 408, 410, 429, 301])('that gets %i is sent once, and redirects are not followed', async (status) => {
     const one = await open((_received, response) => {
       void response.writeHead(status, { location: `${receiver.url}/followed` }).end();
     });
@@ -135,13 +135,13 @@ describe('a delivery', () => {
     expect(receiver.at('/followed')).toEqual([]);
   });
 
-  it('whose answer begins within 5 s is delivered, however late', async () => {
+  it('whose response starts within 5 s is delivered', async () => {
     const one = await open((_received, response) => void setTimeout(() => response.end(), 4_300));
     await announce(one);
     await isOver(one, { state: 'delivered', attempts: 1, last_status_code: 200 });
   });
 
-  it('whose answer does not begin within 5 s is cut off and sent once more', async () => {
+  it('whose response does not start within 5 s is aborted and retried once', async () => {
     const cut: number[] = [];
     const one = await open((received, response) => {
       response.on('close', () => void cut.push(performance.now() - received.at));
@@ -152,7 +152,7 @@ describe('a delivery', () => {
     expect((await attempts(one)).map(({ outcome }) => outcome)).toEqual(['timeout', 'timeout']);
   });
 
-  it('whose answer is huge, or never ends, is delivered by its head, and no more than 1 kB of it is kept', async () => {
+  it('with a huge or endless response is delivered by its status, and at most 1 kB is stored', async () => {
     const endless: ReturnType<typeof setInterval>[] = [];
     const huge = await open((_received, response) => void response.end('x'.repeat(10_000_000)));
     const drip = await open((_received, response) => {
@@ -168,7 +168,7 @@ describe('a delivery', () => {
     expect((await attempts(drip))[0]?.response_excerpt?.length).toBeLessThan(1_024);
   });
 
-  it('that meets a closed port, another certificate or a reset says which, and is sent once more', async () => {
+  it('that meets a closed port, a wrong certificate or a reset says which, and is retried once', async () => {
     const foreign = await startReceiver(['other.example']);
     const closed = await open(() => undefined, 'https://127.0.0.1:9');
     const named = await open(() => undefined, foreign.url);
@@ -185,7 +185,7 @@ describe('a delivery', () => {
     await foreign.close();
   });
 
-  it('goes to the address that the webhook has by then', async () => {
+  it('goes to the current URL of the webhook', async () => {
     const one = await open(failing(500, 1));
     const moved = `/${unique('moved')}`;
     await announce(one);
@@ -197,7 +197,7 @@ describe('a delivery', () => {
 });
 
 describe('an address that has become private', () => {
-  it('is refused at the delivery: nothing is sent', async () => {
+  it('is refused at delivery, and nothing is sent', async () => {
     const one = await open(() => undefined);
     const strict = { ...app.context, config: { ...app.context.config, outboundAllow: [] } };
     await worker.stop();
@@ -215,7 +215,7 @@ describe('an address that has become private', () => {
 });
 
 describe('an event that is sent again', () => {
-  it('has the same id and bytes, delivered or not, and stands in the log beside the first', async () => {
+  it('has the same id and bytes, delivered or not, and is logged beside the first delivery', async () => {
     const one = await open(failing(404, 1));
     await announce(one);
     await isOver(one, { state: 'failed' });
@@ -233,7 +233,7 @@ describe('an event that is sent again', () => {
     expect([log.length, new Set(log.map(({ id }) => id)).size]).toEqual([3, 3]);
   });
 
-  it('is each that was missed in a time, once', async () => {
+  it('is recovered once if it was missed in the time range', async () => {
     const one = await open(failing(404, 2));
     for (let n = 0; n < 3; n += 1) await announce(one);
     await until('three', async () => (await one.deliveries()).filter(({ state }) => state !== 'pending').length === 3);
@@ -250,7 +250,7 @@ describe('an event that is sent again', () => {
 });
 
 describe('a test event', () => {
-  it('is signed like any other and says what it is; ten a minute', async () => {
+  it('is signed like any delivery and marked as a test, at most ten a minute', async () => {
     const one = await open((_received, response) => void response.end());
     const test = (body: object) => send(`${app.url}/v1/webhooks/${one.id}/test`, one.key, 'POST', body);
     expect((await test({ event: 'campaign.created' })).body.allowed).toHaveLength(12);
@@ -269,7 +269,7 @@ describe('a test event', () => {
 });
 
 describe('a rotation', () => {
-  it('signs with both secrets while it overlaps, and with the new one alone afterwards', async () => {
+  it('signs with both secrets during the overlap, and only with the new one afterwards', async () => {
     const one = await open((_received, response) => void response.end());
     const rotated = await send(`${app.url}/v1/webhooks/${one.id}/rotate-secret`, one.key, 'POST', { overlap_hours: 1 });
     const { secret } = rotated.body.data;

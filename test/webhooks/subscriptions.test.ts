@@ -20,7 +20,7 @@ const create = (key: string, more: object = {}, headers: object = {}) =>
   send(hooks(), key, 'POST', input(more), headers);
 
 describe('POST /v1/webhooks', () => {
-  it('answers what was subscribed and a secret, which lists show in part and nothing keeps in clear', async () => {
+  it('returns the webhook and its secret, which lists shorten and the database stores encrypted', async () => {
     const key = await newKey();
     const { status, body } = await create(key, {}, { 'idempotency-key': unique('once') });
     expect(status).toBe(201);
@@ -63,7 +63,7 @@ describe('POST /v1/webhooks', () => {
     expect((await call(hooks(), key)).body.pagination.total).toBe(0);
   });
 
-  it('names each event that it does not know, and those that it does', async () => {
+  it('names each unknown event and lists the known ones', async () => {
     const key = await newKey();
     const { status, body } = await create(key, { events: ['commission.approved', 'nope', 'campaign.created', '*'] });
     expect([status, body.code, body.allowed]).toEqual([422, 'VALIDATION_ERROR', eventNames('current')]);
@@ -80,7 +80,7 @@ describe('POST /v1/webhooks', () => {
     ]);
   });
 
-  it('makes ten of a brand, however many calls come at once; after a DELETE one more fits', async () => {
+  it('creates at most ten webhooks of a brand under concurrent calls, and one more after a DELETE', async () => {
     const brand = await makeBrand(app.context);
     const key = await brand.key('brand');
     for (let n = 0; n < 9; n += 1) expect((await create(key)).status).toBe(201);
@@ -101,7 +101,7 @@ describe('POST /v1/webhooks', () => {
     ...['localhost', '10.0.0.1', '169.254.169.254', '[::1]', '[::ffff:127.0.0.1]', '[::ffff:10.0.0.1]', '167772161'],
     ...['0x0a.1', '127.1', '2130706433', '0x7f.1', '192.168.0.1', '[fd00::1]'],
   ];
-  it('refuses every spelling of a private address, and takes a name that does not resolve yet', async () => {
+  it('refuses every spelling of a private address and accepts a host that does not resolve yet', async () => {
     const strict = await startApp({ env: { OUTBOUND_ALLOW: '' } });
     try {
       const key = await newKey();
@@ -128,7 +128,7 @@ describe('POST /v1/webhooks', () => {
 });
 
 describe('PATCH /v1/webhooks/{id}', () => {
-  it('sets, keeps and clears', async () => {
+  it('sets sent fields, keeps omitted ones and clears null ones', async () => {
     const key = await newKey();
     const { id, url } = (await create(key, { description: 'ours' })).body.data;
     const patch = async (change: object) => (await send(`${hooks()}/${id}`, key, 'PATCH', change)).body;
@@ -166,7 +166,7 @@ describe('a PATCH that changes nothing', () => {
 });
 
 describe('the secret', () => {
-  it('is rotated once within an overlap, unless that is finished or forced', async () => {
+  it('is rotated once during an overlap unless the overlap is finished or the rotation forced', async () => {
     const key = await newKey();
     const { id, secret } = (await create(key)).body.data;
     const rotate = (body: object = {}) => send(`${hooks()}/${id}/rotate-secret`, key, 'POST', body);
@@ -184,7 +184,7 @@ describe('the secret', () => {
 });
 
 describe('GET /v1/webhooks/events', () => {
-  it('has the twelve events, each with the shape of its data and an example of it', async () => {
+  it('lists the twelve events, each with the schema and an example of its data', async () => {
     const { body } = await call(`${hooks()}/events`, await newKey());
     expect(body.data.map(({ event }: { event: string }) => event)).toEqual(eventNames('current'));
     for (const { schema, sample } of body.data) {

@@ -9,7 +9,7 @@ import { assertRejectsPlace, defaultRejectsFile } from './rejects.ts';
 import type { Source } from './source.ts';
 import type { DirectoryEngines } from './writer.ts';
 
-/** There is nothing left to do of an enqueued import. */
+/** An enqueued import has nothing left to do. */
 export class ImportEnded extends Error {}
 
 export const DEFAULT_MAX_REJECTS = '1%';
@@ -21,7 +21,7 @@ export async function identityOf(source: Source): Promise<string | null> {
   return createHash('sha256').update(`${source.identity}\n${text}`).digest('hex');
 }
 
-/** What an import is asked for and keeps on record: what the newest command says counts. */
+/** The recorded options of an import; those of the newest command win. */
 export type ImportWish = Pick<ImportRequest, 'maxRejects' | 'rejectsFile'>;
 
 export function wishOf({ maxRejects, rejectsFile }: ImportWish): Partial<Record<keyof ImportWish, string>> {
@@ -74,7 +74,7 @@ async function startBuilding(engines: DirectoryEngines, row: DirectoryImport): P
   const indexName = newIndexName(alias, now);
   const change = { state: 'building' as const, indexName, position: 0, failure: null, updatedAt: now };
   const { maxRejects, rejectsFile } = row;
-  // The row first: an index that nobody has on record would never be cleared away.
+  // The row first: an index without a record would never be removed.
   await updateImport(db, row.id, { ...change, maxRejects, rejectsFile });
   await createQuietIndex(elastic, indexName, (await readDefinition()).definition);
   return { ...row, ...change };
@@ -85,7 +85,7 @@ async function startNew(engines: DirectoryEngines, fresh: DirectoryImport): Prom
   return await startBuilding(engines, fresh);
 }
 
-/** The import to go on with, or a new one. */
+/** The import to continue, or a new one. */
 export async function beginImport(engines: DirectoryEngines, request: ImportRequest): Promise<DirectoryImport> {
   const { elastic, db, clock, alias } = engines;
   const identity = await identityOf(request.source);

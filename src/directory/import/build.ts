@@ -36,11 +36,11 @@ export interface BuildOptions {
   signal?: AbortSignal | undefined;
   onProgress(tally: Tally): void;
   onRetry(reason: string): void;
-  /** Is called now and then, and at the end, with the rows acknowledged so far. */
+  /** Called from time to time, and at the end, with the number of acknowledged rows. */
   onCheckpoint(position: number, tally: Tally): Promise<void>;
 }
 
-/** The work was told to stop; everything sent before is acknowledged and recorded. */
+/** The build was stopped; all rows sent before are acknowledged and recorded. */
 export class Interrupted extends Error {
   readonly position: number;
   constructor(position: number) {

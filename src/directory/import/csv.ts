@@ -6,15 +6,15 @@ const LONGEST_RECORD_CHARACTERS = 1 << 20;
 const NUMBERS = new Set(['pk', 'follower_count', 'engagement_rate', 'following_count', 'media_count', 'age']);
 const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, false: false };
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-/** What stands where bytes were not UTF-8. */
+/** The replacement for bytes that are not UTF-8. */
 const REPLACEMENT = '\ufffd';
-/** After these nothing tells where the next row starts. */
+/** After these errors the start of the next row is unknown. */
 const FATAL: Readonly<Record<string, string>> = {
   CSV_QUOTE_NOT_CLOSED: 'opens a quote that is never closed',
   CSV_MAX_RECORD_SIZE: `is longer than ${LONGEST_RECORD_CHARACTERS} characters, as when a quote is not closed`,
 };
 
-/** A file that is no CSV, or none of ours: it must be corrected, and reading it again would not help. */
+/** The file is not valid CSV or lacks our header; it must be corrected, and a retry would not help. */
 export class BrokenCsv extends Error {}
 
 /** A cell that does not look like its column's type stays text, and the shape then says what it should have been. */

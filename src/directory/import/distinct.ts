@@ -7,7 +7,7 @@ const FREE = -1;
 
 export interface DistinctNumbers {
   add(value: number): void;
-  /** How many different ones; undefined when they were more than memory is spent on. */
+  /** The number of distinct values; undefined above the memory limit. */
   count(): number | undefined;
 }
 
@@ -16,7 +16,7 @@ function mix(value: number): number {
   return (mixed ^ (mixed >>> 15)) >>> 0;
 }
 
-/** True when the value was not there. The last bits of the mixed value choose the shard, the others the slot. */
+/** True if the value is new. The last bits of the mixed value choose the shard, the others the slot. */
 function insert(table: Float64Array, value: number, mixed: number): boolean {
   const mask = table.length - 1;
   for (let slot = Math.floor(mixed / SHARDS) & mask; ; slot = (slot + 1) & mask) {

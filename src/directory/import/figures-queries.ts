@@ -3,7 +3,7 @@ import type { Db } from '../../engines/postgres/open.ts';
 
 export interface ImportFigures {
   imports: { state: string; count: number; accepted: number; rejected: number }[];
-  /** When the directory last became another, by an import or a write; null: never. */
+  /** When an import or write last changed the directory; null if never. */
   changedAt: Date | null;
 }
 

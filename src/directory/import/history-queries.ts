@@ -1,22 +1,22 @@
 import { sql } from 'kysely';
 import type { Db } from '../../engines/postgres/open.ts';
 
-/** One thing that was done to the directory. */
+/** One import into or write to the directory. */
 export interface HistoryRow {
   id: string;
   what: 'import' | 'upsert' | 'delete';
   state: string;
   startedAt: Date;
-  /** Null while it is going on, and of a write that was broken off. */
+  /** Null while it runs, and for an interrupted write. */
   endedAt: Date | null;
   rows: number;
-  /** Null of a write: it is all or nothing. */
+  /** Null for writes, which are all or nothing. */
   rejects: number | null;
   files: string[];
   failure: string | null;
 }
 
-/** Imports and writes together, the newest first. */
+/** Imports and writes, newest first. */
 export async function listHistory(db: Db, alias: string | undefined, limit: number): Promise<HistoryRow[]> {
   const { rows } = await sql<HistoryRow>`
     select id, 'import' as what, state, started_at, coalesce(swapped_at, case when state = 'failed' then updated_at end)

@@ -45,14 +45,14 @@ async function enqueueAgain(
   const restart = request.restart ? { state: 'queued' as const, position: 0, progress: null, failure: null } : {};
   const writer = await findWriter(db, alias);
   if (writer && isRun(found, writer) && Object.keys({ ...wish, ...restart }).length > 0) {
-    throw new Error(`${writer.holder} is importing these files, as it was told before; stop it first.`);
+    throw new Error(`${writer.holder} is already importing these files; stop it first.`);
   }
   if (wish.rejectsFile) await assertRejectsPlace(wish.rejectsFile, files);
-  // When it was last worked on is not for this to change: it tells who is run.
+  // The time of the last progress stays, because it shows which import is running.
   await updateImport(db, found.id, { ...wish, ...restart, enqueued: true, files, updatedAt: found.updatedAt });
 }
 
-/** Records an import that a worker is to run, and tells the workers. Returns its id. */
+/** Records an import for a worker to run, and notifies the workers. Returns its id. */
 export async function enqueueImport(
   engines: Pick<DirectoryEngines, 'db' | 'alias' | 'clock'>,
   redisUrl: string,

@@ -4,7 +4,7 @@ import type { SourceRecord } from './source.ts';
 const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = 0xfeff;
 const LONGEST_LINE_BYTES = 4 << 20;
-/** What is kept of a line that is too long, for an excerpt. */
+/** How much of a too long line is kept for an excerpt. */
 const OPENING_BYTES = 1 << 10;
 
 const NOT_UTF8 = { code: 'invalid_utf8', reason: 'The line is not UTF-8.' };
@@ -26,7 +26,7 @@ function parse(file: string, line: number, bytes: Buffer): SourceRecord | undefi
 export async function* readNdjson(file: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<SourceRecord[]> {
   let line = 0;
   let rest: Buffer = Buffer.alloc(0);
-  /** How the line began whose end is awaited, of one that is too long to be kept. */
+  /** The start of a too long line whose end has not been read yet. */
   let opening: Buffer | undefined;
 
   function tooLong(bytes: Buffer): SourceRecord {

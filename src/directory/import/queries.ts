@@ -24,7 +24,7 @@ export async function findImport(db: Db, id: string): Promise<DirectoryImport | 
   return await db.selectFrom('directoryImports').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** The unfinished import of the same files, the newest first. */
+/** The newest unfinished import of the same files. */
 export async function findUnfinished(db: Db, alias: string, identity: string): Promise<DirectoryImport | undefined> {
   return await db
     .selectFrom('directoryImports')
@@ -148,7 +148,7 @@ export async function unlock(connection: Db, alias: string): Promise<void> {
   await sql`select pg_advisory_unlock(${lockKey(alias)})`.execute(connection);
 }
 
-/** Whether anybody holds the right to write. */
+/** Whether a writer holds the lock. */
 async function isLocked(db: Db, alias: string): Promise<boolean> {
   const { rows } = await sql<{ held: boolean }>`
     select exists (
@@ -179,7 +179,7 @@ export async function labelWriter(db: Db, alias: string, writer: Writer): Promis
     .execute();
 }
 
-/** Who holds the right to write, if anybody does. */
+/** The holder of the write lock, if any. */
 export async function findWriter(db: Db, alias: string): Promise<Writer | undefined> {
   if (!(await isLocked(db, alias))) return undefined;
   return await db

@@ -35,7 +35,7 @@ const isWritable = (place: string) =>
     () => false,
   );
 
-/** Where rejected rows go when nobody says: the working folder, or that of the system when it cannot be written. */
+/** Default folder for rejected rows: the working folder, or the temporary folder if that is not writable. */
 export async function defaultRejectsFile(
   name: string,
   onNotice: ((notice: string) => void) | undefined,
@@ -61,7 +61,9 @@ export async function assertRejectsPlace(file: string, inputs: string[]): Promis
   for (const input of own ? inputs : []) {
     const other = await describe(input);
     if (other && own?.dev === other.dev && own.ino === other.ino) {
-      throw new Error(`Rejected rows cannot go to ${file}: it is what is read. Name another file with --rejects.`);
+      throw new Error(
+        `Rejected rows cannot go to ${file}: it is the file being read. Name another file with --rejects.`,
+      );
     }
   }
   // A file of its own is removed and made again, which is up to the folder.

@@ -11,24 +11,24 @@ import { readNdjson } from './ndjson.ts';
 export interface SourceRecord {
   file: string;
   line: number;
-  /** How many lines it covers; one when it is not said. A cell of a CSV may have several. */
+  /** Number of lines, 1 by default. A CSV cell may span several. */
   lines?: number;
-  /** The record as it stood, for an excerpt. */
+  /** The original text of the record, for an excerpt. */
   text: string;
   value: unknown;
   /** Why there is no value. */
   problem?: { code: string; reason: string };
 }
 
-/** What an import reads. */
+/** The source of an import. */
 export interface Source {
-  /** What is read, for people. */
+  /** Name of the source, for people. */
   files: string[];
-  /** What the rows are, whatever the files are called; null when they cannot be read a second time. */
+  /** Digest of the rows, independent of file names; null if they cannot be read twice. */
   identity: string | null;
-  /** Records in order, some at a time. */
+  /** Records in order, in batches. */
   read(): AsyncGenerator<SourceRecord[]>;
-  /** How much is read, 0 to 1; null when the size is not known. */
+  /** Progress from 0 to 1; null if the size is unknown. */
   progress(): number | null;
 }
 
@@ -59,7 +59,7 @@ const OPENINGS: Readonly<Record<RowKind, RegExp>> = { creators: /^\{/, pks: /^[{
 const PACKED = /\.(?:gz|gzip|zst|zstd)$/i;
 const OF_JSON = new Set(['.ndjson', '.jsonl', '.json']);
 
-/** Whether it is NDJSON, not CSV, and how that is known: by its name, or else by how it begins. */
+/** Whether the file is NDJSON instead of CSV, judged by its name or else its start, and the reason. */
 function judge(file: string, opening: string, kind: RowKind): { isJson: boolean; because: string } {
   const extension = path.extname(file.replace(PACKED, '')).toLowerCase();
   if (OF_JSON.has(extension)) return { isJson: true, because: 'of its name' };

@@ -20,7 +20,7 @@ import type { DirectoryEngines } from './writer.ts';
 const Stored = z.object({ card: z.record(z.string(), z.unknown()), x: z.record(z.string(), z.unknown()) });
 const SAMPLE = 200;
 
-/** The first difference between what was sent and what is stored, as `card.city`. */
+/** The path of the first difference between sent and stored, such as `card.city`. */
 function differenceOf(sent: unknown, stored: unknown): string | undefined {
   const [a, b] = [Stored.safeParse(sent), Stored.safeParse(stored)];
   if (!a.success || !b.success) return 'the whole document';
@@ -93,14 +93,14 @@ function listTargets(mapping: unknown): unknown {
   );
 }
 
-/** How many documents an index should hold: exact, save for writes that never came to their end. */
+/** The expected number of documents: exact except for interrupted writes. */
 function expectedDocuments(documents: number, writes: DirectoryWrite[]): { least: number; most: number } {
   const rowsOf = (kind: DirectoryWrite['kind']) =>
     writes.reduce((sum, write) => sum + (write.kind === kind && !write.finishedAt ? write.rows : 0), 0);
   return { least: documents - rowsOf('delete'), most: documents + rowsOf('upsert') };
 }
 
-/** Everything that is wrong with an index; empty when nothing is. */
+/** Everything wrong with an index; empty if it is sound. */
 export async function findDamage(engines: DirectoryEngines, index: string): Promise<string[]> {
   const { elastic, db, alias } = engines;
   const damage: string[] = [];

@@ -9,7 +9,7 @@ import {
 import { type DirectoryWrite, listRetired, listUnfinished, listWrites, recordLive, updateImport } from './queries.ts';
 import { asWriter, type DirectoryEngines, type WaitOptions } from './writer.ts';
 
-/** How long an index that was live is kept whatever is asked: pages in mid-walk and rollbacks still need it. */
+/** How long a previously live index is always kept, for clients paging through it and for rollbacks. */
 const KEPT_MS = 3_600_000;
 
 /** `creators-20261121-3f9a0c2e` for the alias `creators`. */
@@ -45,13 +45,13 @@ export async function rollback(engines: DirectoryEngines, options: WaitOptions):
 
 export interface PruneReport {
   removed: string[];
-  /** Previous indices that are kept, the latest first. */
+  /** Previous indices still kept, latest first. */
   kept: string[];
 }
 
 /**
  * Removes previous indices but the `keep` latest, and unfinished ones. Never the live one, nor one that was live
- * within the hour. As the only writer, it can tell that nobody is building.
+ * within the hour. It holds the write lock, so no build is running.
  */
 export async function prune(engines: DirectoryEngines, keep: number, options: WaitOptions): Promise<PruneReport> {
   return await asWriter(engines, 'prune', options, async () => {

@@ -7,7 +7,7 @@ import type { Clock } from '../../values/clock.ts';
 import { ignoreFailure } from '../../values/errors.ts';
 import { findWriter, labelWriter, recordLive, tryLock, unlock } from './queries.ts';
 
-/** What every command on the directory needs. */
+/** The engines that every directory command needs. */
 export interface DirectoryEngines {
   elastic: Elastic;
   db: Db;
@@ -19,13 +19,13 @@ export interface DirectoryEngines {
 class DirectoryBusy extends Error {}
 
 export interface WaitOptions {
-  /** What to do while another holds the right to write: be told so and wait, or (default) fail. */
+  /** Called while another writer holds the lock, and then waits for it; without it the command fails. */
   onWait?: ((message: string) => void) | undefined;
   signal?: AbortSignal | undefined;
 }
 
 export interface WriterLock {
-  /** Throws when the right to write was lost, as with a broken connection. Asked before what cannot be taken back. */
+  /** Throws if the write lock was lost, for example with its connection. Called before irreversible steps. */
   assertLocked(): Promise<void>;
 }
 
@@ -50,8 +50,8 @@ async function take(connection: Db, engines: DirectoryEngines, command: string, 
 }
 
 /**
- * Runs `work` as the only writer of this directory. The right is an advisory lock on a connection of its own, so it
- * ends with this process, however that ends.
+ * Runs `work` as the only writer of this directory. The right is an advisory lock on a dedicated connection, so it
+ * ends with the process, even after a crash.
  */
 export async function asWriter<T>(
   engines: DirectoryEngines,

@@ -25,7 +25,7 @@ export interface WriteReport {
   written: number;
   rejected: number;
   rejectsFile: string;
-  /** Names of fields that are not the API's, with the rows that had them. */
+  /** Unknown field names, with the number of rows that had them. */
   unknownFields: Record<string, number>;
   interrupted: boolean;
 }
@@ -87,7 +87,7 @@ async function openWrite(
     },
     send,
     written: () => written,
-    /** Searches see what was sent, and the record says how many creators that made. */
+    /** Makes the rows visible to searches and records the new number of creators. */
     end: async () => {
       await refreshIndex(elastic, index);
       const added = (await countDocuments(elastic, index)) - before;

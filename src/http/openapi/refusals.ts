@@ -1,26 +1,33 @@
 import { z } from 'zod';
 import { ERROR_CODES, type ErrorCode } from '../../values/errors.ts';
 
-/** What every refusal answers. */
+/** The body of every error response. */
 export const Refusal = z
   .looseObject({
-    error: z.string().describe('For people.').meta({ example: 'body.name: is required.' }),
+    error: z
+      .string()
+      .describe('What went wrong, as a sentence for people.')
+      .meta({ example: 'body.name: is required.' }),
     code: z
       .enum(ERROR_CODES)
-      .describe('For programs: branch on this.')
-      .meta({ id: 'ErrorCode', example: 'VALIDATION_ERROR' }),
+      .meta({ id: 'ErrorCode', example: 'VALIDATION_ERROR' })
+      .describe('Stable error code for programs to branch on.'),
     details: z
       .array(
         z.object({
-          field: z.string().describe('The field, as a path.').meta({ example: 'body.name' }),
-          code: z.string().describe('What is wrong with it, for programs.').meta({ example: 'required' }),
-          message: z.string().describe('What would be right.').meta({ example: 'is required.' }),
+          field: z.string().describe('Path of the wrong field.').meta({ example: 'body.name' }),
+          code: z.string().describe('What is wrong with the field, as a stable code.').meta({ example: 'required' }),
+          message: z.string().describe('What the field must be, for people.').meta({ example: 'is required.' }),
         }),
       )
-      .optional(),
-    request_id: z.string(),
+      .optional()
+      .describe('Problems with the request, one per field.'),
+    request_id: z
+      .string()
+      .describe('Id of the request, the same as `X-Request-Id`.')
+      .meta({ example: 'req_0Uo3xK2mVdT2aXs7LpRb' }),
   })
-  .describe('What every refusal says; some codes add facts beside these, such as `credits_remaining`.')
+  .describe('Every error has these fields; some codes add facts, such as `credits_remaining`.')
   .meta({ id: 'Error' });
 
 interface Example {
@@ -29,7 +36,7 @@ interface Example {
   [fact: string]: unknown;
 }
 
-/** Per status the name under which its refusals stand, once, in the document, and one of them as it is answered. */
+/** The name of each status in the OpenAPI components, and an example. */
 const REFUSALS: Readonly<Record<number, readonly [name: string, example: Example]>> = {
   400: ['BadRequest', { code: 'INVALID_JSON', error: 'The body is not UTF-8.' }],
   401: ['NotAuthenticated', { code: 'INVALID_API_KEY', error: 'This API key is unknown, revoked or expired.' }],
@@ -47,7 +54,7 @@ const REFUSALS: Readonly<Record<number, readonly [name: string, example: Example
   404: ['NotFound', { code: 'NOT_FOUND', error: 'No such campaign.' }],
   405: ['MethodNotAllowed', { code: 'METHOD_NOT_ALLOWED', error: 'This is not an HTTP method.' }],
   406: ['NotAcceptable', { code: 'NOT_ACCEPTABLE', error: 'This answers application/json, not "image/png".' }],
-  408: ['RequestTimeout', { code: 'REQUEST_TIMEOUT', error: 'The body did not come to its end in time.' }],
+  408: ['RequestTimeout', { code: 'REQUEST_TIMEOUT', error: 'The body was not received in time.' }],
   409: [
     'Conflict',
     {

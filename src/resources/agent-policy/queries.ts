@@ -4,7 +4,7 @@ import type { Db } from '../../engines/postgres/open.ts';
 
 export type PolicyRow = Selectable<AgentPoliciesTable>;
 
-/** What holds until a brand says otherwise. */
+/** The policy of a brand that never changed it. */
 const unset = (brandId: string): PolicyRow => ({
   brandId,
   allowedTools: null,
@@ -21,7 +21,7 @@ export async function getPolicy(db: Db, brandId: string): Promise<PolicyRow> {
   return row ?? unset(brandId);
 }
 
-/** The policy, locked until the transaction ends: two payouts of one brand's agents are weighed one after the other. */
+/** The policy, locked until the transaction ends: payouts by agents of one brand are checked one after the other. */
 export async function lockPolicy(db: Db, brandId: string): Promise<PolicyRow> {
   const row = await db
     .selectFrom('agentPolicies')
@@ -45,7 +45,7 @@ export async function updatePolicy(
     .executeTakeFirstOrThrow();
 }
 
-/** What was paid out since then, in one currency. */
+/** The sum paid out since then, in one currency. */
 export async function sumPayouts(db: Db, brandId: string, currency: string, since: Date): Promise<number> {
   const { sum } = await db
     .selectFrom('payouts')

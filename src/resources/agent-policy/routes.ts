@@ -15,14 +15,14 @@ const getAgentPolicy = read({
   path: '/v1/agent-policy',
   tag,
   summary: 'What agents may do',
-  description: 'Holds for every call by MCP. A call that it refuses is 403 POLICY_REFUSED and names the rule.',
+  description: 'Applies to every MCP call. A refused call gets 403 POLICY_REFUSED, which names the rule.',
   response: z.object({ data: AgentPolicy }),
   handler: async ({ postgres }, { caller: { brandId } }) => ({
     data: policyOf(await getPolicy(postgres.db, brandId), await getBrandCurrency(postgres.db, brandId)),
   }),
 });
 
-/** A sum in minor units of the brand's currency; null stays null. */
+/** An amount in minor units of the brand's currency. */
 function minorOf(field: string, amount: number | null | undefined, currency: string): number | null | undefined {
   if (amount === null || amount === undefined) return amount;
   const minor = toMinor(amount, currency);
@@ -41,9 +41,9 @@ const updateAgentPolicy = change({
   method: 'PATCH',
   path: '/v1/agent-policy',
   tag,
-  summary: 'Say what agents may do',
+  summary: 'Change what agents may do',
   description:
-    'Set changes, omit keeps, null clears. Holds for calls that begin after the answer. Agents cannot call this.',
+    'Set changes, omit keeps, null clears. Applies to calls that start after the response. Agents cannot call this.',
   callers: ['brand'],
   params: nothing,
   query: nothing,

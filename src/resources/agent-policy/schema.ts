@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { currencyField, updatedAt } from '../../values/fields.ts';
 import { fromMinor, fromPpm, toPpm } from '../../values/money.ts';
-import { timestamp } from '../../values/page.ts';
 import type { PolicyRow } from './queries.ts';
 
 const rate = z
@@ -15,35 +15,37 @@ const fields = {
     .array(z.string().min(1).max(100))
     .max(500)
     .nullable()
-    .describe('The tools that agents may call, by operation id; null: all.')
+    .describe('Operation ids of the tools that agents may call. Null allows every tool.')
     .meta({ example: ['search_creators', 'create_campaign'] }),
   highest_rate: rate
     .nullable()
-    .describe('The highest commission rate that agents may set, in percent; null: any.')
+    .describe('Highest commission rate that an agent may set, in percent. Null means no limit.')
     .meta({ example: 20 }),
   payouts_per_day: sum
     .nullable()
-    .describe("What may be paid out in one day (UTC) when an agent pays, in the brand's currency; null: any sum.")
+    .describe(
+      "Most that agents may pay out in one UTC day, in major units of the brand's currency. Null means no limit.",
+    )
     .meta({ example: 500 }),
   person_above: sum
     .nullable()
     .describe(
-      "A payout above this needs a person, to make it and to settle it: an agent may plan it; in the brand's currency. " +
-        'Null: none does.',
+      "Payouts above this amount, in major units of the brand's currency, are created and settled by a person; an agent " +
+        'may only plan them. Null means no limit.',
     )
     .meta({ example: 100 }),
   data_out: z
     .boolean()
     .describe(
-      'Whether agents may send data out by themselves: webhooks, the addresses of the brand, messages with a link. Off ' +
-        'until it is set: they may plan it, and a person applies it.',
+      'Whether agents may send data out without a person: create webhooks, change the address fields of the brand, send ' +
+        'messages with a link. While false, the default, agents may only plan such calls.',
     )
     .meta({ example: false }),
-  money_out: z.boolean().describe('Whether agents may pay at all. Off until it is set.').meta({ example: true }),
+  money_out: z.boolean().describe('Whether agents may pay at all. False by default.').meta({ example: true }),
 };
 
 export const AgentPolicy = z
-  .object({ ...fields, currency: z.string(), updated_at: timestamp.nullable() })
+  .object({ ...fields, currency: currencyField, updated_at: updatedAt })
   .meta({ id: 'AgentPolicy' });
 
 export const AgentPolicyPatch = z.object(fields).partial().meta({ id: 'AgentPolicyPatch' });

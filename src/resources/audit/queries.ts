@@ -9,7 +9,7 @@ export interface AuditWhere extends ListWindow {
   key_id?: string | undefined;
 }
 
-/** With the name of each key, and of the person who signed in by it. */
+/** Entries with the names of the key and of the person who signed in. */
 const withNames = (db: Db) =>
   db
     .selectFrom('auditLog')

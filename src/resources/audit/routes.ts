@@ -7,7 +7,7 @@ const listAuditLog = list({
   path: '/v1/audit-log',
   tag: 'Audit log',
   summary: 'Who changed what',
-  description: 'Every change under any key of the brand, and what creators sent from public pages. Newest first.',
+  description: 'Every change made with a key or session of the brand, or by a creator on a public page. Newest first.',
   query: AuditFilter,
   item: AuditEntry,
   rows: auditLog,

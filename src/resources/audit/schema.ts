@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { changedFields } from '../../operation/plans/diff.ts';
-import { ListQuery, timestamp } from '../../values/page.ts';
+import { createdAt, idField } from '../../values/fields.ts';
+import { ListQuery } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { toWire } from '../../values/wire.ts';
 import type { AuditRow } from './queries.ts';
@@ -9,32 +10,42 @@ const fields = fromOutside(z.record(z.string(), z.unknown()));
 
 export const AuditEntry = z
   .object({
-    id: z.string(),
-    key_id: z.string().nullable().describe('Null for what a creator did on a public page.'),
-    key_name: z.string().nullable().describe('Of a person’s session: the browser it was made in.'),
-    person_id: z.string().nullable().describe('Who did it in the web app; null for an API key.'),
-    person_name: z.string().nullable().describe('Their name, or their address where they have none.'),
-    operation: z.string().meta({ example: 'update_campaign' }),
-    resource_id: z.string(),
+    id: idField('aud', 'Audit entry id.'),
+    key_id: z
+      .string()
+      .nullable()
+      .describe('API key or session that made the change; null when a creator did on a public page.'),
+    key_name: z.string().nullable().describe('Name of the API key; for a session, the browser that signed in.'),
+    person_id: z
+      .string()
+      .nullable()
+      .describe('Person who made the change in the web app; null for API keys and public pages.'),
+    person_name: z.string().nullable().describe('Name of the person, or the e-mail address if no name is set.'),
+    operation: z.string().describe('Id of the operation that made the change.').meta({ example: 'update_campaign' }),
+    resource_id: z.string().describe('Id of the record that changed.').meta({ example: 'cmp_0Uo3xK2mVdT2aXs7LpRb' }),
     old: fields
       .nullable()
-      .describe('The stored fields that changed, as they were; null for what was made.')
+      .describe('Changed fields with their previous values; null when the record was created.')
       .meta({ example: { status: 'draft' } }),
     new: fields
       .nullable()
-      .describe('The same fields as they became; null for what was removed.')
+      .describe('Changed fields with their new values; null when the record was deleted.')
       .meta({ example: { status: 'active' } }),
-    by_agent: z.boolean().describe('Whether an agent did it, by MCP.'),
-    request_id: z.string().nullable(),
-    created_at: timestamp,
+    by_agent: z.boolean().describe('Whether an agent made the change over MCP.'),
+    request_id: z
+      .string()
+      .nullable()
+      .describe('Id of the request that made the change, as in `X-Request-Id`.')
+      .meta({ example: 'req_0Uo3xK2mVdT2aXs7LpRb' }),
+    created_at: createdAt,
   })
   .meta({ id: 'AuditEntry' });
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
 export const AuditFilter = z.object({
-  resource_id: z.string().max(100).optional(),
-  operation: z.string().max(100).optional(),
-  key_id: z.string().max(100).optional(),
+  resource_id: z.string().max(100).describe('Only changes to this record.').optional(),
+  operation: z.string().max(100).describe('Only changes made by this operation id.').optional(),
+  key_id: z.string().max(100).describe('Only changes made with this API key or session.').optional(),
   ...ListQuery,
 });
 

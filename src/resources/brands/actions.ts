@@ -28,7 +28,7 @@ export interface BrandRequest {
   status: SubscriptionStatus;
 }
 
-/** Makes a brand with its two subscriptions, both on the same plan; the billing month starts now. */
+/** Creates a brand with two subscriptions on the same plan; the billing month starts now. */
 export async function createBrand(db: Db, clock: Clock, request: BrandRequest): Promise<string> {
   const now = clock.now();
   const brandId = newId('brd', now.getTime());
@@ -44,8 +44,8 @@ export async function createBrand(db: Db, clock: Clock, request: BrandRequest): 
 }
 
 /**
- * Moves this period's grant to the new budget, but never below what is already used: the ledger keeps adding up
- * and a balance never turns negative.
+ * Sets this period's grant to the new budget, but never below the credits already used, so that the balance never turns
+ * negative.
  */
 async function regrant(db: Db, subscriptionId: string, pending: readonly ChargeEntry[], now: Date): Promise<void> {
   const subscription = await getSubscription(db, subscriptionId);
@@ -58,7 +58,7 @@ async function regrant(db: Db, subscriptionId: string, pending: readonly ChargeE
   if (credits !== 0) await insertGrant(db, { subscriptionId, periodStart: start, reason, credits, at: now });
 }
 
-/** Sets a subscription's plan; every process holds to it within a second. */
+/** Sets a subscription's plan; it takes effect in every process within a second. */
 export async function setPlan(
   engines: AccessEngines,
   subscriptionId: string,
@@ -82,7 +82,7 @@ function settingColumns({ settings }: BrandPatch) {
   });
 }
 
-/** Sets only the columns that the patch names, on a row that is locked meanwhile. */
+/** Sets only the columns that the patch names, on a locked row. */
 export async function patchBrand(work: Work, patch: BrandPatch): Promise<BrandRow> {
   const { db, now, brandId } = work;
   const old = await lockBrand(db, brandId);

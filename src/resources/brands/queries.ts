@@ -4,7 +4,7 @@ import type { BrandsTable, KeyKind, PlanName, SubscriptionStatus } from '../../e
 import { violates } from '../../engines/postgres/violation.ts';
 import { ApiError } from '../../values/errors.ts';
 
-/** A brand as the API shows it: with the plan of its own subscription. */
+/** A brand with the plan of its subscription, as the API shows it. */
 export type BrandRow = Selectable<BrandsTable> & { plan: PlanName; subscriptionStatus: SubscriptionStatus };
 
 export async function insertBrand(db: Db, brand: { id: string; name: string; createdAt: Date }): Promise<void> {
@@ -31,7 +31,7 @@ export async function insertSubscription(db: Db, subscription: NewSubscription):
     .execute();
 }
 
-/** By id or, in any case, by name. */
+/** Finds a brand by id, or by name ignoring case. */
 export async function findBrand(db: Db, idOrName: string) {
   return await db
     .selectFrom('brands')
@@ -52,7 +52,7 @@ export async function listSubscriptions(db: Db, brandId: string) {
 export interface PlanChange {
   plan: PlanName;
   status: SubscriptionStatus | undefined;
-  /** Credits a month instead of the plan's own; undefined: as agreed while the plan stays, the new plan's own else. */
+  /** Monthly credits. Undefined keeps the agreed number while the plan stays, and takes that of a new plan. */
   monthlyCredits: number | undefined;
   at: Date;
 }
@@ -72,7 +72,7 @@ export async function updatePlan(db: Db, subscriptionId: string, change: PlanCha
     .execute();
 }
 
-/** Every brand with its two plans, the newest first. */
+/** Every brand with its two plans, newest first. */
 export async function listBrandPlans(db: Db) {
   return await db
     .selectFrom('brands')
@@ -83,7 +83,7 @@ export async function listBrandPlans(db: Db) {
     .execute();
 }
 
-/** What a public page shows of a brand. */
+/** The fields of a brand that public pages show. */
 export async function findBrandFace(
   db: Db,
   brandId: string,
@@ -96,7 +96,7 @@ export async function getBrandCurrency(db: Db, brandId: string): Promise<string>
   return row.currency;
 }
 
-/** The rate, in millionths, of what is made without one. */
+/** The commission rate, in millionths, of links created without a rate. */
 export async function getDefaultRatePpm(db: Db, brandId: string): Promise<number> {
   const row = await db
     .selectFrom('brands')

@@ -11,7 +11,7 @@ const getBrandOperation = read({
   path: '/v1/brand',
   tag,
   summary: 'The brand of this key',
-  description: 'With its plan and its settings.',
+  description: 'Includes the plan and the settings.',
   response: z.object({ data: Brand }),
   handler: async ({ postgres }, { caller }) => ({ data: brandOf(await getBrand(postgres.db, caller.brandId)) }),
 });
@@ -22,7 +22,7 @@ const updateBrandOperation = patch({
   tag,
   summary: 'Change the brand',
   description:
-    'Set changes, omit keeps, null clears; also inside `settings`. A new rate or currency holds for later orders.',
+    'Set changes, omit keeps, null clears; also inside `settings`. A new rate or currency applies to later orders.',
   body: BrandPatch,
   item: Brand,
   errors: ['CONFLICT'],

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PLAN_NAMES, SUBSCRIPTION_STATUSES } from '../../access/keys/plans.ts';
+import { createdAt, idField, updatedAt } from '../../values/fields.ts';
 import { Currency, fromPpm, toPpm } from '../../values/money.ts';
-import { timestamp } from '../../values/page.ts';
 import { WebAddress } from '../../values/web-address.ts';
 import { toWire } from '../../values/wire.ts';
 import type { BrandRow } from './queries.ts';
@@ -13,43 +13,71 @@ const rate = z
   .refine((percent) => toPpm(percent) !== undefined, 'must have at most 4 decimals');
 
 const BrandSettings = z.object({
-  auto_approve_commissions: z.boolean(),
-  default_commission_rate: rate.describe('Percent.').meta({ example: 12.5 }),
-  currency: Currency,
+  auto_approve_commissions: z
+    .boolean()
+    .describe('Whether commissions are approved automatically when their review period ends.'),
+  default_commission_rate: rate
+    .describe('Commission rate in percent for links that set no rate.')
+    .meta({ example: 12.5 }),
+  currency: Currency.describe("Brand's currency, an ISO 4217 code. Limits and totals use it."),
 });
+
+const ABOUT = {
+  name: 'Brand name, shown to creators on pages and in mails.',
+  logo: 'URL of the logo.',
+  contactName: 'Contact person at the brand.',
+  contactEmail: 'E-mail address of the contact person.',
+  website: 'Website of the brand. Links to its host are allowed in mails to creators.',
+  industry: 'Industry of the brand, in free text.',
+  description: 'Free text about the brand.',
+};
 
 export const Brand = z
   .object({
-    id: z.string(),
-    name: z.string(),
-    logo: z.string().nullable(),
-    contact_name: z.string().nullable(),
-    contact_email: z.string().nullable(),
-    website: z.string().nullable(),
-    industry: z.string().nullable(),
-    description: z.string().nullable(),
-    plan: z.enum(PLAN_NAMES),
-    subscription_status: z.enum(SUBSCRIPTION_STATUSES),
-    settings: BrandSettings,
-    created_at: timestamp,
-    updated_at: timestamp.nullable(),
+    id: idField('brd', 'Brand id.'),
+    name: z.string().describe(ABOUT.name).meta({ example: 'Acme' }),
+    logo: z.string().nullable().describe(ABOUT.logo).meta({ example: 'https://acme.example/logo.png' }),
+    contact_name: z.string().nullable().describe(ABOUT.contactName).meta({ example: 'Robin Bauer' }),
+    contact_email: z.string().nullable().describe(ABOUT.contactEmail).meta({ example: 'team@acme.example' }),
+    website: z.string().nullable().describe(ABOUT.website).meta({ example: 'https://acme.example' }),
+    industry: z.string().nullable().describe(ABOUT.industry).meta({ example: 'Food' }),
+    description: z.string().nullable().describe(ABOUT.description).meta({ example: 'Summer clothes from Oakland.' }),
+    plan: z.enum(PLAN_NAMES).describe('Plan of the brand subscription. It sets the roster limit and directory access.'),
+    subscription_status: z
+      .enum(SUBSCRIPTION_STATUSES)
+      .describe('Billing status. `active` and `trialing` subscriptions can use the directory if the plan includes it.'),
+    settings: BrandSettings.describe('Defaults for commissions and money.'),
+    created_at: createdAt,
+    updated_at: updatedAt,
   })
   .meta({ id: 'Brand' });
 export type Brand = z.infer<typeof Brand>;
 
 const line = z.string().trim().min(1).max(200).nullable();
 
-/** Set changes, omit keeps, null clears; a name and the settings have no empty state and refuse null. */
+/** Set changes, omit keeps, null clears; `name` and `settings` refuse null. */
 export const BrandPatch = z
   .object({
-    name: z.string().trim().min(1).max(200).optional(),
-    logo: WebAddress.nullable().optional(),
-    contact_name: line.optional(),
-    contact_email: z.email().max(254).nullable().optional(),
-    website: WebAddress.nullable().optional(),
-    industry: line.optional(),
-    description: z.string().max(10_000).nullable().optional(),
-    settings: BrandSettings.partial().optional(),
+    name: z.string().trim().min(1).max(200).optional().describe(ABOUT.name).meta({ example: 'Acme' }),
+    logo: WebAddress.nullable().optional().describe(ABOUT.logo).meta({ example: 'https://acme.example/logo.png' }),
+    contact_name: line.optional().describe(ABOUT.contactName).meta({ example: 'Robin Bauer' }),
+    contact_email: z
+      .email()
+      .max(254)
+      .nullable()
+      .optional()
+      .describe(ABOUT.contactEmail)
+      .meta({ example: 'team@acme.example' }),
+    website: WebAddress.nullable().optional().describe(ABOUT.website).meta({ example: 'https://acme.example' }),
+    industry: line.optional().describe(ABOUT.industry).meta({ example: 'Food' }),
+    description: z
+      .string()
+      .max(10_000)
+      .nullable()
+      .optional()
+      .describe(ABOUT.description)
+      .meta({ example: 'Summer clothes from Oakland.' }),
+    settings: BrandSettings.partial().optional().describe('Settings to change; others stay as they are.'),
   })
   .meta({ id: 'BrandPatch' });
 export type BrandPatch = z.output<typeof BrandPatch>;

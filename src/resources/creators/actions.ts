@@ -14,7 +14,7 @@ import {
   updateCreator,
 } from './queries.ts';
 
-/** What the public profiles of a creator's handles say, as columns; what they do not say is absent. */
+/** The values of a creator's public profiles, as columns; unknown values are absent. */
 export type ProfileColumns = Partial<
   Pick<CreatorRow, 'name' | 'pfpUrl' | 'igFollowers' | 'ttFollowers' | 'engagementRate' | 'profiledAt'>
 >;
@@ -24,7 +24,7 @@ export interface NewCreator extends Identity, Omit<ProfileColumns, 'name'> {
   tags?: string[];
 }
 
-/** Asks outside, so never within a transaction. The creator counts as profiled once every handle is known. */
+/** Makes outside calls, so never within a transaction. A creator is profiled once every handle is known. */
 export async function lookUpProfile(
   context: Context,
   { igHandle, ttHandle }: Omit<Identity, 'email'>,
@@ -44,7 +44,7 @@ export async function lookUpProfile(
   });
 }
 
-/** Makes the person; undefined when the brand has somebody with this e-mail or one of these handles. */
+/** Creates the creator; undefined if another creator of the brand has the e-mail or a handle. */
 export async function makeCreator(work: Work, person: NewCreator): Promise<CreatorRow | undefined> {
   const { db, now, brandId } = work;
   await lockBrandRoster(db, brandId);
@@ -54,8 +54,8 @@ export async function makeCreator(work: Work, person: NewCreator): Promise<Creat
 }
 
 /**
- * Sets what the change names; undefined when another creator of the brand has what it would set. A further handle is
- * one whose profile is not known yet.
+ * Sets the changed columns; undefined if another creator of the brand has the e-mail or a handle. The profile of a new
+ * handle is not known yet.
  */
 export async function changeCreator(
   work: Work,
@@ -73,13 +73,13 @@ async function findOrMake(work: Work, email: string, name: string | null): Promi
   const identity = { email, igHandle: null, ttHandle: null };
   const made = await makeCreator(work, { ...identity, name });
   const found = made ?? (await listMatching(work.db, work.brandId, identity))[0];
-  if (!found) throw new Error('A creator that blocked the insert is not there.');
+  if (!found) throw new Error('The creator that blocked the insert was not found.');
   return found;
 }
 
 /**
- * The brand's person of this e-mail, made when there is none: the id. A name or handle that is missing is filled in;
- * one that is there is never overwritten, and a handle that somebody else of the brand has is left to them.
+ * The id of the brand's creator with this e-mail, created if needed. A missing name or handle is filled in, never
+ * overwritten, and a handle that another creator of the brand has is not taken.
  */
 export async function ensureCreator(
   work: Work,

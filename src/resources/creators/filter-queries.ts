@@ -7,19 +7,19 @@ export interface PersonWhere {
   tag?: string | undefined;
 }
 
-/** Of `ilike`: the text anywhere, as it is written. */
+/** An `ilike` pattern that matches the text literally, anywhere. */
 export const patternOf = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
 const ANYBODY = sql<boolean>`true`;
 
-/** Whether a row's creator has this e-mail address, in any case; without an address, any creator. */
+/** Matches rows whose creator has this e-mail address, ignoring case; every row if it is undefined. */
 export function isOfCreator(column: string, brandId: string, email: string | undefined) {
   if (email === undefined) return ANYBODY;
   return sql<boolean>`${sql.ref(column)} in (
     select id from creators where brand_id = ${brandId} and lower(email) = lower(${email}))`;
 }
 
-/** Whether anything is asked of the person at all. */
+/** Whether the filter has any condition on the creator. */
 export const isRequested = ({ search, creator_email, handle, tag }: PersonWhere): boolean =>
   [search, creator_email, handle, tag].some((one) => one !== undefined);
 

@@ -18,7 +18,7 @@ async function profile(context: Context, creator: CreatorRow): Promise<boolean> 
   });
 }
 
-/** One pass over the creators whose profile is not known and is due again. Returns how many became known. */
+/** One pass over the creators whose profile is due. Returns how many profiles were found. */
 export async function profileUnknown(context: Context): Promise<number> {
   let profiled = 0;
   for (;;) {

@@ -12,7 +12,7 @@ const moneyOf = ({ currency, revenueMinor, commissionMinor }: CurrencyFigures) =
   commissions_earned: fromMinor(commissionMinor, currency),
 });
 
-/** Money in the brand's currency, and what came in others beside it. */
+/** Money in the brand's currency, and separately in others. */
 function performanceOf(figures: readonly CurrencyFigures[], currency: string): Creator['performance'] {
   const own = figures.find((one) => one.currency === currency);
   const others = figures.filter((one) => one !== own && (one.revenueMinor !== 0 || one.commissionMinor !== 0));
@@ -24,7 +24,7 @@ function performanceOf(figures: readonly CurrencyFigures[], currency: string): C
   };
 }
 
-/** Whose creators they are, and the currency that their money is shown in. */
+/** The brand of the creators and its currency. */
 interface Owner {
   brandId: string;
   currency: string;
@@ -36,7 +36,7 @@ export async function ownerOf({ db }: Context['postgres'], brandId: string): Pro
   return { brandId, currency, merged };
 }
 
-/** Creators with what they brought over all time. */
+/** Creators with their all-time results. */
 export async function creatorsOf(
   clickhouse: Context['clickhouse'],
   { brandId, currency, merged }: Owner,
@@ -64,7 +64,7 @@ export async function* eachCreatorOf(
   brandId: string,
   rows: AsyncIterable<ListedCreator>,
 ): AsyncGenerator<Creator> {
-  // Before the first row: from then on one connection is held, and whoever waits for a second may wait for themselves.
+  // Before the first row: from then on this call holds a connection, and waiting for a second one could deadlock.
   const owner = await ownerOf(postgres, brandId);
   yield* eachOfMany(rows, (part) => creatorsOf(clickhouse, owner, part));
 }

@@ -1,3 +1,3 @@
-/** How a creator is named where there is room for one name alone. */
+/** The one name shown for a creator. */
 export const displayNameOf = (creator: { creatorName: string | null; creatorEmail: string | null }): string =>
   creator.creatorName ?? creator.creatorEmail ?? 'A creator';

@@ -6,13 +6,13 @@ import type { Context } from '../../operation/context.ts';
 
 const PROVIDER_TIMEOUT_MS = 3_000;
 const PROVIDER_MAX_BYTES = 64 * 1024;
-/** The directory folds accents, so an exact handle may have company. */
+/** The directory folds accents, so one handle may match several usernames. */
 const NAMESAKES = 10;
 
-/** The platforms that handles are kept of. */
+/** The platforms whose handles are stored. */
 export type HandlePlatform = 'photo_app' | 'video_app';
 
-/** What the public sees of a handle. */
+/** The public profile of a handle. */
 export interface Profile {
   name: string | null;
   pictureUrl: string | null;
@@ -49,7 +49,7 @@ const ProvidedProfile = z.object({
   followers: z.number().int().min(0).nullish(),
 });
 
-/** `GET {PROFILE_PROVIDER_URL}/profiles/{platform}/{handle}`, where one is configured. */
+/** `GET {PROFILE_PROVIDER_URL}/profiles/{platform}/{handle}`, if configured. */
 async function askProvider(
   { config }: Context,
   platform: HandlePlatform,
@@ -70,7 +70,7 @@ async function askProvider(
   return { name: name || null, pictureUrl: picture_url ?? null, followers: followers ?? null, engagementRate: null };
 }
 
-/** A handle's profile from whoever knows it first. A source that does not answer counts as one that does not know. */
+/** A handle's profile from the first source that knows it. A source that fails counts as not knowing it. */
 export async function readProfile(
   context: Context,
   platform: HandlePlatform,

@@ -9,7 +9,7 @@ import type { HandlePlatform } from './profiles.ts';
 
 export type CreatorRow = Selectable<CreatorsTable>;
 
-/** What tells one person of a brand from another; each is unique within the brand, in any case. */
+/** What identifies a creator; each is unique within the brand, ignoring case. */
 export interface Identity {
   email: string | null;
   igHandle: string | null;
@@ -17,15 +17,14 @@ export interface Identity {
 }
 
 /**
- * Locks the brand's roster until the transaction ends: who is in it and how many are on the roster. Taken
- * before any row of theirs, so that no two transactions wait for each other. The lock leaves room for those that only
- * refer to the brand, as every insert of its rows does.
+ * Locks the brand's roster until the transaction ends: its members and their number. It is taken before any of their
+ * rows, which avoids deadlocks. Inserts that only refer to the brand do not wait for it.
  */
 export async function lockBrandRoster(db: Db, brandId: string): Promise<void> {
   await db.selectFrom('brands').select('id').where('id', '=', brandId).forNoKeyUpdate().executeTakeFirstOrThrow();
 }
 
-/** Undefined when the brand has somebody with this e-mail or one of these handles. */
+/** Undefined if another creator of the brand has this e-mail or one of these handles. */
 export async function insertCreator(db: Db, row: Insertable<CreatorsTable>): Promise<CreatorRow | undefined> {
   return await db
     .insertInto('creators')
@@ -35,7 +34,7 @@ export async function insertCreator(db: Db, row: Insertable<CreatorsTable>): Pro
     .executeTakeFirst();
 }
 
-/** The brand's creators who share anything with this identity. */
+/** The brand's creators with this e-mail or one of these handles. */
 export async function listMatching(db: Db, brandId: string, identity: Identity): Promise<CreatorRow[]> {
   const { email, igHandle, ttHandle } = identity;
   return await db
@@ -54,7 +53,7 @@ export async function listMatching(db: Db, brandId: string, identity: Identity):
     .execute();
 }
 
-/** Undefined when another creator of the brand has what the change would set. */
+/** Undefined if another creator of the brand has the new e-mail or handle. */
 export async function updateCreator(
   db: Db,
   creator: { id: string; brandId: string },
@@ -95,10 +94,10 @@ export interface CreatorWhere extends ListWindow, PersonWhere {
 const HANDLE = { photo_app: 'creators.igHandle', video_app: 'creators.ttHandle' } as const;
 const FOLLOWERS = { photo_app: 'creators.igFollowers', video_app: 'creators.ttFollowers' } as const;
 
-/** Of two audiences the larger: they overlap, so a sum would count people twice. */
+/** The larger of two audiences: they overlap, so a sum would count people twice. */
 const largestFollowing = sql<number | null>`greatest(creators.ig_followers, creators.tt_followers)`;
 
-/** Who is on the brand's roster or was: somebody who only applied is not the brand's creator. */
+/** Creators who are or were on the roster. Applicants are not creators of the brand. */
 function matchingCreators(db: Db, brandId: string, where: CreatorWhere) {
   const { platform, min_followers } = where;
   let matching = db
@@ -108,7 +107,7 @@ function matchingCreators(db: Db, brandId: string, where: CreatorWhere) {
     .where('creators.brandId', '=', brandId)
     .where(inWindow('entry.addedAt', where))
     .where(isPerson(where));
-  // No handle of the stream app is kept, so nobody is known to be there.
+  // No handles of the stream app are stored.
   if (platform === 'stream_app') return matching.where(sql<boolean>`false`);
   if (platform !== undefined) matching = matching.where(HANDLE[platform], 'is not', null);
   if (min_followers === undefined) return matching;
@@ -116,8 +115,8 @@ function matchingCreators(db: Db, brandId: string, where: CreatorWhere) {
 }
 
 /**
- * Not by the list kit: what is listed are creators, but their order and pages are those of their roster entries, so that
- * two tables make a row, and its figures come from elsewhere.
+ * Does not use the list kit: creators are ordered and paged by their roster entries, so a row comes from two tables, and
+ * its figures from ClickHouse.
  */
 async function selectCreators(db: Db, brandId: string, where: CreatorWhere, cut: Cut) {
   const rows = matchingCreators(db, brandId, where)
@@ -143,8 +142,8 @@ export function eachCreator(exports: Exports, brandId: string, where: CreatorWhe
 }
 
 /**
- * Takes the next creators whose profile nobody knew, longest due first, and puts each off before it is tried: from a
- * minute to a day, so that a try that is killed is made again and two workers never try the same one.
+ * Takes the creators without a profile that are due, longest due first, and postpones each by a minute to a day before
+ * the attempt. A killed attempt is therefore repeated, and two workers never take the same creator.
  */
 export async function claimUnprofiled(db: Db, now: Date, limit: number): Promise<CreatorRow[]> {
   return await db
@@ -172,7 +171,7 @@ export async function claimUnprofiled(db: Db, now: Date, limit: number): Promise
     .execute();
 }
 
-/** Undefined when its handles are others by now, or another worker was first. */
+/** Undefined if the handles have changed since, or another worker was first. */
 export async function updateProfile(
   db: Db,
   { id, brandId, igHandle, ttHandle }: CreatorRow,
@@ -190,7 +189,7 @@ export async function updateProfile(
     .executeTakeFirst();
 }
 
-/** Creators whose record was joined with another's, by the id they had. Figures know them by it. */
+/** The creators that merged ones became, by the old id. Figures still carry the old ids. */
 export async function listMerged(db: Db, brandId: string): Promise<Map<string, string>> {
   const rows = await db
     .selectFrom('creatorMerges')

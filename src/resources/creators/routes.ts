@@ -12,7 +12,7 @@ const listCreators = read({
   tag: 'Creators',
   summary: "The brand's own creators",
   description:
-    'Everybody who is or was on the roster, with what they brought; latest first. One of them is read at ' +
+    'Every creator who is or was on the roster, with their results, last added first. Read one at ' +
     `\`/v1/roster/{id}\`. ${FRESHNESS}`,
   query: CreatorFilter,
   response: CreatorList,

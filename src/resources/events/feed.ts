@@ -15,11 +15,11 @@ const waiting = new Map<string, number>();
 export interface FeedPage {
   rows: FeedRow[];
   hasMore: boolean;
-  /** The last event that was looked at, wanted or not. */
+  /** The last event read, whether or not it matched the filter. */
   last: Start;
 }
 
-/** When an event of this id was made: its first eight characters say so. */
+/** When the event was created: the first eight characters of the id encode it. */
 const timeOf = (id: string): number => readBase62(id.slice(4, 12));
 
 function namesOf(types: string | undefined): readonly string[] {
@@ -29,13 +29,13 @@ function namesOf(types: string | undefined): readonly string[] {
   const details = names.flatMap((name): Problem[] =>
     known.includes(name)
       ? []
-      : [{ field: 'types', code: 'unknown_event', message: `${JSON.stringify(name.slice(0, 60))} is no event.` }],
+      : [{ field: 'types', code: 'unknown_event', message: `${JSON.stringify(name.slice(0, 60))} is not an event.` }],
   );
   if (details.length === 0) return names;
   throw new ApiError('VALIDATION_ERROR', 'types: names an unknown event.', { details, facts: { allowed: known } });
 }
 
-/** After which event the feed goes on; without one: the first. */
+/** The event that the feed continues after; a null id starts at the first event. */
 interface Start {
   id: string | null;
   seq: number;
@@ -49,11 +49,11 @@ async function startOf({ postgres }: Context, brandId: string, after: string | u
   if (found && found.createdAt >= since) return found;
   if (found || timeOf(after) < since.getTime()) {
     const oldest = (await findOldest(db, brandId, since))?.id ?? null;
-    throw new ApiError('CONFLICT', 'Events are kept for 30 days, and `after` is older; begin without it.', {
+    throw new ApiError('CONFLICT', 'Events are kept for 30 days, and `after` is older; leave it out.', {
       facts: { oldest },
     });
   }
-  throw validationError([{ field: 'after', code: 'not_found', message: 'is no event of this brand.' }]);
+  throw validationError([{ field: 'after', code: 'not_found', message: 'is not an event of this brand.' }]);
 }
 
 async function readPage(
@@ -62,7 +62,7 @@ async function readPage(
   start: Start,
   { names, since, limit }: { names: readonly string[]; since: Date; limit: number },
 ): Promise<FeedPage> {
-  // First: what is committed from here on is in the next answer.
+  // Read first: events committed after this belong to the next response.
   const newest = await findNewest(db, brandId);
   if (!newest || newest.seq <= start.seq) return { rows: [], hasMore: false, last: start };
   const stretch = { after: start.seq, upTo: newest.seq, since, names, limit: limit + 1 };
@@ -72,7 +72,7 @@ async function readPage(
   return { rows: shown, hasMore, last: (hasMore ? shown.at(-1) : undefined) ?? newest };
 }
 
-/** Resolves when the brand has an event past `seq`, at the deadline, or when the process begins to stop. */
+/** Resolves when the brand has an event after `seq`, at the deadline, or when the process starts to stop. */
 async function awaitEvent({ postgres, stopping }: Context, brandId: string, seq: number, end: number): Promise<void> {
   while (performance.now() < end && !stopping.signal.aborted) {
     const pauseMs = Math.min(LOOK_EVERY_MS, Math.max(1, end - performance.now()));
@@ -81,7 +81,7 @@ async function awaitEvent({ postgres, stopping }: Context, brandId: string, seq:
   }
 }
 
-/** Waits no longer than requested, and not at all when the brand has ten calls that wait. */
+/** A brand has at most ten waiting calls; another one returns at once. */
 async function whileWaiting(brandId: string, read: (mayWait: boolean) => Promise<FeedPage>): Promise<FeedPage> {
   const others = waiting.get(brandId) ?? 0;
   if (others >= WAITING_OF_A_BRAND) return await read(false);
@@ -95,7 +95,7 @@ async function whileWaiting(brandId: string, read: (mayWait: boolean) => Promise
   }
 }
 
-/** A brand's events after one of them, and, when there are none, those that come while it waits. */
+/** The next page of a brand's events; waits for one if there is none and the filter allows it. */
 export async function readFeed(context: Context, brandId: string, filter: EventFilter): Promise<FeedPage> {
   const names = namesOf(filter.types);
   const since = new Date(context.clock.now().getTime() - EVENTS_KEPT_MS);
@@ -115,7 +115,7 @@ export async function readFeed(context: Context, brandId: string, filter: EventF
   });
 }
 
-/** The answer's bytes: what an event carries is not read and written again. */
+/** The response body. Event data is stored as JSON text and copied without being parsed. */
 export function renderFeed({ rows, hasMore, last }: FeedPage): Buffer {
   const events = rows.map(
     ({ id, event, createdAt, data }) =>

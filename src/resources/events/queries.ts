@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../engines/postgres/open.ts';
 import { numbersOf } from '../../outbox/queries.ts';
 
-/** Where an event stands in its brand's order. */
+/** The position of an event in its brand's order. */
 export interface Position {
   id: string;
   seq: number;
@@ -41,7 +41,7 @@ export interface Stretch {
   limit: number;
 }
 
-/** Events of these names within a stretch of the brand's order. */
+/** Events with these names within a range of the brand's order. */
 export async function listFeed(db: Db, brandId: string, stretch: Stretch): Promise<FeedRow[]> {
   return await db
     .selectFrom('outbox')
@@ -56,7 +56,7 @@ export async function listFeed(db: Db, brandId: string, stretch: Stretch): Promi
     .execute();
 }
 
-/** The brand's newest number. */
+/** The brand's newest sequence number. */
 export async function findHead(db: Db, brandId: string): Promise<number> {
   const row = await numbersOf(db, brandId).select('seq').executeTakeFirst();
   return row?.seq ?? 0;

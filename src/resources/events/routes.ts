@@ -9,8 +9,8 @@ const listEvents = read({
   tag: 'Webhooks',
   summary: "The brand's events in order",
   description:
-    'What webhooks are sent, of the last 30 days, whether or not there is any webhook. Send `next_after` as `after` to go ' +
-    'on; with `wait` an answer without events waits for one. An `after` that is older than 30 days is 409 CONFLICT, with ' +
+    'The events that webhooks deliver, from the last 30 days, even if the brand has no webhook. Send `next_after` as ' +
+    '`after` to continue; with `wait` the call waits for an event. An `after` older than 30 days gets 409 CONFLICT with ' +
     'the id of the `oldest` event.',
   query: EventFilter,
   response: EventFeed,

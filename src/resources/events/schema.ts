@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { idField } from '../../values/fields.ts';
 import { integerParameter, MAX_LIMIT } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 
@@ -11,43 +12,43 @@ export const EventFilter = z.object({
     .regex(/^(?:evt_[0-9A-Za-z]{20}|latest)$/, `must be an event's id (evt_…) or ${LATEST}`)
     .optional()
     .describe(
-      "An event's id, such as `next_after` of the answer before: only what came after it. `latest`: only what comes from " +
-        'now on. Omitted: from the oldest that is kept.',
+      'Id of the last event you have, usually `next_after` of the previous response: only later events are returned. ' +
+        '`latest` returns only events from now on. Without it the feed starts at the oldest event kept.',
     ),
-  types: z
-    .string()
-    .max(1_000)
-    .optional()
-    .describe('Names of events, with commas between them. `GET /v1/webhooks/events` lists them.'),
+  types: z.string().max(1_000).optional().describe('Comma-separated event names, from `GET /v1/webhooks/events`.'),
   limit: integerParameter({ min: 1 })
     .transform((limit) => Math.min(limit, MAX_LIMIT))
     .pipe(z.number().int().min(1).max(MAX_LIMIT))
     .default(MAX_LIMIT)
-    .describe('Events of one answer; larger values are clamped to 100.'),
+    .describe('Most events in one response; larger values are clamped to 100.'),
   wait: integerParameter({ min: 0, max: MAX_WAIT_SECONDS })
     .default(0)
-    .describe('Seconds to wait for an event when there is none. One call of the rate limit, however long it waits.'),
+    .describe('Seconds to wait for an event if there is none yet. Counts as one call of the rate limit.'),
 });
 export type EventFilter = z.output<typeof EventFilter>;
 
 const FeedEvent = z
   .object({
-    id: z.string().describe('The same as `webhook-id` and `X-Service-Event-Id` of its deliveries.'),
-    event: z.string().meta({ example: 'commission.approved' }),
+    id: idField('evt', 'Event id, the same as `webhook-id` and `X-Service-Event-Id` of its deliveries.'),
+    event: z.string().describe('Event name.').meta({ example: 'commission.approved' }),
     createdAt: z
       .string()
-      .describe('When it happened. Neighbours may differ by a moment against the order.')
+      .describe('When the event happened. Times of neighbouring events may be slightly out of order.')
       .meta({ example: '2026-03-02T09:30:00.000Z' }),
     data: fromOutside(z.unknown())
-      .describe('As in the delivery, byte for byte.')
+      .describe('Data of the event, byte for byte as webhooks deliver it.')
       .meta({ example: { id: 'com_0Uo3xK2mVdT2aXs7LpRb', status: 'approved' } }),
   })
   .meta({ id: 'FeedEvent' });
 
 export const EventFeed = z
   .object({
-    data: z.array(FeedEvent).describe('Oldest first, in the order in which they were committed.'),
-    has_more: z.boolean(),
-    next_after: z.string().nullable().describe('What to send as `after` next; null while there was no event at all.'),
+    data: z.array(FeedEvent).describe('Events in commit order, oldest first.'),
+    has_more: z.boolean().describe('Whether more events are ready to be read.').meta({ example: false }),
+    next_after: z
+      .string()
+      .nullable()
+      .describe('Send it as `after` in the next call; null while the brand has no events.')
+      .meta({ example: 'evt_0Uo3xK2mVdT2aXs7LpRb' }),
   })
   .meta({ id: 'EventFeed' });

@@ -15,7 +15,7 @@ interface Wanted {
   expires_at?: Date | null | undefined;
 }
 
-/** What the audit log may say of a key: never more than its first and last characters. */
+/** The audit log shows only the first and last characters of a key. */
 const auditOf = ({ id, kind, name, expiresAt, revokedAt, replacedBy }: ApiKeyRow) => ({
   ...{ id, kind, name, expiresAt, revokedAt, replacedBy },
 });
@@ -41,14 +41,14 @@ export async function makeApiKey(work: Work, { name, type, expires_at }: Wanted)
   return { ...row, key };
 }
 
-/** The new key works at once, the old one for as long as was requested. */
+/** The new key works at once; the old one keeps working for the overlap. */
 export async function rotateApiKey(work: Work, id: string, overlapHours: number): Promise<Made> {
   const { db, brandId, now } = work;
   const old = await lock(work, id);
   if (old.kind === 'session') throw notFound('API key');
   if (old.revokedAt || (old.expiresAt && old.expiresAt <= now)) {
     const facts = { current_status: old.revokedAt ? 'revoked' : 'expired', allowed: [] };
-    throw new ApiError('INVALID_STATE_TRANSITION', 'This key works no more; make a new one.', { facts });
+    throw new ApiError('INVALID_STATE_TRANSITION', 'This key no longer works; create a new one.', { facts });
   }
   const made = await makeApiKey(work, { name: old.name, type: old.kind });
   const ends = new Date(now.getTime() + overlapHours * HOUR_MS);

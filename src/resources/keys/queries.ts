@@ -21,7 +21,7 @@ const COLUMNS = [
   'replacedBy',
 ] as const;
 
-/** What a person signs in with is no key of the brand's. */
+/** Sessions are stored as keys too, and are excluded. */
 const keysOf = (db: Db) => db.selectFrom('apiKeys').where('kind', '!=', 'session');
 
 export const apiKeys = listing({
@@ -32,7 +32,7 @@ export const apiKeys = listing({
   rows: (db) => keysOf(db).select(COLUMNS),
 });
 
-/** Locked until the transaction ends. */
+/** The key, locked until the transaction ends. */
 export async function lockApiKey(db: Db, brandId: string, id: string) {
   return await keysOf(db)
     .where('brandId', '=', brandId)

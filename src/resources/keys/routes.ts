@@ -11,7 +11,7 @@ import { type ApiKeyRow, apiKeys } from './queries.ts';
 import { ApiKey, ApiKeyAnswer, ApiKeyCreate, ApiKeyFilter, ApiKeyList, ApiKeyMade, ApiKeyRotate } from './schema.ts';
 
 const tag = 'API keys';
-const Id = z.object({ id: z.string().max(100) });
+const Id = z.object({ id: z.string().max(100).describe('API key id.') });
 
 function stateOf({ revokedAt, expiresAt }: ApiKeyRow, now: Date): z.infer<typeof ApiKey>['state'] {
   if (revokedAt) return 'revoked';
@@ -37,7 +37,7 @@ const listKeys = read({
   path: '/v1/keys',
   tag,
   summary: 'The API keys of the brand',
-  description: 'Newest first, revoked ones too; never a key itself.',
+  description: 'Newest first, including revoked keys. The keys themselves are never shown.',
   callers: ['session'],
   query: ApiKeyFilter,
   response: ApiKeyList,
@@ -49,8 +49,8 @@ const createKeyOperation = change({
   method: 'POST',
   path: '/v1/keys',
   tag,
-  summary: 'Make an API key',
-  description: 'The key itself is in this answer and cannot be read again.',
+  summary: 'Create an API key',
+  description: 'The response contains the key, which cannot be read again.',
   callers: ['session'],
   params: nothing,
   query: nothing,
@@ -73,7 +73,7 @@ const rotateKey = change({
   path: '/v1/keys/{id}/rotate',
   tag,
   summary: 'Replace an API key',
-  description: 'A new key of the same name and type; the old one works for `overlap_hours` more.',
+  description: 'Creates a key with the same name and type. The old key keeps working for `overlap_hours`.',
   callers: ['session'],
   params: Id,
   query: nothing,
@@ -97,7 +97,7 @@ const revokeKey = change({
   path: '/v1/keys/{id}',
   tag,
   summary: 'Revoke an API key',
-  description: 'It stops within a second on every process, for good.',
+  description: 'The key stops working within a second, permanently.',
   callers: ['session'],
   params: Id,
   query: nothing,

@@ -2,29 +2,34 @@ import { z } from 'zod';
 import { MAIL_REASONS, MAIL_STATES } from '../../engines/postgres/mail-tables.ts';
 import { REASONS } from '../../mail/admission.ts';
 import type { MailRow } from '../../mail/queries.ts';
+import { createdAt, idField } from '../../values/fields.ts';
 import { ListQuery, listOf, timestamp } from '../../values/page.ts';
 
 const state = z
   .enum(MAIL_STATES)
   .describe(
-    '`queued` waits to be sent, `suppressed` went to nobody because the address wants no mail of the brand, `held` is held ' +
-      'back until the operator releases it.',
+    '`suppressed` mails are not sent because the address unsubscribed from the brand. `held` mails wait until the ' +
+      'operator of Rollcall releases them.',
   );
 
 export const Mail = z
   .object({
-    id: z.string(),
-    kind: z.string().describe('What it is about, such as `brief_sent`.').meta({ example: 'brief_sent' }),
-    to: z.string().describe('The address that it goes to.').meta({ example: 'ana@example.com' }),
+    id: idField('mai', 'Mail id.'),
+    kind: z.string().describe('Mail template.').meta({ example: 'brief_sent' }),
+    to: z.string().describe('E-mail address of the recipient.').meta({ example: 'ana@example.com' }),
     state,
-    reason: z.enum(MAIL_REASONS).nullable().describe('Why it is held back, or waits.'),
-    detail: z.string().nullable().describe('The same in words, or what the mail server answered.'),
-    created_at: timestamp,
-    sent_at: timestamp.nullable(),
+    reason: z.enum(MAIL_REASONS).nullable().describe('Why the mail is held or delayed; null otherwise.'),
+    detail: z
+      .string()
+      .nullable()
+      .describe('`reason` as a sentence, or the response of the mail server to a failed mail; null otherwise.')
+      .meta({ example: null }),
+    created_at: createdAt,
+    sent_at: timestamp.nullable().describe('When the mail server accepted the mail; null until then.'),
   })
   .meta({ id: 'Mail' });
 
-export const MailFilter = z.object({ state: state.optional(), ...ListQuery });
+export const MailFilter = z.object({ state: state.optional().describe('Only mails in this state.'), ...ListQuery });
 export const MailList = listOf(Mail).meta({ id: 'MailList' });
 
 export const mailOf = ({ id, kind, toEmail: to, state, reason, error, createdAt, sentAt }: MailRow) => ({

@@ -17,19 +17,21 @@ import type { Assertion, PasskeyCreate } from './schema.ts';
 const CHALLENGE_LIFE_MS = 5 * 60_000;
 
 function invalidPasskey(cause?: unknown): ApiError {
-  return new ApiError('INVALID_PASSKEY', 'This passkey was not accepted; try again, or sign in by a link.', { cause });
+  return new ApiError('INVALID_PASSKEY', 'This passkey was not accepted; try again, or sign in with a link.', {
+    cause,
+  });
 }
 
 const hostOf = (origin: string) => new URL(origin).hostname;
 
-/** Where the web app is, if the operator has said so. */
+/** The origin of the web app, if configured. */
 const ownOrigin = (apiUrl: string | undefined) => (apiUrl === undefined ? undefined : new URL(apiUrl).origin);
 
-/** The page that makes a passkey: the web app, wherever the operator has said that it is. */
+/** Refuses an origin other than the configured web app. */
 function assertOwnOrigin(origin: string, apiUrl: string | undefined): void {
   const own = ownOrigin(apiUrl);
   if (own === undefined || new URL(origin).origin === own) return;
-  const message = `must be ${own}, where the web app is (API_URL); this passkey would not sign in there.`;
+  const message = `must be ${own}, the origin of the web app (API_URL); the passkey would not work there.`;
   throw validationError([{ field: 'origin', code: 'invalid', message }]);
 }
 
@@ -87,7 +89,7 @@ export async function addPasskey(work: Work, person: Person, create: PasskeyCrea
   return row;
 }
 
-/** The challenge for a browser in which nobody is signed in. `origin` is only where the browser looks for a passkey. */
+/** The challenge for a browser that is not signed in. `origin` only says where the browser looks for a passkey. */
 export async function beginPasskeySignIn(db: Db, now: Date, origin: string, apiUrl: string | undefined) {
   const rpID = hostOf(ownOrigin(apiUrl) ?? origin);
   const options = await generateAuthenticationOptions({ rpID, userVerification: 'preferred' });
@@ -108,7 +110,7 @@ export async function signInByPasskey(
   const verified = await verifyAuthenticationResponse({
     response: { id, rawId, type, clientExtensionResults: {}, response: response.response },
     expectedChallenge: challenge,
-    // Never the request's own: any page on another port of this host could sign in.
+    // Never the origin of the request: any page on another port of this host could sign in.
     expectedOrigin: [passkey.origin, ownOrigin(apiUrl)].flatMap((one) => one ?? []),
     expectedRPID: passkey.rpId,
     credential: {

@@ -27,7 +27,7 @@ export async function insertPasskey(db: Db, row: Omit<PasskeysTable, 'createdAt'
     .executeTakeFirstOrThrow()
     .catch((error: unknown) => {
       if (!violates(error, 'passkeys_credential_id_key')) throw error;
-      throw new ApiError('CONFLICT', 'This passkey is kept already.', { cause: error });
+      throw new ApiError('CONFLICT', 'This passkey is already registered.', { cause: error });
     });
 }
 
@@ -48,7 +48,7 @@ export async function insertChallenge(
   await db.insertInto('passkeyChallenges').values(challenge).execute();
 }
 
-/** A challenge is answered once: whatever comes of it, it is gone, and what was never answered goes with it. */
+/** Takes a challenge, which works once, and deletes expired ones. */
 export async function takeChallenge(db: Db, id: string, personId: string | null, now: Date) {
   const row = await db
     .deleteFrom('passkeyChallenges')
@@ -60,7 +60,7 @@ export async function takeChallenge(db: Db, id: string, personId: string | null,
   return row && row.expiresAt > now ? row.challenge : undefined;
 }
 
-/** By what the browser calls it; of somebody who is still one of the people. */
+/** Finds a passkey by its credential id, if its person still exists. */
 export async function findPasskeyToSignIn(db: Db, credentialId: string) {
   return await db
     .selectFrom('passkeys')

@@ -21,7 +21,7 @@ import {
 
 const tag = 'Passkeys';
 const apiUrlOf = async ({ config }: Context) => config.apiUrl;
-// Everybody keeps their own, a viewer too, so these count as no change of the brand.
+// Viewers manage their own passkeys too, so these count as reads of the brand.
 const ofOneself = { readOnly: true, idempotent: false, destructive: false };
 
 const listPasskeys = read({
@@ -46,8 +46,8 @@ const beginPasskeyOperation = change({
   method: 'POST',
   path: '/v1/passkeys/challenge',
   tag,
-  summary: 'Begin to make a passkey',
-  description: 'What the browser is to be asked; good once, for five minutes.',
+  summary: 'Start registering a passkey',
+  description: 'Returns the options for the browser. The challenge works once, within five minutes.',
   callers: ['session'],
   params: nothing,
   query: nothing,
@@ -65,8 +65,8 @@ const createPasskey = change({
   method: 'POST',
   path: '/v1/passkeys',
   tag,
-  summary: 'Keep a passkey',
-  description: 'What the browser answered.',
+  summary: 'Register a passkey',
+  description: 'Verifies the credential that the browser created and stores it.',
   callers: ['session'],
   params: nothing,
   query: nothing,
@@ -87,9 +87,9 @@ const removePasskey = change({
   path: '/v1/passkeys/{id}',
   tag,
   summary: 'Remove a passkey',
-  description: 'It signs in no more; sessions that it made go on.',
+  description: 'The passkey can no longer sign in. Sessions it started continue.',
   callers: ['session'],
-  params: z.object({ id: z.string().max(100) }),
+  params: z.object({ id: z.string().max(100).describe('Passkey id.') }),
   query: nothing,
   body: nothing,
   response: PasskeyAnswer,

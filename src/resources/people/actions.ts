@@ -27,7 +27,7 @@ async function createPerson(work: Work, { email, name = null, role }: PersonCrea
   return row;
 }
 
-/** With a link of three days, mailed, and shown to the owner who invites. */
+/** Creates the person with a sign-in link for three days, which is mailed and shown to the inviting owner. */
 export async function invitePerson(work: Work, create: PersonCreate, invitedBy: string) {
   const row = await createPerson(work, create);
   const who = { brandId: work.brandId, personId: row.id };
@@ -39,7 +39,7 @@ export async function invitePerson(work: Work, create: PersonCreate, invitedBy: 
 
 const MAILS_APART_MS = 60_000;
 
-/** Mails a link to whoever has this address, for each brand of theirs; says nothing of whether anybody has it. */
+/** Mails a link for each brand that knows this address, and does not reveal whether any does. */
 export async function mailSignInLinks({ postgres, clock }: Context, email: string, requestId: string): Promise<void> {
   for (const person of await listPeopleByEmail(postgres.db, email)) {
     const { brandId, id: personId } = person;
@@ -54,11 +54,11 @@ export async function mailSignInLinks({ postgres, clock }: Context, email: strin
   }
 }
 
-/** Under the brand's lock, so that of two owners who remove each other one stays. */
+/** Runs under the brand's lock, so that two owners cannot remove each other at once. */
 async function assertOwnerStays(work: Work, old: PersonRow, role: PersonRow['role'] | null): Promise<void> {
   if (old.role !== 'owner' || role === 'owner') return;
   if ((await countOwners(work.db, work.brandId)) > 1) return;
-  throw new ApiError('CONFLICT', 'A brand has at least one owner: make somebody else an owner first.');
+  throw new ApiError('CONFLICT', 'A brand needs at least one owner; make another person an owner first.');
 }
 
 async function lockPerson({ db, brandId }: Work, id: string): Promise<PersonRow> {
@@ -83,7 +83,7 @@ export async function patchPerson(
   return changed;
 }
 
-/** Ends their sessions too. */
+/** Also ends the sessions of the person. */
 export async function removePerson(work: Work, subscriptionId: string, id: string): Promise<PersonRow> {
   const old = await lockPerson(work, id);
   await assertOwnerStays(work, old, null);
@@ -94,14 +94,14 @@ export async function removePerson(work: Work, subscriptionId: string, id: strin
   return old;
 }
 
-/** Who signs in from a terminal: the one with this address, else the first owner; a brand without people gets one. */
+/** The person who signs in from a terminal: by address, else the first owner, who is created if needed. */
 export async function ensurePersonToSignIn({ db, clock }: AccessEngines, brandId: string, email: string | undefined) {
   const known = await findPersonToSignIn(db, brandId, email);
   if (known) return known;
   const brand = await findBrand(db, brandId);
   if (!brand) throw notFound('brand');
   if (await findPersonToSignIn(db, brandId, undefined)) {
-    throw new Error(`Nobody of ${brand.name} has the address ${email}; an owner invites people in the web app.`);
+    throw new Error(`Nobody at ${brand.name} has the address ${email}; an owner can invite them in the web app.`);
   }
   const actor = { brandId, keyId: null, operation: 'first_owner', requestId: null };
   const role = 'owner' as const;

@@ -22,7 +22,7 @@ export const people = listing({
 });
 export const { get: getPerson, find: findPerson } = people;
 
-/** The one with this address, or the first owner. */
+/** The person with this address, or the first owner. */
 export async function findPersonToSignIn(db: Db, brandId: string, email: string | undefined) {
   return await presentOf(db, brandId)
     .$if(email !== undefined, (query) => query.where(sql<string>`lower(email)`, '=', (email ?? '').toLowerCase()))
@@ -34,7 +34,7 @@ export async function findPersonToSignIn(db: Db, brandId: string, email: string 
     .executeTakeFirst();
 }
 
-/** Of every brand: somebody who cannot sign in yet says no more than an address. */
+/** Searches every brand: before signing in, a person only gives an address. */
 export async function listPeopleByEmail(db: Db, email: string) {
   return await db
     .selectFrom('people')
@@ -58,7 +58,7 @@ export async function insertPerson(
     .executeTakeFirstOrThrow()
     .catch((error: unknown) => {
       if (!violates(error, 'people_email')) throw error;
-      throw new ApiError('CONFLICT', 'Somebody with this address is one of the brand’s people already.', {
+      throw new ApiError('CONFLICT', 'A person with this address already belongs to the brand.', {
         cause: error,
       });
     });

@@ -11,7 +11,7 @@ import { getPerson, type PersonRow, people } from './queries.ts';
 import { Person, PersonAnswer, PersonCreate, PersonFilter, PersonInvited, PersonList, PersonPatch } from './schema.ts';
 
 const tag = 'People';
-const Id = z.object({ id: z.string().max(100) });
+const Id = z.object({ id: z.string().max(100).describe('Person id.') });
 const toPerson = (row: PersonRow) => toWire(row);
 
 const accessEngines = ({ postgres, redis, clock }: Context) => ({ db: postgres.db, redis, clock });
@@ -21,7 +21,7 @@ const listPeople = read({
   path: '/v1/people',
   tag,
   summary: 'The people of the brand',
-  description: 'Who may sign in to the web app, newest first.',
+  description: 'Everyone who may sign in to the web app, newest first.',
   callers: ['session'],
   query: PersonFilter,
   response: PersonList,
@@ -33,8 +33,9 @@ const getPersonById = read({
   path: '/v1/people/{id}',
   tag,
   summary: 'One person of the brand',
-  description: 'By id.',
+  description: 'Includes the role and the last use of the web app.',
   callers: ['session'],
+  params: Id,
   response: PersonAnswer,
   errors: ['NOT_FOUND'],
   handler: async ({ postgres }, { caller, params }) => ({
@@ -48,7 +49,8 @@ const invitePerson = change({
   path: '/v1/people',
   tag,
   summary: 'Invite a person',
-  description: 'Makes the person and mails a link that signs in once, good for three days; it is also in the answer.',
+  description:
+    'Creates the person and mails a sign-in link that works once, within three days. The response contains it too.',
   callers: ['session'],
   ownersOnly: true,
   params: nothing,
@@ -73,7 +75,7 @@ const updatePerson = change({
   path: '/v1/people/{id}',
   tag,
   summary: 'Change a person',
-  description: 'The name or the role; a role holds within a second.',
+  description: 'Changes the name or the role. A new role takes effect within a second.',
   callers: ['session'],
   ownersOnly: true,
   params: Id,
@@ -95,7 +97,7 @@ const removePersonOperation = change({
   path: '/v1/people/{id}',
   tag,
   summary: 'Remove a person',
-  description: 'Ends their sessions within a second; the audit log goes on naming them.',
+  description: 'Ends the sessions of the person within a second. The audit log keeps the name.',
   callers: ['session'],
   ownersOnly: true,
   params: Id,

@@ -5,7 +5,7 @@ import type { ListWindow } from '../../values/page.ts';
 
 export interface PlanWhere extends ListWindow {
   status?: 'open' | 'applied' | 'expired' | undefined;
-  /** What `status` is measured at. */
+  /** The time at which `status` is evaluated. */
   now: Date;
 }
 
@@ -23,7 +23,7 @@ export const plans = listing({
 });
 export const { get: getPlan } = plans;
 
-/** Takes an open plan for this transaction; undefined: it is applied already, or has ended. */
+/** Takes an open plan in this transaction; undefined if it was applied or has expired. */
 export async function takePlan(
   db: Db,
   brandId: string,
@@ -40,7 +40,7 @@ export async function takePlan(
     .executeTakeFirst();
 }
 
-/** Plans are kept for a month, for whoever wants to know what was planned. */
+/** Plans are kept for a month. */
 const KEPT_MS = 30 * 24 * 60 * 60 * 1_000;
 
 export async function deleteOldPlans(db: Db, now: Date): Promise<void> {

@@ -15,16 +15,19 @@ import { ListQuery, listOf } from '../../values/page.ts';
 import { getPlan, plans, takePlan } from './queries.ts';
 
 const tag = 'Agents';
-const byId = z.object({ id: z.string().max(100) });
+const byId = z.object({ id: z.string().max(100).describe('Plan id.') });
 
-const PlanFilter = z.object({ status: z.enum(['open', 'applied', 'expired']).optional(), ...ListQuery });
+const PlanFilter = z.object({
+  status: Plan.shape.status.optional().describe('Only plans with this status.'),
+  ...ListQuery,
+});
 
 const listPlansOperation = read({
   id: 'list_plans',
   path: '/v1/plans',
   tag,
-  summary: 'Changes that wait for a person',
-  description: 'What was asked for with `mode=plan`, newest first. A plan can be applied for a day.',
+  summary: 'Planned changes',
+  description: 'Changes requested with `mode=plan`, newest first. A plan can be applied for 24 hours.',
   query: PlanFilter,
   response: listOf(Plan),
   ...answersWhere(
@@ -40,7 +43,8 @@ const getPlanOperation = read({
   path: '/v1/plans/{id}',
   tag,
   summary: 'One plan',
-  description: 'What it would change, as old and new values.',
+  description: 'Shows the changes as old and new values.',
+  params: byId,
   response: z.object({ data: Plan }),
   errors: ['NOT_FOUND'],
   handler: async ({ postgres, clock }, { caller, params }) => ({
@@ -56,10 +60,10 @@ const Sent = z.object({
 
 type FindOperation = (id: string) => Operation | undefined;
 
-/** What the plan's own operation is to run: looked up anew, for a day may have passed. */
+/** Prepares the planned operation. Everything it needs is looked up again, because a day may have passed. */
 async function beginPlanned(context: Context, caller: Caller, plan: PlanRow, find: FindOperation) {
   const planned = find(plan.operation);
-  if (!planned) throw new ApiError('CONFLICT', `${plan.operation} is no operation any more; plan it again.`);
+  if (!planned) throw new ApiError('CONFLICT', `The operation ${plan.operation} no longer exists; create a new plan.`);
   const refusal = refuseClassOrPlan(caller, planned);
   if (refusal) throw refusal;
   const { params, query, body } = Sent.parse(JSON.parse(context.secrets.open(plan.request, plan.id)));
@@ -70,16 +74,16 @@ async function beginPlanned(context: Context, caller: Caller, plan: PlanRow, fin
   return begun;
 }
 
-/** Refuses, and so takes back, what is not what the plan showed; the refusal says what it would be now. */
+/** Throws, and so rolls back, if the outcome differs from the plan; the error carries the new outcome. */
 function assertAsPlanned({ createdAt, changes, events }: PlanRow, done: Outcome): void {
   if (doesAsPlanned({ at: createdAt, changes, events }, done)) return;
-  const message = 'This plan would now do something else than it showed, so nothing was done; plan it again.';
+  const message = 'This plan would now do something different, so nothing was changed; create a new plan.';
   throw new ApiError('PLAN_OUTDATED', message, { facts: { changes: done.changes, events: done.events } });
 }
 
 function alreadyOver(plan: PlanRow, now: Date): ApiError {
   const { status } = planOf(plan, now);
-  return new ApiError('INVALID_STATE_TRANSITION', `This plan is ${status}; only an open one can be applied.`, {
+  return new ApiError('INVALID_STATE_TRANSITION', `This plan is ${status}; only open plans can be applied.`, {
     facts: { current_status: status, allowed: ['open'] },
   });
 }
@@ -110,7 +114,7 @@ async function applyPlan(
   return { plan, answer };
 }
 
-/** `find`: the map of operations is made of this one, too. */
+/** Takes `find` as an argument because the map of operations is built from these operations too. */
 export const planOperations = (find: FindOperation) =>
   [
     listPlansOperation,
@@ -122,9 +126,9 @@ export const planOperations = (find: FindOperation) =>
       tag,
       summary: 'Apply a plan',
       description:
-        'Makes the change that was planned; `answer` is what that operation answers. By people and by REST, never by an ' +
-        'agent. 409 PLAN_OUTDATED when it would now do anything else than the plan shows: `changes` and `events` of the ' +
-        'refusal say what, and nothing is changed.',
+        'Makes the planned change; `answer` is the response of that operation. Only over REST, never by an agent. If the ' +
+        'outcome would differ from the plan, the call gets 409 PLAN_OUTDATED with the new `changes` and `events`, and ' +
+        'nothing is changed.',
       callers: ['brand'],
       params: byId,
       query: nothing,
@@ -132,7 +136,7 @@ export const planOperations = (find: FindOperation) =>
       response: z
         .object({
           data: Plan,
-          answer: z.record(z.string(), z.unknown()).describe('What the planned operation answers.'),
+          answer: z.record(z.string(), z.unknown()).describe('Response of the planned operation.'),
         })
         .meta({ id: 'PlanApplied' }),
       errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION', 'PLAN_OUTDATED', 'CONFLICT'],

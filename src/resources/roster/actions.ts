@@ -14,7 +14,7 @@ interface NewEntry {
   note: string | null;
 }
 
-/** Throws CREATOR_LIMIT_REACHED when more than the plan allows are on the roster, the one just put there included. */
+/** Throws CREATOR_LIMIT_REACHED if the roster, including the creator just added, exceeds the plan. */
 async function assertWithinLimit({ db, brandId }: Work, limit: number): Promise<void> {
   const count = await countOnRoster(db, brandId);
   if (count <= limit) return;
@@ -23,7 +23,7 @@ async function assertWithinLimit({ db, brandId }: Work, limit: number): Promise<
   });
 }
 
-/** Audits an entry's change; one that puts its creator on the roster must fit the plan, and is announced. */
+/** Audits a change and emits its event. An added creator must fit the plan. */
 async function settle(work: Work, limit: number, old: RosterRow | null, row: RosterRow): Promise<void> {
   work.audit({ resourceId: row.id, old, new: row });
   const wasOnRoster = old !== null && old.status !== 'removed';
@@ -40,7 +40,7 @@ async function announce(work: Work, event: 'roster.creator_added' | 'roster.crea
   work.emit(event, { id, creator_id, ...person, status, added_at: addedAt.toISOString() });
 }
 
-/** Puts one of the brand's creators on the roster, or back on it; `added` is false for one who is on it. */
+/** Adds a creator to the roster or puts it back; `added` is false if it was there already. */
 async function addEntry(work: Work, limit: number, { creatorId, status, note }: NewEntry) {
   const { db, now, brandId } = work;
   await lockBrandRoster(db, brandId);
@@ -58,8 +58,8 @@ async function addEntry(work: Work, limit: number, { creatorId, status, note }: 
 }
 
 /**
- * Puts an accepted creator on the roster, within the caller's transaction. `limit` is the plan's: one more throws
- * CREATOR_LIMIT_REACHED, and the transaction must not go on.
+ * Adds an accepted creator to the roster in the caller's transaction. Above the plan's `limit` it throws
+ * CREATOR_LIMIT_REACHED, and the transaction must not continue.
  */
 export async function putOnRoster(
   work: Work,
@@ -84,7 +84,7 @@ export async function addByEmail(work: Work, limit: number, input: RosterAdd): P
   return await addNew(work, limit, { creatorId, status: 'active', note: input.note ?? null });
 }
 
-/** Another person of the brand has what was given. Who only applied has no entry, and is named by their own id. */
+/** Another creator of the brand has the value. An applicant has no roster entry, so the creator id is given. */
 async function conflict({ db, brandId }: Work, creatorId: string, message: string): Promise<ApiError> {
   const entry = await findEntry(db, brandId, creatorId);
   return new ApiError('CONFLICT', message, { facts: { existing_id: entry?.id ?? creatorId } });
@@ -92,11 +92,11 @@ async function conflict({ db, brandId }: Work, creatorId: string, message: strin
 
 const same = (a: string | null, b: string | null) => a?.toLowerCase() === b?.toLowerCase();
 
-/** The brand's one creator with these handles and this address, given what they lack. Two creators are a CONFLICT. */
+/** The one creator with these handles and this address; missing values are filled in. Two creators are a CONFLICT. */
 async function joinIdentity(work: Work, identity: Identity, columns: Partial<CreatorRow>): Promise<CreatorRow> {
   const matching = await listMatching(work.db, work.brandId, identity);
   const found = matching.find(({ igHandle }) => same(igHandle, identity.igHandle)) ?? matching[0];
-  if (!found) throw new Error('A creator that blocked the insert is not there.');
+  if (!found) throw new Error('The creator that blocked the insert was not found.');
   const { email, igHandle, ttHandle } = identity;
   const fits = (given: string | null, held: string | null) => given === null || held === null || same(given, held);
   const isOne = fits(email, found.email) && fits(igHandle, found.igHandle) && fits(ttHandle, found.ttHandle);

@@ -18,7 +18,7 @@ export async function lockPerson(db: Db, brandId: string, id: string): Promise<C
     .executeTakeFirst();
 }
 
-/** What of a creator stands in the ledger, which is never rewritten. */
+/** Rows of a creator that the ledger refers to. The ledger is never rewritten. */
 export async function countMoney(db: Db, brandId: string, creatorId: string) {
   const { rows } = await sql<{ orders: number; payouts: number; entries: number }>`
     select
@@ -30,7 +30,7 @@ export async function countMoney(db: Db, brandId: string, creatorId: string) {
   return rows[0] ?? { orders: 0, payouts: 0, entries: 0 };
 }
 
-/** The columns that name a creator, in whatever table there is, as the database itself declares them. */
+/** Every column with a foreign key to creators, read from the database catalogue. */
 async function listReferences(db: Db): Promise<{ table: string; column: string }[]> {
   const { rows } = await sql<{ table: string; column: string }>`
     select referring.relname as "table", own.attname as "column"
@@ -45,7 +45,7 @@ async function listReferences(db: Db): Promise<{ table: string; column: string }
   return rows;
 }
 
-/** Gives everything that names one creator to another: applications, links and whatever else there is. */
+/** Moves every row that refers to one creator to another. */
 export async function moveReferences(db: Db, brandId: string, goneId: string, creatorId: string): Promise<void> {
   for (const { table, column } of await listReferences(db)) {
     await sql`
@@ -54,7 +54,7 @@ export async function moveReferences(db: Db, brandId: string, goneId: string, cr
   }
 }
 
-/** Removes the person, of whom nothing is left, and notes whose the clicks are that name them. */
+/** Deletes the merged creator and records who owns its clicks now. */
 export async function replaceCreator(db: Db, gone: CreatorRow, creatorId: string, mergedAt: Date): Promise<void> {
   const { id: goneId, brandId } = gone;
   await db.deleteFrom('creators').where('brandId', '=', brandId).where('id', '=', goneId).execute();

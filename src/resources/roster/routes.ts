@@ -22,7 +22,7 @@ import {
 } from './schema.ts';
 
 const tag = 'Roster';
-const byId = z.object({ id: z.string().max(100).describe("The entry's id, or its creator's.") });
+const byId = z.object({ id: z.string().max(100).describe('Roster entry id, or the id of its creator.') });
 
 const limitOf = ({ subscription }: Caller) => PLANS[subscription.plan].rosterLimit;
 
@@ -31,7 +31,7 @@ const listRoster = list({
   path: '/v1/roster',
   tag,
   summary: "The brand's roster",
-  description: 'Latest added first.',
+  description: 'Creators on the roster, last added first.',
   query: RosterFilter,
   item: RosterEntry,
   rows: roster,
@@ -42,8 +42,8 @@ const getRosterCreator = read({
   id: 'get_roster_creator',
   path: '/v1/roster/{id}',
   tag,
-  summary: 'One creator of the roster',
-  description: 'With handles, public profile, tags and note; removed ones too.',
+  summary: 'One creator on the roster',
+  description: 'Includes handles, public profile, tags and note. Works for removed creators too.',
   params: byId,
   response: z.object({ data: RosterRecord }),
   errors: ['NOT_FOUND'],
@@ -57,8 +57,8 @@ const addToRosterByEmail = change({
   method: 'POST',
   path: '/v1/roster',
   tag,
-  summary: 'Put a creator on the roster',
-  description: 'By e-mail address. One who was removed comes back.',
+  summary: 'Add a creator to the roster',
+  description: 'Adds a creator by e-mail address. A removed creator is put back.',
   callers: ['brand'],
   params: nothing,
   query: nothing,
@@ -79,10 +79,10 @@ const addToRosterByHandle = change({
   method: 'POST',
   path: '/v1/roster/add',
   tag,
-  summary: 'Put a creator on the roster by handle',
+  summary: 'Add a creator to the roster by handle',
   description:
-    'The e-mail address is optional. Picture, name and follower counts are fetched from the public profiles; what is not ' +
-    'known yet is filled in later. Handles are kept without `@` and are unique in any case.',
+    'The e-mail address is optional. Picture, name and follower counts come from the public profiles; missing values are ' +
+    'filled in later. Handles are stored without `@` and are unique, ignoring case.',
   callers: ['brand'],
   params: nothing,
   query: nothing,
@@ -104,8 +104,8 @@ const updateRosterCreator = change({
   method: 'PATCH',
   path: '/v1/roster/{id}',
   tag,
-  summary: 'Change a creator of the roster',
-  description: 'Set changes, omit keeps, null clears. A removed creator may be made active again.',
+  summary: 'Change a creator on the roster',
+  description: 'Set changes, omit keeps, null clears. A removed creator can become active again.',
   callers: ['brand'],
   params: byId,
   query: nothing,
@@ -125,8 +125,8 @@ const removeFromRoster = change({
   method: 'DELETE',
   path: '/v1/roster/{id}',
   tag,
-  summary: 'Take a creator off the roster',
-  description: 'Sets the status to `removed`; the record and its history stay.',
+  summary: 'Remove a creator from the roster',
+  description: 'Sets the status to `removed`; the record and its history are kept.',
   callers: ['brand'],
   params: byId,
   query: nothing,
@@ -146,11 +146,11 @@ const mergeRosterCreators = change({
   method: 'POST',
   path: '/v1/roster/{id}/merge',
   tag,
-  summary: 'Join two entries of one person',
+  summary: 'Merge two entries of one person',
   description:
-    'The entry of the path goes, the one of `into` stays: handles, tags, note, applications and links move to it, and ' +
-    'so do figures of clicks. Where both have a handle or an address, the one that stays keeps its own. An entry with ' +
-    'an order or a payout cannot go: the ledger is never rewritten.',
+    'Merges the entry in the path into `into`, with its handles, tags, note, applications, links and click figures. ' +
+    'If both have a handle or an address, `into` keeps its own. An entry with an order or a payout cannot be merged ' +
+    'away, because the ledger is never rewritten.',
   callers: ['brand'],
   params: byId,
   query: nothing,

@@ -1,45 +1,88 @@
 import { z } from 'zod';
 import { type EventsOf, events } from '../../outbox/events.ts';
+import { creatorEmail, currencyField, idField, updatedAt } from '../../values/fields.ts';
 import { ListQuery, timestamp } from '../../values/page.ts';
 import { besideOthers, type Unchecked } from '../../values/problems.ts';
 import { fromOutside } from '../../values/untrusted.ts';
-import { CreatorName, Email, Handle, PersonFilter, Tags } from '../creators/schema.ts';
+import { CreatorName, Email, Handle, PersonFilter, personFields, Tags } from '../creators/schema.ts';
 
-const status = z.enum(['active', 'hired', 'paused', 'removed']).describe('`hired`: active, and added by handle.');
+const status = z
+  .enum(['active', 'hired', 'paused', 'removed'])
+  .describe('Roster status. `hired` is an active creator who was added by handle.');
 const settableStatus = z.enum(['active', 'paused', 'removed']);
 const count = z.number().int().nullable();
 export const MAX_NOTE = 5_000;
-const note = z.string().trim().max(MAX_NOTE).nullable();
+const note = z
+  .string()
+  .trim()
+  .max(MAX_NOTE)
+  .nullable()
+  .describe("The brand's note on this creator. Creators never see it.")
+  .meta({ example: 'Met at the fair.' });
+const NAME = "Creator's name; null if unknown.";
+const name = CreatorName.nullable().describe(NAME).meta({ example: 'Ana Ortiz' });
+const tags = Tags.nullable()
+  .describe("The brand's tags for this creator.")
+  .meta({ example: ['food'] });
+
+const id = idField('rst', 'Roster entry id.');
+const creatorName = fromOutside(
+  z.string().nullable().describe('Name of the creator; null if unknown.').meta({ example: 'Ana Ortiz' }),
+);
+const addedAt = timestamp
+  .describe('When the creator was added to the roster.')
+  .meta({ example: '2026-03-02T09:30:00.000Z' });
 
 export const RosterEntry = z
   .object({
-    id: z.string(),
-    creator_email: z.string().nullable(),
-    creator_name: fromOutside(z.string().nullable()),
+    id,
+    creator_email: creatorEmail,
+    creator_name: creatorName,
     status,
-    added_at: timestamp,
-    campaigns_completed: z.number().int(),
+    added_at: addedAt,
+    campaigns_completed: z
+      .number()
+      .int()
+      .describe('Completed campaigns that accepted the creator.')
+      .meta({ example: 3 }),
     total_earned: z
       .number()
-      .describe("Commissions paid in the brand's currency, without what refunds took back and payouts netted."),
+      .describe("Commissions paid in major units of the brand's currency, less refunds that payouts deducted."),
     by_currency: z
-      .array(z.object({ currency: z.string(), total_earned: z.number() }))
-      .describe('The same in other currencies.'),
-    ig_handle: fromOutside(z.string().nullable()),
-    tt_handle: fromOutside(z.string().nullable()),
-    tags: z.array(z.string()),
-    note: z.string().nullable(),
+      .array(
+        z.object({
+          currency: currencyField,
+          total_earned: z
+            .number()
+            .describe('Commissions paid in this currency, less deducted refunds, in major units.'),
+        }),
+      )
+      .describe('Earnings in currencies other than that of the brand.'),
+    ig_handle: personFields.igHandle,
+    tt_handle: personFields.ttHandle,
+    tags: personFields.tags,
+    note: personFields.note,
   })
   .meta({ id: 'RosterEntry' });
 
-/** Everything the brand holds of one creator of its roster. */
+/** Everything the brand stores about a creator on its roster. */
 export const RosterRecord = RosterEntry.extend({
-  creator_id: z.string().describe('The same person in `/v1/creators`.'),
-  pfp_url: fromOutside(z.string().nullable()),
-  ig_followers: count,
-  tt_followers: count,
-  engagement_rate: z.number().nullable().describe('Percent: 3.5 means 3.5 %.'),
-  updated_at: timestamp.nullable(),
+  creator_id: idField('crt', 'Id of the creator in `/v1/creators`.'),
+  pfp_url: fromOutside(
+    z
+      .string()
+      .nullable()
+      .describe('URL of the profile picture; null until the profile is fetched.')
+      .meta({ example: 'https://pictures.example/ana.jpg' }),
+  ),
+  ig_followers: count
+    .describe('Followers on the photo app; null until the profile is fetched.')
+    .meta({ example: 48_200 }),
+  tt_followers: count
+    .describe('Followers on the video app; null until the profile is fetched.')
+    .meta({ example: 91_000 }),
+  engagement_rate: personFields.engagementRate,
+  updated_at: updatedAt,
 }).meta({ id: 'RosterRecord' });
 
 export const RosterAdded = RosterEntry.pick({ id: true, creator_email: true, status: true, added_at: true });
@@ -53,27 +96,31 @@ export const RosterAddedByHandle = RosterRecord.pick({
   tt_followers: true,
   tags: true,
   status: true,
-}).extend({ name: fromOutside(z.string().nullable()) });
+}).extend({ name: fromOutside(z.string().nullable().describe(NAME).meta({ example: 'Ana Ortiz' })) });
 
-export const RosterRemoved = z.object({ id: z.string(), status: z.literal('removed') });
+export const RosterRemoved = z.object({ id, status: z.literal('removed').describe('Always `removed`.') });
 
 export const RosterFilter = z.object({
-  status: settableStatus.describe('`active` also finds the hired.').optional(),
+  status: settableStatus.describe('Only entries with this status. `active` includes `hired`.').optional(),
   ...PersonFilter,
   ...ListQuery,
 });
 export type RosterFilter = z.output<typeof RosterFilter>;
 
-export const RosterAdd = z.object({ creator_email: Email, note: note.optional() }).meta({ id: 'RosterAdd' });
+export const RosterAdd = z
+  .object({ creator_email: Email.describe('E-mail address of the creator.'), note: note.optional() })
+  .meta({ id: 'RosterAdd' });
 export type RosterAdd = z.output<typeof RosterAdd>;
 
 export const RosterAddByHandle = z
   .object({
-    ig_handle: Handle.nullable().optional(),
-    tt_handle: Handle.nullable().optional(),
-    name: CreatorName.nullable().optional(),
-    creator_email: Email.nullable().optional().describe('Where it is known; unique among the creators of the brand.'),
-    tags: Tags.nullable().optional(),
+    ig_handle: Handle.nullable().optional().describe('Handle on the photo app, with or without `@`.'),
+    tt_handle: Handle.nullable().optional().describe('Handle on the video app, with or without `@`.'),
+    name: name.optional(),
+    creator_email: Email.nullable()
+      .optional()
+      .describe('E-mail address, if known; unique among creators of the brand.'),
+    tags: tags.optional(),
   })
   .superRefine(({ ig_handle, tt_handle }: Unchecked<'ig_handle' | 'tt_handle'>, context) => {
     if ((ig_handle ?? tt_handle ?? null) !== null) return;
@@ -86,27 +133,26 @@ export type RosterAddByHandle = z.output<typeof RosterAddByHandle>;
 /** Set changes, omit keeps, null clears. */
 export const RosterPatch = z
   .object({
-    status: settableStatus.optional(),
-    tags: Tags.nullable().optional(),
+    status: settableStatus.optional().describe('New roster status. `active` puts a removed creator back.'),
+    tags: tags.optional(),
     note: note.optional(),
-    name: CreatorName.nullable().optional(),
-    creator_email: Email.describe('Can be set and changed, not cleared.').optional(),
+    name: name.optional(),
+    creator_email: Email.describe('E-mail address of the creator. It can be changed, not cleared.').optional(),
   })
   .meta({ id: 'RosterPatch' });
 export type RosterPatch = z.output<typeof RosterPatch>;
 
-/** The entry that stays; handles, tags, applications, links and what else there is move to it. */
 export const RosterMerge = z
-  .object({ into: z.string().min(1).max(100).describe("The entry that stays: its id, or its creator's.") })
+  .object({ into: z.string().min(1).max(100).describe('Entry to keep: its id, or the id of its creator.') })
   .meta({ id: 'RosterMerge' });
 
 const RosterMoved = z.object({
-  id: z.string(),
-  creator_id: z.string(),
-  creator_email: z.string().nullable().describe("The creator's; null when the brand knows only handles."),
-  creator_name: z.string().nullable(),
-  status: z.string(),
-  added_at: timestamp,
+  id,
+  creator_id: idField('crt', 'Id of the creator in `/v1/creators`.'),
+  creator_email: creatorEmail,
+  creator_name: z.string().nullable().describe('Name of the creator; null if unknown.'),
+  status: z.string().describe('Roster status after the change.'),
+  added_at: addedAt,
 });
 
 const rosterEvents = events({

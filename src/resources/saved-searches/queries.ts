@@ -6,7 +6,7 @@ import type { ListWindow } from '../../values/page.ts';
 
 type SavedSearchRow = Selectable<SavedSearchesTable>;
 
-/** A search is one person's own. */
+/** Searches belong to one person. */
 interface Whose {
   brandId: string;
   personId: string;
@@ -21,7 +21,7 @@ export const savedSearches = listing({
   rows: (db) => db.selectFrom('savedSearches').selectAll(),
 });
 
-/** The one that has this name, in any case, for as long as the transaction lasts. */
+/** The search with this name, ignoring case, locked until the transaction ends. */
 export async function lockSavedSearchNamed(db: Db, { brandId, personId }: Whose, name: string) {
   return await db
     .selectFrom('savedSearches')
@@ -33,7 +33,7 @@ export async function lockSavedSearchNamed(db: Db, { brandId, personId }: Whose,
     .executeTakeFirst();
 }
 
-/** Under a name that is taken, in any case, it is kept in the other one's place. */
+/** Inserts the search, or replaces the one of the same name, ignoring case. */
 export async function putSavedSearch(
   db: Db,
   row: Whose & { id: string; name: string; filters: Record<string, string>; now: Date },

@@ -12,7 +12,7 @@ import { deleteSavedSearch, lockSavedSearchNamed, putSavedSearch, savedSearches 
 import { SavedSearch, SavedSearchAnswer, SavedSearchCreate, SavedSearchFilter, SavedSearchList } from './schema.ts';
 
 const tag = 'Directory';
-// Everybody keeps their own, a viewer too, so these count as no change of the brand.
+// Viewers save searches too, so these count as reads of the brand.
 const ofOneself = { readOnly: true, idempotent: true, destructive: false };
 const whose = (caller: Caller) => ({ brandId: caller.brandId, personId: personOf(caller).id });
 
@@ -40,7 +40,7 @@ const saveSearch = change({
   path: '/v1/saved-searches',
   tag,
   summary: 'Save a search of the directory',
-  description: 'By name; one of yours that has it, in any case, is replaced.',
+  description: 'Replaces your saved search of the same name, ignoring case.',
   callers: ['session'],
   params: nothing,
   query: nothing,
@@ -62,10 +62,10 @@ const deleteSearch = change({
   method: 'DELETE',
   path: '/v1/saved-searches/{id}',
   tag,
-  summary: 'Forget a saved search',
-  description: 'One of your own.',
+  summary: 'Delete a saved search',
+  description: 'Only your own searches can be deleted.',
   callers: ['session'],
-  params: z.object({ id: z.string().max(100) }),
+  params: z.object({ id: z.string().max(100).describe('Saved search id.') }),
   query: nothing,
   body: nothing,
   response: SavedSearchAnswer,

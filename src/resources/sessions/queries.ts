@@ -7,7 +7,7 @@ interface SessionWhere extends ListWindow {
   now: Date;
 }
 
-/** One person's sessions that still work. */
+/** The valid sessions of one person. */
 export const sessions = listing({
   noun: 'session',
   table: 'api_keys',
@@ -21,7 +21,7 @@ export const sessions = listing({
   rows: (db) => db.selectFrom('apiKeys').select(['id', 'name', 'createdAt', 'expiresAt', 'lastUsedAt']),
 });
 
-/** Ends every session of this person; how many there were. Sessions alone: the brand's API keys are nobody's own. */
+/** Ends every session of this person and returns how many there were. API keys are not affected. */
 export async function endSessionsOf(db: Db, brandId: string, personId: string, at: Date): Promise<number> {
   const { numUpdatedRows } = await db
     .updateTable('apiKeys')
@@ -35,7 +35,7 @@ export async function endSessionsOf(db: Db, brandId: string, personId: string, a
   return Number(numUpdatedRows);
 }
 
-/** Ends one session of this person, or of anybody of the brand where `personId` is undefined; false: no such session. */
+/** Ends one session of this person, or of anyone in the brand if `personId` is undefined; false if there is none. */
 export async function endSession(db: Db, brandId: string, id: string, personId: string | undefined, at: Date) {
   const row = await db
     .updateTable('apiKeys')

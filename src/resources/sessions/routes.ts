@@ -35,7 +35,7 @@ const listSessions = read({
   callers: ['session'],
   query: SessionFilter,
   response: SessionList,
-  // Which one is the caller's is no fact of the row, so the page is put together here.
+  // `is_current` depends on the caller, so the page is built here.
   handler: async ({ postgres, clock }, { caller, query }) => {
     const page = pageOf(query);
     const where = { ...query, personId: personOf(caller).id, now: clock.now() };
@@ -53,14 +53,14 @@ const endSessionOperation = change({
   path: '/v1/sessions/{id}',
   tag,
   summary: 'Sign a session out',
-  description: 'Your own; an owner may end anybody’s. It stops within a second.',
+  description: 'Ends your own session; owners can end those of others. It stops working within a second.',
   callers: ['session'],
-  params: z.object({ id: z.string().max(100) }),
+  params: z.object({ id: z.string().max(100).describe('Session id.') }),
   query: nothing,
   body: nothing,
   response: SessionEnded,
   errors: ['NOT_FOUND'],
-  // Anybody may sign out, so it counts as no change of the brand.
+  // Viewers may sign out too, so it counts as a read of the brand.
   hints: { readOnly: true, idempotent: true, destructive: true },
   lookUp: noLookUp,
   apply: async ({ db, brandId, now, audit }, { caller, params: { id } }) => {
@@ -88,7 +88,7 @@ const endSessionsOperation = change({
   query: nothing,
   body: nothing,
   response: SessionsEnded,
-  // Anybody may sign out, so it counts as no change of the brand.
+  // Viewers may sign out too, so it counts as a read of the brand.
   hints: { readOnly: true, idempotent: true, destructive: true },
   lookUp: noLookUp,
   apply: async ({ db, brandId, now, audit }, { caller }) => {

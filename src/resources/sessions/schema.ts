@@ -1,15 +1,18 @@
 import { z } from 'zod';
+import { createdAt, currencyField, idField } from '../../values/fields.ts';
 import { ListQuery, listOf, timestamp } from '../../values/page.ts';
-import { Role } from '../people/schema.ts';
+import { Person } from '../people/schema.ts';
+
+const id = idField('key', 'Session id.');
 
 export const Session = z
   .object({
-    id: z.string(),
-    device: z.string().describe('The browser and system that signed in, as far as it says.'),
-    is_current: z.boolean().describe('Whether this call was made by it.'),
-    created_at: timestamp,
-    expires_at: timestamp,
-    last_used_at: timestamp.nullable(),
+    id,
+    device: z.string().describe('Browser and system that signed in.').meta({ example: 'Firefox on Linux' }),
+    is_current: z.boolean().describe('Whether this is the session making the call.'),
+    created_at: createdAt,
+    expires_at: timestamp.describe('When the session ends, 30 days after the sign-in.'),
+    last_used_at: timestamp.nullable().describe('When the session last made a call; null if never.'),
   })
   .meta({ id: 'Session' });
 
@@ -19,15 +22,22 @@ export const SessionList = listOf(Session).meta({ id: 'SessionList' });
 export const CurrentSession = z
   .object({
     data: z.object({
-      id: z.string(),
-      person: z.object({ id: z.string(), email: z.string(), name: z.string().nullable(), role: Role }),
-      brand: z.object({ id: z.string(), name: z.string(), currency: z.string(), plan: z.string() }),
+      id,
+      person: Person.pick({ id: true, email: true, name: true, role: true }).describe('Person who is signed in.'),
+      brand: z
+        .object({
+          id: idField('brd', 'Brand id.'),
+          name: z.string().describe('Brand name.').meta({ example: 'Acme' }),
+          currency: currencyField,
+          plan: z.string().describe('Plan of the brand subscription.').meta({ example: 'growth' }),
+        })
+        .describe('Brand that the person belongs to.'),
     }),
   })
   .meta({ id: 'CurrentSession' });
 
 export const SessionsEnded = z
-  .object({ data: z.object({ ended: z.int().describe('How many sessions ended, this one included.') }) })
+  .object({ data: z.object({ ended: z.int().describe('Number of sessions that ended, including this one.') }) })
   .meta({ id: 'SessionsEnded' });
 
-export const SessionEnded = z.object({ data: z.object({ id: z.string() }) }).meta({ id: 'SessionEnded' });
+export const SessionEnded = z.object({ data: z.object({ id }) }).meta({ id: 'SessionEnded' });

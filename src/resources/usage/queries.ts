@@ -43,7 +43,7 @@ function usageOf(db: Db, brandId: string, window: UsageWindow) {
     .orderBy('key.id');
 }
 
-/** Credits and calls per key and UTC day, newest first: sums of the ledger, so not rows that the list kit could find. */
+/** Credits and calls per key and UTC day, newest first. They are sums, which the list kit cannot page. */
 export async function listUsage(db: Db, brandId: string, window: UsageWindow, page: Page) {
   const rows = await usageOf(db, brandId, window).offset(page.offset).limit(page.limit).execute();
   const { total } = await db
@@ -55,7 +55,7 @@ export async function listUsage(db: Db, brandId: string, window: UsageWindow, pa
 
 type UsageSums = Awaited<ReturnType<typeof listUsage>>['rows'][number];
 
-/** All of it, in the list's order. */
+/** All rows, in the order of the list. */
 export function eachUsage(exports: Exports, brandId: string, window: UsageWindow) {
   let seen = 0;
   return inBatches<UsageSums>(exports, brandId, async (trx, _last, limit) => {

@@ -18,7 +18,7 @@ function windowOf(filter: UsageFilter, now: Date): UsageWindow {
   return { from, until, keyId: filter.key_id };
 }
 
-/** The ledger's balance of the brand's data subscription; a period without a call yet has its whole grant. */
+/** The credit balance from the ledger. Before the first call of a period nothing is granted yet, so the plan's grant counts. */
 async function balanceOf({ postgres, clock }: Context, brandId: string) {
   const subscription = await findDataSubscription(postgres.db, brandId);
   if (!subscription) return null;
@@ -43,7 +43,7 @@ const listUsage = read({
   path: '/v1/usage',
   tag: 'Usage',
   summary: 'Credits and calls per data key and day',
-  description: 'Sums of the credit ledger; a call is in it within a second or two.',
+  description: 'Sums of the credit ledger. A call shows up within two seconds.',
   query: UsageFilter,
   response: UsageList,
   handler: async (context, { caller, query }) => {

@@ -1,44 +1,60 @@
 import { z } from 'zod';
+import { idField } from '../../values/fields.ts';
 import { PageQuery, Pagination } from '../../values/page.ts';
 
 const day = z.iso.date();
 
 export const UsageFilter = z.object({
-  from: day.describe('First UTC day; default 29 days before `to`.').optional(),
-  to: day.describe('Last UTC day, included; default today.').optional(),
-  key_id: z.string().max(100).optional(),
+  from: day.describe('First UTC day; by default 29 days before `to`.').optional(),
+  to: day.describe('Last UTC day, inclusive; today by default.').optional(),
+  key_id: z.string().max(100).describe('Only calls with this data key.').optional(),
   ...PageQuery,
 });
 export type UsageFilter = z.output<typeof UsageFilter>;
 
 export const UsageRow = z
   .object({
-    date: day,
-    key_id: z.string(),
-    key_name: z.string(),
-    key: z.string().describe('First 8 and last 4 characters.').meta({ example: 'svk_3kQ9…c8Qx' }),
-    calls: z.number().int().describe('Calls that were charged.'),
-    credits: z.number().int().describe('Credits of those calls, before refunds.'),
-    refunded: z.number().int().describe('Credits given back that day.'),
+    date: day.describe('UTC day.').meta({ example: '2026-03-02' }),
+    key_id: idField('key', 'Id of the data key.'),
+    key_name: z.string().describe('Name of the data key.').meta({ example: 'warehouse' }),
+    key: z.string().describe('First 8 and last 4 characters of the data key.').meta({ example: 'svk_3kQ9…c8Qx' }),
+    calls: z.number().int().describe('Charged calls.'),
+    credits: z.number().int().describe('Credits charged for those calls, before refunds.'),
+    refunded: z.number().int().describe('Credits refunded that day for failed calls.').meta({ example: 10 }),
   })
   .meta({ id: 'UsageRow' });
 
 const CreditBalance = z
   .object({
-    subscription_id: z.string(),
-    plan: z.string(),
-    status: z.string().meta({ example: 'active' }),
-    period_start: z.iso.datetime(),
-    period_end: z.iso.datetime(),
-    granted: z.number().int(),
-    charged: z.number().int(),
-    refunded: z.number().int(),
-    remaining: z.number().int().describe('granted - charged + refunded.'),
+    subscription_id: idField('sub', 'Id of the data subscription.'),
+    plan: z.string().describe('Plan of the data subscription.').meta({ example: 'growth' }),
+    status: z
+      .string()
+      .describe('Billing status: `active`, `trialing`, `past_due` or `canceled`.')
+      .meta({ example: 'active' }),
+    period_start: z.iso
+      .datetime()
+      .describe('Start of the current period.')
+      .meta({ example: '2026-03-01T00:00:00.000Z' }),
+    period_end: z.iso
+      .datetime()
+      .describe('End of the current period, when credits are granted anew.')
+      .meta({ example: '2026-04-01T00:00:00.000Z' }),
+    granted: z.number().int().describe('Credits granted for the period.').meta({ example: 10_000 }),
+    charged: z.number().int().describe('Credits charged in the period, before refunds.').meta({ example: 340 }),
+    refunded: z.number().int().describe('Credits refunded in the period for failed calls.').meta({ example: 10 }),
+    remaining: z.number().int().describe('Credits left: granted - charged + refunded.').meta({ example: 9_670 }),
   })
   .meta({ id: 'CreditBalance' });
 
 export const UsageList = z.object({
   data: z.array(UsageRow),
   pagination: Pagination,
-  summary: z.object({ balance: CreditBalance.nullable().describe('The data subscription, this period.') }),
+  summary: z
+    .object({
+      balance: CreditBalance.nullable().describe(
+        'Credits of the data subscription in the current period; null if the brand has none.',
+      ),
+    })
+    .describe('Credit balance of the brand, whatever the filters.'),
 });

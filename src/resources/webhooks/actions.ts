@@ -23,8 +23,8 @@ import { hintOf, newWebhookSecret } from './signature.ts';
 const MAX_SUBSCRIPTIONS = 10;
 
 /**
- * Refuses an address that leads inside, before a transaction opens. A name that does not resolve yet is taken: its
- * receiver may come later, and every delivery is checked again.
+ * Refuses a private address before the transaction opens. A host that does not resolve yet is accepted: it may be set up
+ * later, and every delivery is checked again.
  */
 export async function assertPublic(url: string | undefined, allow: readonly string[]): Promise<void> {
   if (url === undefined || !(await leadsToPrivate(new URL(url), allow))) return;
@@ -32,7 +32,7 @@ export async function assertPublic(url: string | undefined, allow: readonly stri
   throw validationError([{ field: 'url', code: 'private_address', message }]);
 }
 
-/** As the audit log shows a row: whether its secrets changed, never what they are. */
+/** The row for the audit log, which shows whether secrets changed but never the secrets. */
 function audited({ secret, previousSecret, ...row }: SubscriptionRow, old?: SubscriptionRow) {
   const kept = old?.secret.equals(secret) ?? false;
   return { ...row, secret: kept ? 'kept' : 'changed', previousSecret: previousSecret === null ? null : 'kept' };
@@ -43,12 +43,12 @@ export interface NewSubscription {
   url: string;
   events: readonly string[];
   description: string | null;
-  /** The caller's own, where the variant takes one. */
+  /** Chosen by the caller, where the variant allows it. */
   secret?: string | undefined;
 }
 
 async function assertRoom({ db, brandId }: Work): Promise<void> {
-  // Of calls that come together each counts what the one before has made.
+  // The lock makes concurrent calls count each other's webhooks.
   await lockBrand(db, brandId);
   const current = await countSubscriptions(db, brandId);
   if (current < MAX_SUBSCRIPTIONS) return;
@@ -56,7 +56,7 @@ async function assertRoom({ db, brandId }: Work): Promise<void> {
   throw new ApiError('WEBHOOK_LIMIT_REACHED', message, { facts: { limit: MAX_SUBSCRIPTIONS, current } });
 }
 
-/** Makes a subscription of either variant. Its secret is in the answer in full, and nowhere else. */
+/** Creates a subscription of either variant. Only this response contains the full secret. */
 export async function createSubscription(
   work: Work,
   secrets: Secrets,
@@ -87,7 +87,7 @@ async function activityColumns({ db, brandId, now }: Work, old: SubscriptionRow,
   return { active: false, ...(old.active ? { disabledReason: 'brand' as const } : {}) };
 }
 
-/** What is pending goes to the new address too; new names hold for events from now on. */
+/** Pending deliveries go to the new URL too; new event names apply from now on. */
 export async function patchSubscription(work: Work, id: string, patch: WebhookPatch): Promise<SubscriptionRow> {
   const { db, now, brandId } = work;
   const old = await lockSubscription(db, brandId, id);
@@ -113,12 +113,12 @@ export async function deleteSubscription(work: Work, id: string): Promise<void> 
 function assertNoOverlap({ previousSecret, previousSecretExpiresAt }: SubscriptionRow, now: Date): void {
   if (previousSecret === null || previousSecretExpiresAt === null || previousSecretExpiresAt <= now) return;
   const until = previousSecretExpiresAt.toISOString();
-  throw new ApiError('CONFLICT', `The rotation before overlaps until ${until}; finish it, or send \`force\`.`, {
+  throw new ApiError('CONFLICT', `The previous rotation overlaps until ${until}; finish it, or send \`force\`.`, {
     facts: { previous_secret_expires_at: until },
   });
 }
 
-/** A new secret; the old one signs beside it while the overlap lasts. */
+/** Sets a new secret; the old one also signs during the overlap. */
 export async function rotateSecret(work: Work, secrets: Secrets, id: string, rotate: WebhookRotate) {
   const { db, now, brandId } = work;
   const old = await lockSubscription(db, brandId, id);

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { WebhookVariant } from '../../engines/postgres/webhook-tables.ts';
 
-/** Those of a brand that may want events; locked, so that one that is being switched off gets all of these or none. */
+/** The brand's active subscriptions, locked so that one being switched off gets all of these events or none. */
 export async function lockListening(db: Db, brandId: string) {
   return await db
     .selectFrom('webhookSubscriptions')
@@ -28,11 +28,11 @@ export interface NewDelivery {
   eventId: string;
   seq: number;
   event: string;
-  /** JSON text, where it is not the event's data as it stands. */
+  /** JSON text, if it differs from the event's data. */
   ownData: string | null;
 }
 
-/** What is there already, of a relay that was given the same events before, stays. */
+/** Deliveries that an earlier run of the relay inserted are left alone. */
 export async function insertDeliveries(
   db: Db,
   brandId: string,

@@ -5,7 +5,7 @@ import type { Clock } from '../../values/clock.ts';
 import { newId } from '../../values/ids.ts';
 import { insertDeliveries, type Listening, lockListening } from './fan-out-queries.ts';
 
-/** The deliveries that an event makes: one for each subscription that was there before it and wants its name. */
+/** The deliveries of an event: one for each subscription created before it that includes its name. */
 const deliveriesOf = (event: OutboxEvent, listening: readonly Listening[], olderItem: OlderItem, nowMs: number) =>
   listening.flatMap((webhook) => {
     const name = shownAs(webhook.variant, event.event);
@@ -24,7 +24,7 @@ async function fanOut(db: Db, clock: Clock, olderItem: OlderItem, events: readon
   if (deliveries.length > 0) await insertDeliveries(db, first.brandId, deliveries, now);
 }
 
-/** Makes a row for each delivery, in the transaction that the position moves in. Nothing is sent here. */
+/** Inserts the deliveries in the transaction that moves the position. Nothing is sent here. */
 export const webhookConsumer = (clock: Clock, olderItem: OlderItem = (_fact, data) => data): Consumer => ({
   name: 'webhooks',
   deliver: (events, db) => fanOut(db, clock, olderItem, events),

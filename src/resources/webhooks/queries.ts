@@ -7,7 +7,7 @@ import { numbersOf } from '../../outbox/queries.ts';
 import type { ListWindow } from '../../values/page.ts';
 
 export type SubscriptionRow = Selectable<WebhookSubscriptionsTable>;
-/** Counted no further than it is shown. */
+/** The count stops where the display does. */
 const COUNTED = 10_001;
 
 const standing = (db: Db) => db.selectFrom('webhookSubscriptions').where('deletedAt', 'is', null);
@@ -40,7 +40,7 @@ export const webhooks = listing({
 export const { get: getListed } = webhooks;
 export type ListedSubscription = Awaited<ReturnType<typeof getListed>>;
 
-/** Those that count towards the brand's ten: of both variants, the inactive too. */
+/** Counts towards the brand's limit of ten: both variants, including inactive webhooks. */
 export async function countSubscriptions(db: Db, brandId: string): Promise<number> {
   const { count } = await standing(db)
     .where('brandId', '=', brandId)
@@ -72,13 +72,13 @@ export async function updateSubscription(
     .executeTakeFirstOrThrow();
 }
 
-/** The brand's newest event: what comes after it is new. */
+/** The brand's newest event; later ones count as new. */
 export async function findHead(db: Db, brandId: string): Promise<number> {
   const row = await numbersOf(db, brandId).select('seq').executeTakeFirst();
   return row?.seq ?? 0;
 }
 
-/** Nothing that waits is sent any more. */
+/** Cancels the pending deliveries. */
 export async function cancelPending(db: Db, brandId: string, subscriptionId: string, now: Date): Promise<void> {
   await db
     .updateTable('webhookDeliveries')

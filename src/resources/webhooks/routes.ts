@@ -19,14 +19,14 @@ import {
 } from './schema.ts';
 
 const tag = 'Webhooks';
-const byId = z.object({ id: z.string().max(100) });
+const byId = z.object({ id: z.string().max(100).describe('Webhook id.') });
 
 const listWebhooks = list({
   id: 'list_webhooks',
   path: '/v1/webhooks',
   tag,
   summary: "The brand's webhooks",
-  description: 'Newest first, with the outcome of the newest attempt. Secrets are shown in part.',
+  description: 'Newest first, with the outcome of the newest attempt. Secrets are shortened.',
   query: WebhookFilter,
   item: Webhook,
   rows: webhooks,
@@ -38,7 +38,8 @@ const getWebhook = read({
   path: '/v1/webhooks/{id}',
   tag,
   summary: 'One webhook',
-  description: 'As in the list.',
+  description: 'The same fields as in the list.',
+  params: byId,
   response: z.object({ data: Webhook }),
   errors: ['NOT_FOUND'],
   handler: async ({ postgres }, { caller, params }) => ({
@@ -46,13 +47,13 @@ const getWebhook = read({
   }),
 });
 
-/** What both interfaces say of it. */
+/** Shared by both interfaces. */
 const subscribing = {
   method: 'POST',
   path: '/v1/webhooks',
   tag,
   summary: 'Subscribe to events',
-  description: 'The secret is in this answer in full, and never again. A brand has at most ten webhooks.',
+  description: 'The response contains the full secret, which is never shown again. A brand has at most ten webhooks.',
   callers: ['brand'],
   params: nothing,
   query: nothing,
@@ -79,8 +80,8 @@ const createWebhook = change({
 });
 
 /**
- * What the older interface does at its `POST /api/v1/webhooks`: the webhook has its names, its form and its retries. It is
- * another change than `create_webhook`, so an Idempotency-Key of one is none of the other.
+ * `POST /api/v1/webhooks` of the older interface: the webhook gets its event names, body format and retries. It is a
+ * separate operation from `create_webhook`, so the two do not share idempotency keys.
  */
 export const createOlderWebhook = change({
   ...subscribing,
@@ -106,8 +107,8 @@ const updateWebhook = change({
   tag,
   summary: 'Change a webhook',
   description:
-    'A new `url` also holds for what is pending, new `events` for events from now on. `active: false` cancels what is ' +
-    'pending; events meanwhile are in `GET /v1/events` only. `active: true` also ends a failing state.',
+    'A new `url` also applies to pending deliveries, new `events` to events from now on. `active: false` cancels pending ' +
+    'deliveries; events meanwhile are only in `GET /v1/events`. `active: true` also ends a failing state.',
   callers: ['brand'],
   params: byId,
   query: nothing,
@@ -127,8 +128,8 @@ const deleteWebhook = change({
   method: 'DELETE',
   path: '/v1/webhooks/{id}',
   tag,
-  summary: 'End a subscription',
-  description: 'What is pending is cancelled. The answer is not wrapped in `data`.',
+  summary: 'Delete a webhook',
+  description: 'Cancels pending deliveries. The response is not wrapped in `data`.',
   callers: ['brand'],
   params: byId,
   query: nothing,
@@ -147,10 +148,11 @@ const rotateWebhookSecret = act({
   id: 'rotate_webhook_secret',
   path: '/v1/webhooks/{id}/rotate-secret',
   tag,
-  summary: 'Give a webhook a new secret',
+  summary: 'Rotate the secret of a webhook',
   description:
-    'While the overlap lasts `X-Service-Signature` is keyed with the old secret, `X-Service-Signature-Next` with the new ' +
-    'one, and `webhook-signature` carries both; then the new one alone signs. `finish` ends an overlap at once.',
+    'During the overlap `X-Service-Signature` uses the old secret, `X-Service-Signature-Next` the new one, and ' +
+    '`webhook-signature` carries both. After it only the new secret signs. `finish` ends an overlap at once.',
+  params: byId,
   body: WebhookRotate,
   item: WebhookRotated,
   sealsAnswer: true,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { eventNames, type Variant } from '../../outbox/events.ts';
 import { ApiError, type Problem } from '../../values/errors.ts';
+import { createdAt, idField, updatedAt } from '../../values/fields.ts';
 import { ListQuery, timestamp } from '../../values/page.ts';
 import { hasLogin } from '../../values/web-address.ts';
 import { toWire } from '../../values/wire.ts';
@@ -9,9 +10,9 @@ import type { ListedSubscription, SubscriptionRow } from './queries.ts';
 
 const MAX_URL = 2_048;
 
-/** Why an address cannot be one of a receiver, as a stable code and a sentence. */
+/** Why an address cannot receive webhooks: a stable code and a sentence. */
 function urlProblem(text: string): [code: string, message: string] | undefined {
-  if (!URL.canParse(text)) return ['invalid_url', 'must be an address that begins with https://'];
+  if (!URL.canParse(text)) return ['invalid_url', 'must be a URL that begins with https://'];
   const url = new URL(text);
   if (url.protocol !== 'https:') return ['invalid_scheme', 'must begin with https://'];
   if (hasLogin(url)) return ['has_login', 'must not have a name or password'];
@@ -19,6 +20,7 @@ function urlProblem(text: string): [code: string, message: string] | undefined {
   return undefined;
 }
 
+const URL_MEANING = 'HTTPS URL on a public host that receives the deliveries.';
 const url = z
   .string()
   .max(MAX_URL)
@@ -26,8 +28,9 @@ const url = z
     const problem = urlProblem(text);
     if (problem) context.addIssue({ code: 'custom', params: { code: problem[0] }, message: problem[1], input: text });
   })
-  .describe('`https://` only, of a public host.');
-/** Read when it is used: by then every noun has declared its events. */
+  .describe(URL_MEANING)
+  .meta({ example: 'https://acme.example/hooks' });
+/** Lazy, so that every noun has declared its events when the names are read. */
 const eventsOf = (variant: Variant) =>
   z.lazy(() =>
     z
@@ -42,81 +45,118 @@ const eventsOf = (variant: Variant) =>
       .describe(`One or more of ${eventNames(variant).join(', ')}. Repeats count once.`),
   );
 const events = eventsOf('current');
-const description = z.string().trim().max(200).nullable();
+const DESCRIPTION = 'Free text about the webhook, for the brand.';
+const description = z
+  .string()
+  .trim()
+  .max(200)
+  .nullable()
+  .optional()
+  .describe(DESCRIPTION)
+  .meta({ example: 'Order desk' });
 
-export const WebhookCreate = z
-  .object({ url, events, description: description.optional() })
-  .meta({ id: 'WebhookCreate' });
+export const WebhookCreate = z.object({ url, events, description }).meta({ id: 'WebhookCreate' });
 
-/** As the older interface takes it: with a secret of the caller's, where they have one. */
+/** The older interface lets callers choose the secret. */
 export const OlderWebhookCreate = WebhookCreate.extend({
   events: eventsOf('legacy'),
   secret: z
     .string()
     .regex(/^[\x21-\x7e]{8,256}$/, 'must be 8 to 256 visible ASCII characters')
     .optional()
-    .describe('Signs the deliveries; one is made when omitted.'),
+    .describe('Secret that signs deliveries; generated if omitted.'),
 }).meta({ id: 'OlderWebhookCreate' });
 
 export const WebhookPatch = z
   .object({
     url: url.optional(),
     events: events.optional(),
-    active: z.boolean().optional().describe('False cancels what is pending; true again begins with the next event.'),
-    description: description.optional(),
+    active: z.boolean().optional().describe('`false` cancels pending deliveries; `true` resumes with the next event.'),
+    description,
   })
   .meta({ id: 'WebhookPatch' });
 export type WebhookPatch = z.output<typeof WebhookPatch>;
 
 export const WebhookRotate = z
   .object({
-    overlap_hours: z.number().int().min(0).max(168).default(24).describe('How long the old secret signs as well.'),
-    finish: z.boolean().default(false).describe('Ends a running overlap now; no new secret is made.'),
-    force: z.boolean().default(false).describe('Rotates although an overlap still runs; the oldest secret is dropped.'),
+    overlap_hours: z
+      .number()
+      .int()
+      .min(0)
+      .max(168)
+      .default(24)
+      .describe('Hours for which the old secret keeps signing.'),
+    finish: z.boolean().default(false).describe('Ends the current overlap now, without a new secret.'),
+    force: z.boolean().default(false).describe('Rotates even during an overlap; the oldest secret is dropped.'),
   })
   .meta({ id: 'WebhookRotate' });
 export type WebhookRotate = z.output<typeof WebhookRotate>;
 
+export const lastStatusCode = z
+  .number()
+  .int()
+  .nullable()
+  .describe('HTTP status of the newest attempt; null if there was no response.')
+  .meta({ example: 200 });
+
 const created = {
-  id: z.string(),
-  url: z.string(),
-  events: z.array(z.string()),
-  secret: z.string().describe('In full, this once.'),
-  active: z.boolean(),
-  created_at: timestamp,
-  description: z.string().nullable(),
-  last_triggered_at: timestamp.nullable().describe('When the newest attempt began.'),
-  last_status_code: z.number().int().nullable().describe("The newest attempt's; null when it was not answered."),
+  id: idField('whk', 'Webhook id.'),
+  url: z.string().describe(URL_MEANING).meta({ example: 'https://acme.example/hooks' }),
+  events: z
+    .array(z.string())
+    .describe('Names of the events that are delivered.')
+    .meta({ example: ['commission.approved'] }),
+  secret: z.string().describe('Signing secret in full. It is shown only here.').meta({ example: 'whsec_q1Zs7B…' }),
+  active: z.boolean().describe('Whether events are delivered.').meta({ example: true }),
+  created_at: createdAt,
+  description: z.string().nullable().describe(DESCRIPTION).meta({ example: 'Order desk' }),
+  last_triggered_at: timestamp.nullable().describe('When the newest attempt started; null before the first.'),
+  last_status_code: lastStatusCode,
 };
 
 export const WebhookCreated = z.object(created).meta({ id: 'WebhookCreated' });
 
+const previousSecretExpiresAt = timestamp
+  .nullable()
+  .describe('When the previous secret stops signing; null outside an overlap.')
+  .meta({ example: '2026-03-03T09:30:00.000Z' });
+
 export const Webhook = z
   .object({
     ...created,
-    secret: z.string().describe('Its first six and last four characters.'),
-    variant: z.enum(['current', 'legacy']).describe('The interface that it was made on.'),
+    secret: z
+      .string()
+      .describe('First 6 and last 4 characters of the signing secret.')
+      .meta({ example: 'whsec_…4f7Q' }),
+    variant: z
+      .enum(['current', 'legacy'])
+      .describe('Interface that created the webhook; it decides event names, body format and retries.'),
     status: z
       .enum(['active', 'failing', 'disabled'])
       .describe(
-        '`failing`: the newest attempt failed; on the older interface, five in a row. `disabled`: switched off, by ' +
-          'you or, on the older interface, after three days of failures.',
+        '`failing`: the newest attempt failed, or five in a row on the older interface. `disabled`: switched off by the ' +
+          'brand, or after three days of failures on the older interface.',
       ),
-    previous_secret_expires_at: timestamp.nullable().describe('Until then the secret before this one signs as well.'),
-    backlog: z.boolean().describe('More than 10,000 deliveries wait.'),
-    updated_at: timestamp.nullable(),
+    previous_secret_expires_at: previousSecretExpiresAt,
+    backlog: z.boolean().describe('Whether more than 10,000 deliveries are waiting.'),
+    updated_at: updatedAt,
   })
   .meta({ id: 'Webhook' });
 
 export const WebhookRotated = z
   .object({
-    id: z.string(),
-    secret: z.string().describe('In full, this once; of a finished overlap as lists show it.'),
-    previous_secret_expires_at: timestamp.nullable(),
+    id: created.id,
+    secret: z
+      .string()
+      .describe('New signing secret in full, shown only here. With `finish`, shortened as in lists.')
+      .meta({ example: 'whsec_q1Zs7B…' }),
+    previous_secret_expires_at: previousSecretExpiresAt,
   })
   .meta({ id: 'WebhookRotated' });
 
-export const WebhookDeleted = z.object({ deleted: z.literal(true), id: z.string() }).meta({ id: 'WebhookDeleted' });
+export const WebhookDeleted = z
+  .object({ deleted: z.literal(true).describe('Always `true`.'), id: created.id })
+  .meta({ id: 'WebhookDeleted' });
 
 export const WebhookFilter = z.object({ ...ListQuery });
 
@@ -130,7 +170,7 @@ export const OlderWebhook = Webhook.pick({
   created_at: true,
   last_status_code: true,
 })
-  .extend({ last_triggered: timestamp.nullable().describe('When the newest attempt began.') })
+  .extend({ last_triggered: timestamp.nullable().describe('Start of the newest attempt; null if there was none.') })
   .meta({ id: 'OlderWebhook' });
 
 /** Throws VALIDATION_ERROR with a detail for each name that the variant does not know. Repeats are folded. */
@@ -139,14 +179,14 @@ export function knownEvents(variant: Variant, names: readonly string[]): string[
   const details = names.flatMap((name, i): Problem[] => {
     if (allowed.includes(name)) return [];
     const shown = JSON.stringify(name.slice(0, 60));
-    return [{ field: `events.${i}`, code: 'unknown_event', message: `${shown} is no event; see \`allowed\`.` }];
+    return [{ field: `events.${i}`, code: 'unknown_event', message: `${shown} is not an event; see \`allowed\`.` }];
   });
   if (details.length === 0) return [...new Set(names)];
   const message = `events: ${details.length === 1 ? 'a name is' : `${details.length} names are`} unknown.`;
   throw new ApiError('VALIDATION_ERROR', message, { details, facts: { allowed } });
 }
 
-/** The older interface counts failures in a row; of the current one the newest attempt says how the webhook does. */
+/** The older interface counts failures in a row; the current one looks at the newest attempt. */
 const isFailing = ({
   variant,
   failingSince,
@@ -156,12 +196,12 @@ const isFailing = ({
   failingSince !== null ||
   (variant === 'current' && lastTriggeredAt !== null && !isSuccess({ statusCode: lastStatusCode }));
 
-/** Every field that any shape of either variant shows; the secret only as a hint. */
+/** All fields of the shapes of both variants; the secret is shortened. */
 export function webhookOf({ secretHint, ...row }: SubscriptionRow & Partial<Pick<ListedSubscription, 'pending'>>) {
   const status = row.active ? (isFailing(row) ? ('failing' as const) : ('active' as const)) : ('disabled' as const);
   const last_triggered = row.lastTriggeredAt?.toISOString() ?? null;
   return { ...toWire(row), secret: secretHint, status, last_triggered, backlog: (row.pending ?? 0) > MAX_PENDING };
 }
 
-/** Above it a subscription is said to have a backlog. */
+/** Above this number a subscription has a backlog. */
 const MAX_PENDING = 10_000;

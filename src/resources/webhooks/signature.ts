@@ -7,13 +7,13 @@ const SECRET_BYTES = 30;
 /** 46 characters: base64 of 30 bytes needs no padding. */
 export const newWebhookSecret = (): string => `${PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}`;
 
-/** What lists show of a secret: enough to tell two apart. */
+/** The shortened secret that lists show, enough to tell two apart. */
 export function hintOf(secret: string): string {
   if (secret.length < 20) return `…${secret.slice(-2)}`;
   return `${secret.slice(0, 6)}…${secret.slice(-4)}`;
 }
 
-/** The key of the Standard Webhooks signature: what follows `whsec_` decoded; a caller's own secret as it is. */
+/** The key of the Standard Webhooks signature: what follows `whsec_` decoded; a caller's secret unchanged. */
 const standardKey = (secret: string) =>
   secret.startsWith(PREFIX) ? Buffer.from(secret.slice(PREFIX.length), 'base64') : Buffer.from(secret, 'utf8');
 
@@ -22,10 +22,10 @@ const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).u
 export interface Announcement {
   variant: Variant;
   eventId: string;
-  /** As the variant calls it. */
+  /** The event name of the variant. */
   event: string;
   createdAt: Date;
-  /** JSON text, as the outbox keeps it. */
+  /** JSON text from the outbox. */
   data: string;
 }
 
@@ -41,7 +41,7 @@ export interface Signing {
   variant: Variant;
   eventId: string;
   deliveryId: string;
-  /** Newest first; two while a rotation overlaps. The oldest keys the header that has room for one digest. */
+  /** Newest first; two while a rotation overlaps. The oldest signs the header that holds one digest. */
   secrets: readonly [string, ...string[]];
   at: Date;
   isTest: boolean;

@@ -11,7 +11,7 @@ import { countTests, type DeliveryRow, getDelivery, insertAgain, insertMissed, l
 const TESTS_A_MINUTE = 10;
 const MAX_RECOVERED = 10_000;
 
-/** What is inactive is sent nothing, not even when it is asked for. */
+/** Inactive webhooks receive nothing, not even on request. */
 async function lockActive({ db, brandId }: Work, id: string): Promise<SubscriptionRow> {
   const row = await lockSubscription(db, brandId, id);
   if (row.active) return row;
@@ -30,7 +30,7 @@ async function assertMayTest({ db, brandId, now }: Work): Promise<void> {
   });
 }
 
-/** Queues a sample, which is no event: it stands in no feed. */
+/** Queues a sample. It is not an event, so no feed lists it. */
 export async function sendTest(
   work: Work,
   olderItem: OlderItem,
@@ -42,7 +42,7 @@ export async function sendTest(
   const name = event ?? webhook.events[0] ?? '';
   const ownData = sampleData(webhook.variant, name, olderItem);
   if (ownData === undefined) {
-    const message = `${JSON.stringify(name.slice(0, 60))} is no event; see \`allowed\`.`;
+    const message = `${JSON.stringify(name.slice(0, 60))} is not an event; see \`allowed\`.`;
     throw new ApiError('VALIDATION_ERROR', `event: ${message}`, {
       details: [{ field: 'event', code: 'unknown_event', message }],
       facts: { allowed: eventNames(webhook.variant) },
@@ -55,7 +55,7 @@ export async function sendTest(
   return delivery;
 }
 
-/** The same event, id and bytes, once more, to where the webhook is now. */
+/** Sends the same event id and body again, to the current URL of the webhook. */
 export async function resendDelivery(work: Work, id: string): Promise<DeliveryRow> {
   const { db, now, brandId } = work;
   const old = await getDelivery(db, brandId, id);
@@ -69,7 +69,7 @@ export async function resendDelivery(work: Work, id: string): Promise<DeliveryRo
   return delivery;
 }
 
-/** Queues what was not delivered in a time. What waits still is not queued twice. */
+/** Queues the events of a time range that were not delivered and are not pending. */
 export async function recoverMissed(
   work: Work,
   olderItem: OlderItem,

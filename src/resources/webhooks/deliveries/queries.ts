@@ -35,7 +35,7 @@ export const deliveries = listing({
   rows: (db) => db.selectFrom('webhookDeliveries').select(COLUMNS),
 });
 
-/** With what its body is made of. Those of a deleted subscription are there no more. */
+/** A delivery with the data of its body. Deliveries of deleted subscriptions are not found. */
 export async function getDelivery(db: Db, brandId: string, id: string) {
   const row = await db
     .selectFrom('webhookDeliveries as delivery')
@@ -74,7 +74,7 @@ export interface Queued {
   now: Date;
 }
 
-/** One more delivery of an event to a subscription, beside those that there are. The subscription is locked meanwhile. */
+/** Inserts another delivery of an event. The subscription must be locked. */
 export async function insertAgain(db: Db, { now, ...row }: Queued): Promise<DeliveryRow> {
   return await db
     .insertInto('webhookDeliveries')
@@ -98,7 +98,7 @@ export async function insertAgain(db: Db, { now, ...row }: Queued): Promise<Deli
     .executeTakeFirstOrThrow();
 }
 
-/** Tests of a brand since then. */
+/** The number of tests of a brand since then. */
 export async function countTests(db: Db, brandId: string, since: Date): Promise<{ count: number; first: Date | null }> {
   return await db
     .selectFrom('webhookDeliveries')
@@ -112,15 +112,15 @@ export async function countTests(db: Db, brandId: string, since: Date): Promise<
 export interface Missed {
   id: string;
   seq: number;
-  /** The fact's name in the outbox. */
+  /** The event's name in the outbox. */
   event: string;
   resend: number;
   data: unknown;
-  /** JSON text, of an earlier delivery that had its own. */
+  /** JSON text of an earlier delivery with its own data. */
   ownData: string | null;
 }
 
-/** Events of a time that were not delivered to a subscription and do not wait to be, oldest first. */
+/** Events of a time range without a delivered or pending delivery to the subscription, oldest first. */
 export async function listMissed(
   db: Db,
   brandId: string,

@@ -19,14 +19,15 @@ import {
 } from './schema.ts';
 
 const tag = 'Webhooks';
-const byId = z.object({ id: z.string().max(100) });
+const byId = z.object({ id: z.string().max(100).describe('Webhook id.') });
+const byDeliveryId = z.object({ id: z.string().max(100).describe('Delivery id.') });
 
 const listWebhookEvents = read({
   id: 'list_webhook_events',
   path: '/v1/webhooks/events',
   tag,
-  summary: 'The events that a webhook can have',
-  description: 'With when each is sent, the JSON Schema of its `data` and an example.',
+  summary: 'Events that webhooks can subscribe to',
+  description: 'Says when each event is sent, with the JSON Schema of its `data` and an example.',
   response: z.object({ data: z.array(CatalogueEntry) }),
   handler: async () => ({ data: catalogue() }),
 });
@@ -35,8 +36,9 @@ const listWebhookDeliveries = read({
   id: 'list_webhook_deliveries',
   path: '/v1/webhooks/{id}/deliveries',
   tag,
-  summary: "A webhook's deliveries",
-  description: 'Newest first, of the last 30 days.',
+  summary: 'Deliveries of a webhook',
+  description: 'Deliveries of the last 30 days, newest first.',
+  params: byId,
   query: DeliveryFilter,
   response: DeliveryList,
   errors: ['NOT_FOUND'],
@@ -56,7 +58,8 @@ const getWebhookDelivery = read({
   path: '/v1/webhooks/deliveries/{id}',
   tag,
   summary: 'One delivery',
-  description: 'With its body and each attempt.',
+  description: 'Includes the request body and every attempt.',
+  params: byDeliveryId,
   response: z.object({ data: WebhookDeliveryDetail }),
   errors: ['NOT_FOUND'],
   handler: async ({ postgres }, { caller, params }) => {
@@ -70,7 +73,9 @@ const resendWebhookDelivery = create({
   path: '/v1/webhooks/deliveries/{id}/resend',
   tag,
   summary: 'Send an event again',
-  description: 'A new delivery of the same event id and bytes, to the current address, signed with the current secret.',
+  description:
+    'Creates a delivery with the same event id and body, to the current URL, signed with the current secret.',
+  params: byDeliveryId,
   item: WebhookDelivery,
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
   apply: async (work, { params }) => deliveryOf(await resendDelivery(work, params.id)),
@@ -82,7 +87,8 @@ const testWebhook = create({
   tag,
   summary: 'Send a sample event',
   description:
-    'Signed like any other, with `X-Service-Test: true` and an id that begins with `evt_test_`. 10 a minute.',
+    'Signed like any delivery, with `X-Service-Test: true` and an event id that starts with `evt_test_`. At most 10 a minute.',
+  params: byId,
   body: WebhookTest,
   item: WebhookDelivery,
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
@@ -96,8 +102,8 @@ const recoverWebhook = change({
   method: 'POST',
   path: '/v1/webhooks/{id}/recover',
   tag,
-  summary: 'Send what was missed',
-  description: 'One new delivery for each event of the webhook in that time that has none delivered and none pending.',
+  summary: 'Recover missed events',
+  description: 'Creates a delivery for each matching event in the time range that has no delivered or pending one.',
   callers: ['brand'],
   params: byId,
   query: nothing,

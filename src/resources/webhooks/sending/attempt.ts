@@ -20,7 +20,7 @@ function secretsOf({ secrets }: Sending, claimed: Claimed, at: Date): [string, .
 
 const notSent = { durationMs: 0, statusCode: null, excerpt: null, state: 'failed', nextAttemptAt: null } as const;
 
-/** Makes one attempt, and says what becomes of its delivery. Never throws for what the receiver does. */
+/** Makes one attempt and decides the next state of the delivery. Never throws because of the receiver. */
 export async function attemptDelivery(
   context: Sending,
   connections: KeptConnections,
@@ -55,7 +55,7 @@ export async function attemptDelivery(
   };
 }
 
-/** PostgreSQL's text has no NUL character. */
+/** PostgreSQL text cannot hold NUL. */
 const storable = (text: string) => text.replaceAll('\0', '').toWellFormed();
 
 const reasonOf = (cause: unknown): string => {
@@ -73,8 +73,8 @@ function attemptedOf(answer: OutsideAnswer) {
   return { outcome: answer.reason, error: reasonOf(answer.cause), ...none };
 }
 
-/** Why nothing is sent any more. */
+/** Why nothing more is sent, if so. */
 function refusalOf({ data, lostAttempts }: Claimed): string | undefined {
-  if (lostAttempts > MAX_LOST_ATTEMPTS) return 'Its attempts kept ending with the process that made them.';
-  return data === null ? 'The event is older than 30 days and was forgotten.' : undefined;
+  if (lostAttempts > MAX_LOST_ATTEMPTS) return 'Every process that attempted it ended before the attempt did.';
+  return data === null ? 'The event is older than 30 days and was deleted.' : undefined;
 }

@@ -3,12 +3,12 @@ import type { Db } from '../../../engines/postgres/open.ts';
 import type { WebhookVariant } from '../../../engines/postgres/webhook-tables.ts';
 import { TERMS } from '../policy.ts';
 
-/** At most so many attempts of one subscription at a time, by all workers together; until the first has ended, one. */
+/** Most concurrent attempts of one subscription over all workers; one until the first has ended. */
 const IN_FLIGHT = 8;
-/** What a claim outlives the longest attempt by. */
+/** How much longer a claim lasts than the longest attempt. */
 const GRACE_MS = 10_000;
 
-/** A delivery that this process is to attempt now. */
+/** A delivery that this process has claimed. */
 export interface Claimed {
   id: string;
   brandId: string;
@@ -22,10 +22,10 @@ export interface Claimed {
   event: string;
   isTest: boolean;
   resend: number;
-  /** This attempt's number, and how many before it ended with their process. */
+  /** The number of this attempt, and of earlier ones lost with their process. */
   attempts: number;
   lostAttempts: number;
-  /** JSON text; null when the event is forgotten. */
+  /** JSON text; null if the event was deleted. */
   data: string | null;
   announcedAt: Date;
 }
@@ -33,16 +33,16 @@ export interface Claimed {
 export interface ClaimRequest {
   now: Date;
   slots: number;
-  /** Of subscriptions that leave attempts unanswered, or of the others. */
+  /** Whether to claim for slow subscriptions or for the others. */
   slow: boolean;
-  /** Subscriptions that are counted as slow for now. */
+  /** Subscriptions that currently count as slow. */
   stalled: readonly string[];
 }
 
 /**
- * Claims what is due, a delivery of each subscription in turn. Claims exclude each other, so that two workers together do
- * not take more of a subscription than one may. A claim that has run out is of a process that ended: its attempt is noted
- * as unknown, and made again.
+ * Claims due deliveries, taking one of each subscription in turn. Claims run one at a time, so that two workers together
+ * respect the limit per subscription. An expired claim belongs to a process that ended: its attempt is recorded as
+ * unknown and repeated.
  */
 export async function claimDue(db: Db, { now, slots, slow, stalled }: ClaimRequest): Promise<Claimed[]> {
   return await db.transaction().execute(async (trx) => {
@@ -104,7 +104,7 @@ export async function claimDue(db: Db, { now, slots, slow, stalled }: ClaimReque
   });
 }
 
-/** Whether a claim would find anything: asked first, for a claim is four statements under a lock that workers share. */
+/** Whether a claim would find anything. Checked first, because a claim is four statements under a shared lock. */
 export async function isAnythingDue(db: Db, now: Date): Promise<boolean> {
   const { rows } = await sql<{ due: boolean }>`
     select exists (select from webhook_deliveries where state = 'pending' and next_attempt_at <= ${now}) as due`.execute(
@@ -113,7 +113,7 @@ export async function isAnythingDue(db: Db, now: Date): Promise<boolean> {
   return rows[0]?.due === true;
 }
 
-/** Gives up what this process is attempting still: whoever claims it next cannot know how far it came. */
+/** Releases the claims of this process. The next worker cannot know how far their attempts came. */
 export async function releaseClaims(db: Db, ids: readonly string[], now: Date): Promise<void> {
   if (ids.length === 0) return;
   await db

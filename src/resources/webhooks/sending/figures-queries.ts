@@ -8,7 +8,7 @@ export interface WebhookFigures {
   attempts: { variant: string; outcome: string; count: number; seconds: number }[];
 }
 
-/** What webhooks do, over all brands; attempts since `since`. */
+/** Webhook metrics over all brands; attempts since `since`. */
 export async function readWebhookFigures(db: Db, now: Date, since: Date): Promise<WebhookFigures> {
   const pending = await sql<{ pool: string; count: number }>`
     select case when is_slow then 'slow' else 'fast' end as pool, count(*) as count

@@ -6,17 +6,17 @@ import { type Claimed, claimDue, isAnythingDue, releaseClaims } from './claim-qu
 import { recordAttempts } from './record.ts';
 import type { AttemptResult } from './record-queries.ts';
 
-/** Attempts at a time: of subscriptions that answer, and, apart from them, of those that do not. */
+/** Concurrent attempts: for responsive subscriptions, and separately for slow ones. */
 const SLOTS = { fast: 128, slow: 64 } as const;
 const CLAIM_EVERY_MS = 500;
-/** An attempt that is unanswered for so long no longer takes a slot of those that answer. */
+/** An attempt without a response for this long gives up its slot among the responsive ones. */
 const STALLED_AFTER_MS = 1_000;
 const STOP_WITHIN_MS = 6_000;
 
 type Pool = keyof typeof SLOTS;
 
 export interface DeliveryLoop {
-  /** There may be something due: it is looked for now, and not at the next turn. */
+  /** Looks for due deliveries now instead of at the next turn. */
   wake(): void;
   stop(): Promise<void>;
 }
@@ -27,7 +27,7 @@ interface Flight {
   isStalled: boolean;
 }
 
-/** Delivers what is due until it is stopped. Several processes may. */
+/** Delivers due events until it is stopped. Several processes may run it. */
 export function startDelivering(context: Context): DeliveryLoop {
   const { postgres, clock, failures } = context;
   const connections = openKeptConnections();
@@ -44,13 +44,13 @@ export function startDelivering(context: Context): DeliveryLoop {
     ...new Set([...flights.values()].filter(({ isStalled }) => isStalled).map(({ claimed }) => claimed.subscriptionId)),
   ];
 
-  /** What ended while others were being recorded is recorded together. */
+  /** Attempts that end during a write are recorded together in the next one. */
   async function recordDone(): Promise<void> {
     while (done.length > 0) {
       const results = done;
       done = [];
       await recordAttempts(context, results).catch((error: unknown) =>
-        // They are claimed still: when that runs out they are attempted again.
+        // They are still claimed; when the claims expire, they are attempted again.
         failures.failed('recording attempts of webhooks', error, { attempts: results.length }),
       );
       for (const { nextAttemptAt } of results) wakeAt(nextAttemptAt);

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../../engines/postgres/open.ts';
 import type { AttemptOutcome, DeliveryState, WebhookVariant } from '../../../engines/postgres/webhook-tables.ts';
 
-/** What became of one attempt. */
+/** The outcome of one attempt. */
 export interface AttemptResult {
   deliveryId: string;
   brandId: string;
@@ -19,11 +19,11 @@ export interface AttemptResult {
   state: DeliveryState;
   nextAttemptAt: Date | null;
   isSlow: boolean;
-  /** False of tests and of what is sent again: these say nothing of how the subscription fares. */
+  /** False for tests and resent events, which do not affect the health of the subscription. */
   counts: boolean;
 }
 
-/** In one order everywhere, so that two workers do not wait for each other. */
+/** Locks in the same order everywhere, so that two workers never deadlock. */
 export async function lockSubscriptions(db: Db, ids: readonly string[]) {
   return await db
     .selectFrom('webhookSubscriptions')
@@ -34,7 +34,7 @@ export async function lockSubscriptions(db: Db, ids: readonly string[]) {
     .execute();
 }
 
-/** An attempt that was taken for lost and ended after all is recorded as it ended. */
+/** An attempt that was presumed lost but ended is recorded with its real outcome. */
 export async function insertAttempts(db: Db, results: readonly AttemptResult[]): Promise<void> {
   await db
     .insertInto('webhookAttempts')
@@ -56,7 +56,7 @@ export async function insertAttempts(db: Db, results: readonly AttemptResult[]):
     .execute();
 }
 
-/** Leaves alone what was cancelled meanwhile, and what another process attempts by now, unless this one delivered it. */
+/** Skips deliveries cancelled meanwhile, and those another process now attempts unless this one delivered them. */
 export async function finishAttempts(db: Db, results: readonly AttemptResult[]): Promise<void> {
   const of = <V>(value: (result: AttemptResult) => V) => results.map(value);
   await sql`
@@ -73,7 +73,7 @@ export async function finishAttempts(db: Db, results: readonly AttemptResult[]):
       and (delivery.attempts = result.n or result.state = 'delivered')`.execute(db);
 }
 
-/** The newest attempt is the one that began last: a slow older one never takes its place. */
+/** The newest attempt is the one that started last; a slow older one never replaces it. */
 export async function noteNewest(db: Db, results: readonly AttemptResult[]): Promise<void> {
   const newest = new Map<string, AttemptResult>();
   for (const result of results) {
@@ -93,13 +93,13 @@ export async function noteNewest(db: Db, results: readonly AttemptResult[]): Pro
 
 export type LockedSubscription = Awaited<ReturnType<typeof lockSubscriptions>>[number];
 
-/** The address that a brand is written to. */
+/** The address for mails to a brand. */
 export async function findContact(db: Db, brandId: string): Promise<string | null> {
   const row = await db.selectFrom('brands').select('contactEmail').where('id', '=', brandId).executeTakeFirst();
   return row?.contactEmail ?? null;
 }
 
-/** What ended is forgotten after a time, with its attempts; at most `limit` of it at once. Returns how many. */
+/** Deletes at most `limit` old finished deliveries with their attempts. Returns how many. */
 export async function deleteOldDeliveries(db: Db, before: Date, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from webhook_deliveries where id in (
@@ -107,7 +107,7 @@ export async function deleteOldDeliveries(db: Db, before: Date, limit: number): 
   return Number(numAffectedRows ?? 0);
 }
 
-/** Deleted subscriptions go when nothing refers to them any more. */
+/** Removes deleted subscriptions once nothing refers to them. */
 export async function deleteOldSubscriptions(db: Db, before: Date): Promise<void> {
   await sql`
     delete from webhook_subscriptions webhook where deleted_at < ${before}

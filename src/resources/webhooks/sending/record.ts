@@ -19,7 +19,7 @@ import {
 
 type Recording = Pick<Context, 'postgres' | 'log'>;
 
-/** Notifies the brand, once an episode. A brand without an address is notified by the log and by the webhook's own status. */
+/** Mails the brand once per episode. A brand without an address only has the log and the webhook's status. */
 async function notifyBrand(
   db: Db,
   { log }: Recording,
@@ -54,7 +54,7 @@ async function judge(db: Db, recording: Recording, webhook: LockedSubscription, 
   }
 }
 
-/** Writes down what became of attempts: all of them, or, when that fails, none. */
+/** Records the outcomes of attempts, all of them or none. */
 export async function recordAttempts(recording: Recording, results: readonly AttemptResult[]): Promise<void> {
   if (results.length === 0) return;
   await transact(recording.postgres.db, async (db) => {
@@ -72,7 +72,7 @@ export async function recordAttempts(recording: Recording, results: readonly Att
 
 const BATCH = 5_000;
 
-/** Deliveries are kept as long as events are. */
+/** Deliveries are kept as long as events. */
 export async function forgetDeliveries({ postgres, clock }: Pick<Context, 'postgres' | 'clock'>): Promise<void> {
   const before = new Date(clock.now().getTime() - EVENTS_KEPT_MS);
   while ((await deleteOldDeliveries(postgres.db, before, BATCH)) === BATCH);
