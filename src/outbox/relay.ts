@@ -3,7 +3,6 @@ import { systemClock } from '../values/clock.ts';
 import type { Due } from '../values/due.ts';
 import { DAY_MS } from '../values/duration.ts';
 import { openRepeatedFailures, type RepeatedFailures, type Said } from '../values/repeated-failures.ts';
-import { CONSUMER_NAMES } from './consumer-names.ts';
 import { deleteOldEvents, listBehind, listEventsAfter, tryLockPosition, updatePosition } from './queries.ts';
 
 const BATCH = 200;
@@ -112,7 +111,7 @@ export const EVENTS_KEPT_MS = 30 * DAY_MS;
 const PRUNE_BATCH = 5_000;
 
 /** Forgets events that are older than that and that every consumer has been given. */
-export async function pruneOutbox(db: Db, now: Date): Promise<void> {
+export async function pruneOutbox(db: Db, consumers: readonly string[], now: Date): Promise<void> {
   const before = new Date(now.getTime() - EVENTS_KEPT_MS);
-  while ((await deleteOldEvents(db, CONSUMER_NAMES, before, PRUNE_BATCH)) === PRUNE_BATCH);
+  while ((await deleteOldEvents(db, consumers, before, PRUNE_BATCH)) === PRUNE_BATCH);
 }

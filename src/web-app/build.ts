@@ -8,7 +8,7 @@ import { ignoreFailure } from '../values/errors.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 /** All that the client is made of: its own sources, the declarations it is checked against and calls by, the packages. */
-const SOURCES = ['web', 'src/resources/operations.ts', 'src/resources/session-operations.ts', 'package-lock.json'];
+const SOURCES = ['web', 'src/resources/nouns.ts', 'package-lock.json'];
 const ROUTES = 'src/resources';
 /** In the image, which has neither the sources nor Vite, the client is built ahead. */
 const BUILT = path.join(ROOT, 'dist/web-app');
@@ -21,9 +21,9 @@ function hashOf(): string {
     } else hash.update(file).update(readFileSync(path.join(ROOT, file)));
   };
   for (const source of SOURCES) read(source);
-  // Ids, methods and paths stand in the nouns' routes.
+  // Nouns list their operations; ids, methods and paths are in their routes.
   for (const file of readdirSync(path.join(ROOT, ROUTES), { recursive: true, encoding: 'utf8' }).sort()) {
-    if (path.basename(file).endsWith('routes.ts')) read(path.join(ROUTES, file));
+    if (/(?:noun|routes)\.ts$/.test(file)) read(path.join(ROUTES, file));
   }
   return hash.digest('hex').slice(0, 16);
 }

@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { timeText } from '../html/times.ts';
+import { type MailsOf, mails } from './kinds.ts';
+import { template } from './template.ts';
+
+/** What `cli mail test` sends. */
+const mailTest = template({
+  audience: 'creator',
+  params: z.object({ at: z.iso.datetime() }),
+  write: ({ at }, { brandName }) => ({
+    subject: `A test of the mail of ${brandName}`,
+    paragraphs: ['You asked for this mail to see that mail arrives. There is nothing to do.'],
+    facts: [['Asked for', timeText(new Date(at))]],
+  }),
+});
+
+export const testMails = mails({
+  mail_test: mailTest,
+});
+
+declare module './kinds.ts' {
+  interface Mails extends MailsOf<typeof testMails> {}
+}
