@@ -14,9 +14,7 @@ const mailTest = template({
   }),
 });
 
-export const testMails = mails({
-  mail_test: mailTest,
-});
+const testMails = mails({ mail_test: mailTest });
 
 declare module './kinds.ts' {
   interface Mails extends MailsOf<typeof testMails> {}

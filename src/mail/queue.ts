@@ -1,6 +1,7 @@
 import type { Db } from '../engines/postgres/open.ts';
 import { newId } from '../values/ids.ts';
 import { findTemplate, isStoppable, type MailKind, type MailParams } from './kinds.ts';
+import './mail-test.ts';
 import { insertMail } from './queries.ts';
 
 export interface NewMail<K extends MailKind> {

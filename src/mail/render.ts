@@ -3,6 +3,7 @@ import type { OutgoingMail } from '../engines/mail/open.ts';
 import { DAY_MS } from '../values/duration.ts';
 import { findTemplate, isStoppable } from './kinds.ts';
 import { type Sender, writeLetter } from './letter.ts';
+import './mail-test.ts';
 import type { MailRow } from './queries.ts';
 
 const LINKS_LIVE_MS = 30 * DAY_MS;

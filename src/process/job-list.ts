@@ -1,4 +1,4 @@
-import { forgetSentBatches, followLedger } from '../figures/jobs.ts';
+import { followLedger, forgetSentBatches } from '../figures/jobs.ts';
 import { followClicks } from '../links-host/jobs.ts';
 import { forgetIdempotencyKeys } from '../operation/idempotency/jobs.ts';
 import type { Follower, Job, JobPlan, QueuedWork } from '../operation/job.ts';

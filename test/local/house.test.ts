@@ -53,6 +53,8 @@ const PLANTED: [what: string, file: string, text: string, said: string][] = [
     "import { x } from '../../resources/brands/queries.ts';",
     'above it',
   ],
+  ['an action that knows every noun', QUERY, "import { nouns } from '../nouns.ts';", 'list of all nouns'],
+  ['a further file of a noun', 'src/resources/campaigns/more-queries.ts', 'export {};', "none of a noun's files"],
   ['the app that knows a process', 'src/http/app.ts', "import { buildApps } from '../process/apps.ts';", 'above it'],
   [
     "another noun's routes",

@@ -47,7 +47,9 @@ describe('background work', () => {
       60_000,
     );
     const names = (await openJobQueues(app.context.redis).list(new Date())).map(({ name }) => name);
-    expect(names).toEqual(expect.arrayContaining([...WORK.map(({ queue }) => queue), 'drain-clicks', 'relay-to-webhooks']));
+    expect(names).toEqual(
+      expect.arrayContaining([...WORK.map(({ queue }) => queue), 'drain-clicks', 'relay-to-webhooks']),
+    );
     const text = await (await fetch(`${app.url}/metrics`)).text();
     expect(text).toContain('rollcall_job_waiting{job="asset-thumbnails"} 0');
     expect(text).toContain('rollcall_job_oldest_waiting_seconds{job="expire-contracts"}');

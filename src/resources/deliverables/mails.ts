@@ -10,9 +10,9 @@ import { isKnownToCreator, workUrl } from './policy.ts';
 import type { DeliverableFacts } from './queries.ts';
 import { deliverableOf } from './schema.ts';
 
-const Work = z.object({ deliverable_id: z.string(), link_version: z.int(), name: z.string() });
+const LinkedWork = z.object({ deliverable_id: z.string(), link_version: z.int(), name: z.string() });
 
-const workAction = (label: string, { deliverable_id, link_version }: z.infer<typeof Work>, facts: MailFacts) => ({
+const workAction = (label: string, { deliverable_id, link_version }: z.infer<typeof LinkedWork>, facts: MailFacts) => ({
   action: { label, url: `${workUrl(facts, deliverable_id, link_version)}?deliverable=${deliverable_id}` },
 });
 
@@ -21,7 +21,7 @@ const dueFacts = (due_date: string | null) => (due_date === null ? [] : [['Due',
 /** Asked for outside of any contract. */
 const workRequested = template({
   audience: 'creator',
-  params: Work.extend({ due_date: z.string().nullable() }),
+  params: LinkedWork.extend({ due_date: z.string().nullable() }),
   write: (work, facts) => ({
     subject: `${facts.brandName} asks you for a ${work.name}`,
     paragraphs: ['The page says what is wanted, and takes what you hand in.'],
@@ -32,7 +32,7 @@ const workRequested = template({
 
 const revisionRequested = template({
   audience: 'creator',
-  params: Work.extend({ feedback: z.string().nullable(), due_date: z.string().nullable() }),
+  params: LinkedWork.extend({ feedback: z.string().nullable(), due_date: z.string().nullable() }),
   write: (work, facts) => ({
     subject: `${facts.brandName} asks for a revision: ${work.name}`,
     paragraphs: [work.feedback === null ? 'They wrote nothing to it.' : 'They wrote:'],
@@ -44,7 +44,7 @@ const revisionRequested = template({
 
 const deliverableApproved = template({
   audience: 'creator',
-  params: Work.extend({ feedback: z.string().nullable() }),
+  params: LinkedWork.extend({ feedback: z.string().nullable() }),
   write: (work, facts) => ({
     subject: `${facts.brandName} approved your ${work.name}`,
     paragraphs: ['What you handed in is approved. There is nothing more to do for it.'],
@@ -55,7 +55,7 @@ const deliverableApproved = template({
 
 const deliverableCancelled = template({
   audience: 'creator',
-  params: Work.omit({ link_version: true, deliverable_id: true }).extend({ feedback: z.string().nullable() }),
+  params: LinkedWork.omit({ link_version: true, deliverable_id: true }).extend({ feedback: z.string().nullable() }),
   write: ({ name, feedback }, { brandName }) => ({
     subject: `${brandName} cancelled: ${name}`,
     paragraphs: ['It is no longer wanted. Please do not go on with it.'],

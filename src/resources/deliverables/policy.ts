@@ -1,6 +1,6 @@
+import type { DeliverableStatus } from '../../engines/postgres/work-tables.ts';
 import type { MailFacts } from '../../mail/template.ts';
 import { YEAR_MS } from '../../values/duration.ts';
-import type { DeliverableStatus } from '../../engines/postgres/work-tables.ts';
 import { type ApiError, wrongState } from '../../values/errors.ts';
 import { daysAfter, rightsEndOf } from '../assets/policy.ts';
 import { ContractTerms } from './terms-schema.ts';
