@@ -200,7 +200,7 @@ async function measureAll(results: Results, config: Config, urls: { postgres: st
   const stopping = new AbortController();
   const relay = openRelay({
     db: context.postgres.db,
-    consumer: webhookConsumer(context.clock),
+    consumer: { name: webhookConsumer.name, deliver: webhookConsumer.open(context) },
     log: context.log,
     due: openDue(context.clock),
     given: loop.wake,

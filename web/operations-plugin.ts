@@ -1,8 +1,7 @@
 import type { Plugin } from 'vite';
 import { z } from 'zod';
 import type { Operation } from '../src/operation/operation.ts';
-import { operations } from '../src/resources/operations.ts';
-import { sessionOperations } from '../src/resources/session-operations.ts';
+import { operations, sessionOperations } from '../src/resources/nouns.ts';
 
 const NAME = 'virtual:operations';
 

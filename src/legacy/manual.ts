@@ -1,4 +1,4 @@
-import { operations } from '../resources/operations.ts';
+import { operations } from '../resources/nouns.ts';
 import { olderPath } from './declare.ts';
 import { differences } from './differences.ts';
 import { SERVED } from './operations.ts';

@@ -1,6 +1,6 @@
 import { searchCreatorsPlainly } from '../directory/routes.ts';
 import type { Operation } from '../operation/operation.ts';
-import { operations } from '../resources/operations.ts';
+import { operations } from '../resources/nouns.ts';
 import { createOlderWebhook } from '../resources/webhooks/routes.ts';
 import { reviewOrRecord } from './commissions.ts';
 import { inOlderShape } from './declare.ts';

@@ -6,7 +6,7 @@ import type { Config } from '../values/config.ts';
 import { DAY_MS, HOUR_MS } from '../values/duration.ts';
 import { admitMail, listUnjudgedMails } from './admission-queries.ts';
 import { foreignHosts, imitates, linksToImitation } from './imitation.ts';
-import { isMailKind, TEMPLATES } from './kinds.ts';
+import { findTemplate, isStoppable } from './kinds.ts';
 import type { MailRow } from './queries.ts';
 import { renderMail } from './render.ts';
 
@@ -30,11 +30,17 @@ export const REASONS: Readonly<Record<MailReason, string>> = {
   brand_limit: 'the brand sent too many mails within the hour; it is tried again an hour later',
 };
 
+/** Whether the mail leaves the brand. */
+function isOutward({ kind }: MailRow): boolean {
+  const template = findTemplate(kind);
+  return template !== undefined && isStoppable(template);
+}
+
 /** Reasons in the text to hold a mail, regardless of its recipient and of limits. */
 function suspicionsOf({ pageLinks, config }: JudgingEngines, row: MailRow) {
   const nothing = { isImitation: false, hasForeignLink: false };
   // A mail that cannot be rendered fails when it is sent, with the reason.
-  if (!isMailKind(row.kind) || TEMPLATES[row.kind].audience === 'brand') return nothing;
+  if (!isOutward(row)) return nothing;
   const { subject, text } = renderMail(row, pageLinks);
   const written = `${subject}\n${text}`;
   const own = [config.linksUrl, config.apiUrl, row.brandWebsite, ...row.storefrontHosts];
@@ -66,8 +72,7 @@ export async function admitDueMails(engines: JudgingEngines, limit: number): Pro
   const establishedBefore = new Date(now.getTime() - ESTABLISHED_AFTER_MS);
   const again = new Date(now.getTime() + HOUR_MS);
   for (const row of due) {
-    const isOutward = isMailKind(row.kind) && TEMPLATES[row.kind].audience !== 'brand';
-    const facts = { ...judged(engines, row), isOutward, limits: config.mailLimits };
+    const facts = { ...judged(engines, row), isOutward: isOutward(row), limits: config.mailLimits };
     await admitMail(postgres.db, row, facts, { now, since, establishedBefore, again });
   }
   return due.length;

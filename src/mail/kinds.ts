@@ -1,59 +1,27 @@
 import type { z } from 'zod';
-import { applicationChanged } from './templates/application-changed.ts';
-import { assetRightsEnding } from './templates/asset-rights-ending.ts';
-import { briefSent } from './templates/brief-sent.ts';
-import { contractSent, contractSigned, contractSignedBrand, contractVoided } from './templates/contracts.ts';
-import {
-  deliverableApproved,
-  deliverableCancelled,
-  deliverableDeclined,
-  deliverableSubmitted,
-  revisionRequested,
-  workRequested,
-} from './templates/deliverables.ts';
-import { disputeAnswered } from './templates/dispute-answered.ts';
-import { disputeOpened } from './templates/dispute-opened.ts';
-import { invitation } from './templates/invitation.ts';
-import { mailTest } from './templates/mail-test.ts';
-import { messageSent } from './templates/message-sent.ts';
-import { parcelOnItsWay } from './templates/parcel-on-its-way.ts';
-import { signIn } from './templates/sign-in.ts';
-import { statementReady } from './templates/statement-ready.ts';
-import { webhookDisabled, webhookFailing } from './templates/webhook-failing.ts';
+import type { Template } from './template.ts';
 
-/** Every kind of mail, a line each. */
-export const TEMPLATES = {
-  application_changed: applicationChanged,
-  dispute_answered: disputeAnswered,
-  dispute_opened: disputeOpened,
-  brief_sent: briefSent,
-  contract_sent: contractSent,
-  contract_signed: contractSigned,
-  contract_signed_brand: contractSignedBrand,
-  contract_voided: contractVoided,
-  deliverable_approved: deliverableApproved,
-  deliverable_cancelled: deliverableCancelled,
-  deliverable_declined: deliverableDeclined,
-  deliverable_submitted: deliverableSubmitted,
-  revision_requested: revisionRequested,
-  work_requested: workRequested,
-  asset_rights_ending: assetRightsEnding,
-  invitation,
-  mail_test: mailTest,
-  message_sent: messageSent,
-  parcel_on_its_way: parcelOnItsWay,
-  sign_in: signIn,
-  statement_ready: statementReady,
-  webhook_failing: webhookFailing,
-  webhook_disabled: webhookDisabled,
+/** The params of every kind of mail. A noun adds its own, beside its templates: `interface Mails extends MailsOf<typeof briefMails> {}`. */
+// biome-ignore lint/suspicious/noEmptyInterface: nouns declare its members.
+export interface Mails {}
+export type MailsOf<Declared extends Record<string, Template>> = {
+  [Kind in keyof Declared]: z.input<Declared[Kind]['params']>;
 };
 
-export type MailKind = keyof typeof TEMPLATES;
+export type MailKind = keyof Mails;
 
-/** The params of a kind, as passed when a mail is queued. */
-export type MailParams<K extends MailKind> = z.input<(typeof TEMPLATES)[K]['params']>;
+/** The params of a kind, as the caller of `queueMail` passes them. */
+export type MailParams<K extends MailKind> = Mails[K];
 
-/** Whether recipients can unsubscribe from such mails. */
-export const isStoppable = (kind: MailKind): boolean => TEMPLATES[kind].audience !== 'brand';
+const declared = new Map<string, Template>();
 
-export const isMailKind = (kind: string): kind is MailKind => Object.hasOwn(TEMPLATES, kind);
+/** Declares mails by their kinds. */
+export function mails<const Declared extends Record<string, Template>>(of: Declared): Declared {
+  for (const [kind, template] of Object.entries(of)) declared.set(kind, template);
+  return of;
+}
+
+export const findTemplate = (kind: string): Template | undefined => declared.get(kind);
+
+/** Whether the reader can unsubscribe from such mails. */
+export const isStoppable = ({ audience }: Template): boolean => audience !== 'brand';

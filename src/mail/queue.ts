@@ -1,6 +1,7 @@
 import type { Db } from '../engines/postgres/open.ts';
 import { newId } from '../values/ids.ts';
-import { isStoppable, type MailKind, type MailParams, TEMPLATES } from './kinds.ts';
+import { findTemplate, isStoppable, type MailKind, type MailParams } from './kinds.ts';
+import './mail-test.ts';
 import { insertMail } from './queries.ts';
 
 export interface NewMail<K extends MailKind> {
@@ -23,11 +24,12 @@ export async function queueMail<K extends MailKind>(
   { db, brandId, now }: { db: Db; brandId: string; now: Date },
   { kind, to, subjectRow, creatorId = null, params }: NewMail<K>,
 ): Promise<Queued> {
-  const { params: shape } = TEMPLATES[kind];
+  const template = findTemplate(kind);
+  if (!template) throw new Error(`There is no template for mails of the kind ${kind}.`);
   const state = await insertMail(db, {
     ...{ id: newId('mai', now.getTime()), brandId, kind, toEmail: to, creatorId, subjectRow, createdAt: now },
-    params: JSON.stringify(shape.parse(params)),
-    mayBeSuppressed: isStoppable(kind),
+    params: JSON.stringify(template.params.parse(params)),
+    mayBeSuppressed: isStoppable(template),
   });
   return state ?? 'already_sent';
 }

@@ -1,8 +1,9 @@
 import type { PageLinks } from '../access/page-tokens.ts';
 import type { OutgoingMail } from '../engines/mail/open.ts';
 import { DAY_MS } from '../values/duration.ts';
-import { isMailKind, isStoppable, TEMPLATES } from './kinds.ts';
+import { findTemplate, isStoppable } from './kinds.ts';
 import { type Sender, writeLetter } from './letter.ts';
+import './mail-test.ts';
 import type { MailRow } from './queries.ts';
 
 const LINKS_LIVE_MS = 30 * DAY_MS;
@@ -17,14 +18,14 @@ const senderOf = ({ brandName, toStranger }: MailRow): Sender => ({
 /** Renders a row as a mail. The same row always gives the same mail with the same links. */
 export function renderMail(row: MailRow, pageLinks: PageLinks): OutgoingMail {
   const { id, kind, toEmail: to, creatorId, createdAt, brandName, params } = row;
-  if (!isMailKind(kind)) throw new Error(`There is no template for mails of the kind ${kind}.`);
-  const { letterOf } = TEMPLATES[kind];
+  const template = findTemplate(kind);
+  if (!template) throw new Error(`There is no template for mails of the kind ${kind}.`);
   const after = (ms: number) => new Date(createdAt.getTime() + ms);
-  const letter = letterOf(params, {
+  const letter = template.letterOf(params, {
     ...{ brandName, to, creatorId, createdAt },
     urlOf: (link) => pageLinks.urlOf({ ...link, expiresAt: link.expiresAt ?? after(LINKS_LIVE_MS) }),
   });
-  const unsubscribeUrl = isStoppable(kind)
+  const unsubscribeUrl = isStoppable(template)
     ? pageLinks.urlOf({ kind: 'unsubscribe', rowId: id, version: 0, expiresAt: after(UNSUBSCRIBE_LIVES_MS) })
     : undefined;
   const headers =

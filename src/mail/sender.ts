@@ -2,7 +2,7 @@ import type { Mailer, MailOutcome } from '../engines/mail/open.ts';
 import { MINUTE_MS } from '../values/duration.ts';
 import type { RepeatedFailures } from '../values/repeated-failures.ts';
 import { admitDueMails, type JudgingEngines } from './admission.ts';
-import { isMailKind, isStoppable } from './kinds.ts';
+import { findTemplate, isStoppable } from './kinds.ts';
 import { claimDueMails, isSuppressed, type MailRow, recordAttempt } from './queries.ts';
 import { renderMail } from './render.ts';
 
@@ -38,8 +38,9 @@ function resultOf(outcome: MailOutcome, attempts: number, now: Date): Parameters
 
 async function sendOne(engines: Engines, row: MailRow): Promise<void> {
   const { postgres, clock, failures } = engines;
+  const template = findTemplate(row.kind);
   const isStopped =
-    isMailKind(row.kind) && isStoppable(row.kind) && (await isSuppressed(postgres.db, row.brandId, row.toEmail));
+    template !== undefined && isStoppable(template) && (await isSuppressed(postgres.db, row.brandId, row.toEmail));
   if (isStopped) {
     const facts = { nextAttemptAt: null, messageId: null, error: null, sentAt: null };
     return await recordAttempt(postgres.db, row, { state: 'suppressed', ...facts });

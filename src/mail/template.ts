@@ -29,7 +29,7 @@ interface Declaration<P extends z.ZodType> {
   write(params: z.output<P>, facts: MailFacts): Letter;
 }
 
-export interface Template<P extends z.ZodType> {
+export interface Template<P extends z.ZodType = z.ZodType> {
   audience: Audience;
   params: P;
   /** The letter of a mail, from its stored params. */

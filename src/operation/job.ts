@@ -1,3 +1,4 @@
+import type { RunOptions } from '../engines/redis/queue.ts';
 import type { Context } from './context.ts';
 
 /** The description of a periodic job for operators. */
@@ -11,6 +12,13 @@ export interface JobPlan {
 /** Periodic work on due rows of all brands. One worker runs it per interval, and it is safe to run twice. */
 export interface Job extends JobPlan {
   run(context: Context): Promise<unknown>;
+}
+
+/** Work on single rows: a queue of their ids, and the job that refills it from the rows. */
+export interface QueuedWork {
+  queue: string;
+  sweep: JobPlan;
+  start(context: Context, redisUrl: string, options: RunOptions): { sweep(): Promise<void>; close(): Promise<void> };
 }
 
 /** A loop in every worker that keeps up with a stream, for work that must not wait for a schedule. */

@@ -36,6 +36,9 @@ type Said<I extends string, Path extends string> = Pick<Facts<I>, Exclude<Needed
 
 type Wrapped<Item extends z.ZodType> = z.ZodObject<{ data: Item }>;
 
+/** One item, as `{data}`. */
+const answerOf = (item: z.ZodType) => z.object({ data: item.describe('The item.') });
+
 type AnyRead = Said<string, string> &
   Pick<Declaration<string, z.ZodType, z.ZodObject, None, z.ZodType>, 'response' | 'handler'> & {
     params?: z.ZodType;
@@ -82,7 +85,7 @@ export function get({
   return read({
     ...said,
     errors,
-    response: z.object({ data: item }),
+    response: answerOf(item),
     handler: async (context, call) => ({ data: await find(context, call) }),
   });
 }
@@ -187,7 +190,7 @@ function changing(usual: Usual, { item, apply, ...said }: AnyChange): Operation 
   return change({
     ...usual,
     ...said,
-    ...{ params, query, body, callers, lookUp, response: z.object({ data: item }) },
+    ...{ params, query, body, callers, lookUp, response: answerOf(item) },
     hints: { ...usual.hints, ...said.hints },
     apply: async (work, call, found) => ({ data: await apply(work, call, found) }),
   });

@@ -3,7 +3,6 @@ import { systemClock } from '../values/clock.ts';
 import type { Due } from '../values/due.ts';
 import { DAY_MS } from '../values/duration.ts';
 import { type FailureLog, openRepeatedFailures, type RepeatedFailures } from '../values/repeated-failures.ts';
-import { CONSUMER_NAMES } from './consumer-names.ts';
 import { deleteOldEvents, listBehind, listEventsAfter, tryLockPosition, updatePosition } from './queries.ts';
 
 const BATCH = 200;
@@ -115,7 +114,7 @@ export const EVENTS_KEPT_MS = 30 * DAY_MS;
 const PRUNE_BATCH = 5_000;
 
 /** Deletes older events that every consumer has received. */
-export async function pruneOutbox(db: Db, now: Date): Promise<void> {
+export async function pruneOutbox(db: Db, consumers: readonly string[], now: Date): Promise<void> {
   const before = new Date(now.getTime() - EVENTS_KEPT_MS);
-  while ((await deleteOldEvents(db, CONSUMER_NAMES, before, PRUNE_BATCH)) === PRUNE_BATCH);
+  while ((await deleteOldEvents(db, consumers, before, PRUNE_BATCH)) === PRUNE_BATCH);
 }

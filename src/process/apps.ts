@@ -14,7 +14,7 @@ import { applyRoutes } from '../pages/apply/routes.ts';
 import { fileRoutes } from '../pages/files/routes.ts';
 import { pageRoutes } from '../pages/serve.ts';
 import { shareRoutes } from '../pages/share/routes.ts';
-import { sessionOperations } from '../resources/session-operations.ts';
+import { sessionOperations } from '../resources/nouns.ts';
 import { clientRoutes } from '../web-app/client.ts';
 import { entranceRoute, webAppRoutes } from '../web-app/routes.ts';
 import { interfaces } from './interfaces.ts';

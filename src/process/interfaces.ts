@@ -2,7 +2,7 @@ import type { Interface } from '../http/openapi/document.ts';
 import { currentEvents } from '../http/openapi/webhooks.ts';
 import { olderEvents } from '../legacy/events.ts';
 import { legacyOperations } from '../legacy/operations.ts';
-import { operations } from '../resources/operations.ts';
+import { operations } from '../resources/nouns.ts';
 
 /** The two interfaces with their operations and events. `now` decides what has expired in the older one. */
 export function interfaces(now: () => Date): { current: Interface; older: Interface } {

@@ -1,43 +1,24 @@
-import { IMPORT_SWEEP, IMPORTS } from '../directory/import/jobs.ts';
 import { followLedger, forgetSentBatches } from '../figures/jobs.ts';
 import { followClicks } from '../links-host/jobs.ts';
 import { forgetIdempotencyKeys } from '../operation/idempotency/jobs.ts';
-import type { Follower, Job, JobPlan } from '../operation/job.ts';
-import { announceEndingRights, removeFiles, THUMBNAIL_SWEEP, THUMBNAILS } from '../resources/assets/jobs.ts';
-import { REFRESH_SWEEP, REFRESHES } from '../resources/content/jobs.ts';
-import { expireContracts } from '../resources/contracts/jobs.ts';
-import { profileCreators } from '../resources/creators/jobs.ts';
-import { reconcileJob } from '../resources/ledger/jobs.ts';
-import { forgetPlans } from '../resources/plans/jobs.ts';
-import { approveCommissions } from '../resources/reviews/jobs.ts';
-import { trackParcels } from '../resources/shipments/jobs.ts';
-import { forgetOldDeliveries } from '../resources/webhooks/jobs.ts';
+import type { Follower, Job, JobPlan, QueuedWork } from '../operation/job.ts';
+import { nouns } from '../resources/nouns.ts';
 import { followMails, forgetEvents, forgetOldMails, settleCharges } from './system-jobs.ts';
 
 export const JOBS: readonly Job[] = [
-  approveCommissions,
-  expireContracts,
-  profileCreators,
-  trackParcels,
-  reconcileJob,
-  removeFiles,
-  announceEndingRights,
+  ...nouns.flatMap(({ jobs }) => jobs),
   forgetSentBatches,
-  forgetPlans,
   forgetEvents,
-  forgetOldDeliveries,
   forgetOldMails,
   forgetIdempotencyKeys,
 ];
 
-/** Queues of work on single rows, each with the job that fills it again from its rows. */
-export const WORK = { thumbnails: THUMBNAILS, refreshes: REFRESHES, imports: IMPORTS } as const;
-export const SWEEPS = { thumbnails: THUMBNAIL_SWEEP, refreshes: REFRESH_SWEEP, imports: IMPORT_SWEEP } as const;
+export const WORK: readonly QueuedWork[] = nouns.flatMap(({ work }) => work);
 
-/** Whatever is scheduled. */
-export const PLANS: readonly JobPlan[] = [...JOBS, ...Object.values(SWEEPS)];
+/** Everything that runs on a schedule. */
+export const PLANS: readonly JobPlan[] = [...JOBS, ...WORK.map(({ sweep }) => sweep)];
 
-/** Beside these the relay of events and the delivery of webhooks follow theirs. */
+/** Loops in every worker, beside the relay of events and the delivery of webhooks. */
 export const FOLLOWERS: readonly Follower[] = [followClicks, followLedger, settleCharges, followMails];
 
 export const relayName = (consumer: string): string => `relay-to-${consumer}`;

@@ -1,7 +1,7 @@
 import type { Redis } from '../engines/redis/open.ts';
 import { type FailedJob, type QueueView, viewQueue } from '../engines/redis/queue-view.ts';
 import { SCHEDULES } from '../engines/redis/schedules.ts';
-import { CONSUMER_NAMES } from '../outbox/consumer-names.ts';
+import { CONSUMER_NAMES } from '../resources/nouns.ts';
 import { FOLLOWERS, PLANS, relayName, WORK } from './job-list.ts';
 import { type JobRun, readJobRuns } from './metrics/jobs.ts';
 
@@ -36,7 +36,7 @@ const FOLLOWING = [...FOLLOWERS.map(({ name }) => name), ...CONSUMER_NAMES.map(r
 
 export function openJobQueues(redis: Redis): JobQueues {
   const schedules = viewQueue(redis, SCHEDULES);
-  const work = new Map<string, QueueView>(Object.values(WORK).map((name) => [name, viewQueue(redis, name)]));
+  const work = new Map<string, QueueView>(WORK.map(({ queue }) => [queue, viewQueue(redis, queue)]));
   const all = [schedules, ...work.values()];
 
   async function listBacklogs(now: Date): Promise<Backlog[]> {

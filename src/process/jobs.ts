@@ -1,16 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startImportWorker } from '../directory/import/jobs.ts';
 import { openSchedules } from '../engines/redis/schedules.ts';
 import type { Context } from '../operation/context.ts';
 import type { Follower, Job } from '../operation/job.ts';
 import { openRelay } from '../outbox/relay.ts';
-import { startThumbnails } from '../resources/assets/jobs.ts';
-import { startContentRefreshes } from '../resources/content/jobs.ts';
+import { consumersOf } from '../resources/nouns.ts';
 import { startDelivering } from '../resources/webhooks/sending/loop.ts';
 import { openDue } from '../values/due.ts';
 import { ignoreFailure } from '../values/errors.ts';
-import { consumersOf } from './consumers.ts';
-import { FOLLOWERS, JOBS, relayName, SWEEPS, WORK } from './job-list.ts';
+import { FOLLOWERS, JOBS, relayName, WORK } from './job-list.ts';
 import { openJobRecorder } from './metrics/jobs.ts';
 
 const RELAY_EVERY_MS = 1_000;
@@ -67,17 +64,8 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
   }
 
   const webhooks = startDelivering(context);
-  const work = {
-    thumbnails: startThumbnails(context, redisUrl, reported(WORK.thumbnails)),
-    refreshes: startContentRefreshes(context, redisUrl, reported(WORK.refreshes)),
-    imports: startImportWorker(context, redisUrl, reported(WORK.imports)),
-  };
-  const jobs: readonly Job[] = [
-    ...JOBS,
-    { ...SWEEPS.thumbnails, run: work.thumbnails.sweep },
-    { ...SWEEPS.refreshes, run: work.refreshes.sweep },
-    { ...SWEEPS.imports, run: work.imports.sweep },
-  ];
+  const work = WORK.map(({ queue, sweep, start }) => ({ plan: sweep, ...start(context, redisUrl, reported(queue)) }));
+  const jobs: readonly Job[] = [...JOBS, ...work.map(({ plan, sweep }) => ({ ...plan, run: sweep }))];
   const schedules = openSchedules(redisUrl, jobs, {
     run: async (name) => {
       const job = jobs.find((one) => one.name === name);
@@ -96,7 +84,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
     stop: async () => {
       stopping.abort();
       await Promise.all([...loops, schedules.close(), webhooks.stop()]);
-      await Promise.all(Object.values(work).map((one) => one.close()));
+      await Promise.all(work.map((one) => one.close()));
     },
   };
 }

@@ -3,6 +3,7 @@ import { forgetMails } from '../mail/forget.ts';
 import { sendDueMails } from '../mail/sender.ts';
 import type { Follower, Job } from '../operation/job.ts';
 import { pruneOutbox } from '../outbox/relay.ts';
+import { CONSUMER_NAMES } from '../resources/nouns.ts';
 import { openDue } from '../values/due.ts';
 import { HOUR_MS } from '../values/duration.ts';
 
@@ -35,5 +36,5 @@ export const forgetEvents: Job = {
   name: 'forget-events',
   everyMs: HOUR_MS,
   asksFor: 'events older than 30 days that every consumer was given',
-  run: ({ postgres, clock }) => pruneOutbox(postgres.db, clock.now()),
+  run: ({ postgres, clock }) => pruneOutbox(postgres.db, CONSUMER_NAMES, clock.now()),
 };

@@ -1,6 +1,7 @@
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
+export const YEAR_MS = 365 * DAY_MS;
 
 const UNIT_MS = { d: DAY_MS, h: HOUR_MS, m: MINUTE_MS, s: 1_000 } as const;
 

@@ -118,7 +118,10 @@ export function paginationOf(page: Page, total: number): Pagination {
 }
 
 export function listOf<T extends z.ZodType>(item: T) {
-  return z.object({ data: z.array(item), pagination: Pagination });
+  return z.object({
+    data: z.array(item).describe('The items of this page.'),
+    pagination: Pagination.describe('This page, and the number of items on all pages.'),
+  });
 }
 
 /** One page of a list that is in memory. */

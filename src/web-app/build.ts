@@ -7,8 +7,8 @@ import path from 'node:path';
 import { ignoreFailure } from '../values/errors.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
-/** Everything that the client is built from: its sources, the API's declarations, the packages. */
-const SOURCES = ['web', 'src/resources/operations.ts', 'src/resources/session-operations.ts', 'package-lock.json'];
+/** All that the client is made of: its own sources, the declarations it is checked against and calls by, the packages. */
+const SOURCES = ['web', 'src/resources/nouns.ts', 'package-lock.json'];
 const ROUTES = 'src/resources';
 /** The prebuilt client in the image, which has neither the sources nor Vite. */
 const BUILT = path.join(ROOT, 'dist/web-app');
@@ -23,7 +23,7 @@ function hashOf(): string {
   for (const source of SOURCES) read(source);
   // Ids, methods and paths are in the nouns' routes.
   for (const file of readdirSync(path.join(ROOT, ROUTES), { recursive: true, encoding: 'utf8' }).sort()) {
-    if (path.basename(file).endsWith('routes.ts')) read(path.join(ROUTES, file));
+    if (/(?:noun|routes)\.ts$/.test(file)) read(path.join(ROUTES, file));
   }
   return hash.digest('hex').slice(0, 16);
 }

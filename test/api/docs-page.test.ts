@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { importDirectory } from '../../src/directory/import/import.ts';
 import { sampleSource } from '../../src/directory/import/sample.ts';
-import { operations } from '../../src/resources/operations.ts';
+import { operations } from '../../src/resources/nouns.ts';
 import { call, makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
 import { shoot } from '../harness/web-app.ts';

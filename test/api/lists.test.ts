@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { operations } from '../../src/resources/operations.ts';
+import { operations } from '../../src/resources/nouns.ts';
 import { call, keysInTurn, made, makeBrand, send, startApp, type TestApp, unique } from '../harness/app.ts';
 import { apply, BEHIND_PROXY, makeCampaign } from '../harness/applying.ts';
 import { creator, putDirectory } from '../harness/directory.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inWork } from '../../src/operation/work.ts';
 import { ensureCreator } from '../../src/resources/creators/actions.ts';
-import { operations } from '../../src/resources/operations.ts';
+import { operations } from '../../src/resources/nouns.ts';
 import { systemClock } from '../../src/values/clock.ts';
 import { newId } from '../../src/values/ids.ts';
 import { type Answer, call, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';

@@ -1,5 +1,5 @@
 import { expectTypeOf, test } from 'vitest';
-import type { CallOf, OperationId } from '../../src/resources/operations.ts';
+import type { CallOf, OperationId } from '../../src/resources/nouns.ts';
 
 test('An operation keeps its types: what a client sends and is answered is checked against the declaration', () => {
   expectTypeOf<CallOf<'create_campaign'>['body']['name']>().toEqualTypeOf<string>();

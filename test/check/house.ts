@@ -64,6 +64,38 @@ const NOUNS: readonly (readonly string[])[] = [
   ['webhooks', 'events', 'performance', 'analytics'],
 ];
 
+/** Knows every noun, so only doors and processes may import it. */
+const NOUN_LIST = 'src/resources/nouns.ts';
+
+/** A noun's files, in its folder and in those of its sub-nouns. Data lies beside them. */
+const FILES_OF_NOUN: ReadonlySet<string> = new Set(
+  ['noun', 'schema', 'routes', 'queries', 'actions', 'policy', 'jobs', 'mails'].map((name) => `${name}.ts`),
+);
+
+/** How many other files a noun still has. A number may only fall. */
+const OTHER_FILES: Readonly<Record<string, number>> = {
+  analytics: 2,
+  applications: 4,
+  assets: 6,
+  briefs: 1,
+  commissions: 5,
+  content: 7,
+  contracts: 2,
+  creators: 3,
+  deliverables: 1,
+  events: 1,
+  ledger: 5,
+  links: 1,
+  messages: 1,
+  orders: 10,
+  payouts: 10,
+  performance: 2,
+  reviews: 1,
+  roster: 2,
+  shipments: 4,
+  webhooks: 10,
+};
+
 const SHARED_OF_NOUN = /^(?:(?:[a-z-]+-)?schema|policy|(?:[a-z-]+-)?(?:queries|actions))\.ts$/;
 const LAYER_FOLDER = /^(?:services|repositories|controllers|utils|helpers|common|types)$/;
 
@@ -130,7 +162,7 @@ function outside({ path: file, imports }: Source): Violation[] {
 function browser({ path: file, imports }: Source): Violation[] {
   if (!file.startsWith('web/src/')) return [];
   return imports
-    .filter(({ target }) => target.startsWith('src/') && target !== 'src/resources/session-operations.ts')
+    .filter(({ target }) => target.startsWith('src/') && target !== NOUN_LIST)
     .map(({ line, target }) => ({ line, message: `imports ${target}, which is not for the browser` }));
 }
 
@@ -154,6 +186,33 @@ function statements({ path: file, imports }: Source): Violation[] {
 
 const nounOf = (file: string) => /^src\/resources\/([^/]+)\//.exec(file)?.[1];
 const rankOf = (noun: string) => NOUNS.findIndex((nouns) => nouns.includes(noun));
+
+/** Files of a noun beyond those that every noun may have: more than it had, or fewer than the list says. */
+function otherFiles(sources: readonly Source[]): string[] {
+  const others = sources.map(({ path: file }) => file).filter((file) => isOtherFile(file));
+  const byNoun = Map.groupBy(others, (file) => nounOf(file) ?? '');
+  const isWhole = sources.some(({ path: file }) => file === NOUN_LIST);
+  const names = new Set([...byNoun.keys(), ...(isWhole ? Object.keys(OTHER_FILES) : [])]);
+  return [...names].flatMap((noun) => {
+    const [its, known] = [byNoun.get(noun) ?? [], OTHER_FILES[noun] ?? 0];
+    const kinds = [...FILES_OF_NOUN].join(', ');
+    if (its.length > known) return [`${its.at(-1)}:1 is none of a noun's files: ${kinds}`];
+    return isWhole && its.length < known
+      ? [`${NOUN_LIST}:1 ${noun} has ${its.length} other files; lower OTHER_FILES`]
+      : [];
+  });
+}
+
+const isOtherFile = (file: string) =>
+  nounOf(file) !== undefined && file.endsWith('.ts') && !FILES_OF_NOUN.has(path.posix.basename(file));
+
+function nounList({ path: file, imports }: Source): Violation[] {
+  const own = floorOf(file);
+  if (!file.startsWith('src/') || own === undefined || own >= DOORS) return [];
+  return imports
+    .filter(({ target }) => target === NOUN_LIST)
+    .map(({ line }) => ({ line, message: 'imports the list of all nouns, which is for doors and processes' }));
+}
 
 function betweenNouns(noun: string, { line, target }: Import): Violation[] {
   const other = nounOf(target);
@@ -226,6 +285,7 @@ const RULES: readonly Rule[] = [
   clients,
   statements,
   nouns,
+  nounList,
   casts,
   untyped,
   environment,
@@ -244,5 +304,5 @@ export function violations(files: ReadonlyMap<string, string>): string[] {
     const rules = source.path.endsWith('.tsx') ? RULES_OF_PAGES : RULES;
     return rules.flatMap((rule) => rule(source)).map(({ line, message }) => `${source.path}:${line} ${message}`);
   });
-  return [...found, ...circles(sources)];
+  return [...found, ...circles(sources), ...otherFiles(sources)];
 }

@@ -28,7 +28,7 @@ export interface Worker {
 export function startWebhookWorker({ context }: TestApp): Worker {
   const loop = startDelivering(context);
   const { postgres, log, clock } = context;
-  const consumer = webhookConsumer(clock, context.olderItem);
+  const consumer = { name: webhookConsumer.name, deliver: webhookConsumer.open(context) };
   const pass = openRelay({ db: postgres.db, consumer, log, due: openDue(clock) });
   let isStopping = false;
   const relaying = (async () => {

@@ -1,5 +1,5 @@
 import { openRelay } from '../../src/outbox/relay.ts';
-import { consumersOf } from '../../src/process/consumers.ts';
+import { consumersOf } from '../../src/resources/nouns.ts';
 import { openDue } from '../../src/values/due.ts';
 import { type Desk, openDesk } from './affiliates.ts';
 import type { Answer, TestApp } from './app.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { differences } from '../../src/legacy/differences.ts';
 import { legacyOperations, SERVED } from '../../src/legacy/operations.ts';
 import { eventNames } from '../../src/outbox/events.ts';
-import { operations } from '../../src/resources/operations.ts';
+import { operations } from '../../src/resources/nouns.ts';
 import { call, made, makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 import { email } from '../harness/people.ts';

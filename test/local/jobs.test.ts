@@ -47,7 +47,9 @@ describe('background work', () => {
       60_000,
     );
     const names = (await openJobQueues(app.context.redis).list(new Date())).map(({ name }) => name);
-    expect(names).toEqual(expect.arrayContaining([...Object.values(WORK), 'drain-clicks', 'relay-to-webhooks']));
+    expect(names).toEqual(
+      expect.arrayContaining([...WORK.map(({ queue }) => queue), 'drain-clicks', 'relay-to-webhooks']),
+    );
     const text = await (await fetch(`${app.url}/metrics`)).text();
     expect(text).toContain('rollcall_job_waiting{job="asset-thumbnails"} 0');
     expect(text).toContain('rollcall_job_oldest_waiting_seconds{job="expire-contracts"}');
@@ -73,7 +75,7 @@ describe('background work', () => {
     expect(one?.reason).toContain('PostgreSQL is unavailable');
     expect(await cli('jobs', 'retry', one?.id ?? '')).toMatchObject({ status: 0, said: '1 job runs again.\n' });
     expect(await queues.retry('expire-contracts')).toBe(1);
-    expect([await queues.retry(WORK.thumbnails), await queues.retry('no-such-job')]).toEqual([0, 0]);
+    expect([await queues.retry('asset-thumbnails'), await queues.retry('no-such-job')]).toEqual([0, 0]);
   });
 });
 

@@ -55,7 +55,9 @@ describe('a start that cannot succeed', () => {
     for (const script of ['src/server.ts', 'src/cli.ts']) {
       const { status, said } = await run(script, script === 'src/cli.ts' ? ['brand', 'list'] : ['--port', '0']);
       expect(status).toBe(1);
-      expect(said).toContain(`${path.join(directory, 'secret.hex')}, is missing, but its database exists. Restore the file`);
+      expect(said).toContain(
+        `${path.join(directory, 'secret.hex')}, is missing, but its database exists. Restore the file`,
+      );
       expect(said).toMatch(/ROLLCALL_SECRET[\s\S]*openssl rand[\s\S]*to start over, remove/);
       expect(said).not.toContain('PostgreSQL started');
     }

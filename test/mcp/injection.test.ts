@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { toolSchemaOf } from '../../src/mcp/input-schema.ts';
-import { operations } from '../../src/resources/operations.ts';
+import { operations } from '../../src/resources/nouns.ts';
 import { untrustedPaths } from '../../src/values/untrusted.ts';
 import { connectAgent, errorOf } from '../harness/agent.ts';
 import { call, makeBrand, send, startApp, type TestApp } from '../harness/app.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { operations } from '../../src/resources/operations.ts';
+import { operations } from '../../src/resources/nouns.ts';
 import { connectAgent, errorOf, type Protocol } from '../harness/agent.ts';
 import { call, makeBrand, send, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
 

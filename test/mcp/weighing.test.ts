@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { operations } from '../../src/resources/operations.ts';
+import { operations } from '../../src/resources/nouns.ts';
 import { connectAgent, errorOf } from '../harness/agent.ts';
 import { type Answer, call, makeBrand, send, startApp, type TestApp, unique } from '../harness/app.ts';
 

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { operations } from '../../src/resources/operations.ts';
+import { operations, sessionOperations } from '../../src/resources/nouns.ts';
 import { insertPerson } from '../../src/resources/people/queries.ts';
-import { sessionOperations } from '../../src/resources/session-operations.ts';
 import { newId } from '../../src/values/ids.ts';
 import { call, makeBrand, send, startApp, type TestApp, type TestBrand, unique, until } from '../harness/app.ts';
 import { mailsOf } from '../harness/mail.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { openQueue, openWorker, type QueueOptions, type RunOptions } from '../../engines/redis/queue.ts';
 import type { Context } from '../../operation/context.ts';
-import type { JobPlan } from '../../operation/job.ts';
+import type { QueuedWork } from '../../operation/job.ts';
 import { ApiError } from '../../values/errors.ts';
 import { ImportEnded, type ImportWish, identityOf, newImport, wishOf } from './begin.ts';
 import { importDirectory } from './import.ts';
@@ -19,13 +19,7 @@ import { assertRejectsPlace } from './rejects.ts';
 import { openFiles, STDIN } from './source.ts';
 import type { DirectoryEngines } from './writer.ts';
 
-/** Imports are run by jobs of this queue. */
-export const IMPORTS = 'directory-import';
-export const IMPORT_SWEEP: JobPlan = {
-  name: 'sweep-imports',
-  everyMs: 10_000,
-  asksFor: 'enqueued imports of the directory that did not end',
-};
+const IMPORTS = 'directory-import';
 
 export interface EnqueueRequest extends ImportWish {
   files: string[];
@@ -160,3 +154,13 @@ export function startImportWorker(
     },
   };
 }
+
+export const importWork: QueuedWork = {
+  queue: IMPORTS,
+  sweep: {
+    name: 'sweep-imports',
+    everyMs: 10_000,
+    asksFor: 'enqueued imports of the directory that did not end',
+  },
+  start: startImportWorker,
+};

@@ -5,10 +5,10 @@ import { Planned } from '../../operation/plans/schema.ts';
 import { exampleOf, idExample, idInPath } from '../../operation/words/examples.ts';
 import { type Json, jsonSchemaOf, meaningOf } from '../../operation/words/schema.ts';
 import type { Variant } from '../../outbox/events.ts';
+import { tags } from '../../resources/nouns.ts';
 import { GENERIC_STORE_SHAPES } from '../../stores/generic-schema.ts';
 import { ERROR_CODES, type ErrorCode, STATUS } from '../../values/errors.ts';
 import { Refusal, refusalExample, refusalName } from './refusals.ts';
-import { TAGS } from './tags.ts';
 import { type Announced, webhooksOf } from './webhooks.ts';
 
 /** One of the two API versions, as its document describes it. */
@@ -200,7 +200,7 @@ function describe(collected: Collected): Json {
 
 function tagsOf(operations: readonly Operation[]): Json[] {
   const used = new Set(operations.map(({ tag }) => tag));
-  return Object.entries(TAGS).flatMap(([name, description]) => (used.has(name) ? [{ name, description }] : []));
+  return tags.flatMap(({ name, about }) => (used.has(name) ? [{ name, description: about }] : []));
 }
 
 /** The introduction of the reference: first steps, and where keys come from. */

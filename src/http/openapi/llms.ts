@@ -1,5 +1,5 @@
 import type { Operation } from '../../operation/operation.ts';
-import { TAGS } from './tags.ts';
+import { tags } from '../../resources/nouns.ts';
 
 const INTRODUCTION = `# Rollcall
 
@@ -20,7 +20,7 @@ export function llmsText(operations: readonly Operation[]): string {
   const byTag = Map.groupBy(operations, ({ tag }) => tag);
   const sections = [...byTag].map(([tag, its]) => {
     const lines = its.map(({ id, method, path, summary }) => `- ${id}: \`${method} ${path}\` ${summary}`);
-    return `\n## ${tag}\n\n${TAGS[tag] ?? ''}\n\n${lines.join('\n')}\n`;
+    return `\n## ${tag}\n\n${tags.find(({ name }) => name === tag)?.about ?? ''}\n\n${lines.join('\n')}\n`;
   });
   return INTRODUCTION + sections.join('');
 }

@@ -1,47 +1,7 @@
 import { isRecord } from '../../values/wire.ts';
+import { idOf } from './ids.ts';
 import type { Json } from './schema.ts';
 import { WORDS } from './words.ts';
-
-/** How ids of a noun begin, by a word of its path or the name of a property that holds such rows. */
-const ID_PREFIXES: Readonly<Record<string, string>> = {
-  affiliates: 'crt',
-  applications: 'app',
-  assets: 'ast',
-  'audit-log': 'aud',
-  brand: 'brd',
-  briefs: 'brf',
-  campaigns: 'cmp',
-  commission: 'com',
-  commissions: 'com',
-  content: 'cnt',
-  contracts: 'ctr',
-  creators: 'crt',
-  deliverables: 'dlv',
-  deliveries: 'whd',
-  disputes: 'dsp',
-  events: 'evt',
-  folders: 'fld',
-  integrations: 'int',
-  ledger: 'led',
-  lines: 'com',
-  links: 'lnk',
-  mails: 'mai',
-  messages: 'msg',
-  payout: 'pay',
-  payouts: 'pay',
-  plans: 'pln',
-  resend: 'whd',
-  roster: 'rst',
-  shipments: 'shp',
-  statements: 'stm',
-  stores: 'int',
-  test: 'whd',
-  top_creators: 'crt',
-  webhooks: 'whk',
-};
-
-const idOf = (word: string) =>
-  Object.hasOwn(ID_PREFIXES, word) ? `${ID_PREFIXES[word]}_0Uo3xK2mVdT2aXs7LpRb` : undefined;
 
 /** An id of what the operation answers: of the last noun of its path. */
 export function idExample(path: string): string {

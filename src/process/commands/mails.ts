@@ -8,6 +8,8 @@ import { findMail, listMails, type MailRow } from '../../mail/queries.ts';
 import { queueMail } from '../../mail/queue.ts';
 import { renderMail } from '../../mail/render.ts';
 import { inWork } from '../../operation/work.ts';
+// Declares the templates.
+import '../../resources/nouns.ts';
 import { newId } from '../../values/ids.ts';
 import { filled, wholeNumber } from './arguments.ts';
 import { getBrand } from './brands.ts';

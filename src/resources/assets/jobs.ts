@@ -2,7 +2,7 @@ import { thumbnailOf } from '../../engines/images/thumbnail.ts';
 import { openQueue, openWorker, type RunOptions } from '../../engines/redis/queue.ts';
 import { queueMail } from '../../mail/queue.ts';
 import type { Context } from '../../operation/context.ts';
-import type { Job, JobPlan } from '../../operation/job.ts';
+import type { Job, QueuedWork } from '../../operation/job.ts';
 import { inWork } from '../../operation/work.ts';
 import { ApiError } from '../../values/errors.ts';
 import {
@@ -19,13 +19,7 @@ import { noticeDueAt } from './policy.ts';
 import { releaseFile } from './receive.ts';
 import { listAbandonedUploads } from './upload-queries.ts';
 
-/** Thumbnails are made by jobs of this queue, one for each picture. */
-export const THUMBNAILS = 'asset-thumbnails';
-export const THUMBNAIL_SWEEP: JobPlan = {
-  name: 'sweep-thumbnails',
-  everyMs: 1_000,
-  asksFor: 'pictures without a thumbnail',
-};
+const THUMBNAILS = 'asset-thumbnails';
 const AT_ONCE = 100;
 const MAX_ATTEMPTS = 5;
 /** Longer than any attempt takes. */
@@ -81,6 +75,13 @@ export function startThumbnails(context: Context, redisUrl: string, options: Run
     close: async () => void (await Promise.all([worker.close(), queue.close()])),
   };
 }
+
+/** Makes the thumbnail of each picture. */
+export const thumbnailWork: QueuedWork = {
+  queue: THUMBNAILS,
+  sweep: { name: 'sweep-thumbnails', everyMs: 1_000, asksFor: 'pictures without a thumbnail' },
+  start: startThumbnails,
+};
 
 /** Removes the files of deleted assets. */
 export async function purgeDeleted({ postgres, files, clock }: Context): Promise<void> {

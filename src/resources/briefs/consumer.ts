@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import type { Context } from '../../operation/context.ts';
+import type { EventConsumer } from '../../operation/noun.ts';
 import { inTransaction } from '../../operation/work.ts';
-import type { Consumer } from '../../outbox/relay.ts';
 import { findDeliverable } from '../deliverables/queries.ts';
 import { completeFinished } from './actions.ts';
 
@@ -10,10 +9,11 @@ const ENDINGS: ReadonlySet<string> = new Set(['deliverable.approved', 'deliverab
 const Ended = z.object({ id: z.string() });
 
 /** A brief is completed by the review of what was delivered for it; it follows the events of deliverables. */
-export function briefCompletion({ clock }: Pick<Context, 'clock'>): Consumer {
-  return {
-    name: 'briefs',
-    deliver: async (events, db) => {
+export const briefConsumer: EventConsumer = {
+  name: 'briefs',
+  open:
+    ({ clock }) =>
+    async (events, db) => {
       for (const { event, brandId, data } of events) {
         if (!ENDINGS.has(event)) continue;
         const { campaignId, creatorId } = (await findDeliverable(db, brandId, Ended.parse(data).id)) ?? {};
@@ -22,5 +22,4 @@ export function briefCompletion({ clock }: Pick<Context, 'clock'>): Consumer {
         await inTransaction(db, clock, actor, (work) => completeFinished(work, { campaignId, creatorId }));
       }
     },
-  };
-}
+};

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { Context } from '../../operation/context.ts';
+import type { EventConsumer } from '../../operation/noun.ts';
 import { inTransaction } from '../../operation/work.ts';
-import type { Consumer, OutboxEvent } from '../../outbox/relay.ts';
+import type { OutboxEvent } from '../../outbox/relay.ts';
 import { ApiError } from '../../values/errors.ts';
 import { findDeliverable } from '../deliverables/queries.ts';
 import { trackContent } from './actions.ts';
@@ -37,12 +38,12 @@ async function track({ clock, log }: Pick<Context, 'clock' | 'log'>, db: Db, { b
 }
 
 /** Follows the posts of approved deliverables, where it was asked for, and ends rights that count from them. */
-export const approvedTracking = (context: Pick<Context, 'clock' | 'log'>): Consumer => ({
+export const contentConsumer: EventConsumer = {
   name: 'content',
-  deliver: async (events, db) => {
+  open: (context) => async (events, db) => {
     for (const event of events) {
       if (ASKING.has(event.event)) await track(context, db, event);
       if (event.event === 'deliverable.approved') await endRights(context, db, event);
     }
   },
-});
+};

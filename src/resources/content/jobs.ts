@@ -1,18 +1,12 @@
 import { type JobQueue, type JobWorker, openQueue, openWorker, type RunOptions } from '../../engines/redis/queue.ts';
 import type { Context } from '../../operation/context.ts';
-import type { JobPlan } from '../../operation/job.ts';
+import type { QueuedWork } from '../../operation/job.ts';
 import { inWork } from '../../operation/work.ts';
 import { endRefresh } from './actions.ts';
 import { claimDuePosts, endInterrupted, findPost, listRefreshing } from './due-queries.ts';
 import { readPost } from './provider.ts';
 
-/** Posts are read by jobs of this queue, one for each post. */
-export const REFRESHES = 'content-refresh';
-export const REFRESH_SWEEP: JobPlan = {
-  name: 'sweep-content',
-  everyMs: 2_000,
-  asksFor: 'posts whose figures are due to be read again',
-};
+const REFRESHES = 'content-refresh';
 const AT_ONCE = 100;
 /** What has been refreshing for so long has lost its worker. */
 const LOST_AFTER_MS = 120_000;
@@ -65,3 +59,10 @@ export function startContentRefreshes(context: Context, redisUrl: string, option
     close: async () => void (await Promise.all([worker.close(), queue.close()])),
   };
 }
+
+/** Reads the figures of each followed post again. */
+export const refreshWork: QueuedWork = {
+  queue: REFRESHES,
+  sweep: { name: 'sweep-content', everyMs: 2_000, asksFor: 'posts whose figures are due to be read again' },
+  start: startContentRefreshes,
+};

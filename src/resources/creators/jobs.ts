@@ -1,5 +1,6 @@
 import type { Context } from '../../operation/context.ts';
 import type { Job } from '../../operation/job.ts';
+import type { EventConsumer } from '../../operation/noun.ts';
 import { inWork } from '../../operation/work.ts';
 import { lookUpProfile } from './actions.ts';
 import { type CreatorRow, claimUnprofiled, updateProfile } from './queries.ts';
@@ -34,4 +35,12 @@ export const profileCreators: Job = {
   everyMs: 5_000,
   asksFor: 'creators whose profile is not known yet',
   run: profileUnknown,
+};
+
+/** A creator who was just put on the roster is looked up at once, not at the next sweep. */
+export const profileConsumer: EventConsumer = {
+  name: 'profiles',
+  open: (context) => async (events) => {
+    if (events.some(({ event }) => event === 'roster.creator_added')) await profileUnknown(context);
+  },
 };

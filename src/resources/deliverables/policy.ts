@@ -1,4 +1,6 @@
 import type { DeliverableStatus } from '../../engines/postgres/work-tables.ts';
+import type { MailFacts } from '../../mail/template.ts';
+import { YEAR_MS } from '../../values/duration.ts';
 import { type ApiError, wrongState } from '../../values/errors.ts';
 import { daysAfter, rightsEndOf } from '../assets/policy.ts';
 import { ContractTerms } from './terms-schema.ts';
@@ -73,3 +75,10 @@ export function assetRightsOf(agreed: AgreedRights | undefined) {
     : rightsEndOf(rights, { signedAt, postedAt: null });
   return { usageRights, rights, rightsExpiresAt };
 }
+
+/** Where work is handed in: the page of all that a contract asks for, which opens by any of its deliverables. */
+export const workUrl = ({ createdAt, urlOf }: MailFacts, deliverableId: string, version: number): string =>
+  urlOf({
+    ...{ kind: 'work', rowId: deliverableId, version },
+    expiresAt: new Date(createdAt.getTime() + YEAR_MS),
+  });

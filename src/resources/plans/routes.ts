@@ -4,7 +4,8 @@ import { refuseClassOrPlan } from '../../access/keys/rules.ts';
 import type { Context } from '../../operation/context.ts';
 import { read } from '../../operation/kit.ts';
 import { answersWhere, type ListCall } from '../../operation/list.ts';
-import { change, nothing, type Operation } from '../../operation/operation.ts';
+import { findOperation } from '../../operation/noun.ts';
+import { change, nothing } from '../../operation/operation.ts';
 import { doesAsPlanned, type Outcome } from '../../operation/plans/compare.ts';
 import { plannedChange } from '../../operation/plans/diff.ts';
 import { type PlanRow, planOf } from '../../operation/plans/queries.ts';
@@ -58,11 +59,9 @@ const Sent = z.object({
   body: z.unknown().optional(),
 });
 
-type FindOperation = (id: string) => Operation | undefined;
-
 /** Prepares the planned operation. Everything it needs is looked up again, because a day may have passed. */
-async function beginPlanned(context: Context, caller: Caller, plan: PlanRow, find: FindOperation) {
-  const planned = find(plan.operation);
+async function beginPlanned(context: Context, caller: Caller, plan: PlanRow) {
+  const planned = findOperation(plan.operation);
   if (!planned) throw new ApiError('CONFLICT', `The operation ${plan.operation} no longer exists; create a new plan.`);
   const refusal = refuseClassOrPlan(caller, planned);
   if (refusal) throw refusal;
@@ -114,44 +113,40 @@ async function applyPlan(
   return { plan, answer };
 }
 
-/** Takes `find` as an argument because the map of operations is built from these operations too. */
-export const planOperations = (find: FindOperation) =>
-  [
-    listPlansOperation,
-    getPlanOperation,
-    change({
-      id: 'apply_plan',
-      method: 'POST',
-      path: '/v1/plans/{id}/apply',
-      tag,
-      summary: 'Apply a plan',
-      description:
-        'Makes the planned change; `answer` is the response of that operation. Only over REST, never by an agent. If the ' +
-        'outcome would differ from the plan, the call gets 409 PLAN_OUTDATED with the new `changes` and `events`, and ' +
-        'nothing is changed.',
-      callers: ['brand'],
-      params: byId,
-      query: nothing,
-      body: nothing,
-      response: z
-        .object({
-          data: Plan,
-          answer: z.record(z.string(), z.unknown()).describe('Response of the planned operation.'),
-        })
-        .meta({ id: 'PlanApplied' }),
-      errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION', 'PLAN_OUTDATED', 'CONFLICT'],
-      hints: { readOnly: false, idempotent: false, destructive: false },
-      forAgents: false,
-      sealsAnswer: true,
-      lookUp: async (context, { caller, params }) => {
-        const plan = await getPlan(context.postgres.db, caller.brandId, params.id);
-        const now = context.clock.now();
-        if (planOf(plan, now).status !== 'open') throw alreadyOver(plan, now);
-        return await beginPlanned(context, caller, plan, find);
-      },
-      apply: async (work, { caller, params }, begun) => {
-        const { plan, answer } = await applyPlan(work, { id: params.id, keyId: caller.keyId }, begun);
-        return { data: planOf(plan, work.now), answer: z.record(z.string(), z.unknown()).parse(answer) };
-      },
-    }),
-  ] as const;
+const applyPlanOperation = change({
+  id: 'apply_plan',
+  method: 'POST',
+  path: '/v1/plans/{id}/apply',
+  tag,
+  summary: 'Apply a plan',
+  description:
+    'Makes the planned change; `answer` is the response of that operation. Only over REST, never by an agent. If the ' +
+    'outcome would differ from the plan, the call gets 409 PLAN_OUTDATED with the new `changes` and `events`, and ' +
+    'nothing is changed.',
+  callers: ['brand'],
+  params: byId,
+  query: nothing,
+  body: nothing,
+  response: z
+    .object({
+      data: Plan,
+      answer: z.record(z.string(), z.unknown()).describe('Response of the planned operation.'),
+    })
+    .meta({ id: 'PlanApplied' }),
+  errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION', 'PLAN_OUTDATED', 'CONFLICT'],
+  hints: { readOnly: false, idempotent: false, destructive: false },
+  forAgents: false,
+  sealsAnswer: true,
+  lookUp: async (context, { caller, params }) => {
+    const plan = await getPlan(context.postgres.db, caller.brandId, params.id);
+    const now = context.clock.now();
+    if (planOf(plan, now).status !== 'open') throw alreadyOver(plan, now);
+    return await beginPlanned(context, caller, plan);
+  },
+  apply: async (work, { caller, params }, begun) => {
+    const { plan, answer } = await applyPlan(work, { id: params.id, keyId: caller.keyId }, begun);
+    return { data: planOf(plan, work.now), answer: z.record(z.string(), z.unknown()).parse(answer) };
+  },
+});
+
+export const planOperations = [listPlansOperation, getPlanOperation, applyPlanOperation] as const;

@@ -1,6 +1,7 @@
 import type { Db } from '../../engines/postgres/open.ts';
+import type { EventConsumer } from '../../operation/noun.ts';
 import { type OlderItem, shownAs } from '../../outbox/events.ts';
-import type { Consumer, OutboxEvent } from '../../outbox/relay.ts';
+import type { OutboxEvent } from '../../outbox/relay.ts';
 import type { Clock } from '../../values/clock.ts';
 import { newId } from '../../values/ids.ts';
 import { insertDeliveries, type Listening, lockListening } from './fan-out-queries.ts';
@@ -25,7 +26,9 @@ async function fanOut(db: Db, clock: Clock, olderItem: OlderItem, events: readon
 }
 
 /** Inserts the deliveries in the transaction that moves the position. Nothing is sent here. */
-export const webhookConsumer = (clock: Clock, olderItem: OlderItem = (_fact, data) => data): Consumer => ({
+export const webhookConsumer: EventConsumer = {
   name: 'webhooks',
-  deliver: (events, db) => fanOut(db, clock, olderItem, events),
-});
+  open: ({ clock, olderItem = (_fact, data) => data }) => {
+    return (events, db) => fanOut(db, clock, olderItem, events);
+  },
+};

@@ -1,17 +1,17 @@
 import { operations } from 'virtual:operations';
-import type { AppCallOf, AppOperationId } from '../../../src/resources/session-operations.ts';
+import type { CallOf, OperationId } from '../../../src/resources/nouns.ts';
 import { type Check, isAnswerOf, isSigning, type Refusal, refusalOf, type Signing } from './check.ts';
 
-export type OperationId = AppOperationId;
+export type { OperationId };
 /** What an operation answers, as it is declared. */
-export type Answer<Id extends OperationId> = AppCallOf<Id>['answer'];
-export type Body<Id extends OperationId> = AppCallOf<Id>['body'];
-export type Query<Id extends OperationId> = Partial<AppCallOf<Id>['query']>;
+export type Answer<Id extends OperationId> = CallOf<Id>['answer'];
+export type Body<Id extends OperationId> = CallOf<Id>['body'];
+export type Query<Id extends OperationId> = Partial<CallOf<Id>['query']>;
 
 /** One of a list's rows. */
 export type Row<Id extends OperationId> = Answer<Id> extends { data: readonly (infer Item)[] } ? Item : never;
 
-export type Params<Id extends OperationId> = AppCallOf<Id>['params'];
+export type Params<Id extends OperationId> = CallOf<Id>['params'];
 
 export interface Input<Id extends OperationId> {
   params?: Params<Id>;

@@ -1,0 +1,58 @@
+import type { Template } from '../mail/template.ts';
+import type { Consumer } from '../outbox/relay.ts';
+import type { Context } from './context.ts';
+import type { Job, QueuedWork } from './job.ts';
+import type { Operation } from './operation.ts';
+import { registerIds } from './words/ids.ts';
+
+/** A section of the API reference. */
+export interface Tag {
+  name: string;
+  /** What the section is about, in a sentence. */
+  about: string;
+}
+
+/** Follows the outbox at its own position. */
+export interface EventConsumer {
+  name: string;
+  open(context: Context): Consumer['deliver'];
+}
+
+interface Declaration<Operations extends readonly Operation[]> {
+  /** The name of its folder. */
+  name: string;
+  /** The section of the reference that this noun introduces. */
+  tag?: Tag;
+  /** How ids begin, by the words of paths and properties that hold such rows. */
+  ids?: Readonly<Record<string, string>>;
+  operations: Operations;
+  jobs?: readonly Job[];
+  work?: readonly QueuedWork[];
+  consumers?: readonly EventConsumer[];
+  /** Its templates, by the kind of mail. */
+  mails?: Readonly<Record<string, Template>>;
+}
+
+export type Noun<Operations extends readonly Operation[] = readonly Operation[]> = Required<
+  Omit<Declaration<Operations>, 'tag'>
+> &
+  Pick<Declaration<Operations>, 'tag'>;
+
+/** Operations that only people in the web app may call: they are in no document, and agents have no tool for them. */
+export const isForSessions = ({ callers }: Operation): boolean => callers.every((caller) => caller === 'session');
+
+const declared = new Map<string, Operation>();
+
+/** Declares all that the rest of the program knows of a noun. */
+export function noun<const Operations extends readonly Operation[]>(of: Declaration<Operations>): Noun<Operations> {
+  const { ids = {} } = of;
+  registerIds(ids);
+  for (const operation of of.operations) declared.set(operation.id, operation);
+  return { jobs: [], work: [], consumers: [], mails: {}, ...of, ids };
+}
+
+/** An operation that keys may call. */
+export function findOperation(id: string): Operation | undefined {
+  const operation = declared.get(id);
+  return operation && !isForSessions(operation) ? operation : undefined;
+}

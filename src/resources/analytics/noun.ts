@@ -1,0 +1,12 @@
+import { noun } from '../../operation/noun.ts';
+import { analyticsOperations } from './routes.ts';
+
+export const analytics = noun({
+  name: 'analytics',
+  tag: {
+    name: 'Analytics',
+    about: 'Figures of the brand over time.',
+  },
+  ids: { top_creators: 'crt' },
+  operations: analyticsOperations,
+});

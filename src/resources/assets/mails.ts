@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { type MailsOf, mails } from '../../mail/kinds.ts';
+import { template } from '../../mail/template.ts';
+
+/** Tells a brand that it may soon not use a file any more. */
+const assetRightsEnding = template({
+  audience: 'brand',
+  params: z.object({ asset_id: z.string(), name: z.string(), ends_on: z.iso.date(), has_ended: z.boolean() }),
+  write: ({ asset_id, name, ends_on, has_ended }) => ({
+    subject: has_ended ? `The rights to ${name} have ended` : `The rights to ${name} end on ${ends_on}`,
+    paragraphs: [
+      has_ended
+        ? 'The agreed time of use of this file is over. Please stop using it, or agree on more time with the creator.'
+        : 'The agreed time of use of this file is coming to its end.',
+    ],
+    facts: [
+      ['File', name],
+      ['Asset', asset_id],
+      [has_ended ? 'Ended on' : 'Ends on', ends_on],
+    ],
+  }),
+});
+
+export const assetMails = mails({
+  asset_rights_ending: assetRightsEnding,
+});
+
+declare module '../../mail/kinds.ts' {
+  interface Mails extends MailsOf<typeof assetMails> {}
+}

@@ -1,0 +1,18 @@
+import { noun } from '../../operation/noun.ts';
+import { folderOperations } from './folders/routes.ts';
+import { announceEndingRights, removeFiles, thumbnailWork } from './jobs.ts';
+import { assetMails } from './mails.ts';
+import { assetOperations } from './routes.ts';
+
+export const assets = noun({
+  name: 'assets',
+  tag: {
+    name: 'Assets',
+    about: 'Files with folders, tags and rights of use.',
+  },
+  ids: { assets: 'ast', folders: 'fld' },
+  operations: [...folderOperations, ...assetOperations],
+  jobs: [removeFiles, announceEndingRights],
+  work: [thumbnailWork],
+  mails: assetMails,
+});

@@ -1,0 +1,16 @@
+import { noun } from '../../operation/noun.ts';
+import { briefConsumer } from './consumer.ts';
+import { briefMails } from './mails.ts';
+import { briefOperations } from './routes.ts';
+
+export const briefs = noun({
+  name: 'briefs',
+  tag: {
+    name: 'Briefs',
+    about: 'What is wanted, sent to creators by mail.',
+  },
+  ids: { briefs: 'brf' },
+  operations: briefOperations,
+  consumers: [briefConsumer],
+  mails: briefMails,
+});

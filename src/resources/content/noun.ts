@@ -1,0 +1,16 @@
+import { noun } from '../../operation/noun.ts';
+import { contentConsumer } from './consumer.ts';
+import { refreshWork } from './jobs.ts';
+import { contentOperations } from './routes.ts';
+
+export const content = noun({
+  name: 'content',
+  tag: {
+    name: 'Tracked content',
+    about: 'Posts whose figures are read again and again.',
+  },
+  ids: { content: 'cnt' },
+  operations: contentOperations,
+  work: [refreshWork],
+  consumers: [contentConsumer],
+});

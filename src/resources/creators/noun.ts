@@ -1,0 +1,15 @@
+import { noun } from '../../operation/noun.ts';
+import { profileConsumer, profileCreators } from './jobs.ts';
+import { creatorOperations } from './routes.ts';
+
+export const creators = noun({
+  name: 'creators',
+  tag: {
+    name: 'Creators',
+    about: 'The creators that your brand works or worked with, with what they earned.',
+  },
+  ids: { creators: 'crt' },
+  operations: creatorOperations,
+  jobs: [profileCreators],
+  consumers: [profileConsumer],
+});

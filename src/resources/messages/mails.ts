@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { type MailsOf, mails } from '../../mail/kinds.ts';
+import { template } from '../../mail/template.ts';
+
+const QUOTED = 1_000;
+
+/** The beginning of a long text, cut at a whole character. */
+function beginning(text: string): string {
+  const characters = [...text];
+  return characters.length <= QUOTED ? text : `${characters.slice(0, QUOTED).join('')} …`;
+}
+
+/** A brand's message, with the page for the reply. */
+const messageSent = template({
+  audience: 'creator',
+  params: z.object({
+    conversation_id: z.string(),
+    link_version: z.int(),
+    subject: z.string().nullable(),
+    body: z.string().transform(beginning),
+  }),
+  write: ({ conversation_id, link_version, subject, body }, { brandName, urlOf }) => ({
+    subject: subject === null ? `${brandName} wrote to you` : `${brandName}: ${subject}`,
+    heading: `${brandName} wrote to you`,
+    paragraphs: [],
+    quote: body,
+    action: {
+      label: 'Read and reply',
+      url: urlOf({ kind: 'talk', rowId: conversation_id, version: link_version }),
+    },
+  }),
+});
+
+export const messageMails = mails({
+  message_sent: messageSent,
+});
+
+declare module '../../mail/kinds.ts' {
+  interface Mails extends MailsOf<typeof messageMails> {}
+}

@@ -1,0 +1,14 @@
+import { noun } from '../../operation/noun.ts';
+import { messageMails } from './mails.ts';
+import { messageOperations } from './routes.ts';
+
+export const messages = noun({
+  name: 'messages',
+  tag: {
+    name: 'Messages',
+    about: 'One conversation of a brand and a creator.',
+  },
+  ids: { messages: 'msg' },
+  operations: messageOperations,
+  mails: messageMails,
+});

@@ -1,0 +1,15 @@
+import { noun } from '../../operation/noun.ts';
+import { payoutDueOperations } from './due-routes.ts';
+import { postPayouts } from './jobs.ts';
+import { payoutOperations } from './routes.ts';
+
+export const payouts = noun({
+  name: 'payouts',
+  tag: {
+    name: 'Payouts',
+    about: 'What creators were paid, what they are owed, and statements that say why.',
+  },
+  ids: { payout: 'pay', payouts: 'pay' },
+  operations: [...payoutOperations, ...payoutDueOperations],
+  jobs: [postPayouts],
+});

@@ -1,0 +1,7 @@
+import { noun } from '../../operation/noun.ts';
+import { savedSearchOperations } from './routes.ts';
+
+export const savedSearches = noun({
+  name: 'saved-searches',
+  operations: savedSearchOperations,
+});

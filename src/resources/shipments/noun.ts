@@ -1,0 +1,16 @@
+import { noun } from '../../operation/noun.ts';
+import { trackParcels } from './jobs.ts';
+import { shipmentMails } from './mails.ts';
+import { shipmentOperations } from './routes.ts';
+
+export const shipments = noun({
+  name: 'shipments',
+  tag: {
+    name: 'Shipments',
+    about: 'Parcels to creators, and pages that share their state.',
+  },
+  ids: { shipments: 'shp' },
+  operations: shipmentOperations,
+  jobs: [trackParcels],
+  mails: shipmentMails,
+});
