@@ -11,12 +11,8 @@ import { compensationFields, compensationIn } from './compensation.ts';
 import { platformField, platformIn } from './platforms.ts';
 
 type Contract = Answer<'get_contract'>['data'];
-const STARTS = everyOf<NonNullable<Body<'update_contract'>['terms']>['starts'] | 'none'>()([
-  'none',
-  'signed',
-  'posted',
-  'fixed',
-]);
+type Starts = NonNullable<NonNullable<Body<'update_contract'>['terms']>['starts']>;
+const STARTS = everyOf<Starts | 'none'>()(['none', 'signed', 'posted', 'fixed']);
 
 interface Entry {
   key: string;
