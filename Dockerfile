@@ -17,11 +17,15 @@ COPY web web
 RUN NODE_ENV=production node src/web-app/build-client.ts /app/dist/web-app
 
 FROM node:24-slim
+LABEL org.opencontainers.image.title="Rollcall" \
+  org.opencontainers.image.description="The API behind a brand's work with content creators: directory search, attribution and workflow." \
+  org.opencontainers.image.version="1.0.0" \
+  org.opencontainers.image.licenses="LicenseRef-UNLICENSED"
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 LINKS_PORT=8081
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=client /app/dist/web-app dist/web-app
-COPY package.json ./
+COPY package.json LICENSE CHANGELOG.md ./
 COPY mappings mappings
 COPY metros metros
 COPY sql sql

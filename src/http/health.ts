@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../operation/context.ts';
 import type { Metrics } from '../values/metrics.ts';
+import { RELEASE } from '../values/release.ts';
 import type { Door } from './gate.ts';
 
 const PING_MS = 1_500;
@@ -64,7 +65,7 @@ export function healthRoutes(app: FastifyInstance, context: Context, door: Door,
     clickhouse: openEngineCheck(context.clickhouse.ping, context.clickhouse.tryWrite),
   };
 
-  app.get('/healthz', () => ({ status: 'ok' }));
+  app.get('/healthz', () => ({ status: 'ok', version: RELEASE }));
 
   app.get('/readyz', async (_request, reply) => {
     const [postgres, redis, elasticsearch, clickhouse] = await Promise.all([

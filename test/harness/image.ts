@@ -121,6 +121,7 @@ export async function buildImage(context: string, folder: string, installed: str
       case 'CMD':
         image.command = JSON.parse(rest);
         break;
+      case 'LABEL':
       case 'EXPOSE':
       case 'HEALTHCHECK':
         break;

@@ -91,7 +91,7 @@ describe.skipIf(!hasBrowser('The web app in trouble'))('the web app in a real Ch
     for (const body of strange) {
       await page.route('**/v1/campaigns*', (route) => route.fulfill({ contentType: 'application/json', body }));
       await go('/campaigns');
-      await page.getByText('Something else than Rollcall answered.').waitFor();
+      await page.getByText('The response did not come from Rollcall.').waitFor();
       await page.unrouteAll({ behavior: 'wait' });
     }
     await page.getByRole('button', { name: 'Try again' }).first().click();
@@ -107,7 +107,7 @@ describe.skipIf(!hasBrowser('The web app in trouble'))('the web app in a real Ch
     const before = (await payouts()).length;
     await go('/agents');
     await page.getByRole('button', { name: 'Create payout' }).click();
-    await page.getByRole('button', { name: 'Apply it' }).click();
+    await page.getByRole('button', { name: 'Apply plan' }).click();
     await page.getByRole('alert').getByText('would now do something different').waitFor();
     expect((await payouts()).length).toBe(before);
     await send(`${app.url}/v1/brand`, key, 'PATCH', { settings: { currency: 'USD' } });

@@ -104,7 +104,7 @@ describe.skipIf(!hasBrowser('Editing in the web app'))('what was made is edited 
     await fact('Soft').waitFor();
     expect((await desk.post(`/v1/briefs/${id}`, { action: 'send' })).status).toBe(200);
     const again = await edit('/briefs', 'Two reels', 'Edit the brief');
-    await again.getByText('whom it is for can no longer be changed').waitFor();
+    await again.getByText('the creator can no longer be changed').waitFor();
     expect(await again.getByLabel('Creator’s e-mail').count()).toBe(0);
     await again.getByLabel('Due date').fill('2027-03-01');
     await save(again);
@@ -134,13 +134,13 @@ describe.skipIf(!hasBrowser('Editing in the web app'))('what was made is edited 
     expect(await second?.getByLabel('Quantity').getAttribute('aria-invalid')).toBe('true');
     expect(await first?.getByLabel('Quantity').getAttribute('aria-invalid')).toBe(null);
     await second?.getByLabel('Quantity').fill('3');
-    await dialog.getByLabel('Ends').fill('2020-01-01');
+    await dialog.getByLabel('Expires').fill('2020-01-01');
     await save(dialog);
-    await expect.poll(() => refused(dialog, 'Ends')).toContain('must be in the future');
-    await dialog.getByLabel('Ends').fill('');
+    await expect.poll(() => refused(dialog, 'Expires')).toContain('must be in the future');
+    await dialog.getByLabel('Expires').fill('');
     await dialog.getByLabel('Amount or percent').fill('250');
-    await dialog.getByLabel('Counted from').selectOption('signed');
-    await dialog.getByLabel('Days').fill('30');
+    await dialog.getByLabel('Usage starts').selectOption('signed');
+    await dialog.getByLabel('Length in days').fill('30');
     await save(dialog);
     await dialog.waitFor({ state: 'hidden' });
     expect(sent.at(-1)).toEqual({
@@ -154,15 +154,15 @@ describe.skipIf(!hasBrowser('Editing in the web app'))('what was made is edited 
     await open.page.reload();
     await button('Spring').click();
     await fact(/3 × Story/).waitFor();
-    await fact('30 days, from the signature; everywhere; any channel').waitFor();
+    await fact('30 days, from signing; worldwide; any channel').waitFor();
     expect((await desk.post(`/v1/contracts/${id}/send`, {})).status).toBe(200);
     await open.page.reload();
     await button('Spring').click();
-    await open.page.getByText('It was sent: what the creator is to sign stays as it is.').waitFor();
+    await open.page.getByText('This contract has been sent and can no longer be edited.').waitFor();
     expect(await button('Edit').count()).toBe(0);
   });
 
-  it('a campaign: its requirements, compensation and kind change, and nothing else is sent', async () => {
+  it('a campaign: its requirements, compensation and type change, and nothing else is sent', async () => {
     await post('/v1/campaigns', { name: 'Runners', requirements: { platforms: ['photo_app'], min_followers: 100 } });
     const dialog = await edit('/campaigns', 'Runners', 'Edit the campaign');
     await lookAt(dialog, 'campaign');
@@ -172,7 +172,7 @@ describe.skipIf(!hasBrowser('Editing in the web app'))('what was made is edited 
     await dialog.getByLabel('Minimum followers').fill('5000');
     await dialog.getByLabel('Video app').check();
     await dialog.getByLabel('Content type').fill('reel, story');
-    await dialog.getByLabel('Kind').fill('ugc');
+    await dialog.getByLabel(/^Type/).fill('ugc');
     await dialog.getByLabel('Compensation').selectOption('commission');
     await dialog.getByLabel('Amount or percent').fill('150');
     await save(dialog);

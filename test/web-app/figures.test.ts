@@ -33,7 +33,7 @@ describe.skipIf(!hasBrowser('Figures in the web app'))('the figures page', () =>
       await go('/analytics');
       const campaigns = page.getByRole('table', { name: 'Analytics by campaign' });
       await campaigns.getByRole('cell', { name: 'Spring launch' }).waitFor();
-      await campaigns.getByRole('cell', { name: 'Of no campaign' }).waitFor();
+      await campaigns.getByRole('cell', { name: 'No campaign' }).waitFor();
       // Thirty days of 50 dollars each before.
       if (kind === 'desktop') {
         const row = campaigns.getByRole('row', { name: /Spring launch/ });

@@ -42,7 +42,7 @@ describe.skipIf(!hasBrowser('The content library in the web app'))('folders of t
     await page.getByRole('button', { name: 'New folder' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill(name);
     await clean(`folders-new-${name}`);
-    await page.getByRole('button', { name: 'Create it' }).click();
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
     await page.getByRole('link', { name: new RegExp(`^${name}`) }).waitFor();
   }
 
@@ -79,7 +79,7 @@ describe.skipIf(!hasBrowser('The content library in the web app'))('folders of t
     await page.getByLabel('In', { exact: true }).selectOption({ label: 'No folder' });
     await clean('folders-rename');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByLabel('Where you are').getByText('Studio').waitFor();
+    await page.getByLabel('Folder path').getByText('Studio').waitFor();
     expect(await folder('Studio')).toMatchObject({ parent_id: null });
     const remove = async () => {
       await page.getByRole('button', { name: 'Delete the folder' }).click();
@@ -91,7 +91,7 @@ describe.skipIf(!hasBrowser('The content library in the web app'))('folders of t
     await page.getByRole('button', { name: 'Cancel' }).click();
     await phone.go(`/assets?folder=${(await folder('Summer')).id}`);
     await remove();
-    await page.getByLabel('Where you are').getByText('All files').waitFor();
+    await page.getByLabel('Folder path').getByText('All files').waitFor();
     await page.getByRole('link', { name: /^Studio 2/ }).waitFor();
     expect((await folders()).map(({ name }: { name: string }) => name)).toEqual(['Studio']);
   });

@@ -175,7 +175,7 @@ describe.skipIf(!hasBrowser('Ten thousand rows'))('a list of ten thousand in a r
   });
 
   it.each([
-    ['/payouts', 'What the payout is made of'],
+    ['/payouts', 'Payout breakdown'],
     ['/statements', 'Lines of the statement'],
   ])('the lines of one of %s are drawn a screenful at a time in its dialog', async (path, caption) => {
     const { page, go, complaints } = open;

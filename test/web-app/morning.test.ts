@@ -84,7 +84,7 @@ describe.skipIf(!hasBrowser('A brand’s morning'))('a brand’s morning in the 
     const { page } = open;
     await page.getByRole('button', { name: 'fresh-1' }).click();
     const dialog = page.getByRole('dialog', { name: 'Order fresh-1' });
-    await dialog.getByText('What was considered').waitFor();
+    await dialog.getByText('Links and codes considered').waitFor();
     expect(await dialog.textContent()).toContain('Ann Lee');
     await shoot(page, 'morning-explained');
     await clean();
@@ -150,7 +150,7 @@ describe.skipIf(!hasBrowser('A brand’s morning'))('a brand’s morning in the 
     await until('the receiver was asked', () => receiver.at('/hook').length > 0);
     await page.getByRole('button', { name: url, exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Deliveries' });
-    await dialog.getByText(/answered 410/).waitFor();
+    await dialog.getByText(/response 410/).waitFor();
     await dialog.getByRole('button', { name: 'More' }).first().click();
     await dialog.getByText('gone away').waitFor();
     await shoot(page, 'morning-failed');
@@ -162,7 +162,7 @@ describe.skipIf(!hasBrowser('A brand’s morning'))('a brand’s morning in the 
     await page.getByRole('button', { name: url, exact: true }).click();
     receiver.answer = (_received, response) => void response.end('ok');
     await dialog.getByRole('button', { name: 'Send again' }).first().click();
-    await dialog.getByText(/answered 200/).waitFor();
+    await dialog.getByText(/response 200/).waitFor();
     await open.go('/webhooks');
     await page.getByRole('row', { name: /Active 200/ }).waitFor();
     await clean();

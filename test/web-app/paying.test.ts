@@ -73,11 +73,11 @@ describe.skipIf(!hasBrowser('Paying in the web app'))('paying creators in the we
     await open.go('/payouts');
     await page.getByRole('button', { name: 'Settle' }).click();
     const dialog = page.getByRole('dialog', { name: /^Settle/ });
-    await dialog.getByRole('radio', { name: 'Those that I choose' }).check();
+    await dialog.getByRole('radio', { name: 'Selected commissions' }).check();
     await dialog.getByRole('button', { name: 'Settle the payout' }).click();
-    await dialog.getByText('Choose at least one commission.').waitFor();
+    await dialog.getByText('Select at least one commission.').waitFor();
     await dialog.getByRole('checkbox', { name: /ann-39/ }).check();
-    await dialog.getByText(/1 chosen, US\$10.00 of US\$8.00/).waitFor();
+    await dialog.getByText(/1 selected, US\$10.00 of US\$8.00/).waitFor();
     await clean('paying-settle');
     await dialog.getByRole('button', { name: 'Settle the payout' }).click();
     await dialog.waitFor({ state: 'hidden' });
@@ -89,7 +89,7 @@ describe.skipIf(!hasBrowser('Paying in the web app'))('paying creators in the we
     const statement = await send(`${app.url}/v1/payouts/${made.id}/statement`, key, 'GET');
     expect(statement.body.data.lines[0].order_id).toBe('ann-39');
     expect(
-      await printed((await payout.getByRole('link', { name: 'Open it to print' }).getAttribute('href')) ?? ''),
+      await printed((await payout.getByRole('link', { name: 'Open printable page' }).getAttribute('href')) ?? ''),
     ).toContain('ann-39');
     await page.keyboard.press('Escape');
     await payout.waitFor({ state: 'hidden' });
@@ -107,13 +107,13 @@ describe.skipIf(!hasBrowser('Paying in the web app'))('paying creators in the we
     }
     const { page } = open;
     const dialog = page.getByRole('dialog', { name: 'Pay what is due' });
-    await dialog.getByLabel('Not below').fill('50');
+    await dialog.getByLabel('Minimum payout').fill('50');
     await dialog.getByText('Ann Lee').waitFor({ state: 'hidden' });
     await dialog.getByText('US$70.00 to 1 creator').waitFor();
-    await dialog.getByRole('button', { name: 'Pay them' }).click();
+    await dialog.getByRole('button', { name: 'Record these payouts' }).click();
     await dialog.getByLabel('Reference').fill('March');
     await clean('paying-batch');
-    await dialog.getByRole('button', { name: 'Record that they are paid' }).click();
+    await dialog.getByRole('button', { name: 'Mark as paid' }).click();
     await dialog.waitFor({ state: 'hidden' });
     await page.getByRole('cell', { name: 'US$70.00' }).waitFor();
     await page.getByRole('button', { name: 'Pay what is due' }).click();
@@ -133,7 +133,7 @@ describe.skipIf(!hasBrowser('Paying in the web app'))('paying creators in the we
     await form.getByLabel('To', { exact: true }).fill(daysAgo(0).toISOString().slice(0, 10));
     await clean('paying-statement-form');
     await form.getByRole('button', { name: 'Create the statement' }).click();
-    const made = page.getByRole('dialog', { name: 'The statement is made' });
+    const made = page.getByRole('dialog', { name: 'Statement created' });
     const url = (await made.locator('code').textContent()) ?? '';
     expect(await printed(url)).toContain('ann-39');
     await clean('paying-statement-made');
@@ -145,7 +145,7 @@ describe.skipIf(!hasBrowser('Paying in the web app'))('paying creators in the we
       await where.go('/statements');
       await where.page.getByRole('button', { name: 'Ann Lee' }).click();
       const dialog = where.page.getByRole('dialog', { name: 'Statement for Ann Lee' });
-      await dialog.getByText('Owed after').waitFor();
+      await dialog.getByText('Closing balance').waitFor();
       await dialog.getByRole('cell', { name: /ann-38/ }).waitFor();
       await clean(`paying-statement-${name}`, where);
     }

@@ -88,7 +88,7 @@ describe.skipIf(!hasBrowser('Saved searches in the web app'))('the directory pag
     const first = await openWebApp(browser, app, brand.id, { viewport: { width: 390, height: 844 } });
     await first.go('/directory?follower_min=100&country=US');
     await first.page.getByRole('button', { name: 'Save this search' }).click();
-    await first.page.getByLabel('Name of the search').fill('Large in the US');
+    await first.page.getByLabel('Search name').fill('Large in the US');
     await shoot(first.page, 'saved-search');
     expect(await axe(first.page)).toEqual([]);
     await first.page.getByRole('button', { name: 'Save', exact: true }).click();
@@ -102,7 +102,7 @@ describe.skipIf(!hasBrowser('Saved searches in the web app'))('the directory pag
     expect(await second.page.getByLabel('Country').inputValue()).toBe('US');
     await expectToFit(second.page);
     expect(await axe(second.page)).toEqual([]);
-    await second.page.getByRole('button', { name: 'Forget Large in the US' }).click();
+    await second.page.getByRole('button', { name: 'Delete Large in the US' }).click();
     await second.page.getByRole('link', { name: 'Large in the US' }).waitFor({ state: 'hidden' });
     expect([...first.complaints, ...second.complaints]).toEqual([]);
     await first.context.close();

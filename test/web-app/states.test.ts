@@ -128,7 +128,9 @@ describe.skipIf(!hasBrowser('The states of the web app'))('the web app in a real
     const csv =
       'name;email;note\nAnn;ann@mail.example;"one; two"\nBob;bob@mail.example;\nAnn;ANN@mail.example;\nNo;nothing;\n';
     await page.getByLabel('File').setInputFiles({ name: 'c.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) });
-    await page.getByText('2 to add, 0 added, 0 already there, 1 twice in the file, 1 without an address').waitFor();
+    await page
+      .getByText('2 to add, 0 added, 0 already on the roster, 1 repeated in the file, 1 without a valid e-mail')
+      .waitFor();
     await shoot(page, 'state-import');
     expect(await axe(page)).toEqual([]);
     // A long file asks for more than a minute allows: it waits, and goes on.
@@ -153,12 +155,12 @@ describe.skipIf(!hasBrowser('The states of the web app'))('the web app in a real
     const { page, context } = await openWebApp(browser, app, brand.id, { colorScheme: 'light' });
     const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
     const light = await background();
-    await page.getByRole('button', { name: 'Colours: system' }).click();
-    await page.getByRole('button', { name: 'Colours: light' }).click();
-    await page.getByRole('button', { name: 'Colours: dark' }).waitFor();
+    await page.getByRole('button', { name: 'Theme: system' }).click();
+    await page.getByRole('button', { name: 'Theme: light' }).click();
+    await page.getByRole('button', { name: 'Theme: dark' }).waitFor();
     expect(await background()).not.toBe(light);
     await page.reload();
-    await page.getByRole('button', { name: 'Colours: dark' }).waitFor();
+    await page.getByRole('button', { name: 'Theme: dark' }).waitFor();
     expect(await background()).not.toBe(light);
     await shoot(page, 'state-dark');
     expect(await axe(page)).toEqual([]);

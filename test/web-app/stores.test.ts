@@ -71,12 +71,12 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
     ] as const) {
       const { page } = where;
       await where.go('/stores');
-      await page.getByText('It has not told us of an order yet').first().waitFor();
+      await page.getByText('No orders received yet').first().waitFor();
       await page.getByText('https://go.example/ingest/').first().waitFor();
       await clean(`stores-${name}`, where);
       await page.getByRole('button', { name: 'Connect a store' }).click();
       const dialog = page.getByRole('dialog', { name: 'Connect a store' });
-      for (const provider of ['Another', 'WooCommerce', 'Shopify']) {
+      for (const provider of ['Other', 'WooCommerce', 'Shopify']) {
         await dialog.getByText(provider, { exact: true }).click();
         await clean(`stores-connect-${provider}-${name}`, where);
       }
@@ -108,14 +108,14 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
     await page.getByLabel('Access token').fill(store.token);
     await page.getByRole('button', { name: 'Connect', exact: true }).click();
     await page.getByRole('dialog', { name: 'Woo and Co is connected' }).waitFor();
-    const address = await page.getByRole('region', { name: 'The webhook address' }).textContent();
+    const address = await page.getByRole('region', { name: 'Webhook address' }).textContent();
     expect(address).toMatch(/^https:\/\/go\.example\/ingest\/woocommerce\/int_\w+$/);
     await clean('stores-connected-phone', phone);
     await page.getByRole('button', { name: 'Done' }).click();
     const card = page.locator('.card', { hasText: 'Woo and Co' });
     await card.getByRole('button', { name: 'Disconnect' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click();
-    await card.getByText('It is disconnected').waitFor();
+    await card.getByText('This store is disconnected').waitFor();
     expect(phone.complaints.splice(0)).toEqual([]);
     await store.close();
   });
@@ -126,7 +126,7 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
     await connectTestStore(app.context, brand.id, shopify);
     await open.go('/stores');
     await page.getByRole('button', { name: /^Set up A store/ }).click();
-    await page.getByRole('button', { name: 'Copy: The snippet for the theme' }).click();
+    await page.getByRole('button', { name: 'Copy: Theme snippet' }).click();
     const snippet = await page.evaluate<string>('navigator.clipboard.readText()');
     shop.theme(snippet);
     const address = shop.server.address();

@@ -111,18 +111,18 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await gone();
     await press('Two stories');
     await inDialog('Send');
-    await open.page.getByText('The brief is on its way.').waitFor();
-    await inDialog('It is done');
+    await open.page.getByText('The brief is being sent.').waitFor();
+    await inDialog('Mark as completed');
     await gone();
     await open.page.getByRole('row', { name: /Two stories.*Completed/ }).waitFor();
     await open.go('/contracts');
     await press('Draft a contract');
     await fill({ 'Creator’s e-mail': desk.creator, Title: 'Stories', Amount: '100', 'Content type': 'story' });
-    await inDialog('Draft it');
+    await inDialog('Save draft');
     await gone();
     await press('Stories');
     await inDialog('Send for signature');
-    await dialog().getByText('The creator was mailed.').waitFor();
+    await dialog().getByText('The creator was mailed a link').waitFor();
     await inDialog('Void');
     await open.page.getByRole('dialog', { name: 'Void this contract?' }).getByRole('button', { name: 'Void' }).click();
     await dialog().getByText('Voided').waitFor();
@@ -130,11 +130,11 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await open.go('/deliverables');
     await press('Request a deliverable');
     await fill({ 'Creator’s e-mail': desk.creator, 'Content type': 'photo set' });
-    await inDialog('Request it');
+    await inDialog('Request');
     await gone();
     await press('Photo set');
-    await inDialog('Cancel it');
-    await inDialog('Cancel the deliverable');
+    await inDialog('Cancel deliverable');
+    await inDialog('Yes, cancel it');
     await gone();
     await open.page.getByRole('row', { name: /Photo set.*Cancelled/ }).waitFor();
   });
@@ -142,7 +142,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
   it('shipments and content: sends a parcel, notes its number, mails; follows a post and stops', async () => {
     await open.go('/shipments');
     await press('Add a shipment');
-    await fill({ 'Creator’s e-mail': desk.creator, 'What is in it': 'A hat' });
+    await fill({ 'Creator’s e-mail': desk.creator, Contents: 'A hat' });
     await inDialog('Add');
     await gone();
     await open.page.getByRole('row', { name: /A hat/ }).getByRole('button').click();
@@ -152,7 +152,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await open.page.getByRole('row', { name: /A hat.*AB1/ }).waitFor();
     await open.go('/content');
     await press('Track a post');
-    await fill({ 'Address of the post': 'https://www.instagram.com/reel/Cxyz789', 'Creator’s e-mail': desk.creator });
+    await fill({ 'Post URL': 'https://www.instagram.com/reel/Cxyz789', 'Creator’s e-mail': desk.creator });
     await inDialog('Track');
     await gone();
     await open.page.getByRole('row', { name: /Cxyz789.* – – –/ }).waitFor();
@@ -183,22 +183,22 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await open.page.getByRole('cell', { name: 'Answered' }).waitFor();
   });
 
-  it('links: makes a code, switches it off and on again', async () => {
+  it('links: makes a code, turns it off and on again', async () => {
     await open.go('/links');
     await press('Create a link or code');
     const code = unique('HAT').toUpperCase();
-    await dialog().getByLabel('Kind').selectOption('discount_code');
+    await dialog().getByLabel('Type').selectOption('discount_code');
     await fill({ 'Creator’s e-mail': desk.creator, 'Name or code': code, Commission: '12.5' });
-    await inDialog('Create it');
+    await inDialog('Create');
     await gone();
     const row = open.page.getByRole('row', { name: new RegExp(code) });
     await row.getByText('12.5 %').waitFor();
-    await row.getByRole('button', { name: 'Switch off' }).last().click();
-    await inDialog('Switch off');
+    await row.getByRole('button', { name: 'Turn off' }).last().click();
+    await inDialog('Turn off');
     await gone();
     await row.getByText('Off', { exact: true }).waitFor();
     await row
-      .getByRole('button', { name: `Switch ${code} on` })
+      .getByRole('button', { name: `Turn ${code} on` })
       .last()
       .click();
     await row.getByText('Active', { exact: true }).waitFor();
@@ -215,10 +215,10 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await inDialog('I have saved it');
     await gone();
     await open.page.getByRole('button', { name: 'Send a test to https://hooks.invalid/second' }).last().click();
-    await open.page.getByText('A test event is on its way').waitFor();
+    await open.page.getByText('A test event was queued').waitFor();
     const row = open.page.getByRole('row', { name: /hooks\.invalid/ });
     await row.getByRole('button', { name: 'New secret' }).last().click();
-    await inDialog('Create it');
+    await inDialog('Create secret');
     await shown.waitFor();
     await inDialog('I have saved it');
     await row.getByRole('button', { name: 'Remove' }).last().click();
@@ -249,13 +249,13 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
 
   it('agents: keeps what they may do, and applies what one planned', async () => {
     await open.go('/agents');
-    await open.page.getByLabel('Payouts a day').fill('500');
+    await open.page.getByLabel('Daily payout limit').fill('500');
     await open.page.getByRole('button', { name: 'Save' }).click();
     await open.page.getByText('Saved.').waitFor();
     await open.page.reload();
-    await expect.poll(() => open.page.getByLabel('Payouts a day').inputValue()).toBe('500');
+    await expect.poll(() => open.page.getByLabel('Daily payout limit').inputValue()).toBe('500');
     await press('Update campaign');
-    await inDialog('Apply it');
+    await inDialog('Apply plan');
     await gone();
     await open.page.getByRole('cell', { name: 'Applied' }).waitFor();
     await open.go('/campaigns');
@@ -270,7 +270,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await open.page.getByRole('dialog', { name: 'Invitation link' }).locator('code').waitFor();
     await open.page.keyboard.press('Escape');
     await gone();
-    await press('Change mo@brand.example');
+    await press('Edit mo@brand.example');
     await dialog().getByLabel('Role').selectOption('manager');
     await inDialog('Save');
     await gone();

@@ -6,7 +6,7 @@ import { daysAgo, makeAssignment, makeSale } from '../harness/sales.ts';
 import { type SignedIn, signIn } from '../harness/session.ts';
 import { axe, builtClient, type OpenPage, openWebApp } from '../harness/web-app.ts';
 
-const REFUSED = 'Your role in this brand does not allow this any more. Ask one of its owners.';
+const REFUSED = 'Your role no longer allows this. Ask an owner of the brand.';
 
 describe.skipIf(!hasBrowser('Viewers'))('a viewer in a real Chromium', () => {
   let app: TestApp;

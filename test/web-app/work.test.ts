@@ -85,14 +85,14 @@ describe.skipIf(!hasBrowser('Work with creators in the web app'))('work with cre
     const open = async () => {
       await go('/deliverables?status=submitted');
       await page.getByRole('button', { name: 'Reel' }).first().click();
-      await dialog.getByRole('heading', { name: 'What came' }).waitFor();
+      await dialog.getByRole('heading', { name: 'Submitted' }).waitFor();
     };
     await open();
     for (const said of ['Show the soles.', 'No other brands', 'Ads, for 30 days.', 'Version 1']) {
       await dialog.getByText(said).first().waitFor();
     }
     const [requested, came] = await Promise.all(
-      ['What was promised', 'What came'].map((name) => dialog.getByRole('heading', { name }).boundingBox()),
+      ['Agreed', 'Submitted'].map((name) => dialog.getByRole('heading', { name }).boundingBox()),
     );
     expect(requested?.y).toBe(came?.y);
     await dialog.getByLabel('What should change').fill('Brighter, please.');

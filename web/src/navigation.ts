@@ -53,7 +53,7 @@ export const NAVIGATION = [
     ],
   },
   {
-    title: 'Set up',
+    title: 'Setup',
     links: [
       { to: '/stores', label: 'Stores', page: page(() => import('./pages/stores.tsx'), 'Stores') },
       { to: '/webhooks', label: 'Webhooks', page: page(() => import('./pages/webhooks.tsx'), 'Webhooks') },

@@ -18,7 +18,7 @@ function ThemeButton() {
     applyTheme(next);
     setTheme(next);
   };
-  return <Button onPress={change}>Colours: {theme}</Button>;
+  return <Button onPress={change}>Theme: {theme}</Button>;
 }
 
 function Side({ onChoose }: { onChoose?: () => void }) {

@@ -1,15 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { Command, Help, type Option } from 'commander';
-import { z } from 'zod';
+import { RELEASE } from '../../values/release.ts';
 
 const BAD_USAGE = 2;
-
-const Package = z.object({ version: z.string() });
-
-/** The release, as `package.json` has it. */
-function readVersion(): string {
-  return Package.parse(JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))).version;
-}
 
 const usual = new Help();
 
@@ -21,7 +13,7 @@ const optionDescription = (option: Option): string =>
 export function openProgram(name: string, description: string): Command {
   return new Command(name)
     .description(description)
-    .version(readVersion(), '--version', 'print the release')
+    .version(RELEASE, '--version', 'print the version')
     .configureHelp({ optionDescription })
     .showHelpAfterError()
     .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : BAD_USAGE));

@@ -28,9 +28,9 @@ export interface Problem {
 }
 
 const NO_ANSWER = 'The server did not answer. Check your connection and try again.';
-const OTHER_ANSWER = 'Something else than Rollcall answered. Check your connection, reload the page and try again.';
-const SIGNED_OUT = 'Your session has ended. Sign in again in another tab, then try once more.';
-const NOT_ALLOWED = 'Your role in this brand does not allow this any more. Ask one of its owners.';
+const OTHER_ANSWER = 'The response did not come from Rollcall. Check your connection, reload the page and try again.';
+const SIGNED_OUT = 'Your session has ended. Sign in again in another tab, then try again.';
+const NOT_ALLOWED = 'Your role no longer allows this. Ask an owner of the brand.';
 /** What the door says of keys and roles is said to programs. */
 const IN_PLAIN_WORDS = new Map([
   ['AUTH_REQUIRED', SIGNED_OUT],

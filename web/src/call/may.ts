@@ -1,8 +1,9 @@
 import { operations } from 'virtual:operations';
-import type { OperationId } from './call.ts';
+import { everyOf } from '../kit/every.ts';
+import type { Answer, OperationId } from './call.ts';
 import { useCall } from './use.ts';
 
-const RANKS = ['viewer', 'manager', 'owner'] as const;
+const RANKS = everyOf<Answer<'get_session'>['data']['person']['role']>()(['viewer', 'manager', 'owner']);
 
 /** Whether who is signed in may call an operation, by their role; the door says the same. */
 export function useMay(): (id: OperationId) => boolean {

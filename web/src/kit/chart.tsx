@@ -48,7 +48,7 @@ export default function Chart({
         </AreaChart>
       </ResponsiveContainer>
       <details>
-        <summary>As a table</summary>
+        <summary>Show as a table</summary>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with the keyboard */}
         <section className="chart-table" aria-label={`${label} by date`} tabIndex={0}>
           <table>

@@ -177,7 +177,7 @@ function Choice({ id, selection, isDisabled }: { id: string; selection: Selectio
     selection.onSelect(next);
   };
   return (
-    <input type="checkbox" aria-label="Choose this row" checked={isChosen} disabled={isDisabled} onChange={toggle} />
+    <input type="checkbox" aria-label="Select this row" checked={isChosen} disabled={isDisabled} onChange={toggle} />
   );
 }
 
@@ -196,7 +196,7 @@ function Frame({ caption, children }: { caption: string; children: ReactNode }) 
     <section
       ref={frame}
       className="table-frame"
-      {...(isWider ? { tabIndex: 0, 'aria-label': `${caption}, to scroll sideways` } : {})}
+      {...(isWider ? { tabIndex: 0, 'aria-label': `${caption}, scrollable` } : {})}
     >
       {children}
     </section>

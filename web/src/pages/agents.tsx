@@ -2,6 +2,7 @@ import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
+import { everyOf } from '../kit/every.ts';
 import { choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
 import { Form } from '../kit/form.tsx';
 import { ago, fieldValue, number, time, words } from '../kit/format.ts';
@@ -9,10 +10,10 @@ import { Badge, Button, Card, Empty, Failure, Loading, PageHead } from '../kit/p
 import { type Column, Opener, PlainTable, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
 
-const STATES = ['open', 'applied', 'expired'] as const;
+const STATES = everyOf<Row<'list_plans'>['status']>()(['open', 'applied', 'expired']);
 type Plan = Row<'list_plans'>;
 
-const GENERATED = 'Generated when it is applied';
+const GENERATED = 'Generated when applied';
 const BLANK = fieldValue(null);
 
 function Policy() {
@@ -31,14 +32,14 @@ function Policy() {
         { name: 'money_out', label: 'Agents may pay creators', kind: 'checkbox', value: policy.money_out },
         {
           name: 'data_out',
-          label: 'Agents may send data out',
+          label: 'Agents may send data to external addresses',
           kind: 'checkbox',
           value: policy.data_out,
-          hint: 'Webhooks, the brand’s addresses, messages with a link. Off: a person applies what they plan.',
+          hint: 'Covers webhooks, the brand’s contact details and messages with links. When off, a person must apply these changes.',
         },
         {
           name: 'payouts_per_day',
-          label: `Payouts a day, up to, in ${policy.currency}`,
+          label: `Daily payout limit, in ${policy.currency}`,
           kind: 'number',
           value: policy.payouts_per_day,
         },
@@ -113,7 +114,7 @@ function PlanDialog({ plan, onClose }: { plan: Plan | undefined; onClose: () => 
       {plan?.status === 'open' && (
         <div className="popup-foot">
           <Button needs="apply_plan" kind="primary" isBusy={apply.isPending} onPress={() => void applyIt()}>
-            Apply it
+            Apply plan
           </Button>
         </div>
       )}
@@ -141,14 +142,14 @@ export function Agents() {
         </Opener>
       ),
     },
-    { head: 'By', cell: ({ by_agent }) => (by_agent ? 'An agent' : 'A program or person'), isWide: true },
+    { head: 'Created by', cell: ({ by_agent }) => (by_agent ? 'An agent' : 'A program or a person'), isWide: true },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
     { head: 'Created', cell: ({ created_at }) => ago(created_at), isWide: true },
     { head: 'Expires', cell: ({ expires_at }) => time(expires_at), isWide: true },
   ];
   return (
     <>
-      <PageHead title="Agents" hint="What agents may do with your keys, and what they planned for you to apply." />
+      <PageHead title="Agents" hint="What agents may do with your keys, and the plans that wait for your approval." />
       <Filters of={[stateFilter(STATES)]} />
       <Table
         caption="Plans"

@@ -33,7 +33,7 @@ export function ByCampaign({ from, to, before }: ByProps) {
   if (!now.data) return <Loading rows={4} />;
   const keyOf = ({ campaign_id, currency }: OfCampaign) => `${campaign_id} ${currency}`;
   const old = new Map(was.data?.data.map((row) => [keyOf(row), row]));
-  // Whoever is not among so many may have sold before all the same.
+  // A campaign beyond the page limit may still have had earlier sales.
   const none = was.data?.pagination.has_more ? undefined : 0;
   return (
     <>
@@ -44,7 +44,7 @@ export function ByCampaign({ from, to, before }: ByProps) {
         columns={[
           {
             head: 'Campaign',
-            cell: ({ campaign_id, campaign_title }) => campaign_title ?? campaign_id ?? 'Of no campaign',
+            cell: ({ campaign_id, campaign_title }) => campaign_title ?? campaign_id ?? 'No campaign',
           },
           { head: 'Clicks', cell: ({ clicks }) => number(clicks), isNumber: true, isWide: true },
           { head: 'Orders', cell: ({ conversions }) => number(conversions), isNumber: true },

@@ -1,5 +1,7 @@
 import { lazy, Suspense } from 'react';
+import type { Query } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
+import { everyOf } from '../kit/every.ts';
 import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
 import { day, money, number, percent, words } from '../kit/format.ts';
 import { Card, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
@@ -7,7 +9,7 @@ import { PlainTable } from '../kit/table.tsx';
 import { ByCampaign, ByLink } from './analytics-by.tsx';
 
 const Chart = lazy(() => import('../kit/chart.tsx'));
-const GRANULARITIES = ['day', 'week', 'month'] as const;
+const GRANULARITIES = everyOf<NonNullable<Query<'get_analytics'>['granularity']>>()(['day', 'week', 'month']);
 const DAY_MS = 86_400_000;
 
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);

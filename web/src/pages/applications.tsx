@@ -3,12 +3,13 @@ import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
+import { everyOf } from '../kit/every.ts';
 import { CREATOR_FILTER, choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
 import { day } from '../kit/format.ts';
 import { Badge, Button, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 
-const STATES = ['pending', 'shortlisted', 'accepted', 'rejected'] as const;
+const STATES = everyOf<Row<'list_applications'>['status']>()(['pending', 'shortlisted', 'accepted', 'rejected']);
 /** Whatever was decided may be decided otherwise. */
 const DECISIONS = [
   { to: 'rejected', label: 'Reject', kind: 'danger' },
@@ -53,7 +54,7 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
               ['Applied', day(application.applied_at)],
               ['Message', application.message],
               [
-                'Work',
+                'Portfolio',
                 application.portfolio_urls.map((url) => (
                   <a key={url} href={url} target="_blank" rel="noreferrer" className="block">
                     {url}
@@ -89,7 +90,7 @@ function OfCampaign({ id, onAll }: { id: string; onAll: () => void }) {
   return (
     <p className="row">
       <span>
-        Of <strong>{data?.data.title ?? 'one campaign'}</strong> alone
+        Only applications to <strong>{data?.data.title ?? 'one campaign'}</strong>
       </span>
       <Button onPress={onAll}>Show all</Button>
     </p>
@@ -132,7 +133,7 @@ export function Applications() {
         caption="Applications"
         list={list}
         columns={columns}
-        empty={<Empty title="No applications here">They come from the pages of your campaigns.</Empty>}
+        empty={<Empty title="No applications here">Creators apply on your campaigns’ pages.</Empty>}
       />
       <Detail id={shown} onClose={() => setShown(undefined)} />
     </>

@@ -41,7 +41,7 @@ export function Folders({ folders, current }: { folders: readonly Folder[]; curr
   const below = folders.filter(({ parent_id }) => parent_id === (here?.id ?? null));
   return (
     <section className="folders" aria-label="Folders">
-      <nav aria-label="Where you are">
+      <nav aria-label="Folder path">
         <ol className="crumbs">
           {here && (
             <li>
@@ -97,7 +97,7 @@ function NewFolder({ parent }: { parent: Folder | undefined }) {
         title={parent ? `New folder in ${parent.name}` : 'New folder'}
         isOpen={isOpen}
         onClose={() => setOpen(false)}
-        action="Create it"
+        action="Create"
         fields={[{ name: 'name', label: 'Name', isRequired: true }]}
         onSubmit={async (values) => {
           await create.mutateAsync({ body: { name: values.text('name'), parent_id: parent?.id ?? null } });
@@ -124,7 +124,7 @@ function ChangeFolder({ folder, folders }: { folder: Folder; folders: readonly F
         fields={[
           { name: 'name', label: 'Name', isRequired: true, value: folder.name },
           {
-            ...{ name: 'parent_id', label: 'In', kind: 'select', isRequired: true },
+            ...{ name: 'parent_id', label: 'Parent folder', kind: 'select', isRequired: true },
             ...{ options: folderOptions(folders, folder.id), value: folder.parent_id ?? ROOT },
           },
         ]}
@@ -152,7 +152,7 @@ function DeleteFolder({ folder }: { folder: Folder }) {
         await navigate({ to: '/assets', search: folder.parent_id === null ? {} : { folder: folder.parent_id } });
       }}
     >
-      <p>Only an empty folder can be deleted: move what is in it first.</p>
+      <p>Only an empty folder can be deleted. Move its contents first.</p>
     </Confirm>
   );
 }
@@ -166,7 +166,7 @@ export function MoveFiles(props: { ids: readonly string[]; folders: readonly Fol
   return (
     <div className="bar">
       <span>
-        {number(ids.length)} {ids.length === 1 ? 'file' : 'files'} chosen
+        {number(ids.length)} {ids.length === 1 ? 'file' : 'files'} selected
       </span>
       <Button needs="update_assets" kind="primary" onPress={() => setOpen(true)}>
         Move to a folder
@@ -176,7 +176,9 @@ export function MoveFiles(props: { ids: readonly string[]; folders: readonly Fol
         isOpen={isOpen}
         onClose={() => setOpen(false)}
         action="Move"
-        fields={[{ name: 'folder_id', label: 'To', kind: 'select', isRequired: true, options: folderOptions(folders) }]}
+        fields={[
+          { name: 'folder_id', label: 'Folder', kind: 'select', isRequired: true, options: folderOptions(folders) },
+        ]}
         onSubmit={async (values) => {
           // As many as one call takes.
           for (let from = 0; from < ids.length; from += 100) {

@@ -1,9 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type Row, uploadTo } from '../call/call.ts';
+import { type Query, type Row, uploadTo } from '../call/call.ts';
 import { useMay } from '../call/may.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
+import { everyOf } from '../kit/every.ts';
 import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
 import { Form } from '../kit/form.tsx';
 import { day, number, words } from '../kit/format.ts';
@@ -11,8 +12,8 @@ import { Badge, Button, Empty, Facts, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { type Folder, Folders, folderIn, folderOptions, MoveFiles, useFolders } from './asset-folders.tsx';
 
-const TYPES = ['image', 'video', 'document', 'audio', 'other'] as const;
-const RIGHTS = ['valid', 'expiring', 'expired'] as const;
+const TYPES = everyOf<Row<'list_assets'>['type']>()(['image', 'video', 'document', 'audio', 'other']);
+const RIGHTS = everyOf<NonNullable<Query<'list_assets'>['rights']>>()(['valid', 'expiring', 'expired']);
 type Asset = Row<'list_assets'>;
 
 const size = (bytes: number) =>
@@ -50,7 +51,7 @@ function UploadDialog(props: { isOpen: boolean; onClose: () => void; folder: str
     onClose();
   };
   return (
-    <Dialog title="Upload files" hint="Pictures, videos and documents." isOpen={isOpen} onClose={close}>
+    <Dialog title="Upload files" hint="Images, videos, audio and documents." isOpen={isOpen} onClose={close}>
       <div className="field">
         <label htmlFor="upload-files">Files</label>
         <input id="upload-files" type="file" multiple onChange={({ target }) => void upload(target.files)} />
@@ -90,7 +91,7 @@ function Detail({ asset, folders, onClose }: DetailProps) {
               ['Type', `${words(asset.type)}, ${asset.mime_type}`],
               ['Size', size(asset.size_bytes)],
               ['Creator', asset.creator_email],
-              ['From', words(asset.source)],
+              ['Source', words(asset.source)],
               ['Rights', asset.usage_rights],
               ['Rights end', day(asset.rights_expires_at)],
               ['Added', day(asset.created_at)],
@@ -210,7 +211,7 @@ function Library({ folder }: { folder: string | undefined }) {
         list={list}
         columns={columns}
         {...(may('update_assets') ? { selection: { selected, onSelect: setSelected } } : {})}
-        empty={<Empty title="No files here">Upload one, or approve what creators send.</Empty>}
+        empty={<Empty title="No files here">Upload files, or approve deliverables to add theirs.</Empty>}
       />
       <MoveFiles ids={[...selected]} folders={folders} onMoved={() => setSelected(new Set())} />
       <UploadDialog isOpen={isUploading} onClose={() => setUploading(false)} folder={folder} />

@@ -18,7 +18,7 @@ export function Audit() {
   const names = [...new Set([...Object.keys(entry?.old ?? {}), ...Object.keys(entry?.new ?? {})])];
   const columns: readonly Column<Entry>[] = [
     {
-      head: 'What',
+      head: 'Operation',
       cell: (row) => (
         <Opener onOpen={() => setEntry(row)} second={row.resource_id}>
           {words(row.operation)}
@@ -33,13 +33,13 @@ export function Audit() {
   ];
   return (
     <>
-      <PageHead title="Audit log" hint="Every change, by whom and when.">
+      <PageHead title="Audit log" hint="Every change, with who made it and when.">
         <Download id="list_audit_log" query={query} name="audit-log.csv" />
       </PageHead>
       <Filters
         of={[
           { name: 'operation', label: 'Operation', kind: 'text' },
-          { name: 'resource_id', label: 'Id of what changed', kind: 'text' },
+          { name: 'resource_id', label: 'Resource id', kind: 'text' },
         ]}
       />
       <Table caption="Audit log" list={list} columns={columns} empty={<Empty title="No changes here" />} />
@@ -50,7 +50,7 @@ export function Audit() {
               of={[
                 ['Who', entry.person_name ?? entry.key_name ?? 'A creator, on a public page'],
                 ['When', time(entry.created_at)],
-                ['Of', entry.resource_id],
+                ['Resource', entry.resource_id],
                 ['Request', entry.request_id],
               ]}
             />

@@ -3,9 +3,8 @@ import { useChange } from '../call/use.ts';
 import { changed, isEmpty } from '../kit/changed.ts';
 import type { Editing } from '../kit/editor.tsx';
 import { type Field, FormDialog, type Values } from '../kit/form.tsx';
-import { words } from '../kit/format.ts';
+import { platformField, platformIn } from './platforms.ts';
 
-const PLATFORMS = ['none', 'photo_app', 'video_app', 'stream_app'] as const;
 type Brief = Answer<'get_brief'>['data'];
 
 const fieldsOf = (brief: Brief): Field[] => [
@@ -14,10 +13,7 @@ const fieldsOf = (brief: Brief): Field[] => [
     ? [{ name: 'creator_email', label: 'Creator’s e-mail', kind: 'email' as const, value: brief.creator_email }]
     : []),
   { name: 'content_type', label: 'Content type', hint: 'For example, “reel”.', value: brief.content_type },
-  {
-    ...{ name: 'platform', label: 'Platform', kind: 'select', value: brief.platform ?? 'none' },
-    options: PLATFORMS.map((one) => [one, one === 'none' ? 'Not said' : words(one)]),
-  },
+  platformField('platform', brief.platform),
   { name: 'instructions', label: 'Instructions', kind: 'textarea', value: brief.instructions },
   {
     ...{ name: 'talking_points', label: 'Talking points', kind: 'textarea', hint: 'One per line.' },
@@ -32,11 +28,10 @@ const fieldsOf = (brief: Brief): Field[] => [
 ];
 
 function changeIn(values: Values, brief: Brief) {
-  const platform = values.choice('platform', PLATFORMS);
   const next = {
     title: values.text('title'),
     content_type: values.orNull('content_type'),
-    platform: platform === 'none' ? null : platform,
+    platform: platformIn(values, 'platform'),
     instructions: values.orNull('instructions'),
     talking_points: values.lines('talking_points'),
     do_not: values.lines('do_not'),
@@ -53,7 +48,7 @@ export function EditBrief({ item: brief, isOpen, onClose }: Editing<Brief>) {
   const hint =
     brief.status === 'draft'
       ? undefined
-      : 'It was sent: who has it sees what it says now, and whom it is for can no longer be changed.';
+      : 'This brief has been sent. Recipients will see your changes; the creator can no longer be changed.';
   return (
     <FormDialog
       title="Edit the brief"

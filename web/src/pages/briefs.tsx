@@ -4,6 +4,7 @@ import { useCall, useChange, useRows } from '../call/use.ts';
 import { Detail } from '../kit/detail.tsx';
 import { Confirm } from '../kit/dialog.tsx';
 import { Editor } from '../kit/editor.tsx';
+import { everyOf } from '../kit/every.ts';
 import { CREATOR_FILTER, choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
 import { FormDialog } from '../kit/form.tsx';
 import { day, time, words } from '../kit/format.ts';
@@ -12,7 +13,7 @@ import { type Column, Opener, PlainTable, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { EditBrief } from './brief-edit.tsx';
 
-const STATES = ['draft', 'sent', 'in_progress', 'completed'] as const;
+const STATES = everyOf<Row<'list_briefs'>['status']>()(['draft', 'sent', 'in_progress', 'completed']);
 type Brief = Row<'list_briefs'>;
 
 function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }) {
@@ -25,7 +26,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
     complete.mutateAsync({ params: { id: id ?? '' }, body: { status: 'completed' } }).then(onClose, () => undefined);
   const sendIt = () =>
     send.mutateAsync({ params: { id: id ?? '' }, body: { action: 'send' } }).then(
-      () => say('The brief is on its way.'),
+      () => say('The brief is being sent.'),
       () => undefined,
     );
   return (
@@ -47,7 +48,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
           />
           {brief.recipients.length > 0 && (
             <PlainTable
-              caption="Who was sent it"
+              caption="Recipients"
               rows={brief.recipients}
               keyOf={({ email }) => email}
               columns={[
@@ -78,12 +79,12 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
                   onClose();
                 }}
               >
-                <p>Its page stops working.</p>
+                <p>Its page will stop working.</p>
               </Confirm>
             )}
             {['sent', 'in_progress'].includes(brief.status) && (
               <Button needs="update_brief" isBusy={complete.isPending} onPress={() => void completeIt()}>
-                It is done
+                Mark as completed
               </Button>
             )}
           </div>
@@ -114,7 +115,7 @@ export function Briefs() {
   ];
   return (
     <>
-      <PageHead title="Briefs" hint="What a creator should make, each on its own page.">
+      <PageHead title="Briefs" hint="Instructions for creators. Each brief has its own page.">
         <Button needs="create_brief" kind="primary" onPress={() => setMaking(true)}>
           Write a brief
         </Button>

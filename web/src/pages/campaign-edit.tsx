@@ -2,12 +2,13 @@ import type { Answer } from '../call/call.ts';
 import { useChange } from '../call/use.ts';
 import { changed, dayOf, isEmpty } from '../kit/changed.ts';
 import type { Editing } from '../kit/editor.tsx';
+import { everyOf } from '../kit/every.ts';
 import { type Field, FormDialog, type Group, type Values } from '../kit/form.tsx';
 import { words } from '../kit/format.ts';
 import { compensationFields, compensationIn } from './compensation.ts';
+import { PLATFORMS } from './platforms.ts';
 
-export const STATES = ['active', 'draft', 'paused', 'completed'] as const;
-const PLATFORMS = ['photo_app', 'video_app', 'stream_app'] as const;
+export const STATES = everyOf<Answer<'get_campaign'>['data']['status']>()(['active', 'draft', 'paused', 'completed']);
 export const DEADLINE_HINT = 'Applications close at the end of this day, UTC.';
 type Campaign = Answer<'get_campaign'>['data'];
 
@@ -17,7 +18,7 @@ const fieldsOf = (campaign: Campaign): Field[] => [
     ...{ name: 'status', label: 'Status', kind: 'select', isRequired: true, value: campaign.status },
     options: STATES.map((state) => [state, words(state)]),
   },
-  { name: 'type', label: 'Kind', hint: 'For example, “ugc”.', value: campaign.campaign_type },
+  { name: 'type', label: 'Type', hint: 'For example, “ugc”.', value: campaign.campaign_type },
   { name: 'deadline', label: 'Deadline', kind: 'date', value: dayOf(campaign.deadline), hint: DEADLINE_HINT },
   { name: 'description', label: 'Description', kind: 'textarea', value: campaign.description },
   ...compensationFields('Compensation', campaign.compensation),

@@ -37,7 +37,7 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
           <Facts
             of={[
               ['Status', <Badge key="state" state={campaign.status} />],
-              ['Kind', words(campaign.campaign_type)],
+              ['Type', words(campaign.campaign_type)],
               ['Compensation', campaign.compensation_label],
               ['Applicants', number(campaign.applicant_count)],
               ['Hired', number(campaign.hired_count)],
@@ -59,7 +59,7 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
             <a className="button plain" href={campaign.apply_url} target="_blank" rel="noreferrer">
               Open the apply page
             </a>
-            <Copy text={campaign.apply_url} label="Copy the page’s address" />
+            <Copy text={campaign.apply_url} label="Copy the apply page’s address" />
           </div>
         </>
       )}
@@ -90,7 +90,7 @@ export function Campaigns() {
   ];
   return (
     <>
-      <PageHead title="Campaigns" hint="What you want creators for. Each has a page where creators apply.">
+      <PageHead title="Campaigns" hint="Work you want creators for. Each campaign has a page where creators apply.">
         <Download id="list_campaigns" query={query} name="campaigns.csv" />
         <Button needs="create_campaign" kind="primary" onPress={() => setMaking(true)}>
           Create a campaign
@@ -101,7 +101,7 @@ export function Campaigns() {
         caption="Campaigns"
         list={list}
         columns={columns}
-        empty={<Empty title="No campaigns here">Create one and send creators its page.</Empty>}
+        empty={<Empty title="No campaigns here">Create one and send creators the link to its page.</Empty>}
       />
       <FormDialog
         title="Create a campaign"
@@ -110,7 +110,7 @@ export function Campaigns() {
         action="Create the campaign"
         fields={[
           { name: 'name', label: 'Name', isRequired: true },
-          { name: 'description', label: 'Description', kind: 'textarea', hint: 'Creators read it where they apply.' },
+          { name: 'description', label: 'Description', kind: 'textarea', hint: 'Shown on the apply page.' },
           ...compensationFields('Compensation', null),
           { name: 'deadline', label: 'Deadline', kind: 'date', hint: DEADLINE_HINT },
           {

@@ -4,6 +4,7 @@ import { useMay } from '../call/may.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
+import { everyOf } from '../kit/every.ts';
 import { CREATOR_FILTER, choiceOf, type Filter, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
 import { day, money, number, words } from '../kit/format.ts';
 import { Badge, Button, Empty, PageHead } from '../kit/parts.tsx';
@@ -11,7 +12,7 @@ import { type Column, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { ExplainDialog } from './explain.tsx';
 
-const STATES = ['pending', 'approved', 'rejected', 'paid'] as const;
+const STATES = everyOf<Row<'list_commissions'>['status']>()(['pending', 'approved', 'rejected', 'paid']);
 type Commission = Row<'list_commissions'>;
 
 const REVIEW_FILTER: Filter = {
@@ -179,9 +180,9 @@ export function Commissions() {
       />
       {selected.size > 0 && (
         <section className="bar" aria-label="Review">
-          <span>{number(selected.size)} chosen</span>
+          <span>{number(selected.size)} selected</span>
           <span className="row">
-            <Button onPress={() => setSelected(new Set())}>None</Button>
+            <Button onPress={() => setSelected(new Set())}>Clear selection</Button>
             <Button kind="danger" isBusy={review.isPending} onPress={() => void decide('rejected', [...selected])}>
               Reject
             </Button>

@@ -1,33 +1,44 @@
+import type { Body, Row } from '../call/call.ts';
+import { everyOf } from '../kit/every.ts';
 import type { Field, Values } from '../kit/form.tsx';
+import { money, words } from '../kit/format.ts';
 
-const KINDS = ['none', 'fixed', 'commission', 'product'] as const;
+type Compensation = NonNullable<Row<'list_contracts'>['compensation']>;
+const TYPES = everyOf<NonNullable<Body<'create_contract'>['compensation']>['type'] | 'none'>()([
+  'none',
+  'fixed',
+  'commission',
+  'product',
+]);
 
-interface Compensation {
-  type: string;
-  amount: number | null;
-  currency: string | null;
+/** A contract's pay as one line. */
+export function payText({ compensation }: Pick<Row<'list_contracts'>, 'compensation'>): string {
+  if (!compensation) return '–';
+  const { type, amount, currency } = compensation;
+  if (amount === null) return words(type);
+  return currency ? money(amount, currency) : `${amount} %`;
 }
 
-/** What a creator gets, as the forms of campaigns and contracts ask for it. */
+/** The pay fields in the forms of campaigns and contracts. */
 export const compensationFields = (label: string, of: Compensation | null): Field[] => [
   {
     ...{ name: 'compensation.type', label, kind: 'select', isRequired: true, value: of?.type ?? 'none' },
     options: [
-      ['none', 'Not said'],
-      ['fixed', 'A fixed amount'],
-      ['commission', 'A commission, in percent'],
-      ['product', 'The product'],
+      ['none', 'Not specified'],
+      ['fixed', 'Fixed amount'],
+      ['commission', 'Commission, in percent'],
+      ['product', 'Free product'],
     ],
   },
   { name: 'compensation.amount', label: 'Amount or percent', kind: 'number', value: of?.amount ?? null },
   {
     ...{ name: 'compensation.currency', label: 'Currency', value: of?.currency ?? null },
-    hint: 'Of an amount; three letters.',
+    hint: 'Three-letter code, for fixed amounts.',
   },
 ];
 
 export function compensationIn(values: Values) {
-  const type = values.choice('compensation.type', KINDS);
+  const type = values.choice('compensation.type', TYPES);
   if (type === 'none') return null;
   const currency = values.some('compensation.currency')?.toUpperCase() ?? null;
   return {

@@ -42,7 +42,10 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
               ['Comments', number(metrics.comments)],
               ['Shares', number(metrics.shares)],
               ['Engagement', percent(metrics.engagement_rate)],
-              ['Marked as paid', post.paid_partnership === null ? 'Not known' : post.paid_partnership ? 'Yes' : 'No'],
+              [
+                'Paid partnership label',
+                post.paid_partnership === null ? 'Unknown' : post.paid_partnership ? 'Yes' : 'No',
+              ],
               ['Last updated', ago(post.last_refreshed)],
               ['Last error', post.refresh_error],
               ['Caption', post.caption],
@@ -128,7 +131,7 @@ export function Content() {
         onClose={() => setAdding(false)}
         action="Track"
         fields={[
-          { name: 'url', label: 'Address of the post', kind: 'url', isRequired: true },
+          { name: 'url', label: 'Post URL', kind: 'url', isRequired: true },
           { name: 'creator_email', label: 'Creator’s e-mail', kind: 'email' },
         ]}
         onSubmit={async (values) => {

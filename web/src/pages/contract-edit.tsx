@@ -1,16 +1,18 @@
 import { useState } from 'react';
-import type { Answer } from '../call/call.ts';
+import type { Answer, Body } from '../call/call.ts';
 import { useChange } from '../call/use.ts';
 import { changed, dayOf, isEmpty } from '../kit/changed.ts';
 import type { Editing } from '../kit/editor.tsx';
+import { everyOf } from '../kit/every.ts';
 import { type Field, FormDialog, type Group, type Values } from '../kit/form.tsx';
 import { day, number, words } from '../kit/format.ts';
 import { Button } from '../kit/parts.tsx';
 import { compensationFields, compensationIn } from './compensation.ts';
+import { platformField, platformIn } from './platforms.ts';
 
-const PLATFORMS = ['none', 'photo_app', 'video_app', 'stream_app'] as const;
-const STARTS = ['none', 'signed', 'posted', 'fixed'] as const;
 type Contract = Answer<'get_contract'>['data'];
+type Starts = NonNullable<NonNullable<Body<'update_contract'>['terms']>['starts']>;
+const STARTS = everyOf<Starts | 'none'>()(['none', 'signed', 'posted', 'fixed']);
 
 interface Entry {
   key: string;
@@ -25,7 +27,7 @@ const fieldsOf = (contract: Contract): Field[] => [
   { name: 'title', label: 'Title', isRequired: true, value: contract.title },
   ...compensationFields('Pay', contract.compensation),
   {
-    ...{ name: 'expires_at', label: 'Ends', kind: 'date', hint: 'It cannot be signed after this date.' },
+    ...{ name: 'expires_at', label: 'Expires', kind: 'date', hint: 'It cannot be signed after this date.' },
     value: dayOf(contract.expires_at),
   },
   { name: 'usage_rights', label: 'Rights', kind: 'textarea', value: contract.usage_rights },
@@ -35,21 +37,26 @@ const termsOf = ({ terms }: Contract): Group => ({
   ...{ key: 'terms', legend: 'Usage terms' },
   fields: [
     {
-      ...{ name: 'terms.starts', label: 'Counted from', kind: 'select', isRequired: true },
+      ...{ name: 'terms.starts', label: 'Usage starts', kind: 'select', isRequired: true },
       value: terms?.starts ?? 'none',
       options: [
-        ['none', 'Not said'],
-        ['signed', 'The signature'],
-        ['posted', 'The post'],
-        ['fixed', 'A day'],
+        ['none', 'Not specified'],
+        ['signed', 'When the contract is signed'],
+        ['posted', 'When the content is posted'],
+        ['fixed', 'On a fixed date'],
       ],
     },
-    { name: 'terms.starts_on', label: 'The day', kind: 'date', value: terms?.starts_on ?? null },
+    { name: 'terms.starts_on', label: 'Start date', kind: 'date', value: terms?.starts_on ?? null },
     {
-      ...{ name: 'terms.days', label: 'Days', kind: 'number', step: '1', hint: 'Leave blank for no end.' },
+      ...{ name: 'terms.days', label: 'Length in days', kind: 'number', step: '1', hint: 'Leave blank for no limit.' },
       value: terms?.days ?? null,
     },
-    { name: 'terms.territory', label: 'Where', hint: 'Leave blank for everywhere.', value: terms?.territory ?? null },
+    {
+      name: 'terms.territory',
+      label: 'Territory',
+      hint: 'Leave blank for worldwide.',
+      value: terms?.territory ?? null,
+    },
     {
       ...{ name: 'terms.channels', label: 'Channels', hint: 'Separate with commas. Leave blank for any.' },
       value: terms?.channels.join(', ') ?? null,
@@ -62,10 +69,7 @@ const entryGroup = ({ key, of }: Entry, place: number, onRemove: () => void): Gr
   ...{ key, legend: `Deliverable ${place + 1}`, onRemove },
   fields: [
     { name: `deliverables.${place}.type`, label: 'Content type', isRequired: true, value: of?.type ?? null },
-    {
-      ...{ name: `deliverables.${place}.platform`, label: 'Platform', kind: 'select', value: of?.platform ?? 'none' },
-      options: PLATFORMS.map((one) => [one, one === 'none' ? 'Not said' : words(one)]),
-    },
+    platformField(`deliverables.${place}.platform`, of?.platform),
     {
       ...{ name: `deliverables.${place}.quantity`, label: 'Quantity', kind: 'number', step: '1', isRequired: true },
       value: of?.quantity ?? 1,
@@ -76,10 +80,9 @@ const entryGroup = ({ key, of }: Entry, place: number, onRemove: () => void): Gr
 
 function entryIn(values: Values, place: number) {
   const name = `deliverables.${place}`;
-  const platform = values.choice(`${name}.platform`, PLATFORMS);
   return {
     type: values.text(`${name}.type`),
-    platform: platform === 'none' ? null : platform,
+    platform: platformIn(values, `${name}.platform`),
     quantity: values.number(`${name}.quantity`),
     due_date: values.orNull(`${name}.due_date`),
   };
@@ -89,9 +92,9 @@ function entryIn(values: Values, place: number) {
 export function termsText(terms: Contract['terms']): string | null {
   if (!terms) return null;
   const { days, territory, channels, starts, starts_on } = terms;
-  const from = { signed: 'the signature', posted: 'the post', fixed: day(starts_on) }[starts] ?? words(starts);
-  const length = days === null ? 'Without an end' : `${number(days)} days`;
-  return [`${length}, from ${from}`, territory ?? 'everywhere', channels.join(', ') || 'any channel'].join('; ');
+  const from = { signed: 'signing', posted: 'posting', fixed: day(starts_on) }[starts] ?? words(starts);
+  const length = days === null ? 'No time limit' : `${number(days)} days`;
+  return [`${length}, from ${from}`, territory ?? 'worldwide', channels.join(', ') || 'any channel'].join('; ');
 }
 
 function termsIn(values: Values) {

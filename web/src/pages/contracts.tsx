@@ -4,29 +4,23 @@ import { useCall, useChange, useRows } from '../call/use.ts';
 import { Detail } from '../kit/detail.tsx';
 import { Confirm } from '../kit/dialog.tsx';
 import { Editor } from '../kit/editor.tsx';
+import { everyOf } from '../kit/every.ts';
 import { CREATOR_FILTER, choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
 import { FormDialog } from '../kit/form.tsx';
-import { day, money, words } from '../kit/format.ts';
+import { day, words } from '../kit/format.ts';
 import { Badge, Button, Copy, Empty, Facts, Failure, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
-import { compensationFields, compensationIn } from './compensation.ts';
+import { compensationFields, compensationIn, payText } from './compensation.ts';
 import { EditContract, termsText } from './contract-edit.tsx';
 
-const STATES = ['draft', 'sent', 'signed', 'expired'] as const;
+const STATES = everyOf<Row<'list_contracts'>['status']>()(['draft', 'sent', 'signed', 'expired']);
 type Contract = Row<'list_contracts'>;
-/** Why one that is no draft cannot be edited. */
+/** Why a contract that is not a draft cannot be edited. */
 const WHY_NOT_EDITED = {
-  sent: 'It was sent: what the creator is to sign stays as it is. To change it, void it and draft another.',
-  signed: 'It is signed, and stays as it is.',
-  expired: 'It has ended, and stays as it is. Draft another instead.',
+  sent: 'This contract has been sent and can no longer be edited. To change it, void it and draft another.',
+  signed: 'A signed contract cannot be edited.',
+  expired: 'This contract has ended and cannot be edited. Draft another instead.',
 } as const;
-
-function pay({ compensation }: Pick<Contract, 'compensation'>): string {
-  if (!compensation) return '–';
-  const { type, amount, currency } = compensation;
-  if (amount === null) return words(type);
-  return currency ? money(amount, currency) : `${amount} %`;
-}
 
 function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const found = useCall('get_contract', { params: { id: id ?? '' } }, { enabled: id !== undefined });
@@ -45,7 +39,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
             of={[
               ['Status', <Badge key="state" state={contract.expired_reason ?? contract.status} />],
               ['Creator', contract.creator_name ?? contract.creator_email],
-              ['Pay', pay(contract)],
+              ['Pay', payText(contract)],
               [
                 'Deliverables',
                 contract.deliverables
@@ -57,7 +51,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
               ],
               ['Rights', contract.usage_rights],
               ['Usage terms', termsText(contract.terms)],
-              ['Ends', day(contract.expires_at)],
+              ['Expires', day(contract.expires_at)],
               ['Sent', day(contract.sent_at)],
               [
                 'Signed',
@@ -68,8 +62,8 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
           {send.error && <Failure error={send.error} />}
           {link && (
             <div className="note-box row">
-              <span>The creator was mailed. The page to sign:</span>{' '}
-              <Copy text={link} label="Copy the page’s address to sign" />
+              <span>The creator was mailed a link to the signing page.</span>{' '}
+              <Copy text={link} label="Copy the signing page’s address" />
             </div>
           )}
           <div className="row">
@@ -96,7 +90,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
                 action="Void"
                 onConfirm={() => end.mutateAsync({ params: { id: contract.id }, body: {} })}
               >
-                <p>Nobody can sign it any more.</p>
+                <p>It can no longer be signed.</p>
               </Confirm>
             )}
           </div>
@@ -126,15 +120,12 @@ export function Contracts() {
       ),
     },
     { head: 'Status', cell: ({ status, expired_reason }) => <Badge state={expired_reason ?? status} /> },
-    { head: 'Pay', cell: pay, isNumber: true, isWide: true },
+    { head: 'Pay', cell: payText, isNumber: true, isWide: true },
     { head: 'Signed', cell: ({ signed_at }) => day(signed_at), isWide: true },
   ];
   return (
     <>
-      <PageHead
-        title="Contracts"
-        hint="Creators sign on a page of their own; a signed contract makes its deliverables."
-      >
+      <PageHead title="Contracts" hint="Creators sign on a private page. Signing creates the contract’s deliverables.">
         <Button needs="create_contract" kind="primary" onPress={() => setMaking(true)}>
           Draft a contract
         </Button>
@@ -150,7 +141,7 @@ export function Contracts() {
         title="Draft a contract"
         isOpen={isMaking}
         onClose={() => setMaking(false)}
-        action="Draft it"
+        action="Save draft"
         fields={[
           { name: 'creator_email', label: 'Creator’s e-mail', kind: 'email', isRequired: true },
           { name: 'title', label: 'Title', isRequired: true },

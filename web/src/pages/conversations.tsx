@@ -59,7 +59,7 @@ export function Conversations() {
       cell: ({ unread_count }) => (unread_count > 0 ? <span className="badge wait">{number(unread_count)}</span> : '–'),
       isNumber: true,
     },
-    { head: 'Last', cell: ({ last_message }) => ago(last_message.sent_at), isWide: true },
+    { head: 'Last message', cell: ({ last_message }) => ago(last_message.sent_at), isWide: true },
   ];
   return (
     <>
@@ -72,7 +72,7 @@ export function Conversations() {
         of={[
           {
             name: 'unread',
-            label: 'Shown',
+            label: 'Status',
             kind: 'select',
             options: [
               ['true', 'Unread'],
@@ -102,9 +102,9 @@ export function Conversations() {
             label: 'Message',
             kind: 'textarea',
             isRequired: true,
-            hint: 'No e-mail addresses or phone numbers.',
+            hint: 'Do not include e-mail addresses or phone numbers.',
           },
-          { name: 'send_email', label: 'Also by mail', kind: 'checkbox', value: true },
+          { name: 'send_email', label: 'Also send by e-mail', kind: 'checkbox', value: true },
         ]}
         onSubmit={async (values) => {
           await send.mutateAsync({

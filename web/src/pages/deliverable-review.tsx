@@ -2,28 +2,13 @@ import type { Answer } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Form } from '../kit/form.tsx';
-import { day, money, time, words } from '../kit/format.ts';
+import { day, time, words } from '../kit/format.ts';
 import { Badge, Button, Facts, Failure, IfMay, Loading } from '../kit/parts.tsx';
+import { payText } from './compensation.ts';
+import { termsText } from './contract-edit.tsx';
 
 type Deliverable = Answer<'get_deliverable'>['data'];
 type Submission = Deliverable['submissions'][number];
-type Contract = Answer<'get_contract'>['data'];
-
-function payOf({ compensation }: Contract): string {
-  if (!compensation) return '–';
-  const { type, amount, currency } = compensation;
-  if (amount === null) return words(type);
-  return currency ? money(amount, currency) : `${amount} %`;
-}
-
-function rightsOf({ usage_rights, terms }: Contract): string {
-  if (!terms) return usage_rights ?? '–';
-  const where = terms.channels.length > 0 ? terms.channels.map(words).join(', ') : 'Anywhere';
-  const long = terms.days === null ? 'without an end' : `for ${terms.days} days`;
-  return [usage_rights, `${where}, ${long}${terms.territory ? `, in ${terms.territory}` : ''}`]
-    .filter(Boolean)
-    .join('\n');
-}
 
 function OfContract({ id }: { id: string }) {
   const { data, error, refetch } = useCall('get_contract', { params: { id } });
@@ -37,8 +22,9 @@ function OfContract({ id }: { id: string }) {
         of={[
           ['Contract', <Badge key="state" state={contract.expired_reason ?? contract.status} />],
           ['Signed', contract.signed_at && `${day(contract.signed_at)} by ${contract.signer_name ?? 'the creator'}`],
-          ['Pay', payOf(contract)],
-          ['Rights', rightsOf(contract)],
+          ['Pay', payText(contract)],
+          ['Rights', contract.usage_rights],
+          ['Usage terms', termsText(contract.terms)],
         ]}
       />
     </section>
@@ -113,7 +99,7 @@ function Version({
       ))}
       <Facts
         of={[
-          ['Came', time(submitted_at)],
+          ['Submitted', time(submitted_at)],
           [
             'Post',
             content_url && (
@@ -162,21 +148,21 @@ function Cancel({ id, onClose }: { id: string; onClose: () => void }) {
     <div className="row">
       <Confirm
         needs="update_deliverable"
-        label="Cancel it"
+        label="Cancel deliverable"
         title="Cancel this deliverable?"
-        action="Cancel the deliverable"
+        action="Yes, cancel it"
         onConfirm={async () => {
           await update.mutateAsync({ params: { id }, body: { status: 'cancelled' } });
           onClose();
         }}
       >
-        <p>The creator can send nothing more for it.</p>
+        <p>The creator can no longer submit work for it.</p>
       </Confirm>
     </div>
   );
 }
 
-/** What was promised beside what came, the newest first. */
+/** Agreed beside what came, the newest first. */
 export function Review({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const { data, error, refetch } = useCall(
     'get_deliverable',
@@ -197,11 +183,11 @@ export function Review({ id, onClose }: { id: string | undefined; onClose: () =>
       {one && (
         <div className="beside">
           <div className="stack">
-            <h3>What was promised</h3>
+            <h3>Agreed</h3>
             <Facts
               of={[
                 ['Status', <Badge key="state" state={one.status} />],
-                ['What', [words(one.type), one.platform && words(one.platform)].filter(Boolean).join(', ')],
+                ['Content type', [words(one.type), one.platform && words(one.platform)].filter(Boolean).join(', ')],
                 ['Instructions', one.instructions],
                 ['Due', day(one.due_date)],
               ]}
@@ -213,13 +199,13 @@ export function Review({ id, onClose }: { id: string | undefined; onClose: () =>
             {one.contract_id && <OfContract id={one.contract_id} />}
           </div>
           <div className="stack">
-            <h3>What came</h3>
+            <h3>Submitted</h3>
             {one.status === 'submitted' && (
               <IfMay needs="update_deliverable">
                 <Decide of={one} onClose={onClose} />
               </IfMay>
             )}
-            {one.submissions.length === 0 && <p className="hint">Nothing yet.</p>}
+            {one.submissions.length === 0 && <p className="hint">Nothing submitted yet.</p>}
             {one.submissions.map((submission) => (
               <Version key={submission.version} of={submission} />
             ))}

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useChange, useRows } from '../call/use.ts';
+import { everyOf } from '../kit/every.ts';
 import { CREATOR_FILTER, choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
 import { FormDialog } from '../kit/form.tsx';
 import { day, words } from '../kit/format.ts';
@@ -8,7 +9,7 @@ import { Badge, Button, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { Review } from './deliverable-review.tsx';
 
-const STATES = [
+const STATES = everyOf<Row<'list_deliverables'>['status']>()([
   'pending',
   'in_progress',
   'submitted',
@@ -16,7 +17,7 @@ const STATES = [
   'revision_requested',
   'declined',
   'cancelled',
-] as const;
+]);
 type Deliverable = Row<'list_deliverables'>;
 
 export function Deliverables() {
@@ -53,14 +54,14 @@ export function Deliverables() {
         caption="Deliverables"
         list={list}
         columns={columns}
-        empty={<Empty title="No deliverables here">They come from contracts, or are made one by one.</Empty>}
+        empty={<Empty title="No deliverables here">Signed contracts create them, or you request one.</Empty>}
       />
       <FormDialog
         title="Request a deliverable"
-        hint="One that no contract promises. The creator is mailed a page to send it on."
+        hint="For work outside a contract. The creator is mailed a page to submit it on."
         isOpen={isAdding}
         onClose={() => setAdding(false)}
-        action="Request it"
+        action="Request"
         fields={[
           { name: 'creator_email', label: 'Creator’s e-mail', kind: 'email', isRequired: true },
           { name: 'type', label: 'Content type', isRequired: true, hint: 'For example, “reel”.' },

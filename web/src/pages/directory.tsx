@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { type Answer, CallError } from '../call/call.ts';
 import { useCall, useChange } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
+import { everyOf } from '../kit/every.ts';
 import { Filters, useFilters } from '../kit/filters.tsx';
 import { compact, number, percent } from '../kit/format.ts';
 import { Button, Card, Empty, Facts, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
@@ -23,7 +24,14 @@ const NAMES = [
   'follower_max',
   'engagement_min',
 ] as const;
-const FACETS = ['category', 'niche', 'country', 'state', 'metro', 'gender'] as const;
+const FACETS = everyOf<keyof NonNullable<Found['preview']>['facets']>()([
+  'category',
+  'niche',
+  'country',
+  'state',
+  'metro',
+  'gender',
+]);
 const FILTER_OF = {
   category: 'category',
   niche: 'niche',
@@ -84,7 +92,7 @@ function Profile({ creator, onClose }: { creator: Creator | undefined; onClose: 
               ['Engagement', percent(creator.engagement_rate)],
               ['Category', creator.category],
               ['Niches', creator.niches],
-              ['Place', [creator.city, creator.state, creator.country].filter(Boolean).join(', ')],
+              ['Location', [creator.city, creator.state, creator.country].filter(Boolean).join(', ')],
               ['E-mail', creator.extracted_email],
               ['About', creator.biography],
             ]}
@@ -145,7 +153,8 @@ function Results({ query, preview }: { query: Record<string, string>; preview: N
           Show creators
         </Button>{' '}
         <span className="muted">
-          Searching here is part of the plan; a data key pays {number(credits_to_fetch_all / pages)} credits a page.
+          Searching here is included in your plan. With a data key, each page costs{' '}
+          {number(credits_to_fetch_all / pages)} credits.
         </span>
       </p>
     );
@@ -176,7 +185,7 @@ function Results({ query, preview }: { query: Record<string, string>; preview: N
               isWide: true,
             },
             { head: 'Category', cell: ({ category }) => category ?? '–', isWide: true },
-            { head: 'Place', cell: ({ city, country }) => [city, country].filter(Boolean).join(', ') || '–' },
+            { head: 'Location', cell: ({ city, country }) => [city, country].filter(Boolean).join(', ') || '–' },
           ]}
         />
       )}
@@ -210,7 +219,7 @@ export function Directory() {
       <SavedSearches />
       <Filters
         of={[
-          { name: 'q', label: 'Keyword or place', kind: 'text' },
+          { name: 'q', label: 'Keyword or location', kind: 'text' },
           { name: 'category', label: 'Category', kind: 'text' },
           { name: 'country', label: 'Country', kind: 'text' },
           { name: 'city', label: 'City or metro', kind: 'text' },

@@ -2,13 +2,14 @@ import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
+import { everyOf } from '../kit/every.ts';
 import { CREATOR_FILTER, choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
 import { Form } from '../kit/form.tsx';
 import { day, time } from '../kit/format.ts';
 import { Badge, Empty, Facts, IfMay, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 
-const STATES = ['open', 'answered', 'closed'] as const;
+const STATES = everyOf<Row<'list_disputes'>['status']>()(['open', 'answered', 'closed']);
 type Dispute = Row<'list_disputes'>;
 
 function Detail({ dispute, onClose }: { dispute: Dispute | undefined; onClose: () => void }) {
@@ -25,11 +26,11 @@ function Detail({ dispute, onClose }: { dispute: Dispute | undefined; onClose: (
           <Facts
             of={[
               ['Status', <Badge key="state" state={dispute.status} />],
-              ['They say', dispute.message],
+              ['Message', dispute.message],
               ['Order', dispute.order_id],
               ['Line', dispute.line_id],
-              ['Since', time(dispute.created_at)],
-              ['You answered', dispute.answer],
+              ['Opened', time(dispute.created_at)],
+              ['Answered', dispute.answer],
             ]}
           />
           {dispute.status !== 'closed' && (
@@ -42,7 +43,7 @@ function Detail({ dispute, onClose }: { dispute: Dispute | undefined; onClose: (
                     label: 'Your answer',
                     kind: 'textarea',
                     isRequired: true,
-                    hint: 'The creator is mailed.',
+                    hint: 'It is mailed to the creator.',
                   },
                 ]}
                 onSubmit={async (values) => {
@@ -63,7 +64,7 @@ function Detail({ dispute, onClose }: { dispute: Dispute | undefined; onClose: (
                   onClose();
                 }}
               >
-                <p>It is settled between you.</p>
+                <p>Close it once you and the creator agree.</p>
               </Confirm>
             </IfMay>
           )}
@@ -90,11 +91,11 @@ export function Disputes() {
       ),
     },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
-    { head: 'Since', cell: ({ created_at }) => day(created_at), isWide: true },
+    { head: 'Opened', cell: ({ created_at }) => day(created_at), isWide: true },
   ];
   return (
     <>
-      <PageHead title="Disputes" hint="Lines of statements that creators say are wrong." />
+      <PageHead title="Disputes" hint="Statement lines that creators have disputed." />
       <Filters of={[stateFilter(STATES), CREATOR_FILTER]} />
       <Table
         caption="Disputes"

@@ -1,17 +1,19 @@
+import type { Answer } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { day, money, time, words } from '../kit/format.ts';
 import { Badge, Facts, Failure, Loading } from '../kit/parts.tsx';
 
-/** What stands against an approval, said to a person. */
-const BLOCKS: Readonly<Record<string, string>> = {
-  rejected: 'It was rejected.',
+/** Why a commission cannot be approved, in plain words. */
+type Commission = NonNullable<Answer<'explain_attribution'>['data']['commission']>;
+const BLOCKS: Readonly<Record<Commission['blocked_by'][number], string>> = {
+  rejected: 'The commission was rejected.',
   order_not_paid: 'The order is not paid, or was cancelled or refunded in full.',
-  review_period_active: 'The days in which the order may come back are not over.',
-  high_fraud_flag: 'It looks like fraud; automatic approval is off for it.',
+  review_period_active: 'The review period is not over.',
+  high_fraud_flag: 'It was flagged as possible fraud, so it is not approved automatically.',
 };
 
-/** Why an order paid whom it paid, or nobody. */
+/** Explains why an order paid a creator, or did not. */
 export function ExplainDialog({ orderId, onClose }: { orderId: string | undefined; onClose: () => void }) {
   const {
     data: answer,
@@ -45,14 +47,14 @@ export function ExplainDialog({ orderId, onClose }: { orderId: string | undefine
                 of={[
                   ['Amount', money(data.commission.commission, data.currency)],
                   ['Creator', data.commission.creator_name ?? data.commission.creator_email],
-                  ['May be approved from', day(data.commission.hold_ends_at)],
+                  ['Can be approved from', day(data.commission.hold_ends_at)],
                   ['Note', data.commission.status_note],
                 ]}
               />
               {data.commission.blocked_by.length > 0 && (
                 <div className="problem summary">
                   {data.commission.blocked_by.map((code) => (
-                    <p key={code}>{BLOCKS[code] ?? words(code)}</p>
+                    <p key={code}>{BLOCKS[code]}</p>
                   ))}
                 </div>
               )}
@@ -63,7 +65,7 @@ export function ExplainDialog({ orderId, onClose }: { orderId: string | undefine
               ))}
             </>
           )}
-          <h3>What was considered</h3>
+          <h3>Links and codes considered</h3>
           <ul className="plain">
             {data.candidates.map((candidate, i) => (
               <li key={`${candidate.type} ${candidate.link_id ?? i}`}>
@@ -71,7 +73,7 @@ export function ExplainDialog({ orderId, onClose }: { orderId: string | undefine
                 <span className="second muted"> {candidate.creator_name ?? candidate.creator_email}</span>
               </li>
             ))}
-            {data.candidates.length === 0 && <li className="muted">No code and no click came with this order.</li>}
+            {data.candidates.length === 0 && <li className="muted">This order came with no code and no click.</li>}
           </ul>
           {data.refunds.length > 0 && (
             <>

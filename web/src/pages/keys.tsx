@@ -2,17 +2,18 @@ import { lazy, Suspense, useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
+import { everyOf } from '../kit/every.ts';
 import { FormDialog } from '../kit/form.tsx';
 import { ago, day, number, words } from '../kit/format.ts';
 import { Badge, Button, Card, Copy, Empty, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 
 const Chart = lazy(() => import('../kit/chart.tsx'));
-const TYPES = ['brand', 'data'] as const;
+const TYPES = everyOf<Row<'list_keys'>['type']>()(['brand', 'data']);
 const OVERLAPS = [
-  ['24', 'For a day'],
-  ['168', 'For a week'],
-  ['0', 'Not at all'],
+  ['24', 'For 24 hours'],
+  ['168', 'For 7 days'],
+  ['0', 'No, revoke it now'],
 ] as const;
 
 type Key = Row<'list_keys'>;
@@ -91,7 +92,7 @@ export function Keys() {
     <>
       <PageHead
         title="API keys"
-        hint="A brand key can call every operation; a data key only searches the directory, for credits. A key is shown once, when you create it."
+        hint="A brand key can call every operation; a data key only searches the directory and uses credits. A key is shown once, when you create it."
       >
         <Button needs="create_key" kind="primary" onPress={() => setMaking(true)}>
           Create a key
@@ -117,8 +118,8 @@ export function Keys() {
             kind: 'select',
             isRequired: true,
             options: [
-              ['brand', 'Brand: all of the API'],
-              ['data', 'Data: the directory alone, for credits'],
+              ['brand', 'Brand: every operation'],
+              ['data', 'Data: directory search only, uses credits'],
             ],
           },
           { name: 'expires_at', label: 'Expires on', kind: 'date' },
@@ -142,7 +143,7 @@ export function Keys() {
         onClose={() => setRotated(undefined)}
         action="Create the new key"
         fields={[
-          { name: 'overlap', label: 'The old key still works', kind: 'select', isRequired: true, options: OVERLAPS },
+          { name: 'overlap', label: 'Keep the old key working', kind: 'select', isRequired: true, options: OVERLAPS },
         ]}
         onSubmit={async (values) => {
           const { data } = await rotate.mutateAsync({

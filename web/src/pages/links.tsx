@@ -4,13 +4,14 @@ import { useMay } from '../call/may.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { Confirm } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
+import { everyOf } from '../kit/every.ts';
 import { CREATOR_FILTER, Filters, useFilters } from '../kit/filters.tsx';
 import { FormDialog } from '../kit/form.tsx';
 import { money, number, percent } from '../kit/format.ts';
 import { Badge, Button, Copy, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 
-const TYPES = ['link', 'discount_code'] as const;
+const TYPES = everyOf<Row<'list_affiliate_links'>['type']>()(['link', 'discount_code']);
 type LinkRow = Row<'list_affiliate_links'>;
 
 export function Links() {
@@ -26,20 +27,20 @@ export function Links() {
       {active ? (
         <Confirm
           needs="update_affiliate_link"
-          label="Switch off"
-          title={`Switch ${value} off?`}
-          action="Switch off"
+          label="Turn off"
+          title={`Turn ${value} off?`}
+          action="Turn off"
           onConfirm={() => update.mutateAsync({ params: { id }, body: { active: false } })}
         >
-          <p>New orders are not attributed to it. What it earned stays.</p>
+          <p>New orders are not attributed to it. Existing commissions stay.</p>
         </Confirm>
       ) : (
         <Button
           needs="update_affiliate_link"
           onPress={() => update.mutate({ params: { id }, body: { active: true } })}
-          label={`Switch ${value} on`}
+          label={`Turn ${value} on`}
         >
-          Switch on
+          Turn on
         </Button>
       )}
     </div>
@@ -81,18 +82,18 @@ export function Links() {
         caption="Links and codes"
         list={list}
         columns={columns}
-        empty={<Empty title="No links yet">Make one for a creator on your roster.</Empty>}
+        empty={<Empty title="No links yet">Create one for a creator on your roster.</Empty>}
       />
       <FormDialog
         title="Create a link or code"
         isOpen={isMaking}
         onClose={() => setMaking(false)}
-        action="Create it"
+        action="Create"
         fields={[
           { name: 'creator_email', label: 'Creator’s e-mail', kind: 'email', isRequired: true },
           {
             name: 'type',
-            label: 'Kind',
+            label: 'Type',
             kind: 'select',
             isRequired: true,
             options: [
@@ -106,7 +107,7 @@ export function Links() {
             isRequired: true,
             hint: 'The end of the link, or the code that customers type.',
           },
-          { name: 'destination_url', label: 'Leads to', kind: 'url', hint: 'For a link: a page of your store.' },
+          { name: 'destination_url', label: 'Destination', kind: 'url', hint: 'A page of your store. Only for links.' },
           { name: 'commission_rate', label: 'Commission, in percent', kind: 'number', step: '0.0001' },
         ]}
         onSubmit={async (values) => {

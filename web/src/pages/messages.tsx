@@ -101,9 +101,9 @@ function Answering({ to }: { to: string | null }) {
             label: 'Your message',
             kind: 'textarea',
             isRequired: true,
-            hint: 'No e-mail addresses or phone numbers.',
+            hint: 'Do not include e-mail addresses or phone numbers.',
           },
-          { name: 'send_email', label: 'Also by mail', kind: 'checkbox', value: true },
+          { name: 'send_email', label: 'Also send by e-mail', kind: 'checkbox', value: true },
         ]}
         onSubmit={async (values) => {
           await send.mutateAsync({

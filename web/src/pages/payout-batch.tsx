@@ -1,14 +1,15 @@
 import { useId, useState } from 'react';
-import type { Answer } from '../call/call.ts';
+import type { Answer, Body } from '../call/call.ts';
 import { useCall, useChange } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
+import { everyOf } from '../kit/every.ts';
 import { Form } from '../kit/form.tsx';
 import { money, number, words } from '../kit/format.ts';
 import { Button, Empty, Failure, Loading } from '../kit/parts.tsx';
 import { PlainTable } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
 
-const METHODS = ['bank_transfer', 'manual', 'wallet'] as const;
+const METHODS = everyOf<Body<'pay_payout_batch'>['method']>()(['bank_transfer', 'manual', 'wallet']);
 const PAGE = 100;
 
 /** What limits whom is paid: the preview and the batch are told the same. */
@@ -26,7 +27,7 @@ function LimitFields({ onChange }: LimitsProps) {
   return (
     <div className="filters">
       <div className="filter">
-        <label htmlFor={`${id}minimum`}>Not below</label>
+        <label htmlFor={`${id}minimum`}>Minimum payout</label>
         <input
           id={`${id}minimum`}
           type="number"
@@ -38,7 +39,7 @@ function LimitFields({ onChange }: LimitsProps) {
         />
       </div>
       <div className="filter">
-        <label htmlFor={`${id}cutoff`}>Orders until</label>
+        <label htmlFor={`${id}cutoff`}>Orders up to</label>
         <input
           id={`${id}cutoff`}
           type="date"
@@ -55,7 +56,7 @@ function Due({ preview }: { preview: Answer<'preview_payouts'> }) {
   const due = preview.data.filter(({ total }) => total > 0);
   const others = preview.pagination.total - preview.data.length;
   if (due.length === 0)
-    return <Empty title="Nothing is due">Approve commissions first, or pay smaller sums too.</Empty>;
+    return <Empty title="Nothing is due">Approve commissions first, or lower the minimum payout.</Empty>;
   return (
     <>
       <PlainTable
@@ -70,7 +71,7 @@ function Due({ preview }: { preview: Answer<'preview_payouts'> }) {
                 {creator_name ?? creator_email}
                 <span className="second">
                   {number(commission_count)} {commission_count === 1 ? 'commission' : 'commissions'}
-                  {recorded > 0 && `; ${money(recorded, currency)} recorded and not settled`}
+                  {recorded > 0 && `; ${money(recorded, currency)} recorded but not settled`}
                 </span>
               </>
             ),
@@ -82,7 +83,7 @@ function Due({ preview }: { preview: Answer<'preview_payouts'> }) {
             isWide: true,
           },
           {
-            head: 'Taken off',
+            head: 'Deductions',
             cell: ({ netted_amount, unallocated_used, currency }) =>
               netted_amount + unallocated_used === 0 ? '–' : money(netted_amount + unallocated_used, currency),
             isNumber: true,
@@ -122,19 +123,19 @@ function Batch({ onClose }: { onClose: () => void }) {
       {data && !error && <Due preview={data} />}
       {isAnybody && !error && !isPaying && (
         <Button kind="primary" isBusy={isPlaceholderData} onPress={() => setPaying(true)}>
-          Pay them
+          Record these payouts
         </Button>
       )}
       {isAnybody && !error && isPaying && (
         <Form
-          action="Record that they are paid"
+          action="Mark as paid"
           onCancel={() => setPaying(false)}
           fields={[
             {
               ...{ name: 'method', label: 'Method', kind: 'select', isRequired: true },
               options: METHODS.map((method) => [method, words(method)]),
             },
-            { name: 'reference', label: 'Reference', hint: 'On each of them.' },
+            { name: 'reference', label: 'Reference', hint: 'Saved with every payout.' },
           ]}
           onSubmit={async (values) => {
             const { data: paid } = await pay.mutateAsync({
@@ -144,8 +145,8 @@ function Batch({ onClose }: { onClose: () => void }) {
                 reference: values.orNull('reference'),
               },
             });
-            const left = paid.remaining > 0 ? ` ${number(paid.remaining)} wait: pay once more.` : '';
-            say(`${number(paid.payouts.length)} payouts, ${number(paid.skipped.length)} left out.${left}`);
+            const left = paid.remaining > 0 ? ` ${number(paid.remaining)} remain: pay again.` : '';
+            say(`${number(paid.payouts.length)} payouts recorded, ${number(paid.skipped.length)} skipped.${left}`);
             onClose();
           }}
         >
@@ -161,7 +162,7 @@ export function BatchDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () 
   return (
     <Dialog
       title="Pay what is due"
-      hint="Approved commissions, less what refunds and earlier payouts take off."
+      hint="Approved commissions, minus refunds and money left over from earlier payouts."
       isOpen={isOpen}
       onClose={onClose}
       isSide

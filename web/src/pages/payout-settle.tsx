@@ -11,9 +11,9 @@ const HOW = ['oldest', 'chosen', 'none'] as const;
 type How = (typeof HOW)[number];
 
 const SAYS: Readonly<Record<How, string>> = {
-  oldest: 'The oldest first, as far as the amount goes',
-  chosen: 'Those that I choose',
-  none: 'None: it is a fee',
+  oldest: 'The oldest first, up to the amount',
+  chosen: 'Selected commissions',
+  none: 'None: this payout is a fee',
 };
 
 interface ChoiceProps {
@@ -29,7 +29,7 @@ function Choice({ payout, chosen, onChoose }: ChoiceProps) {
   const rows = list.rows.filter(({ currency }) => currency === payout.currency);
   if (list.error) return <Failure error={list.error} again={list.again} />;
   if (list.isLoading) return <Loading rows={2} />;
-  if (rows.length === 0) return <p className="hint">No commission of this creator is approved and not paid.</p>;
+  if (rows.length === 0) return <p className="hint">This creator has no approved commissions left to pay.</p>;
   const toggle = (id: string) => {
     const next = new Set(chosen);
     if (!next.delete(id)) next.add(id);
@@ -53,11 +53,11 @@ function Choice({ payout, chosen, onChoose }: ChoiceProps) {
       </ul>
       {hidden > 0 && (
         <button type="button" className="link" onClick={() => list.see(0, list.rows.length + 1)}>
-          Show more of the other {number(hidden)}
+          Show more ({number(hidden)} left)
         </button>
       )}
       <p role="status">
-        {number(chosen.size)} chosen, {money(sum, payout.currency)} of {money(payout.amount, payout.currency)}
+        {number(chosen.size)} selected, {money(sum, payout.currency)} of {money(payout.amount, payout.currency)}
       </p>
     </>
   );
@@ -79,12 +79,12 @@ function Settle({ payout, onClose }: { payout: Payout; onClose: () => void }) {
       action="Settle the payout"
       onCancel={onClose}
       fields={[
-        { name: 'reference', label: 'Reference', hint: 'Your bank’s or wallet’s own.' },
+        { name: 'reference', label: 'Reference', hint: 'For example, the bank’s transaction number.' },
         { name: 'paid_at', label: 'Paid on', kind: 'date' },
       ]}
       onSubmit={async (values) => {
         const paidAt = values.some('paid_at');
-        if (how === 'chosen' && chosen.size === 0) throw new Error('Choose at least one commission.');
+        if (how === 'chosen' && chosen.size === 0) throw new Error('Select at least one commission.');
         await settle.mutateAsync({
           params: { id: payout.id },
           body: {
@@ -97,7 +97,7 @@ function Settle({ payout, onClose }: { payout: Payout; onClose: () => void }) {
       }}
     >
       <fieldset className="field">
-        <legend>Commissions that it pays</legend>
+        <legend>Commissions to mark as paid</legend>
         {HOW.map((one) => (
           <label key={one} className="option">
             <input type="radio" name="how" checked={how === one} onChange={() => setHow(one)} />
@@ -114,7 +114,7 @@ export function SettleDialog({ payout, onClose }: { payout: Payout | undefined; 
   return (
     <Dialog
       title={`Settle ${payout ? money(payout.amount, payout.currency) : ''}`}
-      hint="The money has left. Approved commissions of this creator are marked as paid."
+      hint="Settle a payout once the money has left your account."
       isOpen={payout !== undefined}
       onClose={onClose}
     >

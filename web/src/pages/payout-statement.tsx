@@ -7,11 +7,12 @@ import { listed, Table } from '../kit/table.tsx';
 
 type Line = Answer<'get_payout_statement'>['data']['lines'][number];
 
-const NAMES: Readonly<Record<string, string>> = {
-  refunds: 'Taken back by refunds',
-  unallocated: 'Left for later commissions',
+const NAMES: Readonly<Record<Line['type'], string>> = {
+  commission: 'Commission',
+  refunds: 'Refunds',
+  unallocated: 'Left over for later commissions',
   not_paid: 'Not settled yet',
-  fee: 'A fee',
+  fee: 'Fee',
 };
 
 type Payout = Answer<'get_payout_statement'>['data']['payout'];
@@ -40,7 +41,7 @@ export function PayoutDialog({ id, onClose }: { id: string | undefined; onClose:
 
 function Statement({ of: { payout, lines, page_url } }: { of: Answer<'get_payout_statement'>['data'] }) {
   const { currency } = payout;
-  const named = (line: Line) => line.order_id ?? NAMES[line.type] ?? words(line.type);
+  const named = (line: Line) => line.order_id ?? NAMES[line.type];
   return (
     <>
       <Facts
@@ -55,9 +56,9 @@ function Statement({ of: { payout, lines, page_url } }: { of: Answer<'get_payout
           ['Settled', day(payout.paid_at)],
         ]}
       />
-      <h3>What it is made of</h3>
+      <h3>Breakdown</h3>
       <Table
-        caption="What the payout is made of"
+        caption="Payout breakdown"
         list={listed(lines)}
         keyOf={({ type, commission_id }) => commission_id ?? type}
         empty={<Empty title="Nothing yet" />}
@@ -73,13 +74,13 @@ function Statement({ of: { payout, lines, page_url } }: { of: Answer<'get_payout
           },
           { head: 'Ordered', cell: ({ occurred_at }) => day(occurred_at), isWide: true },
           { head: 'Sale', cell: ({ sale_amount }) => money(sale_amount, currency), isNumber: true, isWide: true },
-          { head: 'Of this payout', cell: ({ amount }) => money(amount, currency), isNumber: true },
+          { head: 'Paid', cell: ({ amount }) => money(amount, currency), isNumber: true },
         ]}
       />
       <a className="button plain" href={page_url} target="_blank" rel="noreferrer">
-        Open it to print
+        Open printable page
       </a>
-      <p className="hint">Whoever has the address of that page can read it, for 30 days: send it to the creator.</p>
+      <p className="hint">Anyone with the page’s address can read it for 30 days, so you can send it to the creator.</p>
     </>
   );
 }

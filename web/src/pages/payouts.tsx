@@ -2,6 +2,7 @@ import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
+import { everyOf } from '../kit/every.ts';
 import { CREATOR_FILTER, choiceOf, Filters, useFilters } from '../kit/filters.tsx';
 import { FormDialog } from '../kit/form.tsx';
 import { day, money, words } from '../kit/format.ts';
@@ -12,7 +13,7 @@ import { SettleDialog } from './payout-settle.tsx';
 import { isPaid, PayoutDialog, PayoutState } from './payout-statement.tsx';
 
 const SETTLED = ['true', 'false'] as const;
-const METHODS = ['manual', 'bank_transfer', 'wallet'] as const;
+const METHODS = everyOf<Row<'list_payouts'>['method']>()(['manual', 'bank_transfer', 'wallet']);
 type Payout = Row<'list_payouts'>;
 
 export function Payouts() {
@@ -57,7 +58,7 @@ export function Payouts() {
   ];
   return (
     <>
-      <PageHead title="Payouts" hint="What you paid creators. Settling a payout marks the commissions that it paid.">
+      <PageHead title="Payouts" hint="What you paid creators. Settling a payout marks its commissions as paid.">
         <Download id="list_payouts" query={query} name="payouts.csv" />
         <Button needs="pay_payout_batch" onPress={() => setPaying(true)}>
           Pay what is due
@@ -101,7 +102,7 @@ export function Payouts() {
         fields={[
           { name: 'creator_email', label: 'Creator’s e-mail', kind: 'email', isRequired: true },
           { name: 'amount', label: 'Amount', kind: 'number', isRequired: true, step: '0.01' },
-          { name: 'currency', label: 'Currency', hint: 'Three letters; your own unless you say otherwise.' },
+          { name: 'currency', label: 'Currency', hint: 'Three-letter code. Leave blank for your brand’s currency.' },
           {
             name: 'method',
             label: 'Method',
@@ -109,7 +110,7 @@ export function Payouts() {
             isRequired: true,
             options: METHODS.map((method) => [method, words(method)]),
           },
-          { name: 'wallet_email', label: 'Wallet’s e-mail', kind: 'email', hint: 'For a wallet.' },
+          { name: 'wallet_email', label: 'Wallet e-mail', kind: 'email', hint: 'Only for wallet payouts.' },
           { name: 'note', label: 'Note', kind: 'textarea' },
         ]}
         onSubmit={async (values) => {

@@ -2,15 +2,16 @@ import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
+import { everyOf } from '../kit/every.ts';
 import { FormDialog } from '../kit/form.tsx';
 import { ago, words } from '../kit/format.ts';
 import { Button, Copy, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 
-const ROLES = ['viewer', 'manager', 'owner'] as const;
+const ROLES = everyOf<Row<'list_people'>['role']>()(['viewer', 'manager', 'owner']);
 const ROLE_OPTIONS = [
-  ['viewer', 'Viewer: reads only'],
-  ['manager', 'Manager: all but the people'],
+  ['viewer', 'Viewer: read only'],
+  ['manager', 'Manager: everything except people'],
   ['owner', 'Owner: everything'],
 ] as const;
 type Person = Row<'list_people'>;
@@ -42,8 +43,8 @@ export function People() {
       needs: 'update_person',
       cell: (person) => (
         <div className="row">
-          <Button needs="update_person" onPress={() => setChanged(person)} label={`Change ${person.email}`}>
-            Change
+          <Button needs="update_person" onPress={() => setChanged(person)} label={`Edit ${person.email}`}>
+            Edit
           </Button>
           {person.id !== me?.id && (
             <Confirm
@@ -87,7 +88,7 @@ export function People() {
         }}
       />
       <FormDialog
-        title={`Change ${changed?.name ?? changed?.email ?? ''}`}
+        title={`Edit ${changed?.name ?? changed?.email ?? ''}`}
         isOpen={changed !== undefined}
         onClose={() => setChanged(undefined)}
         action="Save"
@@ -112,7 +113,7 @@ export function People() {
       />
       <Dialog
         title="Invitation link"
-        hint="The link works once and expires in three days. Send it to them: it is not shown again."
+        hint="The link works once and expires in three days. Copy it now: it is shown only once."
         isOpen={link !== undefined}
         onClose={() => setLink(undefined)}
       >

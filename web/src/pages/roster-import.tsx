@@ -7,7 +7,7 @@ import { number } from '../kit/format.ts';
 import { Badge, Button, Failure, Loading } from '../kit/parts.tsx';
 import { listed, Table } from '../kit/table.tsx';
 
-type Plan = 'add' | 'already there' | 'twice in the file' | 'no e-mail address' | 'added' | 'refused';
+type Plan = 'add' | 'already on the roster' | 'repeated in the file' | 'no valid e-mail' | 'added' | 'refused';
 
 interface Line {
   id: string;
@@ -44,9 +44,9 @@ async function planOf(text: string): Promise<Line[]> {
     const email = (row[Math.max(at, 0)] ?? '').trim();
     const key = email.toLowerCase();
     const line = { id: String(i), email, note: note < 0 ? '' : (row[note] ?? '').trim() };
-    if (!EMAIL.test(email)) return { ...line, plan: 'no e-mail address' };
-    if (known.has(key)) return { ...line, plan: 'already there' };
-    if (seen.has(key)) return { ...line, plan: 'twice in the file' };
+    if (!EMAIL.test(email)) return { ...line, plan: 'no valid e-mail' };
+    if (known.has(key)) return { ...line, plan: 'already on the roster' };
+    if (seen.has(key)) return { ...line, plan: 'repeated in the file' };
     seen.add(key);
     return { ...line, plan: 'add' };
   });
@@ -54,7 +54,7 @@ async function planOf(text: string): Promise<Line[]> {
 
 const TONE: Readonly<Record<Plan, string>> = {
   ...{ add: 'pending', added: 'active', refused: 'rejected' },
-  ...{ 'already there': 'skipped', 'twice in the file': 'skipped', 'no e-mail address': 'failed' },
+  ...{ 'already on the roster': 'skipped', 'repeated in the file': 'skipped', 'no valid e-mail': 'failed' },
 };
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -69,7 +69,8 @@ async function addLine(line: Line): Promise<Line> {
       await pause(Math.max(error.retryAfterMs, 1_000));
       return await addLine(line);
     }
-    if (error instanceof CallError && error.code === 'ALREADY_ON_ROSTER') return { ...line, plan: 'already there' };
+    if (error instanceof CallError && error.code === 'ALREADY_ON_ROSTER')
+      return { ...line, plan: 'already on the roster' };
     return {
       ...line,
       plan: 'refused',
@@ -121,7 +122,7 @@ export function ImportDialog({ isOpen, onClose }: { isOpen: boolean; onClose: ()
   return (
     <Dialog
       title="Import creators"
-      hint="A CSV file with a column “email” and, if you like, “note”. You see what will happen first."
+      hint="A CSV file with an “email” column and, optionally, “note”. You can review the result before anything is added."
       isOpen={isOpen}
       onClose={close}
     >
@@ -139,12 +140,12 @@ export function ImportDialog({ isOpen, onClose }: { isOpen: boolean; onClose: ()
       {lines.length > 0 && (
         <>
           <p role="status">
-            {number(count('add'))} to add, {number(count('added'))} added, {number(count('already there'))} already
-            there, {number(count('twice in the file'))} twice in the file, {number(count('no e-mail address'))} without
-            an address, {number(count('refused'))} refused.
+            {number(count('add'))} to add, {number(count('added'))} added, {number(count('already on the roster'))}{' '}
+            already on the roster, {number(count('repeated in the file'))} repeated in the file,{' '}
+            {number(count('no valid e-mail'))} without a valid e-mail, {number(count('refused'))} refused.
           </p>
           <Table
-            caption="What happens to each line"
+            caption="Result for each line"
             list={listed(lines)}
             empty={undefined}
             columns={[
@@ -158,7 +159,7 @@ export function ImportDialog({ isOpen, onClose }: { isOpen: boolean; onClose: ()
                 ),
               },
               {
-                head: 'What happens',
+                head: 'Result',
                 cell: ({ plan }) => (
                   <span className="row">
                     <Badge state={TONE[plan]} /> {plan}

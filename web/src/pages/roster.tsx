@@ -1,9 +1,10 @@
 import { useState } from 'react';
-import type { Answer, Row } from '../call/call.ts';
+import type { Answer, Body, Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { changed, isEmpty } from '../kit/changed.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
+import { everyOf } from '../kit/every.ts';
 import { choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
 import { type Field, Form, FormDialog, type Values } from '../kit/form.tsx';
 import { compact, day, money, number, percent, words } from '../kit/format.ts';
@@ -11,7 +12,7 @@ import { Badge, Button, Empty, Facts, Failure, Loading, PageHead } from '../kit/
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { ImportDialog } from './roster-import.tsx';
 
-const STATES = ['active', 'paused', 'removed'] as const;
+const STATES = everyOf<NonNullable<Body<'update_roster_creator'>['status']>>()(['active', 'paused', 'removed']);
 type Entry = Row<'list_roster'>;
 type Record = Answer<'get_roster_creator'>['data'];
 
@@ -165,7 +166,7 @@ export function Roster() {
         action="Add"
         fields={[
           { name: 'creator_email', label: 'E-mail', kind: 'email', isRequired: true },
-          { name: 'note', label: 'Note', kind: 'textarea', hint: 'For your own people.' },
+          { name: 'note', label: 'Note', kind: 'textarea', hint: 'Only people in your brand see it.' },
         ]}
         onSubmit={async (values) => {
           await add.mutateAsync({ body: { creator_email: values.text('creator_email'), note: values.orNull('note') } });

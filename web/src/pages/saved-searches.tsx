@@ -29,7 +29,7 @@ export function SavedSearches() {
           <button
             type="button"
             className="link"
-            aria-label={`Forget ${name}`}
+            aria-label={`Delete ${name}`}
             onClick={() => forget.mutate({ params: { id } }, { onError: (error) => say(error.message) })}
           >
             ✕
@@ -45,7 +45,7 @@ export function SavedSearches() {
         isOpen={isNaming}
         onClose={() => setNaming(false)}
         action="Save"
-        fields={[{ name: 'name', label: 'Name of the search', isRequired: true }]}
+        fields={[{ name: 'name', label: 'Search name', isRequired: true }]}
         onSubmit={async (values) => {
           await save.mutateAsync({ body: { name: values.text('name'), filters } });
           setNaming(false);

@@ -1,13 +1,17 @@
 import { startRegistration } from '@simplewebauthn/browser';
-import { call, type Row } from '../call/call.ts';
+import { type Body, call, type Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm } from '../kit/dialog.tsx';
+import { everyOf } from '../kit/every.ts';
 import { Form } from '../kit/form.tsx';
 import { ago, day, words } from '../kit/format.ts';
 import { Badge, Card, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, PlainTable } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { signOut } from '../signed-out.ts';
+
+type Transport = NonNullable<Body<'create_passkey'>['response']['response']['transports']>[number];
+const TRANSPORTS = everyOf<Transport>()(['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb']);
 
 type Options = Parameters<typeof startRegistration>[0]['optionsJSON'];
 
@@ -26,10 +30,10 @@ function BrandForm() {
       fields={[
         { name: 'name', label: 'Name', isRequired: true, value: brand.name },
         { name: 'website', label: 'Website', kind: 'url', value: brand.website },
-        { name: 'contact_name', label: 'Contact', value: brand.contact_name },
+        { name: 'contact_name', label: 'Contact name', value: brand.contact_name },
         {
           name: 'contact_email',
-          label: 'Contact’s e-mail',
+          label: 'Contact e-mail',
           kind: 'email',
           value: brand.contact_email,
           hint: 'Receives notices, such as when a webhook fails.',
@@ -88,14 +92,17 @@ function Passkeys() {
     const optionsJSON: Options = JSON.parse(JSON.stringify(data.options));
     const { id, rawId, type, response, authenticatorAttachment } = await startRegistration({ optionsJSON });
     const { transports, clientDataJSON, attestationObject } = response;
-    const known = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'] as const;
     await keep.mutateAsync({
       body: {
         ...{ name, origin, challenge_id: data.challenge_id },
         response: {
           ...{ id, rawId, type, clientExtensionResults: {} },
           ...(authenticatorAttachment ? { authenticatorAttachment } : {}),
-          response: { clientDataJSON, attestationObject, transports: known.filter((one) => transports?.includes(one)) },
+          response: {
+            clientDataJSON,
+            attestationObject,
+            transports: TRANSPORTS.filter((one) => transports?.includes(one)),
+          },
         },
       },
     });
@@ -131,7 +138,7 @@ function Passkeys() {
       <Form
         action="Add a passkey"
         isEmptied
-        fields={[{ name: 'name', label: 'Name of the passkey', isRequired: true, hint: 'For example, “my laptop”.' }]}
+        fields={[{ name: 'name', label: 'Passkey name', isRequired: true, hint: 'For example, “my laptop”.' }]}
         onSubmit={(values) => add(values.text('name'))}
       />
     </Card>
@@ -147,7 +154,7 @@ function Sessions() {
       !is_current && (
         <Confirm
           label="Sign out"
-          title={`Sign ${device} out?`}
+          title={`Sign out ${device}?`}
           action="Sign out"
           onConfirm={() => end.mutateAsync({ params: { id } })}
         >
@@ -169,7 +176,7 @@ function Sessions() {
             <>
               {is_current ? `${device} (this one)` : device}
               <span className="second">
-                Used {ago(last_used_at)}, until {day(expires_at)}
+                Last used {ago(last_used_at)}, expires {day(expires_at)}
               </span>
             </>
           ),

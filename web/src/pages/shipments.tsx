@@ -1,7 +1,8 @@
 import { useState } from 'react';
-import type { Row } from '../call/call.ts';
+import type { Answer, Body, Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Detail } from '../kit/detail.tsx';
+import { everyOf } from '../kit/every.ts';
 import { CREATOR_FILTER, choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
 import { Form, FormDialog } from '../kit/form.tsx';
 import { day, time, words } from '../kit/format.ts';
@@ -9,18 +10,28 @@ import { Badge, Button, Empty, Facts, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
 
-const STATES = ['pending', 'shipped', 'delivered', 'returned'] as const;
+const STATES = everyOf<NonNullable<Body<'update_shipment'>['status']>>()([
+  'pending',
+  'shipped',
+  'delivered',
+  'returned',
+]);
 type Shipment = Row<'list_shipments'>;
+const NOTIFIED: Readonly<Record<Answer<'notify_shipment_creator'>['data']['mail'], string>> = {
+  queued: 'The creator is being notified.',
+  suppressed: 'The creator does not accept your mail.',
+  already_sent: 'The creator has already been notified.',
+};
 
 function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const found = useCall('get_shipment', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   const update = useChange('update_shipment', ['list_shipments', 'get_shipment']);
   const notify = useChange('notify_shipment_creator', ['get_shipment']);
   const say = useSay();
-  const tell = () =>
+  const notifyCreator = () =>
     notify.mutateAsync({ params: { id: id ?? '' }, body: {} }).then(
-      ({ data: told }) => say(told.mail === 'queued' ? 'The creator is being notified.' : words(told.mail)),
-      (thrown: Error) => say(thrown.message),
+      ({ data }) => say(NOTIFIED[data.mail]),
+      (error: Error) => say(error.message),
     );
   return (
     <Detail
@@ -34,17 +45,17 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
           <Facts
             of={[
               ['Status', <Badge key="state" state={parcel.status} />],
-              ['Carrier says', parcel.tracking_status],
+              ['Carrier status', parcel.tracking_status],
               [
-                'Creator says',
+                'Reported by the creator',
                 parcel.reported_missing_at
-                  ? 'It did not arrive'
+                  ? 'Not received'
                   : parcel.creator_confirmed_receipt
-                    ? 'It arrived'
-                    : 'Nothing yet',
+                    ? 'Received'
+                    : 'No report yet',
               ],
               [
-                'Content',
+                'Contents',
                 parcel.product_description ??
                   parcel.products?.map(({ name, quantity }) => `${quantity} × ${name}`).join('\n'),
               ],
@@ -59,7 +70,7 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
               </li>
             ))}
           </ul>
-          <Button needs="notify_shipment_creator" isBusy={notify.isPending} onPress={() => void tell()}>
+          <Button needs="notify_shipment_creator" isBusy={notify.isPending} onPress={() => void notifyCreator()}>
             Mail the creator
           </Button>
           <Form
@@ -134,7 +145,7 @@ export function Shipments() {
         caption="Shipments"
         list={list}
         columns={columns}
-        empty={<Empty title="No shipments here">Add one when you send a creator something.</Empty>}
+        empty={<Empty title="No shipments here">Add one when you send products to a creator.</Empty>}
       />
       <FormDialog
         title="Add a shipment"
@@ -143,7 +154,7 @@ export function Shipments() {
         action="Add"
         fields={[
           { name: 'creator_email', label: 'Creator’s e-mail', kind: 'email', isRequired: true },
-          { name: 'product_description', label: 'What is in it', kind: 'textarea' },
+          { name: 'product_description', label: 'Contents', kind: 'textarea' },
           { name: 'carrier', label: 'Carrier' },
           { name: 'tracking_number', label: 'Tracking number' },
           { name: 'estimated_arrival', label: 'Expected on', kind: 'date' },

@@ -25,7 +25,7 @@ async function withPasskey(): Promise<void> {
 function MailForm() {
   const [isSent, setSent] = useState(false);
   if (isSent) {
-    return <p className="note-box">If this address belongs to one of a brand’s people, a link is on its way to it.</p>;
+    return <p className="note-box">If an account exists for this address, a sign-in link is on its way.</p>;
   }
   return (
     <Form
@@ -70,7 +70,7 @@ function SignInWith({ token }: { token: string }) {
       <div className="card">
         <h1>Sign in to Rollcall</h1>
         {hadSession() && !token && (
-          <p className="note-box">Your session has ended. Sign in to continue where you were.</p>
+          <p className="note-box">Your session has ended. Sign in to continue where you left off.</p>
         )}
         {problem && (
           <p className="problem summary" role="alert">

@@ -36,17 +36,17 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
       {one && one.id === id && (
         <>
           <p className="hint">
-            {period(one)}, by the books as they stood on {day(one.created_at)}.
+            {period(one)}, according to the ledger on {day(one.created_at)}.
           </p>
           {one.totals.map(({ currency, opening, commission, taken_back, paid_out, closing }) => (
             <Facts
               key={currency}
               of={[
-                ['Owed before', money(opening, currency)],
+                ['Opening balance', money(opening, currency)],
                 ['Earned', money(commission, currency)],
-                ['Taken back by refunds', money(taken_back, currency)],
+                ['Reversed by refunds', money(taken_back, currency)],
                 ['Paid out', money(paid_out, currency)],
-                ['Owed after', <strong key="closing">{money(closing, currency)}</strong>],
+                ['Closing balance', <strong key="closing">{money(closing, currency)}</strong>],
               ]}
             />
           ))}
@@ -67,7 +67,7 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
                   </>
                 ),
               },
-              { head: 'On', cell: ({ occurred_at }) => day(occurred_at), isWide: true },
+              { head: 'Date', cell: ({ occurred_at }) => day(occurred_at), isWide: true },
               {
                 head: 'Earned',
                 cell: (line) => money(line.commission - line.taken_back, line.currency),
@@ -142,7 +142,7 @@ export function Statements() {
         caption="Statements"
         list={list}
         columns={columns}
-        empty={<Empty title="No statements here">Make one when a creator asks what came of a month.</Empty>}
+        empty={<Empty title="No statements here">Create one when a creator asks about a month’s earnings.</Empty>}
       />
       <Dialog title="Create a statement" isOpen={isMaking} onClose={() => setMaking(false)}>
         <Making
@@ -154,17 +154,17 @@ export function Statements() {
         />
       </Dialog>
       <Dialog
-        title="The statement is made"
-        hint="Its page opens for 90 days, for whoever has the address. It is shown once."
+        title="Statement created"
+        hint="Anyone with this address can open the page for 90 days. The address is shown only once."
         isOpen={made !== undefined}
         onClose={() => setMade(undefined)}
       >
         <code className="secret">{made?.url}</code>
-        {made?.email_sent && <p>A mail with it is on its way.</p>}
+        {made?.email_sent && <p>It is being mailed to the creator.</p>}
         <div className="popup-foot">
           <Copy text={made?.url ?? ''} label="Copy the address" />
           <a className="button plain" href={made?.url} target="_blank" rel="noreferrer">
-            Open it
+            Open the page
           </a>
         </div>
       </Dialog>

@@ -8,7 +8,7 @@ import { HOW, PROVIDERS, type Provider } from './store-snippets.ts';
 
 type Store = Row<'list_affiliate_stores'>;
 
-/** Text to copy, that may be wider than its place. */
+/** Text to copy; it scrolls when it is wider than the dialog. */
 function Code({ text, label }: { text: string; label: string }) {
   return (
     <div className={text.includes('\n') ? 'code' : 'code short'}>
@@ -26,25 +26,25 @@ function Snippet({ provider }: { provider: Provider }) {
   return (
     <>
       <p>{where}</p>
-      {snippet && <Code text={snippet} label="The snippet for the theme" />}
+      {snippet && <Code text={snippet} label="Theme snippet" />}
       <p className="hint">
-        It keeps a tracked link’s click for 30 days in a cookie of your shop. Ask your visitors for consent where your
-        law asks for it. Discount codes need none of this.
+        The snippet stores the click of a tracked link in a cookie for 30 days. Ask visitors for consent where the law
+        requires it. Discount codes work without it.
       </p>
     </>
   );
 }
 
-/** What is left to do in the store itself: its webhooks, and the click of a tracked link. */
+/** The steps in the store itself: webhooks, and the theme snippet that keeps a tracked link’s click. */
 export function SetUp({ store }: { store: Store }) {
   return (
     <div className="stack">
-      <h3>Let the store tell us of orders</h3>
-      <p>In the store, send these webhooks, as JSON and signed with the webhook secret:</p>
-      <Code text={HOW[store.provider].webhooks} label="The webhooks" />
-      <p>to this address:</p>
-      <Code text={store.webhook_url} label="The webhook address" />
-      <h3>Keep the click of a tracked link</h3>
+      <h3>Send orders to Rollcall</h3>
+      <p>In the store, create webhooks for these events, in JSON and signed with the webhook secret:</p>
+      <Code text={HOW[store.provider].webhooks} label="Webhook events" />
+      <p>Send them to this address:</p>
+      <Code text={store.webhook_url} label="Webhook address" />
+      <h3>Track clicks on links</h3>
       <Snippet provider={store.provider} />
     </div>
   );
@@ -53,7 +53,7 @@ export function SetUp({ store }: { store: Store }) {
 function ProviderTabs({ value, onChange }: { value: Provider; onChange: (provider: Provider) => void }) {
   return (
     <fieldset className="tabs">
-      <legend className="sr-only">Which store</legend>
+      <legend className="sr-only">Type of store</legend>
       {PROVIDERS.map((one) => (
         <label key={one} className="tab">
           <input
@@ -77,7 +77,7 @@ interface ConnectProps {
   onClose: () => void;
 }
 
-/** First what lets us read, then what is to be done in the store. */
+/** Asks for the store’s credentials, then shows the steps that remain in the store. */
 export function ConnectDialog({ isOpen, onClose }: ConnectProps) {
   const [provider, setProvider] = useState<Provider>('shopify');
   const [connected, setConnected] = useState<Store>();
@@ -96,7 +96,7 @@ export function ConnectDialog({ isOpen, onClose }: ConnectProps) {
     return (
       <Dialog
         title={`${connected.name} is connected`}
-        hint="Two things are left to do in the store."
+        hint="Two steps remain, both in the store."
         isOpen={isOpen}
         onClose={close}
         isSide
@@ -113,7 +113,7 @@ export function ConnectDialog({ isOpen, onClose }: ConnectProps) {
   return (
     <Dialog
       title="Connect a store"
-      hint="We ask the store who it is, and keep its secrets sealed: nobody is shown them again."
+      hint="We check the access with the store. Its secrets are encrypted and never shown again."
       isOpen={isOpen}
       onClose={close}
       isSide
@@ -125,7 +125,7 @@ export function ConnectDialog({ isOpen, onClose }: ConnectProps) {
         onSubmit={submit}
         onCancel={close}
         fields={[
-          { name: 'url', label: 'Address', isRequired: true, hint: `Of the store’s API, such as ${url}` },
+          { name: 'url', label: 'Address', isRequired: true, hint: `The store’s API, such as ${url}` },
           { name: 'token', label: 'Access token', kind: 'password', isRequired: true, hint: token },
           {
             name: 'webhook_secret',

@@ -1,6 +1,9 @@
-/** What a theme needs, to keep the click that led a customer to the shop and to hand it back with the order. */
+import type { Row } from '../call/call.ts';
+import { everyOf } from '../kit/every.ts';
+
+/** Code for a theme: it stores the click that led a customer to the shop and adds it to the order. */
 const SHOPIFY = `<script>
-  // Keeps the click that led here, and hands it back as an attribute of the order.
+  // Stores the click that led here, and adds it to the order as an attribute.
   (function () {
     var id = new URLSearchParams(location.search).get('click_id');
     if (id) {
@@ -24,7 +27,7 @@ const SHOPIFY = `<script>
 </script>
 `;
 
-const WOOCOMMERCE = `// Keeps the click that led here, and hands it back with the order.
+const WOOCOMMERCE = `// Stores the click that led here, and adds it to the order.
 add_action( 'template_redirect', function () {
 	if ( isset( $_GET['click_id'] ) && is_string( $_GET['click_id'] ) && ! headers_sent() ) {
 		setcookie( 'click_id', sanitize_text_field( wp_unslash( $_GET['click_id'] ) ), array(
@@ -42,7 +45,7 @@ function keep_click_id( $order ) {
 		$order->update_meta_data( 'click_id', substr( sanitize_text_field( wp_unslash( $_COOKIE['click_id'] ) ), 0, 500 ) );
 	}
 }
-// The classic checkout, and the one made of blocks.
+// The classic checkout and the block checkout.
 add_action( 'woocommerce_checkout_create_order', 'keep_click_id' );
 add_action( 'woocommerce_store_api_checkout_update_order_meta', function ( $order ) {
 	keep_click_id( $order );
@@ -50,13 +53,13 @@ add_action( 'woocommerce_store_api_checkout_update_order_meta', function ( $orde
 } );
 `;
 
-export const PROVIDERS = ['shopify', 'woocommerce', 'generic'] as const;
-export type Provider = (typeof PROVIDERS)[number];
+export type Provider = Row<'list_affiliate_stores'>['provider'];
+export const PROVIDERS = everyOf<Provider>()(['shopify', 'woocommerce', 'generic']);
 
 interface HowTo {
   label: string;
   url: string;
-  /** What the store gives, before it can be connected. */
+  /** Where to find the access token in the store. */
   token: string;
   webhookSecret: string;
   webhooks: string;
@@ -69,28 +72,29 @@ export const HOW: Readonly<Record<Provider, HowTo>> = {
     label: 'Shopify',
     url: 'https://name.myshopify.com',
     token:
-      'Made in Shopify for an app of your own, with read_discounts and read_orders; with read_all_orders, refunds of orders older than 60 days are read too.',
-    webhookSecret: 'Shopify shows it under Settings, Notifications, Webhooks.',
+      'From a custom app in Shopify with the scopes read_discounts and read_orders. Add read_all_orders to read refunds of orders older than 60 days.',
+    webhookSecret: 'In Shopify, under Settings, Notifications, Webhooks.',
     webhooks: 'orders/create, orders/paid, orders/updated, orders/cancelled, orders/delete, refunds/create',
-    where: 'In the theme’s code, in layout/theme.liquid, just before </body>.',
+    where: 'Add this to layout/theme.liquid in the theme’s code, just before </body>.',
     snippet: SHOPIFY,
   },
   woocommerce: {
     label: 'WooCommerce',
     url: 'https://shop.example',
-    token: 'A REST API key that may read, made under WooCommerce, Settings, Advanced: consumer key:consumer secret.',
-    webhookSecret: 'Choose a long one, and enter the same in each webhook in WooCommerce.',
+    token:
+      'A REST API key with read access, from WooCommerce, Settings, Advanced. Enter it as consumer key:consumer secret.',
+    webhookSecret: 'Choose a long secret, and enter the same one in each webhook in WooCommerce.',
     webhooks: 'order.created, order.updated, order.deleted, order.restored',
-    where: 'At the end of functions.php of your child theme, or in a plug-in for code snippets.',
+    where: 'Add this to the end of your child theme’s functions.php, or to a code snippets plug-in.',
     snippet: WOOCOMMERCE,
   },
   generic: {
-    label: 'Another',
+    label: 'Other',
     url: 'https://store.example',
-    token: 'Agree on one with whoever runs the store; docs/stores.md has the protocol.',
-    webhookSecret: 'Agree on one with whoever runs the store, who signs with it.',
+    token: 'Agree on one with the store’s developers. The protocol is in docs/stores.md.',
+    webhookSecret: 'Agree on one with the store’s developers, who sign webhooks with it.',
     webhooks: 'order.created, order.paid, order.updated, order.cancelled, order.refunded',
-    where: 'Your shop keeps click_id of the landing page’s address, and sends it with the order in click_ids.',
+    where: 'Your shop stores click_id from the landing page’s address and sends it with the order in click_ids.',
     snippet: undefined,
   },
 };

@@ -11,16 +11,15 @@ type Store = Row<'list_affiliate_stores'>;
 /** How it goes, and what to do about it. */
 function healthOf({ status, webhook_health: health }: Store): string {
   const last = ago(health.last_received_at);
-  if (status === 'disconnected') return 'It is disconnected: its orders are not taken.';
-  if (status === 'reauth_required') return 'The store refuses our token. Connect it again with a new one.';
-  if (status === 'error') return 'The store does not answer as it should. Connect it again to see why.';
+  if (status === 'disconnected') return 'This store is disconnected. Its orders are not accepted.';
+  if (status === 'reauth_required') return 'The store rejects our access token. Connect it again with a new one.';
+  if (status === 'error') return 'The store returns errors. Connect it again to see why.';
   if (health.status === 'failing')
-    return `We refused the last order it sent, and ${number(health.failures_24h)} in a day: they are not what the store’s kind sends. Its log of webhooks has our answers.`;
-  if (health.last_received_at === null)
-    return 'It has not told us of an order yet. Switch its webhooks on; “Set up” says which.';
+    return `The last webhook was rejected, and ${number(health.failures_24h)} in 24 hours: their content is not what this type of store sends. The store’s webhook log shows our responses.`;
+  if (health.last_received_at === null) return 'No orders received yet. Turn on its webhooks: “Set up” lists them.';
   if (health.status === 'silent')
-    return `No order came for a week; the last ${last}. If you sold something, look whether its webhooks are still on.`;
-  return `Orders arrive, the last ${last}.`;
+    return `No orders for a week; the last one arrived ${last}. If you have sold something since, check that its webhooks are still on.`;
+  return `Orders are arriving. The last one came ${last}.`;
 }
 
 /** What is new or silent may be as it should; what is refused is not. */
@@ -32,7 +31,7 @@ function toneOf({ status, webhook_health: health }: Store): string {
 /** Who sends without the secret. */
 const forgedIn = ({ webhook_health: { forged_24h: forged } }: Store) =>
   forged > 0 &&
-  `${number(forged)} deliveries in a day were not signed with its webhook secret: another secret in the store, or somebody else.`;
+  `${number(forged)} webhooks in 24 hours had an invalid signature. Either the store uses another webhook secret, or someone else sent them.`;
 
 function WebhookAddress({ store: { name, webhook_url: url } }: { store: Store }) {
   return (
@@ -58,14 +57,16 @@ function StoreCard({ store, onSetUp, onDisconnect }: CardProps) {
       {forged && <p>{forged}</p>}
       <Facts
         of={[
-          ['Shop', words(provider)],
+          ['Type', words(provider)],
           ['Address', store.storefront_url],
-          ['Webhooks to', status === 'disconnected' ? null : <WebhookAddress store={store} />],
+          ['Webhook address', status === 'disconnected' ? null : <WebhookAddress store={store} />],
           ['Currency', store.currency],
-          ['Referrals', tracking.ready ? 'Tracked' : `Missing: ${tracking.missing.map(words).join(', ')}`],
+          ['Click tracking', tracking.ready ? 'Tracked' : `Missing: ${tracking.missing.map(words).join(', ')}`],
           [
-            'Codes',
-            store.capabilities.discounts.create ? 'Made in the store for you' : 'Make them in the store yourself',
+            'Discount codes',
+            store.capabilities.discounts.create
+              ? 'Created in the store automatically'
+              : 'Create them in the store yourself',
           ],
           ['Connected', day(store.connected_at)],
         ]}
@@ -82,7 +83,7 @@ function StoreCard({ store, onSetUp, onDisconnect }: CardProps) {
             action="Disconnect"
             onConfirm={onDisconnect}
           >
-            <p>Its orders are no longer taken. Commissions that were earned stay.</p>
+            <p>Its orders will no longer be accepted. Existing commissions stay.</p>
           </Confirm>
         )}
       </div>
@@ -97,7 +98,7 @@ export function Stores() {
   const [setUpOf, setSetUpOf] = useState<Store>();
   return (
     <>
-      <PageHead title="Stores" hint="Where your orders come from, and whether they arrive.">
+      <PageHead title="Stores" hint="Where your orders come from, and whether they are arriving.">
         <Button needs="connect_affiliate_store" kind="primary" onPress={() => setConnecting(true)}>
           Connect a store
         </Button>
@@ -105,7 +106,9 @@ export function Stores() {
       {list.error && <Failure error={list.error} again={list.again} />}
       {list.isLoading && <Loading rows={3} />}
       {!list.isLoading && !list.error && list.rows.length === 0 && (
-        <Empty title="No store is connected">Shopify, WooCommerce, or one of your own that speaks the protocol.</Empty>
+        <Empty title="No store is connected">
+          Connect Shopify, WooCommerce, or your own store through the generic protocol.
+        </Empty>
       )}
       <div className="grid">
         {list.rows.map((store) => (
@@ -120,7 +123,7 @@ export function Stores() {
       <ConnectDialog isOpen={isConnecting} onClose={() => setConnecting(false)} />
       <Dialog
         title="Set up the store"
-        hint={setUpOf && `What is to be done in ${setUpOf.name} itself.`}
+        hint={setUpOf && `Finish the setup in ${setUpOf.name}.`}
         isOpen={setUpOf !== undefined}
         onClose={() => setSetUpOf(undefined)}
         isSide

@@ -2,12 +2,13 @@ import { useRef, useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
+import { everyOf } from '../kit/every.ts';
 import { ago, number, time, words } from '../kit/format.ts';
 import { InSight } from '../kit/in-sight.tsx';
 import { Badge, Button, Empty, Facts, Failure, Loading } from '../kit/parts.tsx';
 
 const REFETCH_MS = 3_000;
-const STATES = ['pending', 'delivered', 'failed', 'cancelled'] as const;
+const STATES = everyOf<Row<'list_webhook_deliveries'>['state']>()(['pending', 'delivered', 'failed', 'cancelled']);
 type State = (typeof STATES)[number];
 
 /** What was sent and what came back, attempt by attempt. */
@@ -29,7 +30,7 @@ function Attempts({ id }: { id: string }) {
       ))}
       {data.data.body && (
         <details>
-          <summary>What was sent</summary>
+          <summary>Request body</summary>
           <code className="secret small">{data.data.body}</code>
         </details>
       )}
@@ -68,7 +69,7 @@ function Sent({ delivery }: { delivery: Delivery }) {
       </div>
       <p className="muted">
         {ago(created_at)}, {number(attempts)} {attempts === 1 ? 'attempt' : 'attempts'}
-        {last_status_code !== null && `, answered ${last_status_code}`}
+        {last_status_code !== null && `, response ${last_status_code}`}
         {last_error && `, ${last_error}`}
       </p>
       {resend.error && <Failure error={resend.error} />}

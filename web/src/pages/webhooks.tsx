@@ -31,7 +31,7 @@ export function Webhooks() {
   const [secret, setSecret] = useState<string>();
   const sendTest = (id: string) =>
     test.mutateAsync({ params: { id }, body: {} }).then(
-      () => say('A test event is on its way; see the deliveries.'),
+      () => say('A test event was queued. See its delivery for the result.'),
       (error: Error) => say(error.message),
     );
   const actionsOf = ({ id, url, active }: Webhook) => (
@@ -43,16 +43,16 @@ export function Webhooks() {
         <Button
           needs="update_webhook"
           onPress={() => update.mutate({ params: { id }, body: { active: true } })}
-          label={`Switch ${url} on`}
+          label={`Turn ${url} on`}
         >
-          Switch on
+          Turn on
         </Button>
       )}
       <Confirm
         needs="rotate_webhook_secret"
         label="New secret"
         title="Create a new secret?"
-        action="Create it"
+        action="Create secret"
         isDanger={false}
         onConfirm={async () => {
           const { data } = await rotate.mutateAsync({ params: { id }, body: { overlap_hours: 24 } });
@@ -109,7 +109,13 @@ export function Webhooks() {
         onClose={() => setMaking(false)}
         action="Add"
         fields={[
-          { name: 'url', label: 'Address', kind: 'url', isRequired: true, hint: 'https, reachable from the internet.' },
+          {
+            name: 'url',
+            label: 'Address',
+            kind: 'url',
+            isRequired: true,
+            hint: 'An https URL that is reachable from the internet.',
+          },
           { name: 'description', label: 'Description' },
           ...events.map(({ event, when }) => ({
             name: event,
