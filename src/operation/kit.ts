@@ -218,7 +218,3 @@ export const act: Change = (said) => changing({ method: 'POST', status: 200, hin
 /** A PATCH: a value sets a field, omitting it keeps it, null clears it. */
 export const patch: Change = (said) =>
   changing({ method: 'PATCH', status: 200, hints: { ...CHANGES, idempotent: true } }, said);
-
-/** A DELETE. */
-export const remove: Change = (said) =>
-  changing({ method: 'DELETE', status: 200, hints: { ...CHANGES, idempotent: true, destructive: true } }, said);

@@ -3,10 +3,6 @@ import { createServer } from 'node:http';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-<<<<<<< HEAD:test/local/kill.test.ts
-=======
->>>>>>> ed5d30f (Tests share modules, databases from a template, one browser and one boot; long runs are test:long):test/local/kill.long.test.ts
-
 import { inWork } from '../../src/operation/work.ts';
 import { systemClock } from '../../src/values/clock.ts';
 import {

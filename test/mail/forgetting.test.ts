@@ -3,7 +3,7 @@ import { forgetMails } from '../../src/mail/forget.ts';
 import { insertSuppression, listMails } from '../../src/mail/queries.ts';
 import { queueMail } from '../../src/mail/queue.ts';
 import { sendDueMails } from '../../src/mail/sender.ts';
-import { inWork, inWork } from '../../src/operation/work.ts';
+import { inWork } from '../../src/operation/work.ts';
 import { DAY_MS } from '../../src/values/duration.ts';
 import { makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { listMails } from '../../src/mail/queries.ts';
 import { queueMail } from '../../src/mail/queue.ts';
 import { sendDueMails } from '../../src/mail/sender.ts';
-import { inWork, inWork } from '../../src/operation/work.ts';
+import { inWork } from '../../src/operation/work.ts';
 import { openRepeatedFailures } from '../../src/values/repeated-failures.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 import { runCli } from '../harness/cli.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { create, list, patch, read } from '../../operation/kit.ts';
+import { create, get, list, patch } from '../../operation/kit.ts';
 import { compensationLabel, compensationOf, WEIGHED_COMPENSATION } from '../../values/compensation.ts';
 import { idField } from '../../values/fields.ts';
 import { toWire } from '../../values/wire.ts';
@@ -27,21 +27,20 @@ const listCampaigns = list({
   itemOf: campaignOf,
 });
 
-const getCampaignById = read({
+const getCampaignById = get({
   id: 'get_campaign',
   path: '/v1/campaigns/{id}',
   tag,
   summary: 'One campaign',
   description: 'Includes its description, compensation, requirements and the page where creators apply.',
   params: byId,
-  response: z.object({ data: CampaignDetail }),
-  errors: ['NOT_FOUND'],
-  handler: async ({ postgres, config }, { caller, params }) => {
+  item: CampaignDetail,
+  find: async ({ postgres, config }, { caller, params }) => {
     const row = await getCampaign(postgres.db, caller.brandId, params.id);
     const { platforms, minFollowers, contentTypes, deliverablesCount } = row;
     const requirements = toWire({ platforms, minFollowers, contentTypes, deliverablesCount });
     const apply_url = `${config.linksUrl}/apply/${row.id}`;
-    return { data: { ...campaignOf(row), compensation: compensationOf(row), requirements, apply_url } };
+    return { ...campaignOf(row), compensation: compensationOf(row), requirements, apply_url };
   },
 });
 

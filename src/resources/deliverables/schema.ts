@@ -20,13 +20,7 @@ const STATUSES = [
   'cancelled',
 ] as const;
 
-export const DeliverableType = z
-  .string()
-  .trim()
-  .min(1)
-  .max(50)
-  .describe('Kind of content to make.')
-  .meta({ example: 'reel' });
+const DeliverableType = z.string().trim().min(1).max(50).describe('Kind of content to make.').meta({ example: 'reel' });
 export const Platform = z.enum(['photo_app', 'video_app', 'stream_app']);
 
 const id = idField('dlv', 'Deliverable id.');

@@ -1,6 +1,5 @@
 import { noun } from '../../operation/noun.ts';
 import { payoutDueOperations } from './due-routes.ts';
-import { postPayouts } from './jobs.ts';
 import { payoutOperations } from './routes.ts';
 
 export const payouts = noun({
@@ -11,5 +10,4 @@ export const payouts = noun({
   },
   ids: { payout: 'pay', payouts: 'pay' },
   operations: [...payoutOperations, ...payoutDueOperations],
-  jobs: [postPayouts],
 });

@@ -3,7 +3,7 @@ import { createdAt, idField, updatedAt } from '../../values/fields.ts';
 import { ListQuery, listOf, timestamp } from '../../values/page.ts';
 
 const ROLES = ['owner', 'manager', 'viewer'] as const;
-export const Role = z
+const Role = z
   .enum(ROLES)
   .describe('Owners may do everything, managers everything except managing people, viewers only read.')
   .meta({ example: 'manager' });
