@@ -37,6 +37,8 @@ type Place = 'params' | 'query' | 'body';
 
 /** Explained once in the instructions, for every list and every change. */
 const PAGING = ['page', 'limit'];
+/** Arguments that mean the same in every tool; their names say it. */
+const PLAIN = ['id', 'creator_email', 'campaign_id', 'currency', 'from', 'to'];
 /** Parameters of every list that the instructions explain and the tools omit. */
 const UNLISTED = ['created_after', 'created_before', 'offset'];
 const OF_EVERY_CHANGE = {
@@ -67,6 +69,12 @@ function namesBelow(schema: Json): Json {
   };
 }
 
+/** The first sentence of an argument's description, and none where its name or its enum says as much. */
+function briefly(name: string, { description, ...schema }: Json): Json {
+  if (typeof description !== 'string' || PLAIN.includes(name) || schema.enum !== undefined) return schema;
+  return { ...schema, description: description.split(/(?<=[.;]) /, 1)[0]?.replace(/;$/, '.') };
+}
+
 interface Inputs {
   places: Map<string, Place>;
   properties: Record<string, Json>;
@@ -79,7 +87,7 @@ function inputsOf(operation: Operation): Inputs {
     if (inputs.places.has(name)) throw new Error(`${operation.id} has two inputs named ${name}.`);
     inputs.places.set(name, place);
     if (place === 'query' && isUnlisted(name, schema)) return;
-    inputs.properties[name] = schema;
+    inputs.properties[name] = briefly(name, schema);
     if (isRequired) inputs.required.push(name);
   };
   for (const place of ['params', 'query'] as const) {
