@@ -11,7 +11,7 @@ const ManualCommission = z
     creator_email: Email.describe('E-mail address of a creator who is or was on the roster.'),
     amount: z.number().positive().describe("What the creator gets, in the brand's currency."),
     description: z.string().trim().max(5_000).nullable().optional().describe('Kept as `status_note`.'),
-    status: z.enum(['pending', 'approved']).default('pending'),
+    status: z.enum(['pending', 'approved']).default('pending').describe('Status of the recorded commission.'),
   })
   .meta({ id: 'ManualCommission' });
 

@@ -13,13 +13,15 @@ import { Shipment, ShipmentCreate, ShipmentPatch } from '../resources/shipments/
 import { OlderWebhook } from '../resources/webhooks/schema.ts';
 import { listOf, Pagination, timestampInput } from '../values/page.ts';
 import type { Difference } from './declare.ts';
-import { legacyCampaign, legacyCommission, legacyLink, legacyShipment } from './items.ts';
+import { legacyCampaign, legacyCommission, legacyLink, legacyShipment, Town } from './items.ts';
 import { readCampaign, readCommissionWindow, readLink, readShipment } from './read.ts';
 
 const oneOf = <T extends z.ZodType>(item: T) => z.object({ data: item });
 const pageOf = <T extends z.ZodType>(item: T, name: string) => listOf(item).meta({ id: name });
 
-const status = z.enum(['live', 'active', 'draft', 'paused', 'completed']);
+const status = z
+  .enum(['live', 'active', 'draft', 'paused', 'completed'])
+  .describe('`live` or `active`: creators can apply.');
 const WORDS = '`active` reads `live` and `ugc` reads `organic_ugc`; both words are taken.';
 
 const campaigns: Record<string, Difference> = {
@@ -68,7 +70,10 @@ function links(now: () => Date): Record<string, Difference> {
       says: `\`code\` is another name of \`value\`. ${LINKS}`,
     },
     update_affiliate_link: {
-      body: LinkPatch.extend({ ...code, status: z.enum(['active', 'disabled']).optional() }).meta({
+      body: LinkPatch.extend({
+        ...code,
+        status: z.enum(['active', 'disabled']).optional().describe('`disabled` deactivates the link.'),
+      }).meta({
         id: 'LegacyLinkPatch',
       }),
       response: oneOf(item),
@@ -93,12 +98,7 @@ const listed: Difference = {
 };
 
 const SHIPMENTS = 'Items also have `address` (`city`, `state`, `country`), which is taken for `shipping_address`, too.';
-const address = z
-  .object({ city: z.string().nullable(), state: z.string().nullable(), country: z.string().nullable() })
-  .partial()
-  .nullable()
-  .optional()
-  .describe('Taken for `shipping_address`.');
+const address = z.object(Town.shape).partial().nullable().optional().describe('Taken for `shipping_address`.');
 
 const shipments: Record<string, Difference> = {
   list_shipments: { response: pageOf(legacyShipment(Shipment), 'LegacyShipmentList'), says: SHIPMENTS },

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { creatorName } from '../resources/links/schema.ts';
+import { campaignId, createdAt, creatorEmail, currencyField, idField } from '../values/fields.ts';
 import { timestamp } from '../values/page.ts';
 
 /*
@@ -20,7 +22,9 @@ export const currentWord = (word: unknown): unknown => (typeof word === 'string'
 
 /** A campaign's shape with the older values. */
 export function legacyCampaign<R extends z.ZodObject>(shape: R) {
-  const status = z.enum(['live', 'draft', 'paused', 'completed']);
+  const status = z
+    .enum(['live', 'draft', 'paused', 'completed'])
+    .describe('`live`: creators can apply. `draft`: not published yet.');
   return shownAs(shape.extend({ status }), (item) => ({
     ...item,
     status: olderWord(item.status),
@@ -28,29 +32,42 @@ export function legacyCampaign<R extends z.ZodObject>(shape: R) {
   }));
 }
 
+const linkStatus = z
+  .enum(['active', 'expired', 'disabled'])
+  .describe('`expired`: the coupon has ended at its store. `disabled`: deactivated by the brand.');
+const commissionStatus = z
+  .enum(['pending', 'approved', 'rejected', 'paid'])
+  .describe('`pending`: waits for review. `approved`: to be paid. `paid`: covered by a payout.');
+
 const LegacyLinkShape = z
   .object({
-    id: z.string(),
-    creator_email: text,
-    creator_name: text,
-    campaign_id: text,
-    type: z.enum(['discount_code', 'link']),
+    id: idField('lnk', 'Id of the link.'),
+    creator_email: creatorEmail,
+    creator_name: creatorName,
+    campaign_id: campaignId,
+    type: z
+      .enum(['discount_code', 'link'])
+      .describe('`discount_code`: a code for the checkout. `link`: a tracked link.'),
     code: z.string().describe('The code, or the name of the link.'),
     discount_percent: z
       .number()
       .nullable()
       .describe("Of the store's coupon when it was verified; null for links and for codes that no store knows."),
     url: text.describe('The tracked short URL of a link; null of a code.'),
-    status: z.enum(['active', 'expired', 'disabled']),
+    status: linkStatus,
     expires_at: wireTime.describe("The coupon's end, as the store reported it; null when unknown."),
-    clicks: z.number().int(),
-    conversions: z.number().int(),
-    revenue: z.number(),
-    commission: z.number(),
-    currency: z.string(),
-    platform: text,
-    last_sync_at: wireTime,
-    created_at: timestamp,
+    clicks: z.number().int().describe('Visits over its lifetime, without bots.').meta({ example: 1840 }),
+    conversions: z.number().int().describe('Orders over its lifetime.').meta({ example: 52 }),
+    revenue: z.number().describe('Sales minus refunds, in major units of `currency`.').meta({ example: 5120.4 }),
+    commission: z.number().describe('Commission on its sales, in major units of `currency`.').meta({ example: 412.5 }),
+    currency: currencyField,
+    platform: text
+      .describe('Where the creator shares it: `photo_app`, `video_app` or `stream_app`.')
+      .meta({ example: 'photo_app' }),
+    last_sync_at: wireTime
+      .describe('When its figures were last updated.')
+      .meta({ example: '2026-03-02T09:30:00.000Z' }),
+    created_at: createdAt,
   })
   .meta({ id: 'LegacyLink' });
 
@@ -64,17 +81,17 @@ export const legacyLink = (now: () => Date) =>
 
 const LegacyCommissionShape = z
   .object({
-    id: z.string(),
-    creator_email: text,
-    creator_name: text,
-    order_id: text,
+    id: idField('com', 'Id of the commission.'),
+    creator_email: creatorEmail,
+    creator_name: creatorName,
+    order_id: text.describe("The order's id at its store; null for a manual commission.").meta({ example: '1001' }),
     order_amount: z.number().describe('What the order came to, in major units.').meta({ example: 125.5 }),
     commission_amount: z.number().describe('In major units.').meta({ example: 12.55 }),
-    commission_rate: z.number().nullable(),
-    status: z.enum(['pending', 'approved', 'rejected', 'paid']),
+    commission_rate: z.number().nullable().describe('Percent; null for a manual commission.').meta({ example: 10 }),
+    status: commissionStatus,
     source: z.enum(['discount_code', 'link', 'manual']).describe('What won the order.'),
-    code: text,
-    created_at: timestamp,
+    code: text.describe('The code that the customer used; null without one.').meta({ example: 'ANA10' }),
+    created_at: createdAt,
   })
   .meta({ id: 'LegacyCommission' });
 
@@ -92,7 +109,10 @@ export const legacyCommission = shownAs(LegacyCommissionShape, (item) => {
   };
 });
 
-const Town = z.object({ city: text, state: text, country: text }).describe('Where it is sent to, without the street.');
+const city = text.describe('City of the delivery address.').meta({ example: 'San Francisco' });
+const state = text.describe('State of the delivery address.').meta({ example: 'CA' });
+const country = text.describe('Country of the delivery address.').meta({ example: 'US' });
+export const Town = z.object({ city, state, country }).describe('Where it is sent to, without the street.');
 const Address = z.looseObject({ city: text, state: text, country: text }).transform(({ city, state, country }) => ({
   ...{ city, state, country },
 }));

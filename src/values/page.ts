@@ -105,8 +105,8 @@ export function pageOf({ limit, ...query }: { page: number; limit: number; offse
 
 export const Pagination = z
   .object({
-    page: z.number().int().min(1),
-    limit: z.number().int().min(1).max(MAX_LIMIT),
+    page: z.number().int().min(1).describe('Number of this page, from 1.'),
+    limit: z.number().int().min(1).max(MAX_LIMIT).describe('Maximum number of items on a page.').meta({ example: 20 }),
     total: z.number().int().min(0).describe('Full result count across all pages.'),
     has_more: z.boolean().describe('True when page x limit < total.'),
   })

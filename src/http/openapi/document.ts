@@ -3,7 +3,7 @@ import { mayBeBare } from '../../operation/input.ts';
 import { type Operation, PLANNED_STATUS } from '../../operation/operation.ts';
 import { Planned } from '../../operation/plans/schema.ts';
 import { exampleOf, idExample, idInPath } from '../../operation/words/examples.ts';
-import { type Json, jsonSchemaOf, meaningOf } from '../../operation/words/schema.ts';
+import { type Json, jsonSchemaOf } from '../../operation/words/schema.ts';
 import type { Variant } from '../../outbox/events.ts';
 import { tags } from '../../resources/nouns.ts';
 import { GENERIC_STORE_SHAPES } from '../../stores/generic-schema.ts';
@@ -73,7 +73,7 @@ function parametersOf(shape: z.ZodType, place: 'query' | 'path', collected: Coll
   if (!(shape instanceof z.ZodObject)) return [];
   return Object.entries(shape.shape).map(([name, field]) => {
     const own = z.instanceof(z.ZodType).parse(field);
-    const { description = meaningOf(name), ...schema } = schemaOf(own, 'output', collected);
+    const { description, ...schema } = schemaOf(own, 'output', collected);
     const required = place === 'path' || !own.safeParse(undefined).success;
     const source = { named: collected.schemas, id: idInPath(collected.operation.path) };
     const example = required ? { example: exampleOf(schema, source, name) } : {};

@@ -1,7 +1,6 @@
 import { isRecord } from '../../values/wire.ts';
 import { idOf } from './ids.ts';
 import type { Json } from './schema.ts';
-import { WORDS } from './words.ts';
 
 /** An id of what the operation answers: of the last noun of its path. */
 export function idExample(path: string): string {
@@ -57,7 +56,7 @@ export interface ExampleSource {
   id: string;
 }
 
-/** A value that the schema allows and that reads like a real one: the property's own example, the word's, or by type. */
+/** A value that the schema allows and that reads like a real one: the property's own example, else one of its type. */
 export function exampleOf(schema: unknown, source: ExampleSource, name = ''): unknown {
   if (!isRecord(schema)) return null;
   if (schema.example !== undefined) return schema.example;
@@ -65,8 +64,7 @@ export function exampleOf(schema: unknown, source: ExampleSource, name = ''): un
   if (typeof schema.$ref === 'string') {
     return exampleOf(source.named[schema.$ref.split('/').at(-1) ?? ''], source, name);
   }
-  const word = name === 'id' ? source.id : Object.hasOwn(WORDS, name) ? WORDS[name]?.[1] : undefined;
-  if (word !== undefined && fits(schema, word)) return word;
+  if (name === 'id' && fits(schema, source.id)) return source.id;
   const branches = branchesOf(schema);
   if (branches)
     return exampleOf(

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { isRecord } from '../../values/wire.ts';
-import { WORDS } from './words.ts';
 
 export type Json = Record<string, unknown>;
 
@@ -37,27 +36,22 @@ export function jsonSchemaOf(
   const { schema: own, $defs: named = {} } = Written.parse(JSON.parse(text));
   for (const definition of Object.values(named)) {
     delete definition.id;
-    if (isDescribed) describeProperties(definition);
+    if (isDescribed) describeEnvelope(definition);
   }
-  if (isDescribed) describeProperties(own);
+  if (isDescribed) describeEnvelope(own);
   return { schema: own, named };
 }
 
-/** What a property of this name means, where the shape does not say it. */
-export function meaningOf(name: string): string | undefined {
-  return Object.hasOwn(WORDS, name) ? WORDS[name]?.[0] : undefined;
-}
+/** The two fields of every response, where a shape does not describe them. */
+const ENVELOPE: Readonly<Record<string, string>> = {
+  data: 'The response.',
+  pagination: 'This page, and the number of items on all pages.',
+};
 
-/** Gives every property that says nothing of itself the meaning of its name. */
-function describeProperties(schema: unknown): void {
-  if (Array.isArray(schema)) for (const one of schema) describeProperties(one);
-  if (!isRecord(schema)) return;
-  if (isRecord(schema.properties)) {
-    for (const [name, property] of Object.entries(schema.properties)) {
-      const meaning = meaningOf(name);
-      if (isRecord(property) && property.description === undefined && meaning) property.description = meaning;
-      describeProperties(property);
-    }
+function describeEnvelope({ properties }: Json): void {
+  if (!isRecord(properties)) return;
+  for (const [name, description] of Object.entries(ENVELOPE)) {
+    const property = properties[name];
+    if (isRecord(property) && property.description === undefined) property.description = description;
   }
-  for (const [name, inner] of Object.entries(schema)) if (name !== 'properties') describeProperties(inner);
 }
