@@ -203,7 +203,7 @@ describe('credits', () => {
     const { headers } = await call(searchUrl(app.url), key);
     const requestId = headers.get('x-request-id') ?? '';
     expect(await refundRequest(engines(), requestId)).toMatchObject({ credits: 10 });
-    await expect(refundRequest(engines(), requestId)).rejects.toThrow(/given back already/);
+    await expect(refundRequest(engines(), requestId)).rejects.toThrow(/was already refunded/);
     await expect(refundRequest(engines(), 'req_unknown')).rejects.toThrow(/No such charge/);
     expect((await call(`${app.url}/v1/creators/1`, key)).headers.get('x-credits-remaining')).toBe('1000');
     expect(await ledgerOf(app.context, brand)).toEqual({ granted: 1_000, charged: 10, refunded: 10, remaining: 1_000 });

@@ -86,7 +86,7 @@ describe('the token of a page', () => {
   it('is only made for ids of our form', () => {
     const one = { kind: 'sign' as const, version: 1, expiresAt: new Date(2e12) };
     for (const rowId of ['ctr_short', `ctr_${'a'.repeat(21)}`, `CTR_${'a'.repeat(20)}`, '']) {
-      expect(() => links.tokenOf({ ...one, rowId })).toThrow('is not an id of ours');
+      expect(() => links.tokenOf({ ...one, rowId })).toThrow('is not one of our ids');
     }
   });
 });

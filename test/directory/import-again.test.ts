@@ -130,8 +130,8 @@ describe('an import that is requested again', () => {
     const id = await stopped(file);
     await asWriter(directory.engines, 'import', {}, async () => {
       await updateImport(directory.engines.db, id, { updatedAt: new Date(Date.now() + 1_000) });
-      await expect(enqueue(file, { maxRejects: '5' })).rejects.toThrow('is importing these files');
-      await expect(enqueue(file, { restart: true })).rejects.toThrow('is importing these files');
+      await expect(enqueue(file, { maxRejects: '5' })).rejects.toThrow('is already importing these files');
+      await expect(enqueue(file, { restart: true })).rejects.toThrow('is already importing these files');
       expect(await enqueue(file)).toBe(id);
     });
     await discard(id);

@@ -116,7 +116,7 @@ describe('credits refund', () => {
     expect(await left()).toBe(before);
     const again = await runCli(['credits', 'refund', printed.split('\t')[0] ?? '']);
     expect([again.status, again.out]).toEqual([1, '']);
-    expect(again.said).toContain('given back already');
+    expect(again.said).toContain('was already refunded');
   });
 });
 

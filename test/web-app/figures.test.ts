@@ -44,7 +44,7 @@ describe.skipIf(!hasBrowser('Figures in the web app'))('the figures page', () =>
       await page.locator('.chart-before').first().waitFor();
       await shoot(page, `figures-${kind}`);
       await expectToFit(page);
-      await page.getByText('As a table').first().click();
+      await page.getByText('Show as a table').first().click();
       await shoot(page, `figures-${kind}-table`);
       expect(await axe(page)).toEqual([]);
       await page.getByText('Week', { exact: true }).click();
