@@ -65,7 +65,7 @@ async function main(): Promise<void> {
 }
 
 main().catch(async (error: unknown) => {
-  // What fails because it is being stopped is no news.
+  // A failure caused by the shutdown is not reported.
   if (shutdown.isEnding()) return;
   reportFailure(error);
   await shutdown.end();

@@ -63,7 +63,7 @@ async function sendOldest({ postgres, clickhouse, clock }: Engines): Promise<boo
 
 /**
  * Brings the ledgers' new entries into ClickHouse, each exactly once. What a batch holds is committed before it is sent,
- * so whoever sends it again after a crash sends the same rows under the same token, which ClickHouse drops.
+ * so a process that retries after a crash sends the same rows under the same token, and ClickHouse drops them.
  */
 export async function syncLedger(engines: Engines, after?: Date): Promise<void> {
   await insertPositions(engines.postgres.db, after);

@@ -6,14 +6,14 @@ interface Control {
   name: string;
   label: string;
   hint?: string | undefined;
-  /** What is wrong with it, for whoever fills it in. */
+  /** The error shown to the person who fills in the form. */
   problem?: string | undefined;
   required?: boolean | undefined;
 }
 
 export interface Field extends Control {
   value: string;
-  /** Attributes of its own, such as `type="email" autocomplete="email"`; each begins with a space. */
+  /** Extra attributes, such as `type="email" autocomplete="email"`; each begins with a space. */
   more?: Html | undefined;
   /** With it the field is a text area. */
   rows?: number | undefined;

@@ -1,7 +1,7 @@
 /** Without control characters, which a person cannot type and Postgres does not store. */
 const clean = (text: string) => text.replace(/\r\n?/g, '\n').replace(/[^\P{Cc}\n\t]/gu, '');
 
-/** What somebody filled in, as browsers send it. */
+/** A filled-in form, as browsers send it. */
 export interface Form {
   /** The field as typed; sent more than once, its lines; '' when it was not sent. */
   text(name: string): string;

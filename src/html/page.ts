@@ -12,7 +12,7 @@ export interface BrandFace {
 }
 
 const NOTHING = html``;
-/** A host's name goes into the policy as it is: no other character may stand there. */
+/** A host name goes into the policy unescaped, so no other characters are allowed. */
 const PLAIN_ORIGIN = /^https:\/\/[a-z0-9.-]+(?::\d+)?$/;
 
 function logoOf(brand: BrandFace | undefined): URL | undefined {
@@ -42,7 +42,7 @@ export const pageHeaders = (brand?: BrandFace): Record<string, string> => ({
 
 function headOf(brand: BrandFace): Html {
   const logo = logoOf(brand);
-  // The name stands beside it, so the picture says nothing of its own.
+  // The name is next to the picture, so the picture needs no alt text.
   const picture = logo ? html`<img class="logo" src="${logo.href}" alt="" height="40">` : NOTHING;
   return html`<header class="brand">${picture}<span>${brand.name}</span></header>
 `;

@@ -19,7 +19,7 @@ export interface RawDelivery {
 /** Checked in place of a secret that is not there, so that both answers take the same work. */
 const NOBODYS_SECRET = 'no integration has this secret';
 
-/** A store that sends it again does so later; by then its owner, who is told, may have connected it anew. */
+/** A store retries later. By then its owner, who is notified, may have reconnected it. */
 async function refuseForNow({ postgres, clock }: Context, receiver: Receiver, error: unknown): Promise<never> {
   await markStatus(postgres.db, receiver, 'reauth_required', clock.now());
   throw storeUnavailable(error);

@@ -72,7 +72,7 @@ export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Me
   const allowance = { name: 'ingest', limit: REFUSALS_PER_MINUTE };
   const addresses = openAddressLimit(context.redis, clock, metrics, allowance);
 
-  /** Stores that were asked for lately, to tell their deliveries by without a look-up; what they say is checked anew. */
+  /** Recently looked-up stores. Their deliveries need no new look-up, but each one is still verified. */
   const seen = new LRUCache<string, Receiver>({ max: KNOWN_STORES, ttl: KNOWN_MS });
   const mayLookUp = openFew(LOOKED_UP_AT_ONCE, LOOKED_UP_EVERY_MS);
 

@@ -39,7 +39,7 @@ export function cutDestination(destinationUrl: string): Pick<Destination, 'befor
   const url = URL.parse(destinationUrl);
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) return undefined;
   const { hash, search } = url;
-  // Taken apart as text: what URLSearchParams writes anew, a store may read otherwise.
+  // Split as text: URLSearchParams re-encodes the query, and a store may read that differently.
   const kept = search
     .slice(1)
     .split('&')
@@ -64,7 +64,7 @@ function destinationOf(link: ClickedLink | undefined): Destination | undefined {
 }
 
 interface Known {
-  /** In a piece of its own: a slug as requested is a part of all that a visitor sent. */
+  /** A separate string: a slug as requested is a slice of everything the visitor sent. */
   slug: string;
   destination: Destination | undefined;
   version: string | null;
@@ -193,7 +193,7 @@ export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Desti
 
   return {
     find: (written) => {
-      // As links are written; whoever changes the case finds them all the same.
+      // Tries the slug as written first. A slug in a different case is still found.
       const asWritten = find(written);
       if (asWritten) return serve(asWritten);
       if (!SLUG.test(written)) return undefined;

@@ -48,8 +48,9 @@ export function openClickQueue(redis: Redis): ClickQueue {
 }
 
 /**
- * Moves what was clicked into ClickHouse, batch by batch, until nothing is left. Exactly once whoever is killed when, and
- * however many do it: a batch is fixed before it is sent, and ClickHouse knows it by its token. Returns the batches.
+ * Moves clicks into ClickHouse, batch by batch, until none are left. Each click arrives exactly once, even if processes
+ * are killed or several run at once: a batch is fixed before it is sent, and ClickHouse knows it by its token. Returns
+ * the batches.
  */
 export async function drainClicks(
   { redis, clickhouse }: Pick<Context, 'redis' | 'clickhouse'>,

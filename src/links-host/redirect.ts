@@ -21,7 +21,7 @@ function slugOf(url: string): string {
   return query === -1 ? url.slice(REDIRECTS.length) : url.slice(REDIRECTS.length, query);
 }
 
-/** Any method with a body or an effect of its own is refused; HEAD and GET are answered alike. */
+/** Any method with a body or a side effect is refused; HEAD and GET are answered alike. */
 const isRead = (method: string | undefined) => method === 'GET' || method === 'HEAD';
 
 /** Names and values by turns: Node checks and joins a flat list faster than an object. */
@@ -60,7 +60,7 @@ export function openRedirect(context: Context, metrics: Metrics): Redirect {
   const { redirects } = metrics;
   const recorder = openRecorder(redis, (clicks) => metrics.lostClicks.inc(clicks));
 
-  // Written anew by URL, so that it is plain ASCII in one line.
+  // Normalised by URL, so that it is plain ASCII on one line.
   const elsewhere = config.unknownLinkUrl && new URL(config.unknownLinkUrl).href;
 
   function sendUnknown(response: ServerResponse): void {

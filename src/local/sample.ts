@@ -61,7 +61,7 @@ export async function noteSize(
   await note().catch(ignoreFailure('it is noted again at the next start'));
 }
 
-/** Imports the sample directory, unless there is one already and no other size was asked for. */
+/** Imports the sample directory, unless there is one already and no other size was requested. */
 export async function ensureSample(context: Context, creators: number, isRequested: boolean): Promise<void> {
   const { config, elastic, clock, directory, postgres } = context;
   const { index } = await directory.live();

@@ -87,8 +87,8 @@ export async function insertNumbered(
 }
 
 /**
- * Waits for whoever has locked the brand's numbers. Whoever takes them afterwards records at a later time, so what the next
- * statement finds recorded by now is all that ever will be.
+ * Waits for the transaction that has locked the brand's numbers. Later transactions record at a later time, so the next
+ * statement finds everything that will ever be recorded up to now.
  */
 export async function awaitNumbers(db: Db, brandId: string): Promise<void> {
   await numbersOf(db, brandId).select('brandId').forShare().execute();

@@ -65,7 +65,7 @@ const failure = (answer: Pick<ApiError, 'status' | 'headers'>): string =>
 <p>Go back with your browser to find what you typed.</p>`,
   );
 
-/** Browsers say where a post comes from; what is no browser says nothing, and has no one's cookies to misuse. */
+/** Browsers say where a post comes from. Other clients do not, and they have no user's cookies to misuse. */
 function isFromPage({ headers }: FastifyRequest): boolean {
   const site = headers['sec-fetch-site'];
   return site === undefined || site === 'same-origin';

@@ -52,7 +52,7 @@ export async function buildApps(
     operations: [...current.operations, ...older.operations, ...sessionOperations],
     ...olderInterface(config),
   });
-  // Without a links host of its own, everything is on one address.
+  // Without a separate links host, everything is on one address.
   await serveLinks(api);
   entranceRoute(api, () => config.apiUrl ?? '');
   webAppRoutes(api, context, metrics);

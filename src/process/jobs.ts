@@ -11,7 +11,7 @@ import { FOLLOWERS, JOBS, relayName, WORK } from './job-list.ts';
 import { openJobRecorder } from './metrics/jobs.ts';
 
 const RELAY_EVERY_MS = 1_000;
-/** Somebody outside waits for what becomes webhooks. */
+/** Outside receivers wait for the events that become webhooks. */
 const AWAITED_EVERY_MS = 500;
 const KEEP_EVERY_MS = 5_000;
 

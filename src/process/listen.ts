@@ -41,7 +41,7 @@ async function freePort(host: string, port: number): Promise<number | undefined>
   }
 }
 
-/** One that was asked for and is taken is an error; a default moves on to the next free one, said aloud. */
+/** A requested port that is taken is an error. A default moves on to the next free port and says so. */
 async function choose(
   host: string,
   listener: Listener,

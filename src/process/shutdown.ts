@@ -35,7 +35,7 @@ export function openShutdown(withinMs: number): Shutdown {
   }
   async function stop(status: number): Promise<void> {
     await end();
-    // What is being started meanwhile is nobody's: embedded engines end with this process.
+    // Engines that are still starting need no clean-up: embedded engines end with this process.
     if (!isStarted) process.exit(status);
   }
   // npm hands on the Ctrl-C that the terminal has sent us already: the second one must not end us in the middle.

@@ -6,7 +6,7 @@ const SCALE = 8;
 
 /**
  * What floating point leaves behind the eighth digit: within a hundredth of it. One more when it is just below; undefined
- * when it is digits of its own.
+ * when the digits are real.
  */
 function readNoise(rest: string): bigint | undefined {
   if (/^0{2}|^0?$/.test(rest)) return 0n;

@@ -59,7 +59,7 @@ export const headerOf = (headers: IncomingHttpHeaders, name: string): string => 
   return typeof value === 'string' ? value : '';
 };
 
-/** What PostgreSQL keeps as it is: no NUL, no half of a character. */
+/** Whether PostgreSQL stores the text unchanged: it has no NUL and no half of a character. */
 const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
 
 /** A delivery's body in its shape; a refusal says what was sent. */
@@ -165,7 +165,7 @@ const FAILURES: Readonly<Record<string, string>> = {
   ECONNRESET: 'It breaks the connection off',
 };
 
-/** Why it did not answer, in words for whoever typed its address: a library's words name its source files. */
+/** Why it did not answer, in words for the person who typed its address: a library's own messages name its source files. */
 function failureOf({ reason, cause }: Extract<OutsideAnswer, { outcome: 'failed' }>): string {
   if (reason === 'timeout') return `It did not answer within ${TIMEOUT_MS / 1_000} s.`;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined;

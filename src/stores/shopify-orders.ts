@@ -71,7 +71,7 @@ function goodsOf(line: z.output<typeof LineItem>, taxesIncluded: boolean): bigin
   return line.price * BigInt(line.quantity) - sumOf(discounts) - taxes;
 }
 
-/** Shipping given back is no goods; what is pending has not happened. */
+/** Refunded shipping does not count as goods. A pending refund has not happened yet. */
 const isOfGoods = ({ kind, reason }: z.output<typeof Adjustment>) =>
   kind !== 'shipping_refund' && !/^(?:shipping|pending)\b/i.test(reason ?? '');
 

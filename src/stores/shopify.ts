@@ -18,7 +18,7 @@ import { isSignedBy } from './signature.ts';
 
 const PATH = '/admin/api/2025-10/graphql.json';
 
-/** The coupon is asked for only to learn now, not at the first link, whether the token may read discounts. */
+/** The coupon is read only to learn now, not at the first link, whether the token may read discounts. */
 const CONNECT = `query Connect {
   shop { name currencyCode primaryDomain { host url } }
   codeDiscountNodeByCode(code: "rollcall") { id }

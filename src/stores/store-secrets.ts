@@ -15,7 +15,7 @@ export function sealStoreSecrets(secrets: Secrets, values: StoreSecrets, integra
   return secrets.seal(JSON.stringify(StoreSecrets.parse(values)), integrationId);
 }
 
-/** What was sealed under another ROLLCALL_SECRET nobody can open again: its brand has to give it anew. */
+/** A value sealed under another ROLLCALL_SECRET cannot be opened: its brand has to enter it again. */
 export function openStoreSecrets(secrets: Secrets, sealed: Buffer, integrationId: string): StoreSecrets {
   try {
     return StoreSecrets.parse(JSON.parse(secrets.open(sealed, integrationId)));

@@ -49,7 +49,7 @@ export const WooRefunds = z.array(
 );
 export type WooRefund = z.output<typeof WooRefunds>[number];
 
-/** What the store is asked for, because its webhooks leave it out. */
+/** What is read from the store, because its webhooks leave it out. */
 interface Requested {
   findOrder(orderId: string): Promise<Order | undefined>;
   listRefunds(orderId: string): Promise<WooRefund[]>;
@@ -93,7 +93,7 @@ function factsOf(order: Order, refunds: readonly WooRefund[]): OrderFacts {
   };
 }
 
-/** An order names its refunds' sums with tax and shipping and without their times: the store is asked for the rest. */
+/** An order names its refunds' sums with tax and shipping and without their times: the rest is read from the store. */
 async function readOrder(order: Order, { listRefunds }: Requested): Promise<Reading | undefined> {
   if (DRAFTS.includes(order.status)) return undefined;
   const refunds = order.refunds.length === 0 ? [] : await listRefunds(order.id);

@@ -175,7 +175,7 @@ describe('the command line', () => {
     const missing = path.join(tmpdir(), unique('missing'));
     const cases: [string, string][] = [
       [missing, `There is no file ${missing}.`],
-      [tmpdir(), `A folder is no file: ${tmpdir()}.`],
+      [tmpdir(), `This is a folder, not a file: ${tmpdir()}.`],
     ];
     for (const [file, words] of cases) {
       const { status, said } = await runCli([...connect, '--token-file', file, '--webhook-secret-file', file]);

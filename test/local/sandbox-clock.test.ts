@@ -84,7 +84,7 @@ describe('the clock of a sandbox', () => {
     const shown = async () => Date.parse((await clock('show')).out.trim());
     const before = await shown();
     const refused = await runCli(['clock', 'advance', '300d'], { ...env, ROLLCALL_URL: plain.url });
-    expect([refused.status, refused.said]).toEqual([1, expect.stringContaining(`${plain.url} is no sandbox`)]);
+    expect([refused.status, refused.said]).toEqual([1, expect.stringContaining(`${plain.url} is not a sandbox`)]);
     expect((await shown()) - before).toBeLessThan(DAY_MS);
     await plain.close();
     expect((await runCli(['clock', 'show'], { ...env, ROLLCALL_URL: app.url })).status).toBe(0);

@@ -17,10 +17,10 @@ export function goBack(): void {
   location.assign(back);
 }
 
-/** The browser remembers that somebody is signed in: its cookie cannot be read here. */
+/** The browser remembers that a user is signed in: its cookie cannot be read here. */
 export const noteSession = (): void => localStorage.setItem(HAD_SESSION, 'yes');
 
-/** Whoever signs out is not told that their session has ended. */
+/** A user who signs out is not told that their session has ended. */
 export async function signOut(): Promise<void> {
   await callApp('DELETE', 'session');
   localStorage.removeItem(HAD_SESSION);

@@ -7,7 +7,7 @@ export function currentTheme(): Theme {
   return THEMES.find((theme) => theme === kept) ?? 'system';
 }
 
-/** The system's own colours, unless somebody chose. */
+/** The system's own colours, unless the user chose a theme. */
 export function applyTheme(theme: Theme = currentTheme()): void {
   localStorage.setItem(NAME, theme);
   if (theme === 'system') delete document.documentElement.dataset.theme;

@@ -1,6 +1,6 @@
 /**
- * ClickHouse's HTTP interface on top of chDB, as much of it as the official client uses. A process of its own, because a
- * data folder belongs to one process: `node clickhouse-http.ts <data folder> <port>`, run in that folder.
+ * ClickHouse's HTTP interface on top of chDB, as much of it as the official client uses. It is a separate process, because
+ * a data folder belongs to one process: `node clickhouse-http.ts <data folder> <port>`, run in that folder.
  */
 import { randomUUID } from 'node:crypto';
 import { createWriteStream, mkdirSync, rmSync } from 'node:fs';

@@ -32,7 +32,7 @@ function openTemporaryFolder(folder: string): string {
   const found = lstatSync(folder);
   if (!found.isDirectory() || found.uid !== process.getuid?.()) {
     throw new Error(
-      `${folder} belongs to somebody else; remove it, or set ROLLCALL_DIR to a folder all users can enter.`,
+      `${folder} belongs to another user; remove it, or set ROLLCALL_DIR to a folder all users can enter.`,
     );
   }
   chmodSync(folder, 0o755);

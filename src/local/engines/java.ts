@@ -80,7 +80,7 @@ export function findJava(java: Config['java'], folders: readonly string[] = USUA
   return { found: undefined, refused };
 }
 
-/** What to tell somebody whose machine has no fitting Java. */
+/** The message for a machine without a suitable Java. */
 export function javaMissing(search: JavaSearch, folders: readonly string[] = USUAL_JDK_FOLDERS): string {
   return [
     `Elasticsearch needs a full JDK, version ${OLDEST_JAVA} or newer (21 and 25 are good; a JRE is not enough).`,

@@ -111,7 +111,7 @@ async function prepare(seat: Seat): Promise<void> {
   const access = path.join(folder, 'pg_hba.conf');
   const password = passwordOf(seat);
   if (isNew) await makeCluster(seat, folder);
-  // What is no cluster says so when it is started.
+  // A folder that is not a cluster fails with a clear error when it is started.
   else if (!existsSync(access) || readFileSync(access, 'utf8') === accessBy(password)) return;
   const create = isNew ? [`CREATE DATABASE ${DATABASE}`] : [];
   await runAlone(seat, folder, [...create, `ALTER ROLE postgres PASSWORD '${password}'`]);

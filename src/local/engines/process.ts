@@ -52,7 +52,7 @@ export function launch(program: Program, log: string): RunningProcess {
   const child = spawn(wrapped.command, wrapped.args, {
     cwd: program.cwd,
     env: { PATH: SYSTEM_PATH, ...program.env },
-    // A process group of its own: Ctrl-C reaches only this process, which then stops the engines in order.
+    // A separate process group: Ctrl-C reaches only this process, which then stops the engines in order.
     detached: true,
     stdio: program.isOurOwn ? ['ignore', output, output, 'ipc'] : ['ignore', output, output],
     ...('uid' in wrapped ? { uid: wrapped.uid, gid: wrapped.gid } : {}),

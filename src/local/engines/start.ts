@@ -182,7 +182,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedE
       ] as const;
     }),
   );
-  for (const start of starting.values()) start.catch(ignoreFailure('whoever waits for it is told'));
+  for (const start of starting.values()) start.catch(ignoreFailure('the caller that awaits it gets the error'));
   try {
     await allOrFirstError([...starting].flatMap(([name, start]) => (options.later?.includes(name) ? [] : [start])));
   } catch (error) {

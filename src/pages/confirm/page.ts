@@ -20,8 +20,8 @@ function answered(confirmation: Confirmation, title: string) {
 }
 
 /**
- * Where whoever reads an address's mail confirms a second application of it. The page only shows it, for mail scanners open
- * every link; the button puts it in the place of the first.
+ * The owner of a mail address confirms a second application from that address here. The page only shows it, because mail
+ * scanners open every link; the button replaces the first application with it.
  */
 export const confirmPage = creatorPage({
   kind: 'confirm',

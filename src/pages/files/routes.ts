@@ -21,7 +21,7 @@ interface ServedFile extends FileHeaders {
   maxAgeSeconds: number;
 }
 
-/** A name for every client: plain ASCII, and the whole of it for whoever reads RFC 6266. */
+/** A name for every client: plain ASCII, and the full name for clients that support RFC 6266. */
 function dispositionOf(isInline: boolean, stored: string): string {
   const name = withoutUnseen(stored);
   const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
@@ -60,7 +60,7 @@ const headersOf = ({ contentType, contentDisposition, etag, maxAgeSeconds, sizeB
   ...(sizeBytes === undefined ? {} : { 'accept-ranges': 'bytes' }),
 });
 
-/** The part that is asked for; the whole when the file is not the one that the caller has a part of. */
+/** The requested part, or the whole file when it is not the one that the caller has a part of. */
 function wantedPart({ headers }: FastifyRequest, { sizeBytes, etag }: ServedFile): Part {
   const condition = headers['if-range'];
   const isSame = condition === undefined || condition === etag;
@@ -85,7 +85,7 @@ async function sendFile(context: Context, file: ServedFile, request: FastifyRequ
   return await reply.send(await context.files.read(storageKey, part));
 }
 
-/** Signed addresses of assets' files. No part of the API: no key, for whoever was given the address. */
+/** Signed addresses of assets' files. They are outside the API and need no key: the address is enough. */
 export function fileRoutes(app: FastifyInstance, context: Context, metrics: Metrics): void {
   async function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const answer = toApiError(error);

@@ -13,7 +13,7 @@ const STATUS: Readonly<Record<DeliverableFacts['status'], string>> = {
   in_progress: 'In progress',
   submitted: 'Handed in, awaiting review',
   approved: 'Approved',
-  revision_requested: 'A new version is asked for',
+  revision_requested: 'A new version is requested',
   declined: 'Declined by you',
   cancelled: 'Cancelled, no longer needed',
 };
@@ -82,7 +82,7 @@ function reviewOf({ status, feedback, declinedReason }: DeliverableFacts): Html 
   const said = feedback === null ? NOTHING : html`<blockquote>${feedback}</blockquote>`;
   if (status === 'revision_requested') {
     const without = feedback === null ? ' They wrote nothing to it.' : '';
-    return html`<div class="notice"><p>They asked for a new version.${without}</p>${said}</div>`;
+    return html`<div class="notice"><p>They requested a new version.${without}</p>${said}</div>`;
   }
   if (status === 'approved') return html`<div class="notice"><p>This is approved. Thank you!</p>${said}</div>`;
   if (status === 'declined' && declinedReason !== null) {

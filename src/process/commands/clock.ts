@@ -20,7 +20,7 @@ const ANSWERS_WITHIN_MS = 5_000;
 async function assertSandbox({ config, knownServerUrl: url }: CommandEngines): Promise<void> {
   if (!config.isSandbox) {
     throw new Error(
-      'Only a sandbox has a clock of its own. Set ROLLCALL_SANDBOX=1 for the server, the worker and this command.',
+      'Only a sandbox has its own clock. Set ROLLCALL_SANDBOX=1 for the server, the worker and this command.',
     );
   }
   if (url === undefined) return;
@@ -29,7 +29,7 @@ async function assertSandbox({ config, knownServerUrl: url }: CommandEngines): P
   );
   if (answer === undefined || answer.headers.has('x-rollcall-clock')) return;
   throw new Error(
-    `The server at ${url} is no sandbox and keeps the real time. Start it, and its worker, with ROLLCALL_SANDBOX=1 first.`,
+    `The server at ${url} is not a sandbox and keeps the real time. Start it, and its worker, with ROLLCALL_SANDBOX=1 first.`,
   );
 }
 

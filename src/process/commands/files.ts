@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'There is no file',
   ENOTDIR: 'There is no file',
-  EISDIR: 'A folder is no file:',
+  EISDIR: 'This is a folder, not a file:',
   EACCES: 'This user may not read',
   EPERM: 'This user may not read',
   ELOOP: 'Links lead in a circle at',
 };
 
-/** The text of a file that somebody named; what is wrong with it is said in words. */
+/** Reads the file that the user named. Errors are reported in plain words. */
 export function readTextFile(file: string): string {
   try {
     return readFileSync(file, 'utf8');

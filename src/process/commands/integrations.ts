@@ -50,7 +50,7 @@ async function ask(what: string): Promise<string> {
   }
 }
 
-/** Of a file, of stdin (`-`, one line each), or asked for: never an argument, which every process can read. */
+/** From a file, from stdin (`-`, one line each) or from a prompt: never an argument, which every process can read. */
 async function readSecrets({ tokenFile, webhookSecretFile }: ConnectOptions) {
   const piped = [tokenFile, webhookSecretFile].includes('-') ? (await text(process.stdin)).split('\n') : [];
   const read = async (what: string, file: string | undefined) => {

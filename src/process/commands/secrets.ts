@@ -29,7 +29,7 @@ async function assertReady(config: Config): Promise<void> {
   }
 }
 
-/** In the embedded folder the secret is a file, which is made anew; what an earlier run left undone is done first. */
+/** In the embedded folder the secret is a file, which is replaced. Unfinished work of an earlier run is done first. */
 async function reseal(db: Db, config: Config): Promise<Resealed[]> {
   if (isOwnFile(config)) {
     if (readPreviousSecret(config)) await resealAll(db, readSecrets(config));

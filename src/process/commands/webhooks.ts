@@ -70,7 +70,7 @@ async function runTrigger(event: string): Promise<void> {
   const listening = findListening(readConfig().directory);
   if (listening) {
     const data = sampleData('current', event);
-    if (data === undefined) throw new Error(`${event} is no event; see \`GET /v1/webhooks/events\`.`);
+    if (data === undefined) throw new Error(`${event} is not an event; see \`GET /v1/webhooks/events\`.`);
     const eventId = newId('evt_test', Date.now());
     const sample = { variant: 'current' as const, eventId, event, createdAt: new Date(), data, isTest: true };
     return await forward(listening.target, listening.secret, sample, print);
@@ -83,7 +83,7 @@ async function runTrigger(event: string): Promise<void> {
   print(made.data.id);
 }
 
-/** Whoever builds a receiver: everything by REST, with a brand's key. */
+/** Commands for developers who build a receiver. They use only REST, with a brand's key. */
 export function webhookCommands(program: Command): void {
   program
     .command('listen')

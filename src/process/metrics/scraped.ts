@@ -14,8 +14,8 @@ export type Declare<Facts> = <Label extends string>(
 ) => void;
 
 /**
- * Figures that lie in an engine, asked for at a scrape: all gauges of one say the same moment, which is kept for `keptMs`.
- * What an engine does not tell is absent.
+ * Figures that an engine holds, read at a scrape. All gauges of one engine show the same moment, which is kept for
+ * `keptMs`. A figure that an engine does not report is absent.
  */
 export function openScraped<Facts>({ registry }: Metrics, read: () => Promise<Facts>, keptMs = 0): Declare<Facts> {
   let requested: Promise<Facts | undefined> | undefined;

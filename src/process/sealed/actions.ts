@@ -68,7 +68,7 @@ async function replace(db: Db, { table, column, key }: SealedColumn, row: Sealed
     where ${key} = ${row.key} and ${sql.ref(column)} = ${row.value}`.execute(db);
 }
 
-/** Seals anew what one column holds; safe to be broken off and to run again. */
+/** Reseals the values of one column. It is safe to interrupt and to run again. */
 async function resealColumn(db: Db, secrets: Secrets, column: SealedColumn): Promise<Resealed> {
   const done = { what: `${column.table}.${column.column}`, resealed: 0, current: 0, lost: 0 };
   for (let after = ''; ; ) {

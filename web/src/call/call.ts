@@ -54,7 +54,7 @@ export class CallError extends Error {
   }
 }
 
-/** What came is no answer of ours, such as a page of the network's. */
+/** The response did not come from our server: it may be a page from the network. */
 export const otherAnswer = (status = 200) => new CallError(status, { code: 'OTHER_ANSWER', error: OTHER_ANSWER });
 
 function urlOf(path: string, params: object = {}, query: object = {}): string {
@@ -75,7 +75,7 @@ async function answerOf(url: string, init: RequestInit): Promise<Response> {
   throw new CallError(response.status, refusalOf(await bodyOf(response)), retryAfter);
 }
 
-/** Undefined where it is no JSON. */
+/** Undefined when the body is not JSON. */
 async function bodyOf(response: Response): Promise<unknown> {
   return await response.json().catch(() => undefined);
 }
@@ -123,7 +123,7 @@ export async function callCsv<Id extends OperationId>(id: Id, query: Query<Id> =
   return await (await answerOf(url, { headers: { accept: 'text/csv' } })).blob();
 }
 
-/** What is no operation: signing in and out. */
+/** Calls that are not operations: signing in and out. */
 export async function callApp(method: 'POST' | 'DELETE', path: string, body?: object): Promise<Signing['data']> {
   const init = body ? { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } } : {};
   return (await checked(await answerOf(`/app/${path}`, { method, ...init }), isSigning)).data;

@@ -4,7 +4,7 @@ import type { Answer, OperationId, Problem } from './call.ts';
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Says that a body is what was asked for. */
+/** Checks that a body has the expected type. */
 export type Check<T> = (body: unknown) => body is T;
 
 /** Whether a body has what the operation's answers have at their top. */

@@ -20,7 +20,7 @@ const PAGE = 100;
 interface CallOptions {
   enabled?: boolean;
   refetchMs?: number;
-  /** What was true a moment ago must not be shown, such as who is owed money: it is read anew each time. */
+  /** The answer is read again each time, because an old one must not be shown, such as who is owed money. */
   isFresh?: boolean;
 }
 

@@ -15,7 +15,7 @@ export interface Field {
   step?: string;
 }
 
-/** What was filled in, read by name and kind. Blank text is none. */
+/** The values of a form, read by name and kind. Blank text counts as missing. */
 export class Values {
   readonly #data: FormData;
   constructor(data: FormData) {
@@ -169,7 +169,7 @@ export function Form({ needs, ...form }: FormProps) {
 
 type FilledInProps = Omit<FormProps, 'needs'>;
 
-/** Apart, because whoever signs in has no role yet. */
+/** Separate, because a person who is signing in has no role yet. */
 function ByRole({ needs, ...form }: FilledInProps & { needs: OperationId }) {
   return useMay()(needs) ? <FilledIn {...form} /> : <AsText fields={fieldsOf(form)} />;
 }

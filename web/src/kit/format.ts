@@ -55,7 +55,7 @@ export function ago(value: Time): string {
   return relative.format(Math.round(ms / size), unit);
 }
 
-/** `revision_requested` as people read it. */
+/** Displays `revision_requested` as "Revision requested". */
 export function words(value: string | null | undefined): string {
   if (!value) return '–';
   const text = value.replaceAll('_', ' ');

@@ -40,7 +40,7 @@ interface Selection {
 }
 
 interface TableProps<Row extends object> {
-  /** What the table is, for whoever does not see it. */
+  /** Describes the table for people who cannot see it. */
   caption: string;
   list: Rows<Row>;
   columns: readonly Column<Row>[];

@@ -19,7 +19,7 @@ function pathOf(folders: readonly Folder[], id: string | null | undefined): Fold
 /** As the API calls being in no folder. */
 const ROOT = 'root';
 
-/** The folder that somebody chose among `folderOptions`. */
+/** The folder that the user chose among `folderOptions`. */
 export function folderIn(values: Values, name: string): string | null {
   const id = values.text(name);
   return id === ROOT ? null : id;

@@ -97,7 +97,7 @@ export function Commissions() {
   const review = useChange('update_commissions', ['list_commissions', 'get_analytics']);
   const say = useSay();
   const may = useMay();
-  // Somebody chooses here, scrolls on, and chooses there.
+  // The user may select rows, scroll on, and select more.
   const orders = useRef(new Map<string, string>());
   for (const { id, order_id } of list.rows) orders.current.set(id, order_id ?? id);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());

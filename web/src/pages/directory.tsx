@@ -136,7 +136,7 @@ function PageChoice({ page, pages, onChoose }: { page: number; pages: number; on
   );
 }
 
-/** One page, fetched when it is asked for, for what it costs. */
+/** One page, fetched only on request, because it costs credits. */
 function Results({ query, preview }: { query: Record<string, string>; preview: NonNullable<Found['preview']> }) {
   const { pages, credits_to_fetch_all } = preview;
   const [page, setPage] = useState(0);

@@ -45,7 +45,7 @@ export function Links() {
       )}
     </div>
   );
-  // Whoever may change nothing copies addresses, and a code has none.
+  // A user who may not change links can only copy addresses, and a code has none.
   const hasActions = useMay()('update_affiliate_link') || list.rows.some(({ url }) => url);
   const columns: readonly Column<LinkRow>[] = [
     {

@@ -11,7 +11,7 @@ const REFETCH_MS = 10_000;
 const PAGE = 50;
 /** As high as a message of two lines. */
 const MESSAGE = 96;
-/** Whoever is this near to the end reads what is new. */
+/** A reader this near to the end sees new messages. */
 const NEAR = 40;
 
 type Thread = Answer<'get_conversation'>['data'];
@@ -50,7 +50,7 @@ function useThread(id: string) {
   };
 }
 
-/** Stays at the end while messages come and turn out higher, until somebody scrolls up to read. */
+/** Stays at the end while messages come and turn out higher, until the user scrolls up to read. */
 function useEnd(frame: RefObject<HTMLElement | null>, isThere: boolean) {
   const popup = useContext(Scroller);
   const isAtEnd = useRef(true);
@@ -141,7 +141,7 @@ export function Messages({ id }: { id: string }) {
                 'aria-posinset': index + 1,
                 'data-index': index,
               };
-              // Measured only once it is read: what is above somebody who reads must not move them.
+              // Measured only once it is loaded: messages above the reader must not move the view.
               return message ? (
                 <li key={message.id} {...place} ref={measure}>
                   <Bubble of={message} creator={creator_name} />

@@ -21,7 +21,7 @@ type Payout = Answer<'get_payout_statement'>['data']['payout'];
 export const isPaid = ({ status, method }: Pick<Payout, 'status' | 'method'>) =>
   status === 'paid' || method === 'wallet';
 
-/** The API calls a payout completed once it is recorded; whoever pays wants to know what is left to do. */
+/** The API calls a payout completed once it is recorded. The person who pays wants to know what is left to do. */
 export function PayoutState({ of: payout }: { of: Pick<Payout, 'status' | 'method'> }) {
   return <Badge state={isPaid(payout) ? 'paid' : 'to_settle'} />;
 }

@@ -10,7 +10,7 @@ const asTexts = (search: Record<string, unknown>): Record<string, string> =>
     Object.entries(search).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
   );
 
-/** Searches by name, kept for whoever is signed in. */
+/** Named searches, saved for the signed-in user. */
 export function SavedSearches() {
   const search: Record<string, unknown> = useSearch({ strict: false });
   const saved = useAll('list_saved_searches', {});

@@ -21,7 +21,7 @@ async function withPasskey(): Promise<void> {
   await callApp('POST', 'session/passkey', { challenge_id, response });
 }
 
-/** The answer is the same whether somebody has the address or not. */
+/** The answer is the same whether or not an account has the address. */
 function MailForm() {
   const [isSent, setSent] = useState(false);
   if (isSent) {
