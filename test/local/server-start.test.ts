@@ -58,7 +58,7 @@ describe('a start that cannot succeed', () => {
       expect(said).toContain(
         `${path.join(directory, 'secret.hex')}, is missing, but its database exists. Restore the file`,
       );
-      expect(said).toMatch(/ROLLCALL_SECRET[\s\S]*openssl rand[\s\S]*to start over, remove/);
+      expect(said).toMatch(/ROLLCALL_SECRET[\s\S]*openssl rand[\s\S]*To start over, remove/);
       expect(said).not.toContain('PostgreSQL started');
     }
     expect(await readdir(directory)).toEqual(before);

@@ -73,10 +73,10 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await open.page.getByRole('row', { name: /Winter.*Paused.*28 Feb 2027/ }).waitFor();
     await press('Open to all');
     await dialog().getByRole('link', { name: 'Applications' }).click();
-    await open.page.getByText('Of Open to all alone').waitFor();
+    await open.page.getByText('Only applications to Open to all').waitFor();
     await open.page.getByText('2 entries').waitFor();
     await open.page.getByRole('button', { name: 'Show all' }).click();
-    await open.page.getByText('Of Open to all alone').waitFor({ state: 'hidden' });
+    await open.page.getByText('Only applications to Open to all').waitFor({ state: 'hidden' });
   });
 
   it('roster: adds a creator, keeps tags and a note, removes, and says who is there already', async () => {
