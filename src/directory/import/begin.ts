@@ -100,7 +100,7 @@ export async function beginImport(engines: DirectoryEngines, request: ImportRequ
   }
   const row = { ...found, ...wishOf(request) };
   await assertRejectsPlace(row.rejectsFile, request.source.files);
-  // A queued one with an index was enqueued to start anew.
+  // A queued one with an index was enqueued to start over.
   const isBegun = found.state !== 'queued' && found.indexName && (await indexExists(elastic, found.indexName));
   if (!isBegun) return await startBuilding(engines, row);
   const name = request.source.files.map((file) => path.basename(file)).join(', ');

@@ -13,7 +13,7 @@ function readCharacter(character: string): string {
   // Of U+2474 and U+2488, `(1)` and `1.`, the number.
   const form = character.normalize('NFKC').replace(/^\(?(\d+)[).]$/, '$1');
   return (form.length > MAX_FORM ? character : form).replace(/[^\P{Nd}0-9]/gu, (digit) => {
-    // The zero of each script's ten digits is the last character before them that is no digit.
+    // The zero of each script's ten digits is the last character before them that is not a digit.
     const value = digit.codePointAt(0) ?? 0;
     let zero = value;
     while (value - zero < 9 && /\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
@@ -186,7 +186,7 @@ function isSpelt(text: string): boolean {
       if (!/^\d/.test(token)) spelt += 1;
       times = 1;
     }
-    // Somebody who counts is no telephone.
+    // A person who counts is not giving a telephone number.
     const isEnough = spelt >= MIN_SPELT ? digits.length >= MIN_DIGITS : spelt > 1 && digits.length >= MIN_LISTED;
     if (isEnough && !'12345678910'.startsWith(digits)) return true;
   }
