@@ -95,7 +95,7 @@ export async function beginImport(engines: DirectoryEngines, request: ImportRequ
   if (found.state !== 'queued' && request.restart) {
     const fresh = await newImport(engines, request);
     if (found.indexName) await deleteIndex(elastic, found.indexName);
-    await updateImport(db, found.id, { state: 'failed', failure: 'Started anew.', updatedAt: clock.now() });
+    await updateImport(db, found.id, { state: 'failed', failure: 'Started again.', updatedAt: clock.now() });
     return await startNew(engines, fresh);
   }
   const row = { ...found, ...wishOf(request) };

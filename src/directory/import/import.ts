@@ -32,7 +32,7 @@ export interface ImportRequest extends WaitOptions {
   rejectsFile?: string | undefined;
   /** Starts over even if an import of the same files could go on. */
   restart?: boolean | undefined;
-  /** Only goes on with an import on record; ended by another worker meanwhile, it is not begun anew. */
+  /** Only goes on with an import on record; ended by another worker meanwhile, it is not started again. */
   isEnqueued?: boolean | undefined;
   onProgress?: (progress: ImportProgress) => void;
   /** What an operator should know, as a sentence. */
