@@ -48,7 +48,7 @@ const END = '(?![\\p{L}\\p{N}])';
  */
 const NAME = '(?<=[\\p{L}\\p{N}][._%+-]{0,3})';
 const NAME_BEFORE = /(?<=([\p{L}\p{N}][\p{L}\p{N}._%+-]{0,63}))/uy;
-/** Few hyphens, and below few dots in a row: a walk through `a-at-a-at-…` would begin anew at each of them. */
+/** Few hyphens, and below few dots in a row: a walk through `a-at-a-at-…` would begin again at each of them. */
 const HOST = '[\\p{L}\\p{N}]{1,63}(?:-{1,2}[\\p{L}\\p{N}]{1,63}){0,4}';
 const LEVELS = '{0,5}';
 const [TLD, PLAIN_TLD] = [oneOf(words.tlds), oneOf(words.plainTlds)];
@@ -119,7 +119,7 @@ const AND_NO_MORE = '(?![./:-]?\\d)';
 const LABEL =
   '(?:\\s*(?:(?:numbers?|nummer|num[eé]ro|n[uú]mero|numer|номер|no|nr|code|id|is|ist|est|es)\\b\\.?|n[o°]\\.?)){0,3}';
 
-/** What has many digits and is no telephone number, in the order in which it is taken out. */
+/** What has many digits and is not a telephone number, in the order in which it is taken out. */
 const NUMBERS_OF_OTHER_THINGS = [
   '(?:https?://|www\\.)\\S+',
   `${START}(?:[\\p{L}\\p{N}-]{1,63}\\.){1,5}\\p{L}{2,24}/\\S*`,
