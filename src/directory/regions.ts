@@ -36,7 +36,7 @@ export function nextUp(value: number): number {
   return view.getFloat64(0);
 }
 
-/** Cuts `within` at the given values, highest first. A value that repeats is a tie and gets a region of its own. */
+/** Cuts `within` at the given values, highest first. A value that repeats is a tie and gets its own region. */
 export function cutByValues(values: readonly number[], within: Bounds = {}): Bounds[] {
   const { gte = Number.NEGATIVE_INFINITY, lt = Number.POSITIVE_INFINITY } = within;
   const cuts = [...new Set(values.flatMap((value) => [value, nextUp(value)]))]

@@ -95,12 +95,12 @@ export async function beginImport(engines: DirectoryEngines, request: ImportRequ
   if (found.state !== 'queued' && request.restart) {
     const fresh = await newImport(engines, request);
     if (found.indexName) await deleteIndex(elastic, found.indexName);
-    await updateImport(db, found.id, { state: 'failed', failure: 'Started anew.', updatedAt: clock.now() });
+    await updateImport(db, found.id, { state: 'failed', failure: 'Started again.', updatedAt: clock.now() });
     return await startNew(engines, fresh);
   }
   const row = { ...found, ...wishOf(request) };
   await assertRejectsPlace(row.rejectsFile, request.source.files);
-  // A queued one with an index was enqueued to start anew.
+  // A queued one with an index was enqueued to start over.
   const isBegun = found.state !== 'queued' && found.indexName && (await indexExists(elastic, found.indexName));
   if (!isBegun) return await startBuilding(engines, row);
   const name = request.source.files.map((file) => path.basename(file)).join(', ');

@@ -30,9 +30,9 @@ export interface ImportRequest extends WaitOptions {
   /** `100` rows or `1%` of them; more, and the import stops before the swap. */
   maxRejects?: string | undefined;
   rejectsFile?: string | undefined;
-  /** Starts anew although an import of the same files could go on. */
+  /** Starts over even if an import of the same files could go on. */
   restart?: boolean | undefined;
-  /** Only goes on with an import on record; ended by another worker meanwhile, it is not begun anew. */
+  /** Only goes on with an import on record; ended by another worker meanwhile, it is not started again. */
   isEnqueued?: boolean | undefined;
   onProgress?: (progress: ImportProgress) => void;
   /** What an operator should know, as a sentence. */

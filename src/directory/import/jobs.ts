@@ -23,7 +23,7 @@ const IMPORTS = 'directory-import';
 
 export interface EnqueueRequest extends ImportWish {
   files: string[];
-  /** Lets the worker start anew although an import of the same files could go on. */
+  /** Lets the worker start over even if an import of the same files could go on. */
   restart?: boolean | undefined;
   onNotice?: (notice: string) => void;
 }

@@ -41,7 +41,7 @@ export async function findAddressee(db: Db, brandId: string, email: string): Pro
   return row && { id: row.id, email: row.email ?? email, name: row.name };
 }
 
-/** What is wrong with a field that names somebody whom the brand may not write to. */
+/** What is wrong with a field that names a person whom the brand may not write to. */
 export const notOnRoster = (email: string, field = 'creator_email'): Problem => ({
   field,
   code: 'not_on_roster',

@@ -12,7 +12,7 @@ import {
 } from './change-queries.ts';
 import { type ApplicationRow, lockApplication, updateApplication } from './queries.ts';
 
-/** A stranger must not fill somebody's mailbox through us. */
+/** A stranger must not fill a person's mailbox through us. */
 const CHANGES_PER_DAY = 5;
 /** As long as the links of mails live. */
 const KEPT_MS = 30 * DAY_MS;
@@ -25,7 +25,7 @@ const claimsOf = ({ creatorName, creatorPhotoApp, creatorVideoApp, message, port
 });
 
 /**
- * Somebody applies again with an address: what they give waits until the address itself has confirmed it, by the link in
+ * A person applies again with an address: what they give waits until the address itself has confirmed it, by the link in
  * a mail. An application that was decided is not changed any more.
  */
 export async function askForProof(work: Work, campaignId: string, email: string, claims: Claims): Promise<void> {

@@ -23,7 +23,7 @@ export async function lockPending(
     .executeTakeFirst();
 }
 
-/** How many changes of an application were asked for since then. */
+/** How many changes of an application were requested since then. */
 export async function countChanges(db: Db, brandId: string, applicationId: string, since: Date): Promise<number> {
   const { total } = await db
     .selectFrom('applicationChanges')
@@ -49,7 +49,7 @@ export async function deleteOldChanges(db: Db, brandId: string, applicationId: s
     .execute();
 }
 
-/** With what its page shows. Found by its id alone: whoever has the link has no brand. */
+/** With what its page shows. Found by its id alone: the reader of the link has no brand. */
 export async function findChange(db: Db, id: string) {
   return await db
     .selectFrom('applicationChanges as change')

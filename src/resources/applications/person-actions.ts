@@ -17,7 +17,7 @@ function claimedOf(application: ApplicationRow, { email, igHandle, ttHandle }: C
   return claims.filter((claim) => claim !== undefined).join(' and ');
 }
 
-/** Somebody whose entry was never made is named by their own id. */
+/** A person whose entry was never made is named by their own id. */
 async function conflict(work: Work, application: ApplicationRow, owners: readonly CreatorRow[]): Promise<ApiError> {
   const ids: string[] = [];
   for (const { id } of owners) ids.push((await findEntry(work.db, work.brandId, id))?.id ?? id);
@@ -28,7 +28,7 @@ async function conflict(work: Work, application: ApplicationRow, owners: readonl
 
 /**
  * The brand's person whom an accepted application means, who then has what it claims and they lack: the id. Claims that
- * point at different people are a CONFLICT. A handle of somebody with another e-mail address is left to them.
+ * point at different people are a CONFLICT. A handle of a person with another e-mail address is left to them.
  */
 export async function personOf(work: Work, application: ApplicationRow): Promise<string> {
   if (application.creatorId !== null) return application.creatorId;

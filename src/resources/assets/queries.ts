@@ -59,7 +59,7 @@ export const assets = listing({
 export const { get: getAsset } = assets;
 export type AssetRow = Awaited<ReturnType<typeof getAsset>>;
 
-/** Those of these ids that are the brand's, in the order of the ids that were asked for. */
+/** Those of these ids that are the brand's, in the order of the requested ids. */
 export async function listAssetsById(db: Db, brandId: string, ids: readonly string[]): Promise<AssetRow[]> {
   const rows = await withCreator(db).where('assets.brandId', '=', brandId).where('assets.id', 'in', ids).execute();
   const byId = new Map(rows.map((row) => [row.id, row]));
@@ -102,7 +102,7 @@ export async function updateAsset(
     .executeTakeFirst();
 }
 
-/** Found by its id alone: whoever has a signed address of it has no brand. */
+/** Found by its id alone: the reader of a signed address has no brand. */
 export async function findFileOf(db: Db, id: string) {
   return await db
     .selectFrom('assets')

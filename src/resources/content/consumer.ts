@@ -37,7 +37,7 @@ async function track({ clock, log }: Pick<Context, 'clock' | 'log'>, db: Db, { b
   }
 }
 
-/** Follows the posts of approved deliverables, where it was asked for, and ends rights that count from them. */
+/** Follows the posts of approved deliverables, where the brand requested it, and ends rights that count from them. */
 export const contentConsumer: EventConsumer = {
   name: 'content',
   open: (context) => async (events, db) => {

@@ -108,7 +108,7 @@ function termsLines(terms: NonNullable<SignedText['terms']>): string[] {
 
 interface Section {
   heading: string;
-  /** Somebody's own words or a sentence of ours. */
+  /** A person's own words or a sentence of ours. */
   text?: string;
   lines?: string[];
 }

@@ -15,7 +15,7 @@ export interface Signature {
 const evidenceContext = (contractId: string) => `contract ${contractId}`;
 
 /**
- * The creator signs what was sent. Undefined when it cannot be signed any more: somebody was first, or its time is over.
+ * The creator signs what was sent. Undefined when it cannot be signed any more: another person was first, or its time is over.
  * Who signed, from where and with what program is kept as evidence, the latter two sealed.
  */
 export async function signContract(

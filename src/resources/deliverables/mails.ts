@@ -18,7 +18,7 @@ const workAction = (label: string, { deliverable_id, link_version }: z.infer<typ
 
 const dueFacts = (due_date: string | null) => (due_date === null ? [] : [['Due', due_date] as const]);
 
-/** Asked for outside of any contract. */
+/** Requested outside of any contract. */
 const workRequested = template({
   audience: 'creator',
   params: LinkedWork.extend({ due_date: z.string().nullable() }),
@@ -105,7 +105,7 @@ const linkOf = ({ id, linkVersion, type }: DeliverableFacts) => ({
   ...{ deliverable_id: id, link_version: linkVersion, name: type },
 });
 
-/** To the creator of one that was asked for outside of a contract. */
+/** To the creator of one that was requested outside of a contract. */
 export async function mailCreated(work: Work, row: DeliverableFacts): Promise<void> {
   const { id, creatorId, creatorEmail, dueDate } = row;
   if (creatorEmail === null) return;

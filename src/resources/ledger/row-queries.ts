@@ -90,7 +90,7 @@ export async function listWrongPayouts(db: Db, brandId: string): Promise<string[
 }
 
 /**
- * Commissions and payouts whose entries name somebody else, another currency, order or assignment, or another day on which
+ * Commissions and payouts whose entries name another person, another currency, order or assignment, or another day on which
  * the money went, each as a sentence.
  */
 export async function listMisposted(db: Db, brandId: string): Promise<string[]> {

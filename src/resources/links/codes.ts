@@ -24,7 +24,7 @@ const UNDECOMPOSED: Readonly<Record<string, string>> = {
   Ŧ: 'T',
 };
 
-/** Upper-case, accents removed: `Zoë Ångström` is `ZOE ANGSTROM`. What has no ASCII letter stays as it is. */
+/** Upper-case, accents removed: `Zoë Ångström` is `ZOE ANGSTROM`. A character without an ASCII letter is unchanged. */
 export function foldName(text: string): string {
   const plain = text
     .normalize('NFKD')

@@ -13,7 +13,7 @@ function readCharacter(character: string): string {
   // Of U+2474 and U+2488, `(1)` and `1.`, the number.
   const form = character.normalize('NFKC').replace(/^\(?(\d+)[).]$/, '$1');
   return (form.length > MAX_FORM ? character : form).replace(/[^\P{Nd}0-9]/gu, (digit) => {
-    // The zero of each script's ten digits is the last character before them that is no digit.
+    // The zero of each script's ten digits is the last character before them that is not a digit.
     const value = digit.codePointAt(0) ?? 0;
     let zero = value;
     while (value - zero < 9 && /\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
@@ -48,7 +48,7 @@ const END = '(?![\\p{L}\\p{N}])';
  */
 const NAME = '(?<=[\\p{L}\\p{N}][._%+-]{0,3})';
 const NAME_BEFORE = /(?<=([\p{L}\p{N}][\p{L}\p{N}._%+-]{0,63}))/uy;
-/** Few hyphens, and below few dots in a row: a walk through `a-at-a-at-…` would begin anew at each of them. */
+/** Few hyphens, and below few dots in a row: a walk through `a-at-a-at-…` would begin again at each of them. */
 const HOST = '[\\p{L}\\p{N}]{1,63}(?:-{1,2}[\\p{L}\\p{N}]{1,63}){0,4}';
 const LEVELS = '{0,5}';
 const [TLD, PLAIN_TLD] = [oneOf(words.tlds), oneOf(words.plainTlds)];
@@ -119,7 +119,7 @@ const AND_NO_MORE = '(?![./:-]?\\d)';
 const LABEL =
   '(?:\\s*(?:(?:numbers?|nummer|num[eé]ro|n[uú]mero|numer|номер|no|nr|code|id|is|ist|est|es)\\b\\.?|n[o°]\\.?)){0,3}';
 
-/** What has many digits and is no telephone number, in the order in which it is taken out. */
+/** What has many digits and is not a telephone number, in the order in which it is taken out. */
 const NUMBERS_OF_OTHER_THINGS = [
   '(?:https?://|www\\.)\\S+',
   `${START}(?:[\\p{L}\\p{N}-]{1,63}\\.){1,5}\\p{L}{2,24}/\\S*`,
@@ -186,7 +186,7 @@ function isSpelt(text: string): boolean {
       if (!/^\d/.test(token)) spelt += 1;
       times = 1;
     }
-    // Somebody who counts is no telephone.
+    // A person who counts is not giving a telephone number.
     const isEnough = spelt >= MIN_SPELT ? digits.length >= MIN_DIGITS : spelt > 1 && digits.length >= MIN_LISTED;
     if (isEnough && !'12345678910'.startsWith(digits)) return true;
   }

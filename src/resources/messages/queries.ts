@@ -48,7 +48,7 @@ export const conversations = listing({
 export const { get: getConversation } = conversations;
 export type ListedConversation = Awaited<ReturnType<typeof getConversation>>;
 
-/** Found by its id alone: whoever has its page's link has no brand. */
+/** Found by its id alone: the reader of its page's link has no brand. */
 export async function findConversationPage(db: Db, id: string) {
   return await withCreator(db).where('conversations.id', '=', id).executeTakeFirst();
 }

@@ -3,7 +3,7 @@ import { timeText } from '../../html/times.ts';
 import { type MailsOf, mails } from '../../mail/kinds.ts';
 import { template } from '../../mail/template.ts';
 
-/** Somebody of a brand asks an address to work in its web app. */
+/** A member of a brand asks an address to work in its web app. */
 const invitation = template({
   audience: 'invited',
   params: z.object({ link_id: z.string(), invited_by: z.string(), expires_at: z.iso.datetime() }),

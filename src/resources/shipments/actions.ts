@@ -73,7 +73,7 @@ export async function patchShipment(work: Work, id: string, patch: ShipmentPatch
   });
 }
 
-/** Writes a change of a locked shipment; entering `delivered` is announced to whoever follows. */
+/** Writes a change of a locked shipment; entering `delivered` is announced to the followers. */
 export async function moveTo(
   { db, now, brandId, audit, emit }: Work,
   old: ShipmentRow,

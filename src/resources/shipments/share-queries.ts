@@ -22,7 +22,7 @@ export async function revokeShare(db: Db, brandId: string, shareId: string, now:
   return row !== undefined;
 }
 
-/** A shared page that is not revoked. Found by its id alone: whoever has the link may read. */
+/** A shared page that is not revoked. Found by its id alone: the link alone gives access. */
 export async function findShare(db: Db, shareId: string) {
   return await db
     .selectFrom('shipmentShares as share')

@@ -91,7 +91,7 @@ interface Made {
   row: LinkRow;
 }
 
-/** Gives each member something of a value of its own, all in a few statements: what was taken is drawn again, longer. */
+/** Gives each member something with its own value, all in a few statements: what was taken is drawn again, longer. */
 async function makeAll(work: Work, members: readonly Member[], terms: Terms): Promise<Made[]> {
   const made: Made[] = [];
   let open = [...members];

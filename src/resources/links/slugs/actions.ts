@@ -19,7 +19,7 @@ export function firstSlug(value: string, names: readonly (string | null)[]): str
 }
 
 /**
- * Gives each link a slug of its own: what it wishes for, unless any brand ever had that. The links are there, with
+ * Gives each link its own slug: what it wishes for, unless any brand ever had that. The links are there, with
  * their first wish as their slug. The index decides; who comes second tries a longer one.
  */
 export async function giveSlugs({ db, now, brandId }: Work, wishes: readonly SlugWish[]): Promise<Map<string, string>> {
