@@ -88,7 +88,7 @@ async function fillIndex({ engines, request, row, index }: Build): Promise<Built
   return built;
 }
 
-/** Until the swap an import may be stopped, and goes on from here when it is asked for again. */
+/** An import can be stopped until the swap. When it is requested again, it resumes from here. */
 function assertNotStopped({ signal }: ImportRequest, { rows }: Tally): void {
   if (signal?.aborted) throw new Interrupted(rows);
 }

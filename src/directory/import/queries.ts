@@ -166,7 +166,7 @@ export interface Writer {
   since: Date;
 }
 
-/** Whether this is the import that the writer is at: whoever runs one notes its progress since it has begun. */
+/** Whether the writer is running this import. A writer records its progress from the start. */
 export function isRun({ state, updatedAt }: DirectoryImport, writer: Writer | undefined): boolean {
   return writer?.command === 'import' && (state === 'building' || state === 'verified') && updatedAt >= writer.since;
 }

@@ -66,7 +66,7 @@ export async function assertRejectsPlace(file: string, inputs: string[]): Promis
       );
     }
   }
-  // A file of its own is removed and made again, which is up to the folder.
+  // A separate file is removed and recreated, so only the folder's permissions matter.
   const isPlace =
     own && !own.isFile() ? !own.isDirectory() && (await isWritable(file)) : await isWritable(path.dirname(file));
   if (!isPlace) throw new Error(`Rejected rows cannot be written to ${file}. Name another file with --rejects.`);

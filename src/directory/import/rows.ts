@@ -74,6 +74,7 @@ export function checkRecord(record: SourceRecord, unknownFields: Map<string, num
   }
   // Only an escape can bring half a pair: the bytes themselves are UTF-8.
   const broken = record.text.includes('\\u') ? brokenField(parsed.data) : undefined;
-  if (broken) return rejected(record, broken, 'invalid_text', 'holds half of a surrogate pair, which is no character.');
+  if (broken)
+    return rejected(record, broken, 'invalid_text', 'holds half of a surrogate pair, which is not a character.');
   return { row: parsed.data };
 }

@@ -69,7 +69,7 @@ export async function asWriter<T>(
       if (live) await recordLive(db, alias, live, clock.now());
       return await work({
         assertLocked: async () => {
-          // Taking it again succeeds at once for whoever has it, and for nobody else while it is held.
+          // The holder can take the lock again at once; no other session can while it is held.
           if (!(await tryLock(connection, alias))) throw new DirectoryBusy('The right to write was lost.');
           await unlock(connection, alias);
         },

@@ -51,8 +51,8 @@ export interface Applying {
 export type Reception = 'received' | 'closed';
 
 /**
- * One application per campaign and e-mail address: the first stands until the address has confirmed another, for whoever
- * sends that has not shown that the address is theirs.
+ * One application per campaign and e-mail address: the first stays until the address confirms another, because the sender
+ * of a second one has not proved that the address is theirs.
  */
 export async function receiveApplication(work: Work, campaignId: string, applying: Applying): Promise<Reception> {
   const { db, now, brandId } = work;

@@ -85,7 +85,7 @@ function assertAllFound(ids: readonly string[], found: readonly StoredAssetRow[]
   const details = ids.flatMap((id, i) =>
     known.has(id)
       ? []
-      : [{ ...missing(field === 'ids' ? `ids.${i}` : field, 'asset'), message: `${id} is no asset of yours.` }],
+      : [{ ...missing(field === 'ids' ? `ids.${i}` : field, 'asset'), message: `${id} is not one of your assets.` }],
   );
   if (details.length === 0) return;
   const message = `${details.length} of ${ids.length} assets cannot be changed; nothing was.`;

@@ -120,7 +120,7 @@ async function addresseesOf(
   const { creatorEmail } = await getBrief(db, brandId, id);
   const named = emails ?? (creatorEmail === null ? [] : [creatorEmail]);
   if (named.length === 0) {
-    const message = 'is required: the brief has no creator of its own.';
+    const message = 'is required: the brief has no creator.';
     throw validationError([{ field: 'recipients', code: 'no_recipient', message }]);
   }
   const problems: Problem[] = [];
@@ -147,7 +147,7 @@ async function sendTo(work: Work, { id, title, linkVersion, dueDate }: BriefRow,
   return { email, status: 'sent', reason: null };
 }
 
-/** Sends it to whoever of them has not got it yet. What was sent stays sent to those who have it. */
+/** Sends it to the recipients who have not received it yet; the others get nothing again. */
 export async function sendBrief(work: Work, id: string, emails: readonly string[] | undefined): Promise<BriefSent> {
   const { db, now, brandId } = work;
   const old = await lockBrief(db, brandId, id);

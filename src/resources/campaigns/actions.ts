@@ -99,5 +99,5 @@ export async function campaignProblems(
   id: string | null | undefined,
 ): Promise<Problem[]> {
   if (id === null || id === undefined || (await hasCampaign(db, brandId, id))) return [];
-  return [{ field: 'campaign_id', code: 'not_found', message: 'is no campaign of this brand.' }];
+  return [{ field: 'campaign_id', code: 'not_found', message: 'is not a campaign of this brand.' }];
 }

@@ -22,7 +22,7 @@ async function endRights({ clock }: Pick<Context, 'clock'>, db: Db, { brandId, d
   await inTransaction(db, clock, actor, (inside) => followPosts(inside, contractId));
 }
 
-/** The post is followed; one that cannot be is not, and one that is followed already stays as it is. */
+/** Tracks the post. A post that cannot be tracked is skipped, and one that is tracked already does not change. */
 async function track({ clock, log }: Pick<Context, 'clock' | 'log'>, db: Db, { brandId, data }: OutboxEvent) {
   const work = await findDeliverable(db, brandId, Approved.parse(data).id);
   if (!work?.track || work.contentUrl === null) return;

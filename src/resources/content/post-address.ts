@@ -30,7 +30,7 @@ export const SUPPORTED_HOSTS: readonly string[] = [...FORMS.keys()];
 
 /** A post as it is known however its address is written. */
 export interface Post {
-  /** https, without `www.` or `m.`, a trailing slash or what only tracks whoever opens it. */
+  /** https, without `www.` or `m.`, a trailing slash or tracking parameters. */
   url: string;
   /** The platform's family of hosts and the post's id there. */
   key: string;
@@ -47,7 +47,7 @@ const hostOf = (url: URL) =>
     .replace(/^(?:www|m|mobile)\./, '')
     .replace(/\.$/, '');
 
-/** Reads a post's address; what is wrong with it where it is none. */
+/** Reads a post's address, or says what is wrong with it. */
 export function readPostAddress(text: string): Post | 'not_an_address' | 'unsupported_platform' | 'not_a_post' {
   const address = text.includes('://') ? text : `https://${text}`;
   if (!URL.canParse(address)) return 'not_an_address';

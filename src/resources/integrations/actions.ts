@@ -20,7 +20,7 @@ import {
 } from './queries.ts';
 
 const REFUSED = {
-  not_found: 'is no coupon of the connected store.',
+  not_found: 'is not a coupon of the connected store.',
   inactive: 'is a coupon that is not active in the connected store.',
   not_percentage: 'is a coupon of the connected store, but not a percentage off.',
 } as const;

@@ -101,7 +101,7 @@ const refusal = (code: string, message: string) => validationError([{ field: 'in
 /** The integration that a body names: 422 when the brand does not have it, or it is disconnected. */
 export async function getConnectedIntegration(db: Db, brandId: string, id: string): Promise<IntegrationRow> {
   const row = await findIntegration(db, brandId, id);
-  if (!row) throw refusal('not_found', 'is no integration of this brand.');
+  if (!row) throw refusal('not_found', 'is not an integration of this brand.');
   if (row.status === 'disconnected') throw refusal('not_connected', 'is disconnected; connect the store again.');
   return row;
 }

@@ -37,8 +37,8 @@ interface Store {
 }
 
 /**
- * What the store of a connected offer says, before the transaction that makes the offer. It is not asked for a body that
- * refers to what is not there: all of that is said at once.
+ * Reads a connected offer from its store, before the transaction that creates it. A body that refers to missing records
+ * does not get this far: all its problems are reported at once.
  */
 export async function askStore(context: Context, brandId: string, input: LinkCreate): Promise<Store | undefined> {
   const { integration_id: id, type, value } = input;

@@ -105,8 +105,8 @@ export interface Moment {
 }
 
 /**
- * The assignments that are named, in no order: each with its code as written or null, and whether it was active then. A
- * code is whose it was at that time, and nobody's before anybody had it.
+ * The named assignments, unordered: each with its code as written, or null, and whether it was active then. A code belongs
+ * to its holder at that time, and to no one before it was first assigned.
  */
 export async function listNamed(db: Db, brandId: string, { codes, linkIds }: Named, { first, last }: Moment) {
   if (codes.length === 0 && linkIds.length === 0) return [];

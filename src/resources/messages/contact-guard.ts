@@ -5,7 +5,7 @@ export type ContactKind = 'email' | 'phone';
 
 /** Found in no message that people read: they only break up what a pattern would see. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}|\p{Cf}|\u20e3/gu;
-/** A ligature of a whole phrase, such as U+FDFA, stays as it is: it would make the text eighteen times as long. */
+/** A ligature of a whole phrase, such as U+FDFA, is not expanded: the text would become eighteen times as long. */
 const MAX_FORM = 3;
 
 /** How a character beyond ASCII is read: its compatible form, and the digits of every script as 0 to 9. */
@@ -260,7 +260,7 @@ function hasPhone(text: string): boolean {
 
 /**
  * Which ways past the platform a text offers: an e-mail address or a telephone number, also spelt out, spaced or in
- * other scripts. Prices, dates, order numbers, handles and links are none. A number of seven digits or more is a
+ * other scripts. Prices, dates, order numbers, handles and links do not count. A number of seven digits or more is a
  * telephone number, unless a word right before it or its form says otherwise.
  */
 export function contactsIn(text: string): ContactKind[] {

@@ -25,7 +25,7 @@ const signIn = template({
   write: ({ link_id, expires_at }, { brandName, urlOf }) => ({
     subject: `Sign in to ${brandName}`,
     paragraphs: [
-      'Somebody asked for this link with your address. If it was not you, leave it: it ends by itself.',
+      'This link was requested with your address. If you did not request it, ignore this mail: the link expires.',
       'The link works once.',
     ],
     facts: [['Good until', timeText(new Date(expires_at))]],

@@ -19,7 +19,7 @@ async function lockPair({ db, brandId }: Work, id: string, into: string): Promis
   const gone = await lockPerson(db, brandId, id);
   if (!gone) throw notFound('creator on the roster');
   const kept = await lockPerson(db, brandId, into);
-  if (!kept) throw invalidInto('not_found', 'is no creator of this brand.');
+  if (!kept) throw invalidInto('not_found', 'is not a creator of this brand.');
   if (kept.id === gone.id) throw invalidInto('same', 'is the same creator.');
   return { gone, kept };
 }

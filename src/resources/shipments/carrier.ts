@@ -68,7 +68,7 @@ async function ask(config: Config, method: 'GET' | 'POST', path: string, body?: 
   const call = { url: new URL(`${base}${path}`), name: NAME, method, headers, body };
   const { status, body: answer } = await callJson({ ...call, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES });
   const parsed = Answer.safeParse(answer);
-  if (!parsed.success) throw unavailable(NAME, new Error(`${NAME} answered ${status} in a shape of its own.`));
+  if (!parsed.success) throw unavailable(NAME, new Error(`${NAME} answered ${status} in an unknown format.`));
   return { status, ...parsed.data };
 }
 
@@ -76,7 +76,7 @@ const refusal = (status: number, code: number, message: string | null | undefine
   unavailable(NAME, new Error(`${NAME} answered ${status}, code ${code}: ${message ?? 'no reason'}.`));
 
 /**
- * Where a parcel is, in AfterShip's protocol: its number is handed in once and asked for by the provider's id from then on.
+ * Where a parcel is, in AfterShip's protocol: its number is registered once and then looked up by the provider's id.
  * Undefined when the provider knows no such parcel.
  */
 export async function readTracking(

@@ -38,7 +38,7 @@ const CreditBalance = z
       .meta({ example: '2026-03-01T00:00:00.000Z' }),
     period_end: z.iso
       .datetime()
-      .describe('End of the current period, when credits are granted anew.')
+      .describe('End of the current period, when new credits are granted.')
       .meta({ example: '2026-04-01T00:00:00.000Z' }),
     granted: z.number().int().describe('Credits granted for the period.').meta({ example: 10_000 }),
     charged: z.number().int().describe('Credits charged in the period, before refunds.').meta({ example: 340 }),

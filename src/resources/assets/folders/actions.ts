@@ -29,7 +29,7 @@ async function nameTaken(db: Db, brandId: string, parentId: string | null, name:
 /** A folder may be in any of the brand's but itself and what is in it, and no deeper than ten levels. */
 async function assertParent(db: Db, brandId: string, parentId: string, moved: { id: string } | undefined) {
   const line = await listAncestors(db, brandId, parentId);
-  if (line.length === 0) throw wrongParent('not_found', 'is no folder of yours.');
+  if (line.length === 0) throw wrongParent('not_found', 'is not one of your folders.');
   if (moved && line.includes(moved.id)) throw wrongParent('circular', 'is the folder itself, or is within it.');
   const height = moved ? await heightOf(db, brandId, moved.id) : 1;
   if (line.length + height <= MAX_DEPTH) return;

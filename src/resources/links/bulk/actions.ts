@@ -30,8 +30,8 @@ function repeated(names: readonly string[]): Set<number> {
 
 const SAID = {
   duplicate: 'is named twice.',
-  not_found: 'is no roster record of this brand.',
-  not_on_roster: "is nobody on the brand's roster.",
+  not_found: 'is not a roster record of this brand.',
+  not_on_roster: "is not on the brand's roster.",
   not_in_campaign: 'was not accepted for this campaign.',
 } as const;
 
