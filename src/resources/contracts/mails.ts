@@ -54,7 +54,7 @@ const evidence = ({ signed_at, signer_name, sha256 }: z.infer<typeof Signed>) =>
 const contractSigned = template({
   audience: 'creator',
   params: Signed.extend({
-    deliverable_id: z.string().nullable().describe('One of the contract's deliverables; null if it has none.'),
+    deliverable_id: z.string().nullable().describe('A deliverable of the contract; null if it has none.'),
     link_version: z.int(),
     document: z.string().describe('The signed text, for people.'),
   }),
@@ -73,7 +73,7 @@ const contractSignedBrand = template({
   audience: 'brand',
   params: Signed,
   write: (signed) => ({
-    subject: `$signed.signer_namesigned: $signed.title`,
+    subject: `${signed.signer_name} signed: ${signed.title}`,
     paragraphs: ['The contract is signed. Its text and hash are kept with it.'],
     facts: evidence(signed),
   }),
@@ -83,10 +83,10 @@ const contractVoided = template({
   audience: 'creator',
   params: z.object({ title: z.string(), reason: z.enum(['voided', 'expired']) }),
   write: ({ title, reason }, { brandName }) => ({
-    subject: `No longer to be signed: $title`,
+    subject: `No longer to be signed: ${title}`,
     paragraphs: [
       reason === 'voided'
-        ? `$brandNametook the contract back. There is nothing more to do.`
+        ? `${brandName} took the contract back. There is nothing more to do.`
         : 'The time to sign the contract is over. There is nothing more to do.',
     ],
   }),
