@@ -4,8 +4,8 @@ import { LongestFirst } from './test/harness/longest-first.ts';
 
 /** Long random runs and sweeps over every page: `npm run test:long`. */
 const LONG = 'test/**/*.long.test.ts';
-/** They replace modules, which no other file may meet: each has a process of its own. */
-const ALONE = ['test/api/slow-requests.test.ts'];
+/** Files that replace modules, or that need a process whose clock no sandbox has put ahead. */
+const ALONE = ['test/api/slow-requests.test.ts', 'test/stores/store-bounds.test.ts'];
 
 const PATIENCE = { testTimeout: 60_000, hookTimeout: 180_000 };
 

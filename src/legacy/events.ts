@@ -26,6 +26,14 @@ export const olderItem: OlderItem = (fact, data) => {
 export const olderEvents = () =>
   eventsShownTo('legacy').map(({ name, shownAs, event }) => {
     const data = formOf(name) ?? event.data;
-    const body = z.object({ id: z.string(), type: z.literal(shownAs), created_at: z.iso.datetime(), data });
+    const body = z.object({
+      id: z
+        .string()
+        .describe('Id of the event, the same in every delivery of it.')
+        .meta({ example: 'evt_0Uo3xK2mVdT2aXs7LpRb' }),
+      type: z.literal(shownAs).describe('Name of the event in the older API.'),
+      created_at: z.iso.datetime().describe('Time of the event.'),
+      data,
+    });
     return { event: shownAs, when: event.when, body };
   });

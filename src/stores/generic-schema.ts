@@ -112,7 +112,11 @@ export const Placed = z.object({ amount: z.bigint(), placed_at: z.date() });
 
 /** As `Message`, for the OpenAPI document: an event of another name is answered 200 and not read. */
 const GenericStoreDelivery = z
-  .object({ event: z.enum(EVENTS), createdAt: StoreTime.describe('When it was sent.'), data: Order })
+  .object({
+    event: z.enum(EVENTS).describe('What happened to the order.'),
+    createdAt: StoreTime.describe('When it was sent.'),
+    data: Order,
+  })
   .meta({
     id: 'GenericStoreDelivery',
     description: 'What a generic store sends to `POST /ingest/generic/{integration}`, signed.',

@@ -82,7 +82,7 @@ describe.skipIf(!hasBrowser('Viewers'))('a viewer in a real Chromium', () => {
     await go('/agents');
     const policy = page.locator('section.card', { has: page.getByRole('heading', { name: 'Agent permissions' }) });
     await policy.getByText('Agents may pay creators').waitFor();
-    expect(await policy.getByText(/^(Yes|No)$/).count()).toBe(1);
+    expect(await policy.getByText(/^(Yes|No)$/).count()).toBe(2);
     expect(await policy.locator('input, textarea, select, button').count()).toBe(0);
     await go('/roster');
     await page.getByRole('button', { name: 'Ann Lee' }).click();

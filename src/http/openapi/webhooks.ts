@@ -24,7 +24,11 @@ export interface Announced {
 /** The events of the current API. */
 export const currentEvents = (): Announced[] =>
   eventsShownTo('current').map(({ name, event: { when, data } }) => {
-    const body = z.object({ event: z.literal(name), createdAt: z.iso.datetime(), data });
+    const body = z.object({
+      event: z.literal(name).describe('Name of the event.'),
+      createdAt: z.iso.datetime().describe('When the event happened.'),
+      data,
+    });
     return { event: name, when, body };
   });
 

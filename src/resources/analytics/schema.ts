@@ -101,7 +101,7 @@ export const Analytics = z
     top_creators: z
       .array(
         z.object({
-          id: idField('crt', 'Id of the creator in `/v1/creators`.'),
+          id: idField('crt', 'Id of a top creator, as in `/v1/creators`.'),
           name: fromOutside(
             z
               .string()

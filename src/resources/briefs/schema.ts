@@ -145,7 +145,7 @@ export const BriefAct = z
       .enum(['send', 'duplicate'])
       .describe('`send` mails it to its recipients; `duplicate` creates a draft with the same content.'),
     recipients: z
-      .array(z.object({ email: Email.describe('A creator on the roster, or one who applied to a campaign.') }))
+      .array(z.object({ email: Email.describe('E-mail address of a recipient: on the roster, or an applicant.') }))
       .min(1)
       .max(MAX_RECIPIENTS)
       .optional()

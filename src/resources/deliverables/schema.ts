@@ -20,7 +20,13 @@ const STATUSES = [
   'cancelled',
 ] as const;
 
-const DeliverableType = z.string().trim().min(1).max(50).describe('Kind of content to make.').meta({ example: 'reel' });
+const DeliverableType = z
+  .string()
+  .trim()
+  .min(1)
+  .max(50)
+  .describe('Kind of content to deliver.')
+  .meta({ example: 'reel' });
 export const Platform = z.enum(['photo_app', 'video_app', 'stream_app']);
 
 const id = idField('dlv', 'Deliverable id.');
@@ -29,7 +35,7 @@ const status = z
   .describe(
     'Deliverable status. `in_progress`: the creator has opened its page; `submitted`: it awaits review; `declined`: the creator refused it.',
   );
-const type = z.string().describe('Kind of content to make.').meta({ example: 'reel' });
+const type = z.string().describe('Kind of content to deliver.').meta({ example: 'reel' });
 const platform = z
   .string()
   .nullable()

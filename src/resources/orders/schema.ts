@@ -58,7 +58,7 @@ const ClickWindow = z.object({
   window_ends_at: timestamp
     .describe('`clicked_at` plus `attribution_days`: the last moment at which an order is attributed to the click.')
     .meta({ example: '2026-03-31T18:05:00.000Z' }),
-  ordered_at: timestamp.describe('When the order was placed.').meta({ example: '2026-03-02T09:30:00.000Z' }),
+  ordered_at: timestamp.describe('When the customer ordered.').meta({ example: '2026-03-02T09:30:00.000Z' }),
   inside: z.boolean().describe('Whether clicked_at <= ordered_at <= window_ends_at.'),
 });
 
