@@ -59,10 +59,10 @@ describe.skipIf(!hasBrowser('The content library in the web app'))('folders of t
     await row('two.txt').getByRole('checkbox').check();
     await clean('folders-chosen');
     await page.getByRole('button', { name: 'Move to a folder' }).click();
-    await page.getByLabel('To').selectOption({ label: 'Summer / Shoots' });
+    await page.getByLabel('Folder', { exact: true }).selectOption({ label: 'Summer / Shoots' });
     await clean('folders-move');
     await page.getByRole('button', { name: 'Move', exact: true }).click();
-    await page.getByText('2 files chosen').waitFor({ state: 'hidden' });
+    await page.getByText('2 files selected').waitFor({ state: 'hidden' });
     expect(await folder('Shoots')).toMatchObject({ asset_count: 2, parent_id: (await folder('Summer')).id });
     await page.getByRole('link', { name: /^Summer/ }).click();
     await page.getByRole('link', { name: /^Shoots 2/ }).click();
@@ -76,7 +76,7 @@ describe.skipIf(!hasBrowser('The content library in the web app'))('folders of t
     await phone.go(`/assets?folder=${(await folder('Shoots')).id}`);
     await page.getByRole('button', { name: 'Rename or move' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('Studio');
-    await page.getByLabel('In', { exact: true }).selectOption({ label: 'No folder' });
+    await page.getByLabel('Parent folder').selectOption({ label: 'No folder' });
     await clean('folders-rename');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByLabel('Folder path').getByText('Studio').waitFor();

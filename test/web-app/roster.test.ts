@@ -73,7 +73,7 @@ describe.skipIf(!hasBrowser('The roster in the web app'))('the roster in the web
 
   it('takes a creator from the directory with their name, handle and e-mail address, and names the true price', async () => {
     await open.go('/directory?q=dana');
-    await open.page.getByText('a data key pays 10 credits a page', { exact: false }).waitFor();
+    await open.page.getByText('each page costs 10 credits', { exact: false }).waitFor();
     await shoot(open.page, 'directory-price-desktop');
     await open.page.getByRole('button', { name: 'Show creators' }).click();
     await open.page.getByRole('button', { name: 'Dana Reed' }).click();

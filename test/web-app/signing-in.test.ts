@@ -58,7 +58,7 @@ describe.skipIf(!hasBrowser('Signing in'))('signing in and out in a real Chromiu
     await openSession(app.url, used);
     await page.goto(`${app.url}/app/sign-in#${used}`);
     await signInButton(page).click();
-    await page.getByRole('alert').getByText('This link was used').waitFor();
+    await page.getByRole('alert').getByText('This link was already used').waitFor();
     await page.goto(`${app.url}/app/sign-in#${await signInToken(app, brand.id)}`);
     await page.getByRole('alert').waitFor({ state: 'detached' });
     await signInButton(page).click();
