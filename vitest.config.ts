@@ -4,8 +4,13 @@ import { LongestFirst } from './test/harness/longest-first.ts';
 
 /** Long random runs and sweeps over every page: `npm run test:long`. */
 const LONG = 'test/**/*.long.test.ts';
-/** Files that replace modules, or that need a process whose clock no sandbox has put ahead. */
-const ALONE = ['test/api/slow-requests.test.ts', 'test/stores/store-bounds.test.ts'];
+/** Files that replace modules, measure CPU time, or read what a process keeps for itself: its clock, its prepared statements. */
+const ALONE = [
+  'test/api/prepared.test.ts',
+  'test/api/slow-requests.test.ts',
+  'test/stores/store-bounds.test.ts',
+  'test/workflow/contact-guard.test.ts',
+];
 
 const PATIENCE = { testTimeout: 60_000, hookTimeout: 180_000 };
 

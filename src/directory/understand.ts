@@ -48,9 +48,17 @@ const Read = z
       .nullable()
       .describe('Name of the metro, city, state or country; null for free text.')
       .meta({ example: 'San Francisco Bay Area' }),
-    state: z.string().nullable().describe('State code that narrows the match; null if none.'),
-    country: z.string().nullable().describe('Country code that narrows the match; null if none.'),
-    did_you_mean: z.string().nullable().describe('Nearest known name if the place is unknown; otherwise null.'),
+    state: z.string().nullable().describe('State code that narrows the match; null if none.').meta({ example: 'CA' }),
+    country: z
+      .string()
+      .nullable()
+      .describe('Country code that narrows the match; null if none.')
+      .meta({ example: 'US' }),
+    did_you_mean: z
+      .string()
+      .nullable()
+      .describe('Nearest known name if the place is unknown; otherwise null.')
+      .meta({ example: null }),
   })
   .meta({ id: 'InterpretedValue' });
 type Read = z.infer<typeof Read>;

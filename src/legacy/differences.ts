@@ -52,7 +52,7 @@ const LINKS =
 
 function links(now: () => Date): Record<string, Difference> {
   const item = legacyLink(now);
-  const code = { code: z.string().optional().describe('Another name of `value`.') };
+  const code = { code: z.string().optional().describe('Another name of `value`.').meta({ example: 'ANA10' }) };
   return {
     list_affiliates: {
       response: z

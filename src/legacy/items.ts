@@ -48,12 +48,14 @@ const LegacyLinkShape = z
     type: z
       .enum(['discount_code', 'link'])
       .describe('`discount_code`: a code for the checkout. `link`: a tracked link.'),
-    code: z.string().describe('The code, or the name of the link.'),
+    code: z.string().describe('The code, or the name of the link.').meta({ example: 'ANA10' }),
     discount_percent: z
       .number()
       .nullable()
       .describe("Of the store's coupon when it was verified; null for links and for codes that no store knows."),
-    url: text.describe('The tracked short URL of a link; null of a code.'),
+    url: text
+      .describe('The tracked short URL of a link; null of a code.')
+      .meta({ example: 'https://links.example/r/ana-summer' }),
     status: linkStatus,
     expires_at: wireTime.describe("The coupon's end, as the store reported it; null when unknown."),
     clicks: z.number().int().describe('Visits over its lifetime, without bots.').meta({ example: 1840 }),

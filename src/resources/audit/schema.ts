@@ -14,13 +14,23 @@ export const AuditEntry = z
     key_id: z
       .string()
       .nullable()
-      .describe('API key or session that made the change; null when a creator did on a public page.'),
-    key_name: z.string().nullable().describe('Name of the API key; for a session, the browser that signed in.'),
+      .describe('API key or session that made the change; null when a creator did on a public page.')
+      .meta({ example: 'key_0Uo3xK2mVdT2aXs7LpRb' }),
+    key_name: z
+      .string()
+      .nullable()
+      .describe('Name of the API key; for a session, the browser that signed in.')
+      .meta({ example: 'Production' }),
     person_id: z
       .string()
       .nullable()
-      .describe('Person who made the change in the web app; null for API keys and public pages.'),
-    person_name: z.string().nullable().describe('Name of the person, or the e-mail address if no name is set.'),
+      .describe('Person who made the change in the web app; null for API keys and public pages.')
+      .meta({ example: 'per_0Uo3xK2mVdT2aXs7LpRb' }),
+    person_name: z
+      .string()
+      .nullable()
+      .describe('Name of the person, or the e-mail address if no name is set.')
+      .meta({ example: 'Robin Bauer' }),
     operation: z.string().describe('Id of the operation that made the change.').meta({ example: 'update_campaign' }),
     resource_id: z.string().describe('Id of the record that changed.').meta({ example: 'cmp_0Uo3xK2mVdT2aXs7LpRb' }),
     old: fields

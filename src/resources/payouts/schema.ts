@@ -130,7 +130,7 @@ export const PayoutCreate = z
     note: note.optional(),
     description: note.optional().describe('Alias of `note`, which wins when both are given.'),
     commission_ids: z
-      .array(id)
+      .array(id.meta({ example: 'com_0Uo3xK2mVdT2aXs7LpRb' }))
       .max(MAX_COMMISSIONS)
       .optional()
       .describe(
@@ -153,7 +153,7 @@ const settlement = {
   reference: reference.optional(),
   note: note.optional(),
   commission_ids: z
-    .array(id)
+    .array(id.meta({ example: 'com_0Uo3xK2mVdT2aXs7LpRb' }))
     .max(MAX_COMMISSIONS)
     .optional()
     .describe(

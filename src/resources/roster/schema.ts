@@ -143,7 +143,14 @@ export const RosterPatch = z
 export type RosterPatch = z.output<typeof RosterPatch>;
 
 export const RosterMerge = z
-  .object({ into: z.string().min(1).max(100).describe('Entry to keep: its id, or the id of its creator.') })
+  .object({
+    into: z
+      .string()
+      .min(1)
+      .max(100)
+      .describe('Entry to keep: its id, or the id of its creator.')
+      .meta({ example: 'rst_0Uo3xK2mVdT2aXs7LpRb' }),
+  })
   .meta({ id: 'RosterMerge' });
 
 const RosterMoved = z.object({

@@ -64,7 +64,8 @@ export const OlderWebhookCreate = WebhookCreate.extend({
     .string()
     .regex(/^[\x21-\x7e]{8,256}$/, 'must be 8 to 256 visible ASCII characters')
     .optional()
-    .describe('Secret that signs deliveries; generated if omitted.'),
+    .describe('Secret that signs deliveries; generated if omitted.')
+    .meta({ example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }),
 }).meta({ id: 'OlderWebhookCreate' });
 
 export const WebhookPatch = z

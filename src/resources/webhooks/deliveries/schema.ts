@@ -58,7 +58,11 @@ const Attempt = z.object({
 });
 
 export const WebhookDeliveryDetail = WebhookDelivery.extend({
-  body: fromOutside(z.string().nullable().describe('Request body as sent; null if the event is older than 30 days.')),
+  body: fromOutside(
+    z.string().nullable().describe('Request body as sent; null if the event is older than 30 days.'),
+  ).meta({
+    example: '{"event":"commission.approved","createdAt":"2026-03-02T09:30:00.000Z","data":{}}',
+  }),
   attempt_log: z.array(Attempt).describe('All attempts, oldest first.'),
 }).meta({ id: 'WebhookDeliveryDetail' });
 
@@ -77,7 +81,8 @@ export const WebhookTest = z
       .string()
       .max(100)
       .optional()
-      .describe('Event name to send an example of; by default the first event of the webhook.'),
+      .describe('Event name to send an example of; by default the first event of the webhook.')
+      .meta({ example: 'commission.approved' }),
   })
   .meta({ id: 'WebhookTest' });
 
