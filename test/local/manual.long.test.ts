@@ -49,7 +49,7 @@ describe('the commands of the manual', () => {
 
   it('of docs/operating.md work, and a backup gives back what was acknowledged when all is lost', async () => {
     const before = await facts();
-    expect(before.ledger).toMatch(/\tok\t\d+\t\w+\n$/);
+    expect(before.ledger).toMatch(/\tok\t\d+\t\w+\t\w+\n$/);
     expect(before.credits[0]?.charged).toBeGreaterThan(0);
     expect(before.roster).toBeGreaterThan(0);
     expect(before.figures.by_currency).toEqual([expect.objectContaining({ conversions: 2, revenue_minor: 16_000 })]);
