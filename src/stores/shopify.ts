@@ -3,6 +3,7 @@ import { Currency } from '../values/money.ts';
 import {
   type Coupon,
   getFromStore,
+  headerOf,
   readAnswer,
   type Store,
   type StoreClient,
@@ -14,9 +15,12 @@ import {
   unauthorized,
 } from './provider.ts';
 import { readShopify } from './shopify-orders.ts';
+import { newShopifyToken } from './shopify-token.ts';
 import { isSignedBy } from './signature.ts';
 
-const PATH = '/admin/api/2025-10/graphql.json';
+/** The newest stable version. Shopify answers one that it no longer supports with the oldest that it does. */
+export const SHOPIFY_VERSION = '2026-10';
+const PATH = `/admin/api/${SHOPIFY_VERSION}/graphql.json`;
 
 /** The coupon is read only to learn now, not at the first link, whether the token may read discounts. */
 const CONNECT = `query Connect {
@@ -71,7 +75,8 @@ async function ask<T>(store: Store, query: string, variables: object, data: z.Zo
   const requested = { method: 'POST', path: PATH } as const;
   const answer = await getFromStore(store, {
     ...requested,
-    headers: { 'x-shopify-access-token': store.token },
+    credentials: ({ token }) => ({ headers: { 'x-shopify-access-token': token } }),
+    versionOf: (headers) => headerOf(headers, 'x-shopify-api-version'),
     body: { query, variables },
     shape: z.object({ data: z.unknown().optional(), errors: z.array(GraphqlError).optional() }),
   });
@@ -102,7 +107,9 @@ async function areTaxesIncluded(store: Store, orderId: string): Promise<boolean>
 }
 
 export const shopify: StoreClient = {
+  version: SHOPIFY_VERSION,
   connect,
+  newToken: newShopifyToken,
   findCoupon,
   verify: (rawBody, headers, secret) => isSignedBy(secret, rawBody, headers['x-shopify-hmac-sha256'], 'base64'),
   isPing: () => false,

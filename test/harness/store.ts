@@ -7,6 +7,7 @@ import type { Context } from '../../src/operation/context.ts';
 import { inWork } from '../../src/operation/work.ts';
 import { askWhoItIs, connectStore } from '../../src/resources/integrations/actions.ts';
 import { PROVIDERS } from '../../src/resources/integrations/schema.ts';
+import { SHOPIFY_VERSION } from '../../src/stores/shopify.ts';
 import { unique } from './app.ts';
 
 /** What a store has under a code. */
@@ -76,7 +77,7 @@ const storefrontOf = ({ storefrontUrl, host }: TestStore) => storefrontUrl ?? `h
 
 function shopifyReply(store: TestStore, request: IncomingMessage, body: string): Reply {
   if (request.headers['x-shopify-access-token'] !== store.token) return refused;
-  if (request.method !== 'POST' || request.url !== '/admin/api/2025-10/graphql.json') return missing;
+  if (request.method !== 'POST' || request.url !== `/admin/api/${SHOPIFY_VERSION}/graphql.json`) return missing;
   if (store.denyWith) return ok({ errors: [{ message: 'no', extensions: { code: store.denyWith } }] });
   const { query, variables } = JSON.parse(body);
   if (query.includes('taxesIncluded')) {
@@ -185,11 +186,10 @@ export const WEBHOOK_SECRET = 'whsec of a test';
 /** Connects a store as the command line does; answers the integration's id. */
 export async function connectTestStore(context: Context, brandId: string, store: TestStore): Promise<string> {
   const { provider, url: baseUrl, token } = store;
-  const requested = { provider, baseUrl, token, webhookSecret: WEBHOOK_SECRET };
-  const facts = await askWhoItIs(requested, context.config.outboundAllow);
+  const met = await askWhoItIs(context, { provider, baseUrl, token, webhookSecret: WEBHOOK_SECRET });
   const actor = { brandId, keyId: null, operation: 'test', requestId: null };
   const { db } = context.postgres;
-  const work = await inWork(db, context.clock, actor, (one) => connectStore(one, context.secrets, requested, facts));
+  const work = await inWork(db, context.clock, actor, (one) => connectStore(one, context.secrets, met));
   return work.id;
 }
 
