@@ -168,6 +168,34 @@ export const isToReconnect = (error: unknown): boolean =>
 
 export const storeUnavailable = (cause: unknown): ApiError => unavailable(NAME, cause);
 
+/** Why a call was refused that may be made again later: the store limits how often it is asked. */
+class StoreBusy extends Error {
+  readonly retryAfterMs: number;
+
+  constructor(retryAfterMs: number) {
+    super(`It wants to be asked again in ${Math.ceil(retryAfterMs / 1_000)} s.`);
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+export const storeBusy = (retryAfterMs: number): ApiError =>
+  unavailable(NAME, new StoreBusy(retryAfterMs), Math.max(1, Math.ceil(retryAfterMs / 1_000)));
+
+/** When a store that is busy wants to be asked again; undefined when the error is another. */
+export const retryAfterMsOf = (error: unknown): number | undefined =>
+  error instanceof ApiError && error.cause instanceof StoreBusy ? error.cause.retryAfterMs : undefined;
+
+/** Of a 429 that does not say when to ask again. */
+const BUSY_MS = 10_000;
+const LONGEST_BUSY_MS = 60 * 60_000;
+
+/** `Retry-After` is seconds, which Shopify writes with decimals, or a date. */
+function readRetryAfter(header: string): number {
+  const ms = header === '' ? Number.NaN : Number(header) * 1_000;
+  const waitMs = Number.isNaN(ms) ? Date.parse(header) - Date.now() : ms;
+  return Number.isNaN(waitMs) ? BUSY_MS : Math.min(Math.max(waitMs, 1_000), LONGEST_BUSY_MS);
+}
+
 /** What a store answered, in its shape. */
 export function readAnswer<T>(
   { method, path }: Pick<StoreRequest<T>, 'method' | 'path'>,
@@ -214,7 +242,7 @@ function failureOf({ reason, cause }: Extract<OutsideAnswer, { outcome: 'failed'
 }
 
 /** Calls a store once, with limits on time and bytes. */
-export async function callStore(
+export async function requestStore(
   { baseUrl, allow }: Pick<Store, 'baseUrl' | 'allow'>,
   call: Pick<StoreRequest<unknown>, 'method' | 'path' | 'body'> & ReturnType<StoreRequest<unknown>['credentials']>,
 ) {
@@ -232,9 +260,9 @@ export async function callStore(
 }
 
 /** Shows the token, and once more where the store wants it shown in another way, or where it can be renewed. */
-async function call<T>(store: Store, request: StoreRequest<T>) {
+async function showToken<T>(store: Store, request: StoreRequest<T>) {
   const { method, path, body } = request;
-  const once = () => callStore(store, { method, path, ...(body ? { body } : {}), ...request.credentials(store) });
+  const once = () => requestStore(store, { method, path, ...(body ? { body } : {}), ...request.credentials(store) });
   const first = await once();
   if (first.status !== 401) return first;
   const isShownAgain = request.showsAgain?.(store, first.text) === true;
@@ -245,21 +273,31 @@ async function call<T>(store: Store, request: StoreRequest<T>) {
   return await once();
 }
 
+export interface StoreAnswer<T> {
+  body: T;
+  headers: IncomingHttpHeaders;
+}
+
 /** Asks a store; undefined when it has no such thing (404). */
-export async function askStore<T>(store: Store, request: StoreRequest<T>): Promise<T | undefined> {
-  const answer = await call(store, request);
+export async function callStore<T>(store: Store, request: StoreRequest<T>): Promise<StoreAnswer<T> | undefined> {
+  const answer = await showToken(store, request);
   const said = new Error(`It answered ${answer.status}.`);
   if (answer.status === 404) {
     if (answer.text.includes(request.goneText ?? '')) return undefined;
     throw storeUnavailable(said);
   }
   if (answer.status === 401 || answer.status === 403) throw unauthorized(said);
+  if (answer.status === 429) throw storeBusy(readRetryAfter(headerOf(answer.headers, 'retry-after')));
   if (answer.status !== 200 && answer.status !== 201) throw storeUnavailable(said);
   const version = request.versionOf?.(answer.headers);
   if (version) await store.onVersion?.(version);
   store.onAnswer?.();
-  return readAnswer(request, request.shape, jsonOf(answer.text));
+  return { body: readAnswer(request, request.shape, jsonOf(answer.text)), headers: answer.headers };
 }
+
+/** As `callStore`, for the body alone. */
+export const askStore = async <T>(store: Store, request: StoreRequest<T>): Promise<T | undefined> =>
+  (await callStore(store, request))?.body;
 
 /** As `askStore`, of what the store must have. */
 export async function getFromStore<T>(store: Store, request: StoreRequest<T>): Promise<T> {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AppRefused, callStore, jsonOf, type NewToken, readAnswer, type Store, type StoreApp, storeUnavailable } from './provider.ts';
+import { AppRefused, requestStore, jsonOf, type NewToken, readAnswer, type Store, type StoreApp, storeUnavailable } from './provider.ts';
 
 const PATH = '/admin/oauth/access_token';
 const Granted = z.object({ access_token: z.string().min(1), expires_in: z.number().positive() });
@@ -45,7 +45,7 @@ export async function newShopifyToken(
 ): Promise<NewToken> {
   const request = { method: 'POST', path: PATH } as const;
   const body = { client_id: id, client_secret: secret, grant_type: 'client_credentials' };
-  const answer = await callStore(place, { ...request, body });
+  const answer = await requestStore(place, { ...request, body });
   if ([400, 401, 403].includes(answer.status)) throw refusalOf(answer.text);
   if (answer.status !== 200) throw storeUnavailable(new Error(`It answered ${answer.status}.`));
   const { access_token: token, expires_in } = readAnswer(request, Granted, jsonOf(answer.text));

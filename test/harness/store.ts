@@ -7,8 +7,8 @@ import type { Context } from '../../src/operation/context.ts';
 import { inWork } from '../../src/operation/work.ts';
 import { askWhoItIs, connectStore } from '../../src/resources/integrations/actions.ts';
 import { PROVIDERS } from '../../src/resources/integrations/schema.ts';
-import { SHOPIFY_VERSION } from '../../src/stores/shopify.ts';
 import { unique } from './app.ts';
+import { answeredVersion, isGoodToken, newAccess, type StoreAccess, showsKeys, tokenReply } from './store-access.ts';
 
 /** What a store has under a code. */
 export interface StoreCoupon {
@@ -47,6 +47,7 @@ export interface TestStore {
   taxesIncluded: Set<string>;
   /** Of Shopify: has no order any more that it is asked for. */
   isForgetful: boolean;
+  access: StoreAccess;
   /** `GET /path`, in the order they came. */
   requests: string[];
   /** Answers every call with this status instead. */
@@ -56,7 +57,7 @@ export interface TestStore {
   close(): Promise<void>;
 }
 
-type Reply = { status: number; body: unknown };
+export type Reply = { status: number; body: unknown; headers?: Record<string, string> };
 const ok = (body: unknown): Reply => ({ status: 200, body });
 const refused: Reply = { status: 401, body: { errors: 'unauthorized' } };
 const missing: Reply = { status: 404, body: { message: 'not found' } };
@@ -76,8 +77,14 @@ function discountOf({ kind, amount, active }: StoreCoupon) {
 const storefrontOf = ({ storefrontUrl, host }: TestStore) => storefrontUrl ?? `https://${host}`;
 
 function shopifyReply(store: TestStore, request: IncomingMessage, body: string): Reply {
-  if (request.headers['x-shopify-access-token'] !== store.token) return refused;
-  if (request.method !== 'POST' || request.url !== `/admin/api/${SHOPIFY_VERSION}/graphql.json`) return missing;
+  if (request.url === '/admin/oauth/access_token') return tokenReply(store.access, JSON.parse(body));
+  const version = answeredVersion(store.access, request.url);
+  if (!isGoodToken(store, request.headers['x-shopify-access-token'])) return refused;
+  if (request.method !== 'POST' || version === undefined) return missing;
+  return { ...graphqlReply(store, body), headers: { 'x-shopify-api-version': version } };
+}
+
+function graphqlReply(store: TestStore, body: string): Reply {
   if (store.denyWith) return ok({ errors: [{ message: 'no', extensions: { code: store.denyWith } }] });
   const { query, variables } = JSON.parse(body);
   if (query.includes('taxesIncluded')) {
@@ -104,7 +111,7 @@ function pageOf<T>(items: readonly T[], query: URLSearchParams): T[] {
 function wooReply(store: TestStore, request: IncomingMessage): Reply {
   const url = new URL(request.url ?? '', store.url);
   if (url.pathname === '/wp-json/') return ok({ name: store.name, home: storefrontOf(store) });
-  if (request.headers.authorization !== `Basic ${Buffer.from(store.token).toString('base64')}`) return refused;
+  if (!showsKeys(store, request, url)) return refused;
   if (url.pathname === '/wp-json/wc/v3/settings/general/woocommerce_currency') {
     return ok({ id: 'woocommerce_currency', value: store.currency });
   }
@@ -154,8 +161,8 @@ async function listen(server: Server): Promise<string> {
 /** A local server that speaks the documented API of a store. */
 export async function startStore(provider: Provider, options: { currency?: string } = {}): Promise<TestStore> {
   const server = createServer(async (request, response) => {
-    const { status, body } = replyOf(store, request, await text(request));
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    const { status, body, headers } = replyOf(store, request, await text(request));
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
   });
   const store: TestStore = {
     url: await listen(server),
@@ -170,6 +177,7 @@ export async function startStore(provider: Provider, options: { currency?: strin
     refunds: new Map(),
     taxesIncluded: new Set(),
     isForgetful: false,
+    access: newAccess(),
     requests: [],
     failWith: undefined,
     denyWith: undefined,

@@ -50,7 +50,7 @@ const LOOKS = RENEWAL_MS / LOOKED_AGAIN_AFTER_MS;
 type StoreKey = IntegrationKey & Pick<IntegrationRow, 'provider' | 'baseUrl'>;
 
 /** Renewals of this process that are on their way: its other calls wait for the same one. */
-const renewals = new Map<string, Promise<string>>();
+const renewals = new WeakMap<Context, Map<string, Promise<string>>>();
 
 async function exchange(
   { config, clock }: Pick<Context, 'config' | 'clock'>,
@@ -90,9 +90,11 @@ async function renew(context: Context, store: StoreKey, past: string): Promise<s
 }
 
 function renewOnce(context: Context, store: StoreKey, past: string): Promise<string> {
+  const running = renewals.get(context) ?? new Map<string, Promise<string>>();
+  renewals.set(context, running);
   const name = `${store.id} ${past}`;
-  const renewal = renewals.get(name) ?? renew(context, store, past).finally(() => renewals.delete(name));
-  renewals.set(name, renewal);
+  const renewal = running.get(name) ?? renew(context, store, past).finally(() => running.delete(name));
+  running.set(name, renewal);
   return renewal;
 }
 

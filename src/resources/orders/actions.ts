@@ -1,6 +1,7 @@
 import type { Db } from '../../engines/postgres/open.ts';
 import type { Work } from '../../operation/work.ts';
 import type { OrderFacts, ReceivedRefunds, RefundOfOrder } from '../../stores/facts.ts';
+import type { Reading } from '../../stores/provider.ts';
 import { validationError } from '../../values/errors.ts';
 import type { Secrets } from '../../values/secrets.ts';
 import { listPosted, replaceAdjustments } from '../commissions/adjustment-queries.ts';
@@ -115,7 +116,7 @@ async function recomputeCommission(
 ): Promise<void> {
   const { db, now, brandId } = work;
   const standing = { ...commission, ratePpm: commission.commissionRatePpm };
-  const posted = await listPosted(db, commission);
+  const posted = [...(await listPosted(db, commission)), ...work.postedOf(commission.id)];
   const recomputed = recompute(snapshotOf(order), await listRefunds(db, key, order.currency), standing, posted);
   const { columns, adjustments, entries } = recomputed;
   const isOwedChanged = changesWhatIsOwed(recomputed);
@@ -138,7 +139,7 @@ async function recomputeCommission(
 
 /**
  * Records a store's report of an order. A repeated report changes nothing, and the order in which reports and refunds arrive
- * does not matter. Call it once per order in one `Work`, because its entries reach the ledger only at the end.
+ * does not matter.
  */
 export async function recordOrder(work: Work, secrets: Secrets, source: OrderSource, facts: OrderFacts): Promise<void> {
   const key = keyOf(source, facts.orderId);
@@ -167,4 +168,21 @@ export async function recordDeletion(work: Work, source: OrderSource, orderId: s
   if (!order) return;
   const merged = await mergeOrder(work, { order, head }, snapshotOf(order));
   if (commission) await recomputeCommission(work, key, merged, commission);
+}
+
+/** Records one reading of a store. */
+async function recordReading(work: Work, secrets: Secrets, source: OrderSource, reading: Reading): Promise<void> {
+  if (reading.kind === 'order') return await recordOrder(work, secrets, source, reading.facts);
+  if (reading.kind === 'refund') return await recordRefunds(work, source, reading.facts);
+  return await recordDeletion(work, source, reading.orderId);
+}
+
+/** Records readings of one store, also several of one order, in the order in which they are given. */
+export async function recordReadings(
+  work: Work,
+  secrets: Secrets,
+  source: OrderSource,
+  readings: readonly Reading[],
+): Promise<void> {
+  for (const reading of readings) await recordReading(work, secrets, source, reading);
 }
