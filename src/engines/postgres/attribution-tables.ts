@@ -39,6 +39,8 @@ export interface IntegrationsTable {
   disconnectedAt: Date | null;
   createdAt: CreatedAt;
   updatedAt: Date | null;
+  renewingUntil: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  apiVersion: ColumnType<string | null, string | null | undefined, string | null>;
 }
 
 export interface IntegrationFailuresTable {

@@ -62,10 +62,12 @@ export function openInbox({ secrets, clock }: Pick<Context, 'secrets' | 'clock'>
       while (waiting.length > 0) {
         const some = waiting.splice(0, ROWS_A_STATEMENT);
         const rows = some.map(({ row }) => row);
-        await insertDeliveries(db, rows, clock.now()).then(
-          (stored) => some.forEach(({ row, resolve }) => resolve(stored.has(row.id))),
-          (error: unknown) => some.forEach(({ reject }) => reject(error)),
-        );
+        try {
+          const stored = await insertDeliveries(db, rows, clock.now());
+          for (const { row, resolve } of some) resolve(stored.has(row.id));
+        } catch (error) {
+          for (const { reject } of some) reject(error);
+        }
       }
     } finally {
       statements -= 1;

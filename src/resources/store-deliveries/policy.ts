@@ -1,5 +1,5 @@
 import { ZodError } from 'zod';
-import { isToReconnect } from '../../stores/provider.ts';
+import { isToReconnect, retryAfterMsOf } from '../../stores/provider.ts';
 import { ApiError } from '../../values/errors.ts';
 import { problemsOf } from '../../values/problems.ts';
 import type { Reason } from './schema.ts';
@@ -12,10 +12,11 @@ const FIRST_WAITS_MS = [10, 30, 60, 120, 300, 600, 1_800].map((seconds) => secon
 /** The last is 24 hours after the first. */
 const MAX_ATTEMPTS = 31;
 
-/** When a delivery is tried again after its n-th attempt; null after the last. */
-export function nextAttemptAfter(attempts: number, now: Date): Date | null {
+/** When a delivery is tried again after its n-th attempt, or when its store wants to be asked; null after the last. */
+export function nextAttemptAfter(attempts: number, error: unknown, now: Date): Date | null {
   if (attempts >= MAX_ATTEMPTS) return null;
-  return new Date(now.getTime() + (FIRST_WAITS_MS[attempts - 1] ?? HOUR_MS));
+  const waitMs = Math.max(FIRST_WAITS_MS[attempts - 1] ?? HOUR_MS, retryAfterMsOf(error) ?? 0);
+  return new Date(now.getTime() + waitMs);
 }
 
 export interface Failure {

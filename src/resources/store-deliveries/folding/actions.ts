@@ -3,10 +3,10 @@ import { z } from 'zod';
 import type { Context } from '../../../operation/context.ts';
 import { inWork } from '../../../operation/work.ts';
 import { clientOf } from '../../../stores/clients.ts';
-import { isToReconnect, type Reading, type Store } from '../../../stores/provider.ts';
-import { openStoreSecrets } from '../../../stores/store-secrets.ts';
+import { type Delivery, isToReconnect, type Reading, retryAfterMsOf, type Store } from '../../../stores/provider.ts';
 import { ApiError, validationError } from '../../../values/errors.ts';
 import { assertShallow } from '../../../values/nesting.ts';
+import { openStore } from '../../integrations/actions.ts';
 import { listReceivers, markStatus, type Receiver, updateHealth } from '../../integrations/queries.ts';
 import { recordReadings } from '../../orders/actions.ts';
 import { outcomeOfFailure, outcomeOfReading } from './policy.ts';
@@ -40,7 +40,8 @@ const UNANSWERED = 3;
 /** A store as one batch asks it. */
 interface Asked {
   receiver: Receiver;
-  store: Store & { currency: string };
+  /** Opened when the first delivery has to ask it: most say everything themselves, also those of a disconnected store. */
+  opened: Promise<Store> | undefined;
   hasAnswered: boolean;
   /** For how many deliveries it had no answer since its last one. */
   unanswered: number;
@@ -51,27 +52,35 @@ interface Asked {
 /** A store that is not asked, because it had no answer for other deliveries of the batch. */
 class NotAsked extends Error {}
 
-const isGivenUp = ({ unanswered, failure }: Asked) => unanswered >= UNANSWERED || isToReconnect(failure);
+/** What a delivery is read with first; it throws where the store has to be asked. */
+class NotOpened extends Error {}
 
-/** Its secrets are opened when it is asked: most deliveries say everything themselves, also those of a disconnected store. */
-function askedOf({ config, secrets }: Context, receiver: Receiver): Asked {
-  const { baseUrl, currency } = receiver;
-  const asked: Asked = {
-    receiver,
-    store: {
-      ...{ baseUrl, currency, allow: config.outboundAllow },
-      onAnswer: () => {
-        asked.hasAnswered = true;
-        asked.unanswered = 0;
-      },
-      get token() {
-        if (isGivenUp(asked)) throw new NotAsked('The store had no answer.', { cause: asked.failure });
-        return openStoreSecrets(secrets, receiver.secrets, receiver.id).token;
-      },
-    },
-    ...{ hasAnswered: false, unanswered: 0, failure: undefined },
+const unopened = ({ receiver: { baseUrl, currency } }: Asked) => ({
+  ...{ baseUrl, currency, allow: [] },
+  get token(): string {
+    throw new NotOpened();
+  },
+});
+
+async function open(context: Context, asked: Asked): Promise<Store & { currency: string }> {
+  const { receiver, unanswered, failure } = asked;
+  if (unanswered >= UNANSWERED || isToReconnect(failure)) throw new NotAsked('It had no answer.', { cause: failure });
+  asked.opened ??= openStore(context, receiver);
+  const onAnswer = () => {
+    asked.hasAnswered = true;
+    asked.unanswered = 0;
   };
-  return asked;
+  return Object.assign(await asked.opened, { currency: receiver.currency, onAnswer });
+}
+
+async function readWith(context: Context, asked: Asked, delivery: Delivery): Promise<Reading | undefined> {
+  const client = clientOf(asked.receiver.provider);
+  try {
+    return await client.read(delivery, unopened(asked));
+  } catch (error) {
+    if (!(error instanceof NotOpened)) throw error;
+    return await client.read(delivery, await open(context, asked));
+  }
 }
 
 /** A delivery that was read, or could not be. */
@@ -90,8 +99,7 @@ async function readOne(context: Context, claimed: Claimed, asked: Asked): Promis
   let body: unknown;
   try {
     body = parseJson(secrets.openBytes(claimed.body, claimed.id));
-    const delivery = { headers: Headers.parse(claimed.headers), body };
-    const reading = await clientOf(asked.receiver.provider).read(delivery, asked.store);
+    const reading = await readWith(context, asked, { headers: Headers.parse(claimed.headers), body });
     return { claimed, asked, reading, outcome: outcomeOfReading(claimed, body, reading) };
   } catch (thrown) {
     const wasTried = !(thrown instanceof NotAsked);
@@ -101,11 +109,15 @@ async function readOne(context: Context, claimed: Claimed, asked: Asked): Promis
     if (code === 'internal_error') failures.failed('reading a delivery of a store', error);
     if (OF_STORE.has(code)) {
       asked.failure = error;
-      asked.unanswered += 1;
+      asked.unanswered += retryAfterMsOf(error) === undefined ? 1 : UNANSWERED;
     }
     return { claimed, asked, reading: undefined, outcome };
   }
 }
+
+const notAskedYet = (receiver: Receiver): Asked => ({
+  ...{ receiver, opened: undefined, hasAnswered: false, unanswered: 0, failure: undefined },
+});
 
 /** Stores are asked for this many deliveries of a brand at once. */
 const READ_AT_ONCE = 8;
@@ -113,7 +125,7 @@ const READ_AT_ONCE = 8;
 async function readAll(context: Context, brandId: string, claimed: readonly Claimed[]): Promise<Read[]> {
   const ids = [...new Set(claimed.map(({ integrationId }) => integrationId))];
   const receivers = await listReceivers(context.postgres.db, brandId, ids);
-  const stores = new Map(receivers.map((receiver) => [receiver.id, askedOf(context, receiver)]));
+  const stores = new Map(receivers.map((receiver) => [receiver.id, notAskedYet(receiver)]));
   const read = new Map<string, Read>();
   // Those that failed before come last: a store that has no answer for them is still asked for the others.
   const left = claimed.toSorted((a, b) => a.attempts - b.attempts).values();

@@ -43,7 +43,7 @@ export function outcomeOfFailure(
 ): Outcome {
   const failure = failureOf(error);
   if (!failure) throw error;
-  const nextAttemptAt = failure.mayPass ? nextAttemptAfter(attempts + 1, now) : null;
+  const nextAttemptAt = failure.mayPass ? nextAttemptAfter(attempts + 1, error, now) : null;
   return {
     ...{ id, attemptsBefore: attempts, attempts: wasTried ? attempts + 1 : attempts, nextAttemptAt, notes: [] },
     state: nextAttemptAt === null ? 'failed' : 'waiting',
