@@ -28,11 +28,11 @@ const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
 /** An order has one dispute at most, without an id. */
 const DISPUTE = 'dispute';
 
-const bearer = (store: Store) => ({ authorization: `Bearer ${store.token}` });
+const credentials = ({ token }: Store) => ({ headers: { authorization: `Bearer ${token}` } });
 
 async function findCoupon(store: Store, code: string): Promise<Coupon> {
   const path = `/coupons/${encodeURIComponent(code)}`;
-  const coupon = await askStore(store, { method: 'GET', path, headers: bearer(store), shape: GenericStoreCoupon });
+  const coupon = await askStore(store, { method: 'GET', path, credentials, shape: GenericStoreCoupon });
   if (!coupon) return { state: 'not_found' };
   if (typeof coupon.percentage !== 'number') return { state: 'not_percentage' };
   return coupon.active
@@ -83,12 +83,7 @@ function read({ body }: Delivery): Reading | undefined {
 /** A store of the brand's own making, which signs as our own webhooks do. */
 export const generic: StoreClient = {
   connect: async (store) => {
-    const info = await getFromStore(store, {
-      method: 'GET',
-      path: '/store',
-      headers: bearer(store),
-      shape: GenericStoreInfo,
-    });
+    const info = await getFromStore(store, { method: 'GET', path: '/store', credentials, shape: GenericStoreInfo });
     return { name: info.name, currency: info.currency, storefrontUrl: info.storefront_url };
   },
   findCoupon,

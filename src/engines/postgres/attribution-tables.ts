@@ -39,6 +39,8 @@ export interface IntegrationsTable {
   disconnectedAt: Date | null;
   createdAt: CreatedAt;
   updatedAt: Date | null;
+  renewingUntil: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  apiVersion: ColumnType<string | null, string | null | undefined, string | null>;
 }
 
 export interface IntegrationFailuresTable {
@@ -46,6 +48,33 @@ export interface IntegrationFailuresTable {
   hour: Date;
   failures: Generated<number>;
   forged: Generated<number>;
+}
+
+export type StoreDeliveryState = 'waiting' | 'done' | 'ignored' | 'failed';
+
+export interface StoreDeliveriesTable {
+  id: string;
+  brandId: string;
+  integrationId: string;
+  topic: string | null;
+  headers: Json<unknown>;
+  /** Sealed under the row's id. */
+  body: Buffer;
+  state: Generated<StoreDeliveryState>;
+  attempts: Generated<number>;
+  nextAttemptAt: Date | null;
+  triedAt: Date | null;
+  reason: ColumnType<unknown, string | null, string | null>;
+  notes: Generated<Json<unknown>>;
+  orderId: string | null;
+  receivedAt: Date;
+  finishedAt: Date | null;
+}
+
+export interface StoreDeliveryClaimsTable {
+  brandId: string;
+  owner: string;
+  claimedUntil: Date;
 }
 
 export interface LinksTable {
@@ -268,6 +297,8 @@ export interface UnfoldedBrandsTable {
 export interface AttributionTables {
   integrations: IntegrationsTable;
   integrationFailures: IntegrationFailuresTable;
+  storeDeliveries: StoreDeliveriesTable;
+  storeDeliveryClaims: StoreDeliveryClaimsTable;
   links: LinksTable;
   linkSlugs: LinkSlugsTable;
   linkStates: LinkStatesTable;
