@@ -4,7 +4,7 @@ import { mayApproveItself } from '../commissions/policy.ts';
 import { postApproval, postRejection } from '../commissions/posting-actions.ts';
 import { type CommissionRow, listCreatorsOf, lockCommissions } from '../commissions/queries.ts';
 import {
-  listCancelled,
+  listEnds,
   listDue,
   lockDueCommissions,
   type Review,
@@ -48,15 +48,15 @@ async function lockCandidates(
 ): Promise<Map<string, Candidate>> {
   if (status === 'approved') await lockPayees(db, brandId, await listCreatorsOf(db, brandId, ids));
   const rows = await lockCommissions(db, brandId, ids);
-  const cancelled = await listCancelled(
+  const ends = await listEnds(
     db,
     brandId,
     rows.flatMap(({ orderId }) => orderId ?? []),
   );
-  return new Map(rows.map((row) => [row.id, { row, isCancelled: row.orderId !== null && cancelled.has(row.orderId) }]));
+  return new Map(rows.map((row) => [row.id, { row, end: ends.get(row.orderId ?? '') ?? null }]));
 }
 
-const UNKNOWN: Candidate = { row: undefined, isCancelled: false };
+const UNKNOWN: Candidate = { row: undefined, end: null };
 
 /**
  * What the facts keep rejected is rejected already; the brand's own rejection takes its place all the same, with its note,
@@ -98,7 +98,7 @@ export async function approveNextDue(work: Work, limit: number): Promise<number>
   const ids = await listDue(db, brandId, now, limit);
   await lockPayees(db, brandId, await listCreatorsOf(db, brandId, ids));
   const found = await lockDueCommissions(db, brandId, ids);
-  const rows = found.filter(({ isCancelled, ...row }) => mayApproveItself(row, isCancelled, now));
+  const rows = found.filter(({ end, ...row }) => mayApproveItself(row, end, now));
   await move(work, rows, { status: 'approved', note: 'auto' });
   return rows.length;
 }
