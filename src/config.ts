@@ -59,6 +59,9 @@ const Environment = z.object({
   TRACKING_PROVIDER_KEY: z.string().optional(),
   CONTENT_PROVIDER_URL: url(['http:', 'https:']),
   CONTENT_PROVIDER_TOKEN: z.string().optional(),
+  YOUTUBE_API_URL: url(['http:', 'https:']),
+  YOUTUBE_API_KEY: z.string().optional(),
+  TIKTOK_LINKS_URL: url(['http:', 'https:']),
   ROLLCALL_SECRET: z
     .string()
     .regex(/^[0-9a-fA-F]{64}$/, 'must be 64 hex digits')
@@ -146,6 +149,9 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     trackingProviderKey: env.TRACKING_PROVIDER_KEY,
     contentProviderUrl: env.CONTENT_PROVIDER_URL,
     contentProviderToken: env.CONTENT_PROVIDER_TOKEN,
+    youtubeApiUrl: env.YOUTUBE_API_URL ?? 'https://www.googleapis.com/youtube/v3',
+    youtubeApiKey: env.YOUTUBE_API_KEY,
+    tiktokLinksUrl: env.TIKTOK_LINKS_URL,
     secret: bytesOf(env.ROLLCALL_SECRET),
     previousSecret: bytesOf(env.ROLLCALL_PREVIOUS_SECRET),
     linksUrl: (env.LINKS_URL ?? `http://${env.HOST}:${linksPort}`).replace(/\/$/, ''),

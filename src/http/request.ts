@@ -105,7 +105,12 @@ export function refusalOfHead({ raw: { headers, rawHeaders, httpVersion } }: Fas
 /** Reads the input of a request, after the caller is identified. */
 export function readRaw(request: FastifyRequest, formats: Formats): RawInput {
   const chosen = chooseAnswer(request.headers.accept, formats);
-  return { ...chosen, params: Params.parse(request.params), query: Query.parse(request.query), body: readBody(request) };
+  return {
+    ...chosen,
+    params: Params.parse(request.params),
+    query: Query.parse(request.query),
+    body: readBody(request),
+  };
 }
 
 /** Fastify throws the second for a method that it does not know, such as one of RTSP. */

@@ -39,6 +39,11 @@ export interface Config {
   /** The provider of a post's metrics. */
   contentProviderUrl: string | undefined;
   contentProviderToken: string | undefined;
+  /** With a key, the metrics of YouTube's videos are read from YouTube's own API at this URL. */
+  youtubeApiUrl: string;
+  youtubeApiKey: string | undefined;
+  /** Where TikTok's short links are resolved, instead of at the host that they name. */
+  tiktokLinksUrl: string | undefined;
   /** The installation's secret, 32 bytes. `readSecret` has the fallback for when it is not set. */
   secret: Buffer | undefined;
   /** The previous secret: data sealed with it can still be opened, and links signed with it still work. */

@@ -77,7 +77,10 @@ function paypalRows(rows: Previews): Cells[] {
   const due = rows.filter(({ total }) => total > 0);
   const currencies = [...new Set(due.map(({ currency }) => currency))];
   if (currencies.length > 1)
-    throw refused('ambiguous', `is required: something is due in ${currencies.join(', ')}, and PayPal takes one a file.`);
+    throw refused(
+      'ambiguous',
+      `is required: something is due in ${currencies.join(', ')}, and PayPal takes one a file.`,
+    );
   if (due.length > PAYPAL_ROWS) {
     const message = `has ${due.length} creators to pay, and PayPal takes ${PAYPAL_ROWS} a file: set \`minimum\` or \`cutoff\`, pay these, and ask again.`;
     throw refused('too_many', message);
