@@ -51,6 +51,8 @@ const Environment = z.object({
     .string()
     .regex(/^[a-z][a-z0-9-]{0,60}$/)
     .default('creators'),
+  DIRECTORY_SHARDS: z.coerce.number().int().min(1).max(64).default(1),
+  DIRECTORY_REPLICAS: z.coerce.number().int().min(0).max(5).default(0),
   WORKER_SWEEP_EVERY_MS: z.coerce.number().int().min(100).max(3_600_000).default(60_000),
   WORKER_LOST_AFTER_MS: z.coerce.number().int().min(1_000).max(600_000).default(10_000),
   PROFILE_PROVIDER_URL: url(['http:', 'https:']),
@@ -141,6 +143,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     clickhouseCluster: env.CLICKHOUSE_CLUSTER,
     creatorLookupCredits: env.CREATOR_LOOKUP_CREDITS,
     directoryAlias: env.DIRECTORY_ALIAS,
+    directoryLayout: { shards: env.DIRECTORY_SHARDS, replicas: env.DIRECTORY_REPLICAS },
     workerLostAfterMs: env.WORKER_LOST_AFTER_MS,
     workerSweepEveryMs: env.WORKER_SWEEP_EVERY_MS,
     profileProviderUrl: env.PROFILE_PROVIDER_URL,

@@ -23,6 +23,8 @@ export interface Config {
   creatorLookupCredits: number;
   /** The Elasticsearch alias of the creator directory. */
   directoryAlias: string;
+  /** Shards of the next import's index, and copies of each besides the first. */
+  directoryLayout: { shards: number; replicas: number };
   /** A worker that is silent for this long counts as dead, and another one continues its import. */
   workerLostAfterMs: number;
   /** Workers look for recent changes. At this interval they scan everything, in case the hosts' clocks disagree. */
