@@ -11,6 +11,9 @@ const url = (protocols: string[]) =>
     })
     .optional();
 
+/** `local`: what would be there stays on this machine's disk, on purpose. */
+const orLocal = (protocols: string[]) => z.union([z.literal('local'), url(protocols)], `must be local, or start with ${protocols.join(' or ')}//`);
+
 const listed = (text: string) =>
   text
     .split(',')
@@ -75,7 +78,7 @@ const Environment = z.object({
   LINKS_URL: url(['http:', 'https:']),
   MCP_HOSTS: z.string().optional(),
   ROLLCALL_SANDBOX: z.enum(['0', '1', 'really'], 'must be 1; beside engines of your own, really').default('0'),
-  SMTP_URL: url(['smtp:', 'smtps:']),
+  SMTP_URL: orLocal(['smtp:', 'smtps:']),
   MAIL_FROM: z.email('must be an address alone, such as mail@example.com').optional(),
   MAILS_PER_STRANGER: mailsAnHour(5),
   MAILS_PER_RECIPIENT: mailsAnHour(60),
@@ -88,7 +91,7 @@ const Environment = z.object({
   API_URL: url(['http:', 'https:']),
   LEGACY_URL: url(['http:', 'https:']),
   OUTBOUND_ALLOW: networks,
-  ASSETS_URL: url(['s3:']),
+  ASSETS_URL: orLocal(['s3:']),
   MAX_ASSET_MB: z.coerce.number().int().min(1).max(5_000).default(100),
   ROLLCALL_DIR: z.string().default('.rollcall'),
   EMBEDDED_JAVA_HOME: z.string().optional(),
@@ -96,6 +99,9 @@ const Environment = z.object({
   JAVA_HOME: z.string().optional(),
   PATH: z.string().default(''),
 });
+
+const STORAGE = ['ASSETS_URL', 'SMTP_URL'] as const;
+const elsewhere = (value: string | undefined) => (value === 'local' ? undefined : value);
 
 const bytesOf = (hex: string | undefined) => (hex === undefined ? undefined : Buffer.from(hex, 'hex'));
 
@@ -121,7 +127,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   }
   const env = parsed.data;
   assertSandbox(env);
-  if (env.SMTP_URL !== undefined && env.MAIL_FROM === undefined) {
+  if (elsewhere(env.SMTP_URL) !== undefined && env.MAIL_FROM === undefined) {
     throw new Error('Set MAIL_FROM beside SMTP_URL: the address that mails come from.');
   }
   const linksPort = env.LINKS_PORT ?? (env.PORT === 0 ? 0 : env.PORT + 1);
@@ -160,7 +166,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     linksUrl: (env.LINKS_URL ?? `http://${env.HOST}:${linksPort}`).replace(/\/$/, ''),
     linksUrlIsSet: env.LINKS_URL !== undefined,
     isSandbox: env.ROLLCALL_SANDBOX !== '0',
-    smtpUrl: env.SMTP_URL,
+    smtpUrl: elsewhere(env.SMTP_URL),
     mailFrom: env.MAIL_FROM ?? 'rollcall@localhost',
     mailLimits: {
       stranger: env.MAILS_PER_STRANGER,
@@ -174,7 +180,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     unknownLinkUrl: env.UNKNOWN_LINK_URL,
     rest: { url: env.ROLLCALL_URL, brandKey: env.ROLLCALL_BRAND_KEY },
     outboundAllow: env.OUTBOUND_ALLOW,
-    assetsUrl: env.ASSETS_URL,
+    assetsUrl: elsewhere(env.ASSETS_URL),
+    unsharedStorage: env.DATABASE_URL === undefined ? [] : STORAGE.filter((name) => env[name] === undefined),
     maxAssetBytes: env.MAX_ASSET_MB * 1024 * 1024,
     directory: path.resolve(env.ROLLCALL_DIR),
     java: {

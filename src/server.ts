@@ -8,7 +8,7 @@ import { readServerOptions, SAMPLE_CREATORS } from './process/commands/server.ts
 import { startJobs } from './process/jobs.ts';
 import { choosePorts, listen, onPorts } from './process/listen.ts';
 import { migrate } from './process/migrate.ts';
-import { configuredUrls, openContext } from './process/open-context.ts';
+import { assertSharedStorage, configuredUrls, openContext } from './process/open-context.ts';
 import { openShutdown, reportFailure } from './process/shutdown.ts';
 import { ensureClient } from './web-app/build.ts';
 
@@ -30,6 +30,7 @@ async function webAppOf(directory: string): Promise<{ webApp?: string }> {
 
 async function main(): Promise<void> {
   const configured = readConfig();
+  assertSharedStorage(configured);
   const config = onPorts(configured, await choosePorts(configured, options.port));
   const creators = options.creators ?? (await sampleSize(config)) ?? SAMPLE_CREATORS;
   const elasticsearchHeapMb = await heapMbFor(config, creators);

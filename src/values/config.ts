@@ -85,6 +85,8 @@ export interface Config {
   rest: { url: string | undefined; brandKey: string | undefined };
   /** Private addresses or networks that calls to brands' hosts may reach. */
   outboundAllow: string[];
+  /** Variables of storage that nobody set beside a configured PostgreSQL: only this machine's disk would have what it stores. */
+  unsharedStorage: readonly string[];
   /** The S3-compatible storage for assets. Undefined: a local folder. */
   assetsUrl: string | undefined;
   maxAssetBytes: number;
