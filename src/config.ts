@@ -12,7 +12,8 @@ const url = (protocols: string[]) =>
     .optional();
 
 /** `local`: what would be there stays on this machine's disk, on purpose. */
-const orLocal = (protocols: string[]) => z.union([z.literal('local'), url(protocols)], `must be local, or start with ${protocols.join(' or ')}//`);
+const orLocal = (protocols: string[]) =>
+  z.union([z.literal('local'), url(protocols)], `must be local, or start with ${protocols.join(' or ')}//`);
 
 const listed = (text: string) =>
   text

@@ -11,6 +11,7 @@ import { migrate } from './process/migrate.ts';
 import { assertSharedStorage, configuredUrls, openContext } from './process/open-context.ts';
 import { openShutdown, reportFailure } from './process/shutdown.ts';
 import { ensureClient } from './web-app/build.ts';
+import { keepRelease } from './web-app/releases.ts';
 
 const STOP_WITHIN_MS = 20_000;
 const ENGINES = ['postgres', 'redis', 'elasticsearch', 'clickhouse'] as const;
@@ -53,6 +54,10 @@ async function main(): Promise<void> {
   if (engines.embedded) shutdown.add(startJobs(context, urls.redis).stop);
   shutdown.add(apps.close);
   const { url, linksUrl } = await listen(apps, config);
+  if (client.webApp !== undefined)
+    keepRelease(context.files, client.webApp).catch((error: unknown) => {
+      context.log.warn({ err: error }, 'the files of the web app are not kept for other releases');
+    });
   // One that is being stopped takes its announcement back, and not again.
   if (engines.embedded && !shutdown.isEnding()) await announceRunning(config.directory, { url, linksUrl, urls });
   const demo = config.urls.postgres ? undefined : await ensureDemo(context, url);

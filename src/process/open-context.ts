@@ -47,7 +47,9 @@ export function assertSharedStorage({ unsharedStorage }: Config): void {
   if (unsharedStorage.length === 0) return;
   const fixes = { ASSETS_URL: 's3://bucket/path?region=…', SMTP_URL: 'smtp://user:password@host:587' };
   const lines = Object.entries(fixes).flatMap(([name, example]) =>
-    unsharedStorage.includes(name) ? [`  ${name}=${example}, or ${name}=local to keep them on this machine's disk`] : [],
+    unsharedStorage.includes(name)
+      ? [`  ${name}=${example}, or ${name}=local to keep them on this machine's disk`]
+      : [],
   );
   throw new Error(`Other processes would not see the files of brands or the mails. Set\n${lines.join('\n')}`);
 }

@@ -219,7 +219,12 @@ describe('usage', () => {
     '%s beside external engines asks where files and mails go, unless they may stay on its disk',
     async (script) => {
       const { postgres, redis, elasticsearch, clickhouse } = engineUrls();
-      const engines = { DATABASE_URL: postgres, REDIS_URL: redis, ELASTICSEARCH_URL: elasticsearch, CLICKHOUSE_URL: clickhouse };
+      const engines = {
+        DATABASE_URL: postgres,
+        REDIS_URL: redis,
+        ELASTICSEARCH_URL: elasticsearch,
+        CLICKHOUSE_URL: clickhouse,
+      };
       const { status, said } = await runCommand(script, [], { ...engines, ASSETS_URL: 's3://bucket' });
       expect(status).toBe(1);
       expect(said).toContain('SMTP_URL=local to keep them on this machine');
