@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keepRelease } from '../../src/web-app/releases.ts';
-import { startApp, type TestApp } from '../harness/app.ts';
+import { call, startApp, type TestApp } from '../harness/app.ts';
 import { builtClient } from '../harness/web-app.ts';
 
 let release: string;
@@ -47,8 +47,8 @@ describe('A process of one release', () => {
   it.each(['page-00000000.js', 'page.js', '..%2F..%2Fsecret', `${'x'.repeat(200)}-00000000.js`, 'page-00000000.html'])(
     'answers %s, which no release has, with 404',
     async (name) => {
-      const answer = await get(name);
-      expect([answer.status, (await answer.json()).code]).toEqual([404, 'NOT_FOUND']);
+      const { status, body } = await call(`${app.url}/app/assets/${name}`);
+      expect([status, body.code]).toEqual([404, 'NOT_FOUND']);
     },
   );
 });
