@@ -6,6 +6,7 @@ const DOORS: readonly (readonly [path: string, door: string])[] = [
   ['/ingest/', 'ingest'],
   ['/apply/', 'page_apply'],
   ['/s/', 'page_share'],
+  ['/r.js', 'shop_script'],
   ['/enter/', 'page_enter'],
   ['/files/', 'files'],
   ['/app/session', 'app_session'],

@@ -8,6 +8,7 @@ import { olderInterface } from '../legacy/hosts.ts';
 import { buildLinksHost } from '../links-host/listener.ts';
 import { openRedirect } from '../links-host/redirect.ts';
 import { redirectRoutes } from '../links-host/routes.ts';
+import { scriptRoutes } from '../links-host/shop-script/routes.ts';
 import { mcpRoutes } from '../mcp/routes.ts';
 import type { Context } from '../operation/context.ts';
 import { applyRoutes } from '../pages/apply/routes.ts';
@@ -40,6 +41,7 @@ export async function buildApps(
   /** All that is on the links host's address: short links, creators' pages, brands' files, and stores' deliveries. */
   async function serveLinks(app: FastifyInstance): Promise<void> {
     redirectRoutes(app, redirect);
+    scriptRoutes(app);
     applyRoutes(app, context, metrics);
     fileRoutes(app, context, metrics);
     await pageRoutes(app, context, metrics);
