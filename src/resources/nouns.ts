@@ -24,6 +24,7 @@ import { ledger } from './ledger/noun.ts';
 import { links } from './links/noun.ts';
 import { mails } from './mails/noun.ts';
 import { messages } from './messages/noun.ts';
+import { orderClicks } from './order-clicks/noun.ts';
 import { orders } from './orders/noun.ts';
 import { passkeys } from './passkeys/noun.ts';
 import { payouts } from './payouts/noun.ts';
@@ -64,6 +65,7 @@ const declared = [
   disputes,
   integrations,
   orders,
+  orderClicks,
   performance,
   ledger,
   analytics,

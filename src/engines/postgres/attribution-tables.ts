@@ -122,6 +122,15 @@ export interface OrderHeadsTable {
   refundsListedAt: Date | null;
 }
 
+export interface OrderClicksTable {
+  integrationId: string;
+  orderId: string;
+  brandId: string;
+  click: string;
+  receivedAt: Date;
+  usedAt: ColumnType<Date | null, null | undefined, Date>;
+}
+
 export interface OrderRefundsTable {
   brandId: string;
   integrationId: string;
@@ -244,6 +253,7 @@ export interface AttributionTables {
   linkStates: LinkStatesTable;
   linkPastCodes: LinkPastCodesTable;
   orders: OrdersTable;
+  orderClicks: OrderClicksTable;
   orderHeads: OrderHeadsTable;
   orderRefunds: OrderRefundsTable;
   commissions: CommissionsTable;
