@@ -14,6 +14,8 @@ export interface Storefront {
   updates: unknown[];
   /** Ids that the shop's own page for keeping clicks was sent. */
   kept: string[];
+  /** What its own checkout was sent. */
+  orders: string[];
   close(): void;
 }
 
@@ -37,6 +39,7 @@ export async function openStorefront(): Promise<Storefront> {
       response.setHeader('set-cookie', `rollcall_click=${click_id}; Path=/; Max-Age=7776000; SameSite=Lax`);
       return answer('application/json', '{}');
     }
+    if (pathname === '/order') shop.orders.push(await text(request));
     return answer('text/html', `<!doctype html><html lang="en"><title>Shop</title><body>${shop.html}</body></html>`);
   });
   server.listen(0, '127.0.0.1');
@@ -48,6 +51,7 @@ export async function openStorefront(): Promise<Storefront> {
     cart: {},
     updates: [],
     kept: [],
+    orders: [],
     close: () => {
       server.close();
       server.closeAllConnections();
