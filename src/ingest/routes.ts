@@ -14,7 +14,7 @@ import {
   touchReceived,
 } from '../resources/integrations/queries.ts';
 import { PROVIDERS } from '../resources/integrations/schema.ts';
-import { recordDeletion, recordOrder, recordRefunds } from '../resources/orders/actions.ts';
+import { recordReadings } from '../resources/orders/actions.ts';
 import { ApiError, errorBody, ignoreFailure, notFound, toApiError } from '../values/errors.ts';
 import { logFailure } from '../values/log.ts';
 import type { Metrics } from '../values/metrics.ts';
@@ -59,9 +59,7 @@ async function record(context: Context, receiver: Receiver, requestId: string, d
   const actor = { brandId, keyId: null, operation: 'ingest', requestId };
   await inWork(postgres.db, clock, actor, async (work) => {
     const integration = { id, brandId, provider };
-    if (reading?.kind === 'order') await recordOrder(work, secrets, integration, reading.facts);
-    if (reading?.kind === 'refund') await recordRefunds(work, integration, reading.facts);
-    if (reading?.kind === 'deletion') await recordDeletion(work, integration, reading.orderId);
+    if (reading) await recordReadings(work, secrets, integration, [reading]);
     await touchReceived(work.db, receiver, work.now, reading !== undefined);
   });
 }
