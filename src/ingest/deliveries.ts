@@ -4,7 +4,7 @@ import { ZodError } from 'zod';
 import type { Provider } from '../engines/postgres/attribution-tables.ts';
 import type { Context } from '../operation/context.ts';
 import { openStore } from '../resources/integrations/actions.ts';
-import { markStatus, type Receiver } from '../resources/integrations/queries.ts';
+import { markStatus, markUninstalled, type Receiver } from '../resources/integrations/queries.ts';
 import { clientOf } from '../stores/clients.ts';
 import { isToReconnect, type Reading, storeUnavailable } from '../stores/provider.ts';
 import { openStoreSecrets, type StoreSecrets } from '../stores/store-secrets.ts';
@@ -70,6 +70,11 @@ export async function readDelivery(
 ): Promise<Reading | undefined> {
   const { currency, provider, status } = receiver;
   const { postgres, clock } = context;
+  const uninstalledAt = clientOf(provider).uninstalledAt?.(headers);
+  if (uninstalledAt) {
+    await markUninstalled(postgres.db, receiver, uninstalledAt, clock.now());
+    return undefined;
+  }
   let isHeard = false;
   const onAnswer = () => {
     isHeard = true;

@@ -36,6 +36,7 @@ import { savedSearches } from './saved-searches/noun.ts';
 import { sessions } from './sessions/noun.ts';
 import { shipments } from './shipments/noun.ts';
 import { statements } from './statements/noun.ts';
+import { storeWebhooks } from './store-webhooks/noun.ts';
 import { usage } from './usage/noun.ts';
 import { webhooks } from './webhooks/noun.ts';
 
@@ -63,6 +64,7 @@ const declared = [
   statements,
   disputes,
   integrations,
+  storeWebhooks,
   orders,
   performance,
   ledger,

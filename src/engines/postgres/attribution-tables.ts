@@ -6,6 +6,7 @@ type Json<T> = ColumnType<T, string, string>;
 
 export type Provider = 'shopify' | 'woocommerce' | 'generic';
 export type IntegrationStatus = 'connected' | 'disconnected' | 'error' | 'reauth_required';
+export type WebhookState = 'pending' | 'active' | 'manual' | 'disabled';
 export type LinkType = 'discount_code' | 'link';
 export type CommissionStatus = 'pending' | 'approved' | 'rejected' | 'paid';
 export type PayoutMethod = 'wallet' | 'bank_transfer' | 'manual';
@@ -41,6 +42,22 @@ export interface IntegrationsTable {
   updatedAt: Date | null;
   renewingUntil: ColumnType<Date | null, Date | null | undefined, Date | null>;
   apiVersion: ColumnType<string | null, string | null | undefined, string | null>;
+  webhookState: ColumnType<WebhookState, WebhookState | undefined, WebhookState>;
+  missingWebhooks: ColumnType<string[], string[] | undefined, string[]>;
+  webhookProblem: ColumnType<string | null, string | null | undefined, string | null>;
+  webhooksCheckedAt: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  webhooksDueAt: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  webhookTroubleAt: ColumnType<Date | null, Date | null | undefined, Date | null>;
+}
+
+export interface StoreAuthorizationsTable {
+  id: string;
+  brandId: string;
+  baseUrl: string;
+  tokenHash: Buffer;
+  expiresAt: Date;
+  keys: Buffer | null;
+  createdAt: CreatedAt;
 }
 
 export interface IntegrationFailuresTable {
@@ -241,6 +258,7 @@ export interface UnfoldedBrandsTable {
 export interface AttributionTables {
   integrations: IntegrationsTable;
   integrationFailures: IntegrationFailuresTable;
+  storeAuthorizations: StoreAuthorizationsTable;
   links: LinksTable;
   linkSlugs: LinkSlugsTable;
   linkStates: LinkStatesTable;

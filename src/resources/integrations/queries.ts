@@ -9,7 +9,10 @@ import type { ListWindow, Page } from '../../values/page.ts';
 type StoredIntegration = Selectable<IntegrationsTable>;
 
 /** An integration without its sealed secrets, which are read only to talk to the store. */
-export type IntegrationRow = Omit<StoredIntegration, 'secrets' | 'renewingUntil'>;
+export type IntegrationRow = Omit<
+  StoredIntegration,
+  'secrets' | 'renewingUntil' | 'webhooksDueAt' | 'webhookTroubleAt'
+>;
 
 const SHOWN = [
   ...(['id', 'brandId', 'provider', 'name', 'storefrontUrl', 'storefrontHost', 'baseUrl', 'currency'] as const),
@@ -21,6 +24,10 @@ const SHOWN = [
     'lastFailedAt',
     'disconnectedAt',
     'apiVersion',
+    'webhookState',
+    'missingWebhooks',
+    'webhookProblem',
+    'webhooksCheckedAt',
     'createdAt',
     'updatedAt',
   ] as const),
@@ -260,6 +267,56 @@ export async function markStatus(
     .where('status', 'not in', ['disconnected', status])
     .execute();
 }
+
+/** Records that the app was uninstalled. What a store reports late, of the time before it was connected, changes nothing. */
+export async function markUninstalled(db: Db, key: IntegrationKey, at: Date, now: Date): Promise<void> {
+  await ofKey(db, key)
+    .set({ status: 'reauth_required', updatedAt: now })
+    .where('status', '=', 'connected')
+    .where('connectedAt', '<=', at)
+    .execute();
+}
+
+/** Stores whose webhooks are due to be looked at, each claimed until `next`. */
+export async function claimDueWebhooks(db: Db, now: Date, next: Date, limit: number) {
+  const due = db
+    .selectFrom('integrations')
+    .select('id')
+    .where('status', '=', 'connected')
+    .where('webhooksDueAt', '<=', now)
+    .orderBy('webhooksDueAt')
+    .limit(limit)
+    .forUpdate()
+    .skipLocked();
+  return await db
+    .updateTable('integrations')
+    .set({ webhooksDueAt: next })
+    .where('id', 'in', due)
+    .returning(['id', 'brandId', 'provider', 'baseUrl', 'name', 'webhookState', 'webhookTroubleAt'])
+    .execute();
+}
+export type DueWebhooks = Awaited<ReturnType<typeof claimDueWebhooks>>[number];
+
+/** What was found of a store's webhooks. */
+export type WebhookFindings = Pick<
+  Updateable<IntegrationsTable>,
+  'webhookState' | 'missingWebhooks' | 'webhookProblem' | 'webhooksCheckedAt' | 'webhooksDueAt'
+>;
+
+export const recordWebhooks = (db: Db, key: IntegrationKey, found: WebhookFindings) =>
+  ofKey(db, key).set(found).where('status', '<>', 'disconnected').execute();
+
+/** Whether this is the first to find that webhooks do not report what happens; who is told tells it once an episode. */
+export async function claimWebhookTrouble(db: Db, key: IntegrationKey, now: Date): Promise<boolean> {
+  const claimed = await ofKey(db, key)
+    .set({ webhookTroubleAt: now })
+    .where('webhookTroubleAt', 'is', null)
+    .executeTakeFirst();
+  return claimed.numUpdatedRows > 0n;
+}
+
+export const endWebhookTrouble = (db: Db, key: IntegrationKey) =>
+  ofKey(db, key).set({ webhookTroubleAt: null }).where('webhookTroubleAt', 'is not', null).execute();
 
 /** Deliveries of one store do not wait for each other's commits to write the same second. */
 const RECEIVED_EVERY_MS = 1_000;
