@@ -47,6 +47,23 @@ export interface StoreClient {
   isPing(rawBody: Buffer, headers: IncomingHttpHeaders): boolean;
   /** Throws a ZodError when the body is not what the store documents. Asks the store where the body does not tell all. */
   read(delivery: Delivery, store: Store & { currency: string }): Promise<Reading | undefined>;
+  /** Lists orders that changed, those that changed first before others; undefined where the store does not list them. */
+  listOrders(store: Store, since: Since): Promise<OrderPage | undefined>;
+}
+
+/** Which page of a store's changed orders: the cursor is that of the page before. */
+export interface Since {
+  since: Date;
+  cursor: string | null;
+}
+
+export interface OrderPage {
+  /** As the store's webhook would report each of them now. */
+  orders: Delivery[];
+  /** Null on the last page. */
+  cursor: string | null;
+  /** How long the store wants to be left alone before the next page. */
+  waitMs: number;
 }
 
 export interface Delivery {
@@ -105,6 +122,8 @@ export const StoreTime = z.iso
 
 const TIMEOUT_MS = 8_000;
 const MAX_BYTES = 2 * 1024 * 1024;
+const LIST_TIMEOUT_MS = 30_000;
+const LIST_MAX_BYTES = 16 * 1024 * 1024;
 const NAME = 'The store';
 
 export interface StoreRequest<T> {
@@ -115,6 +134,8 @@ export interface StoreRequest<T> {
   shape: z.ZodType<T>;
   /** What a 404 must say for the thing itself to be gone, rather than the way to it. */
   goneText?: string;
+  /** Many rows take their store longer, and are more. */
+  isList?: boolean;
 }
 
 /** Of a store that nobody can speak with before its brand connects it again. */
@@ -195,7 +216,7 @@ const FAILURES: Readonly<Record<string, string>> = {
 
 /** Why it did not answer, in words for the person who typed its address: a library's own messages name its source files. */
 function failureOf({ reason, cause }: Extract<OutsideAnswer, { outcome: 'failed' }>): string {
-  if (reason === 'timeout') return `It did not answer within ${TIMEOUT_MS / 1_000} s.`;
+  if (reason === 'timeout' && cause instanceof Error) return cause.message;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined;
   const others =
     reason === 'tls' ? 'It has no valid certificate, or speaks no TLS there' : 'It does not answer as HTTP';
@@ -216,8 +237,8 @@ export async function callStore<T>(store: Store, request: StoreRequest<T>): Prom
     headers: body ? { ...headers, 'content-type': 'application/json' } : headers,
     ...(body ? { body: JSON.stringify(body) } : {}),
     allow: store.allow,
-    timeoutMs: TIMEOUT_MS,
-    maxBytes: MAX_BYTES,
+    timeoutMs: request.isList ? LIST_TIMEOUT_MS : TIMEOUT_MS,
+    maxBytes: request.isList ? LIST_MAX_BYTES : MAX_BYTES,
   });
   if (answer.outcome === 'refused') throw storeUnavailable(new Error(`Its address ${answer.reason}.`));
   if (answer.outcome === 'failed') throw storeUnavailable(new Error(failureOf(answer), { cause: answer.cause }));

@@ -82,6 +82,7 @@ export async function callShopify<T>(
     headers: { 'x-shopify-access-token': store.token },
     body: { query, variables },
     shape: Answer,
+    isList: isPartial,
   });
   const cost = answer.extensions?.cost;
   const isLeftOut = (code: string | undefined) => isPartial && code === 'ACCESS_DENIED' && answer.data;

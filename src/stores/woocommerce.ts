@@ -3,9 +3,11 @@ import { Currency } from '../values/money.ts';
 import {
   askStore,
   type Coupon,
+  callStore,
   getFromStore,
   headerOf,
   type Store,
+  type StoreAnswer,
   type StoreClient,
   type StoreFacts,
   StorefrontUrl,
@@ -14,6 +16,7 @@ import {
   storeUnavailable,
 } from './provider.ts';
 import { isSignedBy } from './signature.ts';
+import { listWooOrders, WooOrders } from './woocommerce-list.ts';
 import { readWooCommerce, WooOrder, type WooRefund, WooRefunds, WooTime } from './woocommerce-orders.ts';
 
 const API = '/wp-json/wc/v3';
@@ -44,6 +47,12 @@ function requestOf<T>({ token }: Store, path: string, shape: z.ZodType<T>): Stor
 }
 
 const get = <T>(store: Store, path: string, shape: z.ZodType<T>) => getFromStore(store, requestOf(store, path, shape));
+
+async function list<T>(store: Store, path: string, shape: z.ZodType<T>): Promise<StoreAnswer<T>> {
+  const answer = await callStore(store, { ...requestOf(store, `${API}${path}`, shape), isList: true });
+  if (!answer) throw storeUnavailable(new Error(`It has no ${API}${path}.`));
+  return answer;
+}
 
 const couponsOf = (store: Store, code: string) =>
   get(store, `${API}/coupons?code=${encodeURIComponent(code)}`, Coupons);
@@ -101,4 +110,5 @@ export const woocommerce: StoreClient = {
         askStore(store, { ...requestOf(store, orderPath(orderId), WooOrder), goneText: NO_SUCH_ORDER }),
       listRefunds: (orderId) => listRefunds(store, orderId),
     }),
+  listOrders: (store, since) => listWooOrders(since, (path) => list(store, path, WooOrders)),
 };
