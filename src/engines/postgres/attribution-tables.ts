@@ -37,8 +37,29 @@ export interface IntegrationsTable {
   lastReceivedAt: Date | null;
   lastFailedAt: Date | null;
   disconnectedAt: Date | null;
+  sweepAt: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  sweptAt: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  silentSince: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  webhookTroubleAt: ColumnType<Date | null, Date | null | undefined, Date | null>;
   createdAt: CreatedAt;
   updatedAt: Date | null;
+}
+
+export interface StoreSweepsTable {
+  integrationId: string;
+  brandId: string;
+  since: Date;
+  startedAt: Date | null;
+  cursor: string | null;
+  reachedAt: Date | null;
+  missed: Generated<number>;
+  againAt: Date | null;
+  failures: Generated<number>;
+  sweeps: Generated<number>;
+  failed: Generated<number>;
+  ordersRead: Generated<number>;
+  ordersMissed: Generated<number>;
+  ordersUnread: Generated<number>;
 }
 
 export interface IntegrationFailuresTable {
@@ -239,6 +260,7 @@ export interface UnfoldedBrandsTable {
 export interface AttributionTables {
   integrations: IntegrationsTable;
   integrationFailures: IntegrationFailuresTable;
+  storeSweeps: StoreSweepsTable;
   links: LinksTable;
   linkSlugs: LinkSlugsTable;
   linkStates: LinkStatesTable;

@@ -104,6 +104,7 @@ export async function connectStore(
   const facts = {
     ...{ name, currency, storefrontUrl, storefrontHost, baseUrl, connectedAt: now, disconnectedAt: null },
     status: 'connected' as const,
+    sweepAt: now,
     secrets: sealStoreSecrets(secrets, { token, webhookSecret }, id),
   };
   const untouched = { lastSyncAt: null, lastReceivedAt: null, createdAt: now, updatedAt: null };

@@ -20,6 +20,8 @@ const SHOWN = [
     'lastReceivedAt',
     'lastFailedAt',
     'disconnectedAt',
+    'sweptAt',
+    'silentSince',
     'createdAt',
     'updatedAt',
   ] as const),
@@ -202,7 +204,7 @@ export async function updateIntegration(
     .executeTakeFirstOrThrow();
 }
 
-/** Records whether the store accepts its secrets. A disconnected integration stays disconnected. */
+/** Records whether the store accepts its secrets; once it does again, it is swept. A disconnected one stays disconnected. */
 export async function markStatus(
   db: Db,
   { brandId, id }: Pick<IntegrationRow, 'brandId' | 'id'>,
@@ -211,7 +213,7 @@ export async function markStatus(
 ): Promise<void> {
   await db
     .updateTable('integrations')
-    .set({ status, updatedAt: at })
+    .set({ status, updatedAt: at, ...(status === 'connected' ? { sweepAt: at } : {}) })
     .where('brandId', '=', brandId)
     .where('id', '=', id)
     .where('status', 'not in', ['disconnected', status])
@@ -268,4 +270,81 @@ export async function countFailure(db: Db, integrationId: string, at: Date): Pro
 /** Counts a delivery that the store had not signed. */
 export async function countForged(db: Db, integrationId: string, at: Date): Promise<void> {
   await countRefused(db, integrationId, 'forged', at);
+}
+
+/** Which store is swept, and until when by nobody else. */
+const CLAIMED = ['id', 'brandId', 'provider', 'name', 'baseUrl', 'currency', 'connectedAt', 'sweepAt'] as const;
+
+/** Claims stores whose sweep is due: nobody else sweeps them before `until`, unless they are connected again. */
+export async function claimSweeps(db: Db, now: Date, until: Date, limit: number) {
+  return await db
+    .updateTable('integrations')
+    .set({ sweepAt: until })
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('integrations')
+        .select('id')
+        .where('status', '=', 'connected')
+        .where('sweepAt', '<=', now)
+        .orderBy('sweepAt')
+        .limit(limit)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .returning(CLAIMED)
+    .execute();
+}
+export type ClaimedStore = Awaited<ReturnType<typeof claimSweeps>>[number];
+
+/** Moves a claim, or gives it back with the time of the next sweep. False when it is no longer this one. */
+export async function moveSweep(
+  db: Db,
+  { brandId, id, sweepAt }: Pick<ClaimedStore, 'brandId' | 'id' | 'sweepAt'>,
+  change: { sweepAt: Date | null; sweptAt?: Date },
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('integrations')
+    .set(change)
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where('status', '=', 'connected')
+    .where('sweepAt', '=', sweepAt)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+type Named = Pick<IntegrationRow, 'brandId' | 'id'>;
+
+/** Records that a sweep found orders that no webhook told of. */
+export async function markSilent(db: Db, { brandId, id }: Named, at: Date): Promise<void> {
+  await db
+    .updateTable('integrations')
+    .set({ silentSince: at })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where('silentSince', 'is', null)
+    .execute();
+}
+
+/** Begins an episode in which webhooks do not arrive. True for one caller, who mails the brand. */
+export async function beginWebhookTrouble(db: Db, { brandId, id }: Named, at: Date): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('integrations')
+    .set({ webhookTroubleAt: at })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where('webhookTroubleAt', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Ends the episode once a delivery has arrived in it. Called when a sweep found nothing that no webhook told of. */
+export async function endWebhookTrouble(db: Db, { brandId, id }: Named): Promise<void> {
+  await db
+    .updateTable('integrations')
+    .set({ silentSince: null, webhookTroubleAt: null })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where((eb) => eb('lastReceivedAt', '>', eb.fn.coalesce('webhookTroubleAt', 'silentSince')))
+    .execute();
 }
