@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { askStore, type OrderPage, type Since, type Store } from './provider.ts';
+import { askStore, type OrderPage, type Since, type Store, type StoreRequest } from './provider.ts';
 
 const Orders = z.object({ orders: z.array(z.looseObject({})), next_cursor: z.string().max(4_000).nullish() });
 
@@ -7,13 +7,13 @@ const Orders = z.object({ orders: z.array(z.looseObject({})), next_cursor: z.str
 export async function listGenericOrders(
   store: Store,
   { since, cursor }: Since,
-  headers: Record<string, string>,
+  credentials: StoreRequest<unknown>['credentials'],
 ): Promise<OrderPage | undefined> {
   const query = new URLSearchParams({ updated_since: since.toISOString(), ...(cursor === null ? {} : { cursor }) });
   const answer = await askStore(store, {
     method: 'GET',
     path: `/orders?${query}`,
-    headers,
+    credentials,
     shape: Orders,
     isList: true,
   });

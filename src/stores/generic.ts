@@ -26,11 +26,11 @@ import { isSignedBy } from './signature.ts';
 
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
 
-const bearer = (store: Store) => ({ authorization: `Bearer ${store.token}` });
+const credentials = ({ token }: Store) => ({ headers: { authorization: `Bearer ${token}` } });
 
 async function findCoupon(store: Store, code: string): Promise<Coupon> {
   const path = `/coupons/${encodeURIComponent(code)}`;
-  const coupon = await askStore(store, { method: 'GET', path, headers: bearer(store), shape: GenericStoreCoupon });
+  const coupon = await askStore(store, { method: 'GET', path, credentials, shape: GenericStoreCoupon });
   if (!coupon) return { state: 'not_found' };
   if (typeof coupon.percentage !== 'number') return { state: 'not_percentage' };
   return coupon.active
@@ -78,12 +78,7 @@ function read({ body }: Delivery): Reading | undefined {
 /** A store of the brand's own making, which signs as our own webhooks do. */
 export const generic: StoreClient = {
   connect: async (store) => {
-    const info = await getFromStore(store, {
-      method: 'GET',
-      path: '/store',
-      headers: bearer(store),
-      shape: GenericStoreInfo,
-    });
+    const info = await getFromStore(store, { method: 'GET', path: '/store', credentials, shape: GenericStoreInfo });
     return { name: info.name, currency: info.currency, storefrontUrl: info.storefront_url };
   },
   findCoupon,
@@ -93,5 +88,5 @@ export const generic: StoreClient = {
   },
   isPing: () => false,
   read: async (delivery) => read(delivery),
-  listOrders: (store, since) => listGenericOrders(store, since, bearer(store)),
+  listOrders: (store, since) => listGenericOrders(store, since, credentials),
 };

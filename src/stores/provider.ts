@@ -10,11 +10,41 @@ import type { OrderFacts, RefundOfOrder } from './facts.ts';
 /** A store as it is asked. */
 export interface Store {
   baseUrl: string;
+  /** What it is shown; `renew` replaces it. */
   token: string;
+  /** Of WooCommerce: its host drops the `Authorization` header, so the keys go in the query. */
+  keysInQuery?: boolean;
   /** Addresses that may be reached although they are private. */
   allow: readonly string[];
+  /** Gets another token in place of the one that the store refused. */
+  renew?: (refused: string) => Promise<string>;
   /** Called when the store did what it was asked. */
   onAnswer?: () => void;
+  /** Called with the version of its API that answered. */
+  onVersion?: (version: string) => Promise<void> | void;
+  /** Called when keys in the query turn out to be what the store takes. */
+  remember?: () => Promise<void>;
+}
+
+/** An app that gets tokens in exchange for its id and secret. */
+export interface StoreApp {
+  id: string;
+  secret: string;
+}
+
+export interface NewToken {
+  token: string;
+  expiresInMs: number;
+}
+
+/** What the store refused of an app's credentials, and what to do about it. */
+export class AppRefused extends Error {
+  readonly field: 'client_id' | 'client_secret';
+
+  constructor(field: AppRefused['field'], message: string) {
+    super(message);
+    this.field = field;
+  }
 }
 
 /** What a store says of itself when it is connected. */
@@ -39,8 +69,12 @@ export type Reading =
 
 /** How one kind of store is met. */
 export interface StoreClient {
+  /** The version of the API that it speaks, of a store that has versions. */
+  version?: string;
   /** Reads who the store is; fails when the token may not read what later calls need. */
   connect(store: Store): Promise<StoreFacts>;
+  /** Exchanges an app's id and secret for a token. Throws `AppRefused` when the store does not take them. */
+  newToken?(place: Pick<Store, 'baseUrl' | 'allow'>, app: StoreApp): Promise<NewToken>;
   findCoupon(store: Store, code: string, now: Date): Promise<Coupon>;
   verify(rawBody: Buffer, headers: IncomingHttpHeaders, secret: string): boolean;
   /** An unsigned call that the store makes when a webhook is set up, and that only wants a 200. */
@@ -127,9 +161,14 @@ const LIST_MAX_BYTES = 16 * 1024 * 1024;
 const NAME = 'The store';
 
 export interface StoreRequest<T> {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'DELETE';
   path: string;
-  headers: Record<string, string>;
+  /** How the store is shown its token. It is asked again after the token was renewed. */
+  credentials(store: Store): { headers?: Record<string, string>; query?: Record<string, string> };
+  /** Whether another way of showing the token may be what a 401 asks for; it then changes the store. */
+  showsAgain?(store: Store, text: string): boolean;
+  /** Reads the version of the API that answered. */
+  versionOf?(headers: IncomingHttpHeaders): string;
   body?: object;
   shape: z.ZodType<T>;
   /** What a 404 must say for the thing itself to be gone, rather than the way to it. */
@@ -149,6 +188,8 @@ export const isToReconnect = (error: unknown): boolean =>
   error instanceof ApiError && error.facts.integration_status === 'reauth_required';
 
 export const storeUnavailable = (cause: unknown): ApiError => unavailable(NAME, cause);
+
+export const isStoreUnavailable = (error: unknown): boolean => error instanceof ApiError && error.engine === NAME;
 
 /** Why a call was refused that may be made again later: the store limits how often it is asked. */
 class StoreBusy extends Error {
@@ -199,7 +240,7 @@ export function readAnswer<T>(
   );
 }
 
-function jsonOf(text: string): unknown {
+export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -223,6 +264,42 @@ function failureOf({ reason, cause }: Extract<OutsideAnswer, { outcome: 'failed'
   return `${FAILURES[code ?? ''] ?? others}${code === undefined ? '' : ` (${code})`}.`;
 }
 
+/** Calls a store once, with limits on time and bytes. */
+export async function requestStore(
+  { baseUrl, allow }: Pick<Store, 'baseUrl' | 'allow'>,
+  call: Pick<StoreRequest<unknown>, 'method' | 'path' | 'body' | 'isList'> &
+    ReturnType<StoreRequest<unknown>['credentials']>,
+) {
+  const { method, path, headers = {}, query = {}, body, isList = false } = call;
+  const url = new URL(`${baseUrl}${path}`);
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+  const answer = await callOutside({
+    ...{ url, method, allow },
+    timeoutMs: isList ? LIST_TIMEOUT_MS : TIMEOUT_MS,
+    maxBytes: isList ? LIST_MAX_BYTES : MAX_BYTES,
+    headers: body ? { ...headers, 'content-type': 'application/json' } : headers,
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  });
+  if (answer.outcome === 'refused') throw storeUnavailable(new Error(`Its address ${answer.reason}.`));
+  if (answer.outcome === 'failed') throw storeUnavailable(new Error(failureOf(answer), { cause: answer.cause }));
+  return answer;
+}
+
+/** Shows the token, and once more where the store wants it shown in another way, or where it can be renewed. */
+async function showToken<T>(store: Store, request: StoreRequest<T>) {
+  const { method, path, body, isList = false } = request;
+  const once = () =>
+    requestStore(store, { method, path, isList, ...(body ? { body } : {}), ...request.credentials(store) });
+  const first = await once();
+  if (first.status !== 401) return first;
+  const isShownAgain = request.showsAgain?.(store, first.text) === true;
+  const second = isShownAgain ? await once() : first;
+  if (isShownAgain && second.status === 200) await store.remember?.();
+  if (second.status !== 401 || !store.renew) return second;
+  store.token = await store.renew(store.token);
+  return await once();
+}
+
 export interface StoreAnswer<T> {
   body: T;
   headers: IncomingHttpHeaders;
@@ -230,18 +307,7 @@ export interface StoreAnswer<T> {
 
 /** Asks a store; undefined when it has no such thing (404). */
 export async function callStore<T>(store: Store, request: StoreRequest<T>): Promise<StoreAnswer<T> | undefined> {
-  const { method, path, headers, body, shape } = request;
-  const answer = await callOutside({
-    url: new URL(`${store.baseUrl}${path}`),
-    method,
-    headers: body ? { ...headers, 'content-type': 'application/json' } : headers,
-    ...(body ? { body: JSON.stringify(body) } : {}),
-    allow: store.allow,
-    timeoutMs: request.isList ? LIST_TIMEOUT_MS : TIMEOUT_MS,
-    maxBytes: request.isList ? LIST_MAX_BYTES : MAX_BYTES,
-  });
-  if (answer.outcome === 'refused') throw storeUnavailable(new Error(`Its address ${answer.reason}.`));
-  if (answer.outcome === 'failed') throw storeUnavailable(new Error(failureOf(answer), { cause: answer.cause }));
+  const answer = await showToken(store, request);
   const said = new Error(`It answered ${answer.status}.`);
   if (answer.status === 404) {
     if (answer.text.includes(request.goneText ?? '')) return undefined;
@@ -249,9 +315,11 @@ export async function callStore<T>(store: Store, request: StoreRequest<T>): Prom
   }
   if (answer.status === 401 || answer.status === 403) throw unauthorized(said);
   if (answer.status === 429) throw storeBusy(readRetryAfter(headerOf(answer.headers, 'retry-after')));
-  if (answer.status !== 200) throw storeUnavailable(said);
+  if (answer.status !== 200 && answer.status !== 201) throw storeUnavailable(said);
+  const version = request.versionOf?.(answer.headers);
+  if (version) await store.onVersion?.(version);
   store.onAnswer?.();
-  return { body: readAnswer(request, shape, jsonOf(answer.text)), headers: answer.headers };
+  return { body: readAnswer(request, request.shape, jsonOf(answer.text)), headers: answer.headers };
 }
 
 /** As `callStore`, for the body alone. */

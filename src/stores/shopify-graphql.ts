@@ -1,7 +1,17 @@
 import { z } from 'zod';
-import { getFromStore, readAnswer, type Store, storeBusy, storeUnavailable, unauthorized } from './provider.ts';
+import {
+  getFromStore,
+  headerOf,
+  readAnswer,
+  type Store,
+  storeBusy,
+  storeUnavailable,
+  unauthorized,
+} from './provider.ts';
 
-const PATH = '/admin/api/2025-10/graphql.json';
+/** The newest stable version. Shopify answers one that it no longer supports with the oldest that it does. */
+export const SHOPIFY_VERSION = '2026-10';
+const PATH = `/admin/api/${SHOPIFY_VERSION}/graphql.json`;
 
 const GraphqlError = z.object({
   message: z.string(),
@@ -79,7 +89,8 @@ export async function callShopify<T>(
   const requested = { method: 'POST', path: PATH } as const;
   const answer = await getFromStore(store, {
     ...requested,
-    headers: { 'x-shopify-access-token': store.token },
+    credentials: ({ token }) => ({ headers: { 'x-shopify-access-token': token } }),
+    versionOf: (headers) => headerOf(headers, 'x-shopify-api-version'),
     body: { query, variables },
     shape: Answer,
     isList: isPartial,

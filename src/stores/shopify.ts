@@ -9,9 +9,10 @@ import {
   StoreName,
   StoreTime,
 } from './provider.ts';
-import { askShopify } from './shopify-graphql.ts';
+import { askShopify, SHOPIFY_VERSION } from './shopify-graphql.ts';
 import { listShopifyOrders } from './shopify-list.ts';
 import { readShopify } from './shopify-orders.ts';
+import { newShopifyToken } from './shopify-token.ts';
 import { isSignedBy } from './signature.ts';
 
 /** The coupon is read only to learn now, not at the first link, whether the token may read discounts. */
@@ -78,7 +79,9 @@ async function areTaxesIncluded(store: Store, orderId: string): Promise<boolean>
 }
 
 export const shopify: StoreClient = {
+  version: SHOPIFY_VERSION,
   connect,
+  newToken: newShopifyToken,
   findCoupon,
   verify: (rawBody, headers, secret) => isSignedBy(secret, rawBody, headers['x-shopify-hmac-sha256'], 'base64'),
   isPing: () => false,

@@ -8,6 +8,7 @@ import { inWork } from '../../src/operation/work.ts';
 import { askWhoItIs, connectStore } from '../../src/resources/integrations/actions.ts';
 import { PROVIDERS } from '../../src/resources/integrations/schema.ts';
 import { unique } from './app.ts';
+import { answeredVersion, isGoodToken, newAccess, type StoreAccess, showsKeys, tokenReply } from './store-access.ts';
 
 /** What a store has under a code. */
 export interface StoreCoupon {
@@ -46,6 +47,7 @@ export interface TestStore {
   taxesIncluded: Set<string>;
   /** Of Shopify: has no order any more that it is asked for. */
   isForgetful: boolean;
+  access: StoreAccess;
   /** `GET /path`, in the order they came. */
   requests: string[];
   /** Answers every call with this status instead. */
@@ -55,7 +57,7 @@ export interface TestStore {
   close(): Promise<void>;
 }
 
-type Reply = { status: number; body: unknown };
+export type Reply = { status: number; body: unknown; headers?: Record<string, string> };
 const ok = (body: unknown): Reply => ({ status: 200, body });
 const refused: Reply = { status: 401, body: { errors: 'unauthorized' } };
 const missing: Reply = { status: 404, body: { message: 'not found' } };
@@ -75,8 +77,14 @@ function discountOf({ kind, amount, active }: StoreCoupon) {
 const storefrontOf = ({ storefrontUrl, host }: TestStore) => storefrontUrl ?? `https://${host}`;
 
 function shopifyReply(store: TestStore, request: IncomingMessage, body: string): Reply {
-  if (request.headers['x-shopify-access-token'] !== store.token) return refused;
-  if (request.method !== 'POST' || request.url !== '/admin/api/2025-10/graphql.json') return missing;
+  if (request.url === '/admin/oauth/access_token') return tokenReply(store.access, JSON.parse(body));
+  const version = answeredVersion(store.access, request.url);
+  if (!isGoodToken(store, request.headers['x-shopify-access-token'])) return refused;
+  if (request.method !== 'POST' || version === undefined) return missing;
+  return { ...graphqlReply(store, body), headers: { 'x-shopify-api-version': version } };
+}
+
+function graphqlReply(store: TestStore, body: string): Reply {
   if (store.denyWith) return ok({ errors: [{ message: 'no', extensions: { code: store.denyWith } }] });
   const { query, variables } = JSON.parse(body);
   if (query.includes('taxesIncluded')) {
@@ -103,7 +111,7 @@ function pageOf<T>(items: readonly T[], query: URLSearchParams): T[] {
 function wooReply(store: TestStore, request: IncomingMessage): Reply {
   const url = new URL(request.url ?? '', store.url);
   if (url.pathname === '/wp-json/') return ok({ name: store.name, home: storefrontOf(store) });
-  if (request.headers.authorization !== `Basic ${Buffer.from(store.token).toString('base64')}`) return refused;
+  if (!showsKeys(store, request, url)) return refused;
   if (url.pathname === '/wp-json/wc/v3/settings/general/woocommerce_currency') {
     return ok({ id: 'woocommerce_currency', value: store.currency });
   }
@@ -153,8 +161,8 @@ async function listen(server: Server): Promise<string> {
 /** A local server that speaks the documented API of a store. */
 export async function startStore(provider: Provider, options: { currency?: string } = {}): Promise<TestStore> {
   const server = createServer(async (request, response) => {
-    const { status, body } = replyOf(store, request, await text(request));
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    const { status, body, headers } = replyOf(store, request, await text(request));
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
   });
   const store: TestStore = {
     url: await listen(server),
@@ -169,6 +177,7 @@ export async function startStore(provider: Provider, options: { currency?: strin
     refunds: new Map(),
     taxesIncluded: new Set(),
     isForgetful: false,
+    access: newAccess(),
     requests: [],
     failWith: undefined,
     denyWith: undefined,
@@ -185,11 +194,10 @@ export const WEBHOOK_SECRET = 'whsec of a test';
 /** Connects a store as the command line does; answers the integration's id. */
 export async function connectTestStore(context: Context, brandId: string, store: TestStore): Promise<string> {
   const { provider, url: baseUrl, token } = store;
-  const requested = { provider, baseUrl, token, webhookSecret: WEBHOOK_SECRET };
-  const facts = await askWhoItIs(requested, context.config.outboundAllow);
+  const met = await askWhoItIs(context, { provider, baseUrl, token, webhookSecret: WEBHOOK_SECRET });
   const actor = { brandId, keyId: null, operation: 'test', requestId: null };
   const { db } = context.postgres;
-  const work = await inWork(db, context.clock, actor, (one) => connectStore(one, context.secrets, requested, facts));
+  const work = await inWork(db, context.clock, actor, (one) => connectStore(one, context.secrets, met));
   return work.id;
 }
 

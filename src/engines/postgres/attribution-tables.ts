@@ -43,6 +43,8 @@ export interface IntegrationsTable {
   webhookTroubleAt: ColumnType<Date | null, Date | null | undefined, Date | null>;
   createdAt: CreatedAt;
   updatedAt: Date | null;
+  renewingUntil: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  apiVersion: ColumnType<string | null, string | null | undefined, string | null>;
 }
 
 export interface StoreSweepsTable {

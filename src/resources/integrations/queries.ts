@@ -9,7 +9,7 @@ import type { ListWindow, Page } from '../../values/page.ts';
 type StoredIntegration = Selectable<IntegrationsTable>;
 
 /** An integration without its sealed secrets, which are read only to talk to the store. */
-export type IntegrationRow = Omit<StoredIntegration, 'secrets'>;
+export type IntegrationRow = Omit<StoredIntegration, 'secrets' | 'renewingUntil' | 'sweepAt' | 'webhookTroubleAt'>;
 
 const SHOWN = [
   ...(['id', 'brandId', 'provider', 'name', 'storefrontUrl', 'storefrontHost', 'baseUrl', 'currency'] as const),
@@ -22,6 +22,7 @@ const SHOWN = [
     'disconnectedAt',
     'sweptAt',
     'silentSince',
+    'apiVersion',
     'createdAt',
     'updatedAt',
   ] as const),
@@ -108,15 +109,57 @@ export async function getConnectedIntegration(db: Db, brandId: string, id: strin
   return row;
 }
 
-export async function getSealedSecrets(db: Db, brandId: string, id: string): Promise<Buffer> {
-  const { secrets } = await db
+/** Which integration is meant, by a brand's own. */
+export type IntegrationKey = Pick<IntegrationRow, 'brandId' | 'id'>;
+
+/** What it takes to ask the store: its sealed secrets, and the version of its API that last answered. */
+export async function getAccess(db: Db, { brandId, id }: IntegrationKey) {
+  return await db
     .selectFrom('integrations')
-    .select('secrets')
+    .select(['secrets', 'apiVersion'])
     .where('brandId', '=', brandId)
     .where('id', '=', id)
     .executeTakeFirstOrThrow();
-  return secrets;
 }
+
+const ofKey = (db: Db, { brandId, id }: IntegrationKey) =>
+  db.updateTable('integrations').where('brandId', '=', brandId).where('id', '=', id);
+
+/**
+ * Whether this call is the one that renews the token, until `until`: nobody else does, and the secrets are still those
+ * that were read.
+ */
+export async function claimRenewal(
+  db: Db,
+  key: IntegrationKey,
+  { seen, now, until }: { seen: Buffer; now: Date; until: Date },
+): Promise<boolean> {
+  const claimed = await ofKey(db, key)
+    .set({ renewingUntil: until })
+    .where('secrets', '=', seen)
+    .where('status', '<>', 'disconnected')
+    .where((eb) => eb.or([eb('renewingUntil', 'is', null), eb('renewingUntil', '<=', now)]))
+    .executeTakeFirst();
+  return claimed.numUpdatedRows > 0n;
+}
+
+/** Ends a renewal. Secrets that were entered meanwhile stay. */
+export async function endRenewal(db: Db, key: IntegrationKey, seen: Buffer, secrets = seen): Promise<void> {
+  await ofKey(db, key).set({ secrets, renewingUntil: null }).where('secrets', '=', seen).execute();
+}
+
+/** Whether this is news: the version was not recorded yet. */
+export async function recordVersion(db: Db, key: IntegrationKey, apiVersion: string): Promise<boolean> {
+  const changed = await ofKey(db, key)
+    .set({ apiVersion })
+    .where((eb) => eb('apiVersion', 'is distinct from', apiVersion))
+    .executeTakeFirst();
+  return changed.numUpdatedRows > 0n;
+}
+
+/** Replaces secrets by those that the store wants shown in another way. */
+export const replaceSecrets = (db: Db, key: IntegrationKey, seen: Buffer, secrets: Buffer) =>
+  ofKey(db, key).set({ secrets }).where('secrets', '=', seen).execute();
 
 /** What a delivery is checked against. Its sender has no key, so the integration's id alone finds it. */
 export async function findReceiver(db: Db, provider: Provider, id: string) {

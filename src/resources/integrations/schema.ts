@@ -102,22 +102,61 @@ const StoreUrl = WebAddress.transform((text) => {
 const secret = z.string().trim().min(1).max(4_000);
 const WOOCOMMERCE_TOKEN = /^[^\s:]+:[^\s:]+$/;
 
-/** No answer ever shows either secret. */
+type Entered = Unchecked<'provider' | 'token' | 'webhook_secret' | 'client_id' | 'client_secret'>;
+
+const REQUIRED = 'is required';
+
+/** What is wrong with the secrets together, by field. */
+function* problemsOfSecrets(entered: Entered): Generator<[keyof Entered, string]> {
+  const { provider: kind, token, client_id: id, client_secret: appSecret } = entered;
+  const isApp = id !== undefined || appSecret !== undefined;
+  if (isApp && kind !== 'shopify') {
+    yield [id === undefined ? 'client_secret' : 'client_id', 'must be left out: only Shopify has apps'];
+    return;
+  }
+  if (isApp) {
+    if (id === undefined) yield ['client_id', REQUIRED];
+    if (appSecret === undefined) yield ['client_secret', REQUIRED];
+    if (token !== undefined) yield ['token', 'must be left out beside client_id'];
+    return;
+  }
+  if (token === undefined) yield ['token', REQUIRED];
+  if (entered.webhook_secret === undefined) yield ['webhook_secret', REQUIRED];
+  if (kind !== 'woocommerce' || typeof token !== 'string' || WOOCOMMERCE_TOKEN.test(token)) return;
+  yield ['token', 'must be consumer key:consumer secret'];
+}
+
+/** No answer ever shows a secret. */
 export const IntegrationConnect = z
   .object({
     provider,
     url: StoreUrl.describe("Base URL of the store's API, such as https://name.myshopify.com."),
-    token: secret.describe("Access token of the store's API; for WooCommerce `consumer key:consumer secret`."),
-    webhook_secret: secret.describe('Secret with which the store signs its webhooks.'),
+    token: secret
+      .optional()
+      .describe(
+        "Access token of the store's API; for WooCommerce `consumer key:consumer secret`. For Shopify, left out beside `client_id`.",
+      ),
+    webhook_secret: secret
+      .optional()
+      .describe(
+        'Secret with which the store signs its webhooks. Left out beside `client_id`: Shopify then signs with the client secret.',
+      ),
+    client_id: secret
+      .optional()
+      .describe(
+        "Client ID of a Shopify app of the Dev Dashboard. The app must belong to the shop's organization and be installed in the shop.",
+      )
+      .meta({ example: '0a1b2c3d4e5f60718293a4b5c6d7e8f9' }),
+    client_secret: secret
+      .optional()
+      .describe('Client secret of the same Shopify app.')
+      .meta({ example: 'shpss_0a1b2c3d' }),
   })
-  .superRefine(({ provider: kind, token }: Unchecked<'provider' | 'token'>, context) => {
-    if (kind !== 'woocommerce' || typeof token !== 'string' || WOOCOMMERCE_TOKEN.test(token)) return;
-    context.addIssue({
-      code: 'custom',
-      path: ['token'],
-      message: 'must be consumer key:consumer secret',
-      input: token,
-    });
+  .superRefine((entered: Entered, context) => {
+    for (const [field, message] of problemsOfSecrets(entered)) {
+      const params = message === REQUIRED ? { code: 'required' } : {};
+      context.addIssue({ code: 'custom', path: [field], message, params, input: entered[field] });
+    }
   }, besideOthers);
 export type IntegrationConnect = z.output<typeof IntegrationConnect>;
 

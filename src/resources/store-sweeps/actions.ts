@@ -1,4 +1,5 @@
 import { ZodError } from 'zod';
+import { queueMail } from '../../mail/queue.ts';
 import type { Context } from '../../operation/context.ts';
 import { inWork, type Work } from '../../operation/work.ts';
 import { clientOf } from '../../stores/clients.ts';
@@ -12,7 +13,6 @@ import {
   markSilent,
   moveSweep,
 } from '../integrations/queries.ts';
-import { queueMail } from '../../mail/queue.ts';
 import { recordReadings } from '../orders/actions.ts';
 import { OVERLAP_MS, SWEEP_EVERY_MS, sightOf } from './policy.ts';
 import { listRecordedTimes, type PageRead, type SweepRow, updateAfterPage, updateToDone } from './queries.ts';
@@ -26,15 +26,15 @@ const actorOf = ({ brandId }: ClaimedStore) => ({ brandId, keyId: null, operatio
 
 /** What a store lists and nobody could read must not keep back the rest. */
 async function readEach(
-  { provider, currency }: ClaimedStore,
-  store: Store,
+  { provider }: ClaimedStore,
+  store: Store & { currency: string },
   orders: readonly Delivery[],
   onUnread: (error: unknown) => void,
 ): Promise<OrderReading[]> {
   const readings: OrderReading[] = [];
   for (const order of orders) {
     try {
-      const reading = await clientOf(provider).read(order, { ...store, currency });
+      const reading = await clientOf(provider).read(order, store);
       if (reading?.kind === 'order') readings.push(reading);
     } catch (error) {
       if (!(error instanceof ZodError)) throw error;
@@ -67,7 +67,7 @@ async function recordEach(
 export async function takePage(
   context: Context,
   claimed: ClaimedStore,
-  store: Store,
+  store: Store & { currency: string },
   { page, until }: { page: OrderPage; until: Date },
 ): Promise<SweepRow> {
   const { postgres, clock, failures } = context;
