@@ -51,7 +51,7 @@ export const Integration = z
         status: z
           .enum(['ok', 'failing', 'silent'])
           .describe(
-            '`ok`: deliveries arrive. `failing`: the last delivery that the store signed was refused, within 24 hours. `silent`: nothing arrived within 7 days.',
+            '`ok`: deliveries arrive. `failing`: the last delivery that the store signed was refused, within 24 hours. `silent`: the store has orders that no webhook told of; of a store that cannot list its orders, nothing arrived within 7 days.',
           ),
         last_received_at: timestamp
           .nullable()
@@ -88,6 +88,12 @@ export const Integration = z
     last_sync_at: timestamp
       .nullable()
       .describe('When a delivery of the store last recorded an order or refund; null if none ever did.')
+      .meta({ example: '2026-03-02T09:30:00.000Z' }),
+    last_swept_at: timestamp
+      .nullable()
+      .describe(
+        'When orders were last read from the store itself, every ten minutes, so that what no webhook told is recorded too; null for a store that cannot list its orders.',
+      )
       .meta({ example: '2026-03-02T09:30:00.000Z' }),
   })
   .meta({ id: 'Integration' });
@@ -182,12 +188,13 @@ export const IntegrationDisconnected = z.object({
 const SILENT_MS = 7 * DAY_MS;
 
 function healthOf(
-  { lastReceivedAt, lastFailedAt }: ListedIntegration,
+  { lastReceivedAt, lastFailedAt, sweptAt, silentSince }: ListedIntegration,
   now: Date,
 ): Integration['webhook_health']['status'] {
   const isRefused = lastFailedAt !== null && now.getTime() - lastFailedAt.getTime() < DAY_MS;
   if (isRefused && (lastReceivedAt === null || lastFailedAt >= lastReceivedAt)) return 'failing';
-  const isSilent = lastReceivedAt === null || now.getTime() - lastReceivedAt.getTime() > SILENT_MS;
+  const isQuiet = lastReceivedAt === null || now.getTime() - lastReceivedAt.getTime() > SILENT_MS;
+  const isSilent = sweptAt === null ? isQuiet : silentSince !== null;
   return isSilent ? 'silent' : 'ok';
 }
 
@@ -207,6 +214,7 @@ export function integrationOf(row: ListedIntegration, now: Date, { linksUrl }: {
       discounts: { read: row.status === 'connected', create: false },
       orders: { read: hears, refunds: hears },
     },
+    last_swept_at: row.sweptAt?.toISOString() ?? null,
     webhook_url: webhookUrlOf(linksUrl, row),
     webhook_health: {
       status: healthOf(row, now),
