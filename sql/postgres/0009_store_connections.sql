@@ -15,9 +15,7 @@ ALTER TABLE integrations
   ADD COLUMN webhook_problem text,
   ADD COLUMN webhooks_checked_at timestamptz,
   -- When they are looked at next. Null: they cannot be listed.
-  ADD COLUMN webhooks_due_at timestamptz,
-  -- Since when webhooks fail to report orders; one mail tells of it.
-  ADD COLUMN webhook_trouble_at timestamptz;
+  ADD COLUMN webhooks_due_at timestamptz;
 CREATE INDEX integrations_webhooks_due ON integrations (webhooks_due_at) WHERE status = 'connected';
 
 -- WooCommerce lists webhooks for every key that may read.

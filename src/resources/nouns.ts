@@ -37,6 +37,7 @@ import { sessions } from './sessions/noun.ts';
 import { shipments } from './shipments/noun.ts';
 import { statements } from './statements/noun.ts';
 import { storeWebhooks } from './store-webhooks/noun.ts';
+import { storeSweeps } from './store-sweeps/noun.ts';
 import { usage } from './usage/noun.ts';
 import { webhooks } from './webhooks/noun.ts';
 
@@ -66,6 +67,7 @@ const declared = [
   integrations,
   storeWebhooks,
   orders,
+  storeSweeps,
   performance,
   ledger,
   analytics,

@@ -1,5 +1,6 @@
 import { distinct } from './click.ts';
 import type { OrderFacts, RefundFacts } from './facts.ts';
+import { listGenericOrders } from './generic-list.ts';
 import {
   Envelope,
   EVENTS,
@@ -88,4 +89,5 @@ export const generic: StoreClient = {
   },
   isPing: () => false,
   read: async (delivery) => read(delivery),
+  listOrders: (store, since) => listGenericOrders(store, since, credentials),
 };

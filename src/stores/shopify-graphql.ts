@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { getFromStore, headerOf, readAnswer, type Store, storeBusy, storeUnavailable, unauthorized } from './provider.ts';
+import {
+  getFromStore,
+  headerOf,
+  readAnswer,
+  type Store,
+  storeBusy,
+  storeUnavailable,
+  unauthorized,
+} from './provider.ts';
 
 /** The newest stable version. Shopify answers one that it no longer supports with the oldest that it does. */
 export const SHOPIFY_VERSION = '2026-10';
@@ -85,6 +93,7 @@ export async function callShopify<T>(
     versionOf: (headers) => headerOf(headers, 'x-shopify-api-version'),
     body: { query, variables },
     shape: Answer,
+    isList: isPartial,
   });
   const cost = answer.extensions?.cost;
   const isLeftOut = (code: string | undefined) => isPartial && code === 'ACCESS_DENIED' && answer.data;

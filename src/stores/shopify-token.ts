@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { AppRefused, requestStore, jsonOf, type NewToken, readAnswer, type Store, type StoreApp, storeUnavailable } from './provider.ts';
+import {
+  AppRefused,
+  jsonOf,
+  type NewToken,
+  readAnswer,
+  requestStore,
+  type Store,
+  type StoreApp,
+  storeUnavailable,
+} from './provider.ts';
 
 const PATH = '/admin/oauth/access_token';
 const Granted = z.object({ access_token: z.string().min(1), expires_in: z.number().positive() });

@@ -10,6 +10,7 @@ import {
   StoreTime,
 } from './provider.ts';
 import { askShopify, SHOPIFY_VERSION } from './shopify-graphql.ts';
+import { listShopifyOrders } from './shopify-list.ts';
 import { readShopify } from './shopify-orders.ts';
 import { newShopifyToken } from './shopify-token.ts';
 import { shopifyWebhooks, TOPICS, uninstalledAt } from './shopify-webhooks.ts';
@@ -89,4 +90,5 @@ export const shopify: StoreClient = {
   verify: (rawBody, headers, secret) => isSignedBy(secret, rawBody, headers['x-shopify-hmac-sha256'], 'base64'),
   isPing: () => false,
   read: (delivery, store) => readShopify(delivery, store.currency, (orderId) => areTaxesIncluded(store, orderId)),
+  listOrders: listShopifyOrders,
 };

@@ -3,11 +3,13 @@ import { Currency } from '../values/money.ts';
 import {
   askStore,
   type Coupon,
+  callStore,
   getFromStore,
   headerOf,
   isToReconnect,
   type ListedWebhook,
   type Store,
+  type StoreAnswer,
   type StoreClient,
   type StoreFacts,
   StorefrontUrl,
@@ -17,6 +19,7 @@ import {
   WebhookRefused,
 } from './provider.ts';
 import { isSignedBy } from './signature.ts';
+import { listWooOrders, WooOrders } from './woocommerce-list.ts';
 import { readWooCommerce, WooOrder, type WooRefund, WooRefunds, WooTime } from './woocommerce-orders.ts';
 
 const API = '/wp-json/wc/v3';
@@ -63,6 +66,12 @@ const requestOf = <T>(path: string, shape: z.ZodType<T>): StoreRequest<T> => ({
 });
 
 const get = <T>(store: Store, path: string, shape: z.ZodType<T>) => getFromStore(store, requestOf(path, shape));
+
+async function list<T>(store: Store, path: string, shape: z.ZodType<T>): Promise<StoreAnswer<T>> {
+  const answer = await callStore(store, { ...requestOf(`${API}${path}`, shape), isList: true });
+  if (!answer) throw storeUnavailable(new Error(`It has no ${API}${path}.`));
+  return answer;
+}
 
 const couponsOf = (store: Store, code: string) =>
   get(store, `${API}/coupons?code=${encodeURIComponent(code)}`, Coupons);
@@ -159,8 +168,8 @@ export const woocommerce: StoreClient = {
     /^webhook_id=\d+$/.test(rawBody.toString('latin1')),
   read: (delivery, store) =>
     readWooCommerce(delivery, {
-      findOrder: (orderId) =>
-        askStore(store, { ...requestOf(orderPath(orderId), WooOrder), goneText: NO_SUCH_ORDER }),
+      findOrder: (orderId) => askStore(store, { ...requestOf(orderPath(orderId), WooOrder), goneText: NO_SUCH_ORDER }),
       listRefunds: (orderId) => listRefunds(store, orderId),
     }),
+  listOrders: (store, since) => listWooOrders(since, (path) => list(store, path, WooOrders)),
 };

@@ -59,6 +59,7 @@ const NOUNS: readonly (readonly string[])[] = [
   ['commissions'],
   ['payouts'],
   ['orders'],
+  ['store-sweeps'],
   ['reviews'],
   ['statements'],
   ['disputes'],

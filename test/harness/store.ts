@@ -10,6 +10,7 @@ import { PROVIDERS } from '../../src/resources/integrations/schema.ts';
 import { unique } from './app.ts';
 import { answeredVersion, isGoodToken, newAccess, refusedKey, type StoreAccess, showsKeys, tokenReply } from './store-access.ts';
 import { newHooks, type StoreHooks, shopifyHooksReply, wooHooksReply } from './store-hooks.ts';
+import { genericListReply, newListing, type StoreListing, shopifyListReply, wooListReply } from './store-orders.ts';
 
 /** What a store has under a code. */
 export interface StoreCoupon {
@@ -40,8 +41,9 @@ export interface TestStore {
   storefrontUrl: string | undefined;
   /** By code, in lower case. */
   coupons: Map<string, StoreCoupon>;
-  /** Of WooCommerce: what it answers when it is asked for an order. */
+  /** As its webhooks carry them, by id: what it answers when it is asked for an order, or for those that changed. */
   orders: Map<string, object>;
+  listing: StoreListing;
   /** Of WooCommerce, by order. */
   refunds: Map<string, StoreRefund[]>;
   /** Of Shopify: orders whose prices include tax, and `shop` where they usually do. */
@@ -83,7 +85,8 @@ function shopifyReply(store: TestStore, request: IncomingMessage, body: string):
   const version = answeredVersion(store.access, request.url);
   if (!isGoodToken(store, request.headers['x-shopify-access-token'])) return refused;
   if (request.method !== 'POST' || version === undefined) return missing;
-  return { ...graphqlReply(store, body), headers: { 'x-shopify-api-version': version } };
+  const reply = graphqlReply(store, body);
+  return { ...reply, headers: { ...reply.headers, 'x-shopify-api-version': version } };
 }
 
 function graphqlReply(store: TestStore, body: string): Reply {
@@ -91,6 +94,8 @@ function graphqlReply(store: TestStore, body: string): Reply {
   if (hooks) return hooks;
   if (store.denyWith) return ok({ errors: [{ message: 'no', extensions: { code: store.denyWith } }] });
   const { query, variables } = JSON.parse(body);
+  const list = shopifyListReply(store, query, variables);
+  if (list) return list;
   if (query.includes('taxesIncluded')) {
     const id = String(variables.id).replace('gid://shopify/Order/', '');
     const order = store.isForgetful ? null : { taxesIncluded: store.taxesIncluded.has(id) };
@@ -130,6 +135,7 @@ function wooReply(store: TestStore, request: IncomingMessage, body: string): Rep
     const type = wooType[coupon.kind];
     return ok([{ id: 1, code, amount: coupon.amount.toFixed(2), discount_type: type, ...expires, ...uses }]);
   }
+  if (url.pathname === '/wp-json/wc/v3/orders') return wooListReply(store, url.searchParams);
   const [, id = '', refunds] = /^\/wp-json\/wc\/v3\/orders\/(\d+)(\/refunds)?$/.exec(url.pathname) ?? [];
   if (refunds) return ok(pageOf(store.refunds.get(id) ?? [], url.searchParams));
   const order = store.orders.get(id);
@@ -143,6 +149,8 @@ function genericReply(store: TestStore, request: IncomingMessage): Reply {
   if (request.url === '/store') {
     return ok({ name: store.name, currency: store.currency, storefront_url: storefrontOf(store) });
   }
+  const { pathname, searchParams } = new URL(request.url ?? '', store.url);
+  if (pathname === '/orders') return genericListReply(store, searchParams);
   const code = /^\/coupons\/(.+)$/.exec(request.url ?? '')?.[1];
   const coupon = code && at(store.coupons, decodeURIComponent(code));
   if (!code || !coupon) return missing;
@@ -180,6 +188,7 @@ export async function startStore(provider: Provider, options: { currency?: strin
     storefrontUrl: undefined,
     coupons: new Map(),
     orders: new Map(),
+    listing: newListing(),
     refunds: new Map(),
     taxesIncluded: new Set(),
     isForgetful: false,

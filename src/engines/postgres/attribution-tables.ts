@@ -38,6 +38,10 @@ export interface IntegrationsTable {
   lastReceivedAt: Date | null;
   lastFailedAt: Date | null;
   disconnectedAt: Date | null;
+  sweepAt: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  sweptAt: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  silentSince: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  webhookTroubleAt: ColumnType<Date | null, Date | null | undefined, Date | null>;
   createdAt: CreatedAt;
   updatedAt: Date | null;
   renewingUntil: ColumnType<Date | null, Date | null | undefined, Date | null>;
@@ -47,7 +51,6 @@ export interface IntegrationsTable {
   webhookProblem: ColumnType<string | null, string | null | undefined, string | null>;
   webhooksCheckedAt: ColumnType<Date | null, Date | null | undefined, Date | null>;
   webhooksDueAt: ColumnType<Date | null, Date | null | undefined, Date | null>;
-  webhookTroubleAt: ColumnType<Date | null, Date | null | undefined, Date | null>;
 }
 
 export interface StoreAuthorizationsTable {
@@ -58,6 +61,23 @@ export interface StoreAuthorizationsTable {
   expiresAt: Date;
   keys: Buffer | null;
   createdAt: CreatedAt;
+}
+
+export interface StoreSweepsTable {
+  integrationId: string;
+  brandId: string;
+  since: Date;
+  startedAt: Date | null;
+  cursor: string | null;
+  reachedAt: Date | null;
+  missed: Generated<number>;
+  againAt: Date | null;
+  failures: Generated<number>;
+  sweeps: Generated<number>;
+  failed: Generated<number>;
+  ordersRead: Generated<number>;
+  ordersMissed: Generated<number>;
+  ordersUnread: Generated<number>;
 }
 
 export interface IntegrationFailuresTable {
@@ -259,6 +279,7 @@ export interface AttributionTables {
   integrations: IntegrationsTable;
   integrationFailures: IntegrationFailuresTable;
   storeAuthorizations: StoreAuthorizationsTable;
+  storeSweeps: StoreSweepsTable;
   links: LinksTable;
   linkSlugs: LinkSlugsTable;
   linkStates: LinkStatesTable;

@@ -112,7 +112,10 @@ export async function openStore(context: Context, row: StoreKey): Promise<Store>
     onVersion: async (version) => {
       const isNews = version !== apiVersion && (await recordVersion(postgres.db, row, version));
       if (!isNews || version === clientOf(provider).version) return;
-      log.warn({ brandId: row.brandId, integration: row.id, version }, 'a store answers with another version of its API');
+      log.warn(
+        { brandId: row.brandId, integration: row.id, version },
+        'a store answers with another version of its API',
+      );
     },
     remember: async () => {
       const sealed = sealStoreSecrets(secrets, { ...known, keysInQuery: true }, row.id);
@@ -142,10 +145,12 @@ export async function verifyCoupon(
   const { db } = context.postgres;
   const row = await getConnectedIntegration(db, brandId, integrationId);
   const store = await openStore(context, row);
-  const coupon = await clientOf(row.provider).findCoupon(store, code, clock.now()).catch(async (error: unknown) => {
-    if (isToReconnect(error)) await markStatus(db, row, 'reauth_required', clock.now());
-    throw error;
-  });
+  const coupon = await clientOf(row.provider)
+    .findCoupon(store, code, clock.now())
+    .catch(async (error: unknown) => {
+      if (isToReconnect(error)) await markStatus(db, row, 'reauth_required', clock.now());
+      throw error;
+    });
   if (row.status !== 'connected') await markStatus(db, row, 'connected', clock.now());
   if (coupon.state !== 'active') {
     throw validationError([{ field: 'value', code: `coupon_${coupon.state}`, message: REFUSED[coupon.state] }]);
@@ -191,7 +196,13 @@ export async function askWhoItIs(outside: Outside, entry: StoreEntry): Promise<N
     },
   };
   const facts = await clientOf(provider).connect(store);
-  return { provider, baseUrl, facts, apiVersion, secrets: { ...secrets, ...(store.keysInQuery ? { keysInQuery: true } : {}) } };
+  return {
+    provider,
+    baseUrl,
+    facts,
+    apiVersion,
+    secrets: { ...secrets, ...(store.keysInQuery ? { keysInQuery: true } : {}) },
+  };
 }
 
 const WHY_LENGTH = 300;
@@ -222,7 +233,7 @@ function webhooksAtFirst(provider: Provider, secrets: StoreSecrets, now: Date) {
   const isListed = clientOf(provider).webhooks?.mayBeMade(secrets) === true;
   return {
     ...{ webhookState: isListed ? ('pending' as const) : ('manual' as const), webhooksDueAt: isListed ? now : null },
-    ...{ missingWebhooks: [], webhookProblem: null, webhooksCheckedAt: null, webhookTroubleAt: null },
+    ...{ missingWebhooks: [], webhookProblem: null, webhooksCheckedAt: null },
   };
 }
 
@@ -242,6 +253,7 @@ export async function connectStore(
   const facts = {
     ...{ name, currency, storefrontUrl, storefrontHost, baseUrl, connectedAt: now, disconnectedAt: null },
     status: 'connected' as const,
+    sweepAt: now,
     secrets: sealStoreSecrets(secrets, known, id),
     ...{ apiVersion, renewingUntil: null, ...webhooksAtFirst(provider, known, now) },
   };

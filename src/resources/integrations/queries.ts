@@ -11,7 +11,7 @@ type StoredIntegration = Selectable<IntegrationsTable>;
 /** An integration without its sealed secrets, which are read only to talk to the store. */
 export type IntegrationRow = Omit<
   StoredIntegration,
-  'secrets' | 'renewingUntil' | 'webhooksDueAt' | 'webhookTroubleAt'
+  'secrets' | 'renewingUntil' | 'webhooksDueAt' | 'sweepAt' | 'webhookTroubleAt'
 >;
 
 const SHOWN = [
@@ -23,6 +23,8 @@ const SHOWN = [
     'lastReceivedAt',
     'lastFailedAt',
     'disconnectedAt',
+    'sweptAt',
+    'silentSince',
     'apiVersion',
     'webhookState',
     'missingWebhooks',
@@ -252,7 +254,7 @@ export async function updateIntegration(
     .executeTakeFirstOrThrow();
 }
 
-/** Records whether the store accepts its secrets. A disconnected integration stays disconnected. */
+/** Records whether the store accepts its secrets; once it does again, it is swept. A disconnected one stays disconnected. */
 export async function markStatus(
   db: Db,
   { brandId, id }: Pick<IntegrationRow, 'brandId' | 'id'>,
@@ -261,7 +263,7 @@ export async function markStatus(
 ): Promise<void> {
   await db
     .updateTable('integrations')
-    .set({ status, updatedAt: at })
+    .set({ status, updatedAt: at, ...(status === 'connected' ? { sweepAt: at } : {}) })
     .where('brandId', '=', brandId)
     .where('id', '=', id)
     .where('status', 'not in', ['disconnected', status])
@@ -292,7 +294,7 @@ export async function claimDueWebhooks(db: Db, now: Date, next: Date, limit: num
     .updateTable('integrations')
     .set({ webhooksDueAt: next })
     .where('id', 'in', due)
-    .returning(['id', 'brandId', 'provider', 'baseUrl', 'name', 'webhookState', 'webhookTroubleAt'])
+    .returning(['id', 'brandId', 'provider', 'baseUrl', 'name', 'webhookState'])
     .execute();
 }
 export type DueWebhooks = Awaited<ReturnType<typeof claimDueWebhooks>>[number];
@@ -305,18 +307,6 @@ export type WebhookFindings = Pick<
 
 export const recordWebhooks = (db: Db, key: IntegrationKey, found: WebhookFindings) =>
   ofKey(db, key).set(found).where('status', '<>', 'disconnected').execute();
-
-/** Whether this is the first to find that webhooks do not report what happens; who is told tells it once an episode. */
-export async function claimWebhookTrouble(db: Db, key: IntegrationKey, now: Date): Promise<boolean> {
-  const claimed = await ofKey(db, key)
-    .set({ webhookTroubleAt: now })
-    .where('webhookTroubleAt', 'is', null)
-    .executeTakeFirst();
-  return claimed.numUpdatedRows > 0n;
-}
-
-export const endWebhookTrouble = (db: Db, key: IntegrationKey) =>
-  ofKey(db, key).set({ webhookTroubleAt: null }).where('webhookTroubleAt', 'is not', null).execute();
 
 /** Deliveries of one store do not wait for each other's commits to write the same second. */
 const RECEIVED_EVERY_MS = 1_000;
@@ -368,4 +358,81 @@ export async function countFailure(db: Db, integrationId: string, at: Date): Pro
 /** Counts a delivery that the store had not signed. */
 export async function countForged(db: Db, integrationId: string, at: Date): Promise<void> {
   await countRefused(db, integrationId, 'forged', at);
+}
+
+/** Which store is swept, and until when by nobody else. */
+const CLAIMED = ['id', 'brandId', 'provider', 'name', 'baseUrl', 'currency', 'connectedAt', 'sweepAt'] as const;
+
+/** Claims stores whose sweep is due: nobody else sweeps them before `until`, unless they are connected again. */
+export async function claimSweeps(db: Db, now: Date, until: Date, limit: number) {
+  return await db
+    .updateTable('integrations')
+    .set({ sweepAt: until })
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('integrations')
+        .select('id')
+        .where('status', '=', 'connected')
+        .where('sweepAt', '<=', now)
+        .orderBy('sweepAt')
+        .limit(limit)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .returning(CLAIMED)
+    .execute();
+}
+export type ClaimedStore = Awaited<ReturnType<typeof claimSweeps>>[number];
+
+/** Moves a claim, or gives it back with the time of the next sweep. False when it is no longer this one. */
+export async function moveSweep(
+  db: Db,
+  { brandId, id, sweepAt }: Pick<ClaimedStore, 'brandId' | 'id' | 'sweepAt'>,
+  change: { sweepAt: Date | null; sweptAt?: Date },
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('integrations')
+    .set(change)
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where('status', '=', 'connected')
+    .where('sweepAt', '=', sweepAt)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+type Named = Pick<IntegrationRow, 'brandId' | 'id'>;
+
+/** Records that a sweep found orders that no webhook told of. */
+export async function markSilent(db: Db, { brandId, id }: Named, at: Date): Promise<void> {
+  await db
+    .updateTable('integrations')
+    .set({ silentSince: at })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where('silentSince', 'is', null)
+    .execute();
+}
+
+/** Begins an episode in which webhooks do not arrive. True for one caller, who mails the brand. */
+export async function beginWebhookTrouble(db: Db, { brandId, id }: Named, at: Date): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('integrations')
+    .set({ webhookTroubleAt: at })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where('webhookTroubleAt', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Ends the episode once a delivery has arrived in it. Called when a sweep found nothing that no webhook told of. */
+export async function endWebhookTrouble(db: Db, { brandId, id }: Named): Promise<void> {
+  await db
+    .updateTable('integrations')
+    .set({ silentSince: null, webhookTroubleAt: null })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where((eb) => eb('lastReceivedAt', '>', eb.fn.coalesce('webhookTroubleAt', 'silentSince')))
+    .execute();
 }

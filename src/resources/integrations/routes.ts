@@ -72,7 +72,14 @@ const disconnectAffiliateStore = change({
 
 export const integrationOperations = [listAffiliateStores, getAffiliateStore, disconnectAffiliateStore] as const;
 
-const entryOf = ({ provider, url, token, webhook_secret, client_id, client_secret }: IntegrationConnect): StoreEntry => ({
+const entryOf = ({
+  provider,
+  url,
+  token,
+  webhook_secret,
+  client_id,
+  client_secret,
+}: IntegrationConnect): StoreEntry => ({
   ...{ provider, baseUrl: url, token, webhookSecret: webhook_secret },
   ...(client_id && client_secret ? { app: { id: client_id, secret: client_secret } } : {}),
 });

@@ -53,7 +53,7 @@ export const Integration = z
         status: z
           .enum(['ok', 'failing', 'silent', 'disabled'])
           .describe(
-            '`ok`: deliveries arrive. `failing`: the last delivery that the store signed was refused, within 24 hours. `silent`: nothing arrived within 7 days. `disabled`: the store switched a webhook off or lost it, and Rollcall could not create it again.',
+            '`ok`: deliveries arrive. `failing`: the last delivery that the store signed was refused, within 24 hours. `silent`: the store has orders that no webhook told of; of a store that cannot list its orders, nothing arrived within 7 days. `disabled`: the store switched a webhook off or lost it, and Rollcall could not create it again.',
           ),
         last_received_at: timestamp
           .nullable()
@@ -131,6 +131,12 @@ export const Integration = z
       .nullable()
       .describe('When a delivery of the store last recorded an order or refund; null if none ever did.')
       .meta({ example: '2026-03-02T09:30:00.000Z' }),
+    last_swept_at: timestamp
+      .nullable()
+      .describe(
+        'When orders were last read from the store itself, every ten minutes, so that what no webhook told is recorded too; null for a store that cannot list its orders.',
+      )
+      .meta({ example: '2026-03-02T09:30:00.000Z' }),
   })
   .meta({ id: 'Integration' });
 export type Integration = z.infer<typeof Integration>;
@@ -189,7 +195,10 @@ export const IntegrationConnect = z
         "Client ID of a Shopify app of the Dev Dashboard. The app must belong to the shop's organization and be installed in the shop.",
       )
       .meta({ example: '0a1b2c3d4e5f60718293a4b5c6d7e8f9' }),
-    client_secret: secret.optional().describe('Client secret of the same Shopify app.').meta({ example: 'shpss_0a1b2c3d' }),
+    client_secret: secret
+      .optional()
+      .describe('Client secret of the same Shopify app.')
+      .meta({ example: 'shpss_0a1b2c3d' }),
   })
   .superRefine((entered: Entered, context) => {
     for (const [field, message] of problemsOfSecrets(entered)) {
@@ -221,13 +230,14 @@ export const IntegrationDisconnected = z.object({
 const SILENT_MS = 7 * DAY_MS;
 
 function healthOf(
-  { lastReceivedAt, lastFailedAt, webhookState }: ListedIntegration,
+  { lastReceivedAt, lastFailedAt, sweptAt, silentSince, webhookState }: ListedIntegration,
   now: Date,
 ): Integration['webhook_health']['status'] {
   if (webhookState === 'disabled') return 'disabled';
   const isRefused = lastFailedAt !== null && now.getTime() - lastFailedAt.getTime() < DAY_MS;
   if (isRefused && (lastReceivedAt === null || lastFailedAt >= lastReceivedAt)) return 'failing';
-  const isSilent = lastReceivedAt === null || now.getTime() - lastReceivedAt.getTime() > SILENT_MS;
+  const isQuiet = lastReceivedAt === null || now.getTime() - lastReceivedAt.getTime() > SILENT_MS;
+  const isSilent = sweptAt === null ? isQuiet : silentSince !== null;
   return isSilent ? 'silent' : 'ok';
 }
 
@@ -247,6 +257,7 @@ export function integrationOf(row: ListedIntegration, now: Date, { linksUrl }: {
       discounts: { read: row.status === 'connected', create: false },
       orders: { read: hears, refunds: hears },
     },
+    last_swept_at: row.sweptAt?.toISOString() ?? null,
     webhook_url: webhookUrlOf(linksUrl, row),
     webhook_health: {
       status: healthOf(row, now),

@@ -7,9 +7,8 @@ import { openStoreSecrets } from '../../stores/store-secrets.ts';
 import { findContactEmail } from '../brands/queries.ts';
 import { openStore } from '../integrations/actions.ts';
 import {
-  claimWebhookTrouble,
+  beginWebhookTrouble,
   type DueWebhooks,
-  endWebhookTrouble,
   getAccess,
   markStatus,
   recordWebhooks,
@@ -76,7 +75,7 @@ async function tellOnce(context: Context, row: DueWebhooks, { found, missing, pr
   const { postgres, clock, log } = context;
   const now = clock.now();
   await transact(postgres.db, async (db) => {
-    if (!(await claimWebhookTrouble(db, row, now))) return;
+    if (!(await beginWebhookTrouble(db, row, now))) return;
     const { id, brandId, name } = row;
     log.warn({ brandId, integration: id, topics: found, missing }, 'webhooks of a store were off');
     const to = await findContactEmail(db, brandId);
@@ -104,7 +103,6 @@ export async function keepWebhooks(context: Context, row: DueWebhooks): Promise<
     ...{ webhookState: state, missingWebhooks: missing, webhookProblem: problem, webhooksCheckedAt: clock.now() },
   });
   if (wereOn && found.length > 0) await tellOnce(context, row, findings);
-  if (found.length === 0 && row.webhookTroubleAt) await endWebhookTrouble(postgres.db, row);
 }
 
 /** A store that cannot be asked now is looked at again soon while nobody knows its webhooks; one that refuses, after it is connected again. */
