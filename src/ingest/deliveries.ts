@@ -3,7 +3,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { ZodError } from 'zod';
 import type { Provider } from '../engines/postgres/attribution-tables.ts';
 import type { Context } from '../operation/context.ts';
-import { markStatus, type Receiver } from '../resources/integrations/queries.ts';
+import { openStore } from '../resources/integrations/actions.ts';
+import { markStatus, markUninstalled, type Receiver } from '../resources/integrations/queries.ts';
 import { clientOf } from '../stores/clients.ts';
 import { isToReconnect, type Reading, storeUnavailable } from '../stores/provider.ts';
 import { openStoreSecrets, type StoreSecrets } from '../stores/store-secrets.ts';
@@ -67,15 +68,19 @@ export async function readDelivery(
   receiver: Receiver,
   { rawBody, headers }: RawDelivery,
 ): Promise<Reading | undefined> {
-  const { baseUrl, currency, provider, status } = receiver;
-  const { config, postgres, clock } = context;
-  const { token } = await openSecrets(context, receiver);
+  const { currency, provider, status } = receiver;
+  const { postgres, clock } = context;
+  const uninstalledAt = clientOf(provider).uninstalledAt?.(headers);
+  if (uninstalledAt) {
+    await markUninstalled(postgres.db, receiver, uninstalledAt, clock.now());
+    return undefined;
+  }
   let isHeard = false;
   const onAnswer = () => {
     isHeard = true;
   };
-  const store = { baseUrl, currency, token, allow: config.outboundAllow, onAnswer };
   try {
+    const store = { ...(await openStore(context, receiver)), currency, onAnswer };
     const reading = await clientOf(provider).read({ headers, body: parseJson(rawBody) }, store);
     if (isHeard && status !== 'connected') await markStatus(postgres.db, receiver, 'connected', clock.now());
     return reading;

@@ -37,6 +37,8 @@ import { savedSearches } from './saved-searches/noun.ts';
 import { sessions } from './sessions/noun.ts';
 import { shipments } from './shipments/noun.ts';
 import { statements } from './statements/noun.ts';
+import { storeWebhooks } from './store-webhooks/noun.ts';
+import { storeSweeps } from './store-sweeps/noun.ts';
 import { usage } from './usage/noun.ts';
 import { webhooks } from './webhooks/noun.ts';
 
@@ -64,8 +66,10 @@ const declared = [
   statements,
   disputes,
   integrations,
+  storeWebhooks,
   orders,
   orderClicks,
+  storeSweeps,
   performance,
   ledger,
   analytics,

@@ -1,5 +1,6 @@
 import { distinct } from './click.ts';
 import type { OrderFacts, RefundFacts } from './facts.ts';
+import { listGenericOrders } from './generic-list.ts';
 import {
   Envelope,
   EVENTS,
@@ -28,11 +29,11 @@ const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
 /** An order has one dispute at most, without an id. */
 const DISPUTE = 'dispute';
 
-const bearer = (store: Store) => ({ authorization: `Bearer ${store.token}` });
+const credentials = ({ token }: Store) => ({ headers: { authorization: `Bearer ${token}` } });
 
 async function findCoupon(store: Store, code: string): Promise<Coupon> {
   const path = `/coupons/${encodeURIComponent(code)}`;
-  const coupon = await askStore(store, { method: 'GET', path, headers: bearer(store), shape: GenericStoreCoupon });
+  const coupon = await askStore(store, { method: 'GET', path, credentials, shape: GenericStoreCoupon });
   if (!coupon) return { state: 'not_found' };
   if (typeof coupon.percentage !== 'number') return { state: 'not_percentage' };
   return coupon.active
@@ -82,13 +83,9 @@ function read({ body }: Delivery): Reading | undefined {
 
 /** A store of the brand's own making, which signs as our own webhooks do. */
 export const generic: StoreClient = {
+  topics: EVENTS,
   connect: async (store) => {
-    const info = await getFromStore(store, {
-      method: 'GET',
-      path: '/store',
-      headers: bearer(store),
-      shape: GenericStoreInfo,
-    });
+    const info = await getFromStore(store, { method: 'GET', path: '/store', credentials, shape: GenericStoreInfo });
     return { name: info.name, currency: info.currency, storefrontUrl: info.storefront_url };
   },
   findCoupon,
@@ -98,4 +95,5 @@ export const generic: StoreClient = {
   },
   isPing: () => false,
   read: async (delivery) => read(delivery),
+  listOrders: (store, since) => listGenericOrders(store, since, credentials),
 };

@@ -9,7 +9,10 @@ import type { ListWindow, Page } from '../../values/page.ts';
 type StoredIntegration = Selectable<IntegrationsTable>;
 
 /** An integration without its sealed secrets, which are read only to talk to the store. */
-export type IntegrationRow = Omit<StoredIntegration, 'secrets'>;
+export type IntegrationRow = Omit<
+  StoredIntegration,
+  'secrets' | 'renewingUntil' | 'webhooksDueAt' | 'sweepAt' | 'webhookTroubleAt'
+>;
 
 const SHOWN = [
   ...(['id', 'brandId', 'provider', 'name', 'storefrontUrl', 'storefrontHost', 'baseUrl', 'currency'] as const),
@@ -20,6 +23,13 @@ const SHOWN = [
     'lastReceivedAt',
     'lastFailedAt',
     'disconnectedAt',
+    'sweptAt',
+    'silentSince',
+    'apiVersion',
+    'webhookState',
+    'missingWebhooks',
+    'webhookProblem',
+    'webhooksCheckedAt',
     'createdAt',
     'updatedAt',
   ] as const),
@@ -127,15 +137,57 @@ export async function getConnectedIntegration(db: Db, brandId: string, id: strin
   return row;
 }
 
-export async function getSealedSecrets(db: Db, brandId: string, id: string): Promise<Buffer> {
-  const { secrets } = await db
+/** Which integration is meant, by a brand's own. */
+export type IntegrationKey = Pick<IntegrationRow, 'brandId' | 'id'>;
+
+/** What it takes to ask the store: its sealed secrets, and the version of its API that last answered. */
+export async function getAccess(db: Db, { brandId, id }: IntegrationKey) {
+  return await db
     .selectFrom('integrations')
-    .select('secrets')
+    .select(['secrets', 'apiVersion'])
     .where('brandId', '=', brandId)
     .where('id', '=', id)
     .executeTakeFirstOrThrow();
-  return secrets;
 }
+
+const ofKey = (db: Db, { brandId, id }: IntegrationKey) =>
+  db.updateTable('integrations').where('brandId', '=', brandId).where('id', '=', id);
+
+/**
+ * Whether this call is the one that renews the token, until `until`: nobody else does, and the secrets are still those
+ * that were read.
+ */
+export async function claimRenewal(
+  db: Db,
+  key: IntegrationKey,
+  { seen, now, until }: { seen: Buffer; now: Date; until: Date },
+): Promise<boolean> {
+  const claimed = await ofKey(db, key)
+    .set({ renewingUntil: until })
+    .where('secrets', '=', seen)
+    .where('status', '<>', 'disconnected')
+    .where((eb) => eb.or([eb('renewingUntil', 'is', null), eb('renewingUntil', '<=', now)]))
+    .executeTakeFirst();
+  return claimed.numUpdatedRows > 0n;
+}
+
+/** Ends a renewal. Secrets that were entered meanwhile stay. */
+export async function endRenewal(db: Db, key: IntegrationKey, seen: Buffer, secrets = seen): Promise<void> {
+  await ofKey(db, key).set({ secrets, renewingUntil: null }).where('secrets', '=', seen).execute();
+}
+
+/** Whether this is news: the version was not recorded yet. */
+export async function recordVersion(db: Db, key: IntegrationKey, apiVersion: string): Promise<boolean> {
+  const changed = await ofKey(db, key)
+    .set({ apiVersion })
+    .where((eb) => eb('apiVersion', 'is distinct from', apiVersion))
+    .executeTakeFirst();
+  return changed.numUpdatedRows > 0n;
+}
+
+/** Replaces secrets by those that the store wants shown in another way. */
+export const replaceSecrets = (db: Db, key: IntegrationKey, seen: Buffer, secrets: Buffer) =>
+  ofKey(db, key).set({ secrets }).where('secrets', '=', seen).execute();
 
 /** What a delivery is checked against. Its sender has no key, so the integration's id alone finds it. */
 export async function findReceiver(db: Db, provider: Provider, id: string) {
@@ -223,7 +275,7 @@ export async function updateIntegration(
     .executeTakeFirstOrThrow();
 }
 
-/** Records whether the store accepts its secrets. A disconnected integration stays disconnected. */
+/** Records whether the store accepts its secrets; once it does again, it is swept. A disconnected one stays disconnected. */
 export async function markStatus(
   db: Db,
   { brandId, id }: Pick<IntegrationRow, 'brandId' | 'id'>,
@@ -232,12 +284,50 @@ export async function markStatus(
 ): Promise<void> {
   await db
     .updateTable('integrations')
-    .set({ status, updatedAt: at })
+    .set({ status, updatedAt: at, ...(status === 'connected' ? { sweepAt: at } : {}) })
     .where('brandId', '=', brandId)
     .where('id', '=', id)
     .where('status', 'not in', ['disconnected', status])
     .execute();
 }
+
+/** Records that the app was uninstalled. What a store reports late, of the time before it was connected, changes nothing. */
+export async function markUninstalled(db: Db, key: IntegrationKey, at: Date, now: Date): Promise<void> {
+  await ofKey(db, key)
+    .set({ status: 'reauth_required', updatedAt: now })
+    .where('status', '=', 'connected')
+    .where('connectedAt', '<=', at)
+    .execute();
+}
+
+/** Stores whose webhooks are due to be looked at, each claimed until `next`. */
+export async function claimDueWebhooks(db: Db, now: Date, next: Date, limit: number) {
+  const due = db
+    .selectFrom('integrations')
+    .select('id')
+    .where('status', '=', 'connected')
+    .where('webhooksDueAt', '<=', now)
+    .orderBy('webhooksDueAt')
+    .limit(limit)
+    .forUpdate()
+    .skipLocked();
+  return await db
+    .updateTable('integrations')
+    .set({ webhooksDueAt: next })
+    .where('id', 'in', due)
+    .returning(['id', 'brandId', 'provider', 'baseUrl', 'name', 'webhookState'])
+    .execute();
+}
+export type DueWebhooks = Awaited<ReturnType<typeof claimDueWebhooks>>[number];
+
+/** What was found of a store's webhooks. */
+export type WebhookFindings = Pick<
+  Updateable<IntegrationsTable>,
+  'webhookState' | 'missingWebhooks' | 'webhookProblem' | 'webhooksCheckedAt' | 'webhooksDueAt'
+>;
+
+export const recordWebhooks = (db: Db, key: IntegrationKey, found: WebhookFindings) =>
+  ofKey(db, key).set(found).where('status', '<>', 'disconnected').execute();
 
 /** Deliveries of one store do not wait for each other's commits to write the same second. */
 const RECEIVED_EVERY_MS = 1_000;
@@ -289,4 +379,81 @@ export async function countFailure(db: Db, integrationId: string, at: Date): Pro
 /** Counts a delivery that the store had not signed. */
 export async function countForged(db: Db, integrationId: string, at: Date): Promise<void> {
   await countRefused(db, integrationId, 'forged', at);
+}
+
+/** Which store is swept, and until when by nobody else. */
+const CLAIMED = ['id', 'brandId', 'provider', 'name', 'baseUrl', 'currency', 'connectedAt', 'sweepAt'] as const;
+
+/** Claims stores whose sweep is due: nobody else sweeps them before `until`, unless they are connected again. */
+export async function claimSweeps(db: Db, now: Date, until: Date, limit: number) {
+  return await db
+    .updateTable('integrations')
+    .set({ sweepAt: until })
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('integrations')
+        .select('id')
+        .where('status', '=', 'connected')
+        .where('sweepAt', '<=', now)
+        .orderBy('sweepAt')
+        .limit(limit)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .returning(CLAIMED)
+    .execute();
+}
+export type ClaimedStore = Awaited<ReturnType<typeof claimSweeps>>[number];
+
+/** Moves a claim, or gives it back with the time of the next sweep. False when it is no longer this one. */
+export async function moveSweep(
+  db: Db,
+  { brandId, id, sweepAt }: Pick<ClaimedStore, 'brandId' | 'id' | 'sweepAt'>,
+  change: { sweepAt: Date | null; sweptAt?: Date },
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('integrations')
+    .set(change)
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where('status', '=', 'connected')
+    .where('sweepAt', '=', sweepAt)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+type Named = Pick<IntegrationRow, 'brandId' | 'id'>;
+
+/** Records that a sweep found orders that no webhook told of. */
+export async function markSilent(db: Db, { brandId, id }: Named, at: Date): Promise<void> {
+  await db
+    .updateTable('integrations')
+    .set({ silentSince: at })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where('silentSince', 'is', null)
+    .execute();
+}
+
+/** Begins an episode in which webhooks do not arrive. True for one caller, who mails the brand. */
+export async function beginWebhookTrouble(db: Db, { brandId, id }: Named, at: Date): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('integrations')
+    .set({ webhookTroubleAt: at })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where('webhookTroubleAt', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Ends the episode once a delivery has arrived in it. Called when a sweep found nothing that no webhook told of. */
+export async function endWebhookTrouble(db: Db, { brandId, id }: Named): Promise<void> {
+  await db
+    .updateTable('integrations')
+    .set({ silentSince: null, webhookTroubleAt: null })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where((eb) => eb('lastReceivedAt', '>', eb.fn.coalesce('webhookTroubleAt', 'silentSince')))
+    .execute();
 }
