@@ -36,6 +36,7 @@ import { savedSearches } from './saved-searches/noun.ts';
 import { sessions } from './sessions/noun.ts';
 import { shipments } from './shipments/noun.ts';
 import { statements } from './statements/noun.ts';
+import { storeDeliveries } from './store-deliveries/noun.ts';
 import { storeSweeps } from './store-sweeps/noun.ts';
 import { usage } from './usage/noun.ts';
 import { webhooks } from './webhooks/noun.ts';
@@ -64,6 +65,7 @@ const declared = [
   statements,
   disputes,
   integrations,
+  storeDeliveries,
   orders,
   storeSweeps,
   performance,
