@@ -77,6 +77,7 @@ function read({ body }: Delivery): Reading | undefined {
 
 /** A store of the brand's own making, which signs as our own webhooks do. */
 export const generic: StoreClient = {
+  topics: EVENTS,
   connect: async (store) => {
     const info = await getFromStore(store, { method: 'GET', path: '/store', credentials, shape: GenericStoreInfo });
     return { name: info.name, currency: info.currency, storefrontUrl: info.storefront_url };

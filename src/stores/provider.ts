@@ -67,8 +67,36 @@ export type Reading =
   /** Of an order that its store no longer has, and never will again. */
   | { kind: 'deletion'; orderId: string };
 
+/** A webhook as the store lists it. */
+export interface ListedWebhook {
+  id: string;
+  topic: string;
+  url: string;
+  /** `paused`: by its owner, on purpose. */
+  state: 'active' | 'paused' | 'disabled';
+}
+
+/** Webhooks that a store lets its callers list and make. */
+export interface StoreWebhooks {
+  /** Those that are wanted as well, and that the store may refuse. */
+  alsoTopics: readonly string[];
+  /** Whether the store would sign them with a secret that is known. */
+  mayBeMade(secrets: { app?: StoreApp | undefined }): boolean;
+  list(store: Store): Promise<ListedWebhook[]>;
+  /** Throws `WebhookRefused` when the store does not let this caller make it. */
+  make(store: Store, webhook: { topic: string; url: string; secret: string }): Promise<void>;
+  remove(store: Store, id: string): Promise<void>;
+}
+
+export class WebhookRefused extends Error {}
+
 /** How one kind of store is met. */
 export interface StoreClient {
+  /** The events that it must report. */
+  topics: readonly string[];
+  webhooks?: StoreWebhooks;
+  /** When the app was uninstalled, if that is what a delivery says. */
+  uninstalledAt?(headers: IncomingHttpHeaders): Date | undefined;
   /** The version of the API that it speaks, of a store that has versions. */
   version?: string;
   /** Reads who the store is; fails when the token may not read what later calls need. */

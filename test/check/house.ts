@@ -54,6 +54,7 @@ const NOUNS: readonly (readonly string[])[] = [
   ['shipments'],
   ['content'],
   ['integrations'],
+  ['store-webhooks', 'store-authorizations'],
   ['links'],
   ['commissions'],
   ['payouts'],

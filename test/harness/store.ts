@@ -11,7 +11,16 @@ import { PROVIDERS } from '../../src/resources/integrations/schema.ts';
 import { foldBatch } from '../../src/resources/store-deliveries/folding/actions.ts';
 import { storeDeliveryOf } from '../../src/resources/store-deliveries/schema.ts';
 import { contextOf, unique, until } from './app.ts';
-import { answeredVersion, isGoodToken, newAccess, type StoreAccess, showsKeys, tokenReply } from './store-access.ts';
+import {
+  answeredVersion,
+  isGoodToken,
+  newAccess,
+  refusedKey,
+  type StoreAccess,
+  showsKeys,
+  tokenReply,
+} from './store-access.ts';
+import { newHooks, type StoreHooks, shopifyHooksReply, wooHooksReply } from './store-hooks.ts';
 import { genericListReply, newListing, type StoreListing, shopifyListReply, wooListReply } from './store-orders.ts';
 
 /** What a store has under a code. */
@@ -53,6 +62,7 @@ export interface TestStore {
   /** Of Shopify: has no order any more that it is asked for. */
   isForgetful: boolean;
   access: StoreAccess;
+  hooks: StoreHooks;
   /** `GET /path`, in the order they came. */
   requests: string[];
   /** Answers every call with this status instead. */
@@ -91,6 +101,8 @@ function shopifyReply(store: TestStore, request: IncomingMessage, body: string):
 }
 
 function graphqlReply(store: TestStore, body: string): Reply {
+  const hooks = shopifyHooksReply(store.hooks, JSON.parse(body));
+  if (hooks) return hooks;
   if (store.denyWith) return ok({ errors: [{ message: 'no', extensions: { code: store.denyWith } }] });
   const { query, variables } = JSON.parse(body);
   const list = shopifyListReply(store, query, variables);
@@ -116,10 +128,12 @@ function pageOf<T>(items: readonly T[], query: URLSearchParams): T[] {
   return items.slice(start, start + size);
 }
 
-function wooReply(store: TestStore, request: IncomingMessage): Reply {
+function wooReply(store: TestStore, request: IncomingMessage, body: string): Reply {
   const url = new URL(request.url ?? '', store.url);
   if (url.pathname === '/wp-json/') return ok({ name: store.name, home: storefrontOf(store) });
-  if (!showsKeys(store, request, url)) return refused;
+  if (!showsKeys(store, request, url)) return refusedKey(store, request);
+  const hooks = wooHooksReply(store.hooks, request.method, url, body);
+  if (hooks) return hooks;
   if (url.pathname === '/wp-json/wc/v3/settings/general/woocommerce_currency') {
     return ok({ id: 'woocommerce_currency', value: store.currency });
   }
@@ -159,7 +173,7 @@ function replyOf(store: TestStore, request: IncomingMessage, body: string): Repl
   store.requests.push(`${request.method} ${request.url}`);
   if (store.failWith !== undefined) return { status: store.failWith, body: { message: 'no' } };
   if (store.provider === 'shopify') return shopifyReply(store, request, body);
-  return store.provider === 'woocommerce' ? wooReply(store, request) : genericReply(store, request);
+  return store.provider === 'woocommerce' ? wooReply(store, request, body) : genericReply(store, request);
 }
 
 async function listen(server: Server): Promise<string> {
@@ -190,6 +204,7 @@ export async function startStore(provider: Provider, options: { currency?: strin
     taxesIncluded: new Set(),
     isForgetful: false,
     access: newAccess(),
+    hooks: newHooks(),
     requests: [],
     failWith: undefined,
     denyWith: undefined,

@@ -6,6 +6,7 @@ type Json<T> = ColumnType<T, string, string>;
 
 export type Provider = 'shopify' | 'woocommerce' | 'generic';
 export type IntegrationStatus = 'connected' | 'disconnected' | 'error' | 'reauth_required';
+export type WebhookState = 'pending' | 'active' | 'manual' | 'disabled';
 export type LinkType = 'discount_code' | 'link';
 export type CommissionStatus = 'pending' | 'approved' | 'rejected' | 'paid';
 export type PayoutMethod = 'wallet' | 'bank_transfer' | 'manual';
@@ -45,6 +46,21 @@ export interface IntegrationsTable {
   updatedAt: Date | null;
   renewingUntil: ColumnType<Date | null, Date | null | undefined, Date | null>;
   apiVersion: ColumnType<string | null, string | null | undefined, string | null>;
+  webhookState: ColumnType<WebhookState, WebhookState | undefined, WebhookState>;
+  missingWebhooks: ColumnType<string[], string[] | undefined, string[]>;
+  webhookProblem: ColumnType<string | null, string | null | undefined, string | null>;
+  webhooksCheckedAt: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  webhooksDueAt: ColumnType<Date | null, Date | null | undefined, Date | null>;
+}
+
+export interface StoreAuthorizationsTable {
+  id: string;
+  brandId: string;
+  baseUrl: string;
+  tokenHash: Buffer;
+  expiresAt: Date;
+  keys: Buffer | null;
+  createdAt: CreatedAt;
 }
 
 export interface StoreSweepsTable {
@@ -291,6 +307,7 @@ export interface AttributionTables {
   integrationFailures: IntegrationFailuresTable;
   storeDeliveries: StoreDeliveriesTable;
   storeDeliveryClaims: StoreDeliveryClaimsTable;
+  storeAuthorizations: StoreAuthorizationsTable;
   storeSweeps: StoreSweepsTable;
   links: LinksTable;
   linkSlugs: LinkSlugsTable;

@@ -9,7 +9,10 @@ import type { ListWindow, Page } from '../../values/page.ts';
 type StoredIntegration = Selectable<IntegrationsTable>;
 
 /** An integration without its sealed secrets, which are read only to talk to the store. */
-export type IntegrationRow = Omit<StoredIntegration, 'secrets' | 'renewingUntil' | 'sweepAt' | 'webhookTroubleAt'>;
+export type IntegrationRow = Omit<
+  StoredIntegration,
+  'secrets' | 'renewingUntil' | 'webhooksDueAt' | 'sweepAt' | 'webhookTroubleAt'
+>;
 
 const SHOWN = [
   ...(['id', 'brandId', 'provider', 'name', 'storefrontUrl', 'storefrontHost', 'baseUrl', 'currency'] as const),
@@ -23,6 +26,10 @@ const SHOWN = [
     'sweptAt',
     'silentSince',
     'apiVersion',
+    'webhookState',
+    'missingWebhooks',
+    'webhookProblem',
+    'webhooksCheckedAt',
     'createdAt',
     'updatedAt',
   ] as const),
@@ -271,6 +278,44 @@ export async function markReceived(db: Db, id: string, at: Date): Promise<void> 
       select id from integrations where id = ${id} and (last_received_at is null or last_received_at < ${at})
       for update skip locked)`.execute(db);
 }
+
+/** Records that the app was uninstalled. What a store reports late, of the time before it was connected, changes nothing. */
+export async function markUninstalled(db: Db, key: IntegrationKey, at: Date, now: Date): Promise<void> {
+  await ofKey(db, key)
+    .set({ status: 'reauth_required', updatedAt: now })
+    .where('status', '=', 'connected')
+    .where('connectedAt', '<=', at)
+    .execute();
+}
+
+/** Stores whose webhooks are due to be looked at, each claimed until `next`. */
+export async function claimDueWebhooks(db: Db, now: Date, next: Date, limit: number) {
+  const due = db
+    .selectFrom('integrations')
+    .select('id')
+    .where('status', '=', 'connected')
+    .where('webhooksDueAt', '<=', now)
+    .orderBy('webhooksDueAt')
+    .limit(limit)
+    .forUpdate()
+    .skipLocked();
+  return await db
+    .updateTable('integrations')
+    .set({ webhooksDueAt: next })
+    .where('id', 'in', due)
+    .returning(['id', 'brandId', 'provider', 'baseUrl', 'name', 'webhookState'])
+    .execute();
+}
+export type DueWebhooks = Awaited<ReturnType<typeof claimDueWebhooks>>[number];
+
+/** What was found of a store's webhooks. */
+export type WebhookFindings = Pick<
+  Updateable<IntegrationsTable>,
+  'webhookState' | 'missingWebhooks' | 'webhookProblem' | 'webhooksCheckedAt' | 'webhooksDueAt'
+>;
+
+export const recordWebhooks = (db: Db, key: IntegrationKey, found: WebhookFindings) =>
+  ofKey(db, key).set(found).where('status', '<>', 'disconnected').execute();
 
 const hourOf = (at: Date) => new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS);
 
