@@ -37,8 +37,9 @@ import { savedSearches } from './saved-searches/noun.ts';
 import { sessions } from './sessions/noun.ts';
 import { shipments } from './shipments/noun.ts';
 import { statements } from './statements/noun.ts';
-import { storeWebhooks } from './store-webhooks/noun.ts';
+import { storeDeliveries } from './store-deliveries/noun.ts';
 import { storeSweeps } from './store-sweeps/noun.ts';
+import { storeWebhooks } from './store-webhooks/noun.ts';
 import { usage } from './usage/noun.ts';
 import { webhooks } from './webhooks/noun.ts';
 
@@ -66,6 +67,7 @@ const declared = [
   statements,
   disputes,
   integrations,
+  storeDeliveries,
   storeWebhooks,
   orders,
   orderClicks,

@@ -60,7 +60,7 @@ const NOUNS: readonly (readonly string[])[] = [
   ['payouts'],
   ['orders'],
   ['order-clicks'],
-  ['store-sweeps'],
+  ['store-deliveries', 'store-sweeps'],
   ['reviews'],
   ['statements'],
   ['disputes'],

@@ -2,7 +2,13 @@ import { transact } from '../../engines/postgres/transaction.ts';
 import { queueMail } from '../../mail/queue.ts';
 import type { Context } from '../../operation/context.ts';
 import { clientOf } from '../../stores/clients.ts';
-import { isToReconnect, type ListedWebhook, type Store, type StoreWebhooks, WebhookRefused } from '../../stores/provider.ts';
+import {
+  isToReconnect,
+  type ListedWebhook,
+  type Store,
+  type StoreWebhooks,
+  WebhookRefused,
+} from '../../stores/provider.ts';
 import { openStoreSecrets } from '../../stores/store-secrets.ts';
 import { findContactEmail } from '../brands/queries.ts';
 import { openStore } from '../integrations/actions.ts';
