@@ -62,7 +62,7 @@ export async function buildApps(
   await serveLinks(api);
   entranceRoute(api, () => config.apiUrl ?? '');
   webAppRoutes(api, context, metrics);
-  if (webApp !== undefined) await clientRoutes(api, webApp, config.linksUrl);
+  if (webApp !== undefined) await clientRoutes(api, webApp, context);
   mcpRoutes(api, context, { door, metrics, operations: current.operations });
   await openapiRoutes(api, current, older);
 
