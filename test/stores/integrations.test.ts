@@ -75,7 +75,7 @@ describe('the list of stores', () => {
         capabilities: { discounts: { read: true, create: false }, orders: { read: true, refunds: true } },
         webhook_url: `https://go.example/ingest/shopify/${id}`,
         webhook_health: { status: 'silent', last_received_at: null, failures_24h: 0, forged_24h: 0 },
-        referral_tracking: { ready: false, missing: ['order_webhook'] },
+        referral_tracking: { ready: false, missing: ['order_webhook'], status: 'never_seen', click_share: null },
         ...{ connected_at: expect.stringMatching(/Z$/), last_sync_at: null },
       },
     ]);
@@ -145,7 +145,7 @@ describe('a store', () => {
       const { status, body } = await send(url, key, 'DELETE');
       expect([status, body]).toEqual([200, { data: { id, status: 'disconnected', disconnected: true } }]);
     }
-    expect(await getSealedSecrets(app.context.postgres.db, brand.id, id)).toHaveLength(0);
+    expect((await getAccess(app.context.postgres.db, { brandId: brand.id, id })).secrets).toHaveLength(0);
     expect(await read(id)).toMatchObject({
       status: 'disconnected',
       capabilities: { discounts: { read: false }, orders: { read: false, refunds: false } },
