@@ -4,7 +4,8 @@ import { type DecidedAgain, decideAgain } from '../../src/resources/orders/actio
 import type { OrderFacts } from '../../src/stores/facts.ts';
 import { mintClick } from '../../src/values/click-token.ts';
 import { newId } from '../../src/values/ids.ts';
-import { listEvents, makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
+import { makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
+import { listEvents } from '../harness/applying.ts';
 import { type Assignment, asTest, balancesOf, daysAgo, makeAssignment, orderFacts, report } from '../harness/sales.ts';
 
 let app: TestApp;
