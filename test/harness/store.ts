@@ -59,6 +59,8 @@ export interface TestStore {
   refunds: Map<string, StoreRefund[]>;
   /** Of Shopify: orders whose prices include tax, and `shop` where they usually do. */
   taxesIncluded: Set<string>;
+  /** Of Shopify: what it knows of the visits before an order, by its id. */
+  journeys: Map<string, { ready: boolean; landingPages: string[] }>;
   /** Of Shopify: has no order any more that it is asked for. */
   isForgetful: boolean;
   access: StoreAccess;
@@ -100,6 +102,17 @@ function shopifyReply(store: TestStore, request: IncomingMessage, body: string):
   return { ...reply, headers: { ...reply.headers, 'x-shopify-api-version': version } };
 }
 
+/** A summary is there, and empty, before Shopify has gathered the visits. */
+const journeyOf = (store: TestStore) => (gid: string) => {
+  const id = gid.replace('gid://shopify/Order/', '');
+  const { ready, landingPages } = store.journeys.get(id) ?? { ready: false, landingPages: [] };
+  const visits = landingPages.map((landingPage) => ({ landingPage }));
+  return {
+    legacyResourceId: id,
+    customerJourneySummary: { ready, lastVisit: visits.at(-1) ?? null, moments: { nodes: visits } },
+  };
+};
+
 function graphqlReply(store: TestStore, body: string): Reply {
   const hooks = shopifyHooksReply(store.hooks, JSON.parse(body));
   if (hooks) return hooks;
@@ -107,6 +120,7 @@ function graphqlReply(store: TestStore, body: string): Reply {
   const { query, variables } = JSON.parse(body);
   const list = shopifyListReply(store, query, variables);
   if (list) return list;
+  if (query.includes('query Journeys(')) return ok({ data: { nodes: variables.ids.map(journeyOf(store)) } });
   if (query.includes('taxesIncluded')) {
     const id = String(variables.id).replace('gid://shopify/Order/', '');
     const order = store.isForgetful ? null : { taxesIncluded: store.taxesIncluded.has(id) };
@@ -202,6 +216,7 @@ export async function startStore(provider: Provider, options: { currency?: strin
     listing: newListing(),
     refunds: new Map(),
     taxesIncluded: new Set(),
+    journeys: new Map(),
     isForgetful: false,
     access: newAccess(),
     hooks: newHooks(),

@@ -1,6 +1,7 @@
 import type { Work } from '../../operation/work.ts';
 import type { OrderFacts } from '../../stores/facts.ts';
 import { readClick } from '../../values/click-token.ts';
+import { DAY_MS, MINUTE_MS } from '../../values/duration.ts';
 import { newId } from '../../values/ids.ts';
 import { fromPpm } from '../../values/money.ts';
 import type { Secrets } from '../../values/secrets.ts';
@@ -18,7 +19,7 @@ import {
   shortened,
 } from './attribution.ts';
 import { hashEmail, maskEmail } from './customer.ts';
-import { insertOrder, type OrderRow, updateDecision } from './queries.ts';
+import { deleteJourney, insertJourney, insertOrder, type OrderRow, updateDecision } from './queries.ts';
 import { recompute } from './recompute.ts';
 import type { KnownRefund } from './refunds/count.ts';
 import { Attribution, type Cause, type OrderSource } from './schema.ts';
@@ -155,7 +156,15 @@ export async function recordSale(
   });
   const { winner: link, code, clickId } = decision;
   if (link) await createCommission(work, secrets, source, order, { link, code, clickId, refunds });
+  // What the store's own checkout hides, Shopify knows minutes later; of an order that nobody placed it knows nothing.
+  else if (source.provider === 'shopify' && !isTest && !isRenewal && isOpen(order, now)) {
+    await insertJourney(db, order, new Date(now.getTime() + MINUTE_MS));
+  }
 }
+
+/** An order that paid nobody may be decided again until then. */
+export const isOpen = ({ occurredAt }: Pick<OrderRow, 'occurredAt'>, at: Date): boolean =>
+  at.getTime() <= occurredAt.getTime() + DAY_MS;
 
 /** What came after an order was decided, and how. */
 export interface LateCandidates {
@@ -216,5 +225,6 @@ export async function decideLater(
   const decided = await updateDecision(work.db, order, JSON.stringify(later), work.now);
   if (!decided || !link) return false;
   await createCommission(work, secrets, source, decided, { link, code, clickId, refunds: await late.refunds() });
+  if (source.provider === 'shopify') await deleteJourney(work.db, { brandId: order.brandId, orderId: order.id });
   return true;
 }
