@@ -33,7 +33,7 @@ export interface StoreCoupon {
 }
 
 export interface StoreRefund {
-  id: number;
+  id: number | string;
   date_created_gmt: string;
   amount: string;
   line_items: object[];
