@@ -65,7 +65,7 @@ const shopify = (more: Record<string, unknown>): Record<string, unknown> => ({
   ...official('orders/create'),
   ...{ created_at: at(0), updated_at: at(1), processed_at: at(0), test: false, financial_status: 'paid' },
   ...{ discount_codes: [{ code: 'ANA10', amount: '0.00', type: 'percentage' }], source_name: 'web', tags: '' },
-  ...{ cancelled_at: null, cancel_reason: null },
+  ...{ cancelled_at: null, cancel_reason: null, subtotal_price: undefined, current_subtotal_price: undefined },
   ...more,
 });
 
@@ -88,12 +88,12 @@ const subtotals = (sold: string, kept = sold) => ({ subtotal_price: sold, curren
 const SHOPIFY: Omit<Payload, 'provider'>[] = [
   {
     name: 'Shopify’s own sample, which is a test order',
-    body: shopify({ test: true, subtotal_price: undefined }),
+    body: shopify({ test: true, current_subtotal_price: '414.95' }),
     worth: { base: 41_495, commission: 0 },
   },
   {
     name: 'Shopify’s own sample as a real order, whose subtotal_price is not that of its lines',
-    body: shopify({ subtotal_price: undefined }),
+    body: shopify({ current_subtotal_price: '414.95' }),
     worth: { base: 41_495, commission: 4_150 },
   },
   {
