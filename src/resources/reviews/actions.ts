@@ -10,7 +10,7 @@ import {
   type Review,
   updateReviewed,
 } from '../commissions/review-queries.ts';
-import { useUnallocated } from '../payouts/payment-actions.ts';
+import { useUnallocated } from '../payouts/actions.ts';
 import { lockPayees } from '../payouts/queries.ts';
 import { type Candidate, refusalOf, refused, selectionRefused } from './policy.ts';
 

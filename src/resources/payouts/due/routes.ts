@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import type { Context } from '../../operation/context.ts';
-import type { Cells } from '../../operation/csv.ts';
-import { create, read } from '../../operation/kit.ts';
-import { validationError } from '../../values/errors.ts';
-import { idField } from '../../values/fields.ts';
-import { amountProblem, decimalsOf, fromMinor, toMinor } from '../../values/money.ts';
-import { pageThrough } from '../../values/page.ts';
-import { getRecord } from '../roster/queries.ts';
-import { payBatch } from './batch-actions.ts';
-import { balanceOf, isDue, previewOf, previewRow, totalDueOf } from './due.ts';
-import { listApproved, listStandings, listStatementLines, type Standing } from './due-queries.ts';
+import type { Context } from '../../../operation/context.ts';
+import type { Cells } from '../../../operation/csv.ts';
+import { create, read } from '../../../operation/kit.ts';
+import { validationError } from '../../../values/errors.ts';
+import { idField } from '../../../values/fields.ts';
+import { amountProblem, decimalsOf, fromMinor, toMinor } from '../../../values/money.ts';
+import { pageThrough } from '../../../values/page.ts';
+import { getRecord } from '../../roster/queries.ts';
+import { payBatch } from './actions.ts';
+import { balanceOf, isDue, previewOf, previewRow, totalDueOf } from './policy.ts';
+import { listApproved, listStandings, listStatementLines, type Standing } from './queries.ts';
 import {
   CreatorBalance,
   PayoutBatch,
@@ -19,10 +19,10 @@ import {
   PreviewList,
   PreviewRow,
   StatementLine,
-} from './due-schema.ts';
-import { getPayout, listAllocated, listFunds } from './queries.ts';
-import { PayoutParams, payoutOf, WEIGHED_PAYOUT } from './schema.ts';
-import { statementLines } from './statement.ts';
+} from './schema.ts';
+import { getPayout, listAllocated, listFunds } from '../queries.ts';
+import { PayoutParams, payoutOf, WEIGHED_PAYOUT } from '../schema.ts';
+import { statementLines } from '../policy.ts';
 
 const tag = 'Payouts';
 const reading = { readOnly: true, idempotent: true, destructive: false };

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { creatorEmail, currencyField, idField } from '../../values/fields.ts';
-import { Currency } from '../../values/money.ts';
-import { decimalParameter, listOf, PageQuery, throughInput, timestamp, timestampInput } from '../../values/page.ts';
-import { besideOthers, type Unchecked } from '../../values/problems.ts';
-import { maskedCustomer, storeOrderId } from '../commissions/schema.ts';
-import { Email } from '../creators/schema.ts';
-import { note, Payout, PayoutDetail, payeeName, reference } from './schema.ts';
+import { creatorEmail, currencyField, idField } from '../../../values/fields.ts';
+import { Currency } from '../../../values/money.ts';
+import { decimalParameter, listOf, PageQuery, throughInput, timestamp, timestampInput } from '../../../values/page.ts';
+import { besideOthers, type Unchecked } from '../../../values/problems.ts';
+import { maskedCustomer, storeOrderId } from '../../commissions/schema.ts';
+import { Email } from '../../creators/schema.ts';
+import { note, Payout, PayoutDetail, payeeName, reference } from '../schema.ts';
 
 /** An amount in major units of the `currency` beside it. */
 const money = z.number();

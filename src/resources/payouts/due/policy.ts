@@ -1,7 +1,7 @@
-import { fromMinor, toMinor } from '../../values/money.ts';
-import type { CommissionRow } from '../commissions/queries.ts';
-import { amountFor, type Fund, oldestFirst, type Plan, planPayment } from './allocation.ts';
-import type { Standing } from './due-queries.ts';
+import { fromMinor, toMinor } from '../../../values/money.ts';
+import type { CommissionRow } from '../../commissions/queries.ts';
+import { amountFor, type Fund, oldestFirst, type Plan, planPayment } from '../policy.ts';
+import type { Standing } from './queries.ts';
 
 const shown =
   (currency: string) =>

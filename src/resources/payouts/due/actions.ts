@@ -1,12 +1,12 @@
-import type { Work } from '../../operation/work.ts';
-import { newId } from '../../values/ids.ts';
-import { fromMinor } from '../../values/money.ts';
-import { lockCommissions } from '../commissions/queries.ts';
-import { insertPaidPayout, paidAtOf } from './actions.ts';
-import { amountFor, oldestFirst } from './allocation.ts';
-import { isDue } from './due.ts';
-import { listApproved, listStandings, type Standing } from './due-queries.ts';
-import type { PayoutBatch } from './due-schema.ts';
+import type { Work } from '../../../operation/work.ts';
+import { newId } from '../../../values/ids.ts';
+import { fromMinor } from '../../../values/money.ts';
+import { lockCommissions } from '../../commissions/queries.ts';
+import { insertPaidPayout, paidAtOf } from '../actions.ts';
+import { amountFor, oldestFirst } from '../policy.ts';
+import { isDue } from './policy.ts';
+import { listApproved, listStandings, type Standing } from './queries.ts';
+import type { PayoutBatch } from './schema.ts';
 import {
   findPayee,
   listAllocated,
@@ -15,8 +15,8 @@ import {
   type Payee,
   type PayoutFacts,
   sumOutstanding,
-} from './queries.ts';
-import { payoutOf } from './schema.ts';
+} from '../queries.ts';
+import { payoutOf } from '../schema.ts';
 
 const MOST = 500;
 
