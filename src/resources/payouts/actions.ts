@@ -1,16 +1,32 @@
 import type { Work } from '../../operation/work.ts';
+import type { Posting } from '../../outbox/ledger-entry.ts';
 import { ApiError, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { amountProblem, MAX_AMOUNT_MINOR, toMinor } from '../../values/money.ts';
 import { given } from '../../values/patch.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
-import { lockApproved, lockCommissions, type CommissionRow, updatePaid } from '../commissions/queries.ts';
-import { assertFits, assertPayable, oldestFirst, planPayment, type Plan, type Share } from './policy.ts';
-import { findPayee, getPayout, insertPayout, isBeforeSales, listAllocated, listFunds, lockPayees, lockPayout, type PayoutFacts, type PayoutRow, sumOutstanding, updatePayout, insertFundings, type Payee, updateShare } from './queries.ts';
-import { Payout, type PayoutCreate, type PayoutPatch, payoutOf } from './schema.ts';
-import type { Posting } from '../../outbox/ledger-entry.ts';
 import { announce } from '../commissions/announce-actions.ts';
 import { postPayment } from '../commissions/posting-actions.ts';
+import { type CommissionRow, lockApproved, lockCommissions, updatePaid } from '../commissions/queries.ts';
+import { assertFits, assertPayable, oldestFirst, type Plan, planPayment, type Share } from './policy.ts';
+import {
+  findPayee,
+  getPayout,
+  insertFundings,
+  insertPayout,
+  isBeforeSales,
+  listAllocated,
+  listFunds,
+  lockPayees,
+  lockPayout,
+  type Payee,
+  type PayoutFacts,
+  type PayoutRow,
+  sumOutstanding,
+  updatePayout,
+  updateShare,
+} from './queries.ts';
+import { Payout, type PayoutCreate, type PayoutPatch, payoutOf } from './schema.ts';
 
 /** A payer's day may have begun before ours. */
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -163,7 +179,7 @@ interface PaidOut {
 const NOWHERE = { linkId: null, orderId: null, commissionId: null };
 
 /** Posts the sent money on the day it was sent, either as unallocated or as a fee. */
-export function postPaidOut(work: Pick<Work, 'post'>, { payout, paidAt: at, isFee }: PaidOut): void {
+function postPaidOut(work: Pick<Work, 'post'>, { payout, paidAt: at, isFee }: PaidOut): void {
   const { id: payoutId, creatorId, currency, amountMinor } = payout;
   work.post({
     ...{ kind: 'payout', currency, creatorId, payoutId, ...NOWHERE },
@@ -189,7 +205,7 @@ function postShare(work: Pick<Work, 'post'>, payee: Payee, share: Omit<Share, 'l
 }
 
 /** Carries out the plan. Commissions, payouts and their creator are locked. */
-export async function payByPlan(work: Work, payee: Payee, plan: Plan<CommissionRow>, at: Date): Promise<void> {
+async function payByPlan(work: Work, payee: Payee, plan: Plan<CommissionRow>, at: Date): Promise<void> {
   const { db, now, brandId } = work;
   const { chosen, shares, fundings } = plan;
   await insertFundings(db, brandId, fundings, at);

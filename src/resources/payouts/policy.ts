@@ -1,10 +1,10 @@
+import type { z } from 'zod';
 import { ApiError, type Problem } from '../../values/errors.ts';
 import { fromMinor } from '../../values/money.ts';
 import type { CommissionRow } from '../commissions/queries.ts';
-import type { PayoutRow, PayoutFacts } from './queries.ts';
-import type { z } from 'zod';
 import type { StatementLineRow } from './due/queries.ts';
 import type { StatementLine } from './due/schema.ts';
+import type { PayoutFacts, PayoutRow } from './queries.ts';
 
 /** The commissions that a budget pays, and those it does not. */
 export interface Allocation<C> {

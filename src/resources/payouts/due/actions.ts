@@ -4,9 +4,6 @@ import { fromMinor } from '../../../values/money.ts';
 import { lockCommissions } from '../../commissions/queries.ts';
 import { insertPaidPayout, paidAtOf } from '../actions.ts';
 import { amountFor, oldestFirst } from '../policy.ts';
-import { isDue } from './policy.ts';
-import { listApproved, listStandings, type Standing } from './queries.ts';
-import type { PayoutBatch } from './schema.ts';
 import {
   findPayee,
   listAllocated,
@@ -17,6 +14,9 @@ import {
   sumOutstanding,
 } from '../queries.ts';
 import { payoutOf } from '../schema.ts';
+import { isDue } from './policy.ts';
+import { listApproved, listStandings, type Standing } from './queries.ts';
+import type { PayoutBatch } from './schema.ts';
 
 const MOST = 500;
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../engines/postgres/open.ts';
 import type { CommissionRow } from '../../commissions/queries.ts';
-import { isOfCreator } from '../../creators/filter-queries.ts';
+import { isOfCreator } from '../../creators/queries.ts';
 import type { Payee } from '../queries.ts';
 
 export interface DueWhere {

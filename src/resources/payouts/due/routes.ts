@@ -7,6 +7,9 @@ import { idField } from '../../../values/fields.ts';
 import { amountProblem, decimalsOf, fromMinor, toMinor } from '../../../values/money.ts';
 import { pageThrough } from '../../../values/page.ts';
 import { getRecord } from '../../roster/queries.ts';
+import { statementLines } from '../policy.ts';
+import { getPayout, listAllocated, listFunds } from '../queries.ts';
+import { PayoutParams, payoutOf, WEIGHED_PAYOUT } from '../schema.ts';
 import { payBatch } from './actions.ts';
 import { balanceOf, isDue, previewOf, previewRow, totalDueOf } from './policy.ts';
 import { listApproved, listStandings, listStatementLines, type Standing } from './queries.ts';
@@ -20,9 +23,6 @@ import {
   PreviewRow,
   StatementLine,
 } from './schema.ts';
-import { getPayout, listAllocated, listFunds } from '../queries.ts';
-import { PayoutParams, payoutOf, WEIGHED_PAYOUT } from '../schema.ts';
-import { statementLines } from '../policy.ts';
 
 const tag = 'Payouts';
 const reading = { readOnly: true, idempotent: true, destructive: false };

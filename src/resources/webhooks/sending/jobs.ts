@@ -1,10 +1,9 @@
 import { openKeptConnections } from '../../../engines/http/kept-connections.ts';
 import type { Context } from '../../../operation/context.ts';
 import { ignoreFailure } from '../../../values/errors.ts';
-import { attemptDelivery } from './attempt.ts';
-import { type Claimed, claimDue, isAnythingDue, releaseClaims } from './claim-queries.ts';
-import { recordAttempts } from './record.ts';
-import type { AttemptResult } from './record-queries.ts';
+import { attemptDelivery, recordAttempts } from './actions.ts';
+import type { AttemptResult } from './queries.ts';
+import { type Claimed, claimDue, isAnythingDue, releaseClaims } from './queries.ts';
 
 /** Concurrent attempts: for responsive subscriptions, and separately for slow ones. */
 const SLOTS = { fast: 128, slow: 64 } as const;

@@ -1,12 +1,12 @@
-import { isUniqueViolation } from '../../engines/postgres/violation.ts';
-import type { Work } from '../../operation/work.ts';
-import { ApiError, notFound, validationError } from '../../values/errors.ts';
-import { changeCreator } from '../creators/actions.ts';
-import { type CreatorRow, lockBrandRoster } from '../creators/queries.ts';
-import { MAX_TAGS } from '../creators/schema.ts';
-import { countMoney, deleteEntry, lockPerson, moveReferences, replaceCreator } from './merge-queries.ts';
-import { findEntry, type RosterRow, updateEntry } from './queries.ts';
-import { MAX_NOTE } from './schema.ts';
+import { isUniqueViolation } from '../../../engines/postgres/violation.ts';
+import type { Work } from '../../../operation/work.ts';
+import { ApiError, notFound, validationError } from '../../../values/errors.ts';
+import { changeCreator } from '../../creators/actions.ts';
+import { type CreatorRow, lockBrandRoster } from '../../creators/queries.ts';
+import { MAX_TAGS } from '../../creators/schema.ts';
+import { findEntry, type RosterRow, updateEntry } from '../queries.ts';
+import { MAX_NOTE } from '../schema.ts';
+import { countMoney, deleteEntry, lockPerson, moveReferences, replaceCreator } from './queries.ts';
 
 interface Pair {
   gone: CreatorRow;

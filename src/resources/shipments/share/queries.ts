@@ -1,6 +1,6 @@
 import type { Insertable } from 'kysely';
-import type { Db } from '../../engines/postgres/open.ts';
-import type { ShipmentSharesTable } from '../../engines/postgres/shipment-tables.ts';
+import type { Db } from '../../../engines/postgres/open.ts';
+import type { ShipmentSharesTable } from '../../../engines/postgres/shipment-tables.ts';
 
 /** As many parcels as a shared page shows. */
 export const MAX_SHARED = 500;

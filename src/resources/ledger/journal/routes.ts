@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import type { LedgerKind } from '../../engines/postgres/attribution-tables.ts';
-import { Boundary, endOf, startOf } from '../../figures/schema.ts';
-import { read } from '../../operation/kit.ts';
-import type { Account } from '../../outbox/ledger-entry.ts';
-import { creatorEmail, currencyField, idField } from '../../values/fields.ts';
-import { Currency, fromMinor } from '../../values/money.ts';
-import { listOf, PageQuery, pageOf, paginationOf } from '../../values/page.ts';
-import { besideOthers, type Unchecked } from '../../values/problems.ts';
-import { eachAs } from '../../values/wire.ts';
-import { eachJournalRow, type JournalRow, listJournal, sumJournal } from './journal-queries.ts';
-import { account, kind, LedgerEntry } from './schema.ts';
+import type { LedgerKind } from '../../../engines/postgres/attribution-tables.ts';
+import { Boundary, endOf, startOf } from '../../../figures/schema.ts';
+import { read } from '../../../operation/kit.ts';
+import type { Account } from '../../../outbox/ledger-entry.ts';
+import { creatorEmail, currencyField, idField } from '../../../values/fields.ts';
+import { Currency, fromMinor } from '../../../values/money.ts';
+import { listOf, PageQuery, pageOf, paginationOf } from '../../../values/page.ts';
+import { besideOthers, type Unchecked } from '../../../values/problems.ts';
+import { eachAs } from '../../../values/wire.ts';
+import { account, kind, LedgerEntry } from '../schema.ts';
+import { eachJournalRow, type JournalRow, listJournal, sumJournal } from './queries.ts';
 
 /** The account's name in the journal. */
 const NAMES: Readonly<Record<Account, string>> = {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { change, noLookUp, nothing } from '../../operation/operation.ts';
-import { notFound, validationError } from '../../values/errors.ts';
-import { randomBase62 } from '../../values/ids.ts';
-import { WebAddress } from '../../values/web-address.ts';
-import { campaignProblems } from '../campaigns/actions.ts';
-import { insertShare, revokeShare } from './share-queries.ts';
+import { change, noLookUp, nothing } from '../../../operation/operation.ts';
+import { notFound, validationError } from '../../../values/errors.ts';
+import { randomBase62 } from '../../../values/ids.ts';
+import { WebAddress } from '../../../values/web-address.ts';
+import { campaignProblems } from '../../campaigns/actions.ts';
+import { insertShare, revokeShare } from './queries.ts';
 
 const tag = 'Shipments';
 /** 131 bits, so that a page cannot be guessed. */

@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
-import { LEDGER_KINDS } from '../../engines/postgres/attribution-tables.ts';
-import { inBatches } from '../../engines/postgres/batches.ts';
-import type { Db, Exports } from '../../engines/postgres/open.ts';
-import { ACCOUNTS } from '../../outbox/ledger-entry.ts';
-import type { Page } from '../../values/page.ts';
+import { LEDGER_KINDS } from '../../../engines/postgres/attribution-tables.ts';
+import { inBatches } from '../../../engines/postgres/batches.ts';
+import type { Db, Exports } from '../../../engines/postgres/open.ts';
+import { ACCOUNTS } from '../../../outbox/ledger-entry.ts';
+import type { Page } from '../../../values/page.ts';
 
 export interface JournalWhere {
   from: Date;
