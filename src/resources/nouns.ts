@@ -37,6 +37,8 @@ import { sessions } from './sessions/noun.ts';
 import { shipments } from './shipments/noun.ts';
 import { statements } from './statements/noun.ts';
 import { storeDeliveries } from './store-deliveries/noun.ts';
+import { storeSweeps } from './store-sweeps/noun.ts';
+import { storeWebhooks } from './store-webhooks/noun.ts';
 import { usage } from './usage/noun.ts';
 import { webhooks } from './webhooks/noun.ts';
 
@@ -65,7 +67,9 @@ const declared = [
   disputes,
   integrations,
   storeDeliveries,
+  storeWebhooks,
   orders,
+  storeSweeps,
   performance,
   ledger,
   analytics,

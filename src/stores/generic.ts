@@ -1,5 +1,6 @@
 import { distinct } from './click.ts';
 import type { OrderFacts, RefundFacts } from './facts.ts';
+import { listGenericOrders } from './generic-list.ts';
 import {
   Envelope,
   EVENTS,
@@ -76,6 +77,7 @@ function read({ body }: Delivery): Reading | undefined {
 
 /** A store of the brand's own making, which signs as our own webhooks do. */
 export const generic: StoreClient = {
+  topics: EVENTS,
   connect: async (store) => {
     const info = await getFromStore(store, { method: 'GET', path: '/store', credentials, shape: GenericStoreInfo });
     return { name: info.name, currency: info.currency, storefrontUrl: info.storefront_url };
@@ -87,4 +89,5 @@ export const generic: StoreClient = {
   },
   isPing: () => false,
   read: async (delivery) => read(delivery),
+  listOrders: (store, since) => listGenericOrders(store, since, credentials),
 };

@@ -67,8 +67,36 @@ export type Reading =
   /** Of an order that its store no longer has, and never will again. */
   | { kind: 'deletion'; orderId: string };
 
+/** A webhook as the store lists it. */
+export interface ListedWebhook {
+  id: string;
+  topic: string;
+  url: string;
+  /** `paused`: by its owner, on purpose. */
+  state: 'active' | 'paused' | 'disabled';
+}
+
+/** Webhooks that a store lets its callers list and make. */
+export interface StoreWebhooks {
+  /** Those that are wanted as well, and that the store may refuse. */
+  alsoTopics: readonly string[];
+  /** Whether the store would sign them with a secret that is known. */
+  mayBeMade(secrets: { app?: StoreApp | undefined }): boolean;
+  list(store: Store): Promise<ListedWebhook[]>;
+  /** Throws `WebhookRefused` when the store does not let this caller make it. */
+  make(store: Store, webhook: { topic: string; url: string; secret: string }): Promise<void>;
+  remove(store: Store, id: string): Promise<void>;
+}
+
+export class WebhookRefused extends Error {}
+
 /** How one kind of store is met. */
 export interface StoreClient {
+  /** The events that it must report. */
+  topics: readonly string[];
+  webhooks?: StoreWebhooks;
+  /** When the app was uninstalled, if that is what a delivery says. */
+  uninstalledAt?(headers: IncomingHttpHeaders): Date | undefined;
   /** The version of the API that it speaks, of a store that has versions. */
   version?: string;
   /** Reads who the store is; fails when the token may not read what later calls need. */
@@ -81,6 +109,23 @@ export interface StoreClient {
   isPing(rawBody: Buffer, headers: IncomingHttpHeaders): boolean;
   /** Throws a ZodError when the body is not what the store documents. Asks the store where the body does not tell all. */
   read(delivery: Delivery, store: Store & { currency: string }): Promise<Reading | undefined>;
+  /** Lists orders that changed, those that changed first before others; undefined where the store does not list them. */
+  listOrders(store: Store, since: Since): Promise<OrderPage | undefined>;
+}
+
+/** Which page of a store's changed orders: the cursor is that of the page before. */
+export interface Since {
+  since: Date;
+  cursor: string | null;
+}
+
+export interface OrderPage {
+  /** As the store's webhook would report each of them now. */
+  orders: Delivery[];
+  /** Null on the last page. */
+  cursor: string | null;
+  /** How long the store wants to be left alone before the next page. */
+  waitMs: number;
 }
 
 export interface Delivery {
@@ -139,6 +184,8 @@ export const StoreTime = z.iso
 
 const TIMEOUT_MS = 8_000;
 const MAX_BYTES = 2 * 1024 * 1024;
+const LIST_TIMEOUT_MS = 30_000;
+const LIST_MAX_BYTES = 16 * 1024 * 1024;
 const NAME = 'The store';
 
 export interface StoreRequest<T> {
@@ -154,6 +201,8 @@ export interface StoreRequest<T> {
   shape: z.ZodType<T>;
   /** What a 404 must say for the thing itself to be gone, rather than the way to it. */
   goneText?: string;
+  /** Many rows take their store longer, and are more. */
+  isList?: boolean;
 }
 
 /** Of a store that nobody can speak with before its brand connects it again. */
@@ -167,6 +216,8 @@ export const isToReconnect = (error: unknown): boolean =>
   error instanceof ApiError && error.facts.integration_status === 'reauth_required';
 
 export const storeUnavailable = (cause: unknown): ApiError => unavailable(NAME, cause);
+
+export const isStoreUnavailable = (error: unknown): boolean => error instanceof ApiError && error.engine === NAME;
 
 /** Why a call was refused that may be made again later: the store limits how often it is asked. */
 class StoreBusy extends Error {
@@ -234,7 +285,7 @@ const FAILURES: Readonly<Record<string, string>> = {
 
 /** Why it did not answer, in words for the person who typed its address: a library's own messages name its source files. */
 function failureOf({ reason, cause }: Extract<OutsideAnswer, { outcome: 'failed' }>): string {
-  if (reason === 'timeout') return `It did not answer within ${TIMEOUT_MS / 1_000} s.`;
+  if (reason === 'timeout' && cause instanceof Error) return cause.message;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined;
   const others =
     reason === 'tls' ? 'It has no valid certificate, or speaks no TLS there' : 'It does not answer as HTTP';
@@ -244,13 +295,16 @@ function failureOf({ reason, cause }: Extract<OutsideAnswer, { outcome: 'failed'
 /** Calls a store once, with limits on time and bytes. */
 export async function requestStore(
   { baseUrl, allow }: Pick<Store, 'baseUrl' | 'allow'>,
-  call: Pick<StoreRequest<unknown>, 'method' | 'path' | 'body'> & ReturnType<StoreRequest<unknown>['credentials']>,
+  call: Pick<StoreRequest<unknown>, 'method' | 'path' | 'body' | 'isList'> &
+    ReturnType<StoreRequest<unknown>['credentials']>,
 ) {
-  const { method, path, headers = {}, query = {}, body } = call;
+  const { method, path, headers = {}, query = {}, body, isList = false } = call;
   const url = new URL(`${baseUrl}${path}`);
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
   const answer = await callOutside({
-    ...{ url, method, allow, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES },
+    ...{ url, method, allow },
+    timeoutMs: isList ? LIST_TIMEOUT_MS : TIMEOUT_MS,
+    maxBytes: isList ? LIST_MAX_BYTES : MAX_BYTES,
     headers: body ? { ...headers, 'content-type': 'application/json' } : headers,
     ...(body ? { body: JSON.stringify(body) } : {}),
   });
@@ -261,8 +315,9 @@ export async function requestStore(
 
 /** Shows the token, and once more where the store wants it shown in another way, or where it can be renewed. */
 async function showToken<T>(store: Store, request: StoreRequest<T>) {
-  const { method, path, body } = request;
-  const once = () => requestStore(store, { method, path, ...(body ? { body } : {}), ...request.credentials(store) });
+  const { method, path, body, isList = false } = request;
+  const once = () =>
+    requestStore(store, { method, path, isList, ...(body ? { body } : {}), ...request.credentials(store) });
   const first = await once();
   if (first.status !== 401) return first;
   const isShownAgain = request.showsAgain?.(store, first.text) === true;

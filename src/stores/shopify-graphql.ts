@@ -93,6 +93,7 @@ export async function callShopify<T>(
     versionOf: (headers) => headerOf(headers, 'x-shopify-api-version'),
     body: { query, variables },
     shape: Answer,
+    isList: isPartial,
   });
   const cost = answer.extensions?.cost;
   const isLeftOut = (code: string | undefined) => isPartial && code === 'ACCESS_DENIED' && answer.data;

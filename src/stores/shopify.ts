@@ -10,8 +10,10 @@ import {
   StoreTime,
 } from './provider.ts';
 import { askShopify, SHOPIFY_VERSION } from './shopify-graphql.ts';
+import { listShopifyOrders } from './shopify-list.ts';
 import { readShopify } from './shopify-orders.ts';
 import { newShopifyToken } from './shopify-token.ts';
+import { shopifyWebhooks, TOPICS, uninstalledAt } from './shopify-webhooks.ts';
 import { isSignedBy } from './signature.ts';
 
 /** The coupon is read only to learn now, not at the first link, whether the token may read discounts. */
@@ -78,6 +80,9 @@ async function areTaxesIncluded(store: Store, orderId: string): Promise<boolean>
 }
 
 export const shopify: StoreClient = {
+  topics: TOPICS,
+  webhooks: shopifyWebhooks,
+  uninstalledAt,
   version: SHOPIFY_VERSION,
   connect,
   newToken: newShopifyToken,
@@ -85,4 +90,5 @@ export const shopify: StoreClient = {
   verify: (rawBody, headers, secret) => isSignedBy(secret, rawBody, headers['x-shopify-hmac-sha256'], 'base64'),
   isPing: () => false,
   read: (delivery, store) => readShopify(delivery, store.currency, (orderId) => areTaxesIncluded(store, orderId)),
+  listOrders: listShopifyOrders,
 };

@@ -67,3 +67,10 @@ export function showsKeys(
   if (!access.dropsAuthorization && headers.authorization === basic) return true;
   return `${searchParams.get('consumer_key')}:${searchParams.get('consumer_secret')}` === token;
 }
+
+/** A key that never arrived is missing; one that is not the store's is wrong. */
+export function refusedKey({ access }: { access: StoreAccess }, { headers }: IncomingMessage): Reply {
+  const isMissing = access.dropsAuthorization || headers.authorization === undefined;
+  const message = isMissing ? 'Consumer key is missing.' : 'Consumer key is invalid.';
+  return { status: 401, body: { code: 'woocommerce_rest_authentication_error', message, data: { status: 401 } } };
+}

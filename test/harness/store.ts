@@ -11,7 +11,17 @@ import { PROVIDERS } from '../../src/resources/integrations/schema.ts';
 import { foldBatch } from '../../src/resources/store-deliveries/folding/actions.ts';
 import { storeDeliveryOf } from '../../src/resources/store-deliveries/schema.ts';
 import { contextOf, unique, until } from './app.ts';
-import { answeredVersion, isGoodToken, newAccess, type StoreAccess, showsKeys, tokenReply } from './store-access.ts';
+import {
+  answeredVersion,
+  isGoodToken,
+  newAccess,
+  refusedKey,
+  type StoreAccess,
+  showsKeys,
+  tokenReply,
+} from './store-access.ts';
+import { newHooks, type StoreHooks, shopifyHooksReply, wooHooksReply } from './store-hooks.ts';
+import { genericListReply, newListing, type StoreListing, shopifyListReply, wooListReply } from './store-orders.ts';
 
 /** What a store has under a code. */
 export interface StoreCoupon {
@@ -42,8 +52,9 @@ export interface TestStore {
   storefrontUrl: string | undefined;
   /** By code, in lower case. */
   coupons: Map<string, StoreCoupon>;
-  /** Of WooCommerce: what it answers when it is asked for an order. */
+  /** As its webhooks carry them, by id: what it answers when it is asked for an order, or for those that changed. */
   orders: Map<string, object>;
+  listing: StoreListing;
   /** Of WooCommerce, by order. */
   refunds: Map<string, StoreRefund[]>;
   /** Of Shopify: orders whose prices include tax, and `shop` where they usually do. */
@@ -51,6 +62,7 @@ export interface TestStore {
   /** Of Shopify: has no order any more that it is asked for. */
   isForgetful: boolean;
   access: StoreAccess;
+  hooks: StoreHooks;
   /** `GET /path`, in the order they came. */
   requests: string[];
   /** Answers every call with this status instead. */
@@ -84,12 +96,17 @@ function shopifyReply(store: TestStore, request: IncomingMessage, body: string):
   const version = answeredVersion(store.access, request.url);
   if (!isGoodToken(store, request.headers['x-shopify-access-token'])) return refused;
   if (request.method !== 'POST' || version === undefined) return missing;
-  return { ...graphqlReply(store, body), headers: { 'x-shopify-api-version': version } };
+  const reply = graphqlReply(store, body);
+  return { ...reply, headers: { ...reply.headers, 'x-shopify-api-version': version } };
 }
 
 function graphqlReply(store: TestStore, body: string): Reply {
+  const hooks = shopifyHooksReply(store.hooks, JSON.parse(body));
+  if (hooks) return hooks;
   if (store.denyWith) return ok({ errors: [{ message: 'no', extensions: { code: store.denyWith } }] });
   const { query, variables } = JSON.parse(body);
+  const list = shopifyListReply(store, query, variables);
+  if (list) return list;
   if (query.includes('taxesIncluded')) {
     const id = String(variables.id).replace('gid://shopify/Order/', '');
     const order = store.isForgetful ? null : { taxesIncluded: store.taxesIncluded.has(id) };
@@ -111,10 +128,12 @@ function pageOf<T>(items: readonly T[], query: URLSearchParams): T[] {
   return items.slice(start, start + size);
 }
 
-function wooReply(store: TestStore, request: IncomingMessage): Reply {
+function wooReply(store: TestStore, request: IncomingMessage, body: string): Reply {
   const url = new URL(request.url ?? '', store.url);
   if (url.pathname === '/wp-json/') return ok({ name: store.name, home: storefrontOf(store) });
-  if (!showsKeys(store, request, url)) return refused;
+  if (!showsKeys(store, request, url)) return refusedKey(store, request);
+  const hooks = wooHooksReply(store.hooks, request.method, url, body);
+  if (hooks) return hooks;
   if (url.pathname === '/wp-json/wc/v3/settings/general/woocommerce_currency') {
     return ok({ id: 'woocommerce_currency', value: store.currency });
   }
@@ -127,6 +146,7 @@ function wooReply(store: TestStore, request: IncomingMessage): Reply {
     const type = wooType[coupon.kind];
     return ok([{ id: 1, code, amount: coupon.amount.toFixed(2), discount_type: type, ...expires, ...uses }]);
   }
+  if (url.pathname === '/wp-json/wc/v3/orders') return wooListReply(store, url.searchParams);
   const [, id = '', refunds] = /^\/wp-json\/wc\/v3\/orders\/(\d+)(\/refunds)?$/.exec(url.pathname) ?? [];
   if (refunds) return ok(pageOf(store.refunds.get(id) ?? [], url.searchParams));
   const order = store.orders.get(id);
@@ -140,6 +160,8 @@ function genericReply(store: TestStore, request: IncomingMessage): Reply {
   if (request.url === '/store') {
     return ok({ name: store.name, currency: store.currency, storefront_url: storefrontOf(store) });
   }
+  const { pathname, searchParams } = new URL(request.url ?? '', store.url);
+  if (pathname === '/orders') return genericListReply(store, searchParams);
   const code = /^\/coupons\/(.+)$/.exec(request.url ?? '')?.[1];
   const coupon = code && at(store.coupons, decodeURIComponent(code));
   if (!code || !coupon) return missing;
@@ -151,7 +173,7 @@ function replyOf(store: TestStore, request: IncomingMessage, body: string): Repl
   store.requests.push(`${request.method} ${request.url}`);
   if (store.failWith !== undefined) return { status: store.failWith, body: { message: 'no' } };
   if (store.provider === 'shopify') return shopifyReply(store, request, body);
-  return store.provider === 'woocommerce' ? wooReply(store, request) : genericReply(store, request);
+  return store.provider === 'woocommerce' ? wooReply(store, request, body) : genericReply(store, request);
 }
 
 async function listen(server: Server): Promise<string> {
@@ -177,10 +199,12 @@ export async function startStore(provider: Provider, options: { currency?: strin
     storefrontUrl: undefined,
     coupons: new Map(),
     orders: new Map(),
+    listing: newListing(),
     refunds: new Map(),
     taxesIncluded: new Set(),
     isForgetful: false,
     access: newAccess(),
+    hooks: newHooks(),
     requests: [],
     failWith: undefined,
     denyWith: undefined,
@@ -201,7 +225,14 @@ export async function connectTestStore(context: Context, brandId: string, store:
   const actor = { brandId, keyId: null, operation: 'test', requestId: null };
   const { db } = context.postgres;
   const work = await inWork(db, context.clock, actor, (one) => connectStore(one, context.secrets, met));
+  // What other tests run as workers must not sweep it.
+  await scheduleSweep(context, work.id, null);
   return work.id;
+}
+
+/** When a store is swept next; null: not at all. */
+export async function scheduleSweep({ postgres }: Context, integrationId: string, at: Date | null): Promise<void> {
+  await postgres.db.updateTable('integrations').set({ sweepAt: at }).where('id', '=', integrationId).execute();
 }
 
 /** Bytes as a store signs them. */

@@ -145,7 +145,7 @@ describe('a store', () => {
       const { status, body } = await send(url, key, 'DELETE');
       expect([status, body]).toEqual([200, { data: { id, status: 'disconnected', disconnected: true } }]);
     }
-    expect(await getSealedSecrets(app.context.postgres.db, brand.id, id)).toHaveLength(0);
+    expect((await getAccess(app.context.postgres.db, { brandId: brand.id, id })).secrets).toHaveLength(0);
     expect(await read(id)).toMatchObject({
       status: 'disconnected',
       capabilities: { discounts: { read: false }, orders: { read: false, refunds: false } },

@@ -6,6 +6,7 @@ type Json<T> = ColumnType<T, string, string>;
 
 export type Provider = 'shopify' | 'woocommerce' | 'generic';
 export type IntegrationStatus = 'connected' | 'disconnected' | 'error' | 'reauth_required';
+export type WebhookState = 'pending' | 'active' | 'manual' | 'disabled';
 export type LinkType = 'discount_code' | 'link';
 export type CommissionStatus = 'pending' | 'approved' | 'rejected' | 'paid';
 export type PayoutMethod = 'wallet' | 'bank_transfer' | 'manual';
@@ -37,10 +38,46 @@ export interface IntegrationsTable {
   lastReceivedAt: Date | null;
   lastFailedAt: Date | null;
   disconnectedAt: Date | null;
+  sweepAt: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  sweptAt: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  silentSince: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  webhookTroubleAt: ColumnType<Date | null, Date | null | undefined, Date | null>;
   createdAt: CreatedAt;
   updatedAt: Date | null;
   renewingUntil: ColumnType<Date | null, Date | null | undefined, Date | null>;
   apiVersion: ColumnType<string | null, string | null | undefined, string | null>;
+  webhookState: ColumnType<WebhookState, WebhookState | undefined, WebhookState>;
+  missingWebhooks: ColumnType<string[], string[] | undefined, string[]>;
+  webhookProblem: ColumnType<string | null, string | null | undefined, string | null>;
+  webhooksCheckedAt: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  webhooksDueAt: ColumnType<Date | null, Date | null | undefined, Date | null>;
+}
+
+export interface StoreAuthorizationsTable {
+  id: string;
+  brandId: string;
+  baseUrl: string;
+  tokenHash: Buffer;
+  expiresAt: Date;
+  keys: Buffer | null;
+  createdAt: CreatedAt;
+}
+
+export interface StoreSweepsTable {
+  integrationId: string;
+  brandId: string;
+  since: Date;
+  startedAt: Date | null;
+  cursor: string | null;
+  reachedAt: Date | null;
+  missed: Generated<number>;
+  againAt: Date | null;
+  failures: Generated<number>;
+  sweeps: Generated<number>;
+  failed: Generated<number>;
+  ordersRead: Generated<number>;
+  ordersMissed: Generated<number>;
+  ordersUnread: Generated<number>;
 }
 
 export interface IntegrationFailuresTable {
@@ -270,6 +307,8 @@ export interface AttributionTables {
   integrationFailures: IntegrationFailuresTable;
   storeDeliveries: StoreDeliveriesTable;
   storeDeliveryClaims: StoreDeliveryClaimsTable;
+  storeAuthorizations: StoreAuthorizationsTable;
+  storeSweeps: StoreSweepsTable;
   links: LinksTable;
   linkSlugs: LinkSlugsTable;
   linkStates: LinkStatesTable;

@@ -228,6 +228,15 @@ export async function meetStore(outside: Outside, entry: StoreEntry): Promise<Ne
   });
 }
 
+/** Of a store that lists its webhooks, whether they are on is looked at next; of another, its owner knows. */
+function webhooksAtFirst(provider: Provider, secrets: StoreSecrets, now: Date) {
+  const isListed = clientOf(provider).webhooks?.mayBeMade(secrets) === true;
+  return {
+    ...{ webhookState: isListed ? ('pending' as const) : ('manual' as const), webhooksDueAt: isListed ? now : null },
+    ...{ missingWebhooks: [], webhookProblem: null, webhooksCheckedAt: null },
+  };
+}
+
 /** Connects a store, or reconnects it under its old id, so that its orders stay known and its links keep working. */
 export async function connectStore(
   work: Work,
@@ -244,8 +253,9 @@ export async function connectStore(
   const facts = {
     ...{ name, currency, storefrontUrl, storefrontHost, baseUrl, connectedAt: now, disconnectedAt: null },
     status: 'connected' as const,
+    sweepAt: now,
     secrets: sealStoreSecrets(secrets, known, id),
-    ...{ apiVersion, renewingUntil: null },
+    ...{ apiVersion, renewingUntil: null, ...webhooksAtFirst(provider, known, now) },
   };
   const untouched = { lastSyncAt: null, lastReceivedAt: null, createdAt: now, updatedAt: null };
   const row = old

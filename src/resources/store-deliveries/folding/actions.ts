@@ -7,7 +7,7 @@ import { type Delivery, isToReconnect, type Reading, retryAfterMsOf, type Store 
 import { ApiError, validationError } from '../../../values/errors.ts';
 import { assertShallow } from '../../../values/nesting.ts';
 import { openStore } from '../../integrations/actions.ts';
-import { listReceivers, markStatus, type Receiver, updateHealth } from '../../integrations/queries.ts';
+import { listReceivers, markStatus, markUninstalled, type Receiver, updateHealth } from '../../integrations/queries.ts';
 import { recordReadings } from '../../orders/actions.ts';
 import { outcomeOfFailure, outcomeOfReading } from './policy.ts';
 import {
@@ -99,7 +99,10 @@ async function readOne(context: Context, claimed: Claimed, asked: Asked): Promis
   let body: unknown;
   try {
     body = parseJson(secrets.openBytes(claimed.body, claimed.id));
-    const reading = await readWith(context, asked, { headers: Headers.parse(claimed.headers), body });
+    const headers = Headers.parse(claimed.headers);
+    const uninstalledAt = clientOf(asked.receiver.provider).uninstalledAt?.(headers);
+    if (uninstalledAt) await markUninstalled(context.postgres.db, asked.receiver, uninstalledAt, clock.now());
+    const reading = await readWith(context, asked, { headers, body });
     return { claimed, asked, reading, outcome: outcomeOfReading(claimed, body, reading) };
   } catch (thrown) {
     const wasTried = !(thrown instanceof NotAsked);
