@@ -159,10 +159,9 @@ describe('A delivery that was acknowledged', () => {
     const first = orderOf(shop);
     await post(shop, first);
     await post(shop, { ...first, currency: 'JPY', amount: '9000' });
-    await post(shop, orderOf(shop, { amount: 'much' }));
     await post(shop, orderOf(shop));
     await fold(shop);
-    expect(await statesOf(shop)).toEqual({ done: 2, failed: 2 });
+    expect(await statesOf(shop)).toEqual({ done: 2, failed: 1 });
     expect(await balancesOf(app.context, shop.brand)).toEqual(sold(2));
   });
 
@@ -184,11 +183,11 @@ describe('A delivery that was acknowledged', () => {
   });
 
   it('is listed as failed when it is not even text', async () => {
-    const shop = await openShop('generic');
+    const shop = await openShop('shopify');
     const body = Buffer.from([0xff, 0xfe, 0x00]);
-    const signature = createHmac('sha256', WEBHOOK_SECRET).update(body).digest('hex');
-    const headers = { 'content-type': 'application/json', 'x-service-signature': `sha256=${signature}` };
-    const answer = await fetch(`${app.url}/ingest/generic/${shop.id}`, { method: 'POST', headers, body });
+    const signature = createHmac('sha256', WEBHOOK_SECRET).update(body).digest('base64');
+    const headers = { 'content-type': 'application/json', 'x-shopify-hmac-sha256': signature };
+    const answer = await fetch(`${app.url}/ingest/shopify/${shop.id}`, { method: 'POST', headers, body });
     expect(answer.status).toBe(200);
     await foldAll(app.context, shop.id);
     const reason = { field: 'body', code: 'invalid_json', message: 'is not UTF-8.' };
@@ -293,8 +292,8 @@ describe('A delivery for which the store has to be asked', () => {
 
 describe('The list of a store’s deliveries', () => {
   it('is its brand’s own: to others there is neither list nor delivery', async () => {
-    const shop = await openShop('generic');
-    await shop.report('order.paid', orderOf(shop, { currency: 'XXQ' }));
+    const shop = await openShop('shopify');
+    await shop.report('orders/paid', shopifyOrder({ lines: [{ price: 'much' }] }));
     const key = await shop.brand.key('brand');
     const other = await connectTestStore(app.context, shop.brand.id, (await openShop('shopify')).store);
     const [{ id }] = (await call(`${app.url}/v1/affiliates/integrations/${shop.id}/deliveries`, key)).body.data;
@@ -311,13 +310,13 @@ describe('The list of a store’s deliveries', () => {
   });
 
   it('shows the newest first, by state, and never a body', async () => {
-    const shop = await openShop('generic');
+    const shop = await openShop('shopify');
     const email = `${unique('someone')}@private.example`;
-    await shop.report('order.paid', orderOf(shop, { customer_email: email }));
+    await shop.report('orders/paid', shopifyOrder({ email }));
     pass(1_000);
-    await shop.report('order.paid', orderOf(shop, { currency: 'XXQ', customer_email: email }));
+    await shop.report('orders/paid', shopifyOrder({ email, lines: [{ price: 'much' }] }));
     pass(1_000);
-    await shop.report('cart.filled', {});
+    await shop.report('carts/update', {});
     const key = await shop.brand.key('brand');
     const list = async (query = '') =>
       (await call(`${app.url}/v1/affiliates/integrations/${shop.id}/deliveries${query}`, key)).body;
@@ -325,7 +324,7 @@ describe('The list of a store’s deliveries', () => {
     expect(JSON.stringify(all)).not.toContain(email);
     expect(all.data.map(({ state }: { state: string }) => state)).toEqual(['ignored', 'failed', 'done']);
     const failed = await list('?state=failed');
-    expect(failed.data.map(({ topic }: { topic: string }) => topic)).toContain('order.paid');
+    expect(failed.data.map(({ topic }: { topic: string }) => topic)).toEqual(['orders/paid']);
     expect((await list('?state=lost')).details).toMatchObject([{ field: 'state' }]);
   });
 });

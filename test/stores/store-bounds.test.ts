@@ -48,18 +48,19 @@ describe('a signed delivery of a generic store that nothing can hold', () => {
     ['a snapshot of the future', /updated_at$/, { updated_at: fromNow(2 * DAY_MS) }],
     ['an order before there were figures', /placed_at$/, { placed_at: '1970-01-01T00:00:00+00:01' }],
     ['a refund of the future', /at$/, refund({ at: fromNow(2 * DAY_MS) })],
-  ])('fails naming the field, and changes nothing: %s', async (_what, field, wrong) => {
+  ])('is 422 naming the field, and changes nothing: %s', async (_what, field, wrong) => {
     const shop = await openShop('generic');
-    const { became } = await shop.report('order.paid', order(shop, wrong));
-    expect(became).toMatchObject({ state: 'failed', reason: { field: expect.stringMatching(field) } });
+    const { status, body } = await shop.report('order.paid', order(shop, wrong));
+    expect([status, body.code]).toEqual([422, 'VALIDATION_ERROR']);
+    expect(body.details).toEqual([expect.objectContaining({ field: expect.stringMatching(field) })]);
     expect(await balancesOf(app.context, shop.brand)).toEqual({});
   });
 
   it('says what an amount is and what it may be', async () => {
     const shop = await openShop('generic');
-    const { became } = await shop.report('order.paid', order(shop, { amount: '10000000000.01' }));
-    expect(became?.reason?.message).toContain('10000000000 USD');
-    expect(became?.reason?.message).toContain('10000000000.01');
+    const { body } = await shop.report('order.paid', order(shop, { amount: '10000000000.01' }));
+    expect(body.error).toContain('10000000000 USD');
+    expect(body.error).toContain('10000000000.01');
   });
 
   it('is taken from a store whose clock is some hours ahead', async () => {
