@@ -302,11 +302,11 @@ export async function newestDelivery({ postgres }: Context, integrationId: strin
     .orderBy('receivedAt', 'desc')
     .orderBy('id', 'desc')
     .limit(1)
-    .executeTakeFirstOrThrow();
-  return { ...storeDeliveryOf(row), row };
+    .executeTakeFirst();
+  return row && storeDeliveryOf(row);
 }
 
-/** Delivers as a store does. Of an app of this process, what was taken is folded when this returns. */
+/** Delivers as a store does. An app of this process has folded what it took when this returns; `became` says how it went. */
 export async function deliver(
   appUrl: string,
   provider: Provider,
@@ -314,10 +314,12 @@ export async function deliver(
   delivery: { headers: Record<string, string>; body: string },
 ) {
   const response = await fetch(`${appUrl}/ingest/${provider}/${integrationId}`, { method: 'POST', ...delivery });
-  const answer = { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) };
+  const { status, headers } = response;
+  const answer = { status, headers, body: JSON.parse(await response.text()) };
   const context = contextOf(appUrl);
-  if (context && answer.status === 200) await foldAll(context, integrationId);
-  return answer;
+  if (!context || status !== 200) return { ...answer, became: undefined };
+  await foldAll(context, integrationId);
+  return { ...answer, became: await newestDelivery(context, integrationId) };
 }
 
 /** Every way in which some deliveries may come. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inSnapshot } from '../../src/resources/ledger/queries.ts';
-import { verifyRecords } from '../../src/resources/ledger/verify.ts';
+import { verifyRecords } from '../../src/resources/ledger/verify/actions.ts';
 import { recordDispute } from '../../src/resources/orders/actions.ts';
 import type { DisputeFacts } from '../../src/stores/facts.ts';
 import { makeBrand, send, startApp, type TestApp, type TestBrand } from '../harness/app.ts';

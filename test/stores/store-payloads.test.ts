@@ -41,6 +41,7 @@ async function deliver(payload: Payload) {
   const text = JSON.stringify(isOrder ? { ...body, id: Number(orderId) } : body);
   await report(TOPIC[provider], JSON.parse(text.replaceAll(/\bANA10\b/gi, assignment.code)));
   const delivery = await newestDelivery(app.context, id);
+  if (!delivery) throw new Error('It was not kept.');
   const path = `${app.url}/v1/affiliates/explain?order_id=${orderId}&integration_id=${id}`;
   return { delivery, explained: (await send(path, key, 'GET')).body.data };
 }

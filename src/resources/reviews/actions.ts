@@ -151,7 +151,7 @@ export async function createManualCommission(work: Work, input: ManualCommission
   const note = input.description ?? null;
   const row = await insertCommission(db, {
     ...{ id: newId('com', now.getTime()), brandId, creatorId, currency, commissionMinor, amountMinor: 0 },
-    ...{ orderId: null, linkId: null, source: 'manual', commissionRatePpm: 0, holdDays: 0, fraudFlags: '[]' },
+    ...{ orderId: null, linkId: null, source: 'manual', commissionRatePpm: 0, holdDays: 0, fraudFlags: [] },
     ...{ status: 'pending', statusNote: note, paidAt: now, holdEndsAt: now },
     ...{ occurredAt: now, syncedAt: now, createdAt: now },
   });
