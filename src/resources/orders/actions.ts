@@ -190,7 +190,7 @@ export async function recordDispute(work: Work, source: OrderSource, dispute: Di
   if (commission && merged !== order) await recomputeCommission(work, key, merged, commission);
 }
 
-/** `stands`: the order pays somebody already. `too_late`: it was placed more than 24 hours ago. */
+/** `stands`: the order pays a creator already. `too_late`: it was placed more than 24 hours ago. */
 export type DecidedAgain = 'pays' | 'pays_nobody' | 'stands' | 'too_late' | 'unknown_order';
 
 /**

@@ -95,7 +95,7 @@ async function refundsOf(db: Db, order: OrderRow) {
   }));
 }
 
-/** Each decision with its time and cause, the first one first; only the last one may have paid somebody. */
+/** Each decision with its time and cause, the first one first; only the last one may have paid a creator. */
 function decisionsOf({ earlier, decided_at, cause, rule, reason }: Attribution, explanation: string) {
   return [
     ...earlier.map((one) => ({ ...one, rule: null, explanation: explainNobody(one.reason) })),
