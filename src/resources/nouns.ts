@@ -86,7 +86,7 @@ const all: readonly Operation[] = nouns.flatMap(({ operations: its }) => its);
 /** Every operation of the API. Nothing else answers under /v1. */
 export const operations: readonly Operation[] = all.filter((operation) => !isForSessions(operation));
 
-/** What people do in the web app and no API key may: not in the OpenAPI document, and no tool of an agent. */
+/** What people can do in the web app but API keys cannot: absent from the OpenAPI document and from agents' tools. */
 export const sessionOperations: readonly Operation[] = all.filter(isForSessions);
 
 /** The sections of the reference. */
@@ -103,5 +103,7 @@ export const consumersOf = (context: Context): readonly Consumer[] =>
 type Declared = (typeof declared)[number]['operations'][number];
 export type OperationId = Declared['id'];
 
-/** What a call of an operation sends and is answered: `CallOf<'create_campaign'>['body']`, and `params`, `query`, `answer`. */
+/**
+ * What a call of an operation sends and receives: `CallOf<'create_campaign'>['body']`, and `params`, `query`, `answer`.
+ */
 export type CallOf<Id extends OperationId> = NonNullable<Extract<Declared, { id: Id }>['types']>;

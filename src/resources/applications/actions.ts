@@ -9,8 +9,8 @@ import { type ApplicationRow, insertApplication, lockApplication, lockOpen, upda
 import { type ApplicationPatch, applicationOf } from './schema.ts';
 
 /**
- * Changes an application. Entering accepted makes what it claims the creator's, puts them on the roster and, the first time,
- * emits `application.approved`; when `rosterLimit` forbids that, nothing is changed.
+ * Changes an application. Accepting it assigns its claims to the creator, puts them on the roster and, the first time,
+ * emits `application.approved`. If `rosterLimit` does not allow that, nothing changes.
  */
 export async function patchApplication(
   work: Work,
@@ -37,7 +37,7 @@ export async function patchApplication(
   return row;
 }
 
-/** What a creator sends. Handles are without a leading @. */
+/** What a creator submits. Handles have no leading @. */
 export interface Applying {
   email: string;
   name: string | null;
@@ -47,12 +47,12 @@ export interface Applying {
   portfolioUrls: string[];
 }
 
-/** What became of an application. Whether an address has applied before is not told to strangers. */
+/** The result of an application. Strangers do not learn whether an address has applied before. */
 export type Reception = 'received' | 'closed';
 
 /**
- * One application per campaign and e-mail address: the first stays until the address confirms another, because the sender
- * of a second one has not proved that the address is theirs.
+ * One application per campaign and e-mail address: the first stays until the address confirms another, because the
+ * sender of a second one has not proved that the address is theirs.
  */
 export async function receiveApplication(work: Work, campaignId: string, applying: Applying): Promise<Reception> {
   const { db, now, brandId } = work;

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../engines/postgres/open.ts';
 import { type Problem, validationError } from '../../values/errors.ts';
 
-/** A creator whom the brand may write to, with the address that they are written to at. */
+/** A creator whom the brand may write to, with their e-mail address. */
 export interface Addressee {
   id: string;
   email: string;
@@ -10,8 +10,8 @@ export interface Addressee {
 }
 
 /**
- * Whom a brand may write to at this e-mail address, in any case: who is on its roster, and who applied to one of its
- * campaigns. Undefined for strangers and for who was removed from the roster, also when they once applied.
+ * Finds whom a brand may write to at this e-mail address, ignoring case: a creator on its roster, or an applicant of
+ * one of its campaigns. Undefined for strangers and for creators removed from the roster, even if they once applied.
  */
 export async function findAddressee(db: Db, brandId: string, email: string): Promise<Addressee | undefined> {
   const row = await db
@@ -41,14 +41,14 @@ export async function findAddressee(db: Db, brandId: string, email: string): Pro
   return row && { id: row.id, email: row.email ?? email, name: row.name };
 }
 
-/** What is wrong with a field that names a person whom the brand may not write to. */
+/** The problem with a field that names a person whom the brand may not write to. */
 export const notOnRoster = (email: string, field = 'creator_email'): Problem => ({
   field,
   code: 'not_on_roster',
-  message: `${email} is neither on the roster nor among those who applied to a campaign; add them to the roster first.`,
+  message: `${email} is neither on the roster nor an applicant of a campaign; add them to the roster first.`,
 });
 
-/** As `findAddressee`; anybody else is 422 not_on_roster. */
+/** Like `findAddressee`, but throws 422 not_on_roster for anyone else. */
 export async function getAddressee(db: Db, brandId: string, email: string): Promise<Addressee> {
   const addressee = await findAddressee(db, brandId, email);
   if (!addressee) throw validationError([notOnRoster(email)]);

@@ -12,21 +12,21 @@ import {
 } from './change-queries.ts';
 import { type ApplicationRow, lockApplication, updateApplication } from './queries.ts';
 
-/** A stranger must not fill a person's mailbox through us. */
+/** Prevents strangers from flooding a person's mailbox. */
 const CHANGES_PER_DAY = 5;
-/** As long as the links of mails live. */
+/** As long as links in mails work. */
 const KEPT_MS = 30 * DAY_MS;
 
 type Claims = Pick<ApplicationRow, 'creatorName' | 'creatorPhotoApp' | 'creatorVideoApp' | 'message' | 'portfolioUrls'>;
 
-/** What an application says, of all that its row holds. */
+/** The parts of an application's row that the applicant claims. */
 const claimsOf = ({ creatorName, creatorPhotoApp, creatorVideoApp, message, portfolioUrls }: Claims): Claims => ({
   ...{ creatorName, creatorPhotoApp, creatorVideoApp, message, portfolioUrls },
 });
 
 /**
- * A person applies again with an address: what they give waits until the address itself has confirmed it, by the link in
- * a mail. An application that was decided is not changed any more.
+ * Someone applies again with the same address. The new details wait until the address confirms them by the link in a
+ * mail. A decided application no longer changes.
  */
 export async function askForProof(work: Work, campaignId: string, email: string, claims: Claims): Promise<void> {
   const { db, now, brandId } = work;
@@ -43,7 +43,7 @@ export async function askForProof(work: Work, campaignId: string, email: string,
 
 export type Confirmation = 'changed' | 'decided';
 
-/** The address has confirmed it: the application says this from now on, once. */
+/** The address has confirmed the change, which takes effect once. */
 export async function confirmChange(work: Work, change: ApplicationChangeRow): Promise<Confirmation> {
   const { db, now, brandId } = work;
   const old = await lockApplication(db, brandId, change.applicationId);

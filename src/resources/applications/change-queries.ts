@@ -5,7 +5,10 @@ import type { ApplicationRow } from './queries.ts';
 
 export type ApplicationChangeRow = Selectable<ApplicationChangesTable>;
 
-/** The pending application of an address, in any case, locked until the transaction ends; undefined once it was decided. */
+/**
+ * The pending application of an address, ignoring case, locked until the transaction ends; undefined once it is
+ * decided.
+ */
 export async function lockPending(
   db: Db,
   brandId: string,
@@ -39,7 +42,7 @@ export async function insertChange(db: Db, row: Insertable<ApplicationChangesTab
   await db.insertInto('applicationChanges').values(row).execute();
 }
 
-/** Those whose links have ended. */
+/** Deletes changes whose links have expired. */
 export async function deleteOldChanges(db: Db, brandId: string, applicationId: string, before: Date): Promise<void> {
   await db
     .deleteFrom('applicationChanges')
@@ -49,7 +52,7 @@ export async function deleteOldChanges(db: Db, brandId: string, applicationId: s
     .execute();
 }
 
-/** With what its page shows. Found by its id alone: the reader of the link has no brand. */
+/** The change with what its page shows, found by id alone, because a visitor with the link has no brand. */
 export async function findChange(db: Db, id: string) {
   return await db
     .selectFrom('applicationChanges as change')
@@ -61,7 +64,7 @@ export async function findChange(db: Db, id: string) {
     .executeTakeFirst();
 }
 
-/** False when it was confirmed before. */
+/** False if it was confirmed before. */
 export async function confirmOnce(db: Db, brandId: string, id: string, now: Date): Promise<boolean> {
   const row = await db
     .updateTable('applicationChanges')

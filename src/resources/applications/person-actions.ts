@@ -7,7 +7,7 @@ import type { ApplicationRow } from './queries.ts';
 
 const same = (a: string | null, b: string | null) => a !== null && a.toLowerCase() === b?.toLowerCase();
 
-/** What of an application's claims is this creator's already. */
+/** The application's claims that already belong to this creator. */
 function claimedOf(application: ApplicationRow, { email, igHandle, ttHandle }: CreatorRow): string {
   const claims = [
     same(application.creatorEmail, email) ? `the e-mail address ${email}` : undefined,
@@ -17,18 +17,19 @@ function claimedOf(application: ApplicationRow, { email, igHandle, ttHandle }: C
   return claims.filter((claim) => claim !== undefined).join(' and ');
 }
 
-/** A person whose entry was never made is named by their own id. */
+/** A creator without a roster entry is identified by the creator id. */
 async function conflict(work: Work, application: ApplicationRow, owners: readonly CreatorRow[]): Promise<ApiError> {
   const ids: string[] = [];
   for (const { id } of owners) ids.push((await findEntry(work.db, work.brandId, id))?.id ?? id);
   const whose = owners.map((owner, i) => `${claimedOf(application, owner)} is of ${ids[i]}`).join(', ');
-  const message = `The application claims what belongs to different creators: ${whose}. Join them first, with POST /v1/roster/{id}/merge.`;
+  const message = `The application's claims belong to different creators: ${whose}. Merge them first, with POST /v1/roster/{id}/merge.`;
   return new ApiError('CONFLICT', message, { facts: { existing_ids: ids } });
 }
 
 /**
- * The brand's person whom an accepted application means, who then has what it claims and they lack: the id. Claims that
- * point at different people are a CONFLICT. A handle of a person with another e-mail address is left to them.
+ * The id of the creator that an accepted application belongs to; missing claims are added to the creator. Claims that
+ * belong to different creators are a CONFLICT. A handle of a creator with another e-mail address stays with that
+ * creator.
  */
 export async function personOf(work: Work, application: ApplicationRow): Promise<string> {
   if (application.creatorId !== null) return application.creatorId;
@@ -36,7 +37,7 @@ export async function personOf(work: Work, application: ApplicationRow): Promise
   const owners = await listMatching(work.db, work.brandId, { email, igHandle, ttHandle });
   if (owners.length > 1) throw await conflict(work, application, owners);
   const [owner] = owners;
-  // Known by a handle alone so far: the brand has just said that the address is theirs.
+  // Known only by a handle so far: accepting confirms that the address is theirs.
   if (owner && owner.email === null) await changeCreator(work, owner, { email });
   return await ensureCreator(work, { email, name, igHandle, ttHandle });
 }

@@ -40,7 +40,7 @@ export const { get: getApplication } = applications;
 export const lockApplication = (db: Db, brandId: string, id: string): Promise<ApplicationRow> =>
   lockOwn(db.selectFrom('applications').selectAll(), 'application', brandId, id);
 
-/** Undefined when the address has applied to the campaign, in any case. */
+/** Undefined if the address, ignoring case, has already applied to the campaign. */
 export async function insertApplication(
   db: Db,
   row: Insertable<ApplicationsTable>,
@@ -68,7 +68,7 @@ export async function updateApplication(
     .executeTakeFirstOrThrow();
 }
 
-/** A campaign as its public page shows it; drafts are not public. Found by its id alone: a stranger has no brand. */
+/** A campaign for its public page; drafts are not public. Found by id alone, because a visitor has no brand. */
 export async function findPublicCampaign(db: Db, id: string) {
   return await db
     .selectFrom('campaigns')
@@ -92,7 +92,7 @@ export async function findPublicCampaign(db: Db, id: string) {
 }
 export type PublicCampaign = NonNullable<Awaited<ReturnType<typeof findPublicCampaign>>>;
 
-/** Whether the campaign takes applications now; nobody closes it before the transaction ends. */
+/** Whether the campaign accepts applications now; it cannot be closed before the transaction ends. */
 export async function lockOpen(db: Db, brandId: string, campaignId: string, now: Date): Promise<boolean> {
   const row = await db
     .selectFrom('campaigns')

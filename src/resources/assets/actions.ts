@@ -18,10 +18,10 @@ import type { StoredFile } from './receive.ts';
 import type { AssetPatch, AssetUpload } from './schema.ts';
 import { takeUpload } from './upload-queries.ts';
 
-/** What an asset is made from, beside its file. */
+/** What an asset is made from, besides its file. */
 export interface NewAsset {
   source: AssetSource;
-  /** The file's own name when left out. */
+  /** Default: the file's name. */
   name?: string | undefined;
   folderId?: string | undefined;
   campaignId?: string | null | undefined;
@@ -35,7 +35,7 @@ export interface NewAsset {
 const missing = (field: string, what: string): Problem => ({
   field,
   code: 'not_found',
-  message: `is no ${what} of yours.`,
+  message: `is not one of your ${what}s.`,
 });
 
 /** The statement that writes an asset decides whether its references exist. */
@@ -45,14 +45,15 @@ function refusalOf(error: unknown): unknown {
   return error;
 }
 
-/** As the audit log has it. */
+/** The row as the audit log shows it. */
 export const auditedAsset = ({ sha256: _sha256, ...row }: StoredAssetRow) => row;
 
-/** Makes the asset of a file that was received: for a brand's upload and for what a creator sends in from a page. */
+/** Creates the asset of a received file: a brand's upload, or a creator's submission on a page. */
 export async function createAsset(work: Work, file: StoredFile, input: NewAsset): Promise<AssetRow> {
   const { db, now, brandId } = work;
   const { storageKey, type, mimeType, sizeBytes, sha256 } = file;
-  if (!(await takeUpload(db, brandId, storageKey))) throw new Error('The file was given up before its asset was made.');
+  if (!(await takeUpload(db, brandId, storageKey)))
+    throw new Error('The file was discarded before its asset was created.');
   const row = await insertAsset(db, {
     ...{ id: newId('ast', now.getTime()), brandId, name: input.name ?? file.name },
     ...{ type, mimeType, sizeBytes, sha256: Buffer.from(sha256, 'hex'), storageKey },
@@ -100,7 +101,7 @@ function rightsColumns({ rights, rights_expires_at }: AssetPatch) {
   };
 }
 
-/** Sets what the patch names on all of the selection, or on none. */
+/** Applies the patch to the whole selection, or changes nothing. */
 export async function patchAssets(work: Work, patch: AssetPatch): Promise<AssetRow[]> {
   const { db, now, brandId } = work;
   const ids = [...new Set(patch.ids ?? (patch.id === undefined ? [] : [patch.id]))];
@@ -118,7 +119,7 @@ export async function patchAssets(work: Work, patch: AssetPatch): Promise<AssetR
   return await listAssetsById(db, brandId, ids);
 }
 
-/** The asset and its addresses are gone immediately; a job removes its files soon after. */
+/** The asset and its URLs stop working immediately; a job removes its files soon after. */
 export async function deleteAsset(work: Work, id: string): Promise<void> {
   const { db, now, brandId } = work;
   const [old] = await lockAssets(db, brandId, [id]);

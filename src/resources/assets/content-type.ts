@@ -45,7 +45,7 @@ function isText(sample: Buffer): boolean {
   return !text.includes('�') && !MARKUP.test(text) && !text.startsWith('#!');
 }
 
-/** What a file is, by its first bytes. A name only tells one plain text from another, for their bytes are alike. */
+/** What a file is, by its first bytes. The name only distinguishes kinds of plain text, whose bytes look alike. */
 export async function contentTypeOf(sample: Buffer, filename: string): Promise<ContentType> {
   const found = await fileTypeFromBuffer(sample);
   if (found) return { type: kindOf(found.mime), mimeType: found.mime };
@@ -54,17 +54,17 @@ export async function contentTypeOf(sample: Buffer, filename: string): Promise<C
   return { type: 'other', mimeType: 'application/octet-stream' };
 }
 
-/** What the sender says the file is: by the type it names, else by the file's name. Undefined when neither says it. */
+/** What the sender claims the file is: by its media type, or else by its name. Undefined if neither says. */
 function claimedType(filename: string, mimeType: string): AssetType | undefined {
   const named = kindOf(mimeType.toLowerCase());
   if (named !== 'other') return named;
   return /^(application\/octet-stream)?$/i.test(mimeType) ? EXTENSIONS[extname(filename).toLowerCase()] : undefined;
 }
 
-/** The same containers hold sound alone and sound with pictures. */
+/** The same containers hold audio and video. */
 const isMedia = (type: AssetType) => type === 'audio' || type === 'video';
 
-/** What is wrong with a file that is not what it is called. */
+/** Why a file's content contradicts its name; undefined if it does not. */
 export function mismatchOf(content: ContentType, filename: string, mimeType: string): string | undefined {
   const claimed = claimedType(filename, mimeType);
   if (claimed === undefined || claimed === content.type) return undefined;
@@ -74,5 +74,5 @@ export function mismatchOf(content: ContentType, filename: string, mimeType: str
 
 const MAY_SHOW = new Set(['image', 'video', 'audio']);
 
-/** Whether a browser may show it in a page; anything else is saved, whatever it says of itself. */
+/** Whether a browser may display it; anything else is downloaded, whatever type it claims. */
 export const isShown = ({ type, mimeType }: ContentType): boolean => MAY_SHOW.has(type) && kindOf(mimeType) === type;

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../engines/postgres/open.ts';
 import { daysAfter, EXPIRING_DAYS } from './policy.ts';
 
-/** Pictures whose thumbnail is to be made. */
+/** Pictures whose thumbnail is due. */
 export async function listWithoutThumbnail(db: Db, now: Date, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('assets')
@@ -16,7 +16,7 @@ export async function listWithoutThumbnail(db: Db, now: Date, limit: number): Pr
   return rows.map(({ id }) => id);
 }
 
-/** Takes a picture for one attempt; undefined when it is not due. An attempt that ends its process is counted too. */
+/** Claims a picture for one attempt; undefined if it is not due. An attempt that crashes the process counts too. */
 export async function claimThumbnail(db: Db, id: string, now: Date, retryAt: Date) {
   return await db
     .updateTable('assets')
@@ -40,7 +40,7 @@ export async function updateThumbnail(db: Db, id: string, result: ThumbnailResul
   await db.updateTable('assets').set(result).where('id', '=', id).execute();
 }
 
-/** Deleted assets whose files are still there. */
+/** Deleted assets whose files still exist. */
 export async function listToPurge(db: Db, limit: number) {
   return await db
     .selectFrom('assets')
@@ -56,7 +56,7 @@ export async function notePurged(db: Db, id: string, now: Date): Promise<void> {
   await db.updateTable('assets').set({ purgedAt: now }).where('id', '=', id).execute();
 }
 
-/** Assets of which a brand is to be notified that their rights end: each time one of the notices is due. */
+/** Assets whose brand is due a notice that the rights end. */
 export async function listEndingRights(db: Db, now: Date, limit: number) {
   return await db
     .selectFrom('assets')
@@ -77,7 +77,7 @@ export async function listEndingRights(db: Db, now: Date, limit: number) {
     .execute();
 }
 
-/** False when another worker was faster, or the rights changed in the meantime. */
+/** False if another worker was faster, or if the rights have changed meanwhile. */
 export async function noteNotice(
   db: Db,
   { id, rightsExpiresAt, before }: { id: string; rightsExpiresAt: Date; before: number | null },

@@ -2,7 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context } from '../../operation/context.ts';
 import { HOUR_MS } from '../../values/duration.ts';
 
-/** Where a new file lies in the storage: 256 × 256 folders, so that none is large. */
+/** The storage key of a new file, in one of 256 × 256 folders, so that none is large. */
 export function newStorageKey(): string {
   const name = randomBytes(16).toString('hex');
   return `${name.slice(0, 2)}/${name.slice(2, 4)}/${name}`;
@@ -25,8 +25,8 @@ function macOf(secrets: Context['secrets'], signed: string): Buffer {
 }
 
 /**
- * The signed address of an asset's file. It is good for an hour at least: it ends with an hour of the clock, so that
- * it is the same address for an hour, which browsers keep the file under.
+ * The signed URL of an asset's file. It works for at least an hour and expires on the hour, so that it stays the same
+ * for an hour and browsers can cache the file.
  */
 export function fileUrlOf({ config, secrets, clock }: Pick<Context, 'config' | 'secrets' | 'clock'>, token: FileToken) {
   const endsAtHour = Math.floor(clock.now().getTime() / HOUR_MS) + 2;
@@ -34,7 +34,7 @@ export function fileUrlOf({ config, secrets, clock }: Pick<Context, 'config' | '
   return `${config.linksUrl}/files/${signed}.${macOf(secrets, signed).toString('base64url')}`;
 }
 
-/** Undefined when the signature is wrong or the address has expired. */
+/** Undefined if the signature is wrong or the URL has expired. */
 export function readFileToken(
   { secrets, clock }: Pick<Context, 'secrets' | 'clock'>,
   text: string,

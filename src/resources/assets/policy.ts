@@ -1,14 +1,14 @@
 import type { UsageTerms } from '../../engines/postgres/asset-tables.ts';
 import { DAY_MS } from '../../values/duration.ts';
 
-/** How many days before the end of its rights a brand is notified of an asset. */
+/** How many days before an asset's rights end its brand is notified. */
 const NOTICE_DAYS = [14, 3, 0] as const;
-/** An asset whose rights end within these days is expiring. */
+/** An asset is expiring if its rights end within this many days. */
 export const EXPIRING_DAYS = 14;
 
 export const daysAfter = (time: Date, days: number): Date => new Date(time.getTime() + days * DAY_MS);
 
-/** When the rights of a contract's terms end: undefined days never do; what has not begun has no end yet. */
+/** When the rights of a contract's terms end. Without `days` they never end; before they start, the end is unknown. */
 export function rightsEndOf(
   { days, starts }: UsageTerms,
   { signedAt, postedAt }: { signedAt: Date | null; postedAt: Date | null },
@@ -60,12 +60,12 @@ export function mayUse(
     const isOwn = source === 'upload';
     return { allowed: isOwn, reason: isOwn ? 'no_limit' : 'no_terms', until };
   }
-  // The days count from a post that is not out yet.
+  // The days count from a post that has not been published yet.
   if (until === null && rights !== null && rights.days !== null) return { allowed: true, reason: 'not_begun', until };
   return { allowed: true, reason: 'within_terms', until };
 }
 
-/** The nearest notice that is due at this time; undefined when none is. */
+/** The latest notice that is due at this time; undefined if none is. */
 export function noticeDueAt(rightsExpiresAt: Date, now: Date): (typeof NOTICE_DAYS)[number] | undefined {
   return NOTICE_DAYS.findLast((days) => rightsExpiresAt <= daysAfter(now, days));
 }

@@ -15,7 +15,7 @@ export interface AssetWhere extends ListWindow {
   campaign_id?: string | undefined;
   creator_email?: string | undefined;
   rights?: 'valid' | 'expiring' | 'expired' | undefined;
-  /** What `rights` is measured at. */
+  /** The time at which `rights` is evaluated. */
   now: Date;
 }
 
@@ -59,14 +59,14 @@ export const assets = listing({
 export const { get: getAsset } = assets;
 export type AssetRow = Awaited<ReturnType<typeof getAsset>>;
 
-/** Those of these ids that are the brand's, in the order of the requested ids. */
+/** The brand's assets among these ids, in the requested order. */
 export async function listAssetsById(db: Db, brandId: string, ids: readonly string[]): Promise<AssetRow[]> {
   const rows = await withCreator(db).where('assets.brandId', '=', brandId).where('assets.id', 'in', ids).execute();
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-/** Locked in the order of their ids, so that no two selections wait for each other. */
+/** Locked in the order of their ids, so that overlapping selections cannot deadlock. */
 export async function lockAssets(db: Db, brandId: string, ids: readonly string[]) {
   return await db
     .selectFrom('assets')
@@ -85,7 +85,7 @@ export async function insertAsset(db: Db, row: Insertable<AssetsTable>): Promise
   return await db.insertInto('assets').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
-/** Undefined when it is deleted. */
+/** Undefined if it is deleted. */
 export async function updateAsset(
   db: Db,
   brandId: string,
@@ -102,7 +102,7 @@ export async function updateAsset(
     .executeTakeFirst();
 }
 
-/** Found by its id alone: the reader of a signed address has no brand. */
+/** Found by id alone, because a request with a signed URL has no brand. */
 export async function findFileOf(db: Db, id: string) {
   return await db
     .selectFrom('assets')

@@ -7,13 +7,13 @@ import { type ContentType, contentTypeOf, mismatchOf, SAMPLE_BYTES } from './con
 import { newStorageKey } from './file-keys.ts';
 import { forgetUpload, giveUpUpload, insertUpload } from './upload-queries.ts';
 
-/** A file that lies in the storage and belongs to no asset yet. */
+/** A file that is in the storage but belongs to no asset yet. */
 export interface StoredFile extends ContentType {
   storageKey: string;
-  /** The sender's, without any path. */
+  /** The sender's file name, without a path. */
   name: string;
   sizeBytes: number;
-  /** Hex digits. */
+  /** In hex digits. */
   sha256: string;
 }
 
@@ -38,7 +38,7 @@ async function sampleOf(bytes: AsyncIterable<Buffer>) {
   return { sample: Buffer.concat(chunks), rest };
 }
 
-/** Counts and hashes what passes. */
+/** Counts and hashes the bytes as they pass. */
 async function* measure(sample: Buffer, rest: AsyncIterator<Buffer>, measured: Measured): AsyncGenerator<Buffer> {
   const note = (chunk: Buffer) => {
     measured.sizeBytes += chunk.length;
@@ -55,7 +55,7 @@ async function* measure(sample: Buffer, rest: AsyncIterator<Buffer>, measured: M
 const fileProblem = (code: string, message: string) => validationError([{ field: 'file', code, message }]);
 
 const MAX_NAME = 200;
-/** The file's name alone, without the folders of the sender's machine and without what nobody sees. */
+/** The file name without the folders of the sender's machine and without invisible characters. */
 export function fileNameOf(filename: string): string {
   const last = filename.split(/[/\\]/).at(-1) ?? '';
   const clean = [...withoutUnseen(last).trim()];
@@ -63,8 +63,8 @@ export function fileNameOf(filename: string): string {
 }
 
 /**
- * Writes a file of a form to the storage, before any transaction: `createAsset` takes it, `releaseFile` gives it up.
- * Throws 422 for an empty file and for one whose content is not what it is called.
+ * Writes a form's file to the storage, before any transaction: `createAsset` takes it, `releaseFile` discards it.
+ * Throws 422 for an empty file or one whose content contradicts its name.
  */
 export async function receiveFile(context: Source, brandId: string, part: FilePart): Promise<StoredFile> {
   const { files, postgres, clock } = context;
@@ -86,7 +86,7 @@ export async function receiveFile(context: Source, brandId: string, part: FilePa
   return { ...content, storageKey, name, sizeBytes: measured.sizeBytes, sha256: measured.hash.digest('hex') };
 }
 
-/** Removes a file that no asset took; a file that one took stays. */
+/** Removes a file unless an asset took it. */
 export async function releaseFile(
   { files, postgres, clock }: Source,
   { storageKey }: Pick<StoredFile, 'storageKey'>,

@@ -4,8 +4,8 @@ import { rightsEndOf } from './policy.ts';
 import { lockAssets, updateAsset } from './queries.ts';
 
 /**
- * Ends the rights that count from the first post, once it is known when that was. An end that was set by hand stays; one
- * that followed from a later post does not.
+ * Sets the end of rights that count from the first post, once its date is known. An end that was set by hand stays; one
+ * that was computed from a later post does not.
  */
 export async function endRightsByPosts(work: Work, ids: readonly string[], postedAts: readonly Date[]): Promise<void> {
   const [first] = postedAts.toSorted((a, b) => a.getTime() - b.getTime());

@@ -2,12 +2,12 @@ import type { Insertable } from 'kysely';
 import type { AssetUploadsTable } from '../../engines/postgres/asset-tables.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 
-/** Notes a file before its first byte is written, so that one whose process dies is found and removed. */
+/** Records a file before its first byte is written, so that it is found and removed if the process dies. */
 export async function insertUpload(db: Db, row: Insertable<AssetUploadsTable>): Promise<void> {
   await db.insertInto('assetUploads').values(row).execute();
 }
 
-/** From here on no asset can take the file; false when one did. */
+/** Prevents any asset from taking the file; false if one already has. */
 export async function giveUpUpload(db: Db, storageKey: string, now: Date): Promise<boolean> {
   const row = await db
     .updateTable('assetUploads')
@@ -22,7 +22,7 @@ export async function forgetUpload(db: Db, storageKey: string): Promise<void> {
   await db.deleteFrom('assetUploads').where('storageKey', '=', storageKey).execute();
 }
 
-/** Takes the file for an asset; false when it was given up meanwhile. */
+/** Takes the file for an asset; false if it was discarded meanwhile. */
 export async function takeUpload(db: Db, brandId: string, storageKey: string): Promise<boolean> {
   const taken = await db
     .deleteFrom('assetUploads')
@@ -34,7 +34,7 @@ export async function takeUpload(db: Db, brandId: string, storageKey: string): P
   return taken !== undefined;
 }
 
-/** Files that no asset took for too long. */
+/** Files that no asset has taken for too long. */
 export async function listAbandonedUploads(db: Db, before: Date, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('assetUploads')

@@ -31,7 +31,7 @@ function readAddress(url: string) {
   return { post: undefined, problems: [problem] };
 }
 
-/** The creator of a body that names one, and what is wrong where it names nobody that the brand may name. */
+/** The id of the creator in the body, if any, and the problem if the brand may not refer to that creator. */
 async function creatorOf({ db, brandId }: Work, email: string | null | undefined) {
   if (email === null || email === undefined) return { creatorId: null, problems: [] };
   const addressee = await findAddressee(db, brandId, email);
@@ -63,7 +63,7 @@ export async function trackContent(work: Work, input: ContentCreate): Promise<Co
   return row;
 }
 
-/** Requests a reading, unless one is under way or was requested less than an hour ago. */
+/** Requests a refresh, unless one is running or was requested less than an hour ago. */
 export async function requestRefresh(work: Work, id: string): Promise<ContentRow> {
   const { db, now, brandId } = work;
   const old = await findLockedContent(db, brandId, id);

@@ -10,10 +10,10 @@ import { trackContent } from './actions.ts';
 import { followPosts } from './rights-actions.ts';
 
 const Approved = z.object({ id: z.string() });
-/** An approval, and the wish to follow what was approved before. */
+/** Events after which a post may have to be tracked: an approval, or a request to track after the approval. */
 const ASKING: ReadonlySet<string> = new Set(['deliverable.approved', 'deliverable.track_requested']);
 
-/** Of work that is approved after its contract's first post was read. */
+/** For work that is approved after its contract's first post was read. */
 async function endRights({ clock }: Pick<Context, 'clock'>, db: Db, { brandId, data }: OutboxEvent) {
   const work = await findDeliverable(db, brandId, Approved.parse(data).id);
   const contractId = work?.contractId;
@@ -31,13 +31,15 @@ async function track({ clock, log }: Pick<Context, 'clock' | 'log'>, db: Db, { b
   try {
     await inTransaction(db, clock, actor, (inside) => trackContent(inside, { url, creator_email, campaign_id }));
   } catch (error) {
-    // Refused before anything was written, so the transaction goes on.
+    // Thrown before anything was written, so the transaction can continue.
     if (!(error instanceof ApiError) || error.status >= 500) throw error;
-    log.info({ deliverableId: work.id, code: error.code }, 'an approved post is not followed');
+    log.info({ deliverableId: work.id, code: error.code }, 'an approved post is not tracked');
   }
 }
 
-/** Follows the posts of approved deliverables, where the brand requested it, and ends rights that count from them. */
+/**
+ * Tracks the posts of approved deliverables if the brand requested it, and sets the end of rights that count from them.
+ */
 export const contentConsumer: EventConsumer = {
   name: 'content',
   open: (context) => async (events, db) => {

@@ -5,7 +5,7 @@ export interface DuePost {
   brandId: string;
 }
 
-/** Posts whose next reading is due: marked as refreshing, so that each is taken once. */
+/** Claims posts whose next reading is due, by marking them as refreshing. */
 export async function claimDuePosts(db: Db, now: Date, limit: number): Promise<DuePost[]> {
   return await db
     .updateTable('content')
@@ -26,7 +26,7 @@ export async function claimDuePosts(db: Db, now: Date, limit: number): Promise<D
     .execute();
 }
 
-/** Posts that are being refreshed: a job of each is made again when it was lost. */
+/** Posts that are being refreshed; a lost job is recreated from them. */
 export async function listRefreshing(db: Db, limit: number): Promise<DuePost[]> {
   return await db
     .selectFrom('content')
@@ -38,7 +38,7 @@ export async function listRefreshing(db: Db, limit: number): Promise<DuePost[]> 
     .execute();
 }
 
-/** Ends what began before `before` and never came to its end; it is read again at `again`. */
+/** Ends refreshes that started before `before` and never finished; the posts are read again at `again`. */
 export async function endInterrupted(db: Db, before: Date, again: Date): Promise<void> {
   await db
     .updateTable('content')
@@ -48,7 +48,7 @@ export async function endInterrupted(db: Db, before: Date, again: Date): Promise
     .execute();
 }
 
-/** Found by its id alone: a job carries nothing else. */
+/** Found by id alone, because a job carries nothing else. */
 export async function findPost(db: Db, id: string) {
   return await db
     .selectFrom('content')

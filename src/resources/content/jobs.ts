@@ -8,7 +8,7 @@ import { readPost } from './provider.ts';
 
 const REFRESHES = 'content-refresh';
 const AT_ONCE = 100;
-/** What has been refreshing for so long has lost its worker. */
+/** A refresh that takes this long has lost its worker. */
 const LOST_AFTER_MS = 120_000;
 const AGAIN_AFTER_MS = 600_000;
 
@@ -33,7 +33,7 @@ async function refreshPost(context: Context, id: string): Promise<void> {
   await inWork(postgres.db, clock, actor, (work) => endRefresh(work, id, reading));
 }
 
-/** Marks what is due, ends what was lost, and makes a job of every post that is being refreshed. */
+/** Claims due posts, ends lost refreshes, and creates a job for every post that is being refreshed. */
 async function sweepRefreshes({ postgres, clock }: Context, queue: JobQueue): Promise<void> {
   const now = clock.now();
   const [lostBefore, again] = [now.getTime() - LOST_AFTER_MS, now.getTime() + AGAIN_AFTER_MS];
@@ -60,9 +60,9 @@ export function startContentRefreshes(context: Context, redisUrl: string, option
   };
 }
 
-/** Reads the figures of each followed post again. */
+/** Reads the metrics of tracked posts again. */
 export const refreshWork: QueuedWork = {
   queue: REFRESHES,
-  sweep: { name: 'sweep-content', everyMs: 2_000, asksFor: 'posts whose figures are due to be read again' },
+  sweep: { name: 'sweep-content', everyMs: 2_000, asksFor: 'posts whose metrics are due to be read again' },
   start: startContentRefreshes,
 };

@@ -3,7 +3,7 @@ import { DAY_MS, HOUR_MS } from '../../values/duration.ts';
 /** A request within this time of the previous one does nothing. Scheduled readings do not count as requests. */
 const COOL_DOWN_MS = HOUR_MS;
 
-/** From when a refresh does something; null: at any time. */
+/** From when a refresh has an effect; null for any time. */
 export function refreshAvailableAt(requestedAt: Date | null, now: Date): Date | null {
   if (requestedAt === null) return null;
   const at = new Date(requestedAt.getTime() + COOL_DOWN_MS);
@@ -37,7 +37,7 @@ function roundHalfEven(numerator: number, denominator: number): number {
   return Number(up ? whole + 1n : whole) / 100;
 }
 
-/** Percent: engagements of views; of followers where views are unknown or none; null where both are. */
+/** In percent: engagements divided by views, or by followers if views are unknown or zero; null if neither is known. */
 export function engagementRate({ views, likes, comments, shares, saves, followers }: Reading): number | null {
   const known = [likes, comments, shares, saves].filter((count) => count !== null);
   const reach = views || followers || 0;

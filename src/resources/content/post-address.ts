@@ -28,7 +28,7 @@ for (const { platform, hosts, posts } of Platforms.parse(platforms)) {
 
 export const SUPPORTED_HOSTS: readonly string[] = [...FORMS.keys()];
 
-/** A post as it is known however its address is written. */
+/** A post, identified however its URL is written. */
 export interface Post {
   /** https, without `www.` or `m.`, a trailing slash or tracking parameters. */
   url: string;
@@ -38,7 +38,7 @@ export interface Post {
   type: string;
 }
 
-/** Names of one host: its links to a post lead to the same one. */
+/** Aliases of a host; its links to a post are equivalent. */
 const FAMILY: Readonly<Record<string, string>> = { 'instagr.am': 'instagram.com', 'youtu.be': 'youtube.com' };
 
 const hostOf = (url: URL) =>
@@ -47,7 +47,7 @@ const hostOf = (url: URL) =>
     .replace(/^(?:www|m|mobile)\./, '')
     .replace(/\.$/, '');
 
-/** Reads a post's address, or says what is wrong with it. */
+/** Parses a post's URL, or returns what is wrong with it. */
 export function readPostAddress(text: string): Post | 'not_an_address' | 'unsupported_platform' | 'not_a_post' {
   const address = text.includes('://') ? text : `https://${text}`;
   if (!URL.canParse(address)) return 'not_an_address';

@@ -39,7 +39,7 @@ export const { get: getContent, each: eachContent } = posts;
 
 const SUMS = ['views', 'likes', 'comments', 'shares', 'saves'] as const;
 
-/** A page, and the sums over everything that the filter finds: counted and summed in one reading. */
+/** A page, and the sums over all matching rows, counted and summed in one scan. */
 export async function listContent(db: Db, brandId: string, where: ContentWhere, page: Page) {
   const { total, ...sums } = await posts
     .found(db, brandId, where)
@@ -56,7 +56,7 @@ export async function listContent(db: Db, brandId: string, where: ContentWhere, 
   return { rows: await posts.select(db, brandId, where, page), total, summary };
 }
 
-/** The row, locked until the transaction ends; undefined when it is tracked no more. */
+/** The row, locked until the transaction ends; undefined if it is no longer tracked. */
 export async function findLockedContent(db: Db, brandId: string, id: string): Promise<ContentRow | undefined> {
   return await withCreator(db)
     .where('content.brandId', '=', brandId)
@@ -70,7 +70,7 @@ export async function listMetrics(db: Db, contentId: string): Promise<Selectable
   return await db.selectFrom('contentMetrics').selectAll().where('contentId', '=', contentId).orderBy('date').execute();
 }
 
-/** The id of what is there already, when the brand tracks the post. */
+/** Returns the id of the existing row if the brand already tracks the post. */
 export async function insertContent(db: Db, row: Insertable<ContentTable>): Promise<string | undefined> {
   const inserted = await db
     .insertInto('content')
@@ -98,7 +98,7 @@ export async function updateContent(
   await db.updateTable('content').set(change).where('brandId', '=', brandId).where('id', '=', id).execute();
 }
 
-/** The day's reading; a later one of the same day takes its place. */
+/** Stores the day's reading; a later one on the same day replaces it. */
 export async function upsertMetrics(db: Db, row: Insertable<ContentMetricsTable>): Promise<void> {
   const { contentId: _id, date: _date, ...metrics } = row;
   await db
@@ -108,7 +108,7 @@ export async function upsertMetrics(db: Db, row: Insertable<ContentMetricsTable>
     .execute();
 }
 
-/** How many posts were tracked at some time of the window. */
+/** How many posts were tracked at some time within the window. */
 export async function countTracked(db: Db, brandId: string, from: Date, before: Date): Promise<number> {
   const { count } = await db
     .selectFrom('content')

@@ -9,11 +9,11 @@ function keyOf(contentUrl: string | null): string | undefined {
   return typeof post === 'string' ? undefined : post.key;
 }
 
-/** The keys of the posts that work was approved with. */
+/** The post keys in the URLs of approved work. */
 const approvedKeys = (works: readonly Pick<DeliverableFacts, 'status' | 'contentUrl'>[]): string[] =>
   works.flatMap(({ status, contentUrl }) => (status === 'approved' ? (keyOf(contentUrl) ?? []) : []));
 
-/** Rights that count from the first post end at a time that follows from the known posts. */
+/** Updates the end of rights that count from the first post. */
 export async function followPosts(work: Work, contractId: string): Promise<void> {
   const { db, brandId } = work;
   const works = await listOfContract(db, brandId, contractId);
@@ -27,7 +27,7 @@ export async function followPosts(work: Work, contractId: string): Promise<void>
   await endRightsByPosts(work, [...new Set(submissions.flatMap(({ assetIds }) => assetIds))], dates);
 }
 
-/** The contracts of which a post is approved work, and whose rights count from it. */
+/** Does the same for the contracts whose approved work includes this post. */
 export async function followPost(work: Work, canonicalKey: string): Promise<void> {
   const postId = canonicalKey.slice(canonicalKey.indexOf(':') + 1);
   const found = await listWorkPostedAs(work.db, work.brandId, postId);

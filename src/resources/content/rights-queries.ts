@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../engines/postgres/open.ts';
 
-/** When these posts went out, as far as it is known; also of posts that are tracked no more. */
+/** The known publication dates of these posts, including posts that are no longer tracked. */
 export async function listPostDates(db: Db, brandId: string, canonicalKeys: readonly string[]): Promise<Date[]> {
   if (canonicalKeys.length === 0) return [];
   const rows = await db
@@ -14,7 +14,7 @@ export async function listPostDates(db: Db, brandId: string, canonicalKeys: read
   return rows.flatMap(({ postedAt }) => postedAt ?? []);
 }
 
-/** Approved work under contracts whose rights count from the post, with the post's id in its address. */
+/** Approved work with this post id in its URL, under contracts whose rights count from the post. */
 export async function listWorkPostedAs(db: Db, brandId: string, postId: string) {
   return await db
     .selectFrom('deliverables')

@@ -6,7 +6,7 @@ import { compensationLabel, compensationOf } from '../../values/compensation.ts'
 import { ContractTerms } from '../deliverables/terms-schema.ts';
 import type { ContractFacts } from './queries.ts';
 
-/** What is signed: everything that binds, as of the first sending. Later shapes get another `version`. */
+/** What is signed: everything that binds, frozen at the first sending. A later shape gets another `version`. */
 const SignedText = z.object({
   version: z.literal(1),
   contract_id: z.string(),
@@ -108,12 +108,12 @@ function termsLines(terms: NonNullable<SignedText['terms']>): string[] {
 
 interface Section {
   heading: string;
-  /** A person's own words or a sentence of ours. */
+  /** The person's own words, or a standard sentence. */
   text?: string;
   lines?: string[];
 }
 
-/** What is signed, in parts, for people. */
+/** The signed text in sections, for display. */
 function sectionsOf(text: SignedText): Section[] {
   const { brand, creator, campaign, compensation, deliverables, usage_rights, terms } = text;
   const who = creator.name === null ? creator.email : `${creator.name} (${creator.email})`;
@@ -129,14 +129,14 @@ function sectionsOf(text: SignedText): Section[] {
     { heading: 'Compensation', text: compensation === null ? 'None.' : (compensation.label ?? compensation.type) },
     {
       heading: 'Usage rights',
-      ...(isNone ? { text: 'None are given.' } : {}),
+      ...(isNone ? { text: 'None.' } : {}),
       ...(usage_rights === null ? {} : { text: usage_rights }),
       ...(terms === null ? {} : { lines: termsLines(terms) }),
     },
   ];
 }
 
-/** The text that is signed, for a page. */
+/** The signed text as HTML, for a page. */
 export const documentHtml = (text: SignedText): Html => html`<section>
 ${sectionsOf(text).map(
   ({ heading, text: words, lines }) => html`<h2>${heading}</h2>
@@ -145,7 +145,7 @@ ${lines === undefined ? NOTHING : html`<ul>${lines.map((line) => html`<li>${line
 `,
 )}</section>`;
 
-/** The same for a mail. */
+/** The signed text as plain text, for a mail. */
 export const documentText = (text: SignedText): string =>
   sectionsOf(text)
     .map(({ heading, text: words, lines = [] }) => [heading, words, ...lines.map((line) => `- ${line}`)])

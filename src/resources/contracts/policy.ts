@@ -14,7 +14,7 @@ interface Standing {
   expiresAt: Date | null;
 }
 
-/** The status at a moment: a contract past its end is expired even before the job writes so. */
+/** The status at a given time: a contract past its end is expired even before the job records that. */
 function statusAt({ status, expiresAt }: Standing, now: Date): ContractStatus {
   const isOpen = status === 'draft' || status === 'sent';
   return isOpen && expiresAt !== null && expiresAt <= now ? 'expired' : status;
@@ -37,7 +37,7 @@ export function assertDraft(contract: Standing, now: Date): void {
 
 const LINK_LIVES_MS = 30 * 24 * 60 * 60 * 1_000;
 
-/** Where its creator signs, and until when: its own end, or 30 days after it was sent. */
+/** The link for signing. It works until the contract's end, or for 30 days after it was sent. */
 export const signingLink = (
   { id, linkVersion, expiresAt }: { id: string; linkVersion: number; expiresAt: Date | null },
   sentAt: Date,

@@ -11,12 +11,15 @@ export interface Signature {
   userAgent: string;
 }
 
-/** Sealed for one contract: who dumps the table reads neither, nor can move them to another. */
+/**
+ * Sealed for one contract, so that a copy of the table reveals neither value, and neither can be moved to another
+ * contract.
+ */
 const evidenceContext = (contractId: string) => `contract ${contractId}`;
 
 /**
- * The creator signs what was sent. Undefined when it cannot be signed any more: another person was first, or its time is over.
- * Who signed, from where and with what program is kept as evidence, the latter two sealed.
+ * The creator signs the sent contract. Undefined if it can no longer be signed, because it was already signed or has
+ * expired. The signer's name, network address and browser are kept as evidence, the latter two sealed.
  */
 export async function signContract(
   work: Work,

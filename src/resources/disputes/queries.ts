@@ -52,7 +52,7 @@ export async function listQuestions(db: Db, brandId: string, on: { statementId: 
     : await query.where('statementId', '=', on.statementId).execute();
 }
 
-/** Undefined when a question about the line is open already. */
+/** Undefined if a question about the line is already open. */
 export async function insertDispute(db: Db, row: Insertable<DisputesTable>): Promise<DisputeRow | undefined> {
   return await db
     .insertInto('disputes')
@@ -77,7 +77,7 @@ export async function updateDispute(
     .executeTakeFirstOrThrow();
 }
 
-/** The brand's own address, where it gave one. */
+/** The brand's contact address, if it has one. */
 export async function findContactEmail(db: Db, brandId: string): Promise<string | null> {
   const row = await db.selectFrom('brands').select('contactEmail').where('id', '=', brandId).executeTakeFirst();
   return row?.contactEmail ?? null;

@@ -9,7 +9,7 @@ import type { DisputeFacts } from './queries.ts';
 const status = z
   .enum(['open', 'answered', 'closed'])
   .describe(
-    'Status of the question. `open`: waits for your answer. `answered`: the creator got your answer. `closed`: settled, with or without an answer.',
+    'Status of the question. `open`: awaiting your answer. `answered`: the creator got your answer. `closed`: settled, with or without an answer.',
   );
 const disputeId = idField('dsp', 'Id of the question.');
 export const DisputeParams = z.object({ id: disputeId.max(100) });

@@ -10,8 +10,8 @@ const sumOf = (account: string) =>
   sql`coalesce(sum(posting.amount_minor) filter (where posting.account = ${account}), 0)`;
 
 /**
- * Commissions whose state or amounts are not what their ledger entries add up to, each as a sentence. One whose order is
- * not paid has none, and is compared with its order instead.
+ * Commissions whose status or amounts do not match their ledger entries, each as a sentence. A commission of an unpaid
+ * order has no entries, and is compared with its order instead.
  */
 export async function listWrongCommissions(db: Db, brandId: string): Promise<string[]> {
   const { rows } = await sql<{ problem: string }>`
@@ -56,7 +56,7 @@ export async function listWrongCommissions(db: Db, brandId: string): Promise<str
   return rows.map(({ problem }) => problem);
 }
 
-/** Payouts whose amounts are not what their ledger entries add up to, each as a sentence. */
+/** Payouts whose amounts do not match their ledger entries, each as a sentence. */
 export async function listWrongPayouts(db: Db, brandId: string): Promise<string[]> {
   const { rows } = await sql<{ problem: string }>`
     with sums as (
@@ -90,8 +90,8 @@ export async function listWrongPayouts(db: Db, brandId: string): Promise<string[
 }
 
 /**
- * Commissions and payouts whose entries name another person, another currency, order or assignment, or another day on which
- * the money went, each as a sentence.
+ * Commissions and payouts whose entries name another creator, currency, order, assignment or payment day, each as a
+ * sentence.
  */
 export async function listMisposted(db: Db, brandId: string): Promise<string[]> {
   const { rows } = await sql<{ problem: string }>`

@@ -4,7 +4,7 @@ import type { Db } from '../../engines/postgres/open.ts';
 import { numbersOf } from '../../outbox/queries.ts';
 import { NOTED } from '../../outbox/sealing-queries.ts';
 
-/** A table that is sealed: what one of its rows is called, and its key. The triggers' list is in `sql/postgres`. */
+/** A sealed table: what its rows are called, and its key. The triggers' list is in `sql/postgres`. */
 export interface SealedTable {
   table: string;
   noun: string;
@@ -35,9 +35,9 @@ const ChainedSeals = z.array(
   z.object({
     seq: z.number().int(),
     hash: z.instanceof(Buffer),
-    /** Whether it is what its hash was made of. */
+    /** Whether it matches its hash. */
     isRight: z.boolean(),
-    /** Whether the ledger still has the entry that was the last one then. */
+    /** Whether the ledger still has the entry that was its last one then. */
     isOfLedger: z.boolean(),
   }),
 );
@@ -63,7 +63,7 @@ export async function findSealHead(db: Db, brandId: string): Promise<{ seq: numb
   return row ?? { seq: 0, hash: null };
 }
 
-/** Rows are sealed with times as text of UTC; for the rest of the transaction they are compared so. */
+/** Sets the transaction's time zone to UTC, because rows are sealed with times as text in UTC. */
 export async function useUtc(db: Db): Promise<void> {
   await sql`set local time zone 'UTC'`.execute(db);
 }
@@ -72,10 +72,10 @@ const Facts = z.record(z.string(), z.unknown()).nullable();
 const ComparedRows = z.array(
   z.object({
     key: z.array(z.string()),
-    /** As it was last sealed; null: as deleted. */
+    /** The row as last sealed; null if it was sealed as deleted. */
     sealed: Facts,
     actual: Facts,
-    /** The first seal whose writer found another row than the seal before it had left. */
+    /** The first seal whose writer found the row different from what the previous seal had left. */
     brokenAt: z.number().int().nullable(),
   }),
 );
@@ -83,7 +83,7 @@ export type ComparedRow = z.output<typeof ComparedRows>[number];
 
 const TIMES: readonly string[] = ['at', 'until'];
 
-/** Whether `present` is the row of `key`. */
+/** Whether `present` is the row with this `key`. */
 function isOfKey(columns: readonly string[]): RawBuilder<unknown> {
   const parts = columns.map((column, i) => {
     const part = sql`one.key[${sql.lit(i + 1)}]`;
@@ -93,8 +93,8 @@ function isOfKey(columns: readonly string[]): RawBuilder<unknown> {
 }
 
 /**
- * The next rows that were ever sealed, by key: those that differ, and the last of all, so that the caller can go on behind
- * it.
+ * The next rows that were ever sealed, by key: those that differ, and the last of all, so that the caller can continue
+ * after it.
  */
 export async function compareSealed(
   db: Db,
@@ -130,7 +130,7 @@ export async function compareSealed(
   return ComparedRows.parse(rows);
 }
 
-/** Rows of which nothing was ever noted, by key. */
+/** Rows that were never noted, by key. */
 export async function listUnnoted(db: Db, brandId: string, { table, key: columns }: SealedTable): Promise<string[][]> {
   const { rows } = await sql<{ key: string[] }>`
     select key from (

@@ -21,7 +21,7 @@ function differing(name: string, actual: unknown, sealed: unknown): string {
   return `${name} is ${say(actual)}, sealed as ${say(sealed)}`;
 }
 
-/** What is wrong with a row; undefined when nothing is. */
+/** What is wrong with a row; undefined if nothing is. */
 function wrongWith({ sealed, actual, brokenAt }: ComparedRow): string | undefined {
   if (sealed === null && actual !== null) return 'it was not written by Rollcall';
   if (sealed !== null && actual === null) return 'it was sealed and is gone';
@@ -50,7 +50,7 @@ async function verifyTable(db: Db, brandId: string, table: SealedTable): Promise
   }
 }
 
-/** Walks the brand's seals, and compares every row that was sealed with how it was last left. */
+/** Walks the brand's seals, and compares every sealed row with its last sealed state. */
 export async function verifySeals(db: Db, brandId: string): Promise<{ hash: Buffer | null; problems: string[] }> {
   await useUtc(db);
   const problems: string[] = [];

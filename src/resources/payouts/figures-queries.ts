@@ -3,11 +3,11 @@ import type { Db } from '../../engines/postgres/open.ts';
 
 export interface PayoutFigures {
   payouts: { status: string; method: string; count: number }[];
-  /** How many have an amount that paid no commission yet. */
+  /** How many have money that has paid no commission yet. */
   unallocated: number;
 }
 
-/** Payouts over all brands. */
+/** Payouts of all brands. */
 export async function readPayoutFigures(db: Db): Promise<PayoutFigures> {
   const { rows } = await sql<PayoutFigures['payouts'][number] & { unallocated: number }>`
     select status, method, count(*) as count, count(*) filter (where unallocated_minor > 0) as unallocated

@@ -41,7 +41,7 @@ function postShare(work: Pick<Work, 'post'>, payee: Payee, share: Omit<Share, 'l
   work.post({ kind: 'payout', currency, creatorId, payoutId, ...NOWHERE, postings });
 }
 
-/** Carries out the plan. Commissions, payouts and their creator are locked. */
+/** Carries out the plan. Commissions, payouts and their creator must be locked. */
 export async function payByPlan(work: Work, payee: Payee, plan: Plan<CommissionRow>, at: Date): Promise<void> {
   const { db, now, brandId } = work;
   const { chosen, shares, fundings } = plan;
@@ -66,8 +66,8 @@ export async function payByPlan(work: Work, payee: Payee, plan: Plan<CommissionR
 }
 
 /**
- * Pays the payees' approved commissions that fit, oldest first, from what earlier payouts left over, and gives back what is
- * due again. Call it after an approval, a refund or a reverted refund. Creators are locked.
+ * Pays the payees' approved commissions that fit, oldest first, from what earlier payouts left over, and gives back
+ * what is due again. Call it after an approval, a refund or a reverted refund, with the creators locked.
  */
 export async function useUnallocated(work: Work, payees: readonly Payee[]): Promise<void> {
   const { db, now } = work;

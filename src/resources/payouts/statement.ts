@@ -29,7 +29,7 @@ function commissionLine({ currency, ...row }: StatementLineRow, payout: PayoutFa
   };
 }
 
-/** What a payout's amount is made of: the lines add up to it. */
+/** The lines of a payout, which add up to its amount. */
 export function statementLines(payout: PayoutFacts, rows: readonly StatementLineRow[]): Line[] {
   const { currency, amountMinor, allocatedMinor, nettedMinor, paidAt } = payout;
   const lines = rows.map((row) => commissionLine(row, payout));

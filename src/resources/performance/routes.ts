@@ -52,7 +52,7 @@ const listCampaignPerformance = read({
     `its current campaign. The highest revenue comes first. ${FRESHNESS}`,
   query: CampaignPerformanceFilter,
   response: CampaignPerformanceList,
-  // Agents have a limited list of tools, and get the performance of each link.
+  // The list of tools is limited, and agents can get the performance of each link.
   forAgents: false,
   handler: (context, { query, ...call }) =>
     fresh(context, call, async () => {

@@ -37,8 +37,8 @@ async function factsOf({ db, brandId }: Work, { creator_email, amount }: ManualC
 }
 
 /**
- * A commission that the brand records itself, without an order: it may be approved at once, is paid as any other, and
- * counts as commission, not as a sale. Approved from the start, what payouts left pays it like any approval.
+ * Records a commission without an order. It can be approved at once, is paid like any other, and counts as commission,
+ * not as a sale. If it is approved from the start, leftover payout money pays it like any approval.
  */
 export async function createManualCommission(work: Work, input: ManualCommission): Promise<CommissionFacts> {
   const { db, now, brandId } = work;

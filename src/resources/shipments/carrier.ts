@@ -8,10 +8,10 @@ const NAME = 'The tracking provider';
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 512 * 1024;
 const MAX_EVENTS = 50;
-/** The provider's code for a number that it follows already. */
+/** The provider's code for a number that it already tracks. */
 const FOLLOWED_ALREADY = 4003;
 
-/** The provider's tags as the words of `tracking_status`. */
+/** Maps the provider's tags to values of `tracking_status`. */
 const WORDS: Readonly<Record<string, string>> = {
   Pending: 'pending',
   InfoReceived: 'info_received',
@@ -43,7 +43,7 @@ const Answer = z.object({
   data: z.unknown(),
 });
 
-/** What a carrier reported of a parcel. */
+/** What a carrier reported about a parcel. */
 export interface Report {
   ref: string;
   status: string | null;
@@ -76,8 +76,8 @@ const refusal = (status: number, code: number, message: string | null | undefine
   unavailable(NAME, new Error(`${NAME} answered ${status}, code ${code}: ${message ?? 'no reason'}.`));
 
 /**
- * Where a parcel is, in AfterShip's protocol: its number is registered once and then looked up by the provider's id.
- * Undefined when the provider knows no such parcel.
+ * A parcel's state, through AfterShip's protocol: its number is registered once and then looked up by the provider's
+ * id. Undefined if the provider does not know the parcel.
  */
 export async function readTracking(
   config: Config,

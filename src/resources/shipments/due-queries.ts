@@ -5,7 +5,7 @@ export interface DueParcel {
   brandId: string;
 }
 
-/** Parcels to ask the carrier about, which nobody else asks about until `again`. */
+/** Claims parcels to query the carrier about; other workers skip them until `again`. */
 export async function claimDueParcels(db: Db, now: Date, again: Date, limit: number): Promise<DueParcel[]> {
   return await db
     .updateTable('shipments')

@@ -8,9 +8,9 @@ import { getShipment, lockShipment, type ShipmentRow, updateShipment } from './q
 
 const AT_ONCE = 10;
 const ASK_EVERY_MS = 2 * 3_600_000;
-/** After a provider that does not answer, or a worker that died with the parcel in hand. */
+/** For a provider that does not answer, or a worker that died in the middle. */
 const AGAIN_AFTER_MS = 10 * 60_000;
-/** What a carrier says nothing more after. */
+/** Statuses after which a carrier reports nothing more. */
 const ENDED: ReadonlySet<string | null> = new Set(['delivered', 'expired']);
 
 async function note(context: Context, requested: ShipmentRow, report: Report | undefined): Promise<void> {
@@ -18,7 +18,7 @@ async function note(context: Context, requested: ShipmentRow, report: Report | u
   const actor = { brandId: requested.brandId, keyId: null, operation: 'track_shipment', requestId: null };
   await inWork(postgres.db, clock, actor, async (work) => {
     const row = await lockShipment(work.db, requested.brandId, requested.id);
-    // Meanwhile it became another parcel, which is asked about by itself.
+    // The tracking number changed meanwhile; the new parcel is queried separately.
     if (row.trackingNumber !== requested.trackingNumber || row.carrier !== requested.carrier) return;
     const trackAt = ENDED.has(report?.status ?? null) ? null : new Date(work.now.getTime() + ASK_EVERY_MS);
     const reported = report && {
@@ -46,7 +46,7 @@ async function track(context: Context, { brandId, id }: DueParcel): Promise<void
   }
 }
 
-/** One pass over the parcels that are due, where a provider is configured. */
+/** One pass over the parcels that are due, if a provider is configured. */
 export async function trackDue(context: Context): Promise<void> {
   if (context.config.trackingProviderUrl === undefined) return;
   for (;;) {
@@ -60,6 +60,6 @@ export async function trackDue(context: Context): Promise<void> {
 export const trackParcels: Job = {
   name: 'track-parcels',
   everyMs: 5_000,
-  asksFor: 'parcels on their way that were not asked about for two hours',
+  asksFor: 'parcels in transit whose status is older than two hours',
   run: trackDue,
 };
