@@ -42,6 +42,18 @@ export function configuredUrls({ urls }: { urls: Config['urls'] }): EngineUrls {
   throw new Error(`Set ${missing.map(([, variable]) => variable).join(', ')}; \`npm start\` alone embeds engines.`);
 }
 
+/** Other processes cannot see files and mails on this machine's disk, so with external engines that must be explicit. */
+export function assertSharedStorage({ unsharedStorage }: Config): void {
+  if (unsharedStorage.length === 0) return;
+  const fixes = { ASSETS_URL: 's3://bucket/path?region=…', SMTP_URL: 'smtp://user:password@host:587' };
+  const lines = Object.entries(fixes).flatMap(([name, example]) =>
+    unsharedStorage.includes(name)
+      ? [`  ${name}=${example}, or ${name}=local to keep them on this machine's disk`]
+      : [],
+  );
+  throw new Error(`Other processes would not see the files of brands or the mails. Set\n${lines.join('\n')}`);
+}
+
 /** Logs an engine's connection errors as a warning once a minute, not at every retry. */
 function quietly(log: Log, engine: string): (error: Error) => void {
   let next = 0;

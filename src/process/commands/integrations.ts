@@ -77,12 +77,12 @@ function explained(error: unknown): never {
 async function connect({ db, clock, config, secrets }: CommandEngines, options: ConnectOptions): Promise<void> {
   const { provider, url } = options;
   const brand = await getBrand(db, options.brand);
-  const store = { provider, baseUrl: url, ...(await readSecrets(options)) };
-  const facts = await askWhoItIs(store, config.outboundAllow).catch(explained);
+  const entry = { provider, baseUrl: url, ...(await readSecrets(options)) };
+  const store = await askWhoItIs({ config, clock }, entry).catch(explained);
   const actor = { brandId: brand.id, keyId: null, operation: 'connect_affiliate_store', requestId: null };
-  const { id } = await inWork(db, clock, actor, (work) => connectStore(work, secrets(), store, facts));
+  const { id } = await inWork(db, clock, actor, (work) => connectStore(work, secrets(), store));
   process.stdout.write(`${id}\n`);
-  process.stderr.write(`${facts.name} (${facts.storefrontUrl}, ${facts.currency}) is connected. In the store, send
+  process.stderr.write(`${store.facts.name} (${store.facts.storefrontUrl}, ${store.facts.currency}) is connected. In the store, send
   ${TOPICS[provider]}
 to ${webhookUrlOf(config.linksUrl, { provider, id })}\n`);
 }

@@ -20,6 +20,7 @@ const ofId = (table: string, column: string, context = id): SealedColumn => ({ t
 /** Everything that is sealed, one column per line; a test finds missing ones. */
 export const SEALED: readonly SealedColumn[] = [
   ofId('integrations', 'secrets'),
+  ofId('store_deliveries', 'body'),
   ofId('webhook_subscriptions', 'secret'),
   ofId('webhook_subscriptions', 'previous_secret'),
   ofId('plans', 'request'),
@@ -34,7 +35,8 @@ export const SEALED: readonly SealedColumn[] = [
   },
 ];
 
-const BATCH = 500;
+/** A delivery of a store has up to 4 MB. */
+const BATCH = 50;
 
 export type Resealed = {
   /** `table.column`. */
@@ -79,7 +81,7 @@ async function resealColumn(db: Db, secrets: Secrets, column: SealedColumn): Pro
       const state = secrets.stateOf(row.value, row.context);
       done[state === 'previous' ? 'resealed' : state] += 1;
       if (state !== 'previous') continue;
-      await replace(db, column, row, secrets.seal(secrets.open(row.value, row.context), row.context));
+      await replace(db, column, row, secrets.seal(secrets.openBytes(row.value, row.context), row.context));
     }
     const last = rows.at(-1);
     if (!last || rows.length < BATCH) return done;
