@@ -157,7 +157,7 @@ describe('rollback', () => {
     await upsert(creator(1), creator(2));
     const { code, out, err } = await directory.run('rollback');
     expect([code, out]).toEqual([0, `${older.index}\n`]);
-    expect(err).toMatch(/Forgotten: upsert of 2 rows from .+upsert\.ndjson, \d{4}-/);
+    expect(err).toMatch(/Lost: upsert of 2 rows from .+upsert\.ndjson, \d{4}-/);
     expect((await readStatus(directory.engines)).live).toMatchObject({ name: older.index, documents: older.documents });
     expect(await rollback(directory.engines, {})).toEqual({ from: older.index, to: oldest.index, forgotten: [] });
     const newest = await importSample();
