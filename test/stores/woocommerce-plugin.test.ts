@@ -177,7 +177,7 @@ describe.skipIf(!hasPhp())('the WooCommerce plugin', () => {
     expect(await at(app.url)).toMatch(
       /success.*error.*Rollcall does not know this store. Connect it, then download the plugin again: the answer is 404\./s,
     );
-    expect(await at('http://127.0.0.1:9')).toMatch(/error.*The script cannot be loaded: no route/s);
+    expect(await at('http://127.0.0.1:9')).toMatch(/error.*Rollcall cannot be reached: no route.*error/s);
     const quiet = await load({ act: ['admin_menu', 'admin_init'] });
     expect(quiet.html).not.toContain('notice');
     expect(quiet).toMatchObject({ settings: { rollcall_consent: ['wait', 'auto', 'auto'] } });

@@ -183,7 +183,7 @@ function test_connection() {
 
 function result_of( $answer, $good, $bad ) {
 	if ( is_wp_error( $answer ) ) {
-		return array( false, $bad . ': ' . $answer->get_error_message() );
+		return array( false, 'Rollcall cannot be reached: ' . $answer->get_error_message() );
 	}
 	$status = (int) wp_remote_retrieve_response_code( $answer );
 	return 200 === $status ? array( true, $good ) : array( false, "$bad: the answer is $status." );
