@@ -35,6 +35,8 @@ async function main(): Promise<void> {
   const config = onPorts(configured, await choosePorts(configured, options.port));
   const creators = options.creators ?? (await sampleSize(config)) ?? SAMPLE_CREATORS;
   const elasticsearchHeapMb = await heapMbFor(config, creators);
+  // Built while engines are fetched and started.
+  const building = webAppOf(config.directory);
   const engines = await resolveEngines(config, ENGINES, {
     ...{ reuseRunning: false, elasticsearchHeapMb, report },
     // Searches are 503 until it is up; everything else is served meanwhile.
@@ -48,7 +50,7 @@ async function main(): Promise<void> {
 
   await step('Migrating', () => migrate(context, report));
   await readClock();
-  const client = await webAppOf(config.directory);
+  const client = await building;
   const apps = await buildApps(context, client);
   // Nobody else runs a worker beside embedded engines.
   if (engines.embedded) shutdown.add(startJobs(context, urls.redis).stop);
