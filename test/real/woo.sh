@@ -50,7 +50,7 @@ has_script() {
 keeps_by_script() {
   local url
   url=$(wordpress eval 'echo rest_url( "rollcall/v1/click" );')
-  curl -si -A "$AGENT" -H 'content-type: application/json' -d "{\"click_id\":\"${click}\"}" "$url" |
+  curl -si -A "$AGENT" -d "click_id=${click}" "$url" |
     grep -qi "^set-cookie: rollcall_click=${click}"
 }
 adds_to_order() {

@@ -10,7 +10,7 @@ type Store = Pick<Row<'list_affiliate_stores'>, 'provider' | 'webhook_url'>;
 const linksUrlOf = ({ webhook_url: url }: Store) => url.slice(0, url.lastIndexOf('/ingest/'));
 
 /** The tag that a shop's pages include: its script keeps the click that led a visitor to the shop. */
-export const scriptTagOf = (store: Store) => `<script src="${linksUrlOf(store)}/r.js?v=1" defer></script>\n`;
+export const scriptTagOf = (store: Store) => `<script src="${linksUrlOf(store)}/r.js?v=1" async></script>\n`;
 
 /** For Shopify's customer events: it reports the click of an order, also of one that skipped the cart. */
 export const pixelOf = ({ webhook_url: url }: Store) => `// Rollcall: tells which creator's link led to an order.
