@@ -7,7 +7,7 @@ ALTER TABLE integrations
   ADD COLUMN swept_at timestamptz,
   -- Since when orders are found that no webhook told of.
   ADD COLUMN silent_since timestamptz,
-  -- Since when the brand knows by mail that webhooks do not arrive. Null: they do.
+  -- When it was last noticed that webhooks do not arrive, in an episode that the brand was mailed about. Null: they do.
   ADD COLUMN webhook_trouble_at timestamptz;
 
 UPDATE integrations SET sweep_at = now() WHERE status = 'connected' AND octet_length(secrets) > 0;

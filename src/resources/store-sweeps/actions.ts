@@ -5,7 +5,7 @@ import { inWork, type Work } from '../../operation/work.ts';
 import { clientOf } from '../../stores/clients.ts';
 import type { Delivery, OrderPage, Reading, Store } from '../../stores/provider.ts';
 import { ApiError } from '../../values/errors.ts';
-import { getBrand } from '../brands/queries.ts';
+import { findContactEmail } from '../brands/queries.ts';
 import {
   beginWebhookTrouble,
   type ClaimedStore,
@@ -120,7 +120,7 @@ async function notice(work: Work, claimed: ClaimedStore, orders: number): Promis
   const { db, now, brandId } = work;
   await markSilent(db, claimed, now);
   if (!(await beginWebhookTrouble(db, claimed, now))) return;
-  const { contactEmail: to } = await getBrand(db, brandId);
+  const to = await findContactEmail(db, brandId);
   if (to === null) return;
   const since = now.toISOString();
   const params = { store: claimed.name, orders, since };
@@ -140,6 +140,6 @@ export async function finishSweep(context: Context, claimed: ClaimedStore, sweep
     const reached = Math.min(reachedAt?.getTime() ?? 0, (startedAt ?? now).getTime());
     await updateToDone(db, claimed, new Date(Math.max(since.getTime(), reached - OVERLAP_MS)));
     if (missed > 0) await notice(work, claimed, missed);
-    else if (againAt === null) await endWebhookTrouble(db, claimed);
+    else if (againAt === null) await endWebhookTrouble(db, claimed, now);
   });
 }
