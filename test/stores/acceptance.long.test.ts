@@ -115,7 +115,7 @@ async function openWorld(redis: string, faults: Faults): Promise<World> {
 async function settle({ app, shops }: World): Promise<void> {
   const { postgres, clock } = app.context;
   await keepDueWebhooks(app.context);
-  for (const { id } of shops) await foldAll(app.context, id);
+  await Promise.all(shops.map(({ id }) => foldAll(app.context, id)));
   await sweepDue(app.context);
   await until('nothing to be due', async () => {
     const due = await postgres.db
@@ -133,24 +133,29 @@ async function settle({ app, shops }: World): Promise<void> {
   });
 }
 
-/** Lets everything happen: each event at its time, what workers do every ten minutes. */
-async function live(world: World, events: readonly Event[], at: (afterMs: number) => Promise<void>): Promise<void> {
+/** Lets everything happen: each event at its time, what workers do every so often. */
+async function live(
+  world: World,
+  events: readonly Event[],
+  { everyMs, at }: { everyMs: number; at?: (afterMs: number) => Promise<void> },
+): Promise<void> {
+  const { shops, setTime } = world;
   const left = [...events];
-  world.setTime(0);
+  setTime(0);
   await settle(world);
-  for (let afterMs = 0; afterMs <= WITHIN_MS; afterMs += 10 * MINUTE_MS) {
-    while (left[0] && left[0].afterMs <= afterMs) {
-      const event = left.shift();
-      if (!event) break;
-      world.setTime(event.afterMs);
-      for (const { live: happen, sending } of world.shops) {
-        for (const { topic, body } of happen(event, new Date(startMs + event.afterMs)))
-          await sending.report(topic, body);
-      }
+  const happen = async (event: Event, { live: change, sending }: Shop) => {
+    for (const { topic, body } of change(event, new Date(startMs + event.afterMs))) await sending.report(topic, body);
+  };
+  for (let afterMs = 0; afterMs <= WITHIN_MS; afterMs += everyMs) {
+    for (let event = left[0]; event && event.afterMs <= afterMs; event = left[0]) {
+      const one = event;
+      setTime(one.afterMs);
+      await Promise.all(shops.map((shop) => happen(one, shop)));
+      left.shift();
     }
-    world.setTime(afterMs);
-    for (const { sending } of world.shops) await sending.sendDue();
-    await at(afterMs);
+    setTime(afterMs);
+    await Promise.all(shops.map(({ sending }) => sending.sendDue()));
+    await at?.(afterMs);
     await settle(world);
   }
 }
@@ -202,12 +207,12 @@ describe('stores that lose deliveries, tokens and webhooks', () => {
   });
 
   it('end with the same ledger, to the cent, as those that lose nothing, with active webhooks and one mail', async () => {
-    await live(clean, events, async () => undefined);
+    await live(clean, events, { everyMs: 2 * HOUR_MS });
 
     const redis = ownRedis(11);
     const tokens: number[] = [];
     jobs = startJobs(faulty.app.context, redis);
-    await live(faulty, events, async (afterMs) => {
+    const at = async (afterMs: number) => {
       if (afterMs === RESTART_AT_MS) {
         await jobs?.stop();
         jobs = startJobs(faulty.app.context, redis);
@@ -216,7 +221,8 @@ describe('stores that lose deliveries, tokens and webhooks', () => {
       for (const { store } of faulty.shops)
         for (const token of store.access.tokens.keys()) store.access.tokens.set(token, 0);
       tokens.push(afterMs);
-    });
+    };
+    await live(faulty, events, { everyMs: HOUR_MS / 2, at });
     faulty.setTime(WITHIN_MS + 10 * MINUTE_MS);
     await settle(faulty);
 
