@@ -29,7 +29,10 @@ export interface Apps {
   close(): Promise<void>;
 }
 
-/** Both servers of a process with all their doors, not listening yet. `webApp`: the folder of the web app's built client. */
+/**
+ * Builds both servers of a process with all their doors; they do not listen yet. `webApp` is the folder of the built
+ * web app.
+ */
 export async function buildApps(
   context: Context,
   { webApp, bodyLimits }: { webApp?: string; bodyLimits?: BodyLimits } = {},
@@ -40,7 +43,7 @@ export async function buildApps(
   const door = openDoor(context, metrics);
   const shared = { door, metrics, bodies: openBodies(bodyLimits) };
 
-  /** All that is on the links host's address: short links, creators' pages, brands' files, and stores' deliveries. */
+  /** Everything on the links host: short links, creators' pages, brands' files and stores' deliveries. */
   async function serveLinks(app: FastifyInstance): Promise<void> {
     redirectRoutes(app, redirect);
     scriptRoutes(app);
@@ -58,7 +61,7 @@ export async function buildApps(
     operations: [...current.operations, ...older.operations, ...sessionOperations],
     ...olderInterface(config),
   });
-  // Without a separate links host, everything is on one address.
+  // The API's port serves the links host's paths too.
   await serveLinks(api);
   entranceRoute(api, () => config.apiUrl ?? '');
   webAppRoutes(api, context, metrics);
