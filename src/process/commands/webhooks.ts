@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { readConfig } from '../../config.ts';
-import { sampleData } from '../../resources/webhooks/catalogue.ts';
+import { sampleData } from '../../resources/webhooks/schema.ts';
 import { newId } from '../../values/ids.ts';
 import { forward } from '../listening/forward.ts';
 import { beforeLast, type Listening, listen } from '../listening/listen.ts';
