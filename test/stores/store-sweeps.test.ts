@@ -292,9 +292,9 @@ describe('a store whose webhooks do not arrive', () => {
     expect(mails.map(({ to }) => to)).toEqual([contact]);
 
     nowMs += MINUTE_MS;
-    const told = sold(shop, now());
-    put(shop, told);
-    expect((await shop.report('orders/create', told)).status).toBe(200);
+    const reported = sold(shop, now());
+    put(shop, reported);
+    expect((await shop.report('orders/create', reported)).status).toBe(200);
     await pass(10);
     expect((await health(shop)).webhook_health.status).toBe('ok');
   });

@@ -442,7 +442,7 @@ export async function moveSweep(
 
 type Named = Pick<IntegrationRow, 'brandId' | 'id'>;
 
-/** Records that a sweep found orders that no webhook told of. */
+/** Records that a sweep found orders that no webhook reported. */
 export async function markSilent(db: Db, { brandId, id }: Named, at: Date): Promise<void> {
   await db
     .updateTable('integrations')
@@ -469,7 +469,7 @@ export async function beginWebhookTrouble(db: Db, { brandId, id }: Named, at: Da
   return false;
 }
 
-/** Called when a sweep found nothing that no webhook told of: where deliveries arrive, the store is no longer silent. */
+/** Called when webhooks reported all that a sweep found. If deliveries arrive, the store is no longer silent. */
 export async function endWebhookTrouble(db: Db, { brandId, id }: Named, at: Date): Promise<void> {
   const arriving = db
     .updateTable('integrations')

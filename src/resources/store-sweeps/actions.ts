@@ -15,7 +15,14 @@ import {
 } from '../integrations/queries.ts';
 import { recordReadings } from '../orders/actions.ts';
 import { OVERLAP_MS, SWEEP_EVERY_MS, sightOf } from './policy.ts';
-import { findTold, listRecordedTimes, type PageRead, type SweepRow, updateAfterPage, updateToDone } from './queries.ts';
+import {
+  findReported,
+  listRecordedTimes,
+  type PageRead,
+  type SweepRow,
+  updateAfterPage,
+  updateToDone,
+} from './queries.ts';
 
 type OrderReading = Extract<Reading, { kind: 'order' }>;
 
@@ -57,17 +64,17 @@ async function recordEach(
   try {
     if (readings.length > 0) await record(readings);
   } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 'VALIDATION_ERROR') throw error;
+    if (error instanceof ApiError && error.engine === 'PostgreSQL') throw error;
     if (readings.length === 1) return onUnread(error);
     for (const reading of readings) await recordEach(context, claimed, [reading], onUnread);
   }
 }
 
-/** How many orders no delivery told of, be it read, waiting or refused for what it says. */
+/** Counts orders that no delivery reported, whether the delivery was read, is waiting or was refused. */
 async function countMissed({ postgres }: Context, claimed: ClaimedStore, missed: readonly OrderReading[]) {
   if (missed.length === 0) return 0;
   const earliest = Math.min(...missed.map(({ facts }) => facts.updatedAt.getTime()));
-  const { orderIds, isAnyWaiting } = await findTold(postgres.db, claimed, new Date(earliest));
+  const { orderIds, isAnyWaiting } = await findReported(postgres.db, claimed, new Date(earliest));
   return isAnyWaiting ? 0 : missed.filter(({ facts }) => !orderIds.has(facts.orderId)).length;
 }
 
