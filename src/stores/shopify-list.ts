@@ -181,7 +181,7 @@ async function refundOf(store: Store, refund: z.output<typeof Refund>, order: Or
     id: legacyResourceId,
     created_at: createdAt ?? order.updatedAt,
     refund_line_items: lines.map(refundedLineOf),
-    // Refunded shipping is no adjustment here.
+    // Unlike webhooks, GraphQL does not list refunded shipping among them.
     order_adjustments: orderAdjustments.nodes.map(({ reason, amountSet }) => ({
       kind: 'refund_discrepancy',
       reason: reasonOf(reason ?? ''),

@@ -19,7 +19,7 @@ const MINUTE_MS = 60_000;
 const ORDERS = 300;
 /** Long enough for a token of 24 hours to end twice. */
 const WITHIN_MS = 52 * HOUR_MS;
-const SEED = Number(process.env.STORES_SEED ?? 27);
+const SEED = 27;
 const DROPPED = 0.3;
 /** WooCommerce switches a webhook off at the sixth failure in a row, Shopify after eight tries in four hours. */
 const DOWN = { fromMs: 20 * HOUR_MS, untilMs: 25.5 * HOUR_MS };

@@ -26,7 +26,7 @@ import {
 
 type OrderReading = Extract<Reading, { kind: 'order' }>;
 
-/** Somebody else sweeps the store now: it was connected again, or this claim ran out. */
+/** Another worker sweeps the store now: the store was connected again, or this claim expired. */
 export class LostSweep extends Error {}
 
 const actorOf = ({ brandId }: ClaimedStore) => ({ brandId, keyId: null, operation: 'sweep_store', requestId: null });
@@ -103,9 +103,9 @@ export async function takePage(
     const recordedAt = recorded.get(reading.facts.orderId);
     return { reading, ...sightOf(reading.facts, { recordedAt, connectedAt: claimed.connectedAt, now }) };
   });
-  const awaited = seen.filter((one) => one.as === 'awaited').map(({ againAt }) => againAt.getTime());
-  const taken = seen.filter((one) => one.as !== 'awaited').map(({ reading }) => reading);
-  const missed = seen.filter((one) => one.as === 'missed').map(({ reading }) => reading);
+  const awaited = seen.filter((one) => one.sight === 'awaited').map(({ againAt }) => againAt.getTime());
+  const taken = seen.filter((one) => one.sight !== 'awaited').map(({ reading }) => reading);
+  const missed = seen.filter((one) => one.sight === 'missed').map(({ reading }) => reading);
   const missedCount = await countMissed(context, claimed, missed);
   await recordEach(context, claimed, taken, onUnread);
   const changes = readings.map(({ facts }) => facts.updatedAt.getTime());

@@ -53,7 +53,7 @@ async function noteFailure(context: Context, claim: Claim, error: unknown): Prom
   await giveBack(context, claim, againAfterMs(failures));
 }
 
-export async function sweepStore(context: Context, claimed: ClaimedStore): Promise<void> {
+async function sweepStore(context: Context, claimed: ClaimedStore): Promise<void> {
   const { postgres, clock } = context;
   const claim = { store: claimed };
   try {

@@ -18,21 +18,21 @@ export const againAfterMs = (failures: number): number => Math.min(FIRST_AGAIN_M
 
 export interface Sight {
   /** `reported`: by a webhook. `awaited`: its webhook may still arrive. `old`: from before the store was connected. */
-  as: 'reported' | 'awaited' | 'missed' | 'old';
+  sight: 'reported' | 'awaited' | 'missed' | 'old';
   /** When an awaited one is looked at again. */
   againAt: Date;
 }
 
-/** How an order of a list stands to what is recorded of it. */
+/** Compares a listed order with what is recorded. */
 export function sightOf(
   { updatedAt }: Pick<OrderFacts, 'updatedAt'>,
   { recordedAt, connectedAt, now }: { recordedAt: Date | undefined; connectedAt: Date; now: Date },
 ): Sight {
   const againAt = new Date(updatedAt.getTime() + GRACE_MS);
   const isReported = recordedAt !== undefined && updatedAt.getTime() - recordedAt.getTime() <= GRACE_MS;
-  if (isReported) return { as: 'reported', againAt };
-  if (updatedAt <= connectedAt) return { as: 'old', againAt };
-  // A time to come is that of a store's wrong clock, and says nothing of a webhook.
+  if (isReported) return { sight: 'reported', againAt };
+  if (updatedAt <= connectedAt) return { sight: 'old', againAt };
+  // A later time comes from a store whose clock is wrong, and does not mean that a webhook is coming.
   const isFresh = Math.abs(now.getTime() - updatedAt.getTime()) < GRACE_MS;
-  return { as: isFresh ? 'awaited' : 'missed', againAt };
+  return { sight: isFresh ? 'awaited' : 'missed', againAt };
 }
