@@ -255,5 +255,5 @@ describe('stores that lose deliveries, tokens and webhooks', () => {
     const shopify = faulty.shops.find(({ provider }) => provider === 'shopify');
     expect(shopify?.store.access.tokens.size).toBeGreaterThanOrEqual(3);
     expect(tokens).toHaveLength(2);
-  }, 900_000);
+  }, 1_500_000);
 });

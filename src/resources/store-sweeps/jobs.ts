@@ -32,7 +32,7 @@ async function readPages(context: Context, claim: Claim): Promise<void> {
   const earliest = new Date(now.getTime() - FIRST_BACK_MS);
   let sweep = await beginSweep(context.postgres.db, claimed, { now, earliest });
   const store = { ...(await openStore(context, claimed)), currency: claimed.currency };
-  for (let pages = 0; pages < PAGES_AT_ONCE; pages += 1) {
+  for (let pages = 0; pages < PAGES_AT_ONCE && !context.stopping.signal.aborted; pages += 1) {
     const page = await clientOf(claimed.provider).listOrders(store, sweep);
     if (!page) return void (await giveBack(context, claim, UNSERVED_EVERY_MS));
     const until = later(context, CLAIM_MS);
@@ -70,8 +70,8 @@ async function sweepStore(context: Context, claimed: ClaimedStore): Promise<void
 
 /** One pass over the stores whose sweep is due. */
 export async function sweepDue(context: Context): Promise<void> {
-  const { postgres, clock } = context;
-  for (;;) {
+  const { postgres, clock, stopping } = context;
+  while (!stopping.signal.aborted) {
     const claimed = await claimSweeps(postgres.db, clock.now(), later(context, CLAIM_MS), AT_ONCE);
     await Promise.all(claimed.map((one) => sweepStore(context, one)));
     if (claimed.length < AT_ONCE) return;
