@@ -75,7 +75,7 @@ describe('the list of stores', () => {
         capabilities: { discounts: { read: true, create: false }, orders: { read: true, refunds: true } },
         webhook_url: `https://go.example/ingest/shopify/${id}`,
         webhook_health: { status: 'silent', last_received_at: null, failures_24h: 0, forged_24h: 0 },
-        referral_tracking: { ready: false, missing: ['order_webhook'] },
+        referral_tracking: { ready: false, missing: ['order_webhook'], status: 'never_seen', click_share: null },
         ...{ connected_at: expect.stringMatching(/Z$/), last_sync_at: null },
       },
     ]);

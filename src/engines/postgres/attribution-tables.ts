@@ -194,6 +194,15 @@ export interface OrderHeadsTable {
   refundsListedAt: Date | null;
 }
 
+export interface OrderClicksTable {
+  integrationId: string;
+  orderId: string;
+  brandId: string;
+  click: string;
+  receivedAt: Date;
+  usedAt: ColumnType<Date | null, null | undefined, Date>;
+}
+
 export interface OrderRefundsTable {
   brandId: string;
   integrationId: string;
@@ -343,6 +352,7 @@ export interface AttributionTables {
   linkStates: LinkStatesTable;
   linkPastCodes: LinkPastCodesTable;
   orders: OrdersTable;
+  orderClicks: OrderClicksTable;
   orderHeads: OrderHeadsTable;
   orderRefunds: OrderRefundsTable;
   orderDisputes: OrderDisputesTable;

@@ -10,7 +10,7 @@ import { announce } from '../commissions/announce-actions.ts';
 import { findOwedOf, lockCommissionOf, updateCommission } from '../commissions/order-queries.ts';
 import { entryOf } from '../commissions/posting-actions.ts';
 import type { CommissionRow } from '../commissions/queries.ts';
-import { useUnallocated } from '../payouts/payment-actions.ts';
+import { useUnallocated } from '../payouts/actions.ts';
 import { lockPayees } from '../payouts/queries.ts';
 import { hashEmail, maskEmail } from './customer.ts';
 import {
