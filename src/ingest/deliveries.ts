@@ -53,7 +53,7 @@ async function refuseForNow({ postgres, clock }: Context, receiver: Receiver, er
 export function openReceivers(context: Context): Receivers {
   const { postgres, clock, secrets } = context;
   const seen = new LRUCache<string, Known>({ max: KNOWN_STORES, ttl: KNOWN_MS });
-  const inbox: Inbox = openInbox(context, postgres.db);
+  const inbox: Inbox = openInbox(context);
   const nameOf = (provider: Provider, id: string) => `${provider} ${id}`;
 
   async function openSecret(receiver: Receiver): Promise<string> {

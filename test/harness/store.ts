@@ -67,6 +67,8 @@ export interface TestStore {
   hooks: StoreHooks;
   /** `GET /path`, in the order they came. */
   requests: string[];
+  /** What a call waits for before it is answered. */
+  gate: ((path: string) => Promise<void>) | undefined;
   /** Answers every call with this status instead. */
   failWith: number | undefined;
   /** Of Shopify: answers every query with this error's code, with status 200 as GraphQL does. */
@@ -201,6 +203,7 @@ async function listen(server: Server): Promise<string> {
 export async function startStore(provider: Provider, options: { currency?: string } = {}): Promise<TestStore> {
   const server = createServer(async (request, response) => {
     const { status, body, headers } = replyOf(store, request, await text(request));
+    await store.gate?.(request.url ?? '');
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
   });
   const store: TestStore = {
@@ -221,6 +224,7 @@ export async function startStore(provider: Provider, options: { currency?: strin
     access: newAccess(),
     hooks: newHooks(),
     requests: [],
+    gate: undefined,
     failWith: undefined,
     denyWith: undefined,
     close: async () => {

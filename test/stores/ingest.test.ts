@@ -56,8 +56,7 @@ describe.each(PROVIDERS)('a paid order of %s', (provider) => {
     const none = { failures_24h: 0, forged_24h: 0 };
     expect(webhook_health).toEqual({ status: 'ok', last_received_at: expect.any(String), ...none });
     expect(last_sync_at >= webhook_health.last_received_at).toBe(true);
-    const tracking = { ready: true, missing: [], status: 'never_seen', click_share: 0 };
-    expect(referral_tracking).toEqual(tracking);
+    expect(referral_tracking).toEqual({ ready: true, missing: [], status: 'never_seen', click_share: 0 });
   });
 
   it('is recorded as one sale when it is delivered many times, even at once', async () => {
