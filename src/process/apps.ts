@@ -3,6 +3,7 @@ import { buildApi } from '../http/app.ts';
 import { type BodyLimits, openBodies } from '../http/bodies.ts';
 import { openDoor } from '../http/gate.ts';
 import { openapiRoutes } from '../http/openapi/routes.ts';
+import { storeKeysRoutes } from '../ingest/keys.ts';
 import { ingestRoutes } from '../ingest/routes.ts';
 import { olderInterface } from '../legacy/hosts.ts';
 import { buildLinksHost } from '../links-host/listener.ts';
@@ -45,6 +46,7 @@ export async function buildApps(
     await pageRoutes(app, context, metrics);
     shareRoutes(app, context);
     ingestRoutes(app, context, metrics);
+    storeKeysRoutes(app, context, metrics);
   }
 
   const { current, older } = interfaces(() => clock.now());

@@ -36,6 +36,7 @@ import { savedSearches } from './saved-searches/noun.ts';
 import { sessions } from './sessions/noun.ts';
 import { shipments } from './shipments/noun.ts';
 import { statements } from './statements/noun.ts';
+import { storeAuthorizations } from './store-authorizations/noun.ts';
 import { storeWebhooks } from './store-webhooks/noun.ts';
 import { storeSweeps } from './store-sweeps/noun.ts';
 import { usage } from './usage/noun.ts';
@@ -65,6 +66,7 @@ const declared = [
   statements,
   disputes,
   integrations,
+  storeAuthorizations,
   storeWebhooks,
   orders,
   storeSweeps,

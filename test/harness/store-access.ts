@@ -74,3 +74,25 @@ export function refusedKey({ access }: { access: StoreAccess }, { headers }: Inc
   const message = isMissing ? 'Consumer key is missing.' : 'Consumer key is invalid.';
   return { status: 401, body: { code: 'woocommerce_rest_authentication_error', message, data: { status: 401 } } };
 }
+
+/** A person who approves an access on the store's own page, as WooCommerce does it; `callTo` is who answers the callback. */
+export async function approve(
+  { token, access }: { token: string; access: StoreAccess },
+  authorizeUrl: string,
+  callTo: string,
+): Promise<{ status: number; returnTo: URL | undefined }> {
+  const asked = new URL(authorizeUrl).searchParams;
+  const callback = new URL(asked.get('callback_url') ?? '');
+  if (callback.protocol !== 'https:') return { status: 401, returnTo: undefined };
+  const [consumer_key, consumer_secret] = token.split(':');
+  const keys = { key_id: 1, user_id: asked.get('user_id'), consumer_key, consumer_secret };
+  const answer = await fetch(`${callTo}${callback.pathname}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json;charset=UTF-8' },
+    body: JSON.stringify({ ...keys, key_permissions: asked.get('scope'), at: access.now().toISOString() }),
+  });
+  const returnTo = new URL(asked.get('return_url') ?? '');
+  returnTo.searchParams.set('success', '1');
+  returnTo.searchParams.set('user_id', asked.get('user_id') ?? '');
+  return { status: answer.status, returnTo: answer.status === 200 ? returnTo : undefined };
+}

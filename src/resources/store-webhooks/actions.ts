@@ -32,6 +32,19 @@ interface Findings {
 
 const PAUSED = "is paused in the store's own settings. Set it to active there.";
 
+/** Webhooks that are on since an earlier connection are signed with its secret. A key that may only read leaves them. */
+async function signAgain({ sign, list }: StoreWebhooks, store: Store, { url, secret }: Wanted): Promise<void> {
+  if (!sign) return;
+  for (const { id } of (await list(store)).filter((webhook) => webhook.url === url && webhook.state === 'active')) {
+    try {
+      await sign(store, id, secret);
+    } catch (error) {
+      if (error instanceof WebhookRefused) return;
+      throw error;
+    }
+  }
+}
+
 /** Switches on what is not on: a disabled webhook would be disabled again at its next failure, so it is replaced. */
 async function switchOn(
   webhooks: StoreWebhooks,
@@ -95,7 +108,9 @@ export async function keepWebhooks(context: Context, row: DueWebhooks): Promise<
   if (!webhooks?.mayBeMade(known)) return;
   const url = webhookUrlOf(config.linksUrl, row);
   const wanted = { topics, alsoTopics: webhooks.alsoTopics, url, secret: known.webhookSecret };
-  const findings = await switchOn(webhooks, await openStore(context, row), wanted);
+  const store = await openStore(context, row);
+  if (row.webhookState === 'pending') await signAgain(webhooks, store, wanted);
+  const findings = await switchOn(webhooks, store, wanted);
   const { found, missing, problem } = findings;
   const wereOn = row.webhookState === 'active' || row.webhookState === 'disabled';
   const state = missing.length === 0 ? 'active' : wereOn ? 'disabled' : 'manual';
