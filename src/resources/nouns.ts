@@ -37,8 +37,9 @@ import { sessions } from './sessions/noun.ts';
 import { shipments } from './shipments/noun.ts';
 import { statements } from './statements/noun.ts';
 import { storeAuthorizations } from './store-authorizations/noun.ts';
-import { storeWebhooks } from './store-webhooks/noun.ts';
+import { storeDeliveries } from './store-deliveries/noun.ts';
 import { storeSweeps } from './store-sweeps/noun.ts';
+import { storeWebhooks } from './store-webhooks/noun.ts';
 import { usage } from './usage/noun.ts';
 import { webhooks } from './webhooks/noun.ts';
 
@@ -67,6 +68,7 @@ const declared = [
   disputes,
   integrations,
   storeAuthorizations,
+  storeDeliveries,
   storeWebhooks,
   orders,
   storeSweeps,

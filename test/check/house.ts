@@ -59,7 +59,7 @@ const NOUNS: readonly (readonly string[])[] = [
   ['commissions'],
   ['payouts'],
   ['orders'],
-  ['store-sweeps'],
+  ['store-deliveries', 'store-sweeps'],
   ['reviews'],
   ['statements'],
   ['disputes'],

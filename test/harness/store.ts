@@ -2,13 +2,24 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { sql } from 'kysely';
 import type { Provider } from '../../src/engines/postgres/attribution-tables.ts';
 import type { Context } from '../../src/operation/context.ts';
 import { inWork } from '../../src/operation/work.ts';
 import { askWhoItIs, connectStore } from '../../src/resources/integrations/actions.ts';
 import { PROVIDERS } from '../../src/resources/integrations/schema.ts';
-import { unique } from './app.ts';
-import { answeredVersion, isGoodToken, newAccess, refusedKey, type StoreAccess, showsKeys, tokenReply } from './store-access.ts';
+import { foldBatch } from '../../src/resources/store-deliveries/folding/actions.ts';
+import { storeDeliveryOf } from '../../src/resources/store-deliveries/schema.ts';
+import { contextOf, unique, until } from './app.ts';
+import {
+  answeredVersion,
+  isGoodToken,
+  newAccess,
+  refusedKey,
+  type StoreAccess,
+  showsKeys,
+  tokenReply,
+} from './store-access.ts';
 import { newHooks, type StoreHooks, shopifyHooksReply, wooHooksReply } from './store-hooks.ts';
 import { genericListReply, newListing, type StoreListing, shopifyListReply, wooListReply } from './store-orders.ts';
 
@@ -214,7 +225,15 @@ export async function connectTestStore(context: Context, brandId: string, store:
   const actor = { brandId, keyId: null, operation: 'test', requestId: null };
   const { db } = context.postgres;
   const work = await inWork(db, context.clock, actor, (one) => connectStore(one, context.secrets, met));
+  // What other tests run as workers must neither sweep it nor look at its webhooks.
+  await scheduleSweep(context, work.id, null);
+  await db.updateTable('integrations').set({ webhooksDueAt: null }).where('id', '=', work.id).execute();
   return work.id;
+}
+
+/** When a store is swept next; null: not at all. */
+export async function scheduleSweep({ postgres }: Context, integrationId: string, at: Date | null): Promise<void> {
+  await postgres.db.updateTable('integrations').set({ sweepAt: at }).where('id', '=', integrationId).execute();
 }
 
 /** Bytes as a store signs them. */
@@ -242,6 +261,38 @@ export function signedDelivery(
   return signedText(provider, secret, topic, JSON.stringify(reported));
 }
 
+/** Folds what the store has sent, as workers do; deliveries that wait for a later attempt go on waiting. */
+export async function foldAll(context: Context, integrationId: string): Promise<void> {
+  const { postgres, clock } = context;
+  const { brandId } = await postgres.db
+    .selectFrom('integrations')
+    .select('brandId')
+    .where('id', '=', integrationId)
+    .executeTakeFirstOrThrow();
+  const owner = unique('test');
+  await until('its deliveries are folded', async () => {
+    await foldBatch(context, owner, brandId);
+    const { rows } = await sql`
+      select from store_deliveries where brand_id = ${brandId} and integration_id = ${integrationId}
+        and state = 'waiting' and next_attempt_at <= ${clock.now()} limit 1`.execute(postgres.db);
+    return rows.length === 0;
+  });
+}
+
+/** What became of the store's newest delivery. */
+export async function newestDelivery({ postgres }: Context, integrationId: string) {
+  const row = await postgres.db
+    .selectFrom('storeDeliveries')
+    .selectAll()
+    .where('integrationId', '=', integrationId)
+    .orderBy('receivedAt', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirstOrThrow();
+  return { ...storeDeliveryOf(row), row };
+}
+
+/** Delivers as a store does. Of an app of this process, what was taken is folded when this returns. */
 export async function deliver(
   appUrl: string,
   provider: Provider,
@@ -249,7 +300,10 @@ export async function deliver(
   delivery: { headers: Record<string, string>; body: string },
 ) {
   const response = await fetch(`${appUrl}/ingest/${provider}/${integrationId}`, { method: 'POST', ...delivery });
-  return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) };
+  const answer = { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) };
+  const context = contextOf(appUrl);
+  if (context && answer.status === 200) await foldAll(context, integrationId);
+  return answer;
 }
 
 /** Every way in which some deliveries may come. */

@@ -87,6 +87,33 @@ export interface IntegrationFailuresTable {
   forged: Generated<number>;
 }
 
+export type StoreDeliveryState = 'waiting' | 'done' | 'ignored' | 'failed';
+
+export interface StoreDeliveriesTable {
+  id: string;
+  brandId: string;
+  integrationId: string;
+  topic: string | null;
+  headers: Json<unknown>;
+  /** Sealed under the row's id. */
+  body: Buffer;
+  state: Generated<StoreDeliveryState>;
+  attempts: Generated<number>;
+  nextAttemptAt: Date | null;
+  triedAt: Date | null;
+  reason: ColumnType<unknown, string | null, string | null>;
+  notes: Generated<Json<unknown>>;
+  orderId: string | null;
+  receivedAt: Date;
+  finishedAt: Date | null;
+}
+
+export interface StoreDeliveryClaimsTable {
+  brandId: string;
+  owner: string;
+  claimedUntil: Date;
+}
+
 export interface LinksTable {
   id: string;
   brandId: string;
@@ -278,6 +305,8 @@ export interface UnfoldedBrandsTable {
 export interface AttributionTables {
   integrations: IntegrationsTable;
   integrationFailures: IntegrationFailuresTable;
+  storeDeliveries: StoreDeliveriesTable;
+  storeDeliveryClaims: StoreDeliveryClaimsTable;
   storeAuthorizations: StoreAuthorizationsTable;
   storeSweeps: StoreSweepsTable;
   links: LinksTable;

@@ -2,11 +2,12 @@ import { readImportFigures } from '../../directory/import/figures-queries.ts';
 import { indexBehind, listIndices } from '../../engines/elastic/indices.ts';
 import type { Context } from '../../operation/context.ts';
 import { readPayoutFigures } from '../../resources/payouts/figures-queries.ts';
+import { readSweepFigures } from '../../resources/store-sweeps/queries.ts';
 import type { Metrics } from '../../values/metrics.ts';
 import { openScraped } from './scraped.ts';
 
-/** They are counted over all payouts there are, and few are made in a minute. */
-const PAYOUTS_KEPT_MS = 60_000;
+/** They are counted over all payouts or stores there are, and few change in a minute. */
+const COUNTS_KEPT_MS = 60_000;
 
 /** Imports, and the directory's size and age. */
 export function meterDirectory(metrics: Metrics, { postgres, elastic, config, clock }: Context): void {
@@ -38,11 +39,29 @@ export function meterDirectory(metrics: Metrics, { postgres, elastic, config, cl
 }
 
 export function meterPayouts(metrics: Metrics, { postgres }: Context): void {
-  const payouts = openScraped(metrics, () => readPayoutFigures(postgres.db), PAYOUTS_KEPT_MS);
+  const payouts = openScraped(metrics, () => readPayoutFigures(postgres.db), COUNTS_KEPT_MS);
   payouts('rollcall_payouts', 'Payouts by status and method.', ['status', 'method'], (one, known) => {
     for (const { status, method, count } of known.payouts) one.set({ status, method }, count);
   });
   payouts('rollcall_payouts_unallocated', 'Payouts of which a part has paid no commission yet.', [], (one, known) => {
     one.set(known.unallocated);
+  });
+}
+
+/** What was read from stores themselves, beside their webhooks. */
+export function meterSweeps(metrics: Metrics, { postgres, clock }: Context): void {
+  const sweeps = openScraped(metrics, () => readSweepFigures(postgres.db, clock.now()), COUNTS_KEPT_MS);
+  sweeps('rollcall_store_sweeps_total', 'Sweeps of stores by outcome.', ['outcome'], (one, known) => {
+    one.set({ outcome: 'done' }, known.done);
+    one.set({ outcome: 'failed' }, known.failed);
+  });
+  const help = 'Orders that sweeps read; `missed`: that no webhook told of; `unread`: that could not be read.';
+  sweeps('rollcall_store_sweep_orders_total', help, ['kind'], (one, known) => {
+    one.set({ kind: 'read' }, known.read);
+    one.set({ kind: 'missed' }, known.missed);
+    one.set({ kind: 'unread' }, known.unread);
+  });
+  sweeps('rollcall_store_sweep_lag_seconds', 'How long the sweep that waits longest is due.', [], (one, known) => {
+    one.set(known.oldestDueAt ? (clock.now().getTime() - known.oldestDueAt.getTime()) / 1_000 : 0);
   });
 }

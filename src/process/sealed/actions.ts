@@ -20,6 +20,7 @@ const ofId = (table: string, column: string, context = id): SealedColumn => ({ t
 /** Everything that is sealed, a line a column; a test finds one that is missing. */
 export const SEALED: readonly SealedColumn[] = [
   ofId('integrations', 'secrets'),
+  ofId('store_deliveries', 'body'),
   ofId('webhook_subscriptions', 'secret'),
   ofId('webhook_subscriptions', 'previous_secret'),
   ofId('plans', 'request'),
@@ -35,7 +36,8 @@ export const SEALED: readonly SealedColumn[] = [
   },
 ];
 
-const BATCH = 500;
+/** A delivery of a store has up to 4 MB. */
+const BATCH = 50;
 
 export type Resealed = {
   /** `table.column`. */
@@ -78,7 +80,7 @@ async function resealColumn(db: Db, secrets: Secrets, column: SealedColumn): Pro
       const state = secrets.stateOf(row.value, row.context);
       done[state === 'previous' ? 'resealed' : state] += 1;
       if (state !== 'previous') continue;
-      await replace(db, column, row, secrets.seal(secrets.open(row.value, row.context), row.context));
+      await replace(db, column, row, secrets.seal(secrets.openBytes(row.value, row.context), row.context));
     }
     const last = rows.at(-1);
     if (!last || rows.length < BATCH) return done;

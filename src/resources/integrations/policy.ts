@@ -25,7 +25,10 @@ function isPrivate(url: URL): boolean {
 }
 
 /** Why a store at `baseUrl` would not reach the address that its webhooks go to. */
-export function addressWarnings({ provider, baseUrl }: Pick<Reachable, 'provider' | 'baseUrl'>, linksUrl: string): Warning[] {
+export function addressWarnings(
+  { provider, baseUrl }: Pick<Reachable, 'provider' | 'baseUrl'>,
+  linksUrl: string,
+): Warning[] {
   const links = new URL(linksUrl);
   const port = portOf(links);
   const warnings: Warning[] = [];

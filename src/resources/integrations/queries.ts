@@ -168,28 +168,29 @@ export async function recordVersion(db: Db, key: IntegrationKey, apiVersion: str
 export const replaceSecrets = (db: Db, key: IntegrationKey, seen: Buffer, secrets: Buffer) =>
   ofKey(db, key).set({ secrets }).where('secrets', '=', seen).execute();
 
+const RECEIVER = ['id', 'brandId', 'provider', 'baseUrl', 'currency', 'status', 'secrets'] as const;
+
 /** What a delivery is checked against. Its sender has no key, so the integration's id alone finds it. */
 export async function findReceiver(db: Db, provider: Provider, id: string) {
   return await db
     .selectFrom('integrations')
-    .select([
-      'id',
-      'brandId',
-      'provider',
-      'baseUrl',
-      'currency',
-      'status',
-      'secrets',
-      'lastReceivedAt',
-      'lastFailedAt',
-      'lastSyncAt',
-    ])
+    .select(RECEIVER)
     .where('id', '=', id)
     .where('provider', '=', provider)
     .where('status', '<>', 'disconnected')
     .executeTakeFirst();
 }
 export type Receiver = NonNullable<Awaited<ReturnType<typeof findReceiver>>>;
+
+/** The brand's integrations with these ids, also those that were disconnected since. */
+export async function listReceivers(db: Db, brandId: string, ids: readonly string[]): Promise<Receiver[]> {
+  return await db
+    .selectFrom('integrations')
+    .select(RECEIVER)
+    .where('brandId', '=', brandId)
+    .where('id', '=', sql<string>`any(${ids})`)
+    .execute();
+}
 
 /** For the operator, who names an integration alone. */
 export async function findBrandOfIntegration(db: Db, id: string): Promise<string | undefined> {
@@ -270,6 +271,14 @@ export async function markStatus(
     .execute();
 }
 
+/** Records that a store sent a delivery. It waits for nobody who has the integration locked: the next delivery says the same. */
+export async function markReceived(db: Db, id: string, at: Date): Promise<void> {
+  await sql`
+    update integrations set last_received_at = ${at} where id in (
+      select id from integrations where id = ${id} and (last_received_at is null or last_received_at < ${at})
+      for update skip locked)`.execute(db);
+}
+
 /** Records that the app was uninstalled. What a store reports late, of the time before it was connected, changes nothing. */
 export async function markUninstalled(db: Db, key: IntegrationKey, at: Date, now: Date): Promise<void> {
   await ofKey(db, key)
@@ -308,56 +317,65 @@ export type WebhookFindings = Pick<
 export const recordWebhooks = (db: Db, key: IntegrationKey, found: WebhookFindings) =>
   ofKey(db, key).set(found).where('status', '<>', 'disconnected').execute();
 
-/** Deliveries of one store do not wait for each other's commits to write the same second. */
-const RECEIVED_EVERY_MS = 1_000;
-
-/**
- * Records an accepted delivery; with `synced`, also that it recorded an order or refund. An accepted delivery always clears
- * an earlier refusal.
- */
-export async function touchReceived(
-  db: Db,
-  { brandId, id, lastReceivedAt, lastFailedAt, lastSyncAt }: Receiver,
-  at: Date,
-  synced: boolean,
-): Promise<void> {
-  const column = synced ? 'lastSyncAt' : 'lastReceivedAt';
-  const before = new Date(at.getTime() - RECEIVED_EVERY_MS);
-  const last = synced ? lastSyncAt : lastReceivedAt;
-  const isFailing = lastFailedAt !== null && (lastReceivedAt === null || lastFailedAt >= lastReceivedAt);
-  if (last && last >= before && !isFailing) return;
-  await db
-    .updateTable('integrations')
-    .set({ lastReceivedAt: at, ...(synced ? { lastSyncAt: at } : {}), ...(isFailing ? { lastFailedAt: null } : {}) })
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .where((eb) => eb.or([eb(column, 'is', null), eb(column, '<', before), eb.val(isFailing)]))
-    .execute();
-}
-
 const hourOf = (at: Date) => new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS);
 
-async function countRefused(db: Db, integrationId: string, column: 'failures' | 'forged', at: Date): Promise<void> {
+async function countRefused(
+  db: Db,
+  integrationId: string,
+  { failures = 0, forged = 0 }: { failures?: number; forged?: number },
+  at: Date,
+): Promise<void> {
   await db
     .insertInto('integrationFailures')
-    .values({ integrationId, hour: hourOf(at), [column]: 1 })
+    .values({ integrationId, hour: hourOf(at), failures, forged })
     .onConflict((conflict) =>
-      conflict
-        .columns(['integrationId', 'hour'])
-        .doUpdateSet((eb) => ({ [column]: eb(`integrationFailures.${column}`, '+', 1) })),
+      conflict.columns(['integrationId', 'hour']).doUpdateSet((eb) => ({
+        failures: eb('integrationFailures.failures', '+', failures),
+        forged: eb('integrationFailures.forged', '+', forged),
+      })),
     )
     .execute();
 }
 
-/** Counts a refused delivery that the store had signed. */
+/** What became of some deliveries of a store. */
+export interface Folded {
+  /** Whether one recorded an order or refund. */
+  isSynced: boolean;
+  /** How many failed for good. */
+  failures: number;
+  /** Whether the newest of them failed. */
+  isFailing: boolean;
+}
+
+/** Records how a store's deliveries fared. One that is read clears an earlier failure. */
+export async function updateHealth(
+  db: Db,
+  { brandId, id }: Pick<IntegrationRow, 'brandId' | 'id'>,
+  { isSynced, failures, isFailing }: Folded,
+  at: Date,
+): Promise<void> {
+  await db
+    .updateTable('integrations')
+    .set({
+      lastReceivedAt: sql<Date>`coalesce(last_received_at, ${at})`,
+      lastFailedAt: isFailing ? at : null,
+      ...(isSynced ? { lastSyncAt: at } : {}),
+    })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .execute();
+  if (failures > 0) await countRefused(db, id, { failures }, at);
+}
+
+/** Counts a delivery of a store whose secrets cannot be opened. */
 export async function countFailure(db: Db, integrationId: string, at: Date): Promise<void> {
-  await countRefused(db, integrationId, 'failures', at);
+  await countRefused(db, integrationId, { failures: 1 }, at);
   await db.updateTable('integrations').set({ lastFailedAt: at }).where('id', '=', integrationId).execute();
 }
 
 /** Counts a delivery that the store had not signed. */
 export async function countForged(db: Db, integrationId: string, at: Date): Promise<void> {
-  await countRefused(db, integrationId, 'forged', at);
+  await countRefused(db, integrationId, { forged: 1 }, at);
 }
 
 /** Which store is swept, and until when by nobody else. */

@@ -83,10 +83,7 @@ export const Integration = z
           .array(z.string())
           .describe('Events that the store must send webhooks for.')
           .meta({ example: ['order.created', 'order.updated', 'order.deleted', 'order.restored'] }),
-        missing: z
-          .array(z.string())
-          .describe('Events whose webhooks are known to be off.')
-          .meta({ example: [] }),
+        missing: z.array(z.string()).describe('Events whose webhooks are known to be off.').meta({ example: [] }),
         problem: z
           .string()
           .nullable()

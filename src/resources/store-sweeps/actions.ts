@@ -15,7 +15,7 @@ import {
 } from '../integrations/queries.ts';
 import { recordReadings } from '../orders/actions.ts';
 import { OVERLAP_MS, SWEEP_EVERY_MS, sightOf } from './policy.ts';
-import { listRecordedTimes, type PageRead, type SweepRow, updateAfterPage, updateToDone } from './queries.ts';
+import { findTold, listRecordedTimes, type PageRead, type SweepRow, updateAfterPage, updateToDone } from './queries.ts';
 
 type OrderReading = Extract<Reading, { kind: 'order' }>;
 
@@ -63,6 +63,14 @@ async function recordEach(
   }
 }
 
+/** How many orders no delivery told of, be it read, waiting or refused for what it says. */
+async function countMissed({ postgres }: Context, claimed: ClaimedStore, missed: readonly OrderReading[]) {
+  if (missed.length === 0) return 0;
+  const earliest = Math.min(...missed.map(({ facts }) => facts.updatedAt.getTime()));
+  const { orderIds, isAnyWaiting } = await findTold(postgres.db, claimed, new Date(earliest));
+  return isAnyWaiting ? 0 : missed.filter(({ facts }) => !orderIds.has(facts.orderId)).length;
+}
+
 /** Records a page of orders, and leaves to their webhooks those that changed just now. Returns the sweep as it stands. */
 export async function takePage(
   context: Context,
@@ -90,12 +98,14 @@ export async function takePage(
   });
   const awaited = seen.filter((one) => one.as === 'awaited').map(({ againAt }) => againAt.getTime());
   const taken = seen.filter((one) => one.as !== 'awaited').map(({ reading }) => reading);
+  const missed = seen.filter((one) => one.as === 'missed').map(({ reading }) => reading);
+  const missedCount = await countMissed(context, claimed, missed);
   await recordEach(context, claimed, taken, onUnread);
   const changes = readings.map(({ facts }) => facts.updatedAt.getTime());
   const read: PageRead = {
     ...counts,
     read: taken.length,
-    missed: seen.filter((one) => one.as === 'missed').length,
+    missed: missedCount,
     cursor: page.cursor,
     reachedAt: changes.length > 0 ? new Date(Math.max(...changes)) : null,
     againAt: awaited.length > 0 ? new Date(Math.min(...awaited)) : null,

@@ -101,6 +101,24 @@ export async function listRecordedTimes(
   return new Map(rows.map(({ orderId, storeUpdatedAt }) => [orderId, storeUpdatedAt]));
 }
 
+/** Whether orders are told of by deliveries that came since: one that is not read yet may be of any order. */
+export async function findTold(
+  db: Db,
+  { id, brandId }: StoreOf,
+  since: Date,
+): Promise<{ orderIds: Set<string>; isAnyWaiting: boolean }> {
+  const rows = await db
+    .selectFrom('storeDeliveries')
+    .select(['orderId', 'state'])
+    .distinct()
+    .where('brandId', '=', brandId)
+    .where('integrationId', '=', id)
+    .where('receivedAt', '>=', since)
+    .execute();
+  const orderIds = rows.flatMap(({ orderId }) => orderId ?? []);
+  return { orderIds: new Set(orderIds), isAnyWaiting: rows.some(({ state }) => state === 'waiting') };
+}
+
 export interface SweepFigures {
   done: number;
   failed: number;

@@ -1,11 +1,18 @@
+import type { WebhookState } from '../../engines/postgres/attribution-tables.ts';
 import { transact } from '../../engines/postgres/transaction.ts';
 import { queueMail } from '../../mail/queue.ts';
 import type { Context } from '../../operation/context.ts';
 import { clientOf } from '../../stores/clients.ts';
-import { isToReconnect, type ListedWebhook, type Store, type StoreWebhooks, WebhookRefused } from '../../stores/provider.ts';
+import {
+  isToReconnect,
+  type ListedWebhook,
+  type Store,
+  type StoreWebhooks,
+  WebhookRefused,
+} from '../../stores/provider.ts';
 import { openStoreSecrets } from '../../stores/store-secrets.ts';
 import { findContactEmail } from '../brands/queries.ts';
-import { openStore } from '../integrations/actions.ts';
+import { type Asking, openStore } from '../integrations/actions.ts';
 import {
   beginWebhookTrouble,
   type DueWebhooks,
@@ -84,7 +91,7 @@ async function switchOnOne(
   }
 }
 
-async function tellOnce(context: Context, row: DueWebhooks, { found, missing, problem }: Findings): Promise<void> {
+async function tellOnce(context: Asking, row: DueWebhooks, { found, missing, problem }: Findings): Promise<void> {
   const { postgres, clock, log } = context;
   const now = clock.now();
   await transact(postgres.db, async (db) => {
@@ -100,12 +107,16 @@ async function tellOnce(context: Context, row: DueWebhooks, { found, missing, pr
   });
 }
 
+export interface Kept extends Pick<Findings, 'missing' | 'problem'> {
+  webhookState: WebhookState;
+}
+
 /** Looks at a store's webhooks and switches on what is not on. */
-export async function keepWebhooks(context: Context, row: DueWebhooks): Promise<void> {
+export async function keepWebhooks(context: Asking, row: DueWebhooks): Promise<Kept> {
   const { postgres, clock, config, secrets } = context;
   const { topics, webhooks } = clientOf(row.provider);
   const known = openStoreSecrets(secrets, (await getAccess(postgres.db, row)).secrets, row.id);
-  if (!webhooks?.mayBeMade(known)) return;
+  if (!webhooks?.mayBeMade(known)) return { webhookState: 'manual', missing: [], problem: null };
   const url = webhookUrlOf(config.linksUrl, row);
   const wanted = { topics, alsoTopics: webhooks.alsoTopics, url, secret: known.webhookSecret };
   const store = await openStore(context, row);
@@ -118,6 +129,7 @@ export async function keepWebhooks(context: Context, row: DueWebhooks): Promise<
     ...{ webhookState: state, missingWebhooks: missing, webhookProblem: problem, webhooksCheckedAt: clock.now() },
   });
   if (wereOn && found.length > 0) await tellOnce(context, row, findings);
+  return { webhookState: state, missing, problem };
 }
 
 /** A store that cannot be asked now is looked at again soon while nobody knows its webhooks; one that refuses, after it is connected again. */

@@ -9,13 +9,16 @@ import { ConnectDialog, SetUp } from './store-connect.tsx';
 type Store = Row<'list_affiliate_stores'>;
 
 /** How it goes, and what to do about it. */
-function healthOf({ status, webhook_health: health }: Store): string {
+function healthOf(store: Store): string {
+  const { status, webhook_health: health } = store;
   const last = ago(health.last_received_at);
   if (status === 'disconnected') return 'This store is disconnected. Its orders are not accepted.';
   if (status === 'reauth_required') return 'The store rejects our access token. Connect it again with a new one.';
   if (status === 'error') return 'The store returns errors. Connect it again to see why.';
   if (health.status === 'failing')
     return `The last webhook was rejected, and ${number(health.failures_24h)} in 24 hours: their content is not what this type of store sends. The store’s webhook log shows our responses.`;
+  if (health.status === 'silent' && store.last_swept_at !== null)
+    return `The store has orders that none of its webhooks told us of. They are read from the store every ten minutes, last ${ago(store.last_swept_at)}, so none is lost; check its webhooks under “Set up”.`;
   if (health.last_received_at === null) return 'No orders received yet. Turn on its webhooks: “Set up” lists them.';
   if (health.status === 'silent')
     return `No orders for a week; the last one arrived ${last}. If you have sold something since, check that its webhooks are still on.`;
