@@ -2,7 +2,7 @@ import { readConfig } from './config.ts';
 import { report } from './local/terminal.ts';
 import { openProgram } from './process/commands/program.ts';
 import { startJobs } from './process/jobs.ts';
-import { configuredUrls, openContext } from './process/open-context.ts';
+import { assertSharedStorage, configuredUrls, openContext } from './process/open-context.ts';
 import { openShutdown, reportFailure } from './process/shutdown.ts';
 import { ignoreFailure } from './values/errors.ts';
 
@@ -15,6 +15,7 @@ openProgram(
 
 try {
   const config = readConfig();
+  assertSharedStorage(config);
   const urls = configuredUrls(config);
   const shutdown = openShutdown(STOP_WITHIN_MS);
   const { context, readClock, close } = openContext(config, urls);

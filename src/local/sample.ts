@@ -68,7 +68,7 @@ export async function ensureSample(context: Context, creators: number, isRequest
   if (index !== undefined && (!isRequested || (await sampleSize(config)) === creators)) return;
   const source = sampleSource(creators, SEED);
   const progress = openProgress(`Importing ${source.files[0]}`);
-  const engines = { elastic, db: postgres.db, clock, alias: config.directoryAlias };
+  const engines = { elastic, db: postgres.db, clock, alias: config.directoryAlias, layout: config.directoryLayout };
   await importDirectory(engines, { source, onProgress: ({ phase, rows }) => progress.update(rows / creators, phase) });
   progress.done();
   await keep(config, { creators });

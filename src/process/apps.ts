@@ -3,12 +3,15 @@ import { buildApi } from '../http/app.ts';
 import { type BodyLimits, openBodies } from '../http/bodies.ts';
 import { openDoor } from '../http/gate.ts';
 import { openapiRoutes } from '../http/openapi/routes.ts';
+import { clickRoutes } from '../ingest/clicks.ts';
 import { storeKeysRoutes } from '../ingest/keys.ts';
 import { ingestRoutes } from '../ingest/routes.ts';
 import { olderInterface } from '../legacy/hosts.ts';
 import { buildLinksHost } from '../links-host/listener.ts';
+import { pluginRoutes } from '../links-host/plugin/routes.ts';
 import { openRedirect } from '../links-host/redirect.ts';
 import { redirectRoutes } from '../links-host/routes.ts';
+import { scriptRoutes } from '../links-host/shop-script/routes.ts';
 import { mcpRoutes } from '../mcp/routes.ts';
 import type { Context } from '../operation/context.ts';
 import { applyRoutes } from '../pages/apply/routes.ts';
@@ -41,10 +44,13 @@ export async function buildApps(
   /** All that is on the links host's address: short links, creators' pages, brands' files, and stores' deliveries. */
   async function serveLinks(app: FastifyInstance): Promise<void> {
     redirectRoutes(app, redirect);
+    scriptRoutes(app);
+    pluginRoutes(app, context, metrics);
     applyRoutes(app, context, metrics);
     fileRoutes(app, context, metrics);
     await pageRoutes(app, context, metrics);
     shareRoutes(app, context);
+    clickRoutes(app, context, metrics);
     ingestRoutes(app, context, metrics);
     storeKeysRoutes(app, context, metrics);
   }
@@ -58,7 +64,7 @@ export async function buildApps(
   await serveLinks(api);
   entranceRoute(api, () => config.apiUrl ?? '');
   webAppRoutes(api, context, metrics);
-  if (webApp !== undefined) await clientRoutes(api, webApp, config.linksUrl);
+  if (webApp !== undefined) await clientRoutes(api, webApp, context);
   mcpRoutes(api, context, { door, metrics, operations: current.operations });
   await openapiRoutes(api, current, older);
 

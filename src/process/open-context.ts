@@ -42,6 +42,18 @@ export function configuredUrls({ urls }: { urls: Config['urls'] }): EngineUrls {
   throw new Error(`Set ${missing.map(([, variable]) => variable).join(', ')}; \`npm start\` alone embeds engines.`);
 }
 
+/** Files and mails on one machine's disk are lost to the other processes, so beside external engines that has to be asked for. */
+export function assertSharedStorage({ unsharedStorage }: Config): void {
+  if (unsharedStorage.length === 0) return;
+  const fixes = { ASSETS_URL: 's3://bucket/path?region=…', SMTP_URL: 'smtp://user:password@host:587' };
+  const lines = Object.entries(fixes).flatMap(([name, example]) =>
+    unsharedStorage.includes(name)
+      ? [`  ${name}=${example}, or ${name}=local to keep them on this machine's disk`]
+      : [],
+  );
+  throw new Error(`Other processes would not see the files of brands or the mails. Set\n${lines.join('\n')}`);
+}
+
 /** Warns of an engine's connection errors once a minute, not once a retry. */
 function quietly(log: Log, engine: string): (error: Error) => void {
   let next = 0;

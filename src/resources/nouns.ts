@@ -24,6 +24,7 @@ import { ledger } from './ledger/noun.ts';
 import { links } from './links/noun.ts';
 import { mails } from './mails/noun.ts';
 import { messages } from './messages/noun.ts';
+import { orderClicks } from './order-clicks/noun.ts';
 import { orders } from './orders/noun.ts';
 import { passkeys } from './passkeys/noun.ts';
 import { payouts } from './payouts/noun.ts';
@@ -71,6 +72,7 @@ const declared = [
   storeDeliveries,
   storeWebhooks,
   orders,
+  orderClicks,
   storeSweeps,
   performance,
   ledger,

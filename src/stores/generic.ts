@@ -26,6 +26,9 @@ import { isSignedBy } from './signature.ts';
 
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
 
+/** An order has one dispute at most, without an id. */
+const DISPUTE = 'dispute';
+
 const credentials = ({ token }: Store) => ({ headers: { authorization: `Bearer ${token}` } });
 
 async function findCoupon(store: Store, code: string): Promise<Coupon> {
@@ -61,6 +64,9 @@ function factsOf(order: Order, sentAt: Date): OrderFacts {
     clickIds: distinct(order.click_ids),
     refunds: refundsOf(order),
     hasAllRefunds: order.refunds !== undefined,
+    isTest: order.test ?? false,
+    isRenewal: order.is_renewal ?? false,
+    dispute: order.dispute ? { disputeId: DISPUTE, status: order.dispute, at: order.updated_at ?? sentAt } : null,
   };
 }
 
@@ -70,9 +76,9 @@ function read({ body }: Delivery): Reading | undefined {
   const { event, createdAt, data } = parseBody(Message, body);
   if (event === 'order.refunded' && data.amount === undefined) {
     const received = { currency: data.currency, refunds: refundsOf(data), updatedAt: createdAt, hasAllRefunds: false };
-    return { kind: 'refund', facts: { orderId: data.order_id, ...received } };
+    return { kind: 'refund', facts: { orderId: data.order_id, ...received }, notes: [] };
   }
-  return { kind: 'order', facts: factsOf(data, createdAt) };
+  return { kind: 'order', facts: factsOf(data, createdAt), notes: [] };
 }
 
 /** A store of the brand's own making, which signs as our own webhooks do. */

@@ -5,7 +5,7 @@ import { latestNow } from '../values/clock.ts';
 import { ApiError, unavailable } from '../values/errors.ts';
 import { problemsOf } from '../values/problems.ts';
 import { WebAddress } from '../values/web-address.ts';
-import type { OrderFacts, RefundOfOrder } from './facts.ts';
+import type { DisputeOfOrder, OrderFacts, RefundOfOrder } from './facts.ts';
 
 /** A store as it is asked. */
 export interface Store {
@@ -61,11 +61,16 @@ export type Coupon =
   | { state: 'not_percentage' };
 
 /** A delivery as facts. Undefined where it is read: of no concern to attribution. */
-export type Reading =
+export type Reading = (
   | { kind: 'order'; facts: OrderFacts }
   | { kind: 'refund'; facts: RefundOfOrder }
+  | { kind: 'dispute'; facts: DisputeOfOrder }
   /** Of an order that its store no longer has, and never will again. */
-  | { kind: 'deletion'; orderId: string };
+  | { kind: 'deletion'; orderId: string }
+) & {
+  /** What was left out as it was read, a sentence each, for the store's owner. */
+  notes: string[];
+};
 
 /** A webhook as the store lists it. */
 export interface ListedWebhook {

@@ -59,6 +59,7 @@ const NOUNS: readonly (readonly string[])[] = [
   ['commissions'],
   ['payouts'],
   ['orders'],
+  ['order-clicks'],
   ['store-deliveries', 'store-sweeps'],
   ['reviews'],
   ['statements'],

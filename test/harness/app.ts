@@ -207,6 +207,8 @@ export function startScript(
       LOG_LEVEL: 'error',
       ROLLCALL_SECRET: SECRET,
       OUTBOUND_ALLOW: '127.0.0.1',
+      ASSETS_URL: 'local',
+      SMTP_URL: 'local',
       DATABASE_URL: postgres,
       REDIS_URL: redis,
       ELASTICSEARCH_URL: elasticsearch,

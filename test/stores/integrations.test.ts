@@ -81,8 +81,8 @@ describe('the list of stores', () => {
           topics: clientOf('shopify').topics,
         },
         warnings: [],
-        referral_tracking: { ready: false, missing: ['order_webhook'] },
         ...{ last_swept_at: null },
+        referral_tracking: { ready: false, missing: ['order_webhook'], status: 'never_seen', click_share: null },
         ...{ connected_at: expect.stringMatching(/Z$/), last_sync_at: null },
       },
     ]);

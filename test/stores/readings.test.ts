@@ -18,6 +18,7 @@ const minute = (count: number) => new Date(placedAt.getTime() + count * 60_000);
 const order = (orderId: string, { code }: Assignment, more: Partial<OrderFacts> = {}): Reading => ({
   kind: 'order',
   facts: orderFacts(placedAt, { orderId, codes: [code], ...more }),
+  notes: [],
 });
 
 /** One order as its store reports it four times. */
@@ -30,6 +31,7 @@ const story = (orderId: string, assignment: Assignment): readonly Reading[] => [
       ...{ orderId, currency: 'USD', updatedAt: minute(2), hasAllRefunds: false },
       refunds: [{ refundId: 'r1', amountMinor: 1_000, at: minute(2) }],
     },
+    notes: [],
   },
   order(orderId, assignment, { updatedAt: minute(3), baseMinor: 8_000 }),
 ];
@@ -63,6 +65,6 @@ it('Many orders and what happened to them are recorded in one transaction, and o
   await record(brand, assignment, [...readings, ...readings]);
   const once = await balancesOf(app.context, brand);
   expect(once).toMatchObject({ customers: 12 * 7_000, commission_pending: -12 * 700 });
-  await record(brand, assignment, [...readings, { kind: 'deletion', orderId: 'o-0' }]);
+  await record(brand, assignment, [...readings, { kind: 'deletion', orderId: 'o-0', notes: [] }]);
   expect(await balancesOf(app.context, brand)).toMatchObject({ commission_pending: -11 * 700 });
 });

@@ -76,7 +76,7 @@ async function startBuilding(engines: DirectoryEngines, row: DirectoryImport): P
   const { maxRejects, rejectsFile } = row;
   // The row first: an index without a record would never be removed.
   await updateImport(db, row.id, { ...change, maxRejects, rejectsFile });
-  await createQuietIndex(elastic, indexName, (await readDefinition()).definition);
+  await createQuietIndex(elastic, indexName, (await readDefinition(engines.layout)).definition);
   return { ...row, ...change };
 }
 

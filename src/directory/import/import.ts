@@ -1,4 +1,6 @@
 import {
+  addReplicas,
+  assertNodes,
   deleteIndex,
   endQuiet,
   indexBehind,
@@ -10,7 +12,7 @@ import { ignoreFailure } from '../../values/errors.ts';
 import { beginImport, DEFAULT_MAX_REJECTS } from './begin.ts';
 import { type Built, buildIndex, Interrupted, type Tally } from './build.ts';
 import { BrokenCsv } from './csv.ts';
-import { readDefinition } from './definition.ts';
+import { ONE_NODE, readDefinition } from './definition.ts';
 import { type DirectoryImport, recordLive, updateImport } from './queries.ts';
 import { type RejectLimit, readRejectLimit, TooManyRejects } from './rejects.ts';
 import type { Source } from './source.ts';
@@ -93,9 +95,10 @@ function assertNotStopped({ signal }: ImportRequest, { rows }: Tally): void {
   if (signal?.aborted) throw new Interrupted(rows);
 }
 
-/** After this the index is as a search wants it: refreshed, one segment, its own refresh interval again. */
-async function settleIndex({ engines: { elastic }, request, index }: Build, tally: Tally): Promise<void> {
-  const { definition } = await readDefinition();
+/** After this the index is as a search wants it: refreshed, one segment a shard, its own refresh interval again, and copied. */
+async function settleIndex({ engines, request, index }: Build, tally: Tally): Promise<void> {
+  const { elastic, layout = ONE_NODE } = engines;
+  const { definition } = await readDefinition(layout);
   function report(): void {
     // Elasticsearch goes on merging, which harms nobody.
     assertNotStopped(request, tally);
@@ -106,6 +109,7 @@ async function settleIndex({ engines: { elastic }, request, index }: Build, tall
   await mergeToOneSegment(elastic, index, report);
   await endQuiet(elastic, index, definition);
   await refreshIndex(elastic, index);
+  await addReplicas(elastic, index, layout.replicas, report);
 }
 
 async function goLive({ engines, row, index }: Build, lock: WriterLock): Promise<string | undefined> {
@@ -172,6 +176,7 @@ async function run(build: Build, lock: WriterLock): Promise<ImportReport> {
  */
 export async function importDirectory(engines: DirectoryEngines, request: ImportRequest): Promise<ImportReport> {
   limitOf(request.maxRejects ?? DEFAULT_MAX_REJECTS);
+  await assertNodes(engines.elastic, engines.layout?.replicas ?? 0);
   return await asWriter(engines, 'import', request, async (lock) => {
     const row = await beginImport(engines, request);
     if (row.indexName === null) throw new Error(`The import ${row.id} has no index.`);

@@ -133,7 +133,7 @@ export function startImportWorker(
 ): ImportWorker {
   const { elastic, postgres, clock, log, failures, config } = context;
   const stopping = new AbortController();
-  const engines = { elastic, db: postgres.db, clock };
+  const engines = { elastic, db: postgres.db, clock, layout: config.directoryLayout };
   const job: Worker = { engines, log, failures, signal: stopping.signal };
   const queue = openQueue(redisUrl, IMPORTS, options);
   const worker = openWorker(redisUrl, IMPORTS, (id) => runJob(job, id), {

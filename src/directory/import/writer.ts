@@ -5,6 +5,7 @@ import type { Elastic } from '../../engines/elastic/open.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { Clock } from '../../values/clock.ts';
 import { ignoreFailure } from '../../values/errors.ts';
+import type { Layout } from './definition.ts';
 import { findWriter, labelWriter, recordLive, tryLock, unlock } from './queries.ts';
 
 /** The engines that every directory command needs. */
@@ -14,6 +15,8 @@ export interface DirectoryEngines {
   clock: Clock;
   /** The alias that searches use; it is also how the names of its indices begin. */
   alias: string;
+  /** Of indices that are built; one shard without replicas if omitted. */
+  layout?: Layout;
 }
 
 class DirectoryBusy extends Error {}

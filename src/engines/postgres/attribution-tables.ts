@@ -135,6 +135,8 @@ export interface LinksTable {
   /** Discount of the store's coupon when it was last verified. */
   discountPpm: ColumnType<number | null, number | null | undefined, number | null>;
   expiresAt: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  /** Whether renewals of a subscription earn; null: they do not. */
+  paysRenewals: ColumnType<boolean | null, boolean | null | undefined, boolean | null>;
   createdAt: CreatedAt;
   updatedAt: Date | null;
 }
@@ -175,6 +177,10 @@ export interface OrdersTable {
   storeUpdatedAt: Date;
   customerEmail: string | null;
   customerHash: Buffer | null;
+  isTest: boolean | null;
+  isRenewal: boolean | null;
+  /** Null while no dispute over it is lost. */
+  disputeLostAt: Date | null;
   attribution: Json<unknown>;
   createdAt: CreatedAt;
   updatedAt: Date | null;
@@ -186,6 +192,15 @@ export interface OrderHeadsTable {
   brandId: string;
   deletedAt: Date | null;
   refundsListedAt: Date | null;
+}
+
+export interface OrderClicksTable {
+  integrationId: string;
+  orderId: string;
+  brandId: string;
+  click: string;
+  receivedAt: Date;
+  usedAt: ColumnType<Date | null, null | undefined, Date>;
 }
 
 export interface OrderRefundsTable {
@@ -200,6 +215,29 @@ export interface OrderRefundsTable {
   toldAt: Date;
   currency: string;
   createdAt: CreatedAt;
+}
+
+export interface OrderDisputesTable {
+  brandId: string;
+  integrationId: string;
+  orderId: string;
+  disputeId: string;
+  status: 'open' | 'won' | 'lost';
+  /** When its store last reported it. */
+  toldAt: Date;
+  /** When it was first reported as lost. */
+  lostAt: Date | null;
+  createdAt: CreatedAt;
+}
+
+export interface OrderJourneysTable {
+  /** Our own id of the order. */
+  orderId: string;
+  brandId: string;
+  integrationId: string;
+  storeOrderId: string;
+  answers: Generated<number>;
+  dueAt: Date;
 }
 
 export interface CommissionsTable {
@@ -314,8 +352,11 @@ export interface AttributionTables {
   linkStates: LinkStatesTable;
   linkPastCodes: LinkPastCodesTable;
   orders: OrdersTable;
+  orderClicks: OrderClicksTable;
   orderHeads: OrderHeadsTable;
   orderRefunds: OrderRefundsTable;
+  orderDisputes: OrderDisputesTable;
+  orderJourneys: OrderJourneysTable;
   commissions: CommissionsTable;
   commissionAdjustments: CommissionAdjustmentsTable;
   payouts: PayoutsTable;

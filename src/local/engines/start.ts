@@ -149,8 +149,6 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedE
     java: javaConfig,
     javaFolders: options.javaFolders ?? USUAL_JDK_FOLDERS,
   });
-  await allOrFirstError(names.map((name) => installEngine(ENGINES[name], base, java, report)));
-
   const folder = path.join(base, dataName);
   makeOpenFolder(folder);
   const pad: Launchpad = { folder, stack: await lockStack(folder, options.directory, report), report };
@@ -162,7 +160,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedE
     const port = await findFreePort();
     seats.set(name, { home: homeOf(name), data: path.join(folder, name), port, heapMb: elasticsearchHeapMb, java });
   }
-  /** One that is up only after the stack was stopped is stopped, too. */
+  /** One that is fetched, or up, only after the stack was stopped, is not started, or is stopped. */
   const startOne = async (name: EngineName, seat: Seat, patience = 1) => {
     const running = await startEngine(name, ENGINES[name], seat, pad, patience);
     if (ending.signal.aborted) await stopEngine(running);
@@ -172,16 +170,17 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedE
   pad.ended = (name, running) => {
     reviver?.ended(name, running).catch(ignoreFailure('the stack is being stopped'));
   };
-  const starting = new Map(
-    [...seats].map(([name, seat]) => {
-      const start = startOne(name, seat);
-      const goesOn = reviver && options.later?.includes(name);
-      return [
-        name,
-        goesOn ? start.catch((error) => reviver.failed(name, { engine: ENGINES[name], seat }, error)) : start,
-      ] as const;
-    }),
-  );
+  /** Each starts as soon as it is there: while a large one is still fetched, the others are up. */
+  const fetchAndStart = async (name: EngineName, seat: Seat) => {
+    const engine = ENGINES[name];
+    await installEngine(engine, base, java, report);
+    ending.signal.throwIfAborted();
+    const start = startOne(name, seat);
+    if (reviver && options.later?.includes(name))
+      await start.catch((error) => reviver.failed(name, { engine, seat }, error));
+    else await start;
+  };
+  const starting = new Map([...seats].map(([name, seat]) => [name, fetchAndStart(name, seat)] as const));
   for (const start of starting.values()) start.catch(ignoreFailure('the caller that awaits it gets the error'));
   try {
     await allOrFirstError([...starting].flatMap(([name, start]) => (options.later?.includes(name) ? [] : [start])));

@@ -35,6 +35,20 @@ const SHOWN = [
   ] as const),
 ] as const;
 
+const LAST_ORDERS = 50;
+
+/** Whether an order carried a click on a link of the brand, in the words of the index `orders_with_click`. */
+export const HAS_CLICK = sql<boolean>`attribution @? '$.candidates[*] ? (@.type == "click" && @.link_id != null)'`;
+
+/** The last orders of the integration that a row shows. */
+const lastOrders = (db: Db) =>
+  db
+    .selectFrom('orders')
+    .select('attribution')
+    .whereRef('orders.integrationId', '=', sql.ref('integrations.id'))
+    .orderBy('occurredAt', 'desc')
+    .limit(LAST_ORDERS);
+
 /** With the deliveries refused within a day before `now`: they are counted by the hour, and the oldest hour counts whole. */
 function withFailures(db: Db, now: Date) {
   return db
@@ -52,6 +66,13 @@ function withFailures(db: Db, now: Date) {
         refused
           .select((of) => of.fn.coalesce(of.fn.sum<number>('failure.forged'), sql<number>`0`).as('sum'))
           .as('forged24h'),
+        eb
+          .selectFrom(lastOrders(db).as('last'))
+          .select(sql<number | null>`round(avg(case when ${HAS_CLICK} then 1 else 0 end), 2)::float8`.as('share'))
+          .as('clickShare'),
+        eb
+          .exists(eb.selectFrom('orders').whereRef('orders.integrationId', '=', 'integrations.id').where(HAS_CLICK))
+          .as('hasSeenClick'),
       ];
     });
 }

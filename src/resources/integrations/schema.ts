@@ -119,6 +119,18 @@ export const Integration = z
           .describe(
             'What is missing until `ready`. `connection`: the store is disconnected. `order_webhook`: it has never sent a delivery.',
           ),
+        status: z
+          .enum(['never_seen', 'seen'])
+          .describe(
+            'Whether clicks reach orders. `never_seen`: no order of the store has carried a click on one of your links, so only discount codes earn commissions. `seen`: one has.',
+          ),
+        click_share: z
+          .number()
+          .nullable()
+          .describe(
+            'Share of the last 50 orders that carried a click on one of your links, from 0 to 1; null without any order. It falls when the script is missing from the shop.',
+          )
+          .meta({ example: 0.34 }),
       })
       .describe('Whether sales of the store earn commissions.'),
     connected_at: timestamp
@@ -270,6 +282,11 @@ export function integrationOf(row: ListedIntegration, now: Date, { linksUrl }: {
       checked_at: row.webhooksCheckedAt?.toISOString() ?? null,
     },
     warnings: warningsOf(row, linksUrl),
-    referral_tracking: { ready: missing.length === 0, missing },
+    referral_tracking: {
+      ready: missing.length === 0,
+      missing,
+      status: row.hasSeenClick ? ('seen' as const) : ('never_seen' as const),
+      click_share: row.clickShare,
+    },
   };
 }

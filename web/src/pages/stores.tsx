@@ -5,6 +5,7 @@ import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { ago, day, number, words } from '../kit/format.ts';
 import { Badge, Button, Card, Copy, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { ConnectDialog, SetUp } from './store-connect.tsx';
+import { trackingOf } from './store-set-up.tsx';
 
 type Store = Row<'list_affiliate_stores'>;
 
@@ -52,7 +53,7 @@ interface CardProps {
 }
 
 function StoreCard({ store, onSetUp, onDisconnect }: CardProps) {
-  const { name, provider, status, referral_tracking: tracking } = store;
+  const { name, provider, status } = store;
   const forged = forgedIn(store);
   return (
     <Card title={name} action={<Badge state={status} />}>
@@ -64,7 +65,7 @@ function StoreCard({ store, onSetUp, onDisconnect }: CardProps) {
           ['Address', store.storefront_url],
           ['Webhook address', status === 'disconnected' ? null : <WebhookAddress store={store} />],
           ['Currency', store.currency],
-          ['Click tracking', tracking.ready ? 'Tracked' : `Missing: ${tracking.missing.map(words).join(', ')}`],
+          ['Click tracking', trackingOf(store)],
           [
             'Discount codes',
             store.capabilities.discounts.create

@@ -24,7 +24,8 @@ const orderOf = (reading: Reading) => (reading.kind === 'deletion' ? reading.ord
 /** What becomes of a delivery that was read. Without a reading it is not about orders. */
 export function outcomeOfReading({ id, attempts }: Claimed, body: unknown, reading: Reading | undefined): Outcome {
   return {
-    ...{ id, attemptsBefore: attempts, attempts: attempts + 1, nextAttemptAt: null, reason: null, notes: [] },
+    ...{ id, attemptsBefore: attempts, attempts: attempts + 1, nextAttemptAt: null, reason: null },
+    notes: reading?.notes ?? [],
     state: reading ? 'done' : 'ignored',
     topic: topicOf(body),
     orderId: reading ? orderOf(reading) : null,
