@@ -226,7 +226,7 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
       await where.page.getByText('2027-01 of its API').waitFor();
       await clean(`stores-disabled-${name}`, where);
       await where.page.getByRole('button', { name: /^Set up/ }).click();
-      await where.page.getByRole('region', { name: 'Webhook events' }).waitFor();
+      await where.page.getByText('Rollcall tries again every 15 minutes').waitFor();
       await clean(`stores-disabled-set-up-${name}`, where);
       await where.go('/');
       await where.page.getByRole('link', { name: '1 store that needs attention' }).waitFor();

@@ -136,6 +136,8 @@ async function switchWebhooksOn(asking: Asking, row: IntegrationRow): Promise<st
     ...{ webhookState: 'pending' as const, problem: `They could not be looked at yet: ${reasonOf(error)}` },
   }));
   if (webhookState === 'active') return 'Its webhooks are on: Rollcall created them and checks them every 15 minutes.\n';
+  // What an admin creates in Shopify is signed with another secret than what an app creates.
+  if (row.provider === 'shopify' && problem !== null) return `${problem}\nRollcall tries again every 15 minutes.\n`;
   const url = webhookUrlOf(asking.config.linksUrl, row);
   return `${problem === null ? '' : `${problem}\n`}${BY_HAND[row.provider]}\n  ${topics.join(', ')}\nto ${url}\n`;
 }

@@ -475,3 +475,20 @@ export async function endWebhookTrouble(db: Db, { brandId, id }: Named): Promise
     .where((eb) => eb('lastReceivedAt', '>', eb.fn.coalesce('webhookTroubleAt', 'silentSince')))
     .execute();
 }
+
+/** Connected stores, counted for operators. */
+export async function readStoreFigures(db: Db) {
+  const connected = db.selectFrom('integrations').where('status', '=', 'connected');
+  const count = sql<number>`count(*)::int`.as('count');
+  const versions = await connected
+    .select(['provider', 'apiVersion', count])
+    .where('apiVersion', 'is not', null)
+    .groupBy(['provider', 'apiVersion'])
+    .$narrowType<{ apiVersion: string }>()
+    .execute();
+  const webhooks = await connected
+    .select(['provider', 'webhookState', count])
+    .groupBy(['provider', 'webhookState'])
+    .execute();
+  return { versions, webhooks };
+}

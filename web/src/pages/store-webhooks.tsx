@@ -15,8 +15,15 @@ const WHERE: Readonly<Record<Provider, string>> = {
   generic: 'In the store, send webhooks for these events, in JSON and signed with the webhook secret:',
 };
 
-export function Warnings({ store }: { store: Store }) {
-  return store.warnings.map(({ code, message }) => (
+interface WarningsProps {
+  store: Store;
+  /** Only those about the address that its webhooks go to. */
+  isOfAddress?: boolean;
+}
+
+export function Warnings({ store, isOfAddress = false }: WarningsProps) {
+  const shown = store.warnings.filter(({ code }) => !isOfAddress || code !== 'api_version');
+  return shown.map(({ code, message }) => (
     <p key={code} className="problem summary wait">
       {message}
     </p>
@@ -47,18 +54,27 @@ export function Webhooks({ store: first }: { store: Store }) {
   if (status === 'active') {
     return (
       <p className="note-box">
-        The webhooks are on. Rollcall created them and checks them every 15 minutes, last {ago(checkedAt)}. You do not
-        have to do anything.
+        The webhooks are on. Rollcall checks them every 15 minutes, last {ago(checkedAt)}, and creates one again that
+        is missing. You do not have to do anything.
       </p>
     );
   }
   if (status === 'pending') return <p className="note-box">Rollcall is creating the webhooks in the store…</p>;
+  // What an admin creates in Shopify is signed with another secret than what an app creates.
+  if (store.provider === 'shopify' && checkedAt !== null) {
+    return (
+      <>
+        <p className="problem summary wait">{problem}</p>
+        <p>Rollcall tries again every 15 minutes. Without webhooks: {missing.join(', ')}.</p>
+      </>
+    );
+  }
   return (
     <>
       {problem && <p className="problem summary wait">{problem}</p>}
       <p>{WHERE[store.provider]}</p>
       <Code text={(missing.length > 0 ? missing : topics).join(', ')} label="Webhook events" />
-      <Warnings store={store} />
+      <Warnings store={store} isOfAddress />
       <p>Send them to this address:</p>
       <Code text={store.webhook_url} label="Webhook address" />
     </>
