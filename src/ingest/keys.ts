@@ -24,7 +24,7 @@ export function storeKeysRoutes(app: FastifyInstance, context: Context, metrics:
 
   app.post(`${KEYS_PATH}:token`, { bodyLimit: BODY_LIMIT_BYTES }, async (request, reply) => {
     const { data } = addresses.isOver(request.ip) ? { data: undefined } : Params.safeParse(request.params);
-    const body = await jsonOf(request.body).catch(ignoreFailure('a body that is no JSON has no keys'));
+    const body = await jsonOf(request.body).catch(ignoreFailure('a body that is not JSON has no keys'));
     const isTaken = data !== undefined && (await takeHandedKeys(context, data.token, body));
     if (isTaken) return reply.send({ received: true });
     const answer = toApiError((await addresses.count(request.ip, () => undefined)) ?? unknown);

@@ -315,11 +315,18 @@ describe('the command line', () => {
     const { out } = await cli(...connect, '--client-id', its.id, '--client-secret-file', file('client', its.secret));
     const id = out.trim();
     const check = () => runCli(['integration', 'check', id], { LINKS_URL: app.links });
-    const linesOf = ({ out: said }: { out: string }) => said.trim().split('\n').map((line) => line.split(':')[0]);
+    const linesOf = ({ out: said }: { out: string }) =>
+      said
+        .trim()
+        .split('\n')
+        .map((line) => line.split(':')[0]);
     const first = await check();
     expect([first.status, linesOf(first)]).toEqual([
       1,
-      [...['token', 'store', 'orders', 'webhooks', 'address', 'version'].map((what) => `pass  ${what}`), 'FAIL  deliveries'],
+      [
+        ...['token', 'store', 'orders', 'webhooks', 'address', 'version'].map((what) => `pass  ${what}`),
+        'FAIL  deliveries',
+      ],
     ]);
     expect(first.out).toContain('Place a test order, then check again.');
     const sent = signedDelivery('shopify', its.secret, 'products/update', {});

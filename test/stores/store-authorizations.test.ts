@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deleteExpired } from '../../src/resources/store-authorizations/queries.ts';
 import { openStore } from '../../src/resources/integrations/actions.ts';
 import { getIntegration } from '../../src/resources/integrations/queries.ts';
+import { deleteExpired } from '../../src/resources/store-authorizations/queries.ts';
 import { keepDueWebhooks } from '../../src/resources/store-webhooks/jobs.ts';
 import { clientOf } from '../../src/stores/clients.ts';
 import { makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 import { startReceiver } from '../harness/receiver.ts';
 import { type SignedIn, signIn } from '../harness/session.ts';
-import { approve } from '../harness/store-access.ts';
 import { deliver, signedDelivery, startStore, type TestStore } from '../harness/store.ts';
+import { approve } from '../harness/store-access.ts';
 
 const STORES = '/v1/affiliates/integrations';
 const PATH = `${STORES}/authorizations`;
@@ -50,15 +50,16 @@ const hand = (callback: string, token: string) => {
   return send(app.links + new URL(callback).pathname, '', 'POST', { consumer_key, consumer_secret });
 };
 
-const callbackOf = (link: { authorize_url: string }) => new URL(link.authorize_url).searchParams.get('callback_url') ?? '';
+const callbackOf = (link: { authorize_url: string }) =>
+  new URL(link.authorize_url).searchParams.get('callback_url') ?? '';
 
 describe('A WooCommerce store whose owner approves the access on its own page', () => {
   it('is connected, and its webhooks are created', async () => {
     const store = await newStore();
     const link = await makeLink(store);
-    const asked = new URL(link.authorize_url);
-    expect([asked.origin, asked.pathname]).toEqual([store.url, '/wc-auth/v1/authorize']);
-    expect(Object.fromEntries(asked.searchParams)).toMatchObject({ app_name: 'Rollcall', scope: 'read_write' });
+    const requested = new URL(link.authorize_url);
+    expect([requested.origin, requested.pathname]).toEqual([store.url, '/wc-auth/v1/authorize']);
+    expect(Object.fromEntries(requested.searchParams)).toMatchObject({ app_name: 'Rollcall', scope: 'read_write' });
     const { returnTo } = await approve(store, link.authorize_url, app.links);
     expect(returnTo?.searchParams.get('user_id')).toBe(link.id);
     const { status, body } = await connect(link.id);
@@ -124,7 +125,11 @@ describe('A link that connects a WooCommerce store', () => {
     const stranger = await signIn(app, (await makeBrand(app.context)).id);
     expect((await stranger.send('POST', `${PATH}/${link.id}/connect`)).status).toBe(404);
     const { db } = app.context.postgres;
-    const row = await db.selectFrom('storeAuthorizations').selectAll().where('id', '=', link.id).executeTakeFirstOrThrow();
+    const row = await db
+      .selectFrom('storeAuthorizations')
+      .selectAll()
+      .where('id', '=', link.id)
+      .executeTakeFirstOrThrow();
     const bytes = Buffer.concat([row.tokenHash, row.keys ?? Buffer.alloc(0)]).toString('latin1');
     const token = callbackOf(link).split('/').at(-1) ?? '';
     for (const secret of [token, ...store.token.split(':')]) expect(bytes).not.toContain(secret);
@@ -164,7 +169,10 @@ describe('A WooCommerce store whose host drops the Authorization header', () => 
     closing.push(proxy);
     proxy.answer = ({ path, body, headers }, response) => {
       const { authorization = '' } = headers;
-      const sent = { headers: { authorization, 'content-type': 'application/json' }, ...(body ? { method: 'POST', body } : {}) };
+      const sent = {
+        headers: { authorization, 'content-type': 'application/json' },
+        ...(body ? { method: 'POST', body } : {}),
+      };
       fetch(store.url + path, sent)
         .then(async (answer) => response.writeHead(answer.status).end(await answer.text()))
         .catch(() => response.destroy());
@@ -172,7 +180,7 @@ describe('A WooCommerce store whose host drops the Authorization header', () => 
     return proxy.url;
   }
 
-  it('is asked again with its keys in the query over https, and at once so from then on', async () => {
+  it('is requested again with its keys in the query over https, and at once so from then on', async () => {
     const store = await newStore();
     store.access.dropsAuthorization = true;
     const { status, body } = await owner.send('POST', STORES, entryOf(await behindTls(store), store));

@@ -8,9 +8,9 @@ import { call, makeBrand, startApp, type TestApp, type TestBrand } from '../harn
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
 import { makeLink, PHONE, type TrackedLink } from '../harness/clicks.ts';
 import { makeSale } from '../harness/sales.ts';
+import { signIn } from '../harness/session.ts';
 import { openShop, type Shop } from '../harness/shop.ts';
 import { orderNumber, shopifyOrder } from '../harness/shopify-order.ts';
-import { signIn } from '../harness/session.ts';
 import { connectTestStore, startStore, type TestStore } from '../harness/store.ts';
 import { approve } from '../harness/store-access.ts';
 import { openStorefront, type Storefront } from '../harness/storefront.ts';
@@ -206,7 +206,10 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
     const store = await startStore('shopify');
     store.name = 'Troubled shop';
     const { brand: other, send } = await aloneWith(store);
-    const [first, second] = [await openWebApp(browser, app, other.id, DESKTOP), await openWebApp(browser, app, other.id, PHONE_VIEW)];
+    const [first, second] = [
+      await openWebApp(browser, app, other.id, DESKTOP),
+      await openWebApp(browser, app, other.id, PHONE_VIEW),
+    ];
     await send();
     store.hooks.all = [];
     store.hooks.mayBeMade = false;

@@ -1,6 +1,6 @@
 import { callJson } from '../../engines/http/client.ts';
-import { addressWarnings, warningsOf } from '../../resources/integrations/policy.ts';
 import { type Asking, openStore, renewToken } from '../../resources/integrations/actions.ts';
+import { addressWarnings, warningsOf } from '../../resources/integrations/policy.ts';
 import { getIntegrationWithHealth } from '../../resources/integrations/queries.ts';
 import { integrationOf, webhookUrlOf } from '../../resources/integrations/schema.ts';
 import { keepWebhooks } from '../../resources/store-webhooks/actions.ts';
@@ -58,7 +58,9 @@ async function lookAtWebhooks(asking: Asking, row: Row): Promise<string> {
 function lookAtDeliveries({ webhook_health: health }: ReturnType<typeof integrationOf>): string {
   const last = health.last_received_at ?? 'never';
   if (health.status === 'ok') return `the last one came ${last}`;
-  throw new Error(`Webhooks are ${health.status}; the last delivery came ${last}, ${health.failures_24h} were refused in 24 hours.`);
+  throw new Error(
+    `Webhooks are ${health.status}; the last delivery came ${last}, ${health.failures_24h} were refused in 24 hours.`,
+  );
 }
 
 /** Everything that a connection lives on, in the order in which it breaks. */
@@ -87,7 +89,11 @@ export async function checkIntegration(asking: Asking, brandId: string, id: stri
       'Give the key or app the right to read orders.',
     ),
     await step('webhooks', () => lookAtWebhooks(asking, row), ''),
-    await step('address', () => lookAtAddress(row, config.linksUrl), 'Start the server, and set LINKS_URL to its address.'),
+    await step(
+      'address',
+      () => lookAtAddress(row, config.linksUrl),
+      'Start the server, and set LINKS_URL to its address.',
+    ),
   ];
   const now = await read();
   const [warning] = warningsOf(now, config.linksUrl).filter(({ code }) => code === 'api_version');

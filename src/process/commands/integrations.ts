@@ -57,7 +57,7 @@ async function ask(what: string): Promise<string> {
   }
 }
 
-/** Asks on the terminal for what is no secret. */
+/** Asks on the terminal for what is not secret. */
 async function askOpenly(what: string): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
@@ -119,7 +119,8 @@ const askingOf = ({ db, clock, config, secrets }: CommandEngines): Asking => ({
 });
 
 function explainedStore(error: unknown): never {
-  if (error instanceof AppRefused) throw new Error(`The ${error.field.replace('_', ' ')} ${error.message}`, { cause: error });
+  if (error instanceof AppRefused)
+    throw new Error(`The ${error.field.replace('_', ' ')} ${error.message}`, { cause: error });
   explained(error);
 }
 
@@ -135,7 +136,8 @@ async function switchWebhooksOn(asking: Asking, row: IntegrationRow): Promise<st
   const { webhookState, problem } = await keepWebhooks(asking, row).catch((error: unknown) => ({
     ...{ webhookState: 'pending' as const, problem: `They could not be looked at yet: ${reasonOf(error)}` },
   }));
-  if (webhookState === 'active') return 'Its webhooks are on: Rollcall created them and checks them every 15 minutes.\n';
+  if (webhookState === 'active')
+    return 'Its webhooks are on: Rollcall created them and checks them every 15 minutes.\n';
   // What an admin creates in Shopify is signed with another secret than what an app creates.
   if (row.provider === 'shopify' && problem !== null) return `${problem}\nRollcall tries again every 15 minutes.\n`;
   const url = webhookUrlOf(asking.config.linksUrl, row);

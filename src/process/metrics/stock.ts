@@ -1,8 +1,8 @@
 import { readImportFigures } from '../../directory/import/figures-queries.ts';
 import { indexBehind, listIndices } from '../../engines/elastic/indices.ts';
 import type { Context } from '../../operation/context.ts';
-import { readPayoutFigures } from '../../resources/payouts/figures-queries.ts';
 import { readStoreFigures } from '../../resources/integrations/queries.ts';
+import { readPayoutFigures } from '../../resources/payouts/figures-queries.ts';
 import { readSweepFigures } from '../../resources/store-sweeps/queries.ts';
 import { clientOf } from '../../stores/clients.ts';
 import type { Metrics } from '../../values/metrics.ts';

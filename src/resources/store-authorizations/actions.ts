@@ -14,7 +14,7 @@ const TOKEN_BYTES = 32;
 const hashOf = (token: string) => createHash('sha256').update(token).digest();
 const contextOf = (tokenHash: Buffer) => `authorization ${tokenHash.toString('hex')}`;
 
-/** Below the links host: whoever knows the whole path may hand over keys, once. */
+/** Below the links host, followed by a token: the caller who knows it may hand over keys, once. */
 export const KEYS_PATH = '/ingest/woocommerce/keys/';
 
 /** WooCommerce calls back over https only. */
@@ -45,8 +45,12 @@ export async function makeAuthorization(
   return { id, authorize_url: page.href, expires_at: expiresAt.toISOString() };
 }
 
-/** Takes the keys that a store hands over. False: nobody asked for them, or they came before, or too late. */
-export async function takeHandedKeys({ postgres, secrets, clock }: Context, token: string, body: unknown): Promise<boolean> {
+/** Takes the keys that a store hands over. False if there is no such link, it expired, or it was used before. */
+export async function takeHandedKeys(
+  { postgres, secrets, clock }: Context,
+  token: string,
+  body: unknown,
+): Promise<boolean> {
   const { data } = HandedKeys.safeParse(body);
   if (!data) return false;
   const tokenHash = hashOf(token);
@@ -59,7 +63,8 @@ export async function meetAuthorizedStore(context: Context, brandId: string, id:
   const { postgres, secrets, clock } = context;
   const row = await findAuthorization(postgres.db, brandId, id, clock.now());
   if (!row) throw notFound('authorization');
-  if (!row.keys) throw new ApiError('CONFLICT', 'The store has not handed over its keys: approve the access in the store.');
+  if (!row.keys)
+    throw new ApiError('CONFLICT', 'The store has not handed over its keys: approve the access in the store.');
   const token = secrets.open(row.keys, contextOf(row.tokenHash));
   const webhookSecret = randomBytes(TOKEN_BYTES).toString('base64url');
   return await meetStore(context, { provider: 'woocommerce', baseUrl: row.baseUrl, token, webhookSecret });

@@ -24,7 +24,7 @@ const authorizeAffiliateStore = change({
   response: z.object({ data: StoreAuthorization }),
   status: 201,
   hints: { readOnly: false, idempotent: false, destructive: false },
-  // Whoever has the link's callback address may hand over keys.
+  // The link contains the token with which keys are handed over.
   sealsAnswer: true,
   lookUp: async ({ config }) => {
     assertCallable(config.linksUrl);

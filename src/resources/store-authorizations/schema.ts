@@ -22,9 +22,7 @@ export const StoreAuthorization = z
       .string()
       .describe('Page of the store on which its owner approves the access, signed in as an administrator.')
       .meta({ example: 'https://shop.example/wc-auth/v1/authorize?app_name=Rollcall&scope=read_write' }),
-    expires_at: timestamp
-      .describe('When the link stops working.')
-      .meta({ example: '2026-03-02T10:30:00.000Z' }),
+    expires_at: timestamp.describe('When the link stops working.').meta({ example: '2026-03-02T10:30:00.000Z' }),
   })
   .meta({ id: 'StoreAuthorization' });
 

@@ -91,7 +91,7 @@ async function switchOnOne(
   }
 }
 
-async function tellOnce(context: Asking, row: DueWebhooks, { found, missing, problem }: Findings): Promise<void> {
+async function reportOnce(context: Asking, row: DueWebhooks, { found, missing, problem }: Findings): Promise<void> {
   const { postgres, clock, log } = context;
   const now = clock.now();
   await transact(postgres.db, async (db) => {
@@ -128,7 +128,7 @@ export async function keepWebhooks(context: Asking, row: DueWebhooks): Promise<K
   await recordWebhooks(postgres.db, row, {
     ...{ webhookState: state, missingWebhooks: missing, webhookProblem: problem, webhooksCheckedAt: clock.now() },
   });
-  if (wereOn && found.length > 0) await tellOnce(context, row, findings);
+  if (wereOn && found.length > 0) await reportOnce(context, row, findings);
   return { webhookState: state, missing, problem };
 }
 

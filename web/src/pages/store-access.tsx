@@ -94,7 +94,6 @@ export function Steps({ of }: { of: readonly ReactNode[] }) {
   return (
     <ol className="stack steps">
       {of.map((step, place) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: steps are never reordered
         <li key={place}>{step}</li>
       ))}
     </ol>

@@ -44,14 +44,16 @@ export const HOW: Readonly<Record<Provider, HowTo>> = {
     url: 'https://name.myshopify.com',
     token:
       'From a custom app in Shopify with the scopes read_discounts and read_orders. Add read_all_orders to read refunds of orders older than 60 days.',
-    webhookSecret: 'In Shopify, under Settings, Notifications, Webhooks: the text after “Your webhooks will be signed with”.',
+    webhookSecret:
+      'In Shopify, under Settings, Notifications, Webhooks: the text after “Your webhooks will be signed with”.',
   },
   woocommerce: {
     label: 'WooCommerce',
     url: 'https://shop.example',
     token:
       'From WooCommerce, Settings, Advanced, REST API: a key with the permission Read/Write, which lets Rollcall create the webhooks. Enter it as consumer key:consumer secret.',
-    webhookSecret: 'Choose a long secret. If the key may only read, enter the same one in each webhook that you create.',
+    webhookSecret:
+      'Choose a long secret. If the key may only read, enter the same one in each webhook that you create.',
   },
   generic: {
     label: 'Other',

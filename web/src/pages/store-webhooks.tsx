@@ -54,8 +54,8 @@ export function Webhooks({ store: first }: { store: Store }) {
   if (status === 'active') {
     return (
       <p className="note-box">
-        The webhooks are on. Rollcall checks them every 15 minutes, last {ago(checkedAt)}, and creates one again that
-        is missing. You do not have to do anything.
+        The webhooks are on. Rollcall checks them every 15 minutes, last {ago(checkedAt)}, and creates one again that is
+        missing. You do not have to do anything.
       </p>
     );
   }
