@@ -3,7 +3,7 @@ import { type Asking, openStore, renewToken } from '../../resources/integrations
 import { addressWarnings, warningsOf } from '../../resources/integrations/policy.ts';
 import { getIntegrationWithHealth } from '../../resources/integrations/queries.ts';
 import { integrationOf, webhookUrlOf } from '../../resources/integrations/schema.ts';
-import { keepWebhooks } from '../../resources/store-webhooks/actions.ts';
+import { keepWebhooksNow, LOOKED_AT_EVERY_MS } from '../../resources/store-webhooks/actions.ts';
 import { clientOf } from '../../stores/clients.ts';
 import { ApiError } from '../../values/errors.ts';
 
@@ -49,7 +49,9 @@ async function lookAtAddress(row: Row, linksUrl: string): Promise<string> {
 
 async function lookAtWebhooks(asking: Asking, row: Row): Promise<string> {
   const { topics } = clientOf(row.provider);
-  const { webhookState, missing, problem } = await keepWebhooks(asking, row);
+  const dueBy = new Date(asking.clock.now().getTime() + LOOKED_AT_EVERY_MS);
+  const kept = await keepWebhooksNow(asking, row, dueBy);
+  const { webhookState, missing, problem } = kept ?? { webhookState: 'manual', missing: [], problem: null };
   if (webhookState === 'active') return `all ${topics.length} are on`;
   if (missing.length > 0) throw new Error(`${missing.join(', ')} not on. ${problem ?? ''}`);
   return `created by hand: ${topics.join(', ')}`;

@@ -14,7 +14,7 @@ import {
 import { addressWarnings } from '../../resources/integrations/policy.ts';
 import { findBrandOfIntegration, type IntegrationRow, integrations } from '../../resources/integrations/queries.ts';
 import { integrationOf, PROVIDERS, webhookUrlOf } from '../../resources/integrations/schema.ts';
-import { keepWebhooks } from '../../resources/store-webhooks/actions.ts';
+import { keepWebhooksNow } from '../../resources/store-webhooks/actions.ts';
 import { clientOf } from '../../stores/clients.ts';
 import { AppRefused } from '../../stores/provider.ts';
 import { ApiError } from '../../values/errors.ts';
@@ -132,10 +132,12 @@ const BY_HAND: Readonly<Record<Provider, string>> = {
 };
 
 async function switchWebhooksOn(asking: Asking, row: IntegrationRow): Promise<string> {
-  const { topics } = clientOf(row.provider);
-  const { webhookState, problem } = await keepWebhooks(asking, row).catch((error: unknown) => ({
-    ...{ webhookState: 'pending' as const, problem: `They could not be looked at yet: ${reasonOf(error)}` },
+  const { topics, webhooks } = clientOf(row.provider);
+  const kept = await keepWebhooksNow(asking, row, asking.clock.now()).catch((error: unknown) => ({
+    ...{ webhookState: 'manual' as const, problem: `They could not be looked at yet: ${reasonOf(error)}` },
   }));
+  if (!kept && webhooks && row.webhookState === 'pending') return 'A worker creates its webhooks.\n';
+  const { webhookState, problem } = kept ?? { webhookState: 'manual', problem: null };
   if (webhookState === 'active')
     return 'Its webhooks are on: Rollcall created them and checks them every 15 minutes.\n';
   // What an admin creates in Shopify is signed with another secret than what an app creates.

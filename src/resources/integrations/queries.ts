@@ -327,6 +327,14 @@ export async function claimDueWebhooks(db: Db, now: Date, next: Date, limit: num
     .returning(['id', 'brandId', 'provider', 'baseUrl', 'name', 'webhookState'])
     .execute();
 }
+/** Whether this call is the one that looks at a store's webhooks, when they are due by `dueBy`. */
+export async function claimWebhooks(db: Db, key: IntegrationKey, dueBy: Date, next: Date): Promise<boolean> {
+  const claimed = await ofKey(db, key)
+    .set({ webhooksDueAt: next })
+    .where('webhooksDueAt', '<=', dueBy)
+    .executeTakeFirst();
+  return claimed.numUpdatedRows > 0n;
+}
 export type DueWebhooks = Awaited<ReturnType<typeof claimDueWebhooks>>[number];
 
 /** What was found of a store's webhooks. */

@@ -11,16 +11,20 @@ import {
   WebhookRefused,
 } from '../../stores/provider.ts';
 import { openStoreSecrets } from '../../stores/store-secrets.ts';
+import { MINUTE_MS } from '../../values/duration.ts';
 import { findContactEmail } from '../brands/queries.ts';
 import { type Asking, openStore } from '../integrations/actions.ts';
 import {
   beginWebhookTrouble,
+  claimWebhooks,
   type DueWebhooks,
   getAccess,
   markStatus,
   recordWebhooks,
 } from '../integrations/queries.ts';
 import { webhookUrlOf } from '../integrations/schema.ts';
+
+export const LOOKED_AT_EVERY_MS = 15 * MINUTE_MS;
 
 interface Wanted {
   topics: readonly string[];
@@ -130,6 +134,12 @@ export async function keepWebhooks(context: Asking, row: DueWebhooks): Promise<K
   });
   if (wereOn && found.length > 0) await reportOnce(context, row, findings);
   return { webhookState: state, missing, problem };
+}
+
+/** Looks at a store's webhooks now, unless a worker does. Undefined: a worker does, or the store lists none. */
+export async function keepWebhooksNow(context: Asking, row: DueWebhooks, dueBy: Date): Promise<Kept | undefined> {
+  const next = new Date(context.clock.now().getTime() + LOOKED_AT_EVERY_MS);
+  return (await claimWebhooks(context.postgres.db, row, dueBy, next)) ? await keepWebhooks(context, row) : undefined;
 }
 
 /** A store that cannot be asked now is looked at again soon while nobody knows its webhooks; one that refuses, after it is connected again. */
