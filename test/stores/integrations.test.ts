@@ -288,7 +288,7 @@ describe('the command line', () => {
     expect(foreign.said).toContain("must belong to the shop's organization");
     expect((await cli(...connect, ...secretFile)).said).toContain('Give --client-id as well');
     expect((await cli('connect', '--help')).out).toContain('Build apps in Dev Dashboard');
-  }, 60_000);
+  }, 120_000);
 
   it('says which webhooks to create by hand, in the words of the admin, and warns of an address that is never reached', async () => {
     const store = await newStore('woocommerce');

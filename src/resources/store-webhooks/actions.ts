@@ -14,15 +14,9 @@ import { openStoreSecrets } from '../../stores/store-secrets.ts';
 import { MINUTE_MS } from '../../values/duration.ts';
 import { findContactEmail } from '../brands/queries.ts';
 import { type Asking, openStore } from '../integrations/actions.ts';
-import {
-  beginWebhookTrouble,
-  claimWebhooks,
-  type DueWebhooks,
-  getAccess,
-  markStatus,
-  recordWebhooks,
-} from '../integrations/queries.ts';
+import { beginWebhookTrouble, getAccess, markStatus } from '../integrations/queries.ts';
 import { webhookUrlOf } from '../integrations/schema.ts';
+import { claimWebhooks, type DueWebhooks, recordWebhooks } from './queries.ts';
 
 export const LOOKED_AT_EVERY_MS = 15 * MINUTE_MS;
 

@@ -1,8 +1,8 @@
 import type { Context } from '../../operation/context.ts';
 import type { Job } from '../../operation/job.ts';
 import { MINUTE_MS } from '../../values/duration.ts';
-import { claimDueWebhooks } from '../integrations/queries.ts';
 import { keepWebhooksOrLater, LOOKED_AT_EVERY_MS } from './actions.ts';
+import { claimDueWebhooks } from './queries.ts';
 
 const AT_ONCE = 8;
 
