@@ -13,13 +13,15 @@ export interface Catalog {
 
 export interface Selection {
   has(name: string): boolean;
+  /** Whether results have one line of text instead of the serialized JSON. */
+  isSummary: boolean;
   toolsFor(kind: CallerKind): Tool[];
 }
 
 /** A noun's tag as a toolset: "Affiliate links" is `affiliate-links`. */
 const toolsetOf = ({ tag }: Operation) => tag.toLowerCase().replace(/[^a-z0-9]+/g, '-');
 
-const PARAMETERS = ['toolsets', 'tools', 'readonly', 'output'];
+const PARAMETERS = ['toolsets', 'tools', 'readonly', 'output', 'summary'];
 const MAX_SELECTIONS = 500;
 
 function listed(query: URLSearchParams, name: string): string[] | undefined {
@@ -75,7 +77,11 @@ export function openCatalog(operations: readonly Operation[]): Catalog {
       const own = chosen.filter(({ callers }) => callers.includes(kind)).map(({ tool }) => tool);
       lists.set(kind, own);
     }
-    const selection = { has: (name: string) => names.has(name), toolsFor: (kind: CallerKind) => lists.get(kind) ?? [] };
+    const selection: Selection = {
+      has: (name) => names.has(name),
+      isSummary: isFlagged('summary'),
+      toolsFor: (kind) => lists.get(kind) ?? [],
+    };
     selections.set(query.toString(), selection);
     return selection;
   }

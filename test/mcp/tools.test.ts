@@ -40,12 +40,21 @@ describe.each<Protocol>(['2025-11-25', '2026-07-28'])('the official client at pr
     const client = await connectAgent(app.url, key, '/mcp', protocol);
     const made = await client.callTool({ name: 'create_campaign', arguments: { name: 'By an agent' } });
     expect(made.structuredContent).toMatchObject({ data: { title: 'By an agent' } });
+    expect(made.content).toEqual([{ type: 'text', text: JSON.stringify(made.structuredContent) }]);
     const wrong = errorOf(await client.callTool({ name: 'create_campaign', arguments: { name: 3 } }));
     expect(wrong).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'name' }] });
     const none = errorOf(await client.callTool({ name: 'get_campaign', arguments: { id: 'cmp_none' } }));
     expect(none).toMatchObject({ code: 'NOT_FOUND', request_id: expect.any(String) });
     await client.close();
   });
+});
+
+test('The text of a result is one line of ids where the connection asks for a summary', async () => {
+  const client = await connectAgent(app.url, key, '/mcp?summary=1');
+  const made = await client.callTool({ name: 'create_campaign', arguments: { name: 'In a line' } });
+  expect(made.content).toEqual([{ type: 'text', text: expect.stringMatching(/^cmp_\w+ In a line$/) }]);
+  expect(made.structuredContent).toMatchObject({ data: { title: 'In a line' } });
+  await client.close();
 });
 
 test('The audit log says which changes an agent made', async () => {

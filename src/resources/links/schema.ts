@@ -316,7 +316,7 @@ export const LinkPatch = z
     commission_rate: Rate.optional().describe(
       'Percent that the creator earns of later sales, with at most 4 decimals.',
     ),
-    active: z.boolean().optional().describe('`false` deactivates it, as DELETE does; `true` activates it again.'),
+    active: z.boolean().optional().describe('`false` deactivates it; `true` activates it again.'),
     creator_name: assignedName.optional(),
     platform: platform.optional(),
     campaign_id: reference
