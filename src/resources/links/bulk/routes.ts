@@ -13,7 +13,7 @@ const bulkCreateAffiliateCodes = act({
     'selection is refused before anything is written.',
   forAgents: {
     description:
-      'For every creator on the roster without one, or for those you name: up to 500 in a call, or nothing if one cannot be made. A creator who has one of the same campaign and type keeps it.',
+      'For every creator on the roster without one, or for those you name: up to 500 in a call. A creator who has one of the same campaign and type keeps it.',
     example: { all_missing: true, commission_rate: 10 },
   },
   body: BulkCreate,
