@@ -20,22 +20,25 @@ function logoOf(brand: BrandFace | undefined): URL | undefined {
   return logo && PLAIN_ORIGIN.test(logo.origin) ? logo : undefined;
 }
 
-/** Nothing runs, and nothing is loaded but the brand's logo; the one style is known by its digest. */
-export function contentPolicy(brand?: BrandFace): string {
+/**
+ * Nothing runs, and nothing is loaded but the brand's logo; the one style is known by its digest. `formLeadsTo` is where the
+ * page's form redirects.
+ */
+export function contentPolicy(brand?: BrandFace, formLeadsTo?: string): string {
   const logo = logoOf(brand);
   return [
     "default-src 'none'",
     `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
     `img-src data:${logo ? ` ${logo.origin}` : ''}`,
-    "form-action 'self'",
+    formLeadsTo === undefined ? "form-action 'self'" : `form-action 'self' ${formLeadsTo}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
 }
 
 /** Of every page: its address is a secret, and nobody is told it. */
-export const pageHeaders = (brand?: BrandFace): Record<string, string> => ({
-  'content-security-policy': contentPolicy(brand),
+export const pageHeaders = (brand?: BrandFace, formLeadsTo?: string): Record<string, string> => ({
+  'content-security-policy': contentPolicy(brand, formLeadsTo),
   'referrer-policy': 'no-referrer',
   'x-robots-tag': 'noindex',
 });

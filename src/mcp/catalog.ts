@@ -7,6 +7,7 @@ import { type Bound, bind, type Tool } from './tools.ts';
 /** The tools of an installation, and the selection that a connection requests. */
 export interface Catalog {
   find(name: string): Bound | undefined;
+  toolsets: readonly string[];
   /** Throws VALIDATION_ERROR if the selection names an unknown tool or toolset. */
   select(query: URLSearchParams): Selection;
 }
@@ -20,6 +21,15 @@ export interface Selection {
 
 /** A noun's tag as a toolset: "Affiliate links" is `affiliate-links`. */
 const toolsetOf = ({ tag }: Operation) => tag.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+
+/** The scope of a token that may only call what changes nothing. */
+export const READONLY = 'readonly';
+
+/** Whether a token with these scopes may call the operation; null: a key, which has none. */
+export function isGranted(scopes: readonly string[] | null, operation: Operation): boolean {
+  if (scopes === null) return true;
+  return scopes.includes(toolsetOf(operation)) && (operation.hints.readOnly || !scopes.includes(READONLY));
+}
 
 const PARAMETERS = ['toolsets', 'tools', 'readonly', 'output', 'summary'];
 const MAX_SELECTIONS = 500;
@@ -86,5 +96,5 @@ export function openCatalog(operations: readonly Operation[]): Catalog {
     return selection;
   }
 
-  return { find: (name) => byName.get(name), select };
+  return { find: (name) => byName.get(name), toolsets: [...toolsets], select };
 }

@@ -13,25 +13,31 @@ import { ApiError, errorBody, toApiError } from '../values/errors.ts';
 import { isPresent } from '../values/untrusted.ts';
 import { isRecord } from '../values/wire.ts';
 import { callTool } from './call.ts';
-import type { Catalog, Selection } from './catalog.ts';
+import { type Catalog, isGranted, type Selection } from './catalog.ts';
 import { INSTRUCTIONS } from './instructions.ts';
 import { summaryOf } from './summary.ts';
 import type { Bound } from './tools.ts';
+
+/** What a list of tools depends on. */
+export interface Asker {
+  kind: CallerKind;
+  scopes: readonly string[] | null;
+}
 
 /** One POST from an agent. */
 export class Asking {
   readonly requested: Requested;
   readonly selection: Selection;
-  /** The kind of caller, for messages that call no operation. */
-  readonly kind: CallerKind | undefined;
+  /** Who asks, for messages that call no operation. */
+  readonly asker: Asker | undefined;
   /** The error that refuses the whole request, such as an unknown key. */
   refusal: ApiError | undefined;
   readonly failed: (error: ApiError) => void;
 
-  constructor(given: Pick<Asking, 'requested' | 'selection' | 'kind' | 'failed'>) {
+  constructor(given: Pick<Asking, 'requested' | 'selection' | 'asker' | 'failed'>) {
     this.requested = given.requested;
     this.selection = given.selection;
-    this.kind = given.kind;
+    this.asker = given.asker;
     this.failed = given.failed;
   }
 }
@@ -89,6 +95,16 @@ export function openMcpHandler(door: Door, catalog: Catalog): McpHttpHandler {
     }
   }
 
+  function toolsOf({ selection, asker }: Asking) {
+    const { kind, scopes } = asker ?? { kind: 'data', scopes: [] };
+    const tools = selection.toolsFor(kind);
+    if (scopes === null) return tools;
+    return tools.filter(({ name }) => {
+      const bound = catalog.find(name);
+      return bound !== undefined && isGranted(scopes, bound.operation);
+    });
+  }
+
   return createMcpHandler(
     ({ authInfo }) => {
       const asking = authInfo?.extra?.asking;
@@ -98,7 +114,7 @@ export function openMcpHandler(door: Door, catalog: Catalog): McpHttpHandler {
         { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
       );
       server.setRequestHandler('tools/list', () => ({
-        tools: Listed.parse(asking.selection.toolsFor(asking.kind ?? 'data')),
+        tools: Listed.parse(toolsOf(asking)),
         ttlMs: LIST_LIVES_MS,
         cacheScope: 'private' as const,
       }));

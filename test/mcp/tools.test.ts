@@ -59,7 +59,8 @@ test('No tool or argument is described in the words of REST, such as headers, pa
   const texts = tools.flatMap(({ name, description = '', inputSchema }) => [
     `${name}: ${description.split(' Example:')[0]}`,
     ...Object.entries(inputSchema.properties ?? {}).map(([field, schema]) => {
-      return `${name}.${field}: ${'description' in schema ? schema.description : ''}`;
+      const about = typeof schema === 'object' && schema !== null && 'description' in schema ? schema.description : '';
+      return `${name}.${field}: ${about}`;
     }),
   ]);
   expect(texts.filter((text) => OF_REST.test(text))).toEqual([]);
