@@ -202,8 +202,8 @@ test('An owner ends an agent’s access where keys are revoked, and its refresh 
   const { redeem, clientId } = await granted();
   const { access_token, refresh_token } = (await redeem()).body;
   const keys = (await owner.get('/v1/keys?limit=100')).body.data;
-  const { id } = keys.find(({ name, last4 }: { name: string; last4: string }) => {
-    return name === 'By hand' && access_token.endsWith(last4);
+  const { id } = keys.find(({ name, masked }: { name: string; masked: string }) => {
+    return name === 'By hand' && masked.endsWith(access_token.slice(-4));
   });
   expect((await owner.send('DELETE', `/v1/keys/${id}`)).status).toBe(200);
   await expect.poll(async () => (await listTools(access_token)).status).toBe(401);

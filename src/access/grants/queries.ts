@@ -97,13 +97,14 @@ interface Renewed {
   expiresAt: Date;
 }
 
-/** Gives a key another secret; false if it was revoked. */
+/** Gives a key another secret; false if it was revoked or replaced. */
 export async function renewKey(db: Db, keyId: string, renewed: Renewed): Promise<boolean> {
   const row = await db
     .updateTable('apiKeys')
     .set(renewed)
     .where('id', '=', keyId)
     .where('revokedAt', 'is', null)
+    .where('replacedBy', 'is', null)
     .returning('id')
     .executeTakeFirst();
   return row !== undefined;
