@@ -5,8 +5,8 @@ import { idField } from '../../values/fields.ts';
 import { pageOf, paginationOf } from '../../values/page.ts';
 import { eachAs, toWire } from '../../values/wire.ts';
 import { requestRefresh, trackContent, untrackContent } from './actions.ts';
-import { contentOf } from './item.ts';
 import { refreshAvailableAt } from './policy.ts';
+import { resolvePost } from './provider.ts';
 import { eachContent, listContent as findContent, getContent, listMetrics } from './queries.ts';
 import {
   Content,
@@ -16,6 +16,8 @@ import {
   ContentFilter,
   ContentList,
   ContentRefresh,
+  contentOf,
+  startingWith,
 } from './schema.ts';
 
 const tag = 'Tracked content';
@@ -72,7 +74,8 @@ const trackContentOperation = create({
   body: ContentCreate,
   item: Content,
   errors: ['CONFLICT'],
-  apply: async (work, { body }) => contentOf(await trackContent(work, body), work.now),
+  lookUp: async ({ config }, { body }) => await resolvePost(config, body.url),
+  apply: async (work, { body }, post) => startingWith(await trackContent(work, { ...body, post }), work.now),
 });
 
 const refreshContentOperation = change({

@@ -5,7 +5,7 @@ import type { Db } from '../../engines/postgres/open.ts';
 import { lockOwn } from '../../engines/postgres/own.ts';
 import type { ListWindow } from '../../values/page.ts';
 import { given } from '../../values/patch.ts';
-import { isOfCreator } from '../creators/filter-queries.ts';
+import { isOfCreator } from '../creators/queries.ts';
 
 export type DisputeRow = Selectable<DisputesTable>;
 
@@ -78,11 +78,6 @@ export async function updateDispute(
 }
 
 /** The brand's own address, where it gave one. */
-export async function findContactEmail(db: Db, brandId: string): Promise<string | null> {
-  const row = await db.selectFrom('brands').select('contactEmail').where('id', '=', brandId).executeTakeFirst();
-  return row?.contactEmail ?? null;
-}
-
 /** The current version of a statement's links. */
 export async function findLinkVersion(db: Db, brandId: string, statementId: string | null): Promise<number> {
   if (statementId === null) return 0;

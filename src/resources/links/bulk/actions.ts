@@ -5,7 +5,7 @@ import { getBrandCurrency } from '../../brands/queries.ts';
 import { campaignProblems } from '../../campaigns/actions.ts';
 import { lockBrandRoster } from '../../creators/queries.ts';
 import { destinationProblems, drawnFields, ratePpmOf } from '../actions.ts';
-import { codeFor } from '../codes.ts';
+import { codeFor } from '../policy.ts';
 import { insertLinks, insertStates, type LinkRow } from '../queries.ts';
 import { shortUrl } from '../schema.ts';
 import { firstSlug, giveSlugs } from '../slugs/actions.ts';
@@ -121,6 +121,7 @@ function rowOf(id: string, member: Member, code: string, terms: Terms): LinkRow 
     slug: terms.type === 'link' ? firstSlug(value, namesOf(member)) : null,
     ...{ holdDays: DEFAULT_DAYS, attributionDays: DEFAULT_DAYS },
     ...{ platform: null, active: true, lastSyncAt: null, discountPpm: null, expiresAt: null, updatedAt: null },
+    paysRenewals: null,
   };
 }
 
