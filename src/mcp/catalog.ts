@@ -39,12 +39,34 @@ function listed(query: URLSearchParams, name: string): string[] | undefined {
   return text ? text.split(',').map((one) => one.trim()) : undefined;
 }
 
+/** Omits what an update would repeat of its arguments from the tool that creates, which is in the same toolset. */
+function withoutRepeats(all: readonly Bound[]): Bound[] {
+  const said = new Set<string>();
+  const keyOf = (operation: Operation, name: string, text: unknown) =>
+    JSON.stringify([toolsetOf(operation), name, text]);
+  for (const { operation, tool } of all) {
+    if (operation.method !== 'POST') continue;
+    for (const [name, { description }] of Object.entries(tool.inputSchema.properties)) {
+      if (description !== undefined) said.add(keyOf(operation, name, description));
+    }
+  }
+  return all.map((bound) => {
+    const { operation, tool } = bound;
+    if (operation.method !== 'PATCH') return bound;
+    const properties = Object.fromEntries(
+      Object.entries(tool.inputSchema.properties).map(([name, { description, ...schema }]) => {
+        const isSaid = description === undefined || said.has(keyOf(operation, name, description));
+        return [name, isSaid ? schema : { ...schema, description }];
+      }),
+    );
+    return { ...bound, tool: { ...tool, inputSchema: { ...tool.inputSchema, properties } } };
+  });
+}
+
 export function openCatalog(operations: readonly Operation[]): Catalog {
-  const bound = operations
-    .filter(({ forAgents, takesFile, callers }) => {
-      return forAgents && !takesFile && callers.some((kind) => kind !== 'session');
-    })
-    .map(bind);
+  const isTool = ({ forAgents, takesFile, callers }: Operation) =>
+    forAgents !== false && !takesFile && callers.some((kind) => kind !== 'session');
+  const bound = withoutRepeats(operations.filter(isTool).map(bind));
   const byName = new Map(bound.map((one) => [one.operation.id, one]));
   const toolsets = new Set(bound.map(({ operation }) => toolsetOf(operation)));
   const selections = new LRUCache<string, Selection>({ max: MAX_SELECTIONS });

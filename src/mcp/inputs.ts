@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ForAgents, Operation } from '../operation/operation.ts';
 import { exampleOf, idInPath } from '../operation/words/examples.ts';
+import { idOf } from '../operation/words/ids.ts';
 import { type Json, jsonSchemaOf } from '../operation/words/schema.ts';
 import { isRecord } from '../values/wire.ts';
 import { toolSchemaOf } from './input-schema.ts';
@@ -110,7 +111,9 @@ function parametersOf(operation: Operation): Given[] {
     return Object.entries(shape.shape).map(([name, given]) => {
       const own = z.instanceof(z.ZodType).parse(given);
       const { schema, named } = jsonSchemaOf(own, 'output', '#/$defs/', false);
-      const example = place === 'params' && schema.example === undefined ? id : exampleOf(schema, { named, id }, name);
+      const ofKind = { named, id: idOf(name) ?? id };
+      const isId = place === 'params' && schema.example === undefined;
+      const example = isId ? ofKind.id : exampleOf(schema, ofKind, name);
       const tooled = withoutDefault(toolSchemaOf(own, 'output'));
       const isRequired = place === 'params' || !own.safeParse(undefined).success;
       return { place, name, schema: described(tooled, name, operation), isRequired, example };

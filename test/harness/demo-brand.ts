@@ -4,7 +4,7 @@ import { apply, BEHIND_PROXY } from './applying.ts';
 import { creator, putDirectory } from './directory.ts';
 import { sync } from './figures.ts';
 import { daysAgo, makeAssignment, orderFacts, report } from './sales.ts';
-import { startStore } from './store.ts';
+import { connectTestStore, deliver, signedDelivery, startStore, type TestStore, WEBHOOK_SECRET } from './store.ts';
 import { openWorkDesk, type WorkDesk } from './work.ts';
 import { fillBrand, fillWork } from './worked-brand.ts';
 
@@ -49,7 +49,16 @@ async function sell({ context }: TestApp, desk: WorkDesk): Promise<void> {
   await order('1006', 45, 7_000, { refunds, hasAllRefunds: true, updatedAt: at });
 }
 
-async function idsOf(desk: WorkDesk): Promise<Record<string, string[]>> {
+/** The store sends an order that nobody earned; answers the store's id. */
+async function sendOrder(app: TestApp, desk: WorkDesk, store: TestStore): Promise<string> {
+  const id = await connectTestStore(app.context, desk.brand.id, store);
+  const at = daysAgo(90);
+  const order = { order_id: '1000', currency: 'USD', amount: '10.00', placed_at: at, paid_at: at, codes: [] };
+  await deliver(app.url, 'generic', id, signedDelivery('generic', WEBHOOK_SECRET, 'order.paid', order));
+  return id;
+}
+
+async function idsOf(desk: WorkDesk, store: string): Promise<Record<string, string[]>> {
   const made = async (path: string, body: object): Promise<string> => (await desk.post(path, body)).body.data.id;
   const found = async (path: string, field = 'id'): Promise<string[]> =>
     (await desk.read(path)).map((item: Record<string, string>) => item[field]);
@@ -87,7 +96,8 @@ async function idsOf(desk: WorkDesk): Promise<Record<string, string[]>> {
     'pay_…': await found('/v1/payouts?settled=false'),
     'stm_…': await found('/v1/statements'),
     'dsp_…': await found('/v1/disputes'),
-    'int_…': await found('/v1/affiliates/integrations'),
+    'int_…': [store],
+    'sdl_…': await found(`/v1/affiliates/integrations/${store}/deliveries`),
     'whk_…': [tested],
     'update_webhook whk_…': [await hook()],
     'delete_webhook whk_…': [await hook()],
@@ -106,13 +116,14 @@ export async function openDemoBrand(): Promise<DemoBrand> {
   await fillWork(app, desk);
   await fillBrand(app, desk, store);
   await sell(app, desk);
+  const storeId = await sendOrder(app, desk, store);
   await apply(app, desk.campaign, { email: 'cy@mail.example', name: 'Cy Young', message: 'I run every day.' });
   await sync(app, desk.brand.id);
   const close = async () => {
     await store.close();
     await app.close();
   };
-  return { app, desk, ids: await idsOf(desk), close };
+  return { app, desk, ids: await idsOf(desk, storeId), close };
 }
 
 /** Arguments as they are printed, with the demo brand's own ids. */
