@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { documentHash, documentOfClients } from './document.ts';
 
-const DOCUMENT = path.resolve('test/check/openapi.json');
 const OLDER_DOCUMENT = path.resolve('test/check/openapi-legacy.json');
 const TYPESCRIPT = path.resolve('clients/typescript');
 const PYTHON = path.resolve('clients/python');
@@ -37,13 +36,6 @@ async function alone<T>(lock: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What a built package says of the document that it was made from. */
-export async function documentHash(): Promise<string> {
-  return createHash('sha256')
-    .update(await readFile(DOCUMENT))
-    .digest('hex');
-}
-
 /** Python with the generator, a builder and the official MCP client; installed once, again when versions change. */
 export async function installPython(directory: string): Promise<string> {
   const home = path.resolve(directory, 'clients-venv');
@@ -68,6 +60,14 @@ async function installedPython(home: string): Promise<string> {
 async function note(file: string): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true });
   await writeFile(file, `${JSON.stringify({ openapi_sha256: await documentHash() })}\n`);
+}
+
+/** The document for a generator; one file each, because tests build both clients at once. */
+async function writeDocument(directory: string, client: string): Promise<string> {
+  const file = path.resolve(directory, `openapi-${client}.json`);
+  await mkdir(path.dirname(file), { recursive: true });
+  await writeFile(file, await documentOfClients());
+  return file;
 }
 
 /** Where the TypeScript generator and compiler are; installed once. */
@@ -98,7 +98,7 @@ export async function buildOlder(home: string): Promise<string> {
 export async function buildTypescript(directory: string): Promise<string> {
   const bin = await typescriptTools();
   await rm(path.join(TYPESCRIPT, 'dist'), { recursive: true, force: true });
-  await run(path.join(bin, 'openapi-ts'), [], TYPESCRIPT);
+  await run(path.join(bin, 'openapi-ts'), ['-i', await writeDocument(directory, 'typescript')], TYPESCRIPT);
   await run(path.join(bin, 'tsc'), ['-p', 'tsconfig.json'], TYPESCRIPT);
   await note(path.join(TYPESCRIPT, 'dist', 'document.json'));
   const target = path.resolve(directory);
@@ -113,7 +113,7 @@ export async function buildPython(directory: string): Promise<string> {
   const bin = path.dirname(python);
   const generated = path.join(PYTHON, 'rollcall', 'generated');
   await rm(generated, { recursive: true, force: true });
-  const args = ['generate', '--path', DOCUMENT, '--meta', 'none', '--output-path', generated];
+  const args = ['generate', '--path', await writeDocument(directory, 'python'), '--meta', 'none', '--output-path', generated];
   await run(path.join(bin, 'openapi-python-client'), [...args, '--config', 'generator.yml'], PYTHON);
   await note(path.join(PYTHON, 'rollcall', 'document.json'));
   const target = path.resolve(directory);
