@@ -75,9 +75,9 @@ export class RollcallError extends Error {
 }
 
 interface Outcome<Answer> {
-  data?: Answer;
+  data?: Answer | undefined;
   error?: unknown;
-  response?: Response;
+  response?: Response | undefined;
 }
 
 const isRefusal = (error: unknown): error is { error: string; code: ErrorCode } =>

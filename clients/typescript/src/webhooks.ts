@@ -21,9 +21,12 @@ function bytesOf(base64: string): Uint8Array<ArrayBuffer> | undefined {
 
 function headerOf(headers: DeliveryHeaders, name: string): string {
   if (typeof headers !== 'object' || headers === null) return '';
-  if (typeof headers.get === 'function') return headers.get(name) ?? '';
-  const value = Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
-  return typeof value === 'string' ? value : Array.isArray(value) && value.length === 1 ? String(value[0]) : '';
+  const own: unknown =
+    typeof headers.get === 'function'
+      ? headers.get(name)
+      : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
+  const value: unknown = Array.isArray(own) && own.length === 1 ? own[0] : own;
+  return typeof value === 'string' ? value : '';
 }
 
 /** The bytes that are signed: `{webhook-id}.{webhook-timestamp}.{body}`. */
