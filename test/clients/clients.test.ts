@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { copyFile, mkdir, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -89,7 +90,8 @@ test(
     const packed = await buildTypescript(DIRECTORY);
     const home = await mkdtemp(path.join(tmpdir(), 'rollcall-user-'));
     await writeFile(path.join(home, 'package.json'), '{"private":true,"type":"module"}');
-    await run('npm', ['install', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', packed], { cwd: home });
+    const served = `${app.url}/clients/${path.basename(packed)}`;
+    await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', served], { cwd: home });
     await mkdir(path.join(home, 'node_modules/@types'));
     await symlink(path.resolve('node_modules/@types/node'), path.join(home, 'node_modules/@types/node'));
     await copyFile('test/clients/user.ts.txt', path.join(home, 'user.ts'));
@@ -118,7 +120,8 @@ test(
     ]);
     const home = await mkdtemp(path.join(tmpdir(), 'rollcall-user-'));
     const site = path.join(home, 'site');
-    const install = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--no-index', '--target', site, wheel];
+    const served = `${app.url}/clients/${path.basename(wheel)}`;
+    const install = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--no-index', '--target', site, served];
     await run('python3', install);
     await copyFile('test/clients/user.py', path.join(home, 'user.py'));
     const release = await stampOf(path.join(site, 'rollcall/document.json'));
@@ -133,3 +136,15 @@ test(
   },
   BUILD_MS,
 );
+
+test('The API lists the packages it serves with their digests, and answers 404 for any other name', async () => {
+  const { body } = await call(`${app.url}/clients/`, undefined);
+  for (const { url, sha256 } of body.data) {
+    const bytes = Buffer.from(await (await fetch(`${app.url}${url}`)).arrayBuffer());
+    expect(createHash('sha256').update(bytes).digest('hex')).toBe(sha256);
+  }
+  expect(body.data.map(({ url }: { url: string }) => path.extname(url))).toEqual(['.tgz', '.whl', '.gz']);
+  for (const name of ['openapi-python.json', '..%2fdemo.env', 'clients-venv', 'rollcall-client-9.9.9.tgz']) {
+    expect((await fetch(`${app.url}/clients/${name}`)).status).toBe(404);
+  }
+});
