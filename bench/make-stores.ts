@@ -47,11 +47,11 @@ export async function makeShop(context: Context, name: string): Promise<Shop> {
     db,
     rows.map(({ id: linkId }) => ({ brandId, linkId, at: createdAt, active: true })),
   );
-  const store = { provider: 'shopify' as const, baseUrl: 'https://bench.example', token: 'none' };
+  const place = { provider: 'shopify' as const, baseUrl: 'https://bench.example', apiVersion: null };
   const facts = { name, currency: 'USD', storefrontUrl: `https://${randomUUID()}.example` };
   const actor = { brandId, keyId: null, operation: 'bench', requestId: null };
   const { id: integrationId } = await inWork(db, { now: () => now }, actor, (work) =>
-    connectStore(work, secrets, { ...store, webhookSecret: WEBHOOK_SECRET }, facts),
+    connectStore(work, secrets, { ...place, facts, secrets: { token: 'none', webhookSecret: WEBHOOK_SECRET } }),
   );
   return {
     brandId,

@@ -38,6 +38,7 @@ export async function withDirectory<T>(
         db: postgres.db,
         clock: systemClock,
         alias: config.directoryAlias,
+        layout: config.directoryLayout,
         redisUrl: redis,
       });
     } finally {

@@ -26,7 +26,7 @@ function printStatus({ alias, live, previous, imports, writer }: DirectoryStatus
   if (live) {
     const size = `${grouped(live.documents)} creators, ${inMegabytes(live.bytes)}, ${live.segments} segments`;
     print(`${paint('bold', 'live')}      ${live.name}: ${size}, since ${at(live.swappedAt)}`);
-  } else print(`Nothing is behind the alias ${alias}; \`import\` makes the directory.`);
+  } else print(`The alias ${alias} has no index; \`import\` creates the directory.`);
   for (const { name, documents, bytes, retiredAt } of previous) {
     print(`previous  ${name}: ${grouped(documents)} creators, ${inMegabytes(bytes)}, until ${at(retiredAt)}`);
   }

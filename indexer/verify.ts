@@ -14,7 +14,7 @@ export function verifyCommand(program: Command): void {
     .action((name: string | undefined) =>
       withDirectory(async (engines) => {
         const index = name ?? (await indexBehind(engines.elastic, engines.alias));
-        if (index === undefined) throw new Error(`Nothing is behind the alias ${engines.alias}.`);
+        if (index === undefined) throw new Error(`The alias ${engines.alias} has no index.`);
         const damage = await findDamage(engines, index);
         for (const line of damage) print(line);
         if (damage.length > 0) throw new Error(`${index} is damaged; \`rollback\` or import again.`);

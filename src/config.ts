@@ -11,6 +11,10 @@ const url = (protocols: string[]) =>
     })
     .optional();
 
+/** `local`: what would be there stays on this machine's disk, on purpose. */
+const orLocal = (protocols: string[]) =>
+  z.union([z.literal('local'), url(protocols)], `must be local, or start with ${protocols.join(' or ')}//`);
+
 const listed = (text: string) =>
   text
     .split(',')
@@ -51,6 +55,8 @@ const Environment = z.object({
     .string()
     .regex(/^[a-z][a-z0-9-]{0,60}$/)
     .default('creators'),
+  DIRECTORY_SHARDS: z.coerce.number().int().min(1).max(64).default(1),
+  DIRECTORY_REPLICAS: z.coerce.number().int().min(0).max(5).default(0),
   WORKER_SWEEP_EVERY_MS: z.coerce.number().int().min(100).max(3_600_000).default(60_000),
   WORKER_LOST_AFTER_MS: z.coerce.number().int().min(1_000).max(600_000).default(10_000),
   PROFILE_PROVIDER_URL: url(['http:', 'https:']),
@@ -59,6 +65,9 @@ const Environment = z.object({
   TRACKING_PROVIDER_KEY: z.string().optional(),
   CONTENT_PROVIDER_URL: url(['http:', 'https:']),
   CONTENT_PROVIDER_TOKEN: z.string().optional(),
+  YOUTUBE_API_URL: url(['http:', 'https:']),
+  YOUTUBE_API_KEY: z.string().optional(),
+  TIKTOK_LINKS_URL: url(['http:', 'https:']),
   ROLLCALL_SECRET: z
     .string()
     .regex(/^[0-9a-fA-F]{64}$/, 'must be 64 hex digits')
@@ -69,9 +78,9 @@ const Environment = z.object({
     .optional(),
   LINKS_URL: url(['http:', 'https:']),
   MCP_HOSTS: z.string().optional(),
-  ROLLCALL_SANDBOX: z.enum(['0', '1', 'really'], 'must be 1; beside engines of your own, really').default('0'),
-  SMTP_URL: url(['smtp:', 'smtps:']),
-  MAIL_FROM: z.email('must be an address alone, such as mail@example.com').optional(),
+  ROLLCALL_SANDBOX: z.enum(['0', '1', 'really'], 'must be 1, or really with your own engines').default('0'),
+  SMTP_URL: orLocal(['smtp:', 'smtps:']),
+  MAIL_FROM: z.email('must be an address without a name, such as mail@example.com').optional(),
   MAILS_PER_STRANGER: mailsAnHour(5),
   MAILS_PER_RECIPIENT: mailsAnHour(60),
   MAILS_PER_BRAND: mailsAnHour(500),
@@ -83,7 +92,7 @@ const Environment = z.object({
   API_URL: url(['http:', 'https:']),
   LEGACY_URL: url(['http:', 'https:']),
   OUTBOUND_ALLOW: networks,
-  ASSETS_URL: url(['s3:']),
+  ASSETS_URL: orLocal(['s3:']),
   MAX_ASSET_MB: z.coerce.number().int().min(1).max(5_000).default(100),
   ROLLCALL_DIR: z.string().default('.rollcall'),
   EMBEDDED_JAVA_HOME: z.string().optional(),
@@ -92,17 +101,20 @@ const Environment = z.object({
   PATH: z.string().default(''),
 });
 
+const STORAGE = ['ASSETS_URL', 'SMTP_URL'] as const;
+const elsewhere = (value: string | undefined) => (value === 'local' ? undefined : value);
+
 const bytesOf = (hex: string | undefined) => (hex === undefined ? undefined : Buffer.from(hex, 'hex'));
 
-/** Time that is put ahead never comes back: engines that hold more than a try-out are named on purpose, or not at all. */
+/** A sandbox's clock cannot be turned back, so engines that may hold real data must be confirmed explicitly. */
 function assertSandbox(env: z.infer<typeof Environment>): void {
   if (env.ROLLCALL_SANDBOX !== '1') return;
   const engines = ['DATABASE_URL', 'REDIS_URL', 'ELASTICSEARCH_URL', 'CLICKHOUSE_URL'] as const;
   const given = engines.filter((name) => env[name] !== undefined);
   if (given.length === 0) return;
   throw new Error(
-    `ROLLCALL_SANDBOX=1 is for embedded engines, and ${given.join(', ')} names others. A sandbox puts their data's time ` +
-      'ahead for good: set ROLLCALL_SANDBOX=really if that is what you want.',
+    `ROLLCALL_SANDBOX=1 is for embedded engines, but ${given.join(', ')} is set. A sandbox advances the time of that data` +
+      'permanently: set ROLLCALL_SANDBOX=really if that is what you want.',
   );
 }
 
@@ -112,12 +124,12 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   const parsed = Environment.safeParse(present);
   if (!parsed.success) {
     const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
-    throw new Error(`The environment is not right:\n${lines.join('\n')}`);
+    throw new Error(`The environment is invalid:\n${lines.join('\n')}`);
   }
   const env = parsed.data;
   assertSandbox(env);
-  if (env.SMTP_URL !== undefined && env.MAIL_FROM === undefined) {
-    throw new Error('Set MAIL_FROM beside SMTP_URL: the address that mails come from.');
+  if (elsewhere(env.SMTP_URL) !== undefined && env.MAIL_FROM === undefined) {
+    throw new Error('SMTP_URL needs MAIL_FROM: the address that mails come from.');
   }
   const linksPort = env.LINKS_PORT ?? (env.PORT === 0 ? 0 : env.PORT + 1);
   return {
@@ -138,6 +150,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     clickhouseCluster: env.CLICKHOUSE_CLUSTER,
     creatorLookupCredits: env.CREATOR_LOOKUP_CREDITS,
     directoryAlias: env.DIRECTORY_ALIAS,
+    directoryLayout: { shards: env.DIRECTORY_SHARDS, replicas: env.DIRECTORY_REPLICAS },
     workerLostAfterMs: env.WORKER_LOST_AFTER_MS,
     workerSweepEveryMs: env.WORKER_SWEEP_EVERY_MS,
     profileProviderUrl: env.PROFILE_PROVIDER_URL,
@@ -146,12 +159,15 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     trackingProviderKey: env.TRACKING_PROVIDER_KEY,
     contentProviderUrl: env.CONTENT_PROVIDER_URL,
     contentProviderToken: env.CONTENT_PROVIDER_TOKEN,
+    youtubeApiUrl: env.YOUTUBE_API_URL ?? 'https://www.googleapis.com/youtube/v3',
+    youtubeApiKey: env.YOUTUBE_API_KEY,
+    tiktokLinksUrl: env.TIKTOK_LINKS_URL,
     secret: bytesOf(env.ROLLCALL_SECRET),
     previousSecret: bytesOf(env.ROLLCALL_PREVIOUS_SECRET),
     linksUrl: (env.LINKS_URL ?? `http://${env.HOST}:${linksPort}`).replace(/\/$/, ''),
     linksUrlIsSet: env.LINKS_URL !== undefined,
     isSandbox: env.ROLLCALL_SANDBOX !== '0',
-    smtpUrl: env.SMTP_URL,
+    smtpUrl: elsewhere(env.SMTP_URL),
     mailFrom: env.MAIL_FROM ?? 'rollcall@localhost',
     mailLimits: {
       stranger: env.MAILS_PER_STRANGER,
@@ -165,7 +181,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     unknownLinkUrl: env.UNKNOWN_LINK_URL,
     rest: { url: env.ROLLCALL_URL, brandKey: env.ROLLCALL_BRAND_KEY },
     outboundAllow: env.OUTBOUND_ALLOW,
-    assetsUrl: env.ASSETS_URL,
+    assetsUrl: elsewhere(env.ASSETS_URL),
+    unsharedStorage: env.DATABASE_URL === undefined ? [] : STORAGE.filter((name) => env[name] === undefined),
     maxAssetBytes: env.MAX_ASSET_MB * 1024 * 1024,
     directory: path.resolve(env.ROLLCALL_DIR),
     java: {

@@ -8,9 +8,10 @@ import { readServerOptions, SAMPLE_CREATORS } from './process/commands/server.ts
 import { startJobs } from './process/jobs.ts';
 import { choosePorts, listen, onPorts } from './process/listen.ts';
 import { migrate } from './process/migrate.ts';
-import { configuredUrls, openContext } from './process/open-context.ts';
+import { assertSharedStorage, configuredUrls, openContext } from './process/open-context.ts';
 import { openShutdown, reportFailure } from './process/shutdown.ts';
 import { ensureClient } from './web-app/build.ts';
+import { keepRelease } from './web-app/releases.ts';
 
 const STOP_WITHIN_MS = 20_000;
 const ENGINES = ['postgres', 'redis', 'elasticsearch', 'clickhouse'] as const;
@@ -18,7 +19,7 @@ const ENGINES = ['postgres', 'redis', 'elasticsearch', 'clickhouse'] as const;
 const options = readServerOptions();
 const shutdown = openShutdown(STOP_WITHIN_MS);
 
-/** Without it the server goes on all the same: it reports why, and does not serve /app. */
+/** The built web app's folder. If the build fails, the reason is reported and the server runs without /app. */
 async function webAppOf(directory: string): Promise<{ webApp?: string }> {
   try {
     return { webApp: await step('Web app', () => ensureClient(directory)) };
@@ -30,12 +31,15 @@ async function webAppOf(directory: string): Promise<{ webApp?: string }> {
 
 async function main(): Promise<void> {
   const configured = readConfig();
+  assertSharedStorage(configured);
   const config = onPorts(configured, await choosePorts(configured, options.port));
   const creators = options.creators ?? (await sampleSize(config)) ?? SAMPLE_CREATORS;
   const elasticsearchHeapMb = await heapMbFor(config, creators);
+  // Built while engines are fetched and started.
+  const building = webAppOf(config.directory);
   const engines = await resolveEngines(config, ENGINES, {
     ...{ reuseRunning: false, elasticsearchHeapMb, report },
-    // Searches are 503 until it is up; everything else is served meanwhile.
+    // Searches are 503 until Elasticsearch is up; everything else is served meanwhile.
     ...{ later: ['elasticsearch'], revives: true },
   });
   shutdown.add(() => engines.stop());
@@ -46,13 +50,17 @@ async function main(): Promise<void> {
 
   await step('Migrating', () => migrate(context, report));
   await readClock();
-  const client = await webAppOf(config.directory);
+  const client = await building;
   const apps = await buildApps(context, client);
-  // Nobody else runs a worker beside embedded engines.
+  // With embedded engines there is no separate worker.
   if (engines.embedded) shutdown.add(startJobs(context, urls.redis).stop);
   shutdown.add(apps.close);
   const { url, linksUrl } = await listen(apps, config);
-  // One that is being stopped takes its announcement back, and not again.
+  if (client.webApp !== undefined)
+    keepRelease(context.files, client.webApp).catch((error: unknown) => {
+      context.log.warn({ err: error }, 'the files of the web app are not kept for other releases');
+    });
+  // A server that is being stopped withdraws its announcement, and must not announce itself again.
   if (engines.embedded && !shutdown.isEnding()) await announceRunning(config.directory, { url, linksUrl, urls });
   const demo = config.urls.postgres ? undefined : await ensureDemo(context, url);
   listening(url, linksUrl);

@@ -2,7 +2,7 @@ import { readConfig } from './config.ts';
 import { report } from './local/terminal.ts';
 import { openProgram } from './process/commands/program.ts';
 import { startJobs } from './process/jobs.ts';
-import { configuredUrls, openContext } from './process/open-context.ts';
+import { assertSharedStorage, configuredUrls, openContext } from './process/open-context.ts';
 import { openShutdown, reportFailure } from './process/shutdown.ts';
 import { ignoreFailure } from './values/errors.ts';
 
@@ -10,16 +10,17 @@ const STOP_WITHIN_MS = 10_000;
 
 openProgram(
   'rollcall-worker',
-  'Work that no caller waits for, beside the API. Takes its engines from the environment, as the API does.',
+  "Background work, alongside the API. Reads the engines' URLs from the environment, like the API.",
 ).parse();
 
 try {
   const config = readConfig();
+  assertSharedStorage(config);
   const urls = configuredUrls(config);
   const shutdown = openShutdown(STOP_WITHIN_MS);
   const { context, readClock, close } = openContext(config, urls);
   shutdown.add(close);
-  await readClock().catch(ignoreFailure('the engines may come later; it is read each second'));
+  await readClock().catch(ignoreFailure('the engines may start later; the clock is read each second'));
   shutdown.add(startJobs(context, urls.redis).stop);
   shutdown.started();
   report('worker started');

@@ -3,6 +3,11 @@ import { z } from 'zod';
 import type { Counts, Snapshot } from './counts.ts';
 import { CountAnswer, type Filter, queryOf } from './query.ts';
 
+/** More than any facet has. Each shard returns all of its values, so that the counts of several shards add up exactly. */
+const MAX_VALUES = 10_000;
+
+const termsOf = (field: string, size: number) => ({ terms: { field, size, shard_size: MAX_VALUES } });
+
 const Terms = z.object({ buckets: z.array(z.object({ key: z.string(), doc_count: z.number() })) });
 
 const FACET_FIELDS = {
@@ -46,7 +51,7 @@ export function openFacets(counts: Counts) {
       const cached = previews.get(key);
       if (cached) return cached;
       const aggs = Object.fromEntries(
-        Object.entries(FACET_FIELDS).map(([name, field]) => [name, { terms: { field, size } }]),
+        Object.entries(FACET_FIELDS).map(([name, field]) => [name, termsOf(field, size)]),
       );
       const query = queryOf(filter, 'followers');
       const answer = await counts.ask(snapshot.index, PreviewAnswer, { size: 0, track_total_hits: true, query, aggs });
@@ -70,7 +75,7 @@ export function openFacets(counts: Counts) {
       const key = `${snapshot.index}/${snapshot.generation}/${name}`;
       const cached = lists.get(key);
       if (cached) return cached;
-      const aggs = { values: { terms: { field: FACET_FIELDS[name], size: 10_000 } } };
+      const aggs = { values: termsOf(FACET_FIELDS[name], MAX_VALUES) };
       const answer = await counts.ask(snapshot.index, TermsAnswer, { size: 0, track_total_hits: false, aggs });
       const values = valuesOf(answer.aggregations.values);
       lists.set(key, values);

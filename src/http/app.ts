@@ -24,7 +24,7 @@ function openPrepared(operation: Operation): (request: FastifyRequest) => Prepar
     const isKept = operation.method === 'GET' && key.length <= MAX_PREPARED_LENGTH;
     const known = isKept ? prepared.get(key) : undefined;
     if (known) return known;
-    const fresh = operation.prepare(readRaw(request, operation.hasCsv));
+    const fresh = operation.prepare(readRaw(request, operation));
     if (isKept) prepared.set(key, fresh);
     return fresh;
   };
@@ -33,7 +33,7 @@ function openPrepared(operation: Operation): (request: FastifyRequest) => Prepar
 /** The operation reads a form itself, after the caller is identified. */
 function prepareForm(operation: Operation, request: FastifyRequest, maxFileBytes: number): Prepared {
   const parts = () => readParts(request, { maxFileBytes, maxFiles: 1 });
-  const raw = readRaw(request, false);
+  const raw = readRaw(request, operation);
   return operation.prepare(isForm(request) ? { ...raw, parts } : raw);
 }
 

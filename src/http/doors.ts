@@ -6,6 +6,8 @@ const DOORS: readonly (readonly [path: string, door: string])[] = [
   ['/ingest/', 'ingest'],
   ['/apply/', 'page_apply'],
   ['/s/', 'page_share'],
+  ['/r.js', 'shop_script'],
+  ['/plugin/', 'shop_plugin'],
   ['/enter/', 'page_enter'],
   ['/files/', 'files'],
   ['/app/session', 'app_session'],

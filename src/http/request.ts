@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { AddressLimit } from '../access/rate/address.ts';
 import type { RawInput } from '../operation/input.ts';
+import type { Operation } from '../operation/operation.ts';
 import type { Clock } from '../values/clock.ts';
 import { ApiError, errorBody, ignoreFailure } from '../values/errors.ts';
 import { newId } from '../values/ids.ts';
@@ -32,11 +33,19 @@ const Query = z
   )
   .catch({});
 
+type Formats = Pick<Operation, 'hasCsv' | 'csvProfiles'>;
+
+const PROFILE = /text\/csv\s*;[^,]*?\bprofile\s*=\s*"?([\w-]+)/i;
+
 /** The response format of this operation that the caller prefers. */
-function chooseAnswer(accept: string | undefined, hasCsv: boolean): RawInput['answer'] {
+function chooseAnswer(accept: string | undefined, { hasCsv, csvProfiles }: Formats) {
   const type = preferredType(accept, hasCsv ? (['application/json', 'text/csv'] as const) : ['application/json']);
-  if (type) return type === 'text/csv' ? 'csv' : 'json';
-  const forms = hasCsv ? 'application/json or text/csv' : 'application/json';
+  const profile = type === 'text/csv' ? PROFILE.exec(accept ?? '')?.[1]?.toLowerCase() : undefined;
+  if (type === 'text/csv' && profile === undefined) return { answer: 'csv' as const };
+  if (profile !== undefined && csvProfiles.includes(profile)) return { answer: 'csv' as const, profile };
+  if (type === 'application/json') return { answer: 'json' as const };
+  const csv = ['text/csv', ...csvProfiles.map((name) => `text/csv; profile=${name}`)];
+  const forms = ['application/json', ...(hasCsv ? csv : [])].join(' or ');
   throw new ApiError('NOT_ACCEPTABLE', `This returns ${forms}, not ${JSON.stringify(accept?.slice(0, 100))}.`);
 }
 
@@ -94,9 +103,14 @@ export function refusalOfHead({ raw: { headers, rawHeaders, httpVersion } }: Fas
 }
 
 /** Reads the input of a request, after the caller is identified. */
-export function readRaw(request: FastifyRequest, hasCsv: boolean): RawInput {
-  const answer = chooseAnswer(request.headers.accept, hasCsv);
-  return { answer, params: Params.parse(request.params), query: Query.parse(request.query), body: readBody(request) };
+export function readRaw(request: FastifyRequest, formats: Formats): RawInput {
+  const chosen = chooseAnswer(request.headers.accept, formats);
+  return {
+    ...chosen,
+    params: Params.parse(request.params),
+    query: Query.parse(request.query),
+    body: readBody(request),
+  };
 }
 
 /** Fastify throws the second for a method that it does not know, such as one of RTSP. */

@@ -1,87 +1,93 @@
-import { isUtf8 } from 'node:buffer';
-import type { IncomingHttpHeaders } from 'node:http';
-import { ZodError } from 'zod';
+import { LRUCache } from 'lru-cache';
 import type { Provider } from '../engines/postgres/attribution-tables.ts';
 import type { Context } from '../operation/context.ts';
-import { markStatus, type Receiver } from '../resources/integrations/queries.ts';
+import {
+  countFailure,
+  findReceiver,
+  markReceived,
+  markStatus,
+  type Receiver,
+} from '../resources/integrations/queries.ts';
+import { type Inbox, openInbox, type RawDelivery } from '../resources/store-deliveries/actions.ts';
 import { clientOf } from '../stores/clients.ts';
-import { isToReconnect, type Reading, storeUnavailable } from '../stores/provider.ts';
-import { openStoreSecrets, type StoreSecrets } from '../stores/store-secrets.ts';
-import { validationError } from '../values/errors.ts';
-import { assertShallow } from '../values/nesting.ts';
-import { problemsOf } from '../values/problems.ts';
-
-export interface RawDelivery {
-  headers: IncomingHttpHeaders;
-  rawBody: Buffer;
-}
+import { storeUnavailable } from '../stores/provider.ts';
+import { openStoreSecrets } from '../stores/store-secrets.ts';
+import { ignoreFailure } from '../values/errors.ts';
 
 /** Checked in place of a secret that is not there, so that both answers take the same work. */
 const NOBODYS_SECRET = 'no integration has this secret';
 
+const KNOWN_STORES = 10_000;
+const KNOWN_MS = 600_000;
+/** How often a store's `last_received_at` moves, so that its deliveries do not all write one row. */
+const RECEIVED_EVERY_MS = 1_000;
+
+/** A store as this process knows it, perhaps of a while ago. */
+export interface Known {
+  receiver: Receiver;
+  webhookSecret: string;
+  markedAtMs: number;
+}
+
+export interface Receivers {
+  /** A store that was looked up recently: its secrets may have changed since. */
+  recall(provider: Provider, id: string): Known | undefined;
+  lookUp(provider: Provider, id: string): Promise<Known | undefined>;
+  isAuthentic(known: Known | undefined, provider: Provider, delivery: RawDelivery): boolean;
+  /** Stores an authentic delivery; false when the store was disconnected or given other secrets meanwhile. */
+  store(known: Known, delivery: RawDelivery): Promise<boolean>;
+}
+
 /** A store retries later. By then its owner, who is notified, may have reconnected it. */
 async function refuseForNow({ postgres, clock }: Context, receiver: Receiver, error: unknown): Promise<never> {
-  await markStatus(postgres.db, receiver, 'reauth_required', clock.now());
+  const now = clock.now();
+  await countFailure(postgres.db, receiver.id, now).catch(ignoreFailure('the answer says it; health is a hint'));
+  await markStatus(postgres.db, receiver, 'reauth_required', now);
   throw storeUnavailable(error);
 }
 
-async function openSecrets(context: Context, receiver: Receiver): Promise<StoreSecrets> {
-  try {
-    return openStoreSecrets(context.secrets, receiver.secrets, receiver.id);
-  } catch (error) {
-    return await refuseForNow(context, receiver, error);
-  }
-}
+/** Looks a store up once in a while: whether it still has these secrets is decided by the statement that stores. */
+export function openReceivers(context: Context): Receivers {
+  const { postgres, clock, secrets } = context;
+  const seen = new LRUCache<string, Known>({ max: KNOWN_STORES, ttl: KNOWN_MS });
+  const inbox: Inbox = openInbox(context, postgres.db);
+  const nameOf = (provider: Provider, id: string) => `${provider} ${id}`;
 
-export async function isAuthentic(
-  context: Context,
-  provider: Provider,
-  receiver: Receiver | undefined,
-  { rawBody, headers }: RawDelivery,
-): Promise<boolean> {
-  const secret = receiver ? (await openSecrets(context, receiver)).webhookSecret : NOBODYS_SECRET;
-  return clientOf(provider).verify(rawBody, headers, secret) && receiver !== undefined;
+  async function openSecret(receiver: Receiver): Promise<string> {
+    try {
+      return openStoreSecrets(secrets, receiver.secrets, receiver.id).webhookSecret;
+    } catch (error) {
+      return await refuseForNow(context, receiver, error);
+    }
+  }
+
+  async function mark(known: Known): Promise<void> {
+    const now = clock.now();
+    if (Math.abs(now.getTime() - known.markedAtMs) < RECEIVED_EVERY_MS) return;
+    known.markedAtMs = now.getTime();
+    const { id } = known.receiver;
+    await markReceived(postgres.db, id, now).catch(ignoreFailure('the delivery is stored; its time is a hint'));
+  }
+
+  return {
+    recall: (provider, id) => seen.get(nameOf(provider, id)),
+    lookUp: async (provider, id) => {
+      const receiver = await findReceiver(postgres.db, provider, id);
+      if (!receiver) return void seen.delete(nameOf(provider, id));
+      const known = { receiver, webhookSecret: await openSecret(receiver), markedAtMs: Number.NEGATIVE_INFINITY };
+      seen.set(nameOf(provider, id), known);
+      return known;
+    },
+    isAuthentic: (known, provider, { rawBody, headers }) =>
+      clientOf(provider).verify(rawBody, headers, known?.webhookSecret ?? NOBODYS_SECRET) && known !== undefined,
+    store: async (known, delivery) => {
+      const isStored = await inbox.store(known.receiver, delivery);
+      if (isStored) await mark(known);
+      return isStored;
+    },
+  };
 }
 
 export function isPing(provider: Provider, { rawBody, headers }: RawDelivery): boolean {
   return clientOf(provider).isPing(rawBody, headers);
-}
-
-/** A whole number that JavaScript would round, such as a store's id, stays as it was written. */
-const exact: Parameters<typeof JSON.parse>[1] = (_name, value, context?: { source?: string }) =>
-  typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value) ? context?.source : value;
-
-function parseJson(rawBody: Buffer): unknown {
-  if (!isUtf8(rawBody)) throw validationError([{ field: 'body', code: 'invalid_json', message: 'is not UTF-8.' }]);
-  assertShallow(rawBody);
-  try {
-    return JSON.parse(rawBody.toString('utf8'), exact);
-  } catch {
-    throw validationError([{ field: 'body', code: 'invalid_json', message: 'is not JSON.' }]);
-  }
-}
-
-/** Reads a delivery whose signature was right. It may ask the store, so it stands before the transaction. */
-export async function readDelivery(
-  context: Context,
-  receiver: Receiver,
-  { rawBody, headers }: RawDelivery,
-): Promise<Reading | undefined> {
-  const { baseUrl, currency, provider, status } = receiver;
-  const { config, postgres, clock } = context;
-  const { token } = await openSecrets(context, receiver);
-  let isHeard = false;
-  const onAnswer = () => {
-    isHeard = true;
-  };
-  const store = { baseUrl, currency, token, allow: config.outboundAllow, onAnswer };
-  try {
-    const reading = await clientOf(provider).read({ headers, body: parseJson(rawBody) }, store);
-    if (isHeard && status !== 'connected') await markStatus(postgres.db, receiver, 'connected', clock.now());
-    return reading;
-  } catch (error) {
-    if (isToReconnect(error)) return await refuseForNow(context, receiver, error);
-    if (!(error instanceof ZodError)) throw error;
-    throw validationError(problemsOf({ success: false, error }));
-  }
 }

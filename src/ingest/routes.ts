@@ -1,24 +1,16 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { openAddressLimit } from '../access/rate/address.ts';
 import { openFew } from '../access/rate/few.ts';
 import { unreadable } from '../http/request.ts';
 import type { Context } from '../operation/context.ts';
-import { inWork } from '../operation/work.ts';
-import {
-  countFailure,
-  countForged,
-  findReceiver,
-  type Receiver,
-  touchReceived,
-} from '../resources/integrations/queries.ts';
+import { countForged, findReceiver, type Receiver } from '../resources/integrations/queries.ts';
 import { PROVIDERS } from '../resources/integrations/schema.ts';
-import { recordDeletion, recordOrder, recordRefunds } from '../resources/orders/actions.ts';
+import type { RawDelivery } from '../resources/store-deliveries/actions.ts';
 import { ApiError, errorBody, ignoreFailure, notFound, toApiError } from '../values/errors.ts';
 import { logFailure } from '../values/log.ts';
 import type { Metrics } from '../values/metrics.ts';
-import { isAuthentic, isPing, type RawDelivery, readDelivery } from './deliveries.ts';
+import { isPing, type Known, openReceivers } from './deliveries.ts';
 
 /** An order of a thousand lines is about a megabyte at Shopify. */
 const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
@@ -29,8 +21,6 @@ const REFUSALS_PER_MINUTE = 60;
 const INGEST = '/ingest/';
 const DELIVERIES = `${INGEST}:provider/:integration`;
 
-const KNOWN_STORES = 10_000;
-const KNOWN_MS = 600_000;
 /** Stores that this process does not know, for addresses that are over their limit. */
 const LOOKED_UP_AT_ONCE = 10;
 const LOOKED_UP_EVERY_MS = 200;
@@ -51,41 +41,17 @@ const deliveryOf = ({ headers, body }: FastifyRequest): RawDelivery => ({
   rawBody: Buffer.isBuffer(body) ? body : Buffer.alloc(0),
 });
 
-/** The whole of a delivery in one transaction; what it says is recorded once, however often it comes. */
-async function record(context: Context, receiver: Receiver, requestId: string, delivery: RawDelivery): Promise<void> {
-  const { postgres, clock, secrets } = context;
-  const { id, brandId, provider } = receiver;
-  const reading = await readDelivery(context, receiver, delivery);
-  const actor = { brandId, keyId: null, operation: 'ingest', requestId };
-  await inWork(postgres.db, clock, actor, async (work) => {
-    const integration = { id, brandId, provider };
-    if (reading?.kind === 'order') await recordOrder(work, secrets, integration, reading.facts);
-    if (reading?.kind === 'refund') await recordRefunds(work, integration, reading.facts);
-    if (reading?.kind === 'deletion') await recordDeletion(work, integration, reading.orderId);
-    await touchReceived(work.db, receiver, work.now, reading !== undefined);
-  });
-}
-
 /** The door of stores: signed deliveries of orders and refunds. No part of the API: no key, no rate headers. */
 export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Metrics): void {
   const { postgres, clock, log } = context;
   const allowance = { name: 'ingest', limit: REFUSALS_PER_MINUTE };
   const addresses = openAddressLimit(context.redis, clock, metrics, allowance);
 
-  /** Recently looked-up stores. Their deliveries need no new look-up, but each one is still verified. */
-  const seen = new LRUCache<string, Receiver>({ max: KNOWN_STORES, ttl: KNOWN_MS });
+  const receivers = openReceivers(context);
   const mayLookUp = openFew(LOOKED_UP_AT_ONCE, LOOKED_UP_EVERY_MS);
-
-  const noteFailure = (receiver: Receiver) =>
-    countFailure(postgres.db, receiver.id, clock.now()).catch(ignoreFailure('the answer says it; health is a hint'));
 
   const noteForged = (receiver: Receiver) =>
     countForged(postgres.db, receiver.id, clock.now()).catch(ignoreFailure('the answer says it; the number is a hint'));
-
-  const noted = (receiver: Receiver | undefined) => async (error: unknown) => {
-    if (receiver) await noteFailure(receiver);
-    throw error;
-  };
 
   async function refuse(receiver: Receiver | undefined, address: string, refusal: ApiError): Promise<ApiError> {
     const limited = await addresses.count(address, () => undefined);
@@ -96,26 +62,32 @@ export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Me
   }
 
   /** Of an address that is over its limit only what a known store has signed is looked at, and now and then another. */
-  async function assertMayAsk(params: Params, address: string, delivery: RawDelivery): Promise<void> {
-    const known = seen.get(`${params.provider} ${params.integration}`);
-    const isRight = known && (await isAuthentic(context, params.provider, known, delivery).catch(() => false));
-    if (!isRight && (known || !mayLookUp())) throw await refuse(known, address, unsigned);
+  async function assertMayAsk(
+    { provider, integration }: Params,
+    address: string,
+    delivery: RawDelivery,
+  ): Promise<void> {
+    const known = receivers.recall(provider, integration);
+    const isRight = receivers.isAuthentic(known, provider, delivery);
+    if (!isRight && (known || !mayLookUp())) throw await refuse(known?.receiver, address, unsigned);
   }
 
-  async function find(params: Params, address: string, delivery: RawDelivery): Promise<Receiver | undefined> {
-    if (addresses.isOver(address)) await assertMayAsk(params, address, delivery);
-    const receiver = await findReceiver(postgres.db, params.provider, params.integration);
-    if (receiver) seen.set(`${params.provider} ${params.integration}`, receiver);
-    return receiver;
+  /** Whether the delivery is taken: stored, or a ping. */
+  async function accept(known: Known, provider: Params['provider'], delivery: RawDelivery): Promise<boolean> {
+    if (isPing(provider, delivery)) return true;
+    return receivers.isAuthentic(known, provider, delivery) && (await receivers.store(known, delivery));
   }
 
   async function take(params: Params, request: FastifyRequest): Promise<void> {
+    const { provider, integration } = params;
     const delivery = deliveryOf(request);
-    const receiver = await find(params, request.ip, delivery);
-    if (receiver && isPing(params.provider, delivery)) return;
-    const authentic = await isAuthentic(context, params.provider, receiver, delivery).catch(noted(receiver));
-    if (!receiver || !authentic) throw await refuse(receiver, request.ip, unsigned);
-    await record(context, receiver, request.id, delivery).catch(noted(receiver));
+    if (addresses.isOver(request.ip)) await assertMayAsk(params, request.ip, delivery);
+    const recalled = receivers.recall(provider, integration);
+    if (recalled && (await accept(recalled, provider, delivery))) return;
+    const known = await receivers.lookUp(provider, integration);
+    if (!known) receivers.isAuthentic(known, provider, delivery);
+    else if (await accept(known, provider, delivery)) return;
+    throw await refuse(known?.receiver, request.ip, unsigned);
   }
 
   async function answerOf(error: FastifyError, request: FastifyRequest): Promise<ApiError> {

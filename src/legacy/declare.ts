@@ -54,6 +54,7 @@ export function inOlderShape(operation: Operation, difference: Difference | unde
       response: response ?? operation.response,
     },
     hasCsv: false,
+    csvProfiles: [],
     prepare: (raw) => {
       if (raw.query.mode === 'plan') throw validationError([NO_PLANS]);
       const dropped = unknown.filter((name) => Object.hasOwn(raw.query, name));

@@ -30,6 +30,8 @@ export interface Destination {
   /** What its clicks are noted under for a while; see `linkFingerprintOf`. */
   fingerprint: string;
   fields: string;
+  /** Its attribution window. */
+  days: number;
   before: string;
   after: string;
 }
@@ -57,6 +59,7 @@ function destinationOf(link: ClickedLink | undefined): Destination | undefined {
       linkId: link.id,
       fingerprint: linkFingerprintOf(link.id),
       fields: whole(linkFields(link)),
+      days: link.attributionDays,
       before: whole(cut.before),
       after: cut.after,
     }

@@ -31,7 +31,10 @@ export async function backlogOf(redis: Redis, now: Date): Promise<Backlog> {
 }
 
 /** What a click takes of its link; of one that is gone, that it is not active. */
-export type ClickedLink = Pick<LinkRow, 'id' | 'brandId' | 'creatorId' | 'currency' | 'destinationUrl' | 'active'> & {
+export type ClickedLink = Pick<
+  LinkRow,
+  'id' | 'brandId' | 'creatorId' | 'currency' | 'destinationUrl' | 'attributionDays' | 'active'
+> & {
   /** Changes with every update of the link. */
   version: string | null;
 };
@@ -53,7 +56,7 @@ export async function listChangedLinks(
     left join links on links.id = link_slugs.link_id
     cross join lateral (
       select links.id || ':' || links.xmin as version, coalesce(links.active, false) as active,
-        links.id, links.brand_id, links.creator_id, links.currency, links.destination_url
+        links.id, links.brand_id, links.creator_id, links.currency, links.destination_url, links.attribution_days
     ) as changed
     where changed.version is distinct from asked.version
   `.execute(db);

@@ -72,12 +72,12 @@ export function openRedirect(context: Context, metrics: Metrics): Redirect {
   function sendOn(
     response: ServerResponse,
     visitRequest: VisitRequest,
-    { linkId, fingerprint, fields, before, after }: Destination,
+    { linkId, fingerprint, fields, days, before, after }: Destination,
   ): void {
     const { atMs } = visitRequest;
     redirects.sent_on += 1;
     const visit = visitOf(visitRequest);
-    const { id, token } = mint(clickKey, { linkId, atMs });
+    const { id, token } = mint(clickKey, { linkId, atMs, days });
     recorder.record({
       row: rowOf(id, fields, atMs, visit),
       visitors: visit.kind === 'counted' ? visit.knownAs.map((known) => known + fingerprint) : [],

@@ -1,5 +1,6 @@
 import { pipeline, Readable } from 'node:stream';
 import { stringify } from 'csv-stringify';
+import { stringify as stringifyAll } from 'csv-stringify/sync';
 import { z } from 'zod';
 
 function cell(value: unknown): unknown {
@@ -78,3 +79,8 @@ export function csvOf(item: z.ZodObject, rows: AsyncIterable<unknown>): Readable
   // The reader of `lines` gets the error.
   return pipeline(Readable.from(linesOf(item, rows, giveUp)), lines, () => undefined);
 }
+
+export type Cells = readonly (string | number)[];
+
+/** A small CSV without a header. Cells stay unchanged: the service that reads the upload would not undo an escape. */
+export const plainCsvOf = (rows: readonly Cells[]): Readable => Readable.from([stringifyAll([...rows])]);

@@ -12,6 +12,8 @@ export interface RawInput {
   parts?: () => AsyncIterable<FormPart>;
   /** The requested response format. */
   answer: 'json' | 'csv';
+  /** Of `csv`: the requested layout, for an upload elsewhere. */
+  profile?: string;
 }
 
 /** Ignores blank values, and reports duplicate and unknown parameters. */

@@ -5,7 +5,7 @@ import type { SetHeader } from '../access/rate/headers.ts';
 import type { CallerKind } from '../engines/postgres/tables.ts';
 import type { ErrorCode } from '../values/errors.ts';
 import type { Context } from './context.ts';
-import { csvOf } from './csv.ts';
+import { type Cells, csvOf, plainCsvOf } from './csv.ts';
 import { assertKeyForm, findReplay, runOnce } from './idempotency/run-once.ts';
 import { type Input, type RawInput, readInput } from './input.ts';
 import { makePlan } from './plans/make-plan.ts';
@@ -96,6 +96,8 @@ export interface Declaration<
   csv?: {
     item: z.ZodObject;
     rows: (context: Context, call: CallOf<P, Q, B>) => AsyncIterable<unknown> | Promise<AsyncIterable<unknown>>;
+    /** Other layouts by name, for `Accept: text/csv; profile=name`: cells without a header, as another service's upload takes them. */
+    profiles?: Readonly<Record<string, (context: Context, call: CallOf<P, Q, B>) => Promise<readonly Cells[]>>>;
   };
 }
 
@@ -148,6 +150,8 @@ export interface Prepared {
 export interface Operation extends Required<Facts> {
   /** Whether it also returns text/csv. */
   hasCsv: boolean;
+  /** Names of other layouts of its CSV. */
+  csvProfiles: readonly string[];
   /** Whether a data key pays for it. */
   isPriced: boolean;
   /** For a read: the same operation with another response shape, for a door that shows rows differently. */
@@ -210,6 +214,7 @@ export function operation<
     ...DEFAULTS,
     ...facts,
     hasCsv: csv !== undefined,
+    csvProfiles: Object.keys(csv?.profiles ?? {}),
     isPriced: price !== undefined,
     answeredAs: (response) => operation({ ...declared, response }),
     prepare: (raw) => {
@@ -218,10 +223,11 @@ export function operation<
         ignored: input.ignored,
         price: (context) => price?.(context, input) ?? 0,
         run: async (context, caller, { setHeader }) => {
-          if (raw.answer === 'csv' && csv) {
-            return csvOf(csv.item, await csv.rows(context, { ...input, caller, setHeader }));
-          }
-          const answer = await handler(context, { ...input, caller, setHeader });
+          const call = { ...input, caller, setHeader };
+          const cellsOf = raw.profile === undefined ? undefined : csv?.profiles?.[raw.profile];
+          if (cellsOf) return plainCsvOf(await cellsOf(context, call));
+          if (raw.answer === 'csv' && csv) return csvOf(csv.item, await csv.rows(context, call));
+          const answer = await handler(context, call);
           return answer instanceof RawJson ? answer.bytes : bytesOf(declared.response, answer);
         },
       };
@@ -243,6 +249,7 @@ export function change<
     ...DEFAULTS,
     ...facts,
     hasCsv: false,
+    csvProfiles: [],
     prepare: (sent) => {
       const { mode, raw } = takeMode(sent);
       const input = readInput(declared, raw);

@@ -77,6 +77,7 @@ export function upload<
     ...DEFAULTS,
     ...facts,
     hasCsv: false,
+    csvProfiles: [],
     takesFile: true,
     prepare: (sent) => {
       const { mode, raw } = takeMode(sent);

@@ -54,6 +54,8 @@ export interface Work {
   audit(entry: AuditEntry): void;
   /** Appends to the brand's ledger at the end of the transaction. */
   post(entry: NewEntry): void;
+  /** The entries of a commission that this work has posted and that are not in the ledger yet. */
+  postedOf(commissionId: string): readonly NewEntry[];
 }
 
 const unstamped = (row: object) => JSON.stringify({ ...row, updatedAt: null });
@@ -115,6 +117,7 @@ export async function inTransaction<T>(
     emit: (event, data) => void events.push({ event, data }),
     audit: (entry) => void (isChange(entry) && entries.push(entry)),
     post: (entry) => void ledger.push(entry),
+    postedOf: (commissionId) => ledger.filter((entry) => entry.commissionId === commissionId),
   });
   await insertAudit(
     db,
@@ -155,6 +158,7 @@ export async function rehearse(
   const entries: AuditEntry[] = [];
   const events: EventName[] = [];
   const run = transact(db, async (trx) => {
+    const ledger: NewEntry[] = [];
     entries.length = 0;
     events.length = 0;
     at = clock.now();
@@ -164,7 +168,8 @@ export async function rehearse(
       brandId,
       emit: (event) => void events.push(event),
       audit: (entry) => void entries.push(entry),
-      post: () => undefined,
+      post: (entry) => void ledger.push(entry),
+      postedOf: (commissionId) => ledger.filter((entry) => entry.commissionId === commissionId),
     });
     throw new TakenBack();
   });

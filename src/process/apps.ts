@@ -5,11 +5,14 @@ import { type BodyLimits, openBodies } from '../http/bodies.ts';
 import { openDoor } from '../http/gate.ts';
 import { openapiRoutes } from '../http/openapi/routes.ts';
 import { packageRoutes } from '../http/packages.ts';
+import { clickRoutes } from '../ingest/clicks.ts';
 import { ingestRoutes } from '../ingest/routes.ts';
 import { olderInterface } from '../legacy/hosts.ts';
 import { buildLinksHost } from '../links-host/listener.ts';
+import { pluginRoutes } from '../links-host/plugin/routes.ts';
 import { openRedirect } from '../links-host/redirect.ts';
 import { redirectRoutes } from '../links-host/routes.ts';
+import { scriptRoutes } from '../links-host/shop-script/routes.ts';
 import { mcpRoutes } from '../mcp/routes.ts';
 import type { Context } from '../operation/context.ts';
 import { applyRoutes } from '../pages/apply/routes.ts';
@@ -28,7 +31,10 @@ export interface Apps {
   close(): Promise<void>;
 }
 
-/** Both servers of a process with all their doors, not listening yet. `webApp`: the folder of the web app's built client. */
+/**
+ * Builds both servers of a process with all their doors; they do not listen yet. `webApp` is the folder of the built
+ * web app.
+ */
 export async function buildApps(
   context: Context,
   { webApp, bodyLimits }: { webApp?: string; bodyLimits?: BodyLimits } = {},
@@ -39,13 +45,16 @@ export async function buildApps(
   const door = openDoor(context, metrics);
   const shared = { door, metrics, bodies: openBodies(bodyLimits) };
 
-  /** All that is on the links host's address: short links, creators' pages, brands' files, and stores' deliveries. */
+  /** Everything on the links host: short links, creators' pages, brands' files and stores' deliveries. */
   async function serveLinks(app: FastifyInstance): Promise<void> {
     redirectRoutes(app, redirect);
+    scriptRoutes(app);
+    pluginRoutes(app, context, metrics);
     applyRoutes(app, context, metrics);
     fileRoutes(app, context, metrics);
     await pageRoutes(app, context, metrics);
     shareRoutes(app, context);
+    clickRoutes(app, context, metrics);
     ingestRoutes(app, context, metrics);
   }
 
@@ -54,11 +63,11 @@ export async function buildApps(
     operations: [...current.operations, ...older.operations, ...sessionOperations],
     ...olderInterface(config),
   });
-  // Without a separate links host, everything is on one address.
+  // The API's port serves the links host's paths too.
   await serveLinks(api);
   entranceRoute(api, () => config.apiUrl ?? '');
   webAppRoutes(api, context, metrics);
-  if (webApp !== undefined) await clientRoutes(api, webApp, config.linksUrl);
+  if (webApp !== undefined) await clientRoutes(api, webApp, context);
   mcpRoutes(api, context, { door, metrics, operations: current.operations });
   await openapiRoutes(api, current, older);
   packageRoutes(api, path.join(config.directory, 'clients'));

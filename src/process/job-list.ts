@@ -3,6 +3,7 @@ import { followClicks } from '../links-host/jobs.ts';
 import { forgetIdempotencyKeys } from '../operation/idempotency/jobs.ts';
 import type { Follower, Job, JobPlan, QueuedWork } from '../operation/job.ts';
 import { nouns } from '../resources/nouns.ts';
+import { foldStoreDeliveries } from '../resources/store-deliveries/folding/jobs.ts';
 import { followMails, forgetEvents, forgetOldMails, settleCharges } from './system-jobs.ts';
 
 export const JOBS: readonly Job[] = [
@@ -18,7 +19,13 @@ export const WORK: readonly QueuedWork[] = nouns.flatMap(({ work }) => work);
 /** Everything that runs on a schedule. */
 export const PLANS: readonly JobPlan[] = [...JOBS, ...WORK.map(({ sweep }) => sweep)];
 
-/** Loops in every worker, beside the relay of events and the delivery of webhooks. */
-export const FOLLOWERS: readonly Follower[] = [followClicks, followLedger, settleCharges, followMails];
+/** Loops in every worker, besides the event relay and webhook delivery. */
+export const FOLLOWERS: readonly Follower[] = [
+  foldStoreDeliveries,
+  followClicks,
+  followLedger,
+  settleCharges,
+  followMails,
+];
 
 export const relayName = (consumer: string): string => `relay-to-${consumer}`;

@@ -24,6 +24,7 @@ import { ledger } from './ledger/noun.ts';
 import { links } from './links/noun.ts';
 import { mails } from './mails/noun.ts';
 import { messages } from './messages/noun.ts';
+import { orderClicks } from './order-clicks/noun.ts';
 import { orders } from './orders/noun.ts';
 import { passkeys } from './passkeys/noun.ts';
 import { payouts } from './payouts/noun.ts';
@@ -36,6 +37,9 @@ import { savedSearches } from './saved-searches/noun.ts';
 import { sessions } from './sessions/noun.ts';
 import { shipments } from './shipments/noun.ts';
 import { statements } from './statements/noun.ts';
+import { storeDeliveries } from './store-deliveries/noun.ts';
+import { storeSweeps } from './store-sweeps/noun.ts';
+import { storeWebhooks } from './store-webhooks/noun.ts';
 import { usage } from './usage/noun.ts';
 import { webhooks } from './webhooks/noun.ts';
 
@@ -63,7 +67,11 @@ const declared = [
   statements,
   disputes,
   integrations,
+  storeDeliveries,
+  storeWebhooks,
   orders,
+  orderClicks,
+  storeSweeps,
   performance,
   ledger,
   analytics,

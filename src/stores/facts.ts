@@ -26,6 +26,25 @@ export interface OrderFacts extends ReceivedRefunds {
   customerEmail: string | null;
   codes: string[];
   clickIds: string[];
+  /** Placed to try the store: nobody paid for it. */
+  isTest: boolean;
+  /** A later order of a subscription, which its customer did not place. */
+  isRenewal: boolean;
+  /** Where the store reports it with the order. */
+  dispute: DisputeFacts | null;
+}
+
+/** What became of a charge that the customer's bank asks back. */
+export interface DisputeFacts {
+  disputeId: string;
+  status: 'open' | 'won' | 'lost';
+  /** As of when the store says so. */
+  at: Date;
+}
+
+/** When a store reports only a dispute. */
+export interface DisputeOfOrder extends DisputeFacts {
+  orderId: string;
 }
 
 /** When a store reports only a refund. */

@@ -80,6 +80,18 @@ const fields = {
       'With `amount`: all refunds of the order; a missing one counts as reverted. Without: only new refunds. ' +
         'Required for `order.refunded`.',
     ),
+  test: z.boolean().optional().describe('True for an order that was placed to try the store: it pays nobody.'),
+  is_renewal: z
+    .boolean()
+    .optional()
+    .describe('True for a later order of a subscription: it pays only codes and links with `pays_renewals`.'),
+  dispute: z
+    .enum(['open', 'won', 'lost'])
+    .nullish()
+    .describe(
+      "Dispute of the customer's bank over the payment. `lost` takes the commission back, until a later report says `won`; " +
+        '`open` changes nothing. Null or absent says nothing of a dispute.',
+    ),
 };
 
 const Order = z

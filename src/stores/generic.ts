@@ -1,5 +1,6 @@
 import { distinct } from './click.ts';
 import type { OrderFacts, RefundFacts } from './facts.ts';
+import { listGenericOrders } from './generic-list.ts';
 import {
   Envelope,
   EVENTS,
@@ -25,11 +26,14 @@ import { isSignedBy } from './signature.ts';
 
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
 
-const bearer = (store: Store) => ({ authorization: `Bearer ${store.token}` });
+/** An order has one dispute at most, without an id. */
+const DISPUTE = 'dispute';
+
+const credentials = ({ token }: Store) => ({ headers: { authorization: `Bearer ${token}` } });
 
 async function findCoupon(store: Store, code: string): Promise<Coupon> {
   const path = `/coupons/${encodeURIComponent(code)}`;
-  const coupon = await askStore(store, { method: 'GET', path, headers: bearer(store), shape: GenericStoreCoupon });
+  const coupon = await askStore(store, { method: 'GET', path, credentials, shape: GenericStoreCoupon });
   if (!coupon) return { state: 'not_found' };
   if (typeof coupon.percentage !== 'number') return { state: 'not_percentage' };
   return coupon.active
@@ -60,6 +64,9 @@ function factsOf(order: Order, sentAt: Date): OrderFacts {
     clickIds: distinct(order.click_ids),
     refunds: refundsOf(order),
     hasAllRefunds: order.refunds !== undefined,
+    isTest: order.test ?? false,
+    isRenewal: order.is_renewal ?? false,
+    dispute: order.dispute ? { disputeId: DISPUTE, status: order.dispute, at: order.updated_at ?? sentAt } : null,
   };
 }
 
@@ -69,20 +76,16 @@ function read({ body }: Delivery): Reading | undefined {
   const { event, createdAt, data } = parseBody(Message, body);
   if (event === 'order.refunded' && data.amount === undefined) {
     const received = { currency: data.currency, refunds: refundsOf(data), updatedAt: createdAt, hasAllRefunds: false };
-    return { kind: 'refund', facts: { orderId: data.order_id, ...received } };
+    return { kind: 'refund', facts: { orderId: data.order_id, ...received }, notes: [] };
   }
-  return { kind: 'order', facts: factsOf(data, createdAt) };
+  return { kind: 'order', facts: factsOf(data, createdAt), notes: [] };
 }
 
 /** A store of the brand's own making, which signs as our own webhooks do. */
 export const generic: StoreClient = {
+  topics: EVENTS,
   connect: async (store) => {
-    const info = await getFromStore(store, {
-      method: 'GET',
-      path: '/store',
-      headers: bearer(store),
-      shape: GenericStoreInfo,
-    });
+    const info = await getFromStore(store, { method: 'GET', path: '/store', credentials, shape: GenericStoreInfo });
     return { name: info.name, currency: info.currency, storefrontUrl: info.storefront_url };
   },
   findCoupon,
@@ -92,4 +95,5 @@ export const generic: StoreClient = {
   },
   isPing: () => false,
   read: async (delivery) => read(delivery),
+  listOrders: (store, since) => listGenericOrders(store, since, credentials),
 };

@@ -1,27 +1,57 @@
 import { z } from 'zod';
 import { Currency } from '../values/money.ts';
 import { clickIdOfUrl, clickIdsOf, distinct } from './click.ts';
-import type { OrderFacts, RefundFacts } from './facts.ts';
+import type { DisputeFacts, OrderFacts, RefundFacts } from './facts.ts';
+import { type Lenient, lenient } from './lenient.ts';
 import { Decimal, sumOf, toMinorUnits } from './money.ts';
 import { DeletedOrder, type Delivery, headerOf, parseBody, type Reading, StoreId, StoreTime } from './provider.ts';
 
 const ORDER_TOPICS = ['orders/create', 'orders/paid', 'orders/updated', 'orders/cancelled'];
+const DISPUTE_TOPICS = ['disputes/create', 'disputes/update'];
 const PAID = ['paid', 'partially_refunded', 'refunded'];
 
-const email = z.string().max(320).nullish();
+const Email = z.string().max(320);
 
 const Written = z.union([z.string().max(40), z.number()]);
 const Shown = z.object({ shop_money: z.object({ amount: Written, currency_code: Currency }) }).nullish();
 
+/** What is sold beside goods, and pays nobody: a gift card, and a tip, whose line alone has these fields, even if null. */
+const Kind = z.object({
+  gift_card: z.boolean().nullish(),
+  tip: z.unknown().optional(),
+  tip_payment_gateway: z.unknown().optional(),
+});
+type Kind = z.output<typeof Kind>;
+
+const isOfGoods = ({ gift_card, tip, tip_payment_gateway }: Kind): boolean =>
+  gift_card !== true && tip_payment_gateway === undefined && (tip ?? null) === null;
+
 /** `subtotal` is a JSON float, which may have digits that nobody was charged; the text beside it is exact. */
 const RefundLine = z
-  .object({ subtotal: Written, total_tax: Written, subtotal_set: Shown, total_tax_set: Shown })
-  .transform(({ subtotal, total_tax, subtotal_set, total_tax_set }) => ({
+  .object({
+    subtotal: Written,
+    total_tax: Written,
+    subtotal_set: Shown,
+    total_tax_set: Shown,
+    line_item_id: StoreId.nullish(),
+    line_item: Kind.nullish(),
+  })
+  .transform(({ subtotal, total_tax, subtotal_set, total_tax_set, line_item_id, line_item }) => ({
     subtotal: subtotal_set?.shop_money.amount ?? subtotal,
     total_tax: total_tax_set?.shop_money.amount ?? total_tax,
     currency: subtotal_set?.shop_money.currency_code,
+    lineId: line_item_id ?? undefined,
+    line: line_item ?? undefined,
   }))
-  .pipe(z.object({ subtotal: Decimal, total_tax: Decimal, currency: z.union([z.string(), z.undefined()]) }));
+  .pipe(
+    z.object({
+      subtotal: Decimal,
+      total_tax: Decimal,
+      currency: z.union([z.string(), z.undefined()]),
+      lineId: z.union([z.string(), z.undefined()]),
+      line: z.union([Kind, z.undefined()]),
+    }),
+  );
 
 const Adjustment = z.object({ amount: Decimal, kind: z.string().nullish(), reason: z.string().nullish() });
 
@@ -36,13 +66,15 @@ type Refund = z.output<typeof Refund>;
 
 const OnlyRefund = Refund.extend({ order_id: StoreId });
 
-const LineItem = z.object({
+const LineItem = Kind.extend({
+  id: StoreId.nullish(),
   price: Decimal,
   quantity: z.number().int().min(0),
   total_discount: Decimal.nullish(),
-  discount_allocations: z.array(z.object({ amount: Decimal })).optional(),
-  tax_lines: z.array(z.object({ price: Decimal })).default([]),
+  discount_allocations: z.array(z.object({ amount: Decimal })).nullish(),
+  tax_lines: z.array(z.object({ price: Decimal })).nullish(),
 });
+type LineItem = z.output<typeof LineItem>;
 
 const Order = z.object({
   id: StoreId,
@@ -50,61 +82,100 @@ const Order = z.object({
   created_at: StoreTime,
   updated_at: StoreTime,
   cancelled_at: StoreTime.nullish(),
-  financial_status: z.string().nullish(),
+  financial_status: z.string().nullable(),
   taxes_included: z.boolean().default(false),
-  email,
-  contact_email: email,
-  customer: z.object({ email }).nullish(),
-  landing_site: z.string().nullish(),
-  note_attributes: z.array(z.object({ name: z.string(), value: z.unknown() })).default([]),
-  discount_codes: z.array(z.object({ code: z.string() })).default([]),
   line_items: z.array(LineItem),
   // A webhook may be set up with some of the fields only.
-  refunds: z.array(Refund).optional(),
+  refunds: z.array(Refund).nullish(),
+  // The rest is read leniently.
+  test: z.unknown().optional(),
+  email: z.unknown().optional(),
+  contact_email: z.unknown().optional(),
+  customer: z.unknown().optional(),
+  landing_site: z.unknown().optional(),
+  note_attributes: z.unknown().optional(),
+  discount_codes: z.unknown().optional(),
+  source_name: z.unknown().optional(),
+  tags: z.unknown().optional(),
 });
 type Order = z.output<typeof Order>;
 
+const Attribute = z.object({ name: z.string(), value: z.unknown() });
+const Customer = z.object({ email: z.unknown() });
+
 /** What a line's goods cost the customer: order-wide discounts are allocated to lines, and prices may include tax. */
-function goodsOf(line: z.output<typeof LineItem>, taxesIncluded: boolean): bigint {
+function goodsOf(line: LineItem, taxesIncluded: boolean): bigint {
+  if (!isOfGoods(line)) return 0n;
   const discounts = line.discount_allocations?.map(({ amount }) => amount) ?? [line.total_discount ?? 0n];
-  const taxes = taxesIncluded ? sumOf(line.tax_lines.map(({ price }) => price)) : 0n;
+  const taxes = taxesIncluded ? sumOf((line.tax_lines ?? []).map(({ price }) => price)) : 0n;
   return line.price * BigInt(line.quantity) - sumOf(discounts) - taxes;
 }
 
 /** Refunded shipping does not count as goods. A pending refund has not happened yet. */
-const isOfGoods = ({ kind, reason }: z.output<typeof Adjustment>) =>
+const isGivenBack = ({ kind, reason }: z.output<typeof Adjustment>) =>
   kind !== 'shipping_refund' && !/^(?:shipping|pending)\b/i.test(reason ?? '');
 
 /** Goods given back. An amount refunded beside or without lines is an adjustment below zero. */
-function refundOf(refund: Refund, currency: string, taxesIncluded: boolean): RefundFacts {
-  const lines = refund.refund_line_items.map(({ subtotal, total_tax }) => subtotal - (taxesIncluded ? total_tax : 0n));
-  const adjustments = refund.order_adjustments.filter(isOfGoods).map(({ amount }) => -amount);
+function refundOf(
+  refund: Refund,
+  { currency, taxesIncluded, lines }: { currency: string; taxesIncluded: boolean; lines: readonly LineItem[] },
+): RefundFacts {
+  const goods = refund.refund_line_items.filter(({ line, lineId }) =>
+    isOfGoods(line ?? lines.find(({ id }) => id === lineId) ?? {}),
+  );
+  const given = goods.map(({ subtotal, total_tax }) => subtotal - (taxesIncluded ? total_tax : 0n));
+  const adjustments = refund.order_adjustments.filter(isGivenBack).map(({ amount }) => -amount);
   return {
     refundId: refund.id,
-    amountMinor: toMinorUnits(sumOf([...lines, ...adjustments]), currency),
+    amountMinor: toMinorUnits(sumOf([...given, ...adjustments]), currency),
     at: refund.processed_at ?? refund.created_at,
   };
 }
 
 const ofGoods = (refunds: RefundFacts[]) => refunds.filter(({ amountMinor }) => amountMinor > 0);
 
-function factsOf(order: Order): OrderFacts {
-  const { currency, taxes_included: taxesIncluded } = order;
+function emailOf({ email, contact_email, customer }: Order, { one }: Lenient): string | null {
+  const own = one('email', Email, email) || one('contact_email', Email, contact_email);
+  return own || one('customer.email', Email, one('customer', Customer, customer)?.email) || null;
+}
+
+/** What Shopify calls the source of orders that a subscription makes, and what subscription apps tag them with. */
+const RENEWED_BY = /^subscription_contract/;
+const isRenewalTag = (tag: string) => /\bsubscription\b/i.test(tag) && /\brecurring\b/i.test(tag);
+
+function isRenewal({ source_name, tags }: Order, { one }: Lenient): boolean {
+  const tagged = (one('tags', z.string(), tags) ?? '').split(',').some(isRenewalTag);
+  return tagged || RENEWED_BY.test(one('source_name', z.string(), source_name) ?? '');
+}
+
+function factsOf(order: Order, loose: Lenient): OrderFacts {
+  const { currency, taxes_included: taxesIncluded, line_items: lines } = order;
+  const attributes = loose.list('note_attributes', Attribute, order.note_attributes);
+  const codes = loose.list('discount_codes', z.object({ code: z.string() }), order.discount_codes);
+  const landingSite = loose.one('landing_site', z.string(), order.landing_site);
   return {
     orderId: order.id,
     currency,
-    baseMinor: toMinorUnits(sumOf(order.line_items.map((line) => goodsOf(line, taxesIncluded))), currency),
+    baseMinor: toMinorUnits(sumOf(lines.map((line) => goodsOf(line, taxesIncluded))), currency),
     occurredAt: order.created_at,
     // An order does not say when it was paid: the earliest delivery that says it was counts, sent as it was paid.
     paidAt: PAID.includes(order.financial_status ?? '') ? order.updated_at : null,
     cancelledAt: order.cancelled_at ?? null,
     updatedAt: order.updated_at,
-    customerEmail: order.email || order.contact_email || order.customer?.email || null,
-    codes: distinct(order.discount_codes.map(({ code }) => code)),
-    clickIds: distinct([...clickIdsOf(order.note_attributes), clickIdOfUrl(order.landing_site)]),
-    refunds: ofGoods((order.refunds ?? []).map((refund) => refundOf(refund, currency, taxesIncluded))),
-    hasAllRefunds: order.refunds !== undefined,
+    customerEmail: emailOf(order, loose),
+    codes: distinct(codes.map(({ code }) => code)),
+    clickIds: distinct([...clickIdsOf(attributes), clickIdOfUrl(landingSite)]),
+    refunds: ofGoods((order.refunds ?? []).map((refund) => refundOf(refund, { currency, taxesIncluded, lines }))),
+    hasAllRefunds: (order.refunds ?? null) !== null,
+    isTest: loose.one('test', z.boolean(), order.test) ?? false,
+    isRenewal: isRenewal(order, loose),
+    dispute: null,
   };
+}
+
+function readOrder(body: unknown): Reading {
+  const loose = lenient();
+  return { kind: 'order', facts: factsOf(parseBody(Order, body), loose), notes: loose.notes };
 }
 
 /** A refund alone does not say whether its lines' sums include their tax; without tax it does not matter. */
@@ -117,19 +188,47 @@ async function readRefund(
   const hasTax = refund.refund_line_items.some(({ total_tax }) => total_tax !== 0n);
   const currency = refund.refund_line_items[0]?.currency ?? shopCurrency;
   const taxesIncluded = hasTax && (await areTaxesIncluded(refund.order_id));
-  const refunds = ofGoods([refundOf(refund, currency, taxesIncluded)]);
+  const refunds = ofGoods([refundOf(refund, { currency, taxesIncluded, lines: [] })]);
   const received = { currency, refunds, updatedAt: refund.created_at, hasAllRefunds: false };
-  return { kind: 'refund', facts: { orderId: refund.order_id, ...received } };
+  return { kind: 'refund', facts: { orderId: refund.order_id, ...received }, notes: [] };
+}
+
+const Dispute = z.object({
+  id: StoreId,
+  order_id: StoreId.nullable(),
+  status: z.string(),
+  initiated_at: StoreTime,
+  finalized_on: StoreTime.nullish(),
+});
+
+/** The customer's bank decided for the customer, or the shop agreed. Refunded charges are told as refunds. */
+const LOST = ['lost', 'accepted'];
+const WON = ['won', 'charge_refunded'];
+
+const outcomeOf = (status: string): DisputeFacts['status'] =>
+  LOST.includes(status) ? 'lost' : WON.includes(status) ? 'won' : 'open';
+
+/** A dispute does not say when it changed: its end does, else the time at which the delivery was triggered. */
+function readDispute({ headers, body }: Delivery): Reading | undefined {
+  const dispute = parseBody(Dispute, body);
+  // One over a charge that is of no order.
+  if (dispute.order_id === null) return undefined;
+  const { data: triggeredAt } = StoreTime.safeParse(headerOf(headers, 'x-shopify-triggered-at'));
+  const at = dispute.finalized_on ?? triggeredAt ?? dispute.initiated_at;
+  const facts = { orderId: dispute.order_id, disputeId: dispute.id, status: outcomeOf(dispute.status), at };
+  return { kind: 'dispute', facts, notes: [] };
 }
 
 export async function readShopify(
-  { headers, body }: Delivery,
+  delivery: Delivery,
   shopCurrency: string,
   areTaxesIncluded: (orderId: string) => Promise<boolean>,
 ): Promise<Reading | undefined> {
+  const { headers, body } = delivery;
   const topic = headerOf(headers, 'x-shopify-topic');
-  if (ORDER_TOPICS.includes(topic)) return { kind: 'order', facts: factsOf(parseBody(Order, body)) };
+  if (ORDER_TOPICS.includes(topic)) return readOrder(body);
   if (topic === 'refunds/create') return await readRefund(body, shopCurrency, areTaxesIncluded);
-  if (topic === 'orders/delete') return { kind: 'deletion', orderId: parseBody(DeletedOrder, body).id };
+  if (DISPUTE_TOPICS.includes(topic)) return readDispute(delivery);
+  if (topic === 'orders/delete') return { kind: 'deletion', orderId: parseBody(DeletedOrder, body).id, notes: [] };
   return undefined;
 }

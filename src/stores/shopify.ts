@@ -2,21 +2,19 @@ import { z } from 'zod';
 import { Currency } from '../values/money.ts';
 import {
   type Coupon,
-  getFromStore,
-  readAnswer,
   type Store,
   type StoreClient,
   type StoreFacts,
   StorefrontUrl,
   StoreName,
   StoreTime,
-  storeUnavailable,
-  unauthorized,
 } from './provider.ts';
+import { askShopify, SHOPIFY_VERSION } from './shopify-graphql.ts';
+import { listShopifyOrders } from './shopify-list.ts';
 import { readShopify } from './shopify-orders.ts';
+import { newShopifyToken } from './shopify-token.ts';
+import { shopifyWebhooks, TOPICS, uninstalledAt } from './shopify-webhooks.ts';
 import { isSignedBy } from './signature.ts';
-
-const PATH = '/admin/api/2025-10/graphql.json';
 
 /** The coupon is read only to learn now, not at the first link, whether the token may read discounts. */
 const CONNECT = `query Connect {
@@ -61,33 +59,13 @@ const Discount = z.object({
 const Priced = z.object({ taxesIncluded: z.boolean() });
 const Taxes = z.object({ order: Priced.nullable(), shop: Priced });
 
-const GraphqlError = z.object({
-  message: z.string(),
-  extensions: z.object({ code: z.string().optional() }).optional(),
-});
-
-/** GraphQL says no with status 200: a missing scope is the token's fault, anything else the store's. */
-async function ask<T>(store: Store, query: string, variables: object, data: z.ZodType<T>): Promise<T> {
-  const requested = { method: 'POST', path: PATH } as const;
-  const answer = await getFromStore(store, {
-    ...requested,
-    headers: { 'x-shopify-access-token': store.token },
-    body: { query, variables },
-    shape: z.object({ data: z.unknown().optional(), errors: z.array(GraphqlError).optional() }),
-  });
-  const [error] = answer.errors ?? [];
-  if (error?.extensions?.code === 'ACCESS_DENIED') throw unauthorized(new Error(error.message));
-  if (error) throw storeUnavailable(new Error(error.message));
-  return readAnswer(requested, data, answer.data);
-}
-
 async function connect(store: Store): Promise<StoreFacts> {
-  const { shop } = await ask(store, CONNECT, {}, Shop);
+  const { shop } = await askShopify(store, CONNECT, {}, Shop);
   return { name: shop.name, currency: shop.currencyCode, storefrontUrl: shop.primaryDomain.url };
 }
 
 async function findCoupon(store: Store, code: string): Promise<Coupon> {
-  const { codeDiscountNodeByCode: node } = await ask(store, COUPON, { code }, Discount);
+  const { codeDiscountNodeByCode: node } = await askShopify(store, COUPON, { code }, Discount);
   if (!node) return { state: 'not_found' };
   const { status, customerGets, endsAt = null } = node.codeDiscount;
   const fraction = customerGets?.value.percentage;
@@ -97,14 +75,20 @@ async function findCoupon(store: Store, code: string): Promise<Coupon> {
 
 /** Of an order that is gone, or older than the 60 days that a token reads without `read_all_orders`, the shop's way. */
 async function areTaxesIncluded(store: Store, orderId: string): Promise<boolean> {
-  const { order, shop } = await ask(store, TAXES, { id: `gid://shopify/Order/${orderId}` }, Taxes);
+  const { order, shop } = await askShopify(store, TAXES, { id: `gid://shopify/Order/${orderId}` }, Taxes);
   return (order ?? shop).taxesIncluded;
 }
 
 export const shopify: StoreClient = {
+  topics: TOPICS,
+  webhooks: shopifyWebhooks,
+  uninstalledAt,
+  version: SHOPIFY_VERSION,
   connect,
+  newToken: newShopifyToken,
   findCoupon,
   verify: (rawBody, headers, secret) => isSignedBy(secret, rawBody, headers['x-shopify-hmac-sha256'], 'base64'),
   isPing: () => false,
   read: (delivery, store) => readShopify(delivery, store.currency, (orderId) => areTaxesIncluded(store, orderId)),
+  listOrders: listShopifyOrders,
 };

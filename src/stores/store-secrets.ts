@@ -7,6 +7,11 @@ const StoreSecrets = z.object({
   token: z.string().min(1),
   /** What the store signs its deliveries with. */
   webhookSecret: z.string().min(1),
+  /** Of Shopify: the app that the token was made for, and when the token ends. */
+  app: z.object({ id: z.string().min(1), secret: z.string().min(1) }).optional(),
+  tokenEndsAt: z.iso.datetime().optional(),
+  /** Of WooCommerce: its host drops the `Authorization` header. */
+  keysInQuery: z.boolean().optional(),
 });
 export type StoreSecrets = z.infer<typeof StoreSecrets>;
 

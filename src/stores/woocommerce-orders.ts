@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { Currency } from '../values/money.ts';
 import { clickIdOfUrl, clickIdsOf, distinct } from './click.ts';
+import { validationError } from '../values/errors.ts';
 import type { OrderFacts, RefundFacts } from './facts.ts';
+import { type Lenient, lenient } from './lenient.ts';
 import { Decimal, divideHalfEven, sumOf, toMinorUnits } from './money.ts';
 import { DeletedOrder, type Delivery, Happened, headerOf, parseBody, type Reading, StoreId } from './provider.ts';
 
@@ -29,11 +31,13 @@ export const WooOrder = z.object({
   date_modified_gmt: WooMoment,
   date_paid_gmt: WooMoment.nullish(),
   total: Decimal,
-  billing: z.object({ email: z.string().max(320).nullish() }).nullish(),
   line_items: z.array(Line),
-  coupon_lines: z.array(z.object({ code: z.string() })).default([]),
-  meta_data: z.array(z.object({ key: z.string(), value: z.unknown() })).default([]),
+  fee_lines: z.array(Line).default([]),
   refunds: z.array(z.object({ id: StoreId })).default([]),
+  // The rest is read leniently.
+  billing: z.unknown().optional(),
+  coupon_lines: z.unknown().optional(),
+  meta_data: z.unknown().optional(),
 });
 type Order = z.output<typeof WooOrder>;
 
@@ -55,41 +59,67 @@ interface Requested {
   listRefunds(orderId: string): Promise<WooRefund[]>;
 }
 
+const Meta = z.object({ key: z.string(), value: z.unknown() });
+const Billing = z.object({ email: z.string().max(320).nullish() });
+
+/** Of the orders' own data, by key. */
+type Attributes = readonly { name: string; value: unknown }[];
+
+const textOf = (attributes: Attributes, key: string): string | undefined => {
+  const value = attributes.find(({ name }) => name === key)?.value;
+  return typeof value === 'string' ? value : undefined;
+};
+
 /** WooCommerce's own order attribution keeps the page that the visit began with. */
-function landingPageOf({ meta_data }: Order): string | undefined {
-  const entry = meta_data.find(({ key }) => key === '_wc_order_attribution_session_entry')?.value;
-  return typeof entry === 'string' ? entry : undefined;
+const LANDING_PAGE = '_wc_order_attribution_session_entry';
+/** WooCommerce Subscriptions keeps the subscription that an order renews. */
+const RENEWED = '_subscription_renewal';
+
+const lineTotals = (lines: readonly z.output<typeof Line>[]) => sumOf(lines.map(({ total }) => total));
+
+/** Goods as their lines say, and after fees below zero, which plug-ins write discounts as. */
+function goodsOf({ line_items, fee_lines }: Order) {
+  const listed = lineTotals(line_items);
+  const charged = listed + lineTotals(fee_lines.filter(({ total }) => total < 0n));
+  return { listed, charged: charged > 0n ? charged : 0n };
 }
 
-const goodsOf = (order: Order) => sumOf(order.line_items.map(({ total }) => total));
-
-/** Goods given back. Of an amount refunded without saying for what, the goods' share of the order. */
+/**
+ * Goods given back; discounts that are fees reduce each good by its share. Of an amount refunded without saying for what,
+ * the goods' share of the order.
+ */
 function refundOf(refund: WooRefund, order: Order): RefundFacts {
+  const { listed, charged } = goodsOf(order);
   const hasLines = [refund.line_items, refund.shipping_lines, refund.fee_lines].some(({ length }) => length > 0);
-  const lines = -sumOf(refund.line_items.map(({ total }) => total));
-  const share = order.total > 0n ? divideHalfEven(refund.amount * goodsOf(order), order.total) : 0n;
+  const lines = -lineTotals(refund.line_items);
+  const ofLines = listed > 0n ? divideHalfEven(lines * charged, listed) : lines;
+  const share = order.total > 0n ? divideHalfEven(refund.amount * charged, order.total) : 0n;
   return {
     refundId: refund.id,
-    amountMinor: toMinorUnits(hasLines ? lines : share, order.currency),
+    amountMinor: toMinorUnits(hasLines ? ofLines : share, order.currency),
     at: refund.date_created_gmt,
   };
 }
 
-function factsOf(order: Order, refunds: readonly WooRefund[]): OrderFacts {
-  const attributes = order.meta_data.map(({ key, value }) => ({ name: key, value }));
+function factsOf(order: Order, refunds: readonly WooRefund[], { one, list }: Lenient): OrderFacts {
+  const attributes = list('meta_data', Meta, order.meta_data).map(({ key, value }) => ({ name: key, value }));
+  const codes = list('coupon_lines', z.object({ code: z.string() }), order.coupon_lines);
   return {
     orderId: order.id,
     currency: order.currency,
-    baseMinor: toMinorUnits(goodsOf(order), order.currency),
+    baseMinor: toMinorUnits(goodsOf(order).charged, order.currency),
     occurredAt: order.date_created_gmt,
     paidAt: order.date_paid_gmt ?? null,
     cancelledAt: CANCELLED.includes(order.status) ? order.date_modified_gmt : null,
     updatedAt: order.date_modified_gmt,
-    customerEmail: order.billing?.email || null,
-    codes: distinct(order.coupon_lines.map(({ code }) => code)),
-    clickIds: distinct([...clickIdsOf(attributes), clickIdOfUrl(landingPageOf(order))]),
+    customerEmail: one('billing', Billing, order.billing)?.email || null,
+    codes: distinct(codes.map(({ code }) => code)),
+    clickIds: distinct([...clickIdsOf(attributes), clickIdOfUrl(textOf(attributes, LANDING_PAGE))]),
     refunds: refunds.map((refund) => refundOf(refund, order)).filter(({ amountMinor }) => amountMinor > 0),
     hasAllRefunds: true,
+    isTest: false,
+    isRenewal: attributes.some(({ name }) => name === RENEWED),
+    dispute: null,
   };
 }
 
@@ -97,17 +127,33 @@ function factsOf(order: Order, refunds: readonly WooRefund[]): OrderFacts {
 async function readOrder(order: Order, { listRefunds }: Requested): Promise<Reading | undefined> {
   if (DRAFTS.includes(order.status)) return undefined;
   const refunds = order.refunds.length === 0 ? [] : await listRefunds(order.id);
-  return { kind: 'order', facts: factsOf(order, refunds) };
+  const loose = lenient();
+  return { kind: 'order', facts: factsOf(order, refunds, loose), notes: loose.notes };
 }
 
 /** `order.deleted` means the trash and says neither when nor whether it still lies there: the store is asked. */
 async function readDeletion(orderId: string, requested: Requested): Promise<Reading | undefined> {
   const order = await requested.findOrder(orderId);
-  return order ? await readOrder(order, requested) : { kind: 'deletion', orderId };
+  return order ? await readOrder(order, requested) : { kind: 'deletion', orderId, notes: [] };
+}
+
+/** What WordPress's API answers when it refuses. */
+const ErrorBody = z.object({ code: z.string(), message: z.string(), id: z.undefined() });
+
+/** A webhook whose user lost its rights sends the refusal that the user would get, and signs it. */
+function assertNoError(body: unknown): void {
+  const { data } = ErrorBody.safeParse(body);
+  if (data === undefined) return;
+  const reason = `${data.code.slice(0, 100)} (${data.message.slice(0, 200)})`;
+  const message =
+    `is an error of the store instead of an order: ${reason}. The user that the webhook belongs to may not read orders; ` +
+    'make the webhook again as an administrator.';
+  throw validationError([{ field: 'body', code: 'store_error', message }]);
 }
 
 export async function readWooCommerce({ headers, body }: Delivery, requested: Requested): Promise<Reading | undefined> {
   const topic = headerOf(headers, 'x-wc-webhook-topic');
+  if (topic === 'order.deleted' || ORDER_TOPICS.includes(topic)) assertNoError(body);
   if (topic === 'order.deleted') return await readDeletion(parseBody(DeletedOrder, body).id, requested);
   return ORDER_TOPICS.includes(topic) ? await readOrder(parseBody(WooOrder, body), requested) : undefined;
 }

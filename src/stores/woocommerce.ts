@@ -3,17 +3,23 @@ import { Currency } from '../values/money.ts';
 import {
   askStore,
   type Coupon,
+  callStore,
   getFromStore,
   headerOf,
+  isToReconnect,
+  type ListedWebhook,
   type Store,
+  type StoreAnswer,
   type StoreClient,
   type StoreFacts,
   StorefrontUrl,
   StoreName,
   type StoreRequest,
   storeUnavailable,
+  WebhookRefused,
 } from './provider.ts';
 import { isSignedBy } from './signature.ts';
+import { listWooOrders, WooOrders } from './woocommerce-list.ts';
 import { readWooCommerce, WooOrder, type WooRefund, WooRefunds, WooTime } from './woocommerce-orders.ts';
 
 const API = '/wp-json/wc/v3';
@@ -38,12 +44,34 @@ const Coupons = z.array(
 type WooCoupon = z.output<typeof Coupons>[number];
 
 /** The token is `consumer key:consumer secret`, as basic authentication writes it. */
-function requestOf<T>({ token }: Store, path: string, shape: z.ZodType<T>): StoreRequest<T> {
-  const headers = { authorization: `Basic ${Buffer.from(token).toString('base64')}` };
-  return { method: 'GET', path, headers, shape };
+function credentials({ token, keysInQuery }: Store) {
+  if (!keysInQuery) return { headers: { authorization: `Basic ${Buffer.from(token).toString('base64')}` } };
+  const [key = '', secret = ''] = token.split(':');
+  return { query: { consumer_key: key, consumer_secret: secret } };
 }
 
-const get = <T>(store: Store, path: string, shape: z.ZodType<T>) => getFromStore(store, requestOf(store, path, shape));
+/** WooCommerce saw no key at all: `Consumer key is missing`, or it takes the caller for nobody. */
+const NO_KEY_SEEN = /Consumer key is missing|woocommerce_rest_cannot_/i;
+
+/** Where the host drops the `Authorization` header. Without TLS the keys would be readable on their way. */
+function showsAgain(store: Store, text: string): boolean {
+  if (store.keysInQuery || !NO_KEY_SEEN.test(text) || !store.baseUrl.startsWith('https:')) return false;
+  store.keysInQuery = true;
+  return true;
+}
+
+const requestOf = <T>(path: string, shape: z.ZodType<T>): StoreRequest<T> => ({
+  ...{ method: 'GET', path, shape },
+  ...{ credentials, showsAgain },
+});
+
+const get = <T>(store: Store, path: string, shape: z.ZodType<T>) => getFromStore(store, requestOf(path, shape));
+
+async function list<T>(store: Store, path: string, shape: z.ZodType<T>): Promise<StoreAnswer<T>> {
+  const answer = await callStore(store, { ...requestOf(`${API}${path}`, shape), isList: true });
+  if (!answer) throw storeUnavailable(new Error(`It has no ${API}${path}.`));
+  return answer;
+}
 
 const couponsOf = (store: Store, code: string) =>
   get(store, `${API}/coupons?code=${encodeURIComponent(code)}`, Coupons);
@@ -87,7 +115,50 @@ async function listRefunds(store: Store, orderId: string): Promise<WooRefund[]> 
   throw storeUnavailable(new Error(`It has ${found.length} refunds of the order ${orderId}, or more.`));
 }
 
+const TOPICS = ['order.created', 'order.updated', 'order.deleted', 'order.restored'] as const;
+
+const Webhook = z.object({
+  id: z.number().int(),
+  topic: z.string(),
+  delivery_url: z.string(),
+  status: z.enum(['active', 'paused', 'disabled']),
+});
+
+async function listWebhooks(store: Store): Promise<ListedWebhook[]> {
+  const found: ListedWebhook[] = [];
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const webhooks = await get(store, `${API}/webhooks?per_page=${PER_PAGE}&page=${page}`, z.array(Webhook));
+    found.push(
+      ...webhooks.map(({ id, topic, delivery_url: url, status: state }) => ({ id: String(id), topic, url, state })),
+    );
+    if (webhooks.length < PER_PAGE) break;
+  }
+  return found;
+}
+
+const READ_ONLY =
+  'The key may not make webhooks. In WooCommerce, under Settings, Advanced, REST API, make a key with the permission Read/Write, of a user who may manage WooCommerce.';
+
+/** A key that may only read is refused with the status of a wrong key. */
+function refusedWrite(error: unknown): never {
+  if (isToReconnect(error)) throw new WebhookRefused(READ_ONLY, { cause: error });
+  throw error;
+}
+
+async function makeWebhook(store: Store, { topic, url, secret }: { topic: string; url: string; secret: string }) {
+  const body = { name: `Rollcall ${topic}`, topic, delivery_url: url, secret, status: 'active' };
+  const request = { ...requestOf(`${API}/webhooks`, Webhook), method: 'POST' as const, body };
+  await getFromStore(store, request).catch(refusedWrite);
+}
+
+async function removeWebhook(store: Store, id: string): Promise<void> {
+  const request = { ...requestOf(`${API}/webhooks/${id}?force=true`, z.unknown()), method: 'DELETE' as const };
+  await askStore(store, request).catch(refusedWrite);
+}
+
 export const woocommerce: StoreClient = {
+  topics: TOPICS,
+  webhooks: { alsoTopics: [], mayBeMade: () => true, list: listWebhooks, make: makeWebhook, remove: removeWebhook },
   connect,
   findCoupon,
   verify: (rawBody, headers, secret) => isSignedBy(secret, rawBody, headers['x-wc-webhook-signature'], 'base64'),
@@ -97,8 +168,8 @@ export const woocommerce: StoreClient = {
     /^webhook_id=\d+$/.test(rawBody.toString('latin1')),
   read: (delivery, store) =>
     readWooCommerce(delivery, {
-      findOrder: (orderId) =>
-        askStore(store, { ...requestOf(store, orderPath(orderId), WooOrder), goneText: NO_SUCH_ORDER }),
+      findOrder: (orderId) => askStore(store, { ...requestOf(orderPath(orderId), WooOrder), goneText: NO_SUCH_ORDER }),
       listRefunds: (orderId) => listRefunds(store, orderId),
     }),
+  listOrders: (store, since) => listWooOrders(since, (path) => list(store, path, WooOrders)),
 };

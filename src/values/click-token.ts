@@ -1,4 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
+import { DAY_MS, MINUTE_MS } from './duration.ts';
 import { newId, readBase62 } from './ids.ts';
 
 /** 96 bits of a MAC: a forger who tries a billion tokens a second for a century finds one with odds of 1 in 10^10. */
@@ -6,7 +7,7 @@ const MAC_CHARACTERS = 16;
 const ID_CHARACTERS = 24;
 const TIME_AT = 4;
 const TIME_CHARACTERS = 8;
-const TOKEN = /^clk_[0-9A-Za-z]{20}[0-9A-Za-z_]{1,60}[0-9A-Za-z_-]{16}$/;
+const TOKEN = /^clk_[0-9A-Za-z]{20}[0-9A-Za-z_]{1,60}(?:\.[0-9a-z]{5,6})?[0-9A-Za-z_-]{16}$/;
 
 export interface Minted {
   token: string;
@@ -46,14 +47,27 @@ function macOf(key: Buffer, facts: string): string {
   return hash('sha512-256', textOf(key) + facts, 'base64url').slice(0, MAC_CHARACTERS);
 }
 
-/** A click's id, its time and its link, with a MAC over all of them: the token can be verified without a lookup. */
-export function mint(key: Buffer, { linkId, atMs }: { linkId: string; atMs: number }): Minted {
+/** The minute in which a window ends, in base 36; of five characters until 2084. A shop's script and plugin read it. */
+const endText = (atMs: number, days: number): string =>
+  Math.ceil((atMs + days * DAY_MS) / MINUTE_MS)
+    .toString(36)
+    .padStart(5, '0');
+
+export interface NewClick {
+  linkId: string;
+  atMs: number;
+  /** The link's attribution window in days. The token says when it ends, so that the shop keeps the click for so long. */
+  days?: number;
+}
+
+/** A click's id, its time, its link and its window, with a MAC over all of them: the token can be verified without a lookup. */
+export function mint(key: Buffer, { linkId, atMs, days }: NewClick): Minted {
   const id = newId('clk', atMs);
-  const facts = id + linkId;
+  const facts = days === undefined ? id + linkId : `${id}${linkId}.${endText(atMs, days)}`;
   return { id, token: facts + macOf(key, facts) };
 }
 
-export const mintClick = (key: Buffer, click: { linkId: string; atMs: number }): string => mint(key, click).token;
+export const mintClick = (key: Buffer, click: NewClick): string => mint(key, click).token;
 
 /** The contents of a token; undefined unless this installation minted it. */
 export function readClick(key: Buffer, token: string): ReadClick | undefined {
@@ -62,9 +76,10 @@ export function readClick(key: Buffer, token: string): ReadClick | undefined {
   const given = Buffer.from(token.slice(-MAC_CHARACTERS));
   if (!timingSafeEqual(given, Buffer.from(macOf(key, facts)))) return undefined;
   const id = facts.slice(0, ID_CHARACTERS);
+  const [linkId = ''] = facts.slice(ID_CHARACTERS).split('.', 1);
   return {
     id,
-    linkId: facts.slice(ID_CHARACTERS),
+    linkId,
     at: new Date(readBase62(id.slice(TIME_AT, TIME_AT + TIME_CHARACTERS))),
   };
 }

@@ -23,6 +23,8 @@ export interface Config {
   creatorLookupCredits: number;
   /** The Elasticsearch alias of the creator directory. */
   directoryAlias: string;
+  /** Shards of the next import's index, and copies of each besides the first. */
+  directoryLayout: { shards: number; replicas: number };
   /** A worker that is silent for this long counts as dead, and another one continues its import. */
   workerLostAfterMs: number;
   /** Workers look for recent changes. At this interval they scan everything, in case the hosts' clocks disagree. */
@@ -39,6 +41,11 @@ export interface Config {
   /** The provider of a post's metrics. */
   contentProviderUrl: string | undefined;
   contentProviderToken: string | undefined;
+  /** With a key, the metrics of YouTube's videos are read from YouTube's own API at this URL. */
+  youtubeApiUrl: string;
+  youtubeApiKey: string | undefined;
+  /** Where TikTok's short links are resolved, instead of at the host that they name. */
+  tiktokLinksUrl: string | undefined;
   /** The installation's secret, 32 bytes. `readSecret` has the fallback for when it is not set. */
   secret: Buffer | undefined;
   /** The previous secret: data sealed with it can still be opened, and links signed with it still work. */
@@ -78,6 +85,8 @@ export interface Config {
   rest: { url: string | undefined; brandKey: string | undefined };
   /** Private addresses or networks that calls to brands' hosts may reach. */
   outboundAllow: string[];
+  /** Variables of storage that nobody set beside a configured PostgreSQL: only this machine's disk would have what it stores. */
+  unsharedStorage: readonly string[];
   /** The S3-compatible storage for assets. Undefined: a local folder. */
   assetsUrl: string | undefined;
   maxAssetBytes: number;

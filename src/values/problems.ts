@@ -77,7 +77,7 @@ function codeOf(issue: Issue): string {
 }
 
 /** Fields whose values are never repeated in error messages. */
-const SECRETS: ReadonlySet<PropertyKey | undefined> = new Set(['token', 'secret', 'webhook_secret']);
+const SECRETS: ReadonlySet<PropertyKey | undefined> = new Set(['token', 'secret', 'webhook_secret', 'client_secret']);
 
 function messageOf(issue: Issue, code: string): string {
   if (code !== 'required' && SECRETS.has(issue.path.at(-1))) return `${expectation(issue)}.`;

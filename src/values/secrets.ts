@@ -23,10 +23,12 @@ export interface Secrets {
   key(purpose: string): Buffer;
   /** The key for this purpose from the previous secret, while that is still known. */
   previousKey(purpose: string): Buffer | undefined;
-  /** Encrypts text that a database dump must not reveal. Opening it takes the same `context`, such as the row's id. */
-  seal(text: string, context: string): Buffer;
+  /** Encrypts what a database dump must not reveal. Opening it takes the same `context`, such as the row's id. */
+  seal(value: string | Buffer, context: string): Buffer;
   /** Decrypts. Throws unless it was sealed with the current or the previous secret and for this context. */
   open(sealed: Buffer, context: string): string;
+  /** The same for bytes that may be no text. */
+  openBytes(sealed: Buffer, context: string): Buffer;
   /** Which secret it was sealed with. */
   stateOf(sealed: Buffer, context: string): 'current' | 'previous' | 'lost';
 }
@@ -44,12 +46,11 @@ function openKeys(secret: Buffer): (purpose: string) => Buffer {
   };
 }
 
-function openSealed(key: Buffer, sealed: Buffer, context: string): string {
+function openSealed(key: Buffer, sealed: Buffer, context: string): Buffer {
   const nonce = sealed.subarray(0, NONCE_BYTES);
   const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
   const decipher = createDecipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context)).setAuthTag(tag);
-  const bytes = Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
-  return bytes.toString('utf8');
+  return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
 }
 
 function opens(key: Buffer, sealed: Buffer, context: string): boolean {
@@ -70,19 +71,22 @@ export function openSecrets(secret: Buffer, previous?: Buffer): Secrets {
     if (opens(sealing, sealed, context)) return 'current';
     return previousKey && opens(previousKey('seal'), sealed, context) ? 'previous' : 'lost';
   };
+  const openBytes: Secrets['openBytes'] = (sealed, context) => {
+    const before = previousKey && stateOf(sealed, context) === 'previous' ? previousKey('seal') : sealing;
+    return openSealed(before, sealed, context);
+  };
   return {
     key,
     previousKey: (purpose) => previousKey?.(purpose),
-    seal: (text, context) => {
+    seal: (value, context) => {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv('aes-256-gcm', sealing, nonce).setAAD(Buffer.from(context));
-      const bytes = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-      return Buffer.concat([nonce, cipher.getAuthTag(), bytes]);
+      const bytes = typeof value === 'string' ? cipher.update(value, 'utf8') : cipher.update(value);
+      const last = cipher.final();
+      return Buffer.concat([nonce, cipher.getAuthTag(), bytes, last]);
     },
-    open: (sealed, context) => {
-      const before = previousKey && stateOf(sealed, context) === 'previous' ? previousKey('seal') : sealing;
-      return openSealed(before, sealed, context);
-    },
+    open: (sealed, context) => openBytes(sealed, context).toString('utf8'),
+    openBytes,
     stateOf,
   };
 }

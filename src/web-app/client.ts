@@ -2,6 +2,10 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import files from '@fastify/static';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FileStore } from '../engines/files/store.ts';
+import type { Context } from '../operation/context.ts';
+import { notFound } from '../values/errors.ts';
+import { readKept } from './releases.ts';
 
 /** Allows only our own files, brands' files and https images of creators; nothing inline. */
 function contentPolicy(linksUrl: string): string {
@@ -21,24 +25,39 @@ function contentPolicy(linksUrl: string): string {
   ].join('; ');
 }
 
-/**
- * Serves the built client under /app. Assets have digests and are cached for ever; the page is revalidated. Brands'
- * files are on the links host.
- */
-export async function clientRoutes(app: FastifyInstance, folder: string, linksUrl: string): Promise<void> {
-  const policy = contentPolicy(linksUrl);
-  const page = readFileSync(path.join(folder, 'index.html'));
+const FOR_EVER = 'public, max-age=31536000, immutable';
+
+/** The build's files, and those of other releases that run beside this one or ran before it. */
+async function assetRoutes(app: FastifyInstance, folder: string, store: FileStore): Promise<void> {
+  app.setNotFoundHandler(async (request, reply) => {
+    const kept = await readKept(store, path.basename(request.url.split('?', 1)[0] ?? ''));
+    if (!kept) throw notFound('file of the web app');
+    return reply.header('cache-control', FOR_EVER).type(kept.type).send(kept.bytes);
+  });
   await app.register(files, {
     root: path.join(folder, 'assets'),
-    prefix: '/app/assets/',
     decorateReply: false,
     index: false,
     cacheControl: false,
     preCompressed: true,
     setHeaders: (response) => {
-      response.header('cache-control', 'public, max-age=31536000, immutable');
+      response.header('cache-control', FOR_EVER);
     },
   });
+}
+
+/**
+ * Serves the built client under /app. Assets have digests and are cached for ever; the page is revalidated. Brands'
+ * files are on the links host.
+ */
+export async function clientRoutes(
+  app: FastifyInstance,
+  folder: string,
+  { config: { linksUrl }, files: store }: Pick<Context, 'config' | 'files'>,
+): Promise<void> {
+  const policy = contentPolicy(linksUrl);
+  const page = readFileSync(path.join(folder, 'index.html'));
+  await app.register(async (scope) => assetRoutes(scope, folder, store), { prefix: '/app/assets' });
   const send = (_request: unknown, reply: FastifyReply) =>
     reply
       .headers({

@@ -15,7 +15,7 @@ const ORDERED = new Date('2026-03-10T12:00:00Z');
 const before = (ms: number) => new Date(ORDERED.getTime() - ms);
 
 const link = (id: string, more: Partial<Assignment> = {}): Assignment => ({
-  ...{ id, type: 'link', integrationId: null, attributionDays: 7 },
+  ...{ id, type: 'link', integrationId: null, attributionDays: 7, paysRenewals: null },
   ...more,
 });
 const code = (text: string, more: Partial<RedeemedCode<Assignment>> = {}): RedeemedCode<Assignment> => ({
@@ -27,7 +27,7 @@ const click = (id: string, at: Date, assignment: Assignment | undefined = link(`
   assignment,
 });
 const decide = (codes: RedeemedCode<Assignment>[], clicks: CarriedClick<Assignment>[]) =>
-  attribute({ integrationId: 'int_1', occurredAt: ORDERED, codes, clicks });
+  attribute({ integrationId: 'int_1', occurredAt: ORDERED, isTest: false, isRenewal: false, codes, clicks });
 const reasons = ({ candidates }: ReturnType<typeof decide>) =>
   candidates.map((one) => [one.type === 'code' ? one.code : one.click_id, one.outcome, one.reason]);
 

@@ -5,18 +5,20 @@ import { mint, mintClick, readClick } from '../../src/values/click-token.ts';
 import { newId } from '../../src/values/ids.ts';
 
 const key = randomBytes(32);
-const CHARACTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_';
+const CHARACTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_.';
 
 const clicks = fc.record({
   linkId: fc.integer({ min: 0, max: 4e12 }).map((ms) => newId('lnk', ms)),
   atMs: fc.integer({ min: 0, max: 4e12 }),
+  days: fc.integer({ min: 1, max: 90 }),
 });
 
-it('a click id says to its installation which link was clicked when', () => {
+it('a click id says to its installation which link was clicked when, and to a shop for how long it counts', () => {
   fc.assert(
     fc.property(clicks, (click) => {
       const token = mintClick(key, click);
-      expect(token).toMatch(/^clk_[\w-]{60}$/);
+      const end = /^clk_\w{44}\.(\w{5,6})[\w-]{16}$/.exec(token)?.[1] ?? '';
+      expect(Number.parseInt(end, 36) * 60_000 - click.atMs - click.days * 86_400_000).toBeLessThan(60_000);
       const read = readClick(key, token);
       expect(read).toEqual({ linkId: click.linkId, at: new Date(click.atMs), id: token.slice(0, 24) });
     }),

@@ -142,7 +142,7 @@ export async function openStage({ dataName, cert, hasSmallDisks }: StageOptions)
   await migrateClickHouse(context.clickhouse);
   const env = {
     ...{ PATH: java.searchPath, ROLLCALL_DIR: directory, ...settings },
-    ...{ PORT: new URL(url).port, LINKS_PORT: new URL(links).port },
+    ...{ PORT: new URL(url).port, LINKS_PORT: new URL(links).port, ASSETS_URL: 'local', SMTP_URL: 'local' },
     ...{ DATABASE_URL: postgres, REDIS_URL: redis, CLICKHOUSE_URL: clickhouse, ELASTICSEARCH_URL: NOWHERE },
   };
   const ours = {

@@ -53,7 +53,7 @@ describe('a packed file', () => {
     ['other bytes after zstd', Buffer.concat([zstdCompressSync(many(0, 10)), Buffer.from('and more')]), undefined],
     ['other bytes after gzip', Buffer.concat([gzipSync(many(0, 10)), Buffer.from('and more')]), undefined],
   ])('with %s is an error, not a shorter file', async (name, content, end) => {
-    await expect(read(name, content.subarray(0, end))).rejects.toThrow(`${name} could not be read to its end`);
+    await expect(read(name, content.subarray(0, end))).rejects.toThrow(`${name} could not be read completely`);
   });
 });
 
@@ -191,9 +191,9 @@ describe('CSV', () => {
 
   it('reports why a file was read as CSV if it is not CSV', async () => {
     await expect(read('creators.csv', '{"pk":1,"username":"ana"}\n')).rejects.toThrow(
-      'taken for CSV because of its name',
+      'read as CSV because of its name',
     );
-    await expect(read('creators.txt', 'oops\n{"pk":1}\n')).rejects.toThrow('because it does not begin with {');
+    await expect(read('creators.txt', 'oops\n{"pk":1}\n')).rejects.toThrow('because it does not start with {');
   });
 });
 

@@ -166,7 +166,7 @@ describe('import', () => {
 
   it('never swaps in an empty directory', async () => {
     const { code, err } = await directory.run('import', await directory.file('empty.ndjson', ''));
-    expect([code, err]).toEqual([1, expect.stringContaining('no row to import')]);
+    expect([code, err]).toEqual([1, expect.stringContaining('no rows to import')]);
   });
 
   it('fails with the file’s name when a packed file is cut off or a header lacks pk, and swaps nothing', async () => {

@@ -17,8 +17,9 @@ export const codeValue = () => unique('C').toUpperCase();
 export const problemsOf = ({ body }: Pick<Answer, 'body'>): string[] =>
   body.details.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`);
 
-export async function openDesk(app: TestApp): Promise<Desk> {
-  const brand = await makeBrand(app.context);
+export const openDesk = async (app: TestApp): Promise<Desk> => await deskOf(app, await makeBrand(app.context));
+
+export async function deskOf(app: TestApp, brand: TestBrand): Promise<Desk> {
   const nextKey = await keysInTurn(brand, 10);
   const onRoster = async (email = `${unique('ana')}@example.com`) => {
     await made(`${app.url}/v1/roster`, nextKey(), { creator_email: email });

@@ -39,6 +39,10 @@ export interface TestApp {
   close(): Promise<void>;
 }
 
+/** Of the apps of this process, by both addresses. */
+const contexts = new Map<string, Context>();
+export const contextOf = (url: string): Context | undefined => contexts.get(url);
+
 /** An app of this process on real engines. `urls` points one engine elsewhere, such as to a closed port. */
 export async function startApp(
   options: {
@@ -64,6 +68,7 @@ export async function startApp(
   const apps = await buildApps(context, { ...(webApp && { webApp }), ...(bodyLimits && { bodyLimits }) });
   const url = await apps.api.listen({ host: '127.0.0.1', port: 0 });
   const links = await apps.links.listen({ host: '127.0.0.1', port: 0 });
+  for (const address of [url, links]) contexts.set(address, context);
   return {
     url,
     links,
@@ -202,6 +207,8 @@ export function startScript(
       LOG_LEVEL: 'error',
       ROLLCALL_SECRET: SECRET,
       OUTBOUND_ALLOW: '127.0.0.1',
+      ASSETS_URL: 'local',
+      SMTP_URL: 'local',
       DATABASE_URL: postgres,
       REDIS_URL: redis,
       ELASTICSEARCH_URL: elasticsearch,

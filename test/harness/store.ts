@@ -2,12 +2,26 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { sql } from 'kysely';
 import type { Provider } from '../../src/engines/postgres/attribution-tables.ts';
 import type { Context } from '../../src/operation/context.ts';
 import { inWork } from '../../src/operation/work.ts';
 import { askWhoItIs, connectStore } from '../../src/resources/integrations/actions.ts';
 import { PROVIDERS } from '../../src/resources/integrations/schema.ts';
-import { unique } from './app.ts';
+import { foldBatch } from '../../src/resources/store-deliveries/folding/actions.ts';
+import { storeDeliveryOf } from '../../src/resources/store-deliveries/schema.ts';
+import { contextOf, unique, until } from './app.ts';
+import {
+  answeredVersion,
+  isGoodToken,
+  newAccess,
+  refusedKey,
+  type StoreAccess,
+  showsKeys,
+  tokenReply,
+} from './store-access.ts';
+import { newHooks, type StoreHooks, shopifyHooksReply, wooHooksReply } from './store-hooks.ts';
+import { genericListReply, newListing, type StoreListing, shopifyListReply, wooListReply } from './store-orders.ts';
 
 /** What a store has under a code. */
 export interface StoreCoupon {
@@ -38,14 +52,17 @@ export interface TestStore {
   storefrontUrl: string | undefined;
   /** By code, in lower case. */
   coupons: Map<string, StoreCoupon>;
-  /** Of WooCommerce: what it answers when it is asked for an order. */
+  /** As its webhooks carry them, by id: what it answers when it is asked for an order, or for those that changed. */
   orders: Map<string, object>;
+  listing: StoreListing;
   /** Of WooCommerce, by order. */
   refunds: Map<string, StoreRefund[]>;
   /** Of Shopify: orders whose prices include tax, and `shop` where they usually do. */
   taxesIncluded: Set<string>;
   /** Of Shopify: has no order any more that it is asked for. */
   isForgetful: boolean;
+  access: StoreAccess;
+  hooks: StoreHooks;
   /** `GET /path`, in the order they came. */
   requests: string[];
   /** Answers every call with this status instead. */
@@ -55,7 +72,7 @@ export interface TestStore {
   close(): Promise<void>;
 }
 
-type Reply = { status: number; body: unknown };
+export type Reply = { status: number; body: unknown; headers?: Record<string, string> };
 const ok = (body: unknown): Reply => ({ status: 200, body });
 const refused: Reply = { status: 401, body: { errors: 'unauthorized' } };
 const missing: Reply = { status: 404, body: { message: 'not found' } };
@@ -75,10 +92,21 @@ function discountOf({ kind, amount, active }: StoreCoupon) {
 const storefrontOf = ({ storefrontUrl, host }: TestStore) => storefrontUrl ?? `https://${host}`;
 
 function shopifyReply(store: TestStore, request: IncomingMessage, body: string): Reply {
-  if (request.headers['x-shopify-access-token'] !== store.token) return refused;
-  if (request.method !== 'POST' || request.url !== '/admin/api/2025-10/graphql.json') return missing;
+  if (request.url === '/admin/oauth/access_token') return tokenReply(store.access, JSON.parse(body));
+  const version = answeredVersion(store.access, request.url);
+  if (!isGoodToken(store, request.headers['x-shopify-access-token'])) return refused;
+  if (request.method !== 'POST' || version === undefined) return missing;
+  const reply = graphqlReply(store, body);
+  return { ...reply, headers: { ...reply.headers, 'x-shopify-api-version': version } };
+}
+
+function graphqlReply(store: TestStore, body: string): Reply {
+  const hooks = shopifyHooksReply(store.hooks, JSON.parse(body));
+  if (hooks) return hooks;
   if (store.denyWith) return ok({ errors: [{ message: 'no', extensions: { code: store.denyWith } }] });
   const { query, variables } = JSON.parse(body);
+  const list = shopifyListReply(store, query, variables);
+  if (list) return list;
   if (query.includes('taxesIncluded')) {
     const id = String(variables.id).replace('gid://shopify/Order/', '');
     const order = store.isForgetful ? null : { taxesIncluded: store.taxesIncluded.has(id) };
@@ -100,10 +128,12 @@ function pageOf<T>(items: readonly T[], query: URLSearchParams): T[] {
   return items.slice(start, start + size);
 }
 
-function wooReply(store: TestStore, request: IncomingMessage): Reply {
+function wooReply(store: TestStore, request: IncomingMessage, body: string): Reply {
   const url = new URL(request.url ?? '', store.url);
   if (url.pathname === '/wp-json/') return ok({ name: store.name, home: storefrontOf(store) });
-  if (request.headers.authorization !== `Basic ${Buffer.from(store.token).toString('base64')}`) return refused;
+  if (!showsKeys(store, request, url)) return refusedKey(store, request);
+  const hooks = wooHooksReply(store.hooks, request.method, url, body);
+  if (hooks) return hooks;
   if (url.pathname === '/wp-json/wc/v3/settings/general/woocommerce_currency') {
     return ok({ id: 'woocommerce_currency', value: store.currency });
   }
@@ -116,6 +146,7 @@ function wooReply(store: TestStore, request: IncomingMessage): Reply {
     const type = wooType[coupon.kind];
     return ok([{ id: 1, code, amount: coupon.amount.toFixed(2), discount_type: type, ...expires, ...uses }]);
   }
+  if (url.pathname === '/wp-json/wc/v3/orders') return wooListReply(store, url.searchParams);
   const [, id = '', refunds] = /^\/wp-json\/wc\/v3\/orders\/(\d+)(\/refunds)?$/.exec(url.pathname) ?? [];
   if (refunds) return ok(pageOf(store.refunds.get(id) ?? [], url.searchParams));
   const order = store.orders.get(id);
@@ -129,6 +160,8 @@ function genericReply(store: TestStore, request: IncomingMessage): Reply {
   if (request.url === '/store') {
     return ok({ name: store.name, currency: store.currency, storefront_url: storefrontOf(store) });
   }
+  const { pathname, searchParams } = new URL(request.url ?? '', store.url);
+  if (pathname === '/orders') return genericListReply(store, searchParams);
   const code = /^\/coupons\/(.+)$/.exec(request.url ?? '')?.[1];
   const coupon = code && at(store.coupons, decodeURIComponent(code));
   if (!code || !coupon) return missing;
@@ -140,7 +173,7 @@ function replyOf(store: TestStore, request: IncomingMessage, body: string): Repl
   store.requests.push(`${request.method} ${request.url}`);
   if (store.failWith !== undefined) return { status: store.failWith, body: { message: 'no' } };
   if (store.provider === 'shopify') return shopifyReply(store, request, body);
-  return store.provider === 'woocommerce' ? wooReply(store, request) : genericReply(store, request);
+  return store.provider === 'woocommerce' ? wooReply(store, request, body) : genericReply(store, request);
 }
 
 async function listen(server: Server): Promise<string> {
@@ -153,8 +186,8 @@ async function listen(server: Server): Promise<string> {
 /** A local server that speaks the documented API of a store. */
 export async function startStore(provider: Provider, options: { currency?: string } = {}): Promise<TestStore> {
   const server = createServer(async (request, response) => {
-    const { status, body } = replyOf(store, request, await text(request));
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    const { status, body, headers } = replyOf(store, request, await text(request));
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
   });
   const store: TestStore = {
     url: await listen(server),
@@ -166,9 +199,12 @@ export async function startStore(provider: Provider, options: { currency?: strin
     storefrontUrl: undefined,
     coupons: new Map(),
     orders: new Map(),
+    listing: newListing(),
     refunds: new Map(),
     taxesIncluded: new Set(),
     isForgetful: false,
+    access: newAccess(),
+    hooks: newHooks(),
     requests: [],
     failWith: undefined,
     denyWith: undefined,
@@ -185,12 +221,18 @@ export const WEBHOOK_SECRET = 'whsec of a test';
 /** Connects a store as the command line does; answers the integration's id. */
 export async function connectTestStore(context: Context, brandId: string, store: TestStore): Promise<string> {
   const { provider, url: baseUrl, token } = store;
-  const requested = { provider, baseUrl, token, webhookSecret: WEBHOOK_SECRET };
-  const facts = await askWhoItIs(requested, context.config.outboundAllow);
+  const met = await askWhoItIs(context, { provider, baseUrl, token, webhookSecret: WEBHOOK_SECRET });
   const actor = { brandId, keyId: null, operation: 'test', requestId: null };
   const { db } = context.postgres;
-  const work = await inWork(db, context.clock, actor, (one) => connectStore(one, context.secrets, requested, facts));
+  const work = await inWork(db, context.clock, actor, (one) => connectStore(one, context.secrets, met));
+  // What other tests run as workers must not sweep it.
+  await scheduleSweep(context, work.id, null);
   return work.id;
+}
+
+/** When a store is swept next; null: not at all. */
+export async function scheduleSweep({ postgres }: Context, integrationId: string, at: Date | null): Promise<void> {
+  await postgres.db.updateTable('integrations').set({ sweepAt: at }).where('id', '=', integrationId).execute();
 }
 
 /** Bytes as a store signs them. */
@@ -218,6 +260,38 @@ export function signedDelivery(
   return signedText(provider, secret, topic, JSON.stringify(reported));
 }
 
+/** Folds what the store has sent, as workers do; deliveries that wait for a later attempt go on waiting. */
+export async function foldAll(context: Context, integrationId: string): Promise<void> {
+  const { postgres, clock } = context;
+  const { brandId } = await postgres.db
+    .selectFrom('integrations')
+    .select('brandId')
+    .where('id', '=', integrationId)
+    .executeTakeFirstOrThrow();
+  const owner = unique('test');
+  await until('its deliveries are folded', async () => {
+    await foldBatch(context, owner, brandId);
+    const { rows } = await sql`
+      select from store_deliveries where brand_id = ${brandId} and integration_id = ${integrationId}
+        and state = 'waiting' and next_attempt_at <= ${clock.now()} limit 1`.execute(postgres.db);
+    return rows.length === 0;
+  });
+}
+
+/** What became of the store's newest delivery. */
+export async function newestDelivery({ postgres }: Context, integrationId: string) {
+  const row = await postgres.db
+    .selectFrom('storeDeliveries')
+    .selectAll()
+    .where('integrationId', '=', integrationId)
+    .orderBy('receivedAt', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirstOrThrow();
+  return { ...storeDeliveryOf(row), row };
+}
+
+/** Delivers as a store does. Of an app of this process, what was taken is folded when this returns. */
 export async function deliver(
   appUrl: string,
   provider: Provider,
@@ -225,7 +299,10 @@ export async function deliver(
   delivery: { headers: Record<string, string>; body: string },
 ) {
   const response = await fetch(`${appUrl}/ingest/${provider}/${integrationId}`, { method: 'POST', ...delivery });
-  return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) };
+  const answer = { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) };
+  const context = contextOf(appUrl);
+  if (context && answer.status === 200) await foldAll(context, integrationId);
+  return answer;
 }
 
 /** Every way in which some deliveries may come. */

@@ -178,11 +178,12 @@ describe('.ci/run', () => {
     return await run(path.join(bin, 'bash'), [path.join(folder, '.ci', 'run')], { env });
   }
 
-  it('says on standard error why there is no Chromium, and counts on', async () => {
+  it('says on standard error why there is no Chromium and no PHP, and counts on', async () => {
     for (const commands of [{ id: 'echo 1000', 'apt-get': 'true' }, { id: 'echo 0' }]) {
       const { code, out, err } = await runOn(commands, 'true');
       expect([code, out.trim().split('\n').at(-1)]).toEqual([0, '16 passed, 0 failed']);
-      expect(err).toContain('only root can install one, with apt-get');
+      expect(err).toContain('No Chromium, and only root can install one, with apt-get');
+      expect(err).toContain('No PHP, and only root can install one, with apt-get');
     }
   });
 
@@ -192,11 +193,11 @@ describe('.ci/run', () => {
     expect([own.code, own.out.trim().split('\n').at(-1)]).toEqual([0, '16 passed, 0 failed']);
     expect(own.err).toMatch(/no route to the mirror\n.*could not be installed/);
     const server = await runOn(commands, 'true');
-    expect([server.code, server.out.trim().split('\n').at(-1)]).toEqual([1, '16 passed, 1 failed']);
+    expect([server.code, server.out.trim().split('\n').at(-1)]).toEqual([1, '16 passed, 2 failed']);
   });
 
-  it('installs nothing where a Chromium is', async () => {
-    const { code, err } = await runOn({ chromium: 'true', id: 'echo 0', 'apt-get': 'exit 1' }, 'true');
+  it('installs nothing where a Chromium and PHP are', async () => {
+    const { code, err } = await runOn({ chromium: 'true', php: 'true', id: 'echo 0', 'apt-get': 'exit 1' }, 'true');
     expect([code, err]).toEqual([0, '']);
   });
 });

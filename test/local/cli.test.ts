@@ -14,7 +14,7 @@ import { keyCommands } from '../../src/process/commands/keys.ts';
 import { ledgerCommands } from '../../src/process/commands/ledger.ts';
 import { mailCommands } from '../../src/process/commands/mails.ts';
 import { listSubscriptions } from '../../src/resources/brands/queries.ts';
-import { call, makeBrand, startApp, type TestApp, unique, until } from '../harness/app.ts';
+import { call, engineUrls, makeBrand, startApp, type TestApp, unique, until } from '../harness/app.ts';
 import { runCli } from '../harness/cli.ts';
 import { runCommand } from '../harness/command.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
@@ -46,7 +46,7 @@ describe('brands and keys', () => {
     expect(await cli('brand', 'create', name, '--plan', 'growth')).toMatch(/^brd_\w+\n$/);
     const again = await runCli(['brand', 'create', name.toUpperCase()]);
     expect([again.status, again.out]).toEqual([1, '']);
-    expect(again.said).toContain('exists already');
+    expect(again.said).toContain('already exists');
   });
 
   it('a key is made, listed without its middle, and answers 401 within a second of its revocation', async () => {
@@ -214,4 +214,21 @@ describe('usage', () => {
     expect([status, out]).toEqual([1, '']);
     expect(said).toMatch(/^Set DATABASE_URL, REDIS_URL, ELASTICSEARCH_URL, CLICKHOUSE_URL; [^\n]+\n$/);
   });
+
+  it.each(['src/worker.ts', 'src/server.ts'])(
+    '%s beside external engines asks where files and mails go, unless they may stay on its disk',
+    async (script) => {
+      const { postgres, redis, elasticsearch, clickhouse } = engineUrls();
+      const engines = {
+        DATABASE_URL: postgres,
+        REDIS_URL: redis,
+        ELASTICSEARCH_URL: elasticsearch,
+        CLICKHOUSE_URL: clickhouse,
+      };
+      const { status, said } = await runCommand(script, [], { ...engines, ASSETS_URL: 's3://bucket' });
+      expect(status).toBe(1);
+      expect(said).toContain('SMTP_URL=local to keep them on this machine');
+      expect(said).not.toContain('ASSETS_URL');
+    },
+  );
 });

@@ -47,6 +47,7 @@ describe('the image', () => {
       env: {
         ...image.env,
         ...{ HOST: '127.0.0.1', PORT: String(port), LINKS_PORT: '0' },
+        ...{ ASSETS_URL: 'local', SMTP_URL: 'local' },
         ...{ ROLLCALL_SECRET: SECRET, DIRECTORY_ALIAS: unique('none'), LOG_LEVEL: 'error' },
         ...{ DATABASE_URL: postgres, REDIS_URL: redis, ELASTICSEARCH_URL: elasticsearch, CLICKHOUSE_URL: clickhouse },
       },

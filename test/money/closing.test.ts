@@ -103,6 +103,36 @@ describe('the preview of payouts', () => {
   });
 });
 
+describe('the file for PayPal', () => {
+  const paypal = (owner: Payer, query = '', profile = 'paypal') =>
+    call(`${app.url}/v1/payouts/preview${query}`, owner.key, { headers: { accept: `text/csv; profile=${profile}` } });
+
+  it('has a line for each creator to pay, without a header, with amounts in the decimals of its currency', async () => {
+    const owner = await makePayer(app);
+    const bob = await makeAssignment(app.context, owner.brand, { name: 'Bob' });
+    await approved(owner, { amountMinor: 20_000 });
+    await approved(owner, { assignment: bob, amountMinor: 7_005, currency: 'JPY' });
+    const { status, headers, body } = await paypal(owner, '?currency=USD');
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
+    expect(body).toBe(`${owner.ann.email},20.00,USD,${owner.ann.creatorId},,PAYPAL\n`);
+    expect((await paypal(owner, '?currency=JPY')).body).toBe(`${bob.email},700,JPY,${bob.creatorId},,PAYPAL\n`);
+    const both = await paypal(owner);
+    expect([codeOf(both), problemsOf(both)]).toEqual([[422, 'VALIDATION_ERROR'], [['currency', 'ambiguous']]]);
+  });
+
+  it('leaves out creators to whom nothing is to be sent, and is the only other layout', async () => {
+    const owner = await makePayer(app);
+    await approved(owner, { amountMinor: 10_000 });
+    await recorded(owner, { method: 'wallet', amount: 30 });
+    await approved(owner, { amountMinor: 30_000 });
+    expect((await paypal(owner)).body).toBe(`${owner.ann.email},10.00,USD,${owner.ann.creatorId},,PAYPAL\n`);
+    expect((await paypal(owner, '?minimum=11')).body).toBe('');
+    const other = await paypal(owner, '', 'bank');
+    expect(codeOf(other)).toEqual([406, 'NOT_ACCEPTABLE']);
+    expect(other.body.error).toContain('text/csv; profile=paypal');
+  });
+});
+
 describe('a batch of payouts', () => {
   it('pays everyone exactly what the preview shows, and nothing when it is repeated', async () => {
     const owner = await makePayer(app);

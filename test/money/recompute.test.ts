@@ -41,6 +41,7 @@ const snapshotFact = fc
         cancelledAt: cancelled === null ? null : minutes(cancelled),
         firstCancelledAt: cancelled === null ? null : minutes(cancelled),
         updatedAt: minutes(at),
+        ...{ isTest: false, isRenewal: false, disputeLostAt: null },
       },
     }),
   );
@@ -202,7 +203,7 @@ describe('A commission and its ledger entries', () => {
 
   const order: OrderSnapshot = {
     ...{ baseMinor: 10_000, occurredAt: ORDERED, paidAt: minutes(1), cancelledAt: null, firstCancelledAt: null },
-    updatedAt: minutes(1),
+    ...{ updatedAt: minutes(1), isTest: false, isRenewal: false, disputeLostAt: null },
   };
   const snapshot = (more: Partial<OrderSnapshot> = {}): Fact => {
     return { kind: 'snapshot', snapshot: { ...order, firstCancelledAt: more.cancelledAt ?? null, ...more } };

@@ -55,7 +55,8 @@ describe.each(PROVIDERS)('a paid order of %s', (provider) => {
     const { webhook_health, last_sync_at, referral_tracking } = await read(shop);
     const none = { failures_24h: 0, forged_24h: 0 };
     expect(webhook_health).toEqual({ status: 'ok', last_received_at: expect.any(String), ...none });
-    expect([last_sync_at, referral_tracking]).toEqual([webhook_health.last_received_at, { ready: true, missing: [] }]);
+    const tracking = { ready: true, missing: [], status: 'never_seen', click_share: 0 };
+    expect([last_sync_at, referral_tracking]).toEqual([webhook_health.last_received_at, tracking]);
   });
 
   it('is recorded as one sale when it is delivered many times, even at once', async () => {

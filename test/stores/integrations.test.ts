@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inWork } from '../../src/operation/work.ts';
 import { connectStore, verifyCoupon } from '../../src/resources/integrations/actions.ts';
-import { countFailure, getSealedSecrets } from '../../src/resources/integrations/queries.ts';
+import { countFailure, getAccess } from '../../src/resources/integrations/queries.ts';
 import { PROVIDERS } from '../../src/resources/integrations/schema.ts';
 import { openStoreSecrets } from '../../src/stores/store-secrets.ts';
 import { call, makeBrand, send, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
@@ -75,7 +75,7 @@ describe('the list of stores', () => {
         capabilities: { discounts: { read: true, create: false }, orders: { read: true, refunds: true } },
         webhook_url: `https://go.example/ingest/shopify/${id}`,
         webhook_health: { status: 'silent', last_received_at: null, failures_24h: 0, forged_24h: 0 },
-        referral_tracking: { ready: false, missing: ['order_webhook'] },
+        referral_tracking: { ready: false, missing: ['order_webhook'], status: 'never_seen', click_share: null },
         ...{ connected_at: expect.stringMatching(/Z$/), last_sync_at: null },
       },
     ]);
@@ -116,7 +116,7 @@ describe('a store', () => {
     async (provider) => {
       const { store, id } = await connected(provider);
       const { postgres, secrets } = app.context;
-      const sealed = await getSealedSecrets(postgres.db, brand.id, id);
+      const { secrets: sealed } = await getAccess(postgres.db, { brandId: brand.id, id });
       expect(sealed.toString('latin1')).not.toContain(store.token);
       expect(openStoreSecrets(secrets, sealed, id)).toEqual({ token: store.token, webhookSecret: WEBHOOK_SECRET });
       expect(() => openStoreSecrets(secrets, sealed, `${id}x`)).toThrow();
@@ -145,7 +145,7 @@ describe('a store', () => {
       const { status, body } = await send(url, key, 'DELETE');
       expect([status, body]).toEqual([200, { data: { id, status: 'disconnected', disconnected: true } }]);
     }
-    expect(await getSealedSecrets(app.context.postgres.db, brand.id, id)).toHaveLength(0);
+    expect((await getAccess(app.context.postgres.db, { brandId: brand.id, id })).secrets).toHaveLength(0);
     expect(await read(id)).toMatchObject({
       status: 'disconnected',
       capabilities: { discounts: { read: false }, orders: { read: false, refunds: false } },
@@ -286,10 +286,10 @@ it('a change that fails leaves no store behind', async () => {
   const owner = await makeBrand(app.context);
   const { postgres, secrets, clock } = app.context;
   const actor = { brandId: owner.id, keyId: null, operation: 'test', requestId: null };
-  const requested = { provider: 'generic' as const, baseUrl: store.url, token: 't', webhookSecret: 's' };
+  const place = { provider: 'generic' as const, baseUrl: store.url, apiVersion: null };
   const facts = { name: 'x', currency: 'USD', storefrontUrl: 'https://x.example' };
   const failing = inWork(postgres.db, clock, actor, async (work) => {
-    await connectStore(work, secrets, requested, facts);
+    await connectStore(work, secrets, { ...place, facts, secrets: { token: 't', webhookSecret: 's' } });
     throw new Error('after');
   });
   await expect(failing).rejects.toThrow('after');

@@ -42,9 +42,10 @@ it('two stores in folders of one host stay two: each with its secret and its ord
   const { postgres, clock, secrets } = app.context;
   const open = (folder: string, currency: string) => {
     const place = `https://multi.example/${folder}`;
-    const store = { provider: 'generic', baseUrl: place, token: 't', webhookSecret: `secret of ${folder}` } as const;
+    const kept = { token: 't', webhookSecret: `secret of ${folder}` };
     const facts = { name: folder, currency, storefrontUrl: place };
-    return inWork(postgres.db, clock, actor, (work) => connectStore(work, secrets, store, facts));
+    const store = { provider: 'generic', baseUrl: place, apiVersion: null, facts, secrets: kept } as const;
+    return inWork(postgres.db, clock, actor, (work) => connectStore(work, secrets, store));
   };
   const found = [await open('us', 'USD'), await open('de', 'EUR'), await open('us', 'USD')];
   const [us, de, again] = found.map(({ id }) => id);

@@ -5,11 +5,17 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deskOf } from '../harness/affiliates.ts';
 import { call, made, makeBrand, send, startApp, type TestApp, type TestBrand, unique, until } from '../harness/app.ts';
+import { hasBrowser, openBrowser } from '../harness/browser.ts';
+import { makeLink, PHONE } from '../harness/clicks.ts';
 import { connectTestStore, deliver, signedDelivery, startStore, WEBHOOK_SECRET } from '../harness/store.ts';
+import { openStorefront } from '../harness/storefront.ts';
 
 const manual = readFileSync(path.join(import.meta.dirname, '../../docs/stores.md'), 'utf8');
-const blockOf = (language: string) => new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(manual)?.[1] ?? '';
+const blocksOf = (language: string) =>
+  [...manual.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))].map(([, text = '']) => text);
+const blockOf = (language: string) => blocksOf(language)[0] ?? '';
 const children: ChildProcess[] = [];
 let app: TestApp;
 let brand: TestBrand;
@@ -93,6 +99,25 @@ describe('the store of the manual', () => {
     expect(Object.keys(schemas.GenericStoreInfo.properties)).toEqual(['name', 'currency', 'storefront_url']);
     expect(Object.keys(schemas.GenericStoreCoupon.properties)).toEqual(['code', 'percentage', 'active', 'ends_at']);
     expect(schemas.GenericStoreDelivery.properties.event.enum).toHaveLength(5);
+  });
+});
+
+describe.skipIf(!hasBrowser('The checkout of the manual'))('the checkout of the manual', () => {
+  it('sends the click of a tracked link with the order', async () => {
+    const [script = '', form = ''] = blocksOf('html');
+    const browser = await openBrowser();
+    const shop = await openStorefront();
+    shop.html = script.replace('https://links.example', app.links) + form;
+    const link = await makeLink(await deskOf(app, brand), `${shop.url}/`);
+    const page = await browser.newPage({ userAgent: PHONE });
+    await page.goto(`${app.links}/r/${link.slug}`);
+    const click = new URL(page.url()).searchParams.get('click_id');
+    await page.goto(`${shop.url}/checkout`);
+    await page.getByRole('button', { name: 'Buy' }).click();
+    await page.waitForURL('**/order');
+    expect(shop.orders).toEqual([`click_id=${click}`]);
+    shop.close();
+    await browser.close();
   });
 });
 

@@ -93,6 +93,7 @@ describe('a store is not connected', () => {
   it.each(PROVIDERS)('when %s sells at no http(s) address', async (provider) => {
     const store = await newStore(provider);
     const requested = { provider, baseUrl: store.url, token: store.token, webhookSecret: WEBHOOK_SECRET };
+    const outside = { config: { ...app.context.config, outboundAllow: ['127.0.0.1'] }, clock: app.context.clock };
     const addresses = ['localhost:3000', 'javascript:alert(1)', 'ftp://shop.example', 'https://', 'shop.example'];
     const shown = [
       'https://shop.example/\u001b[31m',
@@ -101,10 +102,11 @@ describe('a store is not connected', () => {
     ];
     for (const url of [...addresses, ...shown]) {
       store.storefrontUrl = url;
-      await expect(askWhoItIs(requested, ['127.0.0.1']), url).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+      await expect(askWhoItIs(outside, requested), url).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     }
     store.storefrontUrl = 'http://localhost:3000/shop';
-    expect(await askWhoItIs(requested, ['127.0.0.1'])).toMatchObject({ storefrontUrl: 'http://localhost:3000/shop' });
+    const facts = { storefrontUrl: 'http://localhost:3000/shop' };
+    expect(await askWhoItIs(outside, requested)).toMatchObject({ facts });
   });
 
   it('and the terminal says what is wrong with its answer, a line a problem', async () => {

@@ -1,34 +1,42 @@
-import { createServer, type Server } from 'node:http';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { z } from 'zod';
-import { makeBrand, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
+import { drainClicks } from '../../src/links-host/jobs.ts';
+import { useClicks } from '../../src/resources/order-clicks/jobs.ts';
+import { deskOf } from '../harness/affiliates.ts';
+import { call, makeBrand, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
+import { makeLink, PHONE, type TrackedLink } from '../harness/clicks.ts';
 import { makeSale } from '../harness/sales.ts';
+import { openShop, type Shop } from '../harness/shop.ts';
+import { orderNumber, shopifyOrder } from '../harness/shopify-order.ts';
 import { connectTestStore, startStore } from '../harness/store.ts';
+import { openStorefront, type Storefront } from '../harness/storefront.ts';
 import { axe, builtClient, expectToFit, type OpenPage, openWebApp, shoot } from '../harness/web-app.ts';
 
-/** A shop's cart as Shopify's theme API has it. */
-function startShop(): { server: Server; updates: unknown[]; theme: (snippet: string) => void } {
-  let page = '';
-  let attributes: Record<string, string> = {};
-  const updates: unknown[] = [];
-  const server = createServer(async (request, response) => {
-    const { pathname } = new URL(request.url ?? '/', 'http://shop');
-    const answer = (type: string, body: string) => response.writeHead(200, { 'content-type': type }).end(body);
-    if (pathname === '/cart.js') return answer('application/json', JSON.stringify({ attributes }));
-    if (pathname === '/cart/update.js') {
-      let body = '';
-      for await (const chunk of request.setEncoding('utf8')) body += chunk;
-      const update = z.object({ attributes: z.record(z.string(), z.string()) }).parse(JSON.parse(body));
-      attributes = { ...attributes, ...update.attributes };
-      updates.push(update);
-      return answer('application/json', JSON.stringify({ attributes }));
-    }
-    return answer('text/html', `<!doctype html><html lang="en"><title>Shop</title><body>${page}</body></html>`);
-  });
-  return { server, updates, theme: (snippet) => (page = snippet) };
-}
+/** A thank-you page with a custom pixel, as Shopify runs it: in a frame without an origin, asking the shop's page for cookies. */
+const thanksPage = (pixel: string, orderId: number) => {
+  const sandbox = `<script>
+    const asked = {};
+    addEventListener('message', ({ data }) => asked.answer(data));
+    const browser = { cookie: { get: (name) => new Promise((then) => { asked.answer = then; parent.postMessage(name, '*'); }) } };
+    const subscribed = [];
+    const analytics = { subscribe: (event, then) => void subscribed.push([event, then]) };
+  </script><script>${pixel}</script><script>
+    const data = { checkout: { order: { id: 'gid://shopify/OrderIdentity/${orderId}' } } };
+    for (const [event, then] of subscribed) if (event === 'checkout_completed') then({ data });
+  </script>`;
+  return `<script>
+    addEventListener('message', ({ data, source }) => {
+      const found = document.cookie.split('; ').find((one) => one.startsWith(data + '='));
+      source.postMessage(found ? found.slice(data.length + 1) : '', '*');
+    });
+  </script><iframe sandbox="allow-scripts" title="pixel" srcdoc="${sandbox.replaceAll('"', '&quot;')}"></iframe>`;
+};
+
+/** The consent API of a Shopify storefront, which loads later. */
+const consent = (isGiven: boolean) => `<script>window.Shopify = { loadFeatures: (_, then) => setTimeout(() => {
+  Shopify.customerPrivacy = { marketingAllowed: () => ${isGiven} }; then();
+}, 1) };</script>`;
 
 describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
   let app: TestApp;
@@ -36,7 +44,6 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
   let browser: Browser;
   let open: OpenPage;
   let phone: OpenPage;
-  const shop = startShop();
 
   beforeAll(async () => {
     app = await startApp({ webApp: await builtClient() });
@@ -49,12 +56,10 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
     phone = await openWebApp(browser, app, brand.id, {
       ...{ viewport: { width: 390, height: 844 }, colorScheme: 'dark', hasTouch: true },
     });
-    await new Promise<void>((done) => void shop.server.listen(0, '127.0.0.1', done));
   });
   afterAll(async () => {
     await browser?.close();
     await app?.close();
-    shop.server.close();
   });
 
   async function clean(name: string, { page, complaints }: OpenPage): Promise<void> {
@@ -120,24 +125,126 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
     await store.close();
   });
 
-  it('gives a snippet that keeps the click of a tracked link and hands it to the cart, once', async () => {
+  it('shows whether clicks reach orders, and tests it', async () => {
+    const woo = await startStore('woocommerce');
+    woo.name = 'Tested Woo';
+    await connectTestStore(app.context, brand.id, woo);
     const { page } = open;
-    const shopify = await startStore('shopify');
-    await connectTestStore(app.context, brand.id, shopify);
     await open.go('/stores');
-    await page.getByRole('button', { name: /^Set up A store/ }).click();
-    await page.getByRole('button', { name: 'Copy: Theme snippet' }).click();
-    const snippet = await page.evaluate<string>('navigator.clipboard.readText()');
-    shop.theme(snippet);
-    const address = shop.server.address();
-    const url = `http://localhost:${typeof address === 'object' ? address?.port : ''}`;
-    const visitor = await (await browser.newContext()).newPage();
-    for (const to of ['/', '/?click_id=a.b%2Bc', '/other', '/']) {
-      await visitor.goto(`${url}${to}`);
-      await visitor.waitForLoadState('networkidle');
+    const card = page.locator('.card', { hasText: 'Tested Woo' });
+    await card.getByText('No orders yet').waitFor();
+    await card.getByRole('button', { name: /^Set up/ }).click();
+    const dialog = page.getByRole('dialog', { name: 'Set up the store' });
+    await dialog.getByText('None in 30 days').waitFor();
+    const href = await dialog.getByRole('link', { name: 'Download the plugin' }).getAttribute('href');
+    expect(href).toMatch(/^https:\/\/go\.example\/plugin\/woocommerce\/int_\w+\.zip$/);
+    expect((await fetch(`${href}`.replace('https://go.example', app.links))).status).toBe(200);
+    await clean('stores-set-up-woocommerce', open);
+    await page.keyboard.press('Escape');
+    await woo.close();
+  });
+
+  describe('a Shopify store that follows the steps', () => {
+    const made: { shop: Shop; script: string; pixel: string; link: TrackedLink }[] = [];
+    let storefront: Storefront;
+    beforeAll(async () => {
+      storefront = await openStorefront();
+    });
+    afterAll(async () => {
+      storefront.close();
+      await made[0]?.shop.store.close();
+    });
+
+    /** Copies the script and the pixel out of the web app, as its owner does. */
+    async function setUp() {
+      const [known] = made;
+      if (known) return known;
+      const shop = await openShop(app, 'shopify');
+      const owner = await openWebApp(browser, app, shop.brand.id, { viewport: { width: 1280, height: 900 } });
+      await owner.go('/stores');
+      await owner.page.getByRole('button', { name: /^Set up A store/ }).click();
+      const read = async (name: string) =>
+        ((await owner.page.getByRole('region', { name }).textContent()) ?? '').replaceAll(
+          'https://go.example',
+          app.links,
+        );
+      const [script, pixel] = [await read('Script tag'), await read('Custom pixel')];
+      await clean('stores-set-up-shopify', owner);
+      await owner.page.context().close();
+      const link = await makeLink(await deskOf(app, shop.brand), `${storefront.url}/`);
+      made.push({ shop, script, pixel, link });
+      return { shop, script, pixel, link };
     }
-    expect(shop.updates).toEqual([{ attributes: { click_id: 'a.b+c' } }]);
-    await visitor.context().close();
-    await shopify.close();
+
+    /** A visitor who comes by a link; \`buy\` leaves their order with the store, and shows them its thank-you page. */
+    async function visit({ isAllowed = true } = {}) {
+      const { shop, script, pixel, link } = await setUp();
+      const context = await browser.newContext({ userAgent: PHONE });
+      const page = await context.newPage();
+      const show = async (html: string) => {
+        storefront.html = consent(isAllowed) + html;
+        return await page.goto(storefront.url, { waitUntil: 'networkidle' });
+      };
+      storefront.cart = {};
+      storefront.html = consent(isAllowed) + script;
+      await page.goto(`${app.links}/r/${link.slug}`, { waitUntil: 'networkidle' });
+      const buy = async (attributes: Record<string, string>) => {
+        const id = orderNumber();
+        const noteAttributes = Object.entries(attributes).map(([name, value]) => ({ name, value }));
+        await shop.report('orders/create', shopifyOrder({ id, noteAttributes }));
+        await show(thanksPage(pixel, id));
+        await useClicks(app.context);
+        await context.close();
+        const { body } = await call(`${app.url}/v1/affiliates/explain?order_id=${id}`, await shop.brand.key('brand'));
+        return body.data;
+      };
+      return { buy, context, show: () => show(script) };
+    }
+
+    it('pays for a normal cart, by its attribute', async () => {
+      const { buy } = await visit();
+      expect(storefront.cart).toEqual({ click_id: expect.stringMatching(/^clk_/) });
+      expect(await buy(storefront.cart)).toMatchObject({ attributed: true });
+    });
+
+    it('pays for an order that skipped the cart, by the pixel', async () => {
+      const { buy } = await visit();
+      expect(await buy({})).toMatchObject({ attributed: true });
+    });
+
+    it('pays for a cart whose visitor lost their cookie, and not for one that skipped it then', async () => {
+      for (const [hasCart, attributed] of [
+        [true, true],
+        [false, false],
+      ]) {
+        const { buy, context } = await visit();
+        await context.clearCookies();
+        expect(await buy(hasCart ? storefront.cart : {})).toMatchObject({ attributed });
+      }
+    });
+
+    it('pays nobody for a visitor who refused, by cart or pixel', async () => {
+      const { buy } = await visit({ isAllowed: false });
+      expect(storefront.cart).toEqual({});
+      expect(await buy(storefront.cart)).toMatchObject({ attributed: false });
+    });
+
+    it('then shows the share of orders that came with a click, and the last of them', async () => {
+      const { shop } = await setUp();
+      await drainClicks(app.context);
+      const owner = await openWebApp(browser, app, shop.brand.id, {
+        viewport: { width: 390, height: 844 },
+        hasTouch: true,
+      });
+      await owner.go('/stores');
+      await owner.page
+        .getByText(/\d+ % of the last orders came with a click/)
+        .first()
+        .waitFor();
+      await owner.page.getByRole('button', { name: /^Set up A store/ }).click();
+      await owner.page.getByText(/minute.*, by l-/).waitFor();
+      await clean('stores-tested-phone', owner);
+      await owner.page.context().close();
+    });
   });
 });

@@ -20,7 +20,7 @@ beforeAll(async () => {
   app = await startApp({
     urls: { postgres: database.url },
     clock: { now: () => new Date(nowMs) },
-    env: { CONTENT_PROVIDER_URL: provider.url, CONTENT_PROVIDER_TOKEN: 'token' },
+    env: { CONTENT_PROVIDER_URL: provider.url, CONTENT_PROVIDER_TOKEN: 'token', TIKTOK_LINKS_URL: provider.url },
   });
   refreshes = startContentRefreshes(app.context, engineUrls().redis);
 });
@@ -90,14 +90,16 @@ describe('a post’s address', () => {
 });
 
 describe('POST /v1/content', () => {
-  it('starts with metrics of zero, and tracks a post once however its address is written', async () => {
-    const { key, track } = await desk();
+  it('starts with metrics of zero, which are unknown until the first reading, and tracks a post once however its address is written', async () => {
+    const { key, track, read } = await desk();
     const id = unique('C').slice(0, 20);
     const post = await track({ url: `https://www.instagram.com/reel/${id}/?igsh=abc` });
     expect(post).toMatchObject({
       ...{ url: `https://instagram.com/reel/${id}`, platform: 'photo_app', type: 'reel', status: 'tracking' },
       metrics: { views: 0, likes: 0, comments: 0, shares: 0, saves: 0, engagement_rate: null },
     });
+    const unread = { views: null, likes: null, comments: null, shares: null, saves: null, engagement_rate: null };
+    expect((await read(post.id)).metrics).toEqual(unread);
     const again = await send(`${app.url}/v1/content`, key, 'POST', { url: `http://instagr.am/reel/${id}` });
     expect([again.status, again.body.code, again.body.existing_id]).toEqual([409, 'CONFLICT', post.id]);
     const gone = await send(`${app.url}/v1/content/${post.id}`, key, 'DELETE');
@@ -127,6 +129,37 @@ describe('POST /v1/content', () => {
   });
 });
 
+describe('a short link of TikTok', () => {
+  const leadTo = (location: string | undefined) => {
+    provider.answer = (request, response) => {
+      if (location === undefined) response.writeHead(404).end();
+      else response.writeHead(301, { location: request.url === '/v2/ZSfirst' ? '/ZSsecond/' : location }).end();
+    };
+  };
+
+  it('is tracked as the post that it leads to', async () => {
+    const { key, track } = await desk();
+    const number = String(Date.now());
+    leadTo(`https://www.tiktok.com/@some.one/video/${number}?_t=8abc&_r=1`);
+    const post = await track({ url: 'https://vm.tiktok.com/ZSfirst/' });
+    expect(post).toMatchObject({ url: `https://tiktok.com/@some.one/video/${number}`, platform: 'video_app' });
+    const again = await send(`${app.url}/v1/content`, key, 'POST', { url: 'https://www.tiktok.com/t/ZSother/' });
+    expect([again.status, again.body.existing_id]).toEqual([409, post.id]);
+  });
+
+  it.each([
+    [undefined, 'unresolved_link'],
+    ['https://vm.tiktok.com/ZSfirst/', 'unresolved_link'],
+    ['https://www.tiktok.com/@some.one', 'not_a_post'],
+    ['http://127.0.0.1/@some.one/video/1', 'unsupported_platform'],
+  ])('that leads to %s is refused as %s', async (location, problem) => {
+    const { key } = await desk();
+    leadTo(location);
+    const { status, body } = await send(`${app.url}/v1/content`, key, 'POST', { url: 'vt.tiktok.com/ZSfirst' });
+    expect([status, body.details]).toMatchObject([422, [{ field: 'url', code: problem }]]);
+  });
+});
+
 describe('a refresh', () => {
   it('reads the metrics, stores them for the day, emits the previous metrics, and cools down for an hour', async () => {
     const { key, track, read, refresh, settle, refreshed } = await desk();
@@ -151,7 +184,7 @@ describe('a refresh', () => {
     });
     const reported = await refreshed(id);
     expect(reported).toHaveLength(1);
-    expect(reported[0]?.data).toMatchObject({ previous_metrics: { views: 0 }, metrics: { views: 1_000 } });
+    expect(reported[0]?.data).toMatchObject({ previous_metrics: { views: null }, metrics: { views: 1_000 } });
     const again = await refresh(id);
     expect([again.status, again.body.data.status]).toEqual([200, 'tracking']);
     expect(again.body.data.next_refresh_available).toBe(new Date(nowMs + HOUR_MS).toISOString());
@@ -175,17 +208,17 @@ describe('a refresh', () => {
     const { id } = await track({ url: reel() });
     await refresh(id);
     await settle(id);
-    expect(await read(id)).toMatchObject({ refresh_error: 'gone', metrics: { views: 0 }, last_refreshed: null });
+    expect(await read(id)).toMatchObject({ refresh_error: 'gone', metrics: { views: null }, last_refreshed: null });
     nowMs += 2 * HOUR_MS;
     provider.answer = (_request, response) => void response.writeHead(500).end();
     await refresh(id);
     await settle(id);
-    expect(await read(id)).toMatchObject({ refresh_error: 'unavailable', metrics: { views: 0 } });
+    expect(await read(id)).toMatchObject({ refresh_error: 'unavailable', metrics: { views: null } });
     nowMs += 2 * HOUR_MS;
     provider.answer = answering({ views: -5 });
     await refresh(id);
     await settle(id);
-    expect(await read(id)).toMatchObject({ refresh_error: 'unavailable', metrics: { views: 0 } });
+    expect(await read(id)).toMatchObject({ refresh_error: 'unavailable', metrics: { views: null } });
   });
 
   it('is scheduled once a day, so a month’s history has a row per day', async () => {
@@ -219,5 +252,49 @@ describe('a refresh', () => {
     const { endInterrupted } = await import('../../src/resources/content/due-queries.ts');
     await endInterrupted(app.context.postgres.db, new Date(nowMs - 120_000), new Date(nowMs));
     expect(await read(id)).toMatchObject({ status: 'tracking', refresh_error: 'interrupted' });
+  });
+});
+
+describe('YouTube', () => {
+  it('is read by its own API with a key: every due video in one call, hidden and unread figures unknown, gone ones said', async () => {
+    const youtube = await startApp({
+      urls: { postgres: database.url },
+      clock: { now: () => new Date(nowMs) },
+      env: { YOUTUBE_API_URL: provider.url, YOUTUBE_API_KEY: 'yt-key' },
+    });
+    const reading = startContentRefreshes(youtube.context, engineUrls().redis, { prefix: unique('youtube') });
+    try {
+      const { track, read } = await desk();
+      const names = [unique('a'), unique('b'), unique('c')].map((name) => name.slice(0, 11));
+      const [first, second, gone] = await Promise.all(
+        names.map((name) => track({ url: `https://youtu.be/${name}?si=x` })),
+      );
+      const calls: string[] = [];
+      provider.answer = (request, response) => {
+        const url = new URL(request.url ?? '', provider.url);
+        calls.push(`${url.pathname} ${request.headers['x-goog-api-key']}`);
+        const ids = (url.searchParams.get('id') ?? '').split(',').filter((id) => id !== names[2]);
+        const items = ids.map((id) => ({
+          ...{ kind: 'youtube#video', id, snippet: { title: 'Summer', publishedAt: '2026-02-20T08:00:00Z' } },
+          statistics: { viewCount: '1200', favoriteCount: '0', ...(id === names[0] ? { likeCount: '60' } : {}) },
+          paidProductPlacementDetails: { hasPaidProductPlacement: true },
+        }));
+        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ items }));
+      };
+      await until('the readings', async () => {
+        await reading.sweep();
+        return (await read(gone.id)).refresh_error === 'gone';
+      });
+      const [one, other] = [await read(first.id), await read(second.id)];
+      expect(one).toMatchObject({
+        ...{ caption: 'Summer', posted_at: '2026-02-20T08:00:00.000Z', paid_partnership: true, refresh_error: null },
+        metrics: { views: 1_200, likes: 60, comments: null, shares: null, saves: null, engagement_rate: 5 },
+      });
+      expect(other.metrics).toMatchObject({ views: 1_200, likes: null, engagement_rate: null });
+      expect(calls).toEqual(['/v2/videos yt-key']);
+    } finally {
+      await reading.close();
+      await youtube.close();
+    }
   });
 });

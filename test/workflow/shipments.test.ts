@@ -150,17 +150,54 @@ describe('the carrier', () => {
     expect(data[0]).toMatchObject({ operation: 'track_shipment', key_id: null });
   });
 
-  it('changes nothing when it does not answer or does not know the number', async () => {
+  it('changes nothing when it does not answer', async () => {
     const { ship, read } = await desk();
     const { id } = await ship({ carrier: 'UPS', tracking_number: unique('1Z') });
     carrier.answer = (_request, response) => void response.writeHead(500).end('no JSON');
     await trackDue(app.context);
     expect(await read(id)).toMatchObject({ tracking_status: null, status: 'created', updated_at: null });
-    nowMs += HOUR_MS;
-    carrier.answer = (_request, response) =>
-      void response.writeHead(400).end(JSON.stringify({ meta: { code: 4005, message: 'invalid' }, data: {} }));
+  });
+
+  it('says why it does not follow a parcel, and is not asked about it again until its number changes', async () => {
+    const { ship, read, patch } = await desk();
+    const number = unique('1Z');
+    let asked = 0;
+    carrier.answer = async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      if (Buffer.concat(chunks).toString().includes(number)) asked += 1;
+      const meta = { code: 4005, message: 'The value of `tracking_number` is invalid.' };
+      response.writeHead(400).end(JSON.stringify({ meta, data: {} }));
+    };
+    const { id, tracking_error: before } = await ship({ carrier: 'UPS', tracking_number: number });
     await trackDue(app.context);
-    expect(await read(id)).toMatchObject({ tracking_status: null, updated_at: null });
+    expect(before).toBeNull();
+    expect(await read(id)).toMatchObject({
+      ...{ tracking_status: null, status: 'created', tracking_error: 'The value of `tracking_number` is invalid.' },
+    });
+    expect(asked).toBe(1);
+    nowMs += 48 * HOUR_MS;
+    await trackDue(app.context);
+    expect(asked).toBe(1);
+    follow('1ZFOUR', () => 'InTransit');
+    expect((await patch(id, { tracking_number: '1ZFOUR' })).body.data.tracking_error).toBeNull();
+    await trackDue(app.context);
+    expect(await read(id)).toMatchObject({ tracking_status: 'in_transit', tracking_error: null });
+  });
+
+  it('is asked at most five times a second', async () => {
+    const { ship } = await desk();
+    const at: number[] = [];
+    carrier.answer = (_request, response) => {
+      at.push(performance.now());
+      response.writeHead(201).end(JSON.stringify({ meta: { code: 201 }, data: { id: 'trk', tag: 'InTransit' } }));
+    };
+    for (let i = 0; i < 12; i += 1) await ship({ tracking_number: unique('1Z') });
+    await trackDue(app.context);
+    expect(at.length).toBeGreaterThanOrEqual(12);
+    // Of six in a row, the last is asked a second after the first; timers may be some milliseconds early.
+    const spans = at.slice(5).map((time, i) => time - (at[i] ?? 0));
+    expect(Math.min(...spans)).toBeGreaterThan(950);
   });
 
   it('is polled anew after the number changes: the new parcel starts without a tracking status', async () => {

@@ -54,6 +54,33 @@ export async function endQuiet({ client }: Elastic, index: string, { settings }:
   await reach(client.indices.putSettings({ index, settings: { ...mergingAt(null), refresh_interval } }));
 }
 
+/** Throws when the cluster has too few nodes to hold that many replicas of a shard. */
+export async function assertNodes({ client }: Elastic, replicas: number): Promise<void> {
+  if (replicas === 0) return;
+  const { number_of_data_nodes: nodes } = await reach(client.cluster.health());
+  if (nodes > replicas) return;
+  throw new Error(
+    `DIRECTORY_REPLICAS=${replicas} needs ${replicas + 1} data nodes, and Elasticsearch has ${nodes}: set it to ${nodes - 1} or add nodes.`,
+  );
+}
+
+/** Copies each shard to as many other nodes, and waits until all copies are there. */
+export async function addReplicas(
+  { client }: Elastic,
+  index: string,
+  replicas: number,
+  onWait: () => void,
+): Promise<void> {
+  if (replicas === 0) return;
+  await reach(client.indices.putSettings({ index, settings: { number_of_replicas: replicas } }));
+  for (;;) {
+    const { status } = await reach(client.cluster.health({ index }));
+    if (status === 'green') return;
+    onWait();
+    await pause(POLL_MS);
+  }
+}
+
 export async function deleteIndex({ client }: Elastic, index: string): Promise<void> {
   await reach(client.indices.delete({ index, ignore_unavailable: true }));
 }

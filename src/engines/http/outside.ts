@@ -8,7 +8,7 @@ import { isAllowed, isPublic } from './addresses.ts';
 
 export interface OutsideRequest {
   url: URL;
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'DELETE';
   headers: Record<string, string>;
   body?: string;
   /** Private addresses or networks that may be called, by http too. */

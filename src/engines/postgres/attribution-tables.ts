@@ -6,6 +6,7 @@ type Json<T> = ColumnType<T, string, string>;
 
 export type Provider = 'shopify' | 'woocommerce' | 'generic';
 export type IntegrationStatus = 'connected' | 'disconnected' | 'error' | 'reauth_required';
+export type WebhookState = 'pending' | 'active' | 'manual' | 'disabled';
 export type LinkType = 'discount_code' | 'link';
 export type CommissionStatus = 'pending' | 'approved' | 'rejected' | 'paid';
 export type PayoutMethod = 'wallet' | 'bank_transfer' | 'manual';
@@ -37,8 +38,46 @@ export interface IntegrationsTable {
   lastReceivedAt: Date | null;
   lastFailedAt: Date | null;
   disconnectedAt: Date | null;
+  sweepAt: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  sweptAt: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  silentSince: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  webhookTroubleAt: ColumnType<Date | null, Date | null | undefined, Date | null>;
   createdAt: CreatedAt;
   updatedAt: Date | null;
+  renewingUntil: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  apiVersion: ColumnType<string | null, string | null | undefined, string | null>;
+  webhookState: ColumnType<WebhookState, WebhookState | undefined, WebhookState>;
+  missingWebhooks: ColumnType<string[], string[] | undefined, string[]>;
+  webhookProblem: ColumnType<string | null, string | null | undefined, string | null>;
+  webhooksCheckedAt: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  webhooksDueAt: ColumnType<Date | null, Date | null | undefined, Date | null>;
+}
+
+export interface StoreAuthorizationsTable {
+  id: string;
+  brandId: string;
+  baseUrl: string;
+  tokenHash: Buffer;
+  expiresAt: Date;
+  keys: Buffer | null;
+  createdAt: CreatedAt;
+}
+
+export interface StoreSweepsTable {
+  integrationId: string;
+  brandId: string;
+  since: Date;
+  startedAt: Date | null;
+  cursor: string | null;
+  reachedAt: Date | null;
+  missed: Generated<number>;
+  againAt: Date | null;
+  failures: Generated<number>;
+  sweeps: Generated<number>;
+  failed: Generated<number>;
+  ordersRead: Generated<number>;
+  ordersMissed: Generated<number>;
+  ordersUnread: Generated<number>;
 }
 
 export interface IntegrationFailuresTable {
@@ -46,6 +85,33 @@ export interface IntegrationFailuresTable {
   hour: Date;
   failures: Generated<number>;
   forged: Generated<number>;
+}
+
+export type StoreDeliveryState = 'waiting' | 'done' | 'ignored' | 'failed';
+
+export interface StoreDeliveriesTable {
+  id: string;
+  brandId: string;
+  integrationId: string;
+  topic: string | null;
+  headers: Json<unknown>;
+  /** Sealed under the row's id. */
+  body: Buffer;
+  state: Generated<StoreDeliveryState>;
+  attempts: Generated<number>;
+  nextAttemptAt: Date | null;
+  triedAt: Date | null;
+  reason: ColumnType<unknown, string | null, string | null>;
+  notes: Generated<Json<unknown>>;
+  orderId: string | null;
+  receivedAt: Date;
+  finishedAt: Date | null;
+}
+
+export interface StoreDeliveryClaimsTable {
+  brandId: string;
+  owner: string;
+  claimedUntil: Date;
 }
 
 export interface LinksTable {
@@ -69,6 +135,8 @@ export interface LinksTable {
   /** Discount of the store's coupon when it was last verified. */
   discountPpm: ColumnType<number | null, number | null | undefined, number | null>;
   expiresAt: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  /** Whether renewals of a subscription earn; null: they do not. */
+  paysRenewals: ColumnType<boolean | null, boolean | null | undefined, boolean | null>;
   createdAt: CreatedAt;
   updatedAt: Date | null;
 }
@@ -109,6 +177,10 @@ export interface OrdersTable {
   storeUpdatedAt: Date;
   customerEmail: string | null;
   customerHash: Buffer | null;
+  isTest: boolean | null;
+  isRenewal: boolean | null;
+  /** Null while no dispute over it is lost. */
+  disputeLostAt: Date | null;
   attribution: Json<unknown>;
   createdAt: CreatedAt;
   updatedAt: Date | null;
@@ -120,6 +192,15 @@ export interface OrderHeadsTable {
   brandId: string;
   deletedAt: Date | null;
   refundsListedAt: Date | null;
+}
+
+export interface OrderClicksTable {
+  integrationId: string;
+  orderId: string;
+  brandId: string;
+  click: string;
+  receivedAt: Date;
+  usedAt: ColumnType<Date | null, null | undefined, Date>;
 }
 
 export interface OrderRefundsTable {
@@ -134,6 +215,29 @@ export interface OrderRefundsTable {
   toldAt: Date;
   currency: string;
   createdAt: CreatedAt;
+}
+
+export interface OrderDisputesTable {
+  brandId: string;
+  integrationId: string;
+  orderId: string;
+  disputeId: string;
+  status: 'open' | 'won' | 'lost';
+  /** When its store last reported it. */
+  toldAt: Date;
+  /** When it was first reported as lost. */
+  lostAt: Date | null;
+  createdAt: CreatedAt;
+}
+
+export interface OrderJourneysTable {
+  /** Our own id of the order. */
+  orderId: string;
+  brandId: string;
+  integrationId: string;
+  storeOrderId: string;
+  answers: Generated<number>;
+  dueAt: Date;
 }
 
 export interface CommissionsTable {
@@ -239,13 +343,20 @@ export interface UnfoldedBrandsTable {
 export interface AttributionTables {
   integrations: IntegrationsTable;
   integrationFailures: IntegrationFailuresTable;
+  storeDeliveries: StoreDeliveriesTable;
+  storeDeliveryClaims: StoreDeliveryClaimsTable;
+  storeAuthorizations: StoreAuthorizationsTable;
+  storeSweeps: StoreSweepsTable;
   links: LinksTable;
   linkSlugs: LinkSlugsTable;
   linkStates: LinkStatesTable;
   linkPastCodes: LinkPastCodesTable;
   orders: OrdersTable;
+  orderClicks: OrderClicksTable;
   orderHeads: OrderHeadsTable;
   orderRefunds: OrderRefundsTable;
+  orderDisputes: OrderDisputesTable;
+  orderJourneys: OrderJourneysTable;
   commissions: CommissionsTable;
   commissionAdjustments: CommissionAdjustmentsTable;
   payouts: PayoutsTable;

@@ -42,7 +42,15 @@ export interface ContentMetricsTable extends MetricColumns {
   date: string;
 }
 
+/** A short link and the post that it leads to, both as canonical keys. */
+export interface ContentShortLinksTable {
+  brandId: string;
+  shortKey: string;
+  canonicalKey: string;
+}
+
 export interface ContentTables {
+  contentShortLinks: ContentShortLinksTable;
   content: ContentTable;
   contentMetrics: ContentMetricsTable;
 }

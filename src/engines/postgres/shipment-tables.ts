@@ -43,6 +43,8 @@ export interface ShipmentsTable {
   shippingAddress: Json<ShippingAddress | string> | null;
   notes: string | null;
   status: ShipmentStatus;
+  /** Why the tracking provider does not follow the parcel. */
+  trackingError: string | null;
   trackingStatus: string | null;
   trackingEvents: ColumnType<TrackingEvent[], string | undefined, string>;
   trackingRef: string | null;

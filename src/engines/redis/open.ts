@@ -26,6 +26,9 @@ export interface Redis {
   close(): Promise<void>;
 }
 
+/** A primary that became a replica keeps its connections: only a new one leads to the new primary. */
+export const isReplica = (error: Error): boolean => error.message.startsWith('READONLY');
+
 export function openRedis(url: string, options: RedisOptions = {}): Redis {
   const client: Client = new PatientClient(url, options.timeoutMs ?? 1_000, {
     connectTimeout: 1_000,
@@ -35,6 +38,7 @@ export function openRedis(url: string, options: RedisOptions = {}): Redis {
     // A debit whose response was lost must not be sent again.
     autoResendUnfulfilledCommands: false,
     retryStrategy: (attempt) => Math.min(50 * attempt, 500),
+    reconnectOnError: isReplica,
     lazyConnect: true,
   });
   client.on('error', (error: Error) => options.onError?.(error));

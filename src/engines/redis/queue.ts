@@ -1,4 +1,5 @@
 import { Queue, Worker } from 'bullmq';
+import { isReplica } from './open.ts';
 
 export interface QueueOptions {
   /** Separates the queues of several installations on one Redis. */
@@ -15,7 +16,11 @@ export interface JobQueue {
 /** Failed jobs kept for `jobs list` and `jobs retry`. */
 export const KEPT_FAILED = { count: 200 };
 
-export const connectionOf = (url: string) => ({ url, maxRetriesPerRequest: null, connectTimeout: 2_000 });
+export const connectionOf = (url: string) => ({
+  ...{ url, maxRetriesPerRequest: null, connectTimeout: 2_000 },
+  // The failed command is sent again on the new connection.
+  reconnectOnError: (error: Error) => (isReplica(error) ? (2 as const) : false),
+});
 
 export function openQueue(url: string, name: string, { prefix }: QueueOptions = {}): JobQueue {
   const connection = { ...connectionOf(url), maxRetriesPerRequest: 1 };

@@ -10,12 +10,12 @@ import { type Metrics, meterClicks, meterLedger, meterMails, meterOutbox, openMe
 import { openJobQueues } from '../job-status.ts';
 import { meterJobs } from './jobs.ts';
 import { openScraped } from './scraped.ts';
-import { meterDirectory, meterPayouts } from './stock.ts';
+import { meterDirectory, meterPayouts, meterSweeps } from './stock.ts';
 import { meterWebhooks } from './webhooks.ts';
 
 const RECENTLY_MS = 300_000;
 
-/** Jobs that are due and that no worker has begun. */
+/** Metrics of jobs that are due but have not started. */
 function meterQueues(metrics: Metrics, redis: Redis): void {
   const queues = openJobQueues(redis);
   const gauge = openScraped(metrics, async () => {
@@ -24,15 +24,15 @@ function meterQueues(metrics: Metrics, redis: Redis): void {
       return { job: name, waiting, seconds: waitingSince ? (now.getTime() - waitingSince.getTime()) / 1_000 : 0 };
     });
   });
-  gauge('rollcall_job_waiting', 'Runs of a job that are due and not begun.', ['job'], (one, jobs) => {
+  gauge('rollcall_job_waiting', 'Runs of a job that are due but have not started.', ['job'], (one, jobs) => {
     for (const { job, waiting } of jobs) one.set({ job }, waiting);
   });
-  gauge('rollcall_job_oldest_waiting_seconds', 'How long the oldest of them waits.', ['job'], (one, jobs) => {
+  gauge('rollcall_job_oldest_waiting_seconds', 'How long the oldest of them has waited.', ['job'], (one, jobs) => {
     for (const { job, seconds } of jobs) one.set({ job }, seconds);
   });
 }
 
-/** What this process counts, and what lies in the engines. */
+/** The metrics that this process counts, and those read from the engines. */
 export function openProcessMetrics(context: Context): Metrics {
   const { postgres, redis, clock } = context;
   const metrics = openMetrics();
@@ -46,5 +46,6 @@ export function openProcessMetrics(context: Context): Metrics {
   meterQueues(metrics, redis);
   meterDirectory(metrics, context);
   meterPayouts(metrics, context);
+  meterSweeps(metrics, context);
   return metrics;
 }

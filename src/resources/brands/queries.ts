@@ -139,3 +139,9 @@ export async function updateBrand(
       throw new ApiError('CONFLICT', 'Another brand has this name.', { cause: error });
     });
 }
+
+/** Where mails about the brand itself go. */
+export async function findContactEmail(db: Db, brandId: string): Promise<string | null> {
+  const row = await db.selectFrom('brands').select('contactEmail').where('id', '=', brandId).executeTakeFirst();
+  return row?.contactEmail ?? null;
+}

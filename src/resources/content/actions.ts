@@ -3,9 +3,9 @@ import { ApiError, notFound, type Problem, validationError } from '../../values/
 import { newId } from '../../values/ids.ts';
 import { findAddressee, notOnRoster } from '../applications/addressee-queries.ts';
 import { campaignProblems } from '../campaigns/actions.ts';
-import { contentOf } from './item.ts';
+import { contentOf, startingWith } from './item.ts';
 import { nextRefreshAt, refreshAvailableAt } from './policy.ts';
-import { readPostAddress, SUPPORTED_HOSTS } from './post-address.ts';
+import { SUPPORTED_HOSTS } from './post-address.ts';
 import type { ProvidedReading } from './provider.ts';
 import {
   type ContentRow,
@@ -17,15 +17,18 @@ import {
 } from './queries.ts';
 import { followPost } from './rights-actions.ts';
 import type { ContentCreate } from './schema.ts';
+import type { resolvePost } from './short-links.ts';
 
 const ADDRESS_PROBLEMS = {
   not_an_address: 'must be the address of a post, such as https://www.instagram.com/reel/C1a2b3c4d5e/.',
   unsupported_platform: `must be a post on one of ${SUPPORTED_HOSTS.join(', ')}.`,
   not_a_post: 'is on a supported platform but is not a post: open the post and copy its address.',
+  unresolved_link: 'is a short link that leads to no post: open it in a browser and copy the address that it leads to.',
 } as const;
 
-function readAddress(url: string) {
-  const post = readPostAddress(url);
+export type FoundPost = Awaited<ReturnType<typeof resolvePost>>;
+
+function readAddress(post: FoundPost) {
   if (typeof post !== 'string') return { post, problems: [] };
   const problem: Problem = { field: 'url', code: post, message: ADDRESS_PROBLEMS[post] };
   return { post: undefined, problems: [problem] };
@@ -38,9 +41,13 @@ async function creatorOf({ db, brandId }: Work, email: string | null | undefined
   return { creatorId: addressee?.id ?? null, problems: addressee ? [] : [notOnRoster(email)] };
 }
 
-export async function trackContent(work: Work, input: ContentCreate): Promise<ContentRow> {
+export interface TrackedPost extends Omit<ContentCreate, 'url'> {
+  post: FoundPost;
+}
+
+export async function trackContent(work: Work, input: TrackedPost): Promise<ContentRow> {
   const { db, now, brandId } = work;
-  const { post, problems } = readAddress(input.url);
+  const { post, problems } = readAddress(input.post);
   const creator = await creatorOf(work, input.creator_email);
   const all = [...problems, ...creator.problems, ...(await campaignProblems(work, input.campaign_id))];
   if (!post || all.length > 0) {
@@ -59,7 +66,7 @@ export async function trackContent(work: Work, input: ContentCreate): Promise<Co
   }
   const row = await getContent(db, brandId, id);
   work.audit({ resourceId: id, old: null, new: row });
-  work.emit('content.tracked', contentOf(row, now));
+  work.emit('content.tracked', startingWith(row, now));
   return row;
 }
 

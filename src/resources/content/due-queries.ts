@@ -52,8 +52,22 @@ export async function endInterrupted(db: Db, before: Date, again: Date): Promise
 export async function findPost(db: Db, id: string) {
   return await db
     .selectFrom('content')
-    .select(['id', 'brandId', 'platform', 'url', 'status'])
+    .select(['id', 'brandId', 'platform', 'url', 'canonicalKey', 'status'])
     .where('id', '=', id)
     .where('deletedAt', 'is', null)
     .executeTakeFirst();
+}
+
+/** Other posts of a host that are being refreshed, so that one call reads them together. */
+export async function listRefreshingAt(db: Db, host: string, except: string, limit: number) {
+  return await db
+    .selectFrom('content')
+    .select(['id', 'brandId', 'canonicalKey'])
+    .where('status', '=', 'refreshing')
+    .where('deletedAt', 'is', null)
+    .where('canonicalKey', 'like', `${host}:%`)
+    .where('id', '<>', except)
+    .orderBy('refreshBeganAt')
+    .limit(limit)
+    .execute();
 }

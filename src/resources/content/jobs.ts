@@ -3,8 +3,8 @@ import type { Context } from '../../operation/context.ts';
 import type { QueuedWork } from '../../operation/job.ts';
 import { inWork } from '../../operation/work.ts';
 import { endRefresh } from './actions.ts';
-import { claimDuePosts, endInterrupted, findPost, listRefreshing } from './due-queries.ts';
-import { readPost } from './provider.ts';
+import { claimDuePosts, endInterrupted, findPost, listRefreshing, listRefreshingAt } from './due-queries.ts';
+import { readPost, readVideos, VIDEOS_AT_ONCE } from './provider.ts';
 
 const REFRESHES = 'content-refresh';
 const AT_ONCE = 100;
@@ -12,8 +12,13 @@ const AT_ONCE = 100;
 const LOST_AFTER_MS = 120_000;
 const AGAIN_AFTER_MS = 600_000;
 
-async function read(context: Context, post: { platform: string; url: string }) {
-  const { config, failures } = context;
+type Refreshing = NonNullable<Awaited<ReturnType<typeof findPost>>>;
+type Reading = Parameters<typeof endRefresh>[2];
+
+const YOUTUBE = 'youtube.com';
+const videoIdOf = (canonicalKey: string): string => canonicalKey.slice(YOUTUBE.length + 1);
+
+async function read({ config, failures }: Context, post: { platform: string; url: string }): Promise<Reading> {
   if (config.contentProviderUrl === undefined) return 'no_provider';
   try {
     return (await readPost(config, config.contentProviderUrl, post)) ?? 'gone';
@@ -23,14 +28,33 @@ async function read(context: Context, post: { platform: string; url: string }) {
   }
 }
 
-/** Reads one post that is being refreshed. A second run finds it refreshed, and does nothing. */
+/** Readings of the video, and of others that are being refreshed: YouTube's day has a number of calls. */
+async function readWithOthers({ config, postgres, failures }: Context, post: Refreshing) {
+  const videos = [post, ...(await listRefreshingAt(postgres.db, YOUTUBE, post.id, VIDEOS_AT_ONCE - 1))];
+  const ids = videos.map(({ canonicalKey }) => videoIdOf(canonicalKey));
+  const readings = await readVideos(config, ids).catch((error: unknown) => {
+    failures.failed('reading videos', error, { videos: ids.length });
+  });
+  return videos.map((video) => {
+    const reading: Reading = readings ? (readings.get(videoIdOf(video.canonicalKey)) ?? 'gone') : 'unavailable';
+    return { post: video, reading };
+  });
+}
+
+async function readingsOf(context: Context, post: Refreshing) {
+  const isVideo = context.config.youtubeApiKey !== undefined && post.canonicalKey.startsWith(`${YOUTUBE}:`);
+  return isVideo ? await readWithOthers(context, post) : [{ post, reading: await read(context, post) }];
+}
+
+/** Reads a post that is being refreshed. A second run finds it refreshed, and does nothing. */
 async function refreshPost(context: Context, id: string): Promise<void> {
   const { postgres, clock } = context;
-  const post = await findPost(postgres.db, id);
-  if (post?.status !== 'refreshing') return;
-  const reading = await read(context, post);
-  const actor = { brandId: post.brandId, keyId: null, operation: 'refresh_content', requestId: null };
-  await inWork(postgres.db, clock, actor, (work) => endRefresh(work, id, reading));
+  const found = await findPost(postgres.db, id);
+  if (found?.status !== 'refreshing') return;
+  for (const { post, reading } of await readingsOf(context, found)) {
+    const actor = { brandId: post.brandId, keyId: null, operation: 'refresh_content', requestId: null };
+    await inWork(postgres.db, clock, actor, (work) => endRefresh(work, post.id, reading));
+  }
 }
 
 /** Marks what is due, ends what was lost, and makes a job of every post that is being refreshed. */

@@ -5,7 +5,14 @@ const Platforms = z.array(
   z.object({
     platform: z.enum(['photo_app', 'video_app', 'stream_app']),
     hosts: z.array(z.string()),
-    posts: z.array(z.object({ path: z.string(), query: z.string().optional(), type: z.string() })),
+    posts: z.array(
+      z.object({
+        path: z.string(),
+        query: z.string().optional(),
+        type: z.string(),
+        short: z.boolean().default(false),
+      }),
+    ),
   }),
 );
 
@@ -14,6 +21,7 @@ interface Form {
   path: RegExp;
   query: string | undefined;
   type: string;
+  isShort: boolean;
 }
 
 const FORMS = new Map<string, Form[]>();
@@ -21,7 +29,7 @@ for (const { platform, hosts, posts } of Platforms.parse(platforms)) {
   for (const host of hosts) {
     FORMS.set(
       host,
-      posts.map(({ path, query, type }) => ({ platform, path: new RegExp(path), query, type })),
+      posts.map(({ path, query, type, short }) => ({ platform, path: new RegExp(path), query, type, isShort: short })),
     );
   }
 }
@@ -36,7 +44,11 @@ export interface Post {
   key: string;
   platform: Form['platform'];
   type: string;
+  /** A short link: it does not say which post it leads to. */
+  isShort: boolean;
 }
+
+export type AddressProblem = 'not_an_address' | 'unsupported_platform' | 'not_a_post';
 
 /** Names of one host: its links to a post lead to the same one. */
 const FAMILY: Readonly<Record<string, string>> = { 'instagr.am': 'instagram.com', 'youtu.be': 'youtube.com' };
@@ -48,7 +60,7 @@ const hostOf = (url: URL) =>
     .replace(/\.$/, '');
 
 /** Reads a post's address, or says what is wrong with it. */
-export function readPostAddress(text: string): Post | 'not_an_address' | 'unsupported_platform' | 'not_a_post' {
+export function readPostAddress(text: string): Post | AddressProblem {
   const address = text.includes('://') ? text : `https://${text}`;
   if (!URL.canParse(address)) return 'not_an_address';
   const url = new URL(address);
@@ -57,13 +69,13 @@ export function readPostAddress(text: string): Post | 'not_an_address' | 'unsupp
   const forms = FORMS.get(host);
   if (!forms) return 'unsupported_platform';
   const path = url.pathname.replace(/\/+$/, '') || '/';
-  for (const { platform, path: pattern, query, type } of forms) {
+  for (const { path: pattern, query, ...form } of forms) {
     const found = pattern.exec(path);
     if (!found) continue;
     const id = query === undefined ? found[1] : url.searchParams.get(query);
     if (!id || !/^[\w-]{1,100}$/.test(id)) continue;
     const kept = query === undefined ? '' : `?${query}=${id}`;
-    return { url: `https://${host}${path}${kept}`, key: `${FAMILY[host] ?? host}:${id}`, platform, type };
+    return { ...form, url: `https://${host}${path}${kept}`, key: `${FAMILY[host] ?? host}:${id}` };
   }
   return 'not_a_post';
 }

@@ -56,3 +56,52 @@ export async function readPost(config: Config, base: string, post: { platform: s
     throw unavailable(NAME, new Error(`${NAME} answered ${status}: ${reading?.error.message ?? ''}`));
   return reading.data;
 }
+
+const YOUTUBE = 'YouTube';
+const PARTS = 'snippet,statistics,paidProductPlacementDetails';
+/** The most videos that one call reads. It costs one unit of the day's 10,000, however many it reads. */
+export const VIDEOS_AT_ONCE = 50;
+
+/** YouTube writes counts as text, and leaves out those that the channel hides. */
+const written = z
+  .string()
+  .regex(/^\d{1,15}$/)
+  .transform(Number)
+  .nullish()
+  .transform((value) => value ?? null);
+
+const Videos = z.object({
+  items: z.array(
+    z.object({
+      id: z.string(),
+      snippet: z.object({ title: z.string(), publishedAt: z.iso.datetime({ offset: true }) }),
+      statistics: z.object({ viewCount: written, likeCount: written, commentCount: written }),
+      paidProductPlacementDetails: z.object({ hasPaidProductPlacement: z.boolean() }).optional(),
+    }),
+  ),
+});
+
+type Video = z.output<typeof Videos>['items'][number];
+
+const readingOf = ({ snippet, statistics, paidProductPlacementDetails: placement }: Video): ProvidedReading => ({
+  ...{ views: statistics.viewCount, likes: statistics.likeCount, comments: statistics.commentCount },
+  ...{ shares: null, saves: null, followers: null, type: null },
+  caption: snippet.title.slice(0, 5_000),
+  posted_at: new Date(snippet.publishedAt),
+  paid_partnership: placement?.hasPaidProductPlacement ?? null,
+});
+
+/** What YouTube's videos show now, by id, in one call of `videos.list`. Those that are gone or private are not in it. */
+export async function readVideos(config: Config, ids: readonly string[]): Promise<Map<string, ProvidedReading>> {
+  const url = new URL(`${config.youtubeApiUrl.replace(/\/$/, '')}/videos`);
+  url.searchParams.set('part', PARTS);
+  url.searchParams.set('id', ids.join(','));
+  url.searchParams.set('maxResults', String(VIDEOS_AT_ONCE));
+  const headers = { 'x-goog-api-key': config.youtubeApiKey ?? '' };
+  const call = { url, name: YOUTUBE, method: 'GET' as const, headers, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES };
+  const { status, body } = await callJson(call);
+  const videos = status === 200 ? Videos.safeParse(body) : undefined;
+  if (!videos?.success)
+    throw unavailable(YOUTUBE, new Error(`${YOUTUBE} answered ${status}: ${videos?.error.message ?? ''}`));
+  return new Map(videos.data.items.map((video) => [video.id, readingOf(video)]));
+}

@@ -5,7 +5,7 @@ import { idField } from '../../values/fields.ts';
 import { pageOf, paginationOf } from '../../values/page.ts';
 import { eachAs, toWire } from '../../values/wire.ts';
 import { requestRefresh, trackContent, untrackContent } from './actions.ts';
-import { contentOf } from './item.ts';
+import { contentOf, startingWith } from './item.ts';
 import { refreshAvailableAt } from './policy.ts';
 import { eachContent, listContent as findContent, getContent, listMetrics } from './queries.ts';
 import {
@@ -17,6 +17,7 @@ import {
   ContentList,
   ContentRefresh,
 } from './schema.ts';
+import { resolvePost } from './short-links.ts';
 
 const tag = 'Tracked content';
 const byId = z.object({ id: idField('cnt', 'Id of the tracked post.').max(100) });
@@ -68,7 +69,8 @@ const trackContentOperation = create({
   body: ContentCreate,
   item: Content,
   errors: ['CONFLICT'],
-  apply: async (work, { body }) => contentOf(await trackContent(work, body), work.now),
+  lookUp: async ({ config }, { body }) => await resolvePost(config, body.url),
+  apply: async (work, { body }, post) => startingWith(await trackContent(work, { ...body, post }), work.now),
 });
 
 const refreshContentOperation = change({

@@ -53,7 +53,7 @@ export const Content = z
     creator_email: creatorEmail,
     campaign_id: campaignId,
     metrics: Metrics.describe(
-      'Metrics of the last reading. Zero until the first one; null where a reading did not have them. Never estimated.',
+      'Metrics of the last reading; null where nothing was read, except for zero in the answer that begins the tracking. Never estimated.',
     ),
     tracked_at: timestamp.describe('When tracking began.').meta({ example: '2026-03-10T18:00:00.000Z' }),
     last_refreshed: lastRefreshed,

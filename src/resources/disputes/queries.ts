@@ -78,11 +78,6 @@ export async function updateDispute(
 }
 
 /** The brand's own address, where it gave one. */
-export async function findContactEmail(db: Db, brandId: string): Promise<string | null> {
-  const row = await db.selectFrom('brands').select('contactEmail').where('id', '=', brandId).executeTakeFirst();
-  return row?.contactEmail ?? null;
-}
-
 /** The current version of a statement's links. */
 export async function findLinkVersion(db: Db, brandId: string, statementId: string | null): Promise<number> {
   if (statementId === null) return 0;

@@ -1,21 +1,36 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Provider } from '../../engines/postgres/attribution-tables.ts';
 import type { Context } from '../../operation/context.ts';
 import type { Work } from '../../operation/work.ts';
 import { clientOf } from '../../stores/clients.ts';
-import { type Coupon, isToReconnect, type StoreFacts } from '../../stores/provider.ts';
+import {
+  AppRefused,
+  isToReconnect,
+  type Store,
+  type StoreApp,
+  type StoreFacts,
+  storeUnavailable,
+  unauthorized,
+} from '../../stores/provider.ts';
 import { openStoreSecrets, type StoreSecrets, sealStoreSecrets } from '../../stores/store-secrets.ts';
-import { ApiError, validationError } from '../../values/errors.ts';
+import { HOUR_MS } from '../../values/duration.ts';
+import { ApiError, ignoreFailure, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import type { Secrets } from '../../values/secrets.ts';
 import { lockBrand } from '../brands/queries.ts';
 import {
+  claimRenewal,
+  endRenewal,
+  getAccess,
   getConnectedIntegration,
-  getSealedSecrets,
+  type IntegrationKey,
   type IntegrationRow,
   insertIntegration,
   lockIntegration,
   lockIntegrationOfStore,
   markStatus,
+  recordVersion,
+  replaceSecrets,
   updateIntegration,
 } from './queries.ts';
 
@@ -25,11 +40,95 @@ const REFUSED = {
   not_percentage: 'is a coupon of the connected store, but not a percentage off.',
 } as const;
 
-async function findCoupon(context: Context, row: IntegrationRow, code: string): Promise<Coupon> {
-  const { config, secrets, clock, postgres } = context;
-  const { token } = openStoreSecrets(secrets, await getSealedSecrets(postgres.db, row.brandId, row.id), row.id);
-  const store = { baseUrl: row.baseUrl, token, allow: config.outboundAllow };
-  return await clientOf(row.provider).findCoupon(store, code, clock.now());
+/** A token is renewed when it would last for less than this. */
+const RENEWED_BEFORE_MS = HOUR_MS;
+/** Longer than the call takes: a process that dies meanwhile leaves the renewal to another. */
+const RENEWAL_MS = 20_000;
+const LOOKED_AGAIN_AFTER_MS = 100;
+const LOOKS = RENEWAL_MS / LOOKED_AGAIN_AFTER_MS;
+
+type StoreKey = IntegrationKey & Pick<IntegrationRow, 'provider' | 'baseUrl'>;
+
+/** Renewals of this process that are on their way: its other calls wait for the same one. */
+const renewals = new WeakMap<Context, Map<string, Promise<string>>>();
+
+async function exchange(
+  { config, clock }: Pick<Context, 'config' | 'clock'>,
+  { provider, baseUrl }: Pick<StoreKey, 'provider' | 'baseUrl'>,
+  app: StoreApp,
+): Promise<Pick<StoreSecrets, 'token' | 'tokenEndsAt'>> {
+  const { newToken } = clientOf(provider);
+  if (!newToken) throw new Error(`A ${provider} store gives out no tokens.`);
+  const { token, expiresInMs } = await newToken({ baseUrl, allow: config.outboundAllow }, app);
+  return { token, tokenEndsAt: new Date(clock.now().getTime() + expiresInMs).toISOString() };
+}
+
+/** A token other than the one that ends or was refused: one process of all gets it, the others wait for what it writes. */
+async function renew(context: Context, store: StoreKey, past: string): Promise<string> {
+  const { postgres, secrets, clock } = context;
+  for (let look = 0; look < LOOKS; look += 1) {
+    const { secrets: seen } = await getAccess(postgres.db, store);
+    const known = openStoreSecrets(secrets, seen, store.id);
+    if (known.token !== past) return known.token;
+    const { app } = known;
+    if (!app) throw unauthorized(new Error('Its token cannot be renewed.'));
+    const now = clock.now();
+    const until = new Date(now.getTime() + RENEWAL_MS);
+    if (await claimRenewal(postgres.db, store, { seen, now, until })) {
+      try {
+        const fresh = await exchange(context, store, app);
+        await endRenewal(postgres.db, store, seen, sealStoreSecrets(secrets, { ...known, ...fresh }, store.id));
+        return fresh.token;
+      } catch (error) {
+        await endRenewal(postgres.db, store, seen);
+        throw error instanceof AppRefused ? unauthorized(error) : error;
+      }
+    }
+    await delay(LOOKED_AGAIN_AFTER_MS);
+  }
+  throw storeUnavailable(new Error('Its token is being renewed by another process, which takes too long.'));
+}
+
+function renewOnce(context: Context, store: StoreKey, past: string): Promise<string> {
+  const running = renewals.get(context) ?? new Map<string, Promise<string>>();
+  renewals.set(context, running);
+  const name = `${store.id} ${past}`;
+  const renewal = running.get(name) ?? renew(context, store, past).finally(() => running.delete(name));
+  running.set(name, renewal);
+  return renewal;
+}
+
+/**
+ * A store with a token that is valid. What it is asked renews a token that it refuses, once. Throws when its secrets
+ * cannot be opened. To be called outside of a transaction.
+ */
+export async function openStore(context: Context, row: StoreKey): Promise<Store> {
+  const { postgres, secrets, config, clock, log } = context;
+  const { secrets: seen, apiVersion } = await getAccess(postgres.db, row);
+  const known = openStoreSecrets(secrets, seen, row.id);
+  const { provider, baseUrl } = row;
+  const store: Store = {
+    ...{ baseUrl, token: known.token, keysInQuery: known.keysInQuery === true, allow: config.outboundAllow },
+    onVersion: async (version) => {
+      const isNews = version !== apiVersion && (await recordVersion(postgres.db, row, version));
+      if (!isNews || version === clientOf(provider).version) return;
+      log.warn(
+        { brandId: row.brandId, integration: row.id, version },
+        'a store answers with another version of its API',
+      );
+    },
+    remember: async () => {
+      const sealed = sealStoreSecrets(secrets, { ...known, keysInQuery: true }, row.id);
+      await replaceSecrets(postgres.db, row, seen, sealed);
+    },
+  };
+  if (!known.app) return store;
+  store.renew = (refused) => renewOnce(context, row, refused);
+  const endsAt = Date.parse(known.tokenEndsAt ?? '');
+  if (endsAt - clock.now().getTime() >= RENEWED_BEFORE_MS) return store;
+  // The token may last for some minutes more, and what is read may not ask the store at all.
+  const renewed = await renewOnce(context, row, known.token).catch(ignoreFailure('a call that is refused renews it'));
+  return { ...store, token: renewed ?? known.token };
 }
 
 /**
@@ -45,10 +144,13 @@ export async function verifyCoupon(
   const { clock } = context;
   const { db } = context.postgres;
   const row = await getConnectedIntegration(db, brandId, integrationId);
-  const coupon = await findCoupon(context, row, code).catch(async (error: unknown) => {
-    if (isToReconnect(error)) await markStatus(db, row, 'reauth_required', clock.now());
-    throw error;
-  });
+  const store = await openStore(context, row);
+  const coupon = await clientOf(row.provider)
+    .findCoupon(store, code, clock.now())
+    .catch(async (error: unknown) => {
+      if (isToReconnect(error)) await markStatus(db, row, 'reauth_required', clock.now());
+      throw error;
+    });
   if (row.status !== 'connected') await markStatus(db, row, 'connected', clock.now());
   if (coupon.state !== 'active') {
     throw validationError([{ field: 'value', code: `coupon_${coupon.state}`, message: REFUSED[coupon.state] }]);
@@ -56,17 +158,51 @@ export async function verifyCoupon(
   return { currency: row.currency, storefrontHost: row.storefrontHost, coupon };
 }
 
-export interface NewStore extends StoreSecrets {
+/** Access to a store as its owner enters it: a token and the webhook secret, or an app's id and secret. */
+export interface StoreEntry {
   provider: Provider;
   baseUrl: string;
+  token?: string | undefined;
+  webhookSecret?: string | undefined;
+  app?: StoreApp | undefined;
+}
+
+/** A store that answered, with the secrets to keep. */
+export interface NewStore {
+  provider: Provider;
+  baseUrl: string;
+  secrets: StoreSecrets;
+  facts: StoreFacts;
+  apiVersion: string | null;
+}
+
+type Outside = Pick<Context, 'config' | 'clock'>;
+
+/** What an app's store signs its webhooks with is the app's secret, where they are made by API. */
+async function secretsOf(outside: Outside, entry: StoreEntry): Promise<StoreSecrets> {
+  const { app, token = '', webhookSecret = app?.secret ?? '' } = entry;
+  return app ? { ...(await exchange(outside, entry, app)), app, webhookSecret } : { token, webhookSecret };
 }
 
 /** Asks a store for its facts, before the transaction that connects it. */
-export async function askWhoItIs(
-  { provider, baseUrl, token }: NewStore,
-  allow: readonly string[],
-): Promise<StoreFacts> {
-  return await clientOf(provider).connect({ baseUrl, token, allow });
+export async function askWhoItIs(outside: Outside, entry: StoreEntry): Promise<NewStore> {
+  const { provider, baseUrl } = entry;
+  const secrets = await secretsOf(outside, entry);
+  let apiVersion: string | null = null;
+  const store: Store = {
+    ...{ baseUrl, token: secrets.token, allow: outside.config.outboundAllow },
+    onVersion: (version) => {
+      apiVersion = version;
+    },
+  };
+  const facts = await clientOf(provider).connect(store);
+  return {
+    provider,
+    baseUrl,
+    facts,
+    apiVersion,
+    secrets: { ...secrets, ...(store.keysInQuery ? { keysInQuery: true } : {}) },
+  };
 }
 
 const WHY_LENGTH = 300;
@@ -78,24 +214,37 @@ function whyOf({ cause }: ApiError): string {
 }
 
 /** The same as `askWhoItIs`, but names the wrong field for the person who typed the address. */
-export async function meetStore(store: NewStore, allow: readonly string[]): Promise<StoreFacts> {
-  return await askWhoItIs(store, allow).catch((error: unknown) => {
+export async function meetStore(outside: Outside, entry: StoreEntry): Promise<NewStore> {
+  return await askWhoItIs(outside, entry).catch((error: unknown) => {
+    if (error instanceof AppRefused) {
+      throw validationError([{ field: error.field, code: 'refused', message: error.message }]);
+    }
     if (!(error instanceof ApiError)) throw error;
+    const field = entry.app ? 'client_id' : 'token';
     const refusal = isToReconnect(error)
-      ? { field: 'token', code: 'refused', message: `is refused by the store, or may not read enough. ${whyOf(error)}` }
-      : { field: 'url', code: 'no_store', message: `leads to no ${store.provider} store. ${whyOf(error)}` };
+      ? { field, code: 'refused', message: `is refused by the store, or may not read enough. ${whyOf(error)}` }
+      : { field: 'url', code: 'no_store', message: `leads to no ${entry.provider} store. ${whyOf(error)}` };
     throw validationError([refusal]);
   });
+}
+
+/** Of a store that lists its webhooks, whether they are on is looked at next; of another, its owner knows. */
+function webhooksAtFirst(provider: Provider, secrets: StoreSecrets, now: Date) {
+  const isListed = clientOf(provider).webhooks?.mayBeMade(secrets) === true;
+  return {
+    ...{ webhookState: isListed ? ('pending' as const) : ('manual' as const), webhooksDueAt: isListed ? now : null },
+    ...{ missingWebhooks: [], webhookProblem: null, webhooksCheckedAt: null },
+  };
 }
 
 /** Connects a store, or reconnects it under its old id, so that its orders stay known and its links keep working. */
 export async function connectStore(
   work: Work,
   secrets: Secrets,
-  { provider, baseUrl, token, webhookSecret }: NewStore,
-  { name, currency, storefrontUrl }: StoreFacts,
+  { provider, baseUrl, secrets: known, facts: store, apiVersion }: NewStore,
 ): Promise<IntegrationRow> {
   const { db, now, brandId } = work;
+  const { name, currency, storefrontUrl } = store;
   const storefrontHost = new URL(storefrontUrl).host;
   // When two calls connect the same store, the second finds the integration of the first.
   await lockBrand(db, brandId);
@@ -104,7 +253,9 @@ export async function connectStore(
   const facts = {
     ...{ name, currency, storefrontUrl, storefrontHost, baseUrl, connectedAt: now, disconnectedAt: null },
     status: 'connected' as const,
-    secrets: sealStoreSecrets(secrets, { token, webhookSecret }, id),
+    sweepAt: now,
+    secrets: sealStoreSecrets(secrets, known, id),
+    ...{ apiVersion, renewingUntil: null, ...webhooksAtFirst(provider, known, now) },
   };
   const untouched = { lastSyncAt: null, lastReceivedAt: null, createdAt: now, updatedAt: null };
   const row = old

@@ -9,7 +9,10 @@ import type { ListWindow, Page } from '../../values/page.ts';
 type StoredIntegration = Selectable<IntegrationsTable>;
 
 /** An integration without its sealed secrets, which are read only to talk to the store. */
-export type IntegrationRow = Omit<StoredIntegration, 'secrets'>;
+export type IntegrationRow = Omit<
+  StoredIntegration,
+  'secrets' | 'renewingUntil' | 'webhooksDueAt' | 'sweepAt' | 'webhookTroubleAt'
+>;
 
 const SHOWN = [
   ...(['id', 'brandId', 'provider', 'name', 'storefrontUrl', 'storefrontHost', 'baseUrl', 'currency'] as const),
@@ -20,10 +23,31 @@ const SHOWN = [
     'lastReceivedAt',
     'lastFailedAt',
     'disconnectedAt',
+    'sweptAt',
+    'silentSince',
+    'apiVersion',
+    'webhookState',
+    'missingWebhooks',
+    'webhookProblem',
+    'webhooksCheckedAt',
     'createdAt',
     'updatedAt',
   ] as const),
 ] as const;
+
+const LAST_ORDERS = 50;
+
+/** Whether an order carried a click on a link of the brand, in the words of the index `orders_with_click`. */
+export const HAS_CLICK = sql<boolean>`attribution @? '$.candidates[*] ? (@.type == "click" && @.link_id != null)'`;
+
+/** The last orders of the integration that a row shows. */
+const lastOrders = (db: Db) =>
+  db
+    .selectFrom('orders')
+    .select('attribution')
+    .whereRef('orders.integrationId', '=', sql.ref('integrations.id'))
+    .orderBy('occurredAt', 'desc')
+    .limit(LAST_ORDERS);
 
 /** With the deliveries refused within a day before `now`: they are counted by the hour, and the oldest hour counts whole. */
 function withFailures(db: Db, now: Date) {
@@ -42,6 +66,13 @@ function withFailures(db: Db, now: Date) {
         refused
           .select((of) => of.fn.coalesce(of.fn.sum<number>('failure.forged'), sql<number>`0`).as('sum'))
           .as('forged24h'),
+        eb
+          .selectFrom(lastOrders(db).as('last'))
+          .select(sql<number | null>`round(avg(case when ${HAS_CLICK} then 1 else 0 end), 2)::float8`.as('share'))
+          .as('clickShare'),
+        eb
+          .exists(eb.selectFrom('orders').whereRef('orders.integrationId', '=', 'integrations.id').where(HAS_CLICK))
+          .as('hasSeenClick'),
       ];
     });
 }
@@ -106,38 +137,81 @@ export async function getConnectedIntegration(db: Db, brandId: string, id: strin
   return row;
 }
 
-export async function getSealedSecrets(db: Db, brandId: string, id: string): Promise<Buffer> {
-  const { secrets } = await db
+/** Which integration is meant, by a brand's own. */
+export type IntegrationKey = Pick<IntegrationRow, 'brandId' | 'id'>;
+
+/** What it takes to ask the store: its sealed secrets, and the version of its API that last answered. */
+export async function getAccess(db: Db, { brandId, id }: IntegrationKey) {
+  return await db
     .selectFrom('integrations')
-    .select('secrets')
+    .select(['secrets', 'apiVersion'])
     .where('brandId', '=', brandId)
     .where('id', '=', id)
     .executeTakeFirstOrThrow();
-  return secrets;
 }
+
+const ofKey = (db: Db, { brandId, id }: IntegrationKey) =>
+  db.updateTable('integrations').where('brandId', '=', brandId).where('id', '=', id);
+
+/**
+ * Whether this call is the one that renews the token, until `until`: nobody else does, and the secrets are still those
+ * that were read.
+ */
+export async function claimRenewal(
+  db: Db,
+  key: IntegrationKey,
+  { seen, now, until }: { seen: Buffer; now: Date; until: Date },
+): Promise<boolean> {
+  const claimed = await ofKey(db, key)
+    .set({ renewingUntil: until })
+    .where('secrets', '=', seen)
+    .where('status', '<>', 'disconnected')
+    .where((eb) => eb.or([eb('renewingUntil', 'is', null), eb('renewingUntil', '<=', now)]))
+    .executeTakeFirst();
+  return claimed.numUpdatedRows > 0n;
+}
+
+/** Ends a renewal. Secrets that were entered meanwhile stay. */
+export async function endRenewal(db: Db, key: IntegrationKey, seen: Buffer, secrets = seen): Promise<void> {
+  await ofKey(db, key).set({ secrets, renewingUntil: null }).where('secrets', '=', seen).execute();
+}
+
+/** Whether this is news: the version was not recorded yet. */
+export async function recordVersion(db: Db, key: IntegrationKey, apiVersion: string): Promise<boolean> {
+  const changed = await ofKey(db, key)
+    .set({ apiVersion })
+    .where((eb) => eb('apiVersion', 'is distinct from', apiVersion))
+    .executeTakeFirst();
+  return changed.numUpdatedRows > 0n;
+}
+
+/** Replaces secrets by those that the store wants shown in another way. */
+export const replaceSecrets = (db: Db, key: IntegrationKey, seen: Buffer, secrets: Buffer) =>
+  ofKey(db, key).set({ secrets }).where('secrets', '=', seen).execute();
+
+const RECEIVER = ['id', 'brandId', 'provider', 'baseUrl', 'currency', 'status', 'secrets'] as const;
 
 /** What a delivery is checked against. Its sender has no key, so the integration's id alone finds it. */
 export async function findReceiver(db: Db, provider: Provider, id: string) {
   return await db
     .selectFrom('integrations')
-    .select([
-      'id',
-      'brandId',
-      'provider',
-      'baseUrl',
-      'currency',
-      'status',
-      'secrets',
-      'lastReceivedAt',
-      'lastFailedAt',
-      'lastSyncAt',
-    ])
+    .select(RECEIVER)
     .where('id', '=', id)
     .where('provider', '=', provider)
     .where('status', '<>', 'disconnected')
     .executeTakeFirst();
 }
 export type Receiver = NonNullable<Awaited<ReturnType<typeof findReceiver>>>;
+
+/** The brand's integrations with these ids, also those that were disconnected since. */
+export async function listReceivers(db: Db, brandId: string, ids: readonly string[]): Promise<Receiver[]> {
+  return await db
+    .selectFrom('integrations')
+    .select(RECEIVER)
+    .where('brandId', '=', brandId)
+    .where('id', '=', sql<string>`any(${ids})`)
+    .execute();
+}
 
 /** For the operator, who names an integration alone. */
 export async function findBrandOfIntegration(db: Db, id: string): Promise<string | undefined> {
@@ -202,7 +276,7 @@ export async function updateIntegration(
     .executeTakeFirstOrThrow();
 }
 
-/** Records whether the store accepts its secrets. A disconnected integration stays disconnected. */
+/** Records whether the store accepts its secrets; once it does again, it is swept. A disconnected one stays disconnected. */
 export async function markStatus(
   db: Db,
   { brandId, id }: Pick<IntegrationRow, 'brandId' | 'id'>,
@@ -211,61 +285,193 @@ export async function markStatus(
 ): Promise<void> {
   await db
     .updateTable('integrations')
-    .set({ status, updatedAt: at })
+    .set({ status, updatedAt: at, ...(status === 'connected' ? { sweepAt: at } : {}) })
     .where('brandId', '=', brandId)
     .where('id', '=', id)
     .where('status', 'not in', ['disconnected', status])
     .execute();
 }
 
-/** Deliveries of one store do not wait for each other's commits to write the same second. */
-const RECEIVED_EVERY_MS = 1_000;
+/** Records that a store sent a delivery. It waits for nobody who has the integration locked: the next delivery says the same. */
+export async function markReceived(db: Db, id: string, at: Date): Promise<void> {
+  await sql`
+    update integrations set last_received_at = ${at} where id in (
+      select id from integrations where id = ${id} and (last_received_at is null or last_received_at < ${at})
+      for update skip locked)`.execute(db);
+}
 
-/**
- * Records an accepted delivery; with `synced`, also that it recorded an order or refund. An accepted delivery always clears
- * an earlier refusal.
- */
-export async function touchReceived(
-  db: Db,
-  { brandId, id, lastReceivedAt, lastFailedAt, lastSyncAt }: Receiver,
-  at: Date,
-  synced: boolean,
-): Promise<void> {
-  const column = synced ? 'lastSyncAt' : 'lastReceivedAt';
-  const before = new Date(at.getTime() - RECEIVED_EVERY_MS);
-  const last = synced ? lastSyncAt : lastReceivedAt;
-  const isFailing = lastFailedAt !== null && (lastReceivedAt === null || lastFailedAt >= lastReceivedAt);
-  if (last && last >= before && !isFailing) return;
-  await db
-    .updateTable('integrations')
-    .set({ lastReceivedAt: at, ...(synced ? { lastSyncAt: at } : {}), ...(isFailing ? { lastFailedAt: null } : {}) })
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .where((eb) => eb.or([eb(column, 'is', null), eb(column, '<', before), eb.val(isFailing)]))
+/** Records that the app was uninstalled. What a store reports late, of the time before it was connected, changes nothing. */
+export async function markUninstalled(db: Db, key: IntegrationKey, at: Date, now: Date): Promise<void> {
+  await ofKey(db, key)
+    .set({ status: 'reauth_required', updatedAt: now })
+    .where('status', '=', 'connected')
+    .where('connectedAt', '<=', at)
     .execute();
 }
 
+/** Stores whose webhooks are due to be looked at, each claimed until `next`. */
+export async function claimDueWebhooks(db: Db, now: Date, next: Date, limit: number) {
+  const due = db
+    .selectFrom('integrations')
+    .select('id')
+    .where('status', '=', 'connected')
+    .where('webhooksDueAt', '<=', now)
+    .orderBy('webhooksDueAt')
+    .limit(limit)
+    .forUpdate()
+    .skipLocked();
+  return await db
+    .updateTable('integrations')
+    .set({ webhooksDueAt: next })
+    .where('id', 'in', due)
+    .returning(['id', 'brandId', 'provider', 'baseUrl', 'name', 'webhookState'])
+    .execute();
+}
+export type DueWebhooks = Awaited<ReturnType<typeof claimDueWebhooks>>[number];
+
+/** What was found of a store's webhooks. */
+export type WebhookFindings = Pick<
+  Updateable<IntegrationsTable>,
+  'webhookState' | 'missingWebhooks' | 'webhookProblem' | 'webhooksCheckedAt' | 'webhooksDueAt'
+>;
+
+export const recordWebhooks = (db: Db, key: IntegrationKey, found: WebhookFindings) =>
+  ofKey(db, key).set(found).where('status', '<>', 'disconnected').execute();
+
 const hourOf = (at: Date) => new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS);
 
-async function countRefused(db: Db, integrationId: string, column: 'failures' | 'forged', at: Date): Promise<void> {
+async function countRefused(
+  db: Db,
+  integrationId: string,
+  { failures = 0, forged = 0 }: { failures?: number; forged?: number },
+  at: Date,
+): Promise<void> {
   await db
     .insertInto('integrationFailures')
-    .values({ integrationId, hour: hourOf(at), [column]: 1 })
+    .values({ integrationId, hour: hourOf(at), failures, forged })
     .onConflict((conflict) =>
-      conflict
-        .columns(['integrationId', 'hour'])
-        .doUpdateSet((eb) => ({ [column]: eb(`integrationFailures.${column}`, '+', 1) })),
+      conflict.columns(['integrationId', 'hour']).doUpdateSet((eb) => ({
+        failures: eb('integrationFailures.failures', '+', failures),
+        forged: eb('integrationFailures.forged', '+', forged),
+      })),
     )
     .execute();
 }
 
-/** Counts a refused delivery that the store had signed. */
+/** What became of some deliveries of a store. */
+export interface Folded {
+  /** Whether one recorded an order or refund. */
+  isSynced: boolean;
+  /** How many failed for good. */
+  failures: number;
+  /** Whether the newest of them failed. */
+  isFailing: boolean;
+}
+
+/** Records how a store's deliveries fared. One that is read clears an earlier failure. */
+export async function updateHealth(
+  db: Db,
+  { brandId, id }: Pick<IntegrationRow, 'brandId' | 'id'>,
+  { isSynced, failures, isFailing }: Folded,
+  at: Date,
+): Promise<void> {
+  await db
+    .updateTable('integrations')
+    .set({
+      lastReceivedAt: sql<Date>`coalesce(last_received_at, ${at})`,
+      lastFailedAt: isFailing ? at : null,
+      ...(isSynced ? { lastSyncAt: at } : {}),
+    })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .execute();
+  if (failures > 0) await countRefused(db, id, { failures }, at);
+}
+
+/** Counts a delivery of a store whose secrets cannot be opened. */
 export async function countFailure(db: Db, integrationId: string, at: Date): Promise<void> {
-  await countRefused(db, integrationId, 'failures', at);
+  await countRefused(db, integrationId, { failures: 1 }, at);
   await db.updateTable('integrations').set({ lastFailedAt: at }).where('id', '=', integrationId).execute();
 }
 
 /** Counts a delivery that the store had not signed. */
 export async function countForged(db: Db, integrationId: string, at: Date): Promise<void> {
-  await countRefused(db, integrationId, 'forged', at);
+  await countRefused(db, integrationId, { forged: 1 }, at);
+}
+
+/** Which store is swept, and until when by nobody else. */
+const CLAIMED = ['id', 'brandId', 'provider', 'name', 'baseUrl', 'currency', 'connectedAt', 'sweepAt'] as const;
+
+/** Claims stores whose sweep is due: nobody else sweeps them before `until`, unless they are connected again. */
+export async function claimSweeps(db: Db, now: Date, until: Date, limit: number) {
+  return await db
+    .updateTable('integrations')
+    .set({ sweepAt: until })
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('integrations')
+        .select('id')
+        .where('status', '=', 'connected')
+        .where('sweepAt', '<=', now)
+        .orderBy('sweepAt')
+        .limit(limit)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .returning(CLAIMED)
+    .execute();
+}
+export type ClaimedStore = Awaited<ReturnType<typeof claimSweeps>>[number];
+
+/** Moves a claim, or gives it back with the time of the next sweep. False when it is no longer this one. */
+export async function moveSweep(
+  db: Db,
+  { brandId, id, sweepAt }: Pick<ClaimedStore, 'brandId' | 'id' | 'sweepAt'>,
+  change: { sweepAt: Date | null; sweptAt?: Date },
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('integrations')
+    .set(change)
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where('status', '=', 'connected')
+    .where('sweepAt', '=', sweepAt)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+type Named = Pick<IntegrationRow, 'brandId' | 'id'>;
+
+/** Records that a sweep found orders that no webhook told of. */
+export async function markSilent(db: Db, { brandId, id }: Named, at: Date): Promise<void> {
+  await db
+    .updateTable('integrations')
+    .set({ silentSince: at })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where('silentSince', 'is', null)
+    .execute();
+}
+
+/** Begins an episode in which webhooks do not arrive. True for one caller, who mails the brand. */
+export async function beginWebhookTrouble(db: Db, { brandId, id }: Named, at: Date): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('integrations')
+    .set({ webhookTroubleAt: at })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where('webhookTroubleAt', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Ends the episode once a delivery has arrived in it. Called when a sweep found nothing that no webhook told of. */
+export async function endWebhookTrouble(db: Db, { brandId, id }: Named): Promise<void> {
+  await db
+    .updateTable('integrations')
+    .set({ silentSince: null, webhookTroubleAt: null })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where((eb) => eb('lastReceivedAt', '>', eb.fn.coalesce('webhookTroubleAt', 'silentSince')))
+    .execute();
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { read } from '../../operation/kit.ts';
 import { answersWhere, type ListCall } from '../../operation/list.ts';
 import { change, noLookUp, nothing } from '../../operation/operation.ts';
-import { connectStore, disconnectStore, meetStore } from './actions.ts';
+import { connectStore, disconnectStore, meetStore, type StoreEntry } from './actions.ts';
 import { getIntegrationWithHealth, integrations } from './queries.ts';
 import {
   Integration,
@@ -72,6 +72,18 @@ const disconnectAffiliateStore = change({
 
 export const integrationOperations = [listAffiliateStores, getAffiliateStore, disconnectAffiliateStore] as const;
 
+const entryOf = ({
+  provider,
+  url,
+  token,
+  webhook_secret,
+  client_id,
+  client_secret,
+}: IntegrationConnect): StoreEntry => ({
+  ...{ provider, baseUrl: url, token, webhookSecret: webhook_secret },
+  ...(client_id && client_secret ? { app: { id: client_id, secret: client_secret } } : {}),
+});
+
 const connectAffiliateStore = change({
   id: 'connect_affiliate_store',
   method: 'POST',
@@ -88,12 +100,11 @@ const connectAffiliateStore = change({
   response: z.object({ data: Integration }),
   status: 201,
   hints: { readOnly: false, idempotent: true, destructive: false },
-  lookUp: async ({ config, secrets }, { body: { provider, url, token, webhook_secret } }) => {
-    const store = { provider, baseUrl: url, token, webhookSecret: webhook_secret };
-    return { config, secrets, store, facts: await meetStore(store, config.outboundAllow) };
+  lookUp: async ({ config, clock, secrets }, { body }) => {
+    return { config, secrets, store: await meetStore({ config, clock }, entryOf(body)) };
   },
-  apply: async (work, _call, { config, secrets, store, facts }) => {
-    const { id } = await connectStore(work, secrets, store, facts);
+  apply: async (work, _call, { config, secrets, store }) => {
+    const { id } = await connectStore(work, secrets, store);
     const row = await getIntegrationWithHealth(work.db, work.brandId, id, work.now);
     return { data: integrationOf(row, work.now, config) };
   },

@@ -1,10 +1,12 @@
 import { z } from 'zod';
+import { clientOf } from '../../stores/clients.ts';
 import { DAY_MS } from '../../values/duration.ts';
 import { idField } from '../../values/fields.ts';
 import { ListQuery, listOf, timestamp } from '../../values/page.ts';
 import { besideOthers, type Unchecked } from '../../values/problems.ts';
 import { WebAddress } from '../../values/web-address.ts';
 import { toWire } from '../../values/wire.ts';
+import { warningsOf } from './policy.ts';
 import type { ListedIntegration } from './queries.ts';
 
 export const PROVIDERS = ['shopify', 'woocommerce', 'generic'] as const;
@@ -49,9 +51,9 @@ export const Integration = z
     webhook_health: z
       .object({
         status: z
-          .enum(['ok', 'failing', 'silent'])
+          .enum(['ok', 'failing', 'silent', 'disabled'])
           .describe(
-            '`ok`: deliveries arrive. `failing`: the last delivery that the store signed was refused, within 24 hours. `silent`: nothing arrived within 7 days.',
+            '`ok`: deliveries arrive. `failing`: the last delivery that the store signed was refused, within 24 hours. `silent`: the store has orders that no webhook told of; of a store that cannot list its orders, nothing arrived within 7 days. `disabled`: the store switched a webhook off or lost it, and Rollcall could not create it again.',
           ),
         last_received_at: timestamp
           .nullable()
@@ -69,6 +71,43 @@ export const Integration = z
           ),
       })
       .describe('Whether the webhooks of the store arrive.'),
+    webhook_setup: z
+      .object({
+        status: z
+          .enum(['pending', 'active', 'manual', 'disabled'])
+          .describe(
+            '`active`: all webhooks are on in the store; this is checked every 15 minutes. `pending`: Rollcall is creating them. `manual`: you create them in the store, because Rollcall may not. `disabled`: one is off and could not be created again.',
+          )
+          .meta({ example: 'active' }),
+        topics: z
+          .array(z.string())
+          .describe('Events that the store must send webhooks for.')
+          .meta({ example: ['order.created', 'order.updated', 'order.deleted', 'order.restored'] }),
+        missing: z.array(z.string()).describe('Events whose webhooks are known to be off.').meta({ example: [] }),
+        problem: z
+          .string()
+          .nullable()
+          .describe('Why Rollcall could not create the missing webhooks, and how to fix it; null if it could.')
+          .meta({ example: null }),
+        checked_at: timestamp
+          .nullable()
+          .describe('When the webhooks of the store were last listed; null if they cannot be.')
+          .meta({ example: '2026-03-02T09:30:00.000Z' }),
+      })
+      .describe('Whether the webhooks of the store are on.'),
+    warnings: z
+      .array(
+        z.object({
+          code: z
+            .enum(['api_version', 'webhook_port', 'webhook_address'])
+            .describe(
+              '`api_version`: the store answers with a version of its API that Rollcall was not made for. `webhook_port`: the store never delivers to the port of `webhook_url`. `webhook_address`: the store cannot reach the address of `webhook_url`.',
+            ),
+          message: z.string().describe('What is the matter, and how to fix it.'),
+        }),
+      )
+      .describe('What may keep the connection from working although it works now.')
+      .meta({ example: [] }),
     referral_tracking: z
       .object({
         ready: z
@@ -80,6 +119,18 @@ export const Integration = z
           .describe(
             'What is missing until `ready`. `connection`: the store is disconnected. `order_webhook`: it has never sent a delivery.',
           ),
+        status: z
+          .enum(['never_seen', 'seen'])
+          .describe(
+            'Whether clicks reach orders. `never_seen`: no order of the store has carried a click on one of your links, so only discount codes earn commissions. `seen`: one has.',
+          ),
+        click_share: z
+          .number()
+          .nullable()
+          .describe(
+            'Share of the last 50 orders that carried a click on one of your links, from 0 to 1; null without any order. It falls when the script is missing from the shop.',
+          )
+          .meta({ example: 0.34 }),
       })
       .describe('Whether sales of the store earn commissions.'),
     connected_at: timestamp
@@ -88,6 +139,12 @@ export const Integration = z
     last_sync_at: timestamp
       .nullable()
       .describe('When a delivery of the store last recorded an order or refund; null if none ever did.')
+      .meta({ example: '2026-03-02T09:30:00.000Z' }),
+    last_swept_at: timestamp
+      .nullable()
+      .describe(
+        'When orders were last read from the store itself, every ten minutes, so that what no webhook told is recorded too; null for a store that cannot list its orders.',
+      )
       .meta({ example: '2026-03-02T09:30:00.000Z' }),
   })
   .meta({ id: 'Integration' });
@@ -102,22 +159,61 @@ const StoreUrl = WebAddress.transform((text) => {
 const secret = z.string().trim().min(1).max(4_000);
 const WOOCOMMERCE_TOKEN = /^[^\s:]+:[^\s:]+$/;
 
-/** No answer ever shows either secret. */
+type Entered = Unchecked<'provider' | 'token' | 'webhook_secret' | 'client_id' | 'client_secret'>;
+
+const REQUIRED = 'is required';
+
+/** What is wrong with the secrets together, by field. */
+function* problemsOfSecrets(entered: Entered): Generator<[keyof Entered, string]> {
+  const { provider: kind, token, client_id: id, client_secret: appSecret } = entered;
+  const isApp = id !== undefined || appSecret !== undefined;
+  if (isApp && kind !== 'shopify') {
+    yield [id === undefined ? 'client_secret' : 'client_id', 'must be left out: only Shopify has apps'];
+    return;
+  }
+  if (isApp) {
+    if (id === undefined) yield ['client_id', REQUIRED];
+    if (appSecret === undefined) yield ['client_secret', REQUIRED];
+    if (token !== undefined) yield ['token', 'must be left out beside client_id'];
+    return;
+  }
+  if (token === undefined) yield ['token', REQUIRED];
+  if (entered.webhook_secret === undefined) yield ['webhook_secret', REQUIRED];
+  if (kind !== 'woocommerce' || typeof token !== 'string' || WOOCOMMERCE_TOKEN.test(token)) return;
+  yield ['token', 'must be consumer key:consumer secret'];
+}
+
+/** No answer ever shows a secret. */
 export const IntegrationConnect = z
   .object({
     provider,
     url: StoreUrl.describe("Base URL of the store's API, such as https://name.myshopify.com."),
-    token: secret.describe("Access token of the store's API; for WooCommerce `consumer key:consumer secret`."),
-    webhook_secret: secret.describe('Secret with which the store signs its webhooks.'),
+    token: secret
+      .optional()
+      .describe(
+        "Access token of the store's API; for WooCommerce `consumer key:consumer secret`. For Shopify, left out beside `client_id`.",
+      ),
+    webhook_secret: secret
+      .optional()
+      .describe(
+        'Secret with which the store signs its webhooks. Left out beside `client_id`: Shopify then signs with the client secret.',
+      ),
+    client_id: secret
+      .optional()
+      .describe(
+        "Client ID of a Shopify app of the Dev Dashboard. The app must belong to the shop's organization and be installed in the shop.",
+      )
+      .meta({ example: '0a1b2c3d4e5f60718293a4b5c6d7e8f9' }),
+    client_secret: secret
+      .optional()
+      .describe('Client secret of the same Shopify app.')
+      .meta({ example: 'shpss_0a1b2c3d' }),
   })
-  .superRefine(({ provider: kind, token }: Unchecked<'provider' | 'token'>, context) => {
-    if (kind !== 'woocommerce' || typeof token !== 'string' || WOOCOMMERCE_TOKEN.test(token)) return;
-    context.addIssue({
-      code: 'custom',
-      path: ['token'],
-      message: 'must be consumer key:consumer secret',
-      input: token,
-    });
+  .superRefine((entered: Entered, context) => {
+    for (const [field, message] of problemsOfSecrets(entered)) {
+      const params = message === REQUIRED ? { code: 'required' } : {};
+      context.addIssue({ code: 'custom', path: [field], message, params, input: entered[field] });
+    }
   }, besideOthers);
 export type IntegrationConnect = z.output<typeof IntegrationConnect>;
 
@@ -143,12 +239,14 @@ export const IntegrationDisconnected = z.object({
 const SILENT_MS = 7 * DAY_MS;
 
 function healthOf(
-  { lastReceivedAt, lastFailedAt }: ListedIntegration,
+  { lastReceivedAt, lastFailedAt, sweptAt, silentSince, webhookState }: ListedIntegration,
   now: Date,
 ): Integration['webhook_health']['status'] {
+  if (webhookState === 'disabled') return 'disabled';
   const isRefused = lastFailedAt !== null && now.getTime() - lastFailedAt.getTime() < DAY_MS;
   if (isRefused && (lastReceivedAt === null || lastFailedAt >= lastReceivedAt)) return 'failing';
-  const isSilent = lastReceivedAt === null || now.getTime() - lastReceivedAt.getTime() > SILENT_MS;
+  const isQuiet = lastReceivedAt === null || now.getTime() - lastReceivedAt.getTime() > SILENT_MS;
+  const isSilent = sweptAt === null ? isQuiet : silentSince !== null;
   return isSilent ? 'silent' : 'ok';
 }
 
@@ -168,6 +266,7 @@ export function integrationOf(row: ListedIntegration, now: Date, { linksUrl }: {
       discounts: { read: row.status === 'connected', create: false },
       orders: { read: hears, refunds: hears },
     },
+    last_swept_at: row.sweptAt?.toISOString() ?? null,
     webhook_url: webhookUrlOf(linksUrl, row),
     webhook_health: {
       status: healthOf(row, now),
@@ -175,6 +274,19 @@ export function integrationOf(row: ListedIntegration, now: Date, { linksUrl }: {
       failures_24h: row.failures24h ?? 0,
       forged_24h: row.forged24h ?? 0,
     },
-    referral_tracking: { ready: missing.length === 0, missing },
+    webhook_setup: {
+      status: row.webhookState,
+      topics: [...clientOf(row.provider).topics],
+      missing: row.missingWebhooks,
+      problem: row.webhookProblem,
+      checked_at: row.webhooksCheckedAt?.toISOString() ?? null,
+    },
+    warnings: warningsOf(row, linksUrl),
+    referral_tracking: {
+      ready: missing.length === 0,
+      missing,
+      status: row.hasSeenClick ? ('seen' as const) : ('never_seen' as const),
+      click_share: row.clickShare,
+    },
   };
 }

@@ -20,6 +20,7 @@ export const SEALED: readonly SealedTable[] = [
   { table: 'orders', noun: 'order', key: ['id'] },
   { table: 'order_heads', noun: 'head of order', key: ['integration_id', 'order_id'] },
   { table: 'order_refunds', noun: 'refund of order', key: ['integration_id', 'order_id', 'refund_id'] },
+  { table: 'order_disputes', noun: 'dispute of order', key: ['integration_id', 'order_id', 'dispute_id'] },
   { table: 'commissions', noun: 'commission', key: ['id'] },
   { table: 'commission_adjustments', noun: 'adjustment of commission', key: ['commission_id', 'cause'] },
   { table: 'payouts', noun: 'payout', key: ['id'] },

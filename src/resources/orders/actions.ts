@@ -1,6 +1,8 @@
 import type { Db } from '../../engines/postgres/open.ts';
 import type { Work } from '../../operation/work.ts';
-import type { OrderFacts, ReceivedRefunds, RefundOfOrder } from '../../stores/facts.ts';
+import type { DisputeOfOrder, OrderFacts, ReceivedRefunds, RefundOfOrder } from '../../stores/facts.ts';
+import type { Reading } from '../../stores/provider.ts';
+import { DAY_MS } from '../../values/duration.ts';
 import { validationError } from '../../values/errors.ts';
 import type { Secrets } from '../../values/secrets.ts';
 import { listPosted, replaceAdjustments } from '../commissions/adjustment-queries.ts';
@@ -12,9 +14,12 @@ import { useUnallocated } from '../payouts/payment-actions.ts';
 import { lockPayees } from '../payouts/queries.ts';
 import { hashEmail, maskEmail } from './customer.ts';
 import {
+  findLostAt,
   findOrder,
   type HeadFacts,
+  insertDispute,
   keyOf,
+  lockKnownOrder,
   lockOrder,
   type OrderHead,
   type OrderKey,
@@ -23,8 +28,8 @@ import {
 } from './queries.ts';
 import { type Recomputed, recompute } from './recompute.ts';
 import { insertRefunds, listRefunds } from './refunds/queries.ts';
-import { recordSale } from './sale.ts';
-import type { OrderSource } from './schema.ts';
+import { decideLater, recordSale } from './sale.ts';
+import type { Cause, OrderSource } from './schema.ts';
 import { isSameSnapshot, mergeSnapshots, type OrderSnapshot, snapshotOf } from './snapshot.ts';
 import { addFlags } from './suspicion.ts';
 
@@ -80,15 +85,17 @@ const asDeleted = ({ cancelledAt }: Pick<OrderSnapshot, 'cancelledAt'>, { delete
 async function mergeOrder(
   work: Work,
   { order, head }: { order: OrderRow; head: OrderHead },
-  received: Omit<OrderSnapshot, 'firstCancelledAt'>,
+  received: Omit<OrderSnapshot, 'firstCancelledAt' | 'disputeLostAt'>,
   customer: Partial<Pick<OrderRow, 'customerEmail' | 'customerHash'>> = {},
 ): Promise<OrderRow> {
   const old = snapshotOf(order);
-  const all = mergeSnapshots(old, { ...received, firstCancelledAt: received.cancelledAt });
+  const { disputeLostAt } = old;
+  const all = mergeSnapshots(old, { ...received, firstCancelledAt: received.cancelledAt, disputeLostAt });
   const merged = { ...all, ...asDeleted(all, head) };
   if (isSameSnapshot(old, merged) && customer.customerHash === undefined) return order;
   const { baseMinor, paidAt, cancelledAt, firstCancelledAt, updatedAt: storeUpdatedAt } = merged;
-  const change = { ...customer, baseMinor, paidAt, cancelledAt, firstCancelledAt, storeUpdatedAt };
+  const kind = { isTest: merged.isTest || null, isRenewal: merged.isRenewal || null };
+  const change = { ...customer, ...kind, baseMinor, paidAt, cancelledAt, firstCancelledAt, storeUpdatedAt };
   return await updateOrder(work.db, order, { ...change, updatedAt: work.now });
 }
 
@@ -115,7 +122,7 @@ async function recomputeCommission(
 ): Promise<void> {
   const { db, now, brandId } = work;
   const standing = { ...commission, ratePpm: commission.commissionRatePpm };
-  const posted = await listPosted(db, commission);
+  const posted = [...(await listPosted(db, commission)), ...work.postedOf(commission.id)];
   const recomputed = recompute(snapshotOf(order), await listRefunds(db, key, order.currency), standing, posted);
   const { columns, adjustments, entries } = recomputed;
   const isOwedChanged = changesWhatIsOwed(recomputed);
@@ -136,21 +143,77 @@ async function recomputeCommission(
   if (isOwedChanged) await useUnallocated(work, [commission]);
 }
 
+/** An order that paid nobody may be decided again until then. */
+const isOpen = ({ occurredAt }: OrderRow, at: Date): boolean => at.getTime() <= occurredAt.getTime() + DAY_MS;
+
+/** Sets since when a dispute over the order is lost, as all that is known of its disputes says. */
+async function updateLost(work: Work, key: OrderKey, order: OrderRow): Promise<OrderRow> {
+  const disputeLostAt = await findLostAt(work.db, key);
+  if (disputeLostAt?.getTime() === order.disputeLostAt?.getTime()) return order;
+  return await updateOrder(work.db, order, { disputeLostAt, updatedAt: work.now });
+}
+
 /**
  * Records a store's report of an order. A repeated report changes nothing, and the order in which reports and refunds arrive
- * does not matter. Call it once per order in one `Work`, because its entries reach the ledger only at the end.
+ * does not matter.
  */
 export async function recordOrder(work: Work, secrets: Secrets, source: OrderSource, facts: OrderFacts): Promise<void> {
+  const { db } = work;
   const key = keyOf(source, facts.orderId);
   const { head, order, commission } = await lockWithRefunds(work, key, facts, true);
+  if (facts.dispute) await insertDispute(db, key, facts.dispute, work.now);
+  const refunds = () => listRefunds(db, key, facts.currency);
   if (!order) {
-    const refunds = head.isNew && facts.refunds.length === 0 ? [] : await listRefunds(work.db, key, facts.currency);
-    return await recordSale(work, secrets, source, { ...facts, ...asDeleted(facts, head) }, refunds);
+    const isAlone = head.isNew && facts.refunds.length === 0 && !facts.dispute;
+    const known = isAlone ? { refunds: [], lostAt: null } : { refunds: await refunds(), lostAt: await findLostAt(db, key) };
+    const sale = { ...facts, ...asDeleted(facts, head), disputeLostAt: known.lostAt };
+    return await recordSale(work, secrets, source, sale, known.refunds);
   }
-  const merged = await mergeOrder(work, { order, head }, facts, customerOf(order, secrets, facts.customerEmail));
-  if (!commission) return;
-  await recomputeCommission(work, key, merged, commission);
-  if (order.customerHash === null && merged.customerHash !== null) await addFlags(work, secrets, merged, commission);
+  const customer = customerOf(order, secrets, facts.customerEmail);
+  const snapshot = await mergeOrder(work, { order, head }, facts, customer);
+  const merged = facts.dispute ? await updateLost(work, key, snapshot) : snapshot;
+  if (commission) {
+    await recomputeCommission(work, key, merged, commission);
+    if (order.customerHash === null && merged.customerHash !== null) await addFlags(work, secrets, merged, commission);
+  } else if (isOpen(merged, facts.updatedAt)) {
+    const { codes, clickIds } = facts;
+    await decideLater(work, secrets, source, merged, { codes, clickIds, cause: 'later_report', refunds });
+  }
+}
+
+/** Records what became of a dispute over an order that may not be known yet. */
+export async function recordDispute(work: Work, source: OrderSource, dispute: DisputeOfOrder): Promise<void> {
+  const key = keyOf(source, dispute.orderId);
+  const { order, commission } = await lockKnown(work.db, key, { deletedAt: null, refundsListedAt: null });
+  await insertDispute(work.db, key, dispute, work.now);
+  if (!order) return;
+  const merged = await updateLost(work, key, order);
+  if (commission && merged !== order) await recomputeCommission(work, key, merged, commission);
+}
+
+/** `stands`: the order pays somebody already. `too_late`: it was placed more than 24 hours ago. */
+export type DecidedAgain = 'pays' | 'pays_nobody' | 'stands' | 'too_late' | 'unknown_order';
+
+/**
+ * Decides an order that pays nobody again, by clicks and codes that became known otherwise than by a report of its store. It
+ * must have been placed within the last 24 hours, after them.
+ */
+export async function decideAgain(
+  work: Work,
+  secrets: Secrets,
+  source: OrderSource,
+  orderId: string,
+  { codes, clickIds, cause = 'checkout_pixel' }: { codes: readonly string[]; clickIds: readonly string[]; cause?: Cause },
+): Promise<DecidedAgain> {
+  const { db } = work;
+  const key = keyOf(source, orderId);
+  const order = await lockKnownOrder(db, key);
+  if (!order) return 'unknown_order';
+  if (await lockCommissionOf(db, order)) return 'stands';
+  if (!isOpen(order, work.now)) return 'too_late';
+  const refunds = () => listRefunds(db, key, order.currency);
+  const isPaid = await decideLater(work, secrets, source, order, { codes, clickIds, cause, refunds });
+  return isPaid ? 'pays' : 'pays_nobody';
 }
 
 /** Records refunds of an order that may not be known yet. */
@@ -167,4 +230,22 @@ export async function recordDeletion(work: Work, source: OrderSource, orderId: s
   if (!order) return;
   const merged = await mergeOrder(work, { order, head }, snapshotOf(order));
   if (commission) await recomputeCommission(work, key, merged, commission);
+}
+
+/** Records one reading of a store. */
+async function recordReading(work: Work, secrets: Secrets, source: OrderSource, reading: Reading): Promise<void> {
+  if (reading.kind === 'order') return await recordOrder(work, secrets, source, reading.facts);
+  if (reading.kind === 'refund') return await recordRefunds(work, source, reading.facts);
+  if (reading.kind === 'dispute') return await recordDispute(work, source, reading.facts);
+  return await recordDeletion(work, source, reading.orderId);
+}
+
+/** Records readings of one store, also several of one order, in the order in which they are given. */
+export async function recordReadings(
+  work: Work,
+  secrets: Secrets,
+  source: OrderSource,
+  readings: readonly Reading[],
+): Promise<void> {
+  for (const reading of readings) await recordReading(work, secrets, source, reading);
 }

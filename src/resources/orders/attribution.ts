@@ -9,6 +9,8 @@ export interface Assignment {
   /** Null when it counts at every store of the brand. */
   integrationId: string | null;
   attributionDays: number;
+  /** Null: it does not. */
+  paysRenewals: boolean | null;
 }
 
 export interface RedeemedCode<A extends Assignment> {
@@ -30,6 +32,9 @@ export interface CarriedClick<A extends Assignment> {
 export interface OrderToAttribute<A extends Assignment> {
   integrationId: string;
   occurredAt: Date;
+  isTest: boolean;
+  /** A later order of a subscription. */
+  isRenewal: boolean;
   /** In the order's own list. */
   codes: readonly RedeemedCode<A>[];
   clicks: readonly CarriedClick<A>[];
@@ -50,19 +55,25 @@ export interface Decision<A extends Assignment> {
 
 /** Enough of what a store sent to find it again there; a click is named by its public part. */
 const MAX_TEXT = 100;
-const shortened = (text: string) => text.slice(0, MAX_TEXT).toWellFormed();
-const nameOf = <A extends Assignment>({ token, click }: CarriedClick<A>) => click?.id ?? shortened(token);
+export const shortened = (text: string) => text.slice(0, MAX_TEXT).toWellFormed();
+export const nameOf = ({ token, click }: Pick<CarriedClick<Assignment>, 'token' | 'click'>) => click?.id ?? shortened(token);
 
 const isBoundElsewhere = ({ integrationId }: Assignment, store: string) =>
   integrationId !== null && integrationId !== store;
 
+/** What keeps an assignment from earning an order, however it came by it. */
+function termsProblem({ paysRenewals }: Assignment, { isTest, isRenewal }: Pick<OrderToAttribute<Assignment>, 'isTest' | 'isRenewal'>) {
+  if (isTest) return 'test_order' as const;
+  return isRenewal && paysRenewals !== true ? ('renewal' as const) : null;
+}
+
 function codeProblem<A extends Assignment>(
   { assignment, wasActive }: RedeemedCode<A>,
-  store: string,
+  order: OrderToAttribute<A>,
 ): CodeCandidate['reason'] {
   if (!assignment) return 'unknown_code';
-  if (isBoundElsewhere(assignment, store)) return 'other_store';
-  return wasActive ? null : 'code_inactive';
+  if (isBoundElsewhere(assignment, order.integrationId)) return 'other_store';
+  return wasActive ? termsProblem(assignment, order) : 'code_inactive';
 }
 
 /** Stores report whole seconds, so a click within the second of an order counts as before it. */
@@ -82,13 +93,14 @@ function windowOf({ at }: { at: Date }, { attributionDays }: Assignment, ordered
 
 function clickProblem<A extends Assignment>(
   { click, assignment }: CarriedClick<A>,
-  { integrationId, occurredAt }: OrderToAttribute<A>,
+  order: OrderToAttribute<A>,
 ): ClickCandidate['reason'] {
+  const { integrationId, occurredAt } = order;
   if (!click) return 'invalid_signature';
   if (!assignment) return 'foreign_brand';
   if (isBoundElsewhere(assignment, integrationId)) return 'other_store';
   if (click.at.getTime() > lastMomentOf(occurredAt)) return 'click_after_order';
-  return windowOf(click, assignment, occurredAt).inside ? null : 'click_outside_window';
+  return windowOf(click, assignment, occurredAt).inside ? termsProblem(assignment, order) : 'click_outside_window';
 }
 
 /** The last qualifying click; of two at the same moment always the same one. */
@@ -107,7 +119,7 @@ function distinct<T>(values: readonly T[], keyOf: (value: T) => string): T[] {
 
 function codeCandidate<A extends Assignment>(
   one: RedeemedCode<A>,
-  store: string,
+  order: OrderToAttribute<A>,
   winner: RedeemedCode<A> | undefined,
 ): CodeCandidate {
   const { code, assignment, wasActive } = one;
@@ -118,7 +130,7 @@ function codeCandidate<A extends Assignment>(
     link_id: assignment?.id ?? null,
     active_at_order: assignment ? wasActive : null,
     outcome: hasWon ? 'won' : 'lost',
-    reason: hasWon ? null : (codeProblem(one, store) ?? 'later_code'),
+    reason: hasWon ? null : (codeProblem(one, order) ?? 'later_code'),
   };
 }
 
@@ -139,6 +151,11 @@ function clickCandidate<A extends Assignment>(
   };
 }
 
+function whyNobody({ isTest }: { isTest: boolean }, candidates: readonly Candidate[]): Decision<never>['reason'] {
+  if (isTest) return 'test_order';
+  return candidates.length === 0 ? 'no_candidates' : 'no_candidate_qualified';
+}
+
 /**
  * Decides who earns an order: the first redeemed code of the brand that was active when the order was placed, else the last
  * click within its link's window. Every other candidate keeps the reason why it lost.
@@ -146,15 +163,15 @@ function clickCandidate<A extends Assignment>(
 export function attribute<A extends Assignment>(order: OrderToAttribute<A>): Decision<A> {
   const codes = distinct(order.codes, ({ code }) => code.toLowerCase());
   const clicks = distinct(order.clicks, ({ token }) => token);
-  const code = codes.find((one) => codeProblem(one, order.integrationId) === null);
+  const code = codes.find((one) => codeProblem(one, order) === null);
   const click = code ? undefined : lastOf(clicks.filter((one) => clickProblem(one, order) === null));
   const candidates = [
-    ...codes.map((one) => codeCandidate(one, order.integrationId, code)),
+    ...codes.map((one) => codeCandidate(one, order, code)),
     ...clicks.map((one) => clickCandidate(one, order, { click, byCode: code !== undefined })),
   ];
   return {
     rule: code ? 'code' : click ? 'last_click' : null,
-    reason: code || click ? null : candidates.length === 0 ? 'no_candidates' : 'no_candidate_qualified',
+    reason: code || click ? null : whyNobody(order, candidates),
     winner: code?.assignment ?? click?.assignment,
     code: code?.code ?? null,
     clickId: click ? nameOf(click) : null,

@@ -1,6 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { OrdersTable } from '../../engines/postgres/attribution-tables.ts';
 import type { Db } from '../../engines/postgres/open.ts';
+import type { DisputeFacts } from '../../stores/facts.ts';
 import type { OrderSource } from './schema.ts';
 
 export type OrderRow = Selectable<OrdersTable>;
@@ -50,6 +51,19 @@ export async function lockOrder(db: Db, key: OrderKey, received: HeadFacts): Pro
     .executeTakeFirstOrThrow();
 }
 
+/** Locks an order as `lockOrder` does, if anything was ever reported of it. */
+export async function lockKnownOrder(db: Db, key: OrderKey): Promise<OrderRow | undefined> {
+  const head = await db
+    .selectFrom('orderHeads')
+    .select('orderId')
+    .where('brandId', '=', key.brandId)
+    .where('integrationId', '=', key.integrationId)
+    .where('orderId', '=', key.orderId)
+    .forUpdate()
+    .executeTakeFirst();
+  return head && (await findOrder(db, key));
+}
+
 export async function findOrder(db: Db, key: OrderKey): Promise<OrderRow | undefined> {
   return await db
     .selectFrom('orders')
@@ -88,6 +102,67 @@ export async function updateOrder(
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirstOrThrow();
+}
+
+/** Replaces a decision that pays nobody; undefined when the order pays somebody. */
+export async function updateDecision(
+  db: Db,
+  { brandId, id }: Pick<OrderRow, 'brandId' | 'id'>,
+  attribution: string,
+  now: Date,
+): Promise<OrderRow | undefined> {
+  return await db
+    .updateTable('orders')
+    .set({ attribution, updatedAt: now })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('commissions').select('id').whereRef('commissions.orderId', '=', 'orders.id'))),
+    )
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/**
+ * Records what a store says of a dispute. Of two reports the newer counts, and of one time the loss; an open one never
+ * reopens what was decided. The result does not depend on the order of arrival.
+ */
+export async function insertDispute(db: Db, key: OrderKey, dispute: DisputeFacts, now: Date): Promise<void> {
+  const { disputeId, status, at: toldAt } = dispute;
+  const lostAt = status === 'lost' ? toldAt : null;
+  const isDecided = (row: string) => sql`${sql.ref(`${row}.status`)} <> 'open'`;
+  const counts = sql`case when (${isDecided('excluded')}) <> (${isDecided('orderDisputes')}) then ${isDecided('excluded')}
+    else excluded.told_at > order_disputes.told_at
+      or excluded.told_at = order_disputes.told_at and excluded.status = 'lost' end`;
+  await db
+    .insertInto('orderDisputes')
+    .values({ ...key, disputeId, status, toldAt, lostAt, createdAt: now })
+    .onConflict((conflict) =>
+      conflict.columns(['integrationId', 'orderId', 'disputeId']).doUpdateSet({
+        status: sql`case when ${counts} then excluded.status else order_disputes.status end`,
+        toldAt: sql`case when ${counts} then excluded.told_at else order_disputes.told_at end`,
+        lostAt: sql`least(order_disputes.lost_at, excluded.lost_at)`,
+      }),
+    )
+    .execute();
+}
+
+export async function listDisputes(db: Db, key: OrderKey) {
+  return await db
+    .selectFrom('orderDisputes')
+    .select(['disputeId', 'status', 'toldAt', 'lostAt'])
+    .where('brandId', '=', key.brandId)
+    .where('integrationId', '=', key.integrationId)
+    .where('orderId', '=', key.orderId)
+    .orderBy('toldAt')
+    .orderBy('disputeId')
+    .execute();
+}
+
+/** Since when a dispute over the order is lost; null while none is. */
+export async function findLostAt(db: Db, key: OrderKey): Promise<Date | null> {
+  const lost = (await listDisputes(db, key)).filter(({ status }) => status === 'lost');
+  return lost.reduce<Date | null>((first, { lostAt }) => (first && lostAt && first <= lostAt ? first : lostAt), null);
 }
 
 export interface Burst {

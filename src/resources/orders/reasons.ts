@@ -16,6 +16,8 @@ const WHY: Record<NonNullable<CodeReason | ClickReason>, string> = {
   click_outside_window: 'The order was placed after its attribution window had ended.',
   older_click: 'The last click within its window wins; this one is older.',
   code_wins: 'A redeemed code wins over any click.',
+  test_order: 'The order is a test order, which pays nobody.',
+  renewal: 'The order renews a subscription, and this assignment does not pay renewals.',
 };
 
 /** Why a candidate won or lost, in a sentence. */
@@ -34,10 +36,18 @@ interface Payable {
   statusNote: string | null;
 }
 
+const NOBODY: Record<NonNullable<Attribution['reason']>, string> = {
+  no_candidates: 'It paid nobody: it came without a code and without a click.',
+  no_candidate_qualified: 'It paid nobody: none of its codes and clicks qualified.',
+  test_order: 'It paid nobody: it is a test order.',
+};
+
+/** Why a decision paid nobody, in a sentence. */
+export const explainNobody = (reason: Attribution['reason']): string => NOBODY[reason ?? 'no_candidate_qualified'];
+
 /** The whole decision in a sentence. */
 export function explainDecision({ rule, reason }: Attribution, commission: Payable | undefined): string {
-  if (reason === 'no_candidates') return 'It paid nobody: it came without a code and without a click.';
-  if (!rule || !commission) return 'It paid nobody: none of its codes and clicks qualified.';
+  if (!rule || !commission) return explainNobody(reason);
   const { creatorName, currency, commissionMinor, status, statusNote } = commission;
   const by = rule === 'code' ? 'a redeemed code' : 'the last click within its window';
   const owed = `${formatMoney(commissionMinor, currency)} for ${by}`;

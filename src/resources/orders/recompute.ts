@@ -50,6 +50,8 @@ const UNTOUCHED: readonly Account[] = ['cash', 'unallocated', 'fees', 'commissio
 
 /** Why the facts alone reject an unpaid commission. */
 function refusalOf(order: OrderSnapshot, refundedMinor: number): string | null {
+  if (order.isTest) return 'test_order';
+  if (order.disputeLostAt) return 'dispute_lost';
   if (order.cancelledAt && !order.paidAt) return 'order_cancelled';
   if (order.baseMinor > 0 && refundedMinor === order.baseMinor) return 'order_refunded';
   return order.cancelledAt ? 'order_cancelled' : null;
@@ -155,11 +157,13 @@ function entriesOf(target: readonly Posting[], sale: Posting[], posted: readonly
  * not depend on the order in which the facts arrived.
  */
 export function recompute(
-  order: OrderSnapshot,
+  snapshot: OrderSnapshot,
   refunds: readonly KnownRefund[],
   standing: Standing,
   posted: readonly Posted[],
 ): Recomputed {
+  // One that turns out to be a test sold nothing.
+  const order = snapshot.isTest ? { ...snapshot, baseMinor: 0 } : snapshot;
   const counted = countRefunds(order, refunds);
   const refundedMinor = sumOf(counted);
   const isPaid = standing.status === 'paid';

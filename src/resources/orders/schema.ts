@@ -11,7 +11,7 @@ export interface OrderSource {
   provider: string;
 }
 
-const CODE_REASONS = ['unknown_code', 'other_store', 'code_inactive', 'later_code'] as const;
+const CODE_REASONS = ['unknown_code', 'other_store', 'code_inactive', 'later_code', 'test_order', 'renewal'] as const;
 const CLICK_REASONS = [
   'invalid_signature',
   'foreign_brand',
@@ -20,6 +20,8 @@ const CLICK_REASONS = [
   'click_outside_window',
   'older_click',
   'code_wins',
+  'test_order',
+  'renewal',
 ] as const;
 
 const outcome = z.enum(['won', 'lost']).describe('Whether it earned the order. At most one candidate wins.');
@@ -48,7 +50,8 @@ const CodeCandidate = z.object({
     .nullable()
     .describe(
       'Why the code lost; null when it won. `unknown_code`: the brand has no such code. `other_store`: it belongs to another store. ' +
-        '`code_inactive`: it was not active when the order was placed. `later_code`: an earlier code of the order won.',
+        '`code_inactive`: it was not active when the order was placed. `later_code`: an earlier code of the order won. ' +
+        '`test_order`: the order is a test. `renewal`: the order renews a subscription, and the code does not pay renewals.',
     ),
 });
 
@@ -76,7 +79,8 @@ const ClickCandidate = z.object({
     .describe(
       'Why the click lost; null when it won. `invalid_signature`: Rollcall did not issue the id. `foreign_brand`: the link is not yours. ' +
         '`other_store`: the link belongs to another store. `click_after_order`, `click_outside_window`: the order was placed before the ' +
-        'click, or after its window. `older_click`: a later click won. `code_wins`: a code won, and codes precede clicks.',
+        'click, or after its window. `older_click`: a later click won. `code_wins`: a code won, and codes precede clicks. ' +
+        '`test_order`: the order is a test. `renewal`: the order renews a subscription, and the link does not pay renewals.',
     ),
 });
 
@@ -94,6 +98,24 @@ const Terms = z.object({
     .meta({ example: 'USD' }),
 });
 
+const CAUSES = ['first_report', 'later_report', 'checkout_pixel', 'customer_journey'] as const;
+
+/** What led to a decision. */
+const Cause = z
+  .enum(CAUSES)
+  .describe(
+    'What led to the decision. `first_report`: the order arrived. `later_report`: a later report of the store named another ' +
+      'code or click. `checkout_pixel`: the store’s checkout page reported a click. `customer_journey`: the store was asked ' +
+      'which page the customer’s visit began with.',
+  );
+export type Cause = z.infer<typeof Cause>;
+
+const EarlierDecision = z.object({
+  decided_at: timestamp,
+  cause: Cause,
+  reason: z.enum(['no_candidates', 'no_candidate_qualified', 'test_order']),
+});
+
 /** The decision as `orders.attribution` stores it: facts only, no e-mail addresses. */
 export const Attribution = z.object({
   rule: z
@@ -101,15 +123,18 @@ export const Attribution = z.object({
     .nullable()
     .describe('Rule that decided: `code` for a redeemed code, `last_click` for the last click; null when nothing won.'),
   reason: z
-    .enum(['no_candidates', 'no_candidate_qualified'])
+    .enum(['no_candidates', 'no_candidate_qualified', 'test_order'])
     .nullable()
     .describe(
-      'Why the order earned no commission: it came without code and click, or none qualified. Null when one won.',
+      'Why the order earned no commission: it came without code and click, none qualified, or it is a test. Null when one won.',
     ),
   link_id: z.string().nullable(),
   decided_at: timestamp,
+  cause: Cause.default('first_report'),
   terms: Terms.nullable(),
   candidates: z.array(z.discriminatedUnion('type', [CodeCandidate, ClickCandidate])),
+  /** Decisions that paid nobody, before this one; the oldest first. */
+  earlier: z.array(EarlierDecision).default([]),
 });
 export type Attribution = z.infer<typeof Attribution>;
 

@@ -8,6 +8,11 @@ export interface OrderSnapshot {
   firstCancelledAt: Date | null;
   /** The newest delivery's own time at the store. */
   updatedAt: Date;
+  /** As any delivery ever reported it, and so whether it is a renewal. */
+  isTest: boolean;
+  isRenewal: boolean;
+  /** No part of a delivery of the order. */
+  disputeLostAt: Date | null;
 }
 
 function earlier(a: Date | null, b: Date | null): Date | null {
@@ -32,18 +37,30 @@ export function mergeSnapshots(a: OrderSnapshot, b: OrderSnapshot): OrderSnapsho
     paidAt: earlier(a.paidAt, b.paidAt),
     firstCancelledAt,
     cancelledAt: isCancelled ? firstCancelledAt : null,
+    isTest: a.isTest || b.isTest,
+    isRenewal: a.isRenewal || b.isRenewal,
+    disputeLostAt: a.disputeLostAt,
   };
 }
 
 export function isSameSnapshot(a: OrderSnapshot, b: OrderSnapshot): boolean {
-  const facts = ({ baseMinor, ...times }: OrderSnapshot) =>
-    [baseMinor, ...[times.paidAt, times.cancelledAt, times.firstCancelledAt, times.updatedAt].map(Number)].join();
+  const facts = ({ baseMinor, isTest, isRenewal, paidAt, cancelledAt, firstCancelledAt, updatedAt }: OrderSnapshot) =>
+    [baseMinor, isTest, isRenewal, ...[paidAt, cancelledAt, firstCancelledAt, updatedAt].map(Number)].join();
   return facts(a) === facts(b);
 }
 
-export function snapshotOf(row: Omit<OrderSnapshot, 'updatedAt'> & { storeUpdatedAt: Date }): OrderSnapshot {
-  const { baseMinor, occurredAt, paidAt, cancelledAt, storeUpdatedAt } = row;
+/** The columns of an order's row that are of its snapshot. */
+type Stored = Omit<OrderSnapshot, 'updatedAt' | 'isTest' | 'isRenewal'> & {
+  storeUpdatedAt: Date;
+  isTest: boolean | null;
+  isRenewal: boolean | null;
+};
+
+export function snapshotOf(row: Stored): OrderSnapshot {
+  const { baseMinor, occurredAt, paidAt, cancelledAt, storeUpdatedAt, disputeLostAt } = row;
+  const { isTest, isRenewal } = { isTest: row.isTest ?? false, isRenewal: row.isRenewal ?? false };
   // Rows from before this column existed have null.
   const firstCancelledAt = row.firstCancelledAt ?? cancelledAt;
-  return { baseMinor, occurredAt, paidAt, cancelledAt, firstCancelledAt, updatedAt: storeUpdatedAt };
+  const times = { occurredAt, paidAt, cancelledAt, firstCancelledAt, disputeLostAt, updatedAt: storeUpdatedAt };
+  return { baseMinor, ...times, isTest, isRenewal };
 }

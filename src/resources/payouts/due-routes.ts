@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { Context } from '../../operation/context.ts';
+import type { Cells } from '../../operation/csv.ts';
 import { create, read } from '../../operation/kit.ts';
 import { validationError } from '../../values/errors.ts';
 import { idField } from '../../values/fields.ts';
-import { amountProblem, fromMinor, toMinor } from '../../values/money.ts';
+import { amountProblem, decimalsOf, fromMinor, toMinor } from '../../values/money.ts';
 import { pageThrough } from '../../values/page.ts';
 import { getRecord } from '../roster/queries.ts';
 import { payBatch } from './batch-actions.ts';
@@ -66,6 +67,30 @@ function totalsOf(rows: Previews) {
   });
 }
 
+/** What PayPal takes in one file. */
+const PAYPAL_ROWS = 5_000;
+
+const refused = (code: string, message: string) => validationError([{ field: 'currency', code, message }]);
+
+/** Rows of PayPal's mass payment file: recipient, amount, currency, id of the recipient, note, wallet. */
+function paypalRows(rows: Previews): Cells[] {
+  const due = rows.filter(({ total }) => total > 0);
+  const currencies = [...new Set(due.map(({ currency }) => currency))];
+  if (currencies.length > 1)
+    throw refused(
+      'ambiguous',
+      `is required: something is due in ${currencies.join(', ')}, and PayPal takes one a file.`,
+    );
+  if (due.length > PAYPAL_ROWS) {
+    const message = `has ${due.length} creators to pay, and PayPal takes ${PAYPAL_ROWS} a file: set \`minimum\` or \`cutoff\`, pay these, and ask again.`;
+    throw refused('too_many', message);
+  }
+  return due.map(({ creator_id, creator_email, total, currency }) => {
+    if (creator_email === null) throw refused('no_email', `has a creator without an e-mail address: ${creator_id}.`);
+    return [creator_email, total.toFixed(decimalsOf(currency)), currency, creator_id, '', 'PAYPAL'];
+  });
+}
+
 async function* each<T>(rows: readonly T[]): AsyncGenerator<T> {
   yield* rows;
 }
@@ -77,7 +102,8 @@ const previewPayouts = read({
   summary: 'Preview what payouts would pay now',
   description:
     'One row for each creator and currency with something due: the approved commissions, what refunds and earlier ' +
-    'payouts take off them, and what to transfer. It follows the same rules as a payout, and changes nothing.',
+    'payouts take off them, and what to transfer. It follows the same rules as a payout, and changes nothing. ' +
+    '`Accept: text/csv; profile=paypal` returns the file that PayPal takes for a mass payment, in one currency.',
   query: PreviewFilter,
   response: PreviewList,
   hints: reading,
@@ -88,6 +114,9 @@ const previewPayouts = read({
   csv: {
     item: PreviewRow,
     rows: async (context, { caller, query }) => each(await previewsOf(context, caller.brandId, query)),
+    profiles: {
+      paypal: async (context, { caller, query }) => paypalRows(await previewsOf(context, caller.brandId, query)),
+    },
   },
 });
 

@@ -52,7 +52,7 @@ export async function createShipment(work: Work, input: ShipmentCreate): Promise
 
 /** A different parcel: the carrier's reports about the previous one are cleared. */
 const untracked = (trackingNumber: string | null, now: Date) => ({
-  ...{ trackingStatus: null, trackingEvents: '[]', trackingRef: null },
+  ...{ trackingStatus: null, trackingEvents: '[]', trackingRef: null, trackingError: null },
   trackAt: trackingNumber === null ? null : now,
 });
 

@@ -1,3 +1,4 @@
+import pThrottle from 'p-throttle';
 import { z } from 'zod';
 import { callJson } from '../../engines/http/client.ts';
 import type { TrackingEvent } from '../../engines/postgres/shipment-tables.ts';
@@ -62,7 +63,10 @@ function reportOf({ id, tag, checkpoints }: z.output<typeof Tracking>): Report {
   return { ref: id, status: WORDS[tag ?? ''] ?? null, events: events.reverse().slice(0, MAX_EVENTS) };
 }
 
-async function ask(config: Config, method: 'GET' | 'POST', path: string, body?: unknown) {
+/** Of the provider's account, whoever asks. One worker at a time follows parcels. */
+const ASKS_PER_SECOND = 5;
+
+async function askNow(config: Config, method: 'GET' | 'POST', path: string, body?: unknown) {
   const base = (config.trackingProviderUrl ?? '').replace(/\/$/, '');
   const headers = config.trackingProviderKey === undefined ? {} : { 'as-api-key': config.trackingProviderKey };
   const call = { url: new URL(`${base}${path}`), name: NAME, method, headers, body };
@@ -72,17 +76,29 @@ async function ask(config: Config, method: 'GET' | 'POST', path: string, body?: 
   return { status, ...parsed.data };
 }
 
+const ask = pThrottle({ limit: ASKS_PER_SECOND, interval: 1_000, strict: true })(askNow);
+
 const refusal = (status: number, code: number, message: string | null | undefined) =>
   unavailable(NAME, new Error(`${NAME} answered ${status}, code ${code}: ${message ?? 'no reason'}.`));
 
-/**
- * Where a parcel is, in AfterShip's protocol: its number is registered once and then looked up by the provider's id.
- * Undefined when the provider knows no such parcel.
- */
+/** The provider does not follow the parcel, and would not if it were asked again. */
+export interface Refused {
+  refused: string;
+}
+
+const refusedFor = (message: string | null | undefined): Refused => ({
+  refused:
+    (message ?? '')
+      .replace(/[\p{Cc}\s]+/gu, ' ')
+      .trim()
+      .slice(0, 300) || 'The carrier service knows no such parcel.',
+});
+
+/** Where a parcel is, in AfterShip's protocol: its number is registered once and then looked up by the provider's id. */
 export async function readTracking(
   config: Config,
   parcel: { trackingNumber: string; carrier: string | null; ref: string | null },
-): Promise<Report | undefined> {
+): Promise<Report | Refused> {
   const { trackingNumber, carrier, ref } = parcel;
   if (ref === null) {
     const slug = carrier === null ? {} : { slug: carrier.replace(/\s+/g, '-') };
@@ -92,14 +108,14 @@ export async function readTracking(
     });
     if (status < 300) return reportOf(Tracking.parse(data));
     if (meta.code !== FOLLOWED_ALREADY) {
-      if (status === 400 || status === 404 || status === 422) return undefined;
+      if (status === 400 || status === 404 || status === 422) return refusedFor(meta.message);
       throw refusal(status, meta.code, meta.message);
     }
     const { id } = z.object({ id: z.string() }).parse(data);
     return await readTracking(config, { ...parcel, ref: id });
   }
   const { status, meta, data } = await ask(config, 'GET', `/trackings/${encodeURIComponent(ref)}`);
-  if (status === 404) return undefined;
+  if (status === 404) return refusedFor(meta.message);
   if (status >= 300) throw refusal(status, meta.code, meta.message);
   return reportOf(Tracking.parse(data));
 }

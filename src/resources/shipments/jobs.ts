@@ -2,7 +2,7 @@ import type { Context } from '../../operation/context.ts';
 import type { Job } from '../../operation/job.ts';
 import { inWork } from '../../operation/work.ts';
 import { moveTo } from './actions.ts';
-import { type Report, readTracking } from './carrier.ts';
+import { type Refused, type Report, readTracking } from './carrier.ts';
 import { claimDueParcels, type DueParcel } from './due-queries.ts';
 import { getShipment, lockShipment, type ShipmentRow, updateShipment } from './queries.ts';
 
@@ -13,25 +13,32 @@ const AGAIN_AFTER_MS = 10 * 60_000;
 /** What a carrier says nothing more after. */
 const ENDED: ReadonlySet<string | null> = new Set(['delivered', 'expired']);
 
-async function note(context: Context, requested: ShipmentRow, report: Report | undefined): Promise<void> {
+/** What the provider's answer changes. It is not asked again about a parcel that has ended or that it refuses. */
+function columnsOf(answer: Report | Refused, now: Date) {
+  if ('refused' in answer) return { trackingError: answer.refused, trackAt: null };
+  return {
+    trackAt: ENDED.has(answer.status) ? null : new Date(now.getTime() + ASK_EVERY_MS),
+    trackingError: null,
+    trackingRef: answer.ref,
+    trackingStatus: answer.status,
+    trackingEvents: JSON.stringify(answer.events),
+  };
+}
+
+async function note(context: Context, requested: ShipmentRow, answer: Report | Refused): Promise<void> {
   const { postgres, clock } = context;
   const actor = { brandId: requested.brandId, keyId: null, operation: 'track_shipment', requestId: null };
   await inWork(postgres.db, clock, actor, async (work) => {
     const row = await lockShipment(work.db, requested.brandId, requested.id);
     // Meanwhile it became another parcel, which is asked about by itself.
     if (row.trackingNumber !== requested.trackingNumber || row.carrier !== requested.carrier) return;
-    const trackAt = ENDED.has(report?.status ?? null) ? null : new Date(work.now.getTime() + ASK_EVERY_MS);
-    const reported = report && {
-      trackingRef: report.ref,
-      trackingStatus: report.status,
-      trackingEvents: JSON.stringify(report.events),
-    };
-    if (report === undefined || report.status === row.trackingStatus) {
-      await updateShipment(work.db, row.brandId, row.id, { trackAt, ...reported });
+    const columns = { trackingStatus: row.trackingStatus, ...columnsOf(answer, work.now) };
+    if (columns.trackingStatus === row.trackingStatus && columns.trackingError === row.trackingError) {
+      await updateShipment(work.db, row.brandId, row.id, columns);
       return;
     }
-    const hasArrived = report.status === 'delivered' && row.status === 'shipped';
-    await moveTo(work, row, hasArrived ? 'delivered' : undefined, { trackAt, ...reported });
+    const hasArrived = columns.trackingStatus === 'delivered' && row.status === 'shipped';
+    await moveTo(work, row, hasArrived ? 'delivered' : undefined, columns);
   });
 }
 

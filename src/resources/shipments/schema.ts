@@ -91,6 +91,15 @@ export const Shipment = z
       .nullable()
       .describe("The carrier's last status, independent of `status`; null when no carrier has reported one.")
       .meta({ example: 'in_transit' }),
+    tracking_error: fromOutside(
+      z
+        .string()
+        .nullable()
+        .describe(
+          'Why the carrier service does not follow the parcel; null when it does. It is asked again once the carrier or the number changes.',
+        )
+        .meta({ example: null }),
+    ),
     creator_confirmed_receipt: z.boolean().describe('Whether the creator confirmed that it arrived.'),
     status: z
       .enum(SHOWN_STATUSES)

@@ -117,10 +117,12 @@ export async function send<T>(id: OperationId, input: Sent, isExpected: Check<T>
   return await checked(response, isExpected);
 }
 
-/** A list as the CSV file that the API gives. */
-export async function callCsv<Id extends OperationId>(id: Id, query: Query<Id> = {}): Promise<Blob> {
+/** A list as the CSV file that the API gives. `profile`: in the layout that another service takes. */
+export async function callCsv<Id extends OperationId>(id: Id, query: Query<Id> = {}, profile = ''): Promise<Blob> {
   const url = urlOf(operations[id]?.[1] ?? '', {}, query);
-  return await (await answerOf(url, { headers: { accept: 'text/csv' } })).blob();
+  return await (
+    await answerOf(url, { headers: { accept: profile ? `text/csv; profile=${profile}` : 'text/csv' } })
+  ).blob();
 }
 
 /** Calls that are not operations: signing in and out. */

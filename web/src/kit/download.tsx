@@ -3,14 +3,23 @@ import { callCsv, type OperationId, type Query } from '../call/call.ts';
 import { Button } from './parts.tsx';
 import { useSay } from './toast.tsx';
 
+interface DownloadProps<Id extends OperationId> {
+  id: Id;
+  query: Query<Id>;
+  name: string;
+  /** The layout that another service takes; the list's own columns without one. */
+  profile?: string;
+  label?: string;
+}
+
 /** The whole list, as the filters have it, in a file. */
-export function Download<Id extends OperationId>({ id, query, name }: { id: Id; query: Query<Id>; name: string }) {
+export function Download<Id extends OperationId>({ id, query, name, profile, label }: DownloadProps<Id>) {
   const say = useSay();
   const [isBusy, setBusy] = useState(false);
   async function download() {
     setBusy(true);
     try {
-      const url = URL.createObjectURL(await callCsv(id, query));
+      const url = URL.createObjectURL(await callCsv(id, query, profile));
       const link = document.createElement('a');
       Object.assign(link, { href: url, download: name });
       link.click();
@@ -23,7 +32,7 @@ export function Download<Id extends OperationId>({ id, query, name }: { id: Id; 
   }
   return (
     <Button isBusy={isBusy} onPress={() => void download()}>
-      Download CSV
+      {label ?? 'Download CSV'}
     </Button>
   );
 }

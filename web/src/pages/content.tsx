@@ -12,18 +12,11 @@ import { type Column, Opener, Table } from '../kit/table.tsx';
 const Chart = lazy(() => import('../kit/chart.tsx'));
 type Post = Row<'list_content'>;
 
-const UNREAD: Partial<Post['metrics']> = {};
-
-/** Until the first reading the API says zero, which would read as a figure. */
-const metricsOf = ({ metrics, last_refreshed }: Pick<Post, 'metrics' | 'last_refreshed'>) =>
-  last_refreshed === null ? UNREAD : metrics;
-
 function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const { data, error, refetch } = useCall('get_content', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   const refresh = useChange('refresh_content', ['list_content', 'get_content']);
   const remove = useChange('delete_content', ['list_content']);
   const post = data?.data;
-  const metrics = post ? metricsOf(post) : UNREAD;
   const views =
     post?.metrics_history.flatMap(({ date, views: value }) => (value === null ? [] : [{ date, value }])) ?? [];
   return (
@@ -37,11 +30,11 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
               ['Creator', post.creator_name ?? post.creator_email],
               ['Platform', words(post.platform)],
               ['Posted', day(post.posted_at)],
-              ['Views', number(metrics.views)],
-              ['Likes', number(metrics.likes)],
-              ['Comments', number(metrics.comments)],
-              ['Shares', number(metrics.shares)],
-              ['Engagement', percent(metrics.engagement_rate)],
+              ['Views', number(post.metrics.views)],
+              ['Likes', number(post.metrics.likes)],
+              ['Comments', number(post.metrics.comments)],
+              ['Shares', number(post.metrics.shares)],
+              ['Engagement', percent(post.metrics.engagement_rate)],
               [
                 'Paid partnership label',
                 post.paid_partnership === null ? 'Unknown' : post.paid_partnership ? 'Yes' : 'No',
@@ -100,9 +93,9 @@ export function Content() {
         </Opener>
       ),
     },
-    { head: 'Views', cell: (post) => compact(metricsOf(post).views), isNumber: true },
-    { head: 'Likes', cell: (post) => compact(metricsOf(post).likes), isNumber: true, isWide: true },
-    { head: 'Comments', cell: (post) => compact(metricsOf(post).comments), isNumber: true, isWide: true },
+    { head: 'Views', cell: (post) => compact(post.metrics.views), isNumber: true },
+    { head: 'Likes', cell: (post) => compact(post.metrics.likes), isNumber: true, isWide: true },
+    { head: 'Comments', cell: (post) => compact(post.metrics.comments), isNumber: true, isWide: true },
     {
       head: 'Status',
       cell: ({ status, refresh_error }) => <Badge state={refresh_error ? 'failing' : status} />,

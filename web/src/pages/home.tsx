@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import type { Row } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
 import { ago, money, number } from '../kit/format.ts';
 import { Badge, Card, Empty, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
@@ -46,6 +47,10 @@ function Decisions({ of, counted }: { of: readonly Waiting[]; counted: readonly 
 
 const REFETCH = { refetchMs: 30_000 };
 
+/** A store that was not swept is silent also when it sells nothing. */
+const needsAttention = ({ status, webhook_health: health, last_swept_at }: Row<'list_affiliate_stores'>): boolean =>
+  status !== 'connected' || health.status === 'failing' || (health.status === 'silent' && last_swept_at !== null);
+
 export function Home() {
   const { data: session } = useCall('get_session');
   const currency = session?.data.brand.currency ?? 'USD';
@@ -57,9 +62,7 @@ export function Home() {
   const disputes = useCall('list_disputes', { query: { status: 'open', limit: 1 } }, REFETCH);
   const stores = useCall('list_affiliate_stores', { query: { limit: 100 } }, REFETCH);
   const figures = useCall('get_analytics', {});
-  const broken = stores.data?.data.filter(
-    ({ status, webhook_health }) => status !== 'connected' || webhook_health.status === 'failing',
-  );
+  const broken = stores.data?.data.filter(needsAttention);
   const summary = figures.data?.summary;
   return (
     <>

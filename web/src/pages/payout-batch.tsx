@@ -2,6 +2,7 @@ import { useId, useState } from 'react';
 import type { Answer, Body } from '../call/call.ts';
 import { useCall, useChange } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
+import { Download } from '../kit/download.tsx';
 import { everyOf } from '../kit/every.ts';
 import { Form } from '../kit/form.tsx';
 import { money, number, words } from '../kit/format.ts';
@@ -52,7 +53,7 @@ function LimitFields({ onChange }: LimitsProps) {
   );
 }
 
-function Due({ preview }: { preview: Answer<'preview_payouts'> }) {
+function Due({ preview, limits }: { preview: Answer<'preview_payouts'>; limits: Limits }) {
   const due = preview.data.filter(({ total }) => total > 0);
   const others = preview.pagination.total - preview.data.length;
   if (due.length === 0)
@@ -94,9 +95,20 @@ function Due({ preview }: { preview: Answer<'preview_payouts'> }) {
       />
       {others > 0 && <p className="hint">And {number(others)} more.</p>}
       {preview.summary.by_currency.map(({ currency, total, payees }) => (
-        <p key={currency}>
-          <strong>{money(total, currency)}</strong> to {number(payees)} {payees === 1 ? 'creator' : 'creators'}
-        </p>
+        <div key={currency} className="actions">
+          <p>
+            <strong>{money(total, currency)}</strong> to {number(payees)} {payees === 1 ? 'creator' : 'creators'}
+          </p>
+          {payees > 0 && (
+            <Download
+              id="preview_payouts"
+              query={{ ...limits, currency }}
+              name={`paypal-${currency.toLowerCase()}.csv`}
+              profile="paypal"
+              label={`Download ${currency} file for PayPal`}
+            />
+          )}
+        </div>
       ))}
     </>
   );
@@ -120,7 +132,7 @@ function Batch({ onClose }: { onClose: () => void }) {
       <LimitFields onChange={setLimits} />
       {error && <Failure error={error} again={() => void refetch()} />}
       {!data && !error && <Loading />}
-      {data && !error && <Due preview={data} />}
+      {data && !error && <Due preview={data} limits={limits} />}
       {isAnybody && !error && !isPaying && (
         <Button kind="primary" isBusy={isPlaceholderData} onPress={() => setPaying(true)}>
           Record these payouts

@@ -46,6 +46,7 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
             of={[
               ['Status', <Badge key="state" state={parcel.status} />],
               ['Carrier status', parcel.tracking_status],
+              ['Tracking problem', parcel.tracking_error],
               [
                 'Reported by the creator',
                 parcel.reported_missing_at

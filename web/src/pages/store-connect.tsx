@@ -3,39 +3,13 @@ import type { Row } from '../call/call.ts';
 import { useChange } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Form, type Values } from '../kit/form.tsx';
-import { Button, Copy } from '../kit/parts.tsx';
+import { Button } from '../kit/parts.tsx';
+import { Code, TrackClicks } from './store-set-up.tsx';
 import { HOW, PROVIDERS, type Provider } from './store-snippets.ts';
 
 type Store = Row<'list_affiliate_stores'>;
 
-/** Text to copy; it scrolls when it is wider than the dialog. */
-function Code({ text, label }: { text: string; label: string }) {
-  return (
-    <div className={text.includes('\n') ? 'code' : 'code short'}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with the keyboard */}
-      <section className="code-text" aria-label={label} tabIndex={0}>
-        <pre>{text}</pre>
-      </section>
-      <Copy text={text} label={`Copy: ${label}`} />
-    </div>
-  );
-}
-
-function Snippet({ provider }: { provider: Provider }) {
-  const { where, snippet } = HOW[provider];
-  return (
-    <>
-      <p>{where}</p>
-      {snippet && <Code text={snippet} label="Theme snippet" />}
-      <p className="hint">
-        The snippet stores the click of a tracked link in a cookie for 30 days. Ask visitors for consent where the law
-        requires it. Discount codes work without it.
-      </p>
-    </>
-  );
-}
-
-/** The steps in the store itself: webhooks, and the theme snippet that keeps a tracked link’s click. */
+/** The steps in the store itself: webhooks, and what keeps the click of a tracked link. */
 export function SetUp({ store }: { store: Store }) {
   return (
     <div className="stack">
@@ -44,8 +18,7 @@ export function SetUp({ store }: { store: Store }) {
       <Code text={HOW[store.provider].webhooks} label="Webhook events" />
       <p>Send them to this address:</p>
       <Code text={store.webhook_url} label="Webhook address" />
-      <h3>Track clicks on links</h3>
-      <Snippet provider={store.provider} />
+      <TrackClicks store={store} />
     </div>
   );
 }

@@ -1,60 +1,34 @@
 import type { Row } from '../call/call.ts';
 import { everyOf } from '../kit/every.ts';
 
-/** Code for a theme: it stores the click that led a customer to the shop and adds it to the order. */
-const SHOPIFY = `<script>
-  // Stores the click that led here, and adds it to the order as an attribute.
-  (function () {
-    var id = new URLSearchParams(location.search).get('click_id');
-    if (id) {
-      document.cookie = 'click_id=' + encodeURIComponent(id) + '; path=/; max-age=2592000; SameSite=Lax; Secure';
-    }
-    var kept = /(?:^|; )click_id=([^;]+)/.exec(document.cookie);
-    id = id || (kept && decodeURIComponent(kept[1]));
-    if (!id) return;
-    var root = (window.Shopify && Shopify.routes && Shopify.routes.root) || '/';
-    fetch(root + 'cart.js')
-      .then(function (answer) { return answer.json(); })
-      .then(function (cart) {
-        if (cart.attributes && cart.attributes.click_id === id) return;
-        return fetch(root + 'cart/update.js', {
-          method: 'POST',
-          headers: { 'Content-Type': 'application/json' },
-          body: JSON.stringify({ attributes: { click_id: id } })
-        });
-      });
-  })();
-</script>
-`;
-
-const WOOCOMMERCE = `// Stores the click that led here, and adds it to the order.
-add_action( 'template_redirect', function () {
-	if ( isset( $_GET['click_id'] ) && is_string( $_GET['click_id'] ) && ! headers_sent() ) {
-		setcookie( 'click_id', sanitize_text_field( wp_unslash( $_GET['click_id'] ) ), array(
-			'expires'  => time() + 30 * DAY_IN_SECONDS,
-			'path'     => '/',
-			'secure'   => is_ssl(),
-			'httponly' => true,
-			'samesite' => 'Lax',
-		) );
-	}
-} );
-
-function keep_click_id( $order ) {
-	if ( isset( $_COOKIE['click_id'] ) && is_string( $_COOKIE['click_id'] ) ) {
-		$order->update_meta_data( 'click_id', substr( sanitize_text_field( wp_unslash( $_COOKIE['click_id'] ) ), 0, 500 ) );
-	}
-}
-// The classic checkout and the block checkout.
-add_action( 'woocommerce_checkout_create_order', 'keep_click_id' );
-add_action( 'woocommerce_store_api_checkout_update_order_meta', function ( $order ) {
-	keep_click_id( $order );
-	$order->save();
-} );
-`;
-
 export type Provider = Row<'list_affiliate_stores'>['provider'];
 export const PROVIDERS = everyOf<Provider>()(['shopify', 'woocommerce', 'generic']);
+
+type Store = Pick<Row<'list_affiliate_stores'>, 'provider' | 'webhook_url'>;
+
+/** The address of the links host, which the store's webhooks go to as well. */
+const linksUrlOf = ({ webhook_url: url }: Store) => url.slice(0, url.lastIndexOf('/ingest/'));
+
+/** The tag that a shop's pages include: its script keeps the click that led a visitor to the shop. */
+export const scriptTagOf = (store: Store) => `<script src="${linksUrlOf(store)}/r.js?v=1" async></script>\n`;
+
+/** For Shopify's customer events: it reports the click of an order, also of one that skipped the cart. */
+export const pixelOf = ({ webhook_url: url }: Store) => `// Rollcall: tells which creator's link led to an order.
+analytics.subscribe('checkout_completed', async (event) => {
+  const click = await browser.cookie.get('rollcall_click');
+  const order = event.data.checkout.order;
+  if (!click || !order) return;
+  await fetch('${url}/clicks', {
+    method: 'POST',
+    keepalive: true,
+    body: JSON.stringify({ order_id: order.id, click_id: click }),
+  });
+});
+`;
+
+/** The WooCommerce plugin, filled in for the store. */
+export const pluginUrlOf = (store: Store) =>
+  `${store.webhook_url.replace('/ingest/woocommerce/', '/plugin/woocommerce/')}.zip`;
 
 interface HowTo {
   label: string;
@@ -63,8 +37,6 @@ interface HowTo {
   token: string;
   webhookSecret: string;
   webhooks: string;
-  where: string;
-  snippet: string | undefined;
 }
 
 export const HOW: Readonly<Record<Provider, HowTo>> = {
@@ -75,8 +47,6 @@ export const HOW: Readonly<Record<Provider, HowTo>> = {
       'From a custom app in Shopify with the scopes read_discounts and read_orders. Add read_all_orders to read refunds of orders older than 60 days.',
     webhookSecret: 'In Shopify, under Settings, Notifications, Webhooks.',
     webhooks: 'orders/create, orders/paid, orders/updated, orders/cancelled, orders/delete, refunds/create',
-    where: 'Add this to layout/theme.liquid in the theme’s code, just before </body>.',
-    snippet: SHOPIFY,
   },
   woocommerce: {
     label: 'WooCommerce',
@@ -85,8 +55,6 @@ export const HOW: Readonly<Record<Provider, HowTo>> = {
       'A REST API key with read access, from WooCommerce, Settings, Advanced. Enter it as consumer key:consumer secret.',
     webhookSecret: 'Choose a long secret, and enter the same one in each webhook in WooCommerce.',
     webhooks: 'order.created, order.updated, order.deleted, order.restored',
-    where: 'Add this to the end of your child theme’s functions.php, or to a code snippets plug-in.',
-    snippet: WOOCOMMERCE,
   },
   generic: {
     label: 'Other',
@@ -94,7 +62,5 @@ export const HOW: Readonly<Record<Provider, HowTo>> = {
     token: 'Agree on one with the store’s developers. The protocol is in docs/stores.md.',
     webhookSecret: 'Agree on one with the store’s developers, who sign webhooks with it.',
     webhooks: 'order.created, order.paid, order.updated, order.cancelled, order.refunded',
-    where: 'Your shop stores click_id from the landing page’s address and sends it with the order in click_ids.',
-    snippet: undefined,
   },
 };

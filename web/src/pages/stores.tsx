@@ -5,17 +5,21 @@ import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { ago, day, number, words } from '../kit/format.ts';
 import { Badge, Button, Card, Copy, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { ConnectDialog, SetUp } from './store-connect.tsx';
+import { trackingOf } from './store-set-up.tsx';
 
 type Store = Row<'list_affiliate_stores'>;
 
 /** How it goes, and what to do about it. */
-function healthOf({ status, webhook_health: health }: Store): string {
+function healthOf(store: Store): string {
+  const { status, webhook_health: health } = store;
   const last = ago(health.last_received_at);
   if (status === 'disconnected') return 'This store is disconnected. Its orders are not accepted.';
   if (status === 'reauth_required') return 'The store rejects our access token. Connect it again with a new one.';
   if (status === 'error') return 'The store returns errors. Connect it again to see why.';
   if (health.status === 'failing')
     return `The last webhook was rejected, and ${number(health.failures_24h)} in 24 hours: their content is not what this type of store sends. The store’s webhook log shows our responses.`;
+  if (health.status === 'silent' && store.last_swept_at !== null)
+    return `The store has orders that none of its webhooks told us of. They are read from the store every ten minutes, last ${ago(store.last_swept_at)}, so none is lost; check its webhooks under “Set up”.`;
   if (health.last_received_at === null) return 'No orders received yet. Turn on its webhooks: “Set up” lists them.';
   if (health.status === 'silent')
     return `No orders for a week; the last one arrived ${last}. If you have sold something since, check that its webhooks are still on.`;
@@ -49,7 +53,7 @@ interface CardProps {
 }
 
 function StoreCard({ store, onSetUp, onDisconnect }: CardProps) {
-  const { name, provider, status, referral_tracking: tracking } = store;
+  const { name, provider, status } = store;
   const forged = forgedIn(store);
   return (
     <Card title={name} action={<Badge state={status} />}>
@@ -61,7 +65,7 @@ function StoreCard({ store, onSetUp, onDisconnect }: CardProps) {
           ['Address', store.storefront_url],
           ['Webhook address', status === 'disconnected' ? null : <WebhookAddress store={store} />],
           ['Currency', store.currency],
-          ['Click tracking', tracking.ready ? 'Tracked' : `Missing: ${tracking.missing.map(words).join(', ')}`],
+          ['Click tracking', trackingOf(store)],
           [
             'Discount codes',
             store.capabilities.discounts.create

@@ -121,6 +121,7 @@ function rowOf(id: string, member: Member, code: string, terms: Terms): LinkRow 
     slug: terms.type === 'link' ? firstSlug(value, namesOf(member)) : null,
     ...{ holdDays: DEFAULT_DAYS, attributionDays: DEFAULT_DAYS },
     ...{ platform: null, active: true, lastSyncAt: null, discountPpm: null, expiresAt: null, updatedAt: null },
+    paysRenewals: null,
   };
 }
 

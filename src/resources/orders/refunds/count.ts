@@ -11,14 +11,18 @@ export interface CountedRefund extends KnownRefund {
   countedMinor: number;
 }
 
-/** The cause of what a cancellation gives back. */
-const CANCELLED = 'cancelled';
+/** What ends a sale as a whole, by the cause of what it gives back; of two the earlier. */
+function endOf({ cancelledAt, disputeLostAt }: OrderSnapshot): { refundId: string; at: Date } | undefined {
+  const isLostFirst = disputeLostAt !== null && (cancelledAt === null || disputeLostAt < cancelledAt);
+  if (isLostFirst) return { refundId: 'dispute_lost', at: disputeLostAt };
+  return cancelledAt === null ? undefined : { refundId: 'cancelled', at: cancelledAt };
+}
 
 function inOrder(a: KnownRefund, b: KnownRefund): number {
   return a.at.getTime() - b.at.getTime() || (a.refundId < b.refundId ? -1 : 1);
 }
 
-/** By time and id, up to what the order is worth; the cancellation of a paid order refunds what is left. */
+/** By time and id, up to what the order is worth; a cancellation or lost dispute of a paid order refunds what is left. */
 export function countRefunds(order: OrderSnapshot, refunds: readonly KnownRefund[]): CountedRefund[] {
   let left = order.baseMinor;
   const counted = [...refunds].sort(inOrder).map((refund) => {
@@ -26,8 +30,8 @@ export function countRefunds(order: OrderSnapshot, refunds: readonly KnownRefund
     left -= countedMinor;
     return { ...refund, countedMinor };
   });
-  if (!order.cancelledAt || !order.paidAt || left === 0) return counted;
-  // Before payment a cancellation rejects the commission, so whatever was paid was paid before it.
-  const rest = { refundId: CANCELLED, amountMinor: left, countedMinor: left, at: order.cancelledAt };
-  return [...counted, { ...rest, proratedMinor: 0 }];
+  const end = endOf(order);
+  if (!end || !order.paidAt || left === 0) return counted;
+  // Before payment it rejects the commission, so whatever was paid was paid before it.
+  return [...counted, { ...end, amountMinor: left, countedMinor: left, proratedMinor: 0 }];
 }

@@ -94,11 +94,6 @@ export async function noteNewest(db: Db, results: readonly AttemptResult[]): Pro
 export type LockedSubscription = Awaited<ReturnType<typeof lockSubscriptions>>[number];
 
 /** The address for mails to a brand. */
-export async function findContact(db: Db, brandId: string): Promise<string | null> {
-  const row = await db.selectFrom('brands').select('contactEmail').where('id', '=', brandId).executeTakeFirst();
-  return row?.contactEmail ?? null;
-}
-
 /** Deletes at most `limit` old finished deliveries with their attempts. Returns how many. */
 export async function deleteOldDeliveries(db: Db, before: Date, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`

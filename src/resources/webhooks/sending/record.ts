@@ -3,13 +3,13 @@ import { transact } from '../../../engines/postgres/transaction.ts';
 import { queueMail } from '../../../mail/queue.ts';
 import type { Context } from '../../../operation/context.ts';
 import { EVENTS_KEPT_MS } from '../../../outbox/relay.ts';
+import { findContactEmail } from '../../brands/queries.ts';
 import { type Judged, judged } from '../policy.ts';
 import { cancelPending, updateSubscription } from '../queries.ts';
 import {
   type AttemptResult,
   deleteOldDeliveries,
   deleteOldSubscriptions,
-  findContact,
   finishAttempts,
   insertAttempts,
   type LockedSubscription,
@@ -29,7 +29,7 @@ async function notifyBrand(
 ) {
   if (notice === null) return;
   const { id, brandId, url } = webhook;
-  const to = await findContact(db, brandId);
+  const to = await findContactEmail(db, brandId);
   const since = (standing.firstFailedAt ?? at).toISOString();
   log.info({ webhook: id, brandId, notice, mailed: to !== null }, 'a webhook fails');
   if (to === null) return;

@@ -1,0 +1,92 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { openAddressLimit } from '../access/rate/address.ts';
+import { unreadable } from '../http/request.ts';
+import type { Context } from '../operation/context.ts';
+import { keepClick } from '../resources/order-clicks/queries.ts';
+import { readClick } from '../values/click-token.ts';
+import { ApiError, errorBody, toApiError, validationError } from '../values/errors.ts';
+import { logFailure } from '../values/log.ts';
+import type { Metrics } from '../values/metrics.ts';
+import { problemsOf } from '../values/problems.ts';
+
+const BODY_LIMIT_BYTES = 2_048;
+/** Of one address, behind which many customers may be. */
+const REPORTS_PER_MINUTE = 60;
+const PREFLIGHT_SECONDS = '86400';
+
+const Params = z.object({ integration: z.string().regex(/^\w{1,100}$/) });
+
+/** An order's number, alone or at the end of Shopify's global id: `gid://shopify/Order/1001`. */
+const OrderId = z
+  .union([z.string().max(100), z.number().int().positive()])
+  .transform(String)
+  .pipe(z.string().regex(/^(?:gid:\/\/shopify\/\w+\/)?\d{1,20}$/, 'must be the id of an order'))
+  .transform((text) => text.slice(text.lastIndexOf('/') + 1));
+
+const Report = z.object({ order_id: OrderId, click_id: z.string().max(500) });
+
+function parseJson(body: unknown): unknown {
+  try {
+    return JSON.parse(Buffer.isBuffer(body) ? body.toString('utf8') : '');
+  } catch {
+    throw validationError([{ field: 'body', code: 'invalid_json', message: 'is not JSON.' }]);
+  }
+}
+
+const onlyPosted = new ApiError('METHOD_NOT_ALLOWED', 'Clicks are reported with POST.', { headers: { allow: 'POST' } });
+
+/**
+ * The door of pixels: a script in a shop's checkout says which click led to an order. Anybody may send that, so it is only
+ * kept when we signed the click, and the answer does not say whether it was.
+ */
+export function clickRoutes(app: FastifyInstance, context: Context, metrics: Metrics): void {
+  const { postgres, clock, log, secrets } = context;
+  const keys = [secrets.key('click'), secrets.previousKey('click')].filter((key) => key !== undefined);
+  const addresses = openAddressLimit(context.redis, clock, metrics, { name: 'pixel', limit: REPORTS_PER_MINUTE });
+  const url = '/ingest/shopify/:integration/clicks';
+
+  // A pixel's sandbox has no origin of its own.
+  async function allowAll(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    reply.headers({ 'access-control-allow-origin': '*', 'cache-control': 'no-store' });
+  }
+
+  async function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const answer = toApiError(unreadable(error));
+    logFailure(log, answer, request.id);
+    metrics.refusals.inc({ door: 'ingest', code: answer.code });
+    reply.code(answer.status).headers(answer.headers).type('application/json; charset=utf-8');
+    await reply.send(Buffer.from(JSON.stringify(errorBody(answer, request.id))));
+  }
+
+  async function take({ params, body, ip }: FastifyRequest): Promise<void> {
+    const limited = await addresses.count(ip, () => undefined);
+    if (limited) throw limited;
+    const report = Report.safeParse(parseJson(body));
+    if (!report.success) throw validationError(problemsOf(report));
+    const { order_id: orderId, click_id: click } = report.data;
+    const { data: store } = Params.safeParse(params);
+    const [read] = keys.flatMap((key) => readClick(key, click) ?? []);
+    if (!store || !read) return;
+    const { linkId } = read;
+    await keepClick(postgres.db, 'shopify', { integrationId: store.integration, orderId, click, linkId }, clock.now());
+  }
+
+  const options = { bodyLimit: BODY_LIMIT_BYTES, onRequest: allowAll, errorHandler: answerError };
+  app.post(url, options, async (request, reply) => {
+    await take(request);
+    return reply.send({ received: true });
+  });
+  app.options(url, options, async (_request, reply) =>
+    reply
+      .headers({
+        'access-control-allow-methods': 'POST',
+        'access-control-allow-headers': 'content-type',
+        'access-control-max-age': PREFLIGHT_SECONDS,
+      })
+      .code(204)
+      .send(),
+  );
+  const others = app.supportedMethods.filter((method) => method !== 'POST' && method !== 'OPTIONS');
+  app.route({ ...options, method: others, url, handler: async () => Promise.reject(onlyPosted) });
+}

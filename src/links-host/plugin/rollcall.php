@@ -1,0 +1,247 @@
+<?php
+/**
+ * Plugin Name: Rollcall for WooCommerce
+ * Description: Remembers which creator's link led a customer to your shop, and adds it to the order, so that the creator is paid.
+ * Version: 1.0.0
+ * Requires at least: 6.1
+ * Requires PHP: 7.4
+ * Requires Plugins: woocommerce
+ * WC requires at least: 7.2
+ * Author: Rollcall
+ * Text Domain: rollcall
+ */
+
+namespace Rollcall;
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+// Filled in when the plugin is downloaded for a store.
+const LINKS_URL   = '{{links_url}}';
+const WEBHOOK_URL = '{{webhook_url}}';
+
+const COOKIE  = 'rollcall_click';
+const META    = '_click_id';
+const SETTING = 'rollcall_consent';
+
+/** A click id: when its window ends stands between the dot and the signature, as a minute in base 36. */
+const CLICK = '/^clk_[0-9A-Za-z_]{24,80}\.([0-9a-z]{5})[0-9A-Za-z_-]{16}$/D';
+
+/** Seconds until the click no longer counts; 0 for anything else. */
+function seconds_left( $click ) {
+	if ( ! is_string( $click ) || ! preg_match( CLICK, $click, $found ) ) {
+		return 0;
+	}
+	return max( 0, min( intval( $found[1], 36 ) * 60 - time(), 90 * DAY_IN_SECONDS ) );
+}
+
+/** Whether the visitor agreed, as far as PHP can know. Where the shop's own banner decides, only the script knows. */
+function may_keep() {
+	if ( 'wait' === get_option( SETTING, 'auto' ) ) {
+		return false;
+	}
+	return ! function_exists( 'wp_has_consent' ) || wp_has_consent( 'marketing' );
+}
+
+/** Keeps a click for as long as its link says. A cookie of the server outlives one that a script sets. */
+function keep( $click ) {
+	$seconds = seconds_left( $click );
+	if ( 0 === $seconds || headers_sent() ) {
+		return false;
+	}
+	setcookie(
+		COOKIE,
+		$click,
+		array(
+			'expires'  => time() + $seconds,
+			'path'     => '/',
+			'secure'   => is_ssl(),
+			// The script reads it.
+			'httponly' => false,
+			'samesite' => 'Lax',
+		)
+	);
+	return true;
+}
+
+/** The click that is kept for this visitor, or an empty text. */
+function kept_click() {
+	$click = isset( $_COOKIE[ COOKIE ] ) ? wp_unslash( $_COOKIE[ COOKIE ] ) : '';
+	return seconds_left( $click ) > 0 ? $click : '';
+}
+
+/** On the page that a creator's link leads to. A page cache may answer in our place: then the script does this. */
+function on_landing() {
+	if ( isset( $_GET['click_id'] ) && may_keep() ) {
+		keep( wp_unslash( $_GET['click_id'] ) );
+	}
+}
+add_action( 'template_redirect', __NAMESPACE__ . '\on_landing', 1 );
+
+/** The script calls this with a click that it found, after the visitor agreed. */
+function on_script( $request ) {
+	nocache_headers();
+	return array( 'kept' => keep( $request['click_id'] ) );
+}
+
+add_action(
+	'rest_api_init',
+	function () {
+		register_rest_route(
+			'rollcall/v1',
+			'/click',
+			array(
+				'methods'             => 'POST',
+				'callback'            => __NAMESPACE__ . '\on_script',
+				// It sets a cookie that the visitor could set anyway.
+				'permission_callback' => '__return_true',
+			)
+		);
+	}
+);
+
+add_action(
+	'wp_enqueue_scripts',
+	function () {
+		// After the consent API, where there is one.
+		$needs = wp_script_is( 'wp-consent-api', 'registered' ) ? array( 'wp-consent-api' ) : array();
+		wp_enqueue_script( 'rollcall', LINKS_URL . '/r.js?v=1', $needs, null, true );
+	}
+);
+
+/** The settings of the script, as attributes of its tag. */
+function with_attributes( $tag, $handle ) {
+	if ( 'rollcall' !== $handle ) {
+		return $tag;
+	}
+	$attributes = ' data-keep="' . esc_url( rest_url( 'rollcall/v1/click' ) ) . '"';
+	if ( 'wait' === get_option( SETTING, 'auto' ) ) {
+		$attributes .= ' data-consent="wait"';
+	}
+	return str_replace( ' src=', $attributes . ' src=', $tag );
+}
+add_filter( 'script_loader_tag', __NAMESPACE__ . '\with_attributes', 10, 2 );
+
+/** Adds the click to an order. A renewal of a subscription comes from no click. */
+function add_click( $order ) {
+	if ( function_exists( 'wcs_order_contains_renewal' ) && wcs_order_contains_renewal( $order ) ) {
+		return;
+	}
+	$click = kept_click();
+	if ( '' !== $click ) {
+		$order->update_meta_data( META, $click );
+	}
+}
+
+// The classic checkout saves the order itself; that of blocks has saved it already.
+add_action( 'woocommerce_checkout_create_order', __NAMESPACE__ . '\add_click' );
+add_action(
+	'woocommerce_store_api_checkout_update_order_meta',
+	function ( $order ) {
+		add_click( $order );
+		$order->save();
+	}
+);
+
+/** WooCommerce Subscriptions copies an order's data to the subscription and to each renewal. */
+function without_click( $data ) {
+	unset( $data[ META ] );
+	return $data;
+}
+add_filter( 'wc_subscriptions_object_data', __NAMESPACE__ . '\without_click' );
+
+// Orders in tables of their own, and the cart and checkout of blocks.
+add_action(
+	'before_woocommerce_init',
+	function () {
+		if ( class_exists( \Automattic\WooCommerce\Utilities\FeaturesUtil::class ) ) {
+			foreach ( array( 'custom_order_tables', 'cart_checkout_blocks' ) as $feature ) {
+				\Automattic\WooCommerce\Utilities\FeaturesUtil::declare_compatibility( $feature, __FILE__, true );
+			}
+		}
+	}
+);
+
+/** Asks Rollcall for the script, and whether it knows this store. Answers a line for each, and whether it is well. */
+function test_connection() {
+	$script = wp_remote_get( LINKS_URL . '/r.js?v=1', array( 'timeout' => 8 ) );
+	// What WooCommerce sends to a webhook's address when it is saved.
+	$ping = wp_remote_post(
+		WEBHOOK_URL,
+		array(
+			'timeout' => 8,
+			'headers' => array( 'content-type' => 'application/x-www-form-urlencoded' ),
+			'body'    => 'webhook_id=1',
+		)
+	);
+	return array(
+		result_of( $script, 'The script can be loaded.', 'The script cannot be loaded' ),
+		result_of( $ping, 'Rollcall knows this store.', 'Rollcall does not know this store. Connect it, then download the plugin again' ),
+	);
+}
+
+function result_of( $answer, $good, $bad ) {
+	if ( is_wp_error( $answer ) ) {
+		return array( false, $bad . ': ' . $answer->get_error_message() );
+	}
+	$status = (int) wp_remote_retrieve_response_code( $answer );
+	return 200 === $status ? array( true, $good ) : array( false, "$bad: the answer is $status." );
+}
+
+function show_settings() {
+	echo '<div class="wrap"><h1>Rollcall</h1>';
+	if ( isset( $_POST['rollcall_test'] ) ) {
+		check_admin_referer( 'rollcall_test' );
+		foreach ( test_connection() as list( $is_good, $text ) ) {
+			echo '<div class="notice notice-' . ( $is_good ? 'success' : 'error' ) . '"><p>' . esc_html( $text ) . '</p></div>';
+		}
+	}
+	echo '<p>Visits by creators&#8217; links are kept for as long as each link says, and added to orders.</p>';
+	echo '<p>Connected to <code>' . esc_html( LINKS_URL ) . '</code>. Webhooks of this store go to <code>' . esc_html( WEBHOOK_URL ) . '</code>.</p>';
+
+	echo '<form method="post" action="options.php">';
+	settings_fields( 'rollcall' );
+	echo '<h2>Consent</h2>';
+	$choices = array(
+		'auto' => 'Keep visits, and follow the WP Consent API where a plugin offers it',
+		'wait' => 'Keep a visit only after the consent banner has called rollcall.allow()',
+	);
+	foreach ( $choices as $value => $label ) {
+		echo '<p><label><input type="radio" name="' . esc_attr( SETTING ) . '" value="' . esc_attr( $value ) . '"'
+			. checked( get_option( SETTING, 'auto' ), $value, false ) . '> ' . esc_html( $label ) . '</label></p>';
+	}
+	submit_button();
+	echo '</form>';
+
+	echo '<form method="post"><h2>Connection</h2>';
+	wp_nonce_field( 'rollcall_test' );
+	submit_button( 'Test connection', 'secondary', 'rollcall_test' );
+	echo '</form></div>';
+}
+
+add_action(
+	'admin_menu',
+	function () {
+		add_submenu_page( 'woocommerce', 'Rollcall', 'Rollcall', 'manage_woocommerce', 'rollcall', __NAMESPACE__ . '\show_settings' );
+	}
+);
+
+/** Anything but the two choices is the usual one. */
+function consent_setting( $value ) {
+	return 'wait' === $value ? 'wait' : 'auto';
+}
+
+add_action(
+	'admin_init',
+	function () {
+		register_setting( 'rollcall', SETTING, array( 'type' => 'string', 'default' => 'auto', 'sanitize_callback' => __NAMESPACE__ . '\consent_setting' ) );
+	}
+);
+
+add_filter(
+	'option_page_capability_rollcall',
+	function () {
+		return 'manage_woocommerce';
+	}
+);

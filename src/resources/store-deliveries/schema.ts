@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { idField } from '../../values/fields.ts';
+import { ListQuery, timestamp } from '../../values/page.ts';
+import { fromOutside } from '../../values/untrusted.ts';
+import { toWire } from '../../values/wire.ts';
+import type { StoreDeliveryRow } from './queries.ts';
+
+const state = z
+  .enum(['waiting', 'done', 'ignored', 'failed'])
+  .describe(
+    '`waiting`: not recorded yet, or tried again later. `done`: recorded. `ignored`: not about orders. `failed`: it could not be read, or was tried for 24 hours.',
+  );
+
+export const Reason = z.object({
+  code: z
+    .string()
+    .describe(
+      'What went wrong: `store_unavailable`, `reauth_required` (the store refuses the access), `internal_error`, or what is wrong with the field.',
+    )
+    .meta({ example: 'invalid_type' }),
+  field: z
+    .string()
+    .nullable()
+    .describe('The field of the delivery that is wrong; null when it is not about a field.')
+    .meta({ example: 'currency' }),
+  message: z
+    .string()
+    .describe('What is wrong, in a sentence.')
+    .meta({ example: 'must be a currency code; got "XXQ".' }),
+});
+export type Reason = z.output<typeof Reason>;
+
+export const Notes = z.array(z.string());
+
+export const StoreDelivery = z
+  .object({
+    id: idField('sdl', 'Id of the delivery.'),
+    received_at: timestamp.describe('When the store sent it.').meta({ example: '2026-03-02T09:30:00.000Z' }),
+    topic: fromOutside(
+      z
+        .string()
+        .nullable()
+        .describe('What it is about, in the words of the store; null when that could not be read.')
+        .meta({ example: 'orders/paid' }),
+    ),
+    state,
+    attempts: z.number().int().describe('How often it was tried.').meta({ example: 1 }),
+    next_attempt_at: timestamp
+      .nullable()
+      .describe('When it is tried next; null unless it is waiting.')
+      .meta({ example: null }),
+    reason: fromOutside(
+      Reason.nullable().describe('Why the last attempt failed; null when it did not.').meta({ example: null }),
+    ),
+    notes: fromOutside(Notes.describe('What was left out because it could not be read; no commission depends on it.')),
+    order_id: fromOutside(
+      z
+        .string()
+        .nullable()
+        .describe("The store's id of the order that it is about, where that is known.")
+        .meta({ example: '5123456789' }),
+    ),
+  })
+  .meta({ id: 'StoreDelivery' });
+
+export const StoreDeliveryFilter = z.object({
+  state: state.optional().describe('Only deliveries in this state. `failed` lists what could not be read.'),
+  ...ListQuery,
+});
+export type StoreDeliveryFilter = z.output<typeof StoreDeliveryFilter>;
+
+export const storeDeliveryOf = ({ reason, notes, ...row }: StoreDeliveryRow) => ({
+  ...toWire(row),
+  reason: reason === null ? null : Reason.parse(reason),
+  notes: Notes.parse(notes),
+});

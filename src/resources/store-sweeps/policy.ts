@@ -1,0 +1,38 @@
+import type { OrderFacts } from '../../stores/facts.ts';
+import { DAY_MS, MINUTE_MS } from '../../values/duration.ts';
+
+export const SWEEP_EVERY_MS = 10 * MINUTE_MS;
+/** Of the first sweep of a store. Shopify shows no older orders without a further permission. */
+export const FIRST_BACK_MS = 60 * DAY_MS;
+/** Each sweep begins this long before the latest change that the one before it read: lists are a little late. */
+export const OVERLAP_MS = 15 * MINUTE_MS;
+/** Whether a store that lists no orders has begun to. */
+export const UNSERVED_EVERY_MS = DAY_MS;
+/** A webhook of a change may be on its way for this long, and tell a little less than the order's newest state. */
+const GRACE_MS = 3 * MINUTE_MS;
+
+const FIRST_AGAIN_MS = 15_000;
+
+/** After a failure: soon at first, so that orders come in at once when an outage ends. */
+export const againAfterMs = (failures: number): number => Math.min(FIRST_AGAIN_MS * 2 ** failures, SWEEP_EVERY_MS);
+
+export interface Sight {
+  /** `told`: by a webhook. `awaited`: its webhook may be on its way. `old`: from before the store was connected. */
+  as: 'told' | 'awaited' | 'missed' | 'old';
+  /** When an awaited one is looked at again. */
+  againAt: Date;
+}
+
+/** How an order of a list stands to what is recorded of it. */
+export function sightOf(
+  { updatedAt }: Pick<OrderFacts, 'updatedAt'>,
+  { recordedAt, connectedAt, now }: { recordedAt: Date | undefined; connectedAt: Date; now: Date },
+): Sight {
+  const againAt = new Date(updatedAt.getTime() + GRACE_MS);
+  const isTold = recordedAt !== undefined && updatedAt.getTime() - recordedAt.getTime() <= GRACE_MS;
+  if (isTold) return { as: 'told', againAt };
+  if (updatedAt <= connectedAt) return { as: 'old', againAt };
+  // A time to come is that of a store's wrong clock, and says nothing of a webhook.
+  const isFresh = Math.abs(now.getTime() - updatedAt.getTime()) < GRACE_MS;
+  return { as: isFresh ? 'awaited' : 'missed', againAt };
+}

@@ -1,0 +1,125 @@
+import { transact } from '../../engines/postgres/transaction.ts';
+import { queueMail } from '../../mail/queue.ts';
+import type { Context } from '../../operation/context.ts';
+import { clientOf } from '../../stores/clients.ts';
+import {
+  isToReconnect,
+  type ListedWebhook,
+  type Store,
+  type StoreWebhooks,
+  WebhookRefused,
+} from '../../stores/provider.ts';
+import { openStoreSecrets } from '../../stores/store-secrets.ts';
+import { findContactEmail } from '../brands/queries.ts';
+import { openStore } from '../integrations/actions.ts';
+import {
+  beginWebhookTrouble,
+  type DueWebhooks,
+  getAccess,
+  markStatus,
+  recordWebhooks,
+} from '../integrations/queries.ts';
+import { webhookUrlOf } from '../integrations/schema.ts';
+
+interface Wanted {
+  topics: readonly string[];
+  alsoTopics: readonly string[];
+  url: string;
+  secret: string;
+}
+
+interface Findings {
+  /** Those of the wanted topics that were not on. */
+  found: string[];
+  /** Those that still are not. */
+  missing: string[];
+  problem: string | null;
+}
+
+const PAUSED = "is paused in the store's own settings. Set it to active there.";
+
+/** Switches on what is not on: a disabled webhook would be disabled again at its next failure, so it is replaced. */
+async function switchOn(
+  webhooks: StoreWebhooks,
+  store: Store,
+  { url, secret, topics, alsoTopics }: Wanted,
+): Promise<Findings> {
+  const listed = (await webhooks.list(store)).filter((webhook) => webhook.url === url);
+  const isOn = (topic: string) => listed.some((one) => one.topic === topic && one.state === 'active');
+  const found = topics.filter((topic) => !isOn(topic));
+  const missing: string[] = [];
+  let problem: string | null = null;
+  for (const topic of [...found, ...alsoTopics.filter((one) => !isOn(one))]) {
+    const refusal = await switchOnOne(webhooks, store, { topic, url, secret }, listed);
+    if (refusal === undefined || !topics.includes(topic)) continue;
+    missing.push(topic);
+    problem ??= refusal;
+  }
+  return { found, missing, problem };
+}
+
+/** Why it cannot be switched on; undefined when it is. */
+async function switchOnOne(
+  webhooks: StoreWebhooks,
+  store: Store,
+  webhook: { topic: string; url: string; secret: string },
+  listed: readonly ListedWebhook[],
+): Promise<string | undefined> {
+  const old = listed.filter(({ topic }) => topic === webhook.topic);
+  if (old.some(({ state }) => state === 'paused')) return `${webhook.topic} ${PAUSED}`;
+  try {
+    await webhooks.make(store, webhook);
+    for (const { id } of old) await webhooks.remove(store, id);
+    return undefined;
+  } catch (error) {
+    if (error instanceof WebhookRefused) return error.message;
+    throw error;
+  }
+}
+
+async function tellOnce(context: Context, row: DueWebhooks, { found, missing, problem }: Findings): Promise<void> {
+  const { postgres, clock, log } = context;
+  const now = clock.now();
+  await transact(postgres.db, async (db) => {
+    if (!(await beginWebhookTrouble(db, row, now))) return;
+    const { id, brandId, name } = row;
+    log.warn({ brandId, integration: id, topics: found, missing }, 'webhooks of a store were off');
+    const to = await findContactEmail(db, brandId);
+    if (to === null) return;
+    const facts = { integration_id: id, store: name, topics: found.join(', ') };
+    const params = { ...facts, is_repaired: missing.length === 0, problem };
+    const subjectRow = `${id}:${now.toISOString()}`;
+    await queueMail({ db, brandId, now }, { kind: 'store_webhook_disabled', to, subjectRow, params });
+  });
+}
+
+/** Looks at a store's webhooks and switches on what is not on. */
+export async function keepWebhooks(context: Context, row: DueWebhooks): Promise<void> {
+  const { postgres, clock, config, secrets } = context;
+  const { topics, webhooks } = clientOf(row.provider);
+  const known = openStoreSecrets(secrets, (await getAccess(postgres.db, row)).secrets, row.id);
+  if (!webhooks?.mayBeMade(known)) return;
+  const url = webhookUrlOf(config.linksUrl, row);
+  const wanted = { topics, alsoTopics: webhooks.alsoTopics, url, secret: known.webhookSecret };
+  const findings = await switchOn(webhooks, await openStore(context, row), wanted);
+  const { found, missing, problem } = findings;
+  const wereOn = row.webhookState === 'active' || row.webhookState === 'disabled';
+  const state = missing.length === 0 ? 'active' : wereOn ? 'disabled' : 'manual';
+  await recordWebhooks(postgres.db, row, {
+    ...{ webhookState: state, missingWebhooks: missing, webhookProblem: problem, webhooksCheckedAt: clock.now() },
+  });
+  if (wereOn && found.length > 0) await tellOnce(context, row, findings);
+}
+
+/** A store that cannot be asked now is looked at again soon while nobody knows its webhooks; one that refuses, after it is connected again. */
+export async function keepWebhooksOrLater(context: Context, row: DueWebhooks, soon: Date): Promise<void> {
+  const { postgres, clock, failures } = context;
+  try {
+    await keepWebhooks(context, row);
+    failures.succeeded('looking at the webhooks of stores');
+  } catch (error) {
+    if (isToReconnect(error)) await markStatus(postgres.db, row, 'reauth_required', clock.now());
+    if (row.webhookState === 'pending') await recordWebhooks(postgres.db, row, { webhooksDueAt: soon });
+    failures.failed('looking at the webhooks of stores', error, { brandId: row.brandId, integration: row.id });
+  }
+}

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { askStore, type OrderPage, type Since, type Store, type StoreRequest } from './provider.ts';
+
+const Orders = z.object({ orders: z.array(z.looseObject({})), next_cursor: z.string().max(4_000).nullish() });
+
+/** Asks for changed orders; undefined of a store that does not list them. */
+export async function listGenericOrders(
+  store: Store,
+  { since, cursor }: Since,
+  credentials: StoreRequest<unknown>['credentials'],
+): Promise<OrderPage | undefined> {
+  const query = new URLSearchParams({ updated_since: since.toISOString(), ...(cursor === null ? {} : { cursor }) });
+  const answer = await askStore(store, {
+    method: 'GET',
+    path: `/orders?${query}`,
+    credentials,
+    shape: Orders,
+    isList: true,
+  });
+  if (!answer) return undefined;
+  const next = answer.next_cursor || null;
+  return {
+    // The time that a webhook is sent stands for its order's; a list has none.
+    orders: answer.orders.map((data) => ({
+      headers: {},
+      body: { event: 'order.updated', createdAt: data.updated_at, data },
+    })),
+    cursor: next === cursor ? null : next,
+    waitMs: 0,
+  };
+}

@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import {
+  getFromStore,
+  headerOf,
+  readAnswer,
+  type Store,
+  storeBusy,
+  storeUnavailable,
+  unauthorized,
+} from './provider.ts';
+
+/** The newest stable version. Shopify answers one that it no longer supports with the oldest that it does. */
+export const SHOPIFY_VERSION = '2026-10';
+const PATH = `/admin/api/${SHOPIFY_VERSION}/graphql.json`;
+
+const GraphqlError = z.object({
+  message: z.string(),
+  extensions: z
+    .object({ code: z.string().optional(), cost: z.number().optional(), maxCost: z.number().optional() })
+    .optional(),
+});
+
+/** What a query costs, in points, of a bucket that fills up again. */
+const Cost = z.object({
+  requestedQueryCost: z.number(),
+  throttleStatus: z.object({ currentlyAvailable: z.number(), restoreRate: z.number().positive() }),
+});
+type Cost = z.output<typeof Cost>;
+
+const Answer = z.object({
+  data: z.unknown().optional(),
+  errors: z.array(GraphqlError).optional(),
+  extensions: z.object({ cost: Cost.optional() }).optional(),
+});
+
+/** Why a query is refused whenever it is asked: it could cost more than any query may. */
+class TooCostly extends Error {
+  /** The share of it that may be asked. */
+  readonly share: number;
+
+  constructor(message: string, share: number) {
+    super(message);
+    this.share = share;
+  }
+}
+
+/** The share of a query that is small enough; undefined when the error is another. */
+export const affordableShareOf = (error: unknown): number | undefined =>
+  error instanceof Error && error.cause instanceof TooCostly ? error.cause.share : undefined;
+
+/** How long until the same query can be asked again. */
+function waitOf(cost: Cost | undefined): number {
+  if (!cost) return 0;
+  const { requestedQueryCost, throttleStatus } = cost;
+  const missing = requestedQueryCost - throttleStatus.currentlyAvailable;
+  return missing <= 0 ? 0 : Math.ceil((missing / throttleStatus.restoreRate) * 1_000);
+}
+
+const LEAST_BUSY_MS = 1_000;
+
+function errorOf({ message, extensions }: z.output<typeof GraphqlError>, cost: Cost | undefined): Error {
+  const said = new Error(message);
+  if (extensions?.code === 'ACCESS_DENIED') return unauthorized(said);
+  if (extensions?.code === 'THROTTLED') return storeBusy(Math.max(waitOf(cost), LEAST_BUSY_MS));
+  if (extensions?.code !== 'MAX_COST_EXCEEDED') return storeUnavailable(said);
+  const { cost: asked = 2, maxCost = 1 } = extensions;
+  return storeUnavailable(new TooCostly(message, maxCost / asked));
+}
+
+export interface ShopifyAnswer<T> {
+  data: T;
+  /** How long to wait before the same is asked again. */
+  waitMs: number;
+}
+
+/**
+ * GraphQL says no with status 200: a missing scope is the token's fault, anything else the store's. With `isPartial`, fields
+ * that the token may not read are null and the rest of the answer counts.
+ */
+export async function callShopify<T>(
+  store: Store,
+  {
+    query,
+    variables,
+    data,
+    isPartial = false,
+  }: { query: string; variables: object; data: z.ZodType<T>; isPartial?: boolean },
+): Promise<ShopifyAnswer<T>> {
+  const requested = { method: 'POST', path: PATH } as const;
+  const answer = await getFromStore(store, {
+    ...requested,
+    credentials: ({ token }) => ({ headers: { 'x-shopify-access-token': token } }),
+    versionOf: (headers) => headerOf(headers, 'x-shopify-api-version'),
+    body: { query, variables },
+    shape: Answer,
+    isList: isPartial,
+  });
+  const cost = answer.extensions?.cost;
+  const isLeftOut = (code: string | undefined) => isPartial && code === 'ACCESS_DENIED' && answer.data;
+  const error = answer.errors?.find(({ extensions }) => !isLeftOut(extensions?.code));
+  if (error) throw errorOf(error, cost);
+  return { data: readAnswer(requested, data, answer.data), waitMs: waitOf(cost) };
+}
+
+/** As `callShopify`, for the data alone. */
+export const askShopify = async <T>(store: Store, query: string, variables: object, data: z.ZodType<T>): Promise<T> =>
+  (await callShopify(store, { query, variables, data })).data;

@@ -1,0 +1,89 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { z } from 'zod';
+import {
+  headerOf,
+  isToReconnect,
+  type ListedWebhook,
+  type Store,
+  StoreTime,
+  type StoreWebhooks,
+  WebhookRefused,
+} from './provider.ts';
+import { askShopify } from './shopify-graphql.ts';
+
+export const TOPICS = [
+  ...['orders/create', 'orders/paid', 'orders/updated', 'orders/cancelled', 'orders/delete', 'refunds/create'],
+];
+const UNINSTALLED = 'app/uninstalled';
+/** Disputes take a scope of their own. */
+const ALSO = ['disputes/create', 'disputes/update', UNINSTALLED];
+
+const LIST = `query Webhooks($after: String) {
+  webhookSubscriptions(first: 100, after: $after) { nodes { id topic uri } pageInfo { hasNextPage endCursor } }
+}`;
+
+const MAKE = `mutation Make($topic: WebhookSubscriptionTopic!, $webhook: WebhookSubscriptionInput!) {
+  webhookSubscriptionCreate(topic: $topic, webhookSubscription: $webhook) { webhookSubscription { id } userErrors { message } }
+}`;
+
+const REMOVE = `mutation Remove($id: ID!) {
+  webhookSubscriptionDelete(id: $id) { deletedWebhookSubscriptionId userErrors { message } }
+}`;
+
+const Listed = z.object({
+  webhookSubscriptions: z.object({
+    nodes: z.array(z.object({ id: z.string(), topic: z.string(), uri: z.string() })),
+    pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullish() }),
+  }),
+});
+const UserErrors = z.array(z.object({ message: z.string() }));
+const Made = z.object({ webhookSubscriptionCreate: z.object({ userErrors: UserErrors }) });
+
+/** `orders/create` is ORDERS_CREATE in GraphQL. */
+const enumOf = (topic: string) => topic.replace('/', '_').toUpperCase();
+const BY_ENUM = new Map([...TOPICS, ...ALSO].map((topic) => [enumOf(topic), topic]));
+
+/** Those that were made by this app; what an admin made under Notifications is not listed. */
+async function list(store: Store): Promise<ListedWebhook[]> {
+  const found: ListedWebhook[] = [];
+  for (let after: string | null = null; ; ) {
+    const { webhookSubscriptions: page }: z.output<typeof Listed> = await askShopify(store, LIST, { after }, Listed);
+    for (const { id, topic, uri } of page.nodes) {
+      found.push({ id, topic: BY_ENUM.get(topic) ?? topic, url: uri, state: 'active' });
+    }
+    if (!page.pageInfo.hasNextPage || !page.pageInfo.endCursor) return found;
+    after = page.pageInfo.endCursor;
+  }
+}
+
+const MISSING_SCOPE =
+  'The app may not read orders. In the Dev Dashboard, release a version of the app with the scopes read_orders and read_discounts, and accept it in the shop.';
+
+async function make(store: Store, { topic, url }: { topic: string; url: string }): Promise<void> {
+  const variables = { topic: enumOf(topic), webhook: { uri: url, format: 'JSON' } };
+  const { webhookSubscriptionCreate: made } = await askShopify(store, MAKE, variables, Made).catch((error: unknown) => {
+    if (isToReconnect(error)) throw new WebhookRefused(MISSING_SCOPE, { cause: error });
+    throw error;
+  });
+  const [error] = made.userErrors;
+  if (!error || /already been taken/i.test(error.message)) return;
+  const isOfScope = /cannot create a webhook subscription|access/i.test(error.message);
+  throw new WebhookRefused(isOfScope ? MISSING_SCOPE : `Shopify refuses the address: ${error.message}`);
+}
+
+async function remove(store: Store, id: string): Promise<void> {
+  await askShopify(store, REMOVE, { id }, z.unknown());
+}
+
+export const shopifyWebhooks: StoreWebhooks = {
+  alsoTopics: ALSO,
+  // Shopify signs webhooks made by API with the app's secret, and only an app that was connected by it has told it.
+  mayBeMade: ({ app }) => app !== undefined,
+  ...{ list, make, remove },
+};
+
+/** Shopify says when; a delivery may come late, of an app that has been installed again. */
+export function uninstalledAt(headers: IncomingHttpHeaders): Date | undefined {
+  if (headerOf(headers, 'x-shopify-topic') !== UNINSTALLED) return undefined;
+  return StoreTime.safeParse(headerOf(headers, 'x-shopify-triggered-at')).data ?? new Date();
+}

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { headerOf, type OrderPage, type Since, type StoreAnswer } from './provider.ts';
+import { WooTime } from './woocommerce-orders.ts';
+
+/** The most that WooCommerce gives at once. */
+const PER_PAGE = 100;
+/** It tells whole seconds, and `modified_after` leaves its own second out. */
+const SECOND_MS = 1_000;
+/** "Any" leaves the trash out. */
+const STATUSES = ['any', 'trash'] as const;
+
+/** Each is read by itself: one that is not right must not keep the others back. */
+export const WooOrders = z.array(z.looseObject({}));
+type WooOrders = z.output<typeof WooOrders>;
+
+const Cursor = z.tuple([z.enum(STATUSES), z.coerce.date(), z.coerce.number().int()]);
+type Cursor = z.output<typeof Cursor>;
+
+const readCursor = (since: Date, cursor: string | null): Cursor =>
+  cursor === null ? ['any', since, 1] : Cursor.parse(cursor.split(' '));
+
+const gmt = (at: Date) => at.toISOString().slice(0, 19);
+
+/** Pages move under the reader as orders change, so the next one begins by time, and by number only within a second. */
+function nextOf([status, after, page]: Cursor, orders: WooOrders, pages: number): Cursor | undefined {
+  if (page >= pages) return undefined;
+  const last = WooTime.safeParse(orders.at(-1)?.date_modified_gmt);
+  const from = last.success ? last.data.getTime() - SECOND_MS : 0;
+  return from > after.getTime() ? [status, new Date(from), 1] : [status, after, page + 1];
+}
+
+/** Proxies may drop the header that says how many pages there are. */
+function pagesOf({ headers, body }: StoreAnswer<WooOrders>, page: number): number {
+  const pages = Number(headerOf(headers, 'x-wp-totalpages'));
+  if (pages > 0) return pages;
+  return body.length < PER_PAGE ? page : page + 1;
+}
+
+/** Lists what was modified since, then what was put in the trash. */
+export async function listWooOrders(
+  { since, cursor }: Since,
+  ask: (path: string) => Promise<StoreAnswer<WooOrders>>,
+): Promise<OrderPage> {
+  const asked = readCursor(new Date(since.getTime() - SECOND_MS), cursor);
+  const [status, after, page] = asked;
+  const answer = await ask(
+    `/orders?status=${status}&modified_after=${gmt(after)}&dates_are_gmt=true` +
+      `&orderby=modified&order=asc&per_page=${PER_PAGE}&page=${page}`,
+  );
+  const next = nextOf(asked, answer.body, pagesOf(answer, page));
+  const trash: Cursor | undefined = status === 'any' ? ['trash', new Date(since.getTime() - SECOND_MS), 1] : undefined;
+  const following = next ?? trash;
+  return {
+    orders: answer.body.map((body) => ({ headers: { 'x-wc-webhook-topic': 'order.updated' }, body })),
+    cursor: following ? [following[0], following[1].toISOString(), following[2]].join(' ') : null,
+    waitMs: 0,
+  };
+}

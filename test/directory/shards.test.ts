@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { importDirectory } from '../../src/directory/import/import.ts';
+import { sampleSource } from '../../src/directory/import/sample.ts';
+import { call, keysInTurn, makeBrand, startApp, type TestApp } from '../harness/app.ts';
+import { makeDirectory, type TestDirectory } from '../harness/indexer.ts';
+
+const CREATORS = 6_000;
+let one: TestDirectory;
+let three: TestDirectory;
+let apps: TestApp[];
+let keys: (() => string)[];
+
+beforeAll(async () => {
+  [one, three] = await Promise.all([makeDirectory(), makeDirectory()]);
+  for (const [directory, shards] of [
+    [one, 1],
+    [three, 3],
+  ] as const) {
+    const engines = { ...directory.engines, layout: { shards, replicas: 0 } };
+    await importDirectory(engines, { source: sampleSource(CREATORS, 7) });
+  }
+  apps = await Promise.all([one, three].map(({ engines: { alias } }) => startApp({ alias })));
+  keys = await Promise.all(apps.map(async ({ context }) => await keysInTurn(await makeBrand(context), 5)));
+});
+afterAll(async () => {
+  for (const app of apps ?? []) await app.close();
+  await Promise.all([one?.close(), three?.close()]);
+});
+
+/** The answers of the undivided directory and of the divided one. */
+const both = async (path: string) =>
+  await Promise.all(
+    apps.map(async (app, i) => {
+      const { status, body } = await call(`${app.url}${path}`, keys[i]?.() ?? '');
+      const { directory_version: _version, ...rest } = body;
+      return { status, body: JSON.stringify(rest).replaceAll(/"directory_version":"[^"]*"/g, '') };
+    }),
+  );
+
+describe('A directory on three shards', () => {
+  it('has the shards that are asked for, and one segment in each', async () => {
+    const { client } = three.elastic;
+    const index = Object.keys(await client.indices.getAlias({ name: three.engines.alias }))[0] ?? '';
+    const stats = await client.indices.stats({ index, level: 'shards' });
+    const shards = Object.values(stats.indices?.[index]?.shards ?? {}).flat();
+    expect(shards.map(({ segments }) => segments?.count)).toEqual([1, 1, 1]);
+  });
+
+  it.each([
+    '/v1/creators/search?limit=50',
+    '/v1/creators/search?metro=NYC&limit=50&sort=engagement',
+    '/v1/creators/search?min_followers=5000&max_followers=60000&page=10&limit=90',
+    '/v1/creators/search?max_followers=20000&page=30&limit=100',
+    '/v1/creators/search?q=fitness&limit=30',
+    '/v1/creators/search?preview=true',
+    '/v1/creators/search?preview=true&metro=LA',
+    '/v1/creators/search?preview=true&min_followers=8000',
+    '/v1/creators/dictionary/niches?limit=100',
+    '/v1/creators/dictionary/states?limit=100',
+    '/v1/creators/autocomplete?q=a',
+  ])('answers %s as an undivided one does', async (path) => {
+    const [undivided, divided] = await both(path);
+    expect(undivided?.status).toBe(200);
+    expect(divided).toEqual(undivided);
+  });
+});
+
+describe('An import with replicas', () => {
+  it('is refused where there are too few nodes for them, and changes nothing', async () => {
+    const engines = { ...one.engines, layout: { shards: 1, replicas: 2 } };
+    const source = sampleSource(100, 1);
+    await expect(importDirectory(engines, { source })).rejects.toThrow(
+      /DIRECTORY_REPLICAS=2 needs 3 data nodes.*has 1/,
+    );
+  });
+});
