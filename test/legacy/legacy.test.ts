@@ -166,6 +166,7 @@ describe('links', () => {
     }
     const destination = { creator_email: creatorEmail, type: 'link', destination_url: 'https://shop.example/summer' };
     const link = await post('/api/v1/affiliates/links', destination);
+    expect(link.body).toHaveProperty("data");
     const item = (await get('/api/v1/affiliates/links')).body.data.find(
       (one: { id: string }) => one.id === link.body.data.id,
     );

@@ -91,4 +91,57 @@ describe('cli listen', () => {
     const lines = listening.out().trim().split('\n');
     expect(lines.map((line) => JSON.parse(line).data.id)).toEqual(['app_2', 'app_3']);
   });
+
+  it('prints every event that is emitted after it says that it listens', async () => {
+    const brand = await makeBrand(app.context);
+    const env = { ROLLCALL_URL: app.url, ROLLCALL_BRAND_KEY: await brand.key('brand'), ROLLCALL_DIR: folder };
+    await emit(app, brand, 'application.received', { ...APPLICATION, id: 'app_before' });
+    const listening = run([process.execPath, 'src/cli.ts', 'listen'], env);
+    await until('listen', () => listening.said().includes('Listening'));
+    await emit(app, brand, 'application.received', { ...APPLICATION, id: 'app_after' });
+    await until('a line', () => listening.out().includes('\n'));
+    expect(JSON.parse(listening.out().split('\n')[0] ?? '').data.id).toBe('app_after');
+  });
+
+  it.each([
+    ['an unknown key', 'none', [], /INVALID_API_KEY[\s\S]*Set ROLLCALL_BRAND_KEY/],
+    ['a data key', 'data', [], /BRAND_KEY_REQUIRED[\s\S]*a data key has no events/],
+    [
+      'an unknown event',
+      'brand',
+      ['--events', 'payout.lost'],
+      /"payout\.lost" is not an event[\s\S]*Allowed: .*payout\.created/,
+    ],
+    ['an event of nobody', 'brand', ['--since', 'evt_0Uo3xK2mVdT2aXs7LpRb'], /[\s\S]*--since/],
+    ['--since beside --last', 'brand', ['--since', 'evt_0Uo3xK2mVdT2aXs7LpRb', '--last', '2'], /cannot be used with/],
+    [
+      'an older event that the feed lacks',
+      'brand',
+      ['--legacy', '--events', 'contract.signed'],
+      /The feed has no contract\.signed/,
+    ],
+  ] as const)('ends with a failure and says what to do about %s', async (_what, kind, args, message) => {
+    const brand = await makeBrand(app.context);
+    const key = kind === 'none' ? `svk_${'0'.repeat(40)}` : await brand.key(kind);
+    const env = { ROLLCALL_URL: app.url, ROLLCALL_BRAND_KEY: key, ROLLCALL_DIR: folder };
+    const listening = run([process.execPath, 'src/cli.ts', 'listen', ...args], env);
+    if (listening.child.exitCode === null) await once(listening.child, 'exit');
+    expect(listening.child.exitCode).toBeGreaterThan(0);
+    expect(listening.said()).toMatch(message);
+    expect(listening.said()).not.toContain('Listening');
+  });
+
+  it('says with --legacy which events only webhooks of the older interface get, and takes the older names', async () => {
+    const brand = await makeBrand(app.context);
+    const env = { ROLLCALL_URL: app.url, ROLLCALL_BRAND_KEY: await brand.key('brand'), ROLLCALL_DIR: folder };
+    const command = [process.execPath, 'src/cli.ts', 'listen', '--legacy', '--events', 'content.metrics_updated'];
+    const listening = run(command, env);
+    await until('listen', () => listening.said().includes('Listening'));
+    expect(listening.said()).toMatch(
+      /The feed has no .*contract\.signed.*: only webhooks of the older interface get them\./,
+    );
+    await emit(app, brand, 'content.refreshed', { id: 'cnt_1' });
+    await until('a line', () => listening.out().includes('\n'));
+    expect(JSON.parse(listening.out().split('\n')[0] ?? '').event).toBe('content.metrics_updated');
+  });
 });
