@@ -4,7 +4,7 @@ import type { Context } from '../operation/context.ts';
 import type { Follower, Job } from '../operation/job.ts';
 import { openRelay } from '../outbox/relay.ts';
 import { consumersOf } from '../resources/nouns.ts';
-import { startDelivering } from '../resources/webhooks/sending/loop.ts';
+import { startDelivering } from '../resources/webhooks/sending/jobs.ts';
 import { openDue } from '../values/due.ts';
 import { ignoreFailure } from '../values/errors.ts';
 import { FOLLOWERS, JOBS, relayName, WORK } from './job-list.ts';

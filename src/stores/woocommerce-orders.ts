@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { validationError } from '../values/errors.ts';
 import { Currency } from '../values/money.ts';
 import { clickIdOfUrl, clickIdsOf, distinct } from './click.ts';
-import { validationError } from '../values/errors.ts';
 import type { OrderFacts, RefundFacts } from './facts.ts';
 import { type Lenient, lenient } from './lenient.ts';
 import { Decimal, divideHalfEven, sumOf, toMinorUnits } from './money.ts';

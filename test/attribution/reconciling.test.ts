@@ -14,7 +14,7 @@ import { drainClicks, openClickQueue } from '../../src/links-host/jobs.ts';
 import { COLUMNS } from '../../src/links-host/row.ts';
 import type { EmbeddedEngines } from '../../src/local/engines/start.ts';
 import { rebuildUnfinished, reconcileFigures } from '../../src/resources/ledger/jobs.ts';
-import { compareFigures } from '../../src/resources/ledger/verify.ts';
+import { compareFigures } from '../../src/resources/ledger/verify/actions.ts';
 import { type Desk, openDesk, SHOP } from '../harness/affiliates.ts';
 import { makeBrand, startApp, type TestApp, until } from '../harness/app.ts';
 import { click, makeLink } from '../harness/clicks.ts';

@@ -6,7 +6,7 @@ import { syncLedger } from '../../src/figures/jobs.ts';
 import { fresh } from '../../src/figures/queries.ts';
 import { REBUILD_NOTICE_MS } from '../../src/figures/schema.ts';
 import { deleteUnfolded, insertUnfolded, lockOldestUnsent } from '../../src/figures/sync/queries.ts';
-import { rebuildFigures } from '../../src/resources/ledger/rebuild.ts';
+import { rebuildFigures } from '../../src/resources/ledger/actions.ts';
 import { ignoreFailure } from '../../src/values/errors.ts';
 import { makeBrand, startApp, startWorkerProcess, type TestApp, unique, until } from '../harness/app.ts';
 import { type Assignment, findOldestUnsynced, post, putAssignment, sale, sync } from '../harness/figures.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Context } from '../../src/operation/context.ts';
-import { verifyLedger } from '../../src/resources/ledger/verify.ts';
+import { verifyLedger } from '../../src/resources/ledger/verify/actions.ts';
 import { PerformanceList } from '../../src/resources/performance/schema.ts';
 import { wrong } from './check-clicks.ts';
 import type { OrderTally } from './orders.ts';

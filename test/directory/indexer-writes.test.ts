@@ -74,7 +74,9 @@ describe('one writer at a time', () => {
     const file = await directory.file('second.ndjson', ndjson([creator(1)]));
     const { code, err } = await directory.run('import', file);
     expect(code).toBe(1);
-    expect(err).toMatch(new RegExp(`process ${process.pid} on .+ has been running import since \\d{4}-.+; one writer at a time`));
+    expect(err).toMatch(
+      new RegExp(`process ${process.pid} on .+ has been running import since \\d{4}-.+; one writer at a time`),
+    );
     expect((await readStatus(directory.engines)).writer).toMatchObject({ command: 'import' });
     await other.letGo();
     expect((await readStatus(directory.engines)).writer).toBeUndefined();

@@ -164,9 +164,13 @@ describe('links', () => {
       expect(row, path).toMatchObject({ code, status: 'disabled' });
       expect(row).not.toHaveProperty('value');
     }
-    const destination = { creator_email: creatorEmail, type: 'link', destination_url: 'https://shop.example/summer' };
+    const destination = {
+      creator_email: creatorEmail,
+      value: unique('old'),
+      type: 'link',
+      destination_url: 'https://shop.example/summer',
+    };
     const link = await post('/api/v1/affiliates/links', destination);
-    expect(link.body).toHaveProperty("data");
     const item = (await get('/api/v1/affiliates/links')).body.data.find(
       (one: { id: string }) => one.id === link.body.data.id,
     );

@@ -1,7 +1,7 @@
 import { syncLedger } from '../../src/figures/jobs.ts';
 import { drainClicks } from '../../src/links-host/jobs.ts';
 import { inSnapshot } from '../../src/resources/ledger/queries.ts';
-import { verifyRecords } from '../../src/resources/ledger/verify.ts';
+import { verifyRecords } from '../../src/resources/ledger/verify/actions.ts';
 import { approveDue as approveDueOfApp } from '../../src/resources/reviews/jobs.ts';
 import { systemClock } from '../../src/values/clock.ts';
 import { startApp, type TestApp } from '../harness/app.ts';

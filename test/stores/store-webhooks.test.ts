@@ -61,9 +61,17 @@ async function lookAgain(): Promise<void> {
   await keepDueWebhooks(app.context);
 }
 
-const topicsOf = ({ hooks }: TestStore) => hooks.all.filter(({ state }) => state === 'active').map(({ topic }) => topic);
+const topicsOf = ({ hooks }: TestStore) =>
+  hooks.all.filter(({ state }) => state === 'active').map(({ topic }) => topic);
 
-const SHOPIFY = ['ORDERS_CREATE', 'ORDERS_PAID', 'ORDERS_UPDATED', 'ORDERS_CANCELLED', 'ORDERS_DELETE', 'REFUNDS_CREATE'];
+const SHOPIFY = [
+  'ORDERS_CREATE',
+  'ORDERS_PAID',
+  'ORDERS_UPDATED',
+  'ORDERS_CANCELLED',
+  'ORDERS_DELETE',
+  'REFUNDS_CREATE',
+];
 const WOOCOMMERCE = ['order.created', 'order.updated', 'order.deleted', 'order.restored'];
 
 describe('The webhooks of a store', () => {
@@ -173,7 +181,10 @@ describe('A webhook that is disabled or missing', () => {
     if (first) first.state = 'paused';
     await lookAgain();
     expect(store.hooks.all).toHaveLength(4);
-    expect((await read()).webhook_setup).toMatchObject({ status: 'disabled', problem: expect.stringContaining('paused') });
+    expect((await read()).webhook_setup).toMatchObject({
+      status: 'disabled',
+      problem: expect.stringContaining('paused'),
+    });
   });
 
   it('is looked for at a due store once, whichever of many workers finds it', async () => {

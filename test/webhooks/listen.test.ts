@@ -59,7 +59,7 @@ describe('cli listen', () => {
       const target = `http://127.0.0.1:${port}/hook`;
       const cli = (...args: string[]) => run([process.execPath, 'src/cli.ts', ...args], env);
       const listening = cli('listen', '--forward-to', target);
-      await until('listen', () => listening.said().includes('Listening'));
+      await until('listen', () => listening.said().includes('Listening'), 60_000);
       const secret = /whsec_\S+/.exec(listening.said())?.[0] ?? '';
       const receiver = run(receiverOf(language), { PORT: String(port), WEBHOOK_SECRET: secret });
       await until('the receiver', () => isUp(port));
@@ -97,7 +97,7 @@ describe('cli listen', () => {
     const env = { ROLLCALL_URL: app.url, ROLLCALL_BRAND_KEY: await brand.key('brand'), ROLLCALL_DIR: folder };
     await emit(app, brand, 'application.received', { ...APPLICATION, id: 'app_before' });
     const listening = run([process.execPath, 'src/cli.ts', 'listen'], env);
-    await until('listen', () => listening.said().includes('Listening'));
+    await until('listen', () => listening.said().includes('Listening'), 60_000);
     await emit(app, brand, 'application.received', { ...APPLICATION, id: 'app_after' });
     await until('a line', () => listening.out().includes('\n'));
     expect(JSON.parse(listening.out().split('\n')[0] ?? '').data.id).toBe('app_after');
@@ -136,7 +136,7 @@ describe('cli listen', () => {
     const env = { ROLLCALL_URL: app.url, ROLLCALL_BRAND_KEY: await brand.key('brand'), ROLLCALL_DIR: folder };
     const command = [process.execPath, 'src/cli.ts', 'listen', '--legacy', '--events', 'content.metrics_updated'];
     const listening = run(command, env);
-    await until('listen', () => listening.said().includes('Listening'));
+    await until('listen', () => listening.said().includes('Listening'), 60_000);
     expect(listening.said()).toMatch(
       /The feed has no .*contract\.signed.*: only webhooks of the older interface get them\./,
     );

@@ -1,7 +1,7 @@
 import { postForm, submitButton } from '../../html/controls.ts';
 import { html } from '../../html/html.ts';
-import { type Confirmation, confirmChange } from '../../resources/applications/change-actions.ts';
-import { findChange } from '../../resources/applications/change-queries.ts';
+import { type Confirmation, confirmChange } from '../../resources/applications/actions.ts';
+import { findChange } from '../../resources/applications/queries.ts';
 import { creatorPage } from '../declare.ts';
 
 function answered(confirmation: Confirmation, title: string) {

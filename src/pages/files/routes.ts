@@ -2,8 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { z } from 'zod';
 import type { FileHeaders } from '../../engines/files/store.ts';
 import type { Context } from '../../operation/context.ts';
-import { isShown } from '../../resources/assets/content-type.ts';
-import { readFileToken } from '../../resources/assets/file-keys.ts';
+import { isShown, readFileToken } from '../../resources/assets/policy.ts';
 import { findFileOf } from '../../resources/assets/queries.ts';
 import { errorBody, notFound, toApiError } from '../../values/errors.ts';
 import { logFailure } from '../../values/log.ts';

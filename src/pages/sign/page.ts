@@ -2,9 +2,9 @@ import { checkbox, errorSummary, field, postForm, submitButton } from '../../htm
 import type { Form } from '../../html/form.ts';
 import { type Html, html } from '../../html/html.ts';
 import { timeTag } from '../../html/times.ts';
-import { documentHtml, readDocument } from '../../resources/contracts/document.ts';
+import { signContract } from '../../resources/contracts/actions.ts';
+import { documentHtml, readDocument } from '../../resources/contracts/policy.ts';
 import { type ContractFacts, findContractOfLink } from '../../resources/contracts/queries.ts';
-import { signContract } from '../../resources/contracts/sign-actions.ts';
 import { listOfContract } from '../../resources/deliverables/queries.ts';
 import { withoutUnseen } from '../../values/text.ts';
 import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { type Html, html } from '../../html/html.ts';
 import { timeText } from '../../html/times.ts';
-import type { StatementLineRow } from '../../resources/payouts/due-queries.ts';
+import type { StatementLineRow } from '../../resources/payouts/due/queries.ts';
+import { statementLines } from '../../resources/payouts/policy.ts';
 import type { PayoutFacts } from '../../resources/payouts/queries.ts';
-import { statementLines } from '../../resources/payouts/statement.ts';
 import type { StatementFacts } from '../../resources/statements/queries.ts';
 import type { CreatorStatementLine, contentOf } from '../../resources/statements/schema.ts';
 import { formatMoney, toMinor } from '../../values/money.ts';

@@ -4,7 +4,7 @@ import type { Context } from '../../operation/context.ts';
 import { openDispute } from '../../resources/disputes/actions.ts';
 import { type DisputeRow, listQuestions } from '../../resources/disputes/queries.ts';
 import { Question } from '../../resources/disputes/schema.ts';
-import { listStatementLines } from '../../resources/payouts/due-queries.ts';
+import { listStatementLines } from '../../resources/payouts/due/queries.ts';
 import { findPayoutPage } from '../../resources/payouts/queries.ts';
 import { findStatementPage, sumStatement } from '../../resources/statements/queries.ts';
 import { contentOf } from '../../resources/statements/schema.ts';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { listBrands } from '../../figures/rollups/queries.ts';
+import { rebuildFigures } from '../../resources/ledger/actions.ts';
 import { listLedgerBrands } from '../../resources/ledger/queries.ts';
-import { rebuildFigures } from '../../resources/ledger/rebuild.ts';
-import { verifyLedger } from '../../resources/ledger/verify.ts';
+import { verifyLedger } from '../../resources/ledger/verify/actions.ts';
 import { getBrand } from './brands.ts';
 import { type FigureEngines, withFigures } from './open.ts';
 import { jsonOption } from './table.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { readConfig } from '../../config.ts';
 import { eventsShownTo, shownAs } from '../../outbox/events.ts';
 import { LATEST } from '../../resources/events/schema.ts';
-import { sampleData } from '../../resources/webhooks/catalogue.ts';
+import { sampleData } from '../../resources/webhooks/schema.ts';
 import { newId } from '../../values/ids.ts';
 import { forward } from '../listening/forward.ts';
 import { type Listening, listen } from '../listening/listen.ts';

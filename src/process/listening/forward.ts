@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Variant } from '../../outbox/events.ts';
-import { TERMS } from '../../resources/webhooks/policy.ts';
-import { renderBody, renderHeaders } from '../../resources/webhooks/signature.ts';
+import { renderBody, renderHeaders, TERMS } from '../../resources/webhooks/policy.ts';
 
 export interface Forwarded {
   variant: Variant;

@@ -5,7 +5,7 @@ import { countMails } from '../../mail/queries.ts';
 import type { Context } from '../../operation/context.ts';
 import { lagOf } from '../../outbox/relay.ts';
 import { CONSUMER_NAMES } from '../../resources/nouns.ts';
-import { readWebhookFigures } from '../../resources/webhooks/sending/figures-queries.ts';
+import { readWebhookFigures } from '../../resources/webhooks/sending/queries.ts';
 import { type Metrics, meterClicks, meterLedger, meterMails, meterOutbox, openMetrics } from '../../values/metrics.ts';
 import { openJobQueues } from '../job-status.ts';
 import { meterJobs } from './jobs.ts';

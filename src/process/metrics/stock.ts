@@ -1,7 +1,7 @@
 import { readImportFigures } from '../../directory/import/figures-queries.ts';
 import { indexBehind, listIndices } from '../../engines/elastic/indices.ts';
 import type { Context } from '../../operation/context.ts';
-import { readPayoutFigures } from '../../resources/payouts/figures-queries.ts';
+import { readPayoutFigures } from '../../resources/payouts/queries.ts';
 import { readSweepFigures } from '../../resources/store-sweeps/queries.ts';
 import type { Metrics } from '../../values/metrics.ts';
 import { openScraped } from './scraped.ts';

@@ -1,5 +1,5 @@
 import { Gauge } from 'prom-client';
-import type { WebhookFigures } from '../../resources/webhooks/sending/figures-queries.ts';
+import type { WebhookFigures } from '../../resources/webhooks/sending/queries.ts';
 import type { Metrics } from '../../values/metrics.ts';
 
 /** Metrics of deliveries, which `read` reads at each scrape, because workers have no port. */

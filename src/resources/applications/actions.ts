@@ -1,11 +1,26 @@
+import { queueMail } from '../../mail/queue.ts';
 import type { Work } from '../../operation/work.ts';
+import { DAY_MS } from '../../values/duration.ts';
+import { ApiError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { given } from '../../values/patch.ts';
-import { lockBrandRoster } from '../creators/queries.ts';
+import { changeCreator, ensureCreator } from '../creators/actions.ts';
+import { type CreatorRow, listMatching, lockBrandRoster } from '../creators/queries.ts';
 import { putOnRoster } from '../roster/actions.ts';
-import { askForProof } from './change-actions.ts';
-import { personOf } from './person-actions.ts';
-import { type ApplicationRow, insertApplication, lockApplication, lockOpen, updateApplication } from './queries.ts';
+import { findEntry } from '../roster/queries.ts';
+import {
+  type ApplicationChangeRow,
+  type ApplicationRow,
+  confirmOnce,
+  countChanges,
+  deleteOldChanges,
+  insertApplication,
+  insertChange,
+  lockApplication,
+  lockOpen,
+  lockPending,
+  updateApplication,
+} from './queries.ts';
 import { type ApplicationPatch, applicationOf } from './schema.ts';
 
 /**
@@ -78,4 +93,82 @@ export async function receiveApplication(work: Work, campaignId: string, applyin
   work.audit({ resourceId: row.id, old: null, new: row });
   work.emit('application.received', applicationOf(row));
   return 'received';
+}
+
+/** A stranger must not fill a person's mailbox through us. */
+const CHANGES_PER_DAY = 5;
+/** As long as the links of mails live. */
+const KEPT_MS = 30 * DAY_MS;
+
+type Claims = Pick<ApplicationRow, 'creatorName' | 'creatorPhotoApp' | 'creatorVideoApp' | 'message' | 'portfolioUrls'>;
+
+/** What an application says, of all that its row holds. */
+const claimsOf = ({ creatorName, creatorPhotoApp, creatorVideoApp, message, portfolioUrls }: Claims): Claims => ({
+  ...{ creatorName, creatorPhotoApp, creatorVideoApp, message, portfolioUrls },
+});
+
+/**
+ * A person applies again with an address: what they give waits until the address itself has confirmed it, by the link in
+ * a mail. An application that was decided is not changed any more.
+ */
+async function askForProof(work: Work, campaignId: string, email: string, claims: Claims): Promise<void> {
+  const { db, now, brandId } = work;
+  const application = await lockPending(db, brandId, campaignId, email);
+  if (!application || JSON.stringify(claimsOf(application)) === JSON.stringify(claims)) return;
+  const before = (ms: number) => new Date(now.getTime() - ms);
+  if ((await countChanges(db, brandId, application.id, before(DAY_MS))) >= CHANGES_PER_DAY) return;
+  await deleteOldChanges(db, brandId, application.id, before(KEPT_MS));
+  const id = newId('apc', now.getTime());
+  await insertChange(db, { ...claims, id, brandId, applicationId: application.id, confirmedAt: null, createdAt: now });
+  const params = { change_id: id, campaign_id: campaignId };
+  await queueMail(work, { kind: 'application_changed', to: application.creatorEmail, subjectRow: id, params });
+}
+
+export type Confirmation = 'changed' | 'decided';
+
+/** The address has confirmed it: the application says this from now on, once. */
+export async function confirmChange(work: Work, change: ApplicationChangeRow): Promise<Confirmation> {
+  const { db, now, brandId } = work;
+  const old = await lockApplication(db, brandId, change.applicationId);
+  if (old.status !== 'pending') return 'decided';
+  if (!(await confirmOnce(db, brandId, change.id, now))) return 'changed';
+  const row = await updateApplication(db, brandId, old.id, { ...claimsOf(change), updatedAt: now });
+  work.audit({ resourceId: old.id, old, new: row });
+  return 'changed';
+}
+
+const same = (a: string | null, b: string | null) => a !== null && a.toLowerCase() === b?.toLowerCase();
+
+/** What of an application's claims is this creator's already. */
+function claimedOf(application: ApplicationRow, { email, igHandle, ttHandle }: CreatorRow): string {
+  const claims = [
+    same(application.creatorEmail, email) ? `the e-mail address ${email}` : undefined,
+    same(application.creatorPhotoApp, igHandle) ? `the photo app handle ${igHandle}` : undefined,
+    same(application.creatorVideoApp, ttHandle) ? `the video app handle ${ttHandle}` : undefined,
+  ];
+  return claims.filter((claim) => claim !== undefined).join(' and ');
+}
+
+/** A person whose entry was never made is named by their own id. */
+async function conflict(work: Work, application: ApplicationRow, owners: readonly CreatorRow[]): Promise<ApiError> {
+  const ids: string[] = [];
+  for (const { id } of owners) ids.push((await findEntry(work.db, work.brandId, id))?.id ?? id);
+  const whose = owners.map((owner, i) => `${claimedOf(application, owner)} is of ${ids[i]}`).join(', ');
+  const message = `The application claims what belongs to different creators: ${whose}. Join them first, with POST /v1/roster/{id}/merge.`;
+  return new ApiError('CONFLICT', message, { facts: { existing_ids: ids } });
+}
+
+/**
+ * The brand's person whom an accepted application means, who then has what it claims and they lack: the id. Claims that
+ * point at different people are a CONFLICT. A handle of a person with another e-mail address is left to them.
+ */
+async function personOf(work: Work, application: ApplicationRow): Promise<string> {
+  if (application.creatorId !== null) return application.creatorId;
+  const { creatorEmail: email, creatorName: name, creatorPhotoApp: igHandle, creatorVideoApp: ttHandle } = application;
+  const owners = await listMatching(work.db, work.brandId, { email, igHandle, ttHandle });
+  if (owners.length > 1) throw await conflict(work, application, owners);
+  const [owner] = owners;
+  // Known by a handle alone so far: the brand has just said that the address is theirs.
+  if (owner && owner.email === null) await changeCreator(work, owner, { email });
+  return await ensureCreator(work, { email, name, igHandle, ttHandle });
 }

@@ -1,8 +1,10 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import type { ApplicationChangesTable } from '../../engines/postgres/application-tables.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import { lockOwn } from '../../engines/postgres/own.ts';
 import type { ApplicationStatus, ApplicationsTable } from '../../engines/postgres/workflow-tables.ts';
+import { type Problem, validationError } from '../../values/errors.ts';
 import type { ListWindow } from '../../values/page.ts';
 import { given } from '../../values/patch.ts';
 import { takesApplications } from '../campaigns/policy.ts';
@@ -102,4 +104,128 @@ export async function lockOpen(db: Db, brandId: string, campaignId: string, now:
     .forShare()
     .executeTakeFirst();
   return row !== undefined && takesApplications(row, now);
+}
+
+/** A creator whom the brand may write to, with the address that they are written to at. */
+export interface Addressee {
+  id: string;
+  email: string;
+  name: string | null;
+}
+
+/**
+ * Whom a brand may write to at this e-mail address, in any case: who is on its roster, and who applied to one of its
+ * campaigns. Undefined for strangers and for who was removed from the roster, also when they once applied.
+ */
+export async function findAddressee(db: Db, brandId: string, email: string): Promise<Addressee | undefined> {
+  const row = await db
+    .selectFrom('creators as creator')
+    .leftJoin('rosterEntries as entry', (join) =>
+      join.onRef('entry.creatorId', '=', 'creator.id').onRef('entry.brandId', '=', 'creator.brandId'),
+    )
+    .select(['creator.id', 'creator.email', 'creator.name'])
+    .where('creator.brandId', '=', brandId)
+    .where(sql`lower(creator.email)`, '=', email.toLowerCase())
+    .where((eb) =>
+      eb.or([
+        eb('entry.status', '<>', 'removed'),
+        eb.and([
+          eb('entry.status', 'is', null),
+          eb.exists(
+            eb
+              .selectFrom('applications as application')
+              .select('application.id')
+              .where('application.brandId', '=', brandId)
+              .whereRef('application.creatorId', '=', 'creator.id'),
+          ),
+        ]),
+      ]),
+    )
+    .executeTakeFirst();
+  return row && { id: row.id, email: row.email ?? email, name: row.name };
+}
+
+/** What is wrong with a field that names a person whom the brand may not write to. */
+export const notOnRoster = (email: string, field = 'creator_email'): Problem => ({
+  field,
+  code: 'not_on_roster',
+  message: `${email} is neither on the roster nor among those who applied to a campaign; add them to the roster first.`,
+});
+
+/** As `findAddressee`; anybody else is 422 not_on_roster. */
+export async function getAddressee(db: Db, brandId: string, email: string): Promise<Addressee> {
+  const addressee = await findAddressee(db, brandId, email);
+  if (!addressee) throw validationError([notOnRoster(email)]);
+  return addressee;
+}
+
+export type ApplicationChangeRow = Selectable<ApplicationChangesTable>;
+
+/** The pending application of an address, in any case, locked until the transaction ends; undefined once it was decided. */
+export async function lockPending(
+  db: Db,
+  brandId: string,
+  campaignId: string,
+  email: string,
+): Promise<ApplicationRow | undefined> {
+  return await db
+    .selectFrom('applications')
+    .selectAll()
+    .where('brandId', '=', brandId)
+    .where('campaignId', '=', campaignId)
+    .where(sql`lower(creator_email)`, '=', email.toLowerCase())
+    .where('status', '=', 'pending')
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+/** How many changes of an application were requested since then. */
+export async function countChanges(db: Db, brandId: string, applicationId: string, since: Date): Promise<number> {
+  const { total } = await db
+    .selectFrom('applicationChanges')
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .where('brandId', '=', brandId)
+    .where('applicationId', '=', applicationId)
+    .where('createdAt', '>', since)
+    .executeTakeFirstOrThrow();
+  return total;
+}
+
+export async function insertChange(db: Db, row: Insertable<ApplicationChangesTable>): Promise<void> {
+  await db.insertInto('applicationChanges').values(row).execute();
+}
+
+/** Those whose links have ended. */
+export async function deleteOldChanges(db: Db, brandId: string, applicationId: string, before: Date): Promise<void> {
+  await db
+    .deleteFrom('applicationChanges')
+    .where('brandId', '=', brandId)
+    .where('applicationId', '=', applicationId)
+    .where('createdAt', '<', before)
+    .execute();
+}
+
+/** With what its page shows. Found by its id alone: the reader of the link has no brand. */
+export async function findChange(db: Db, id: string) {
+  return await db
+    .selectFrom('applicationChanges as change')
+    .innerJoin('applications as application', 'application.id', 'change.applicationId')
+    .innerJoin('campaigns as campaign', 'campaign.id', 'application.campaignId')
+    .selectAll('change')
+    .select(['application.status', 'application.creatorEmail', 'campaign.title'])
+    .where('change.id', '=', id)
+    .executeTakeFirst();
+}
+
+/** False when it was confirmed before. */
+export async function confirmOnce(db: Db, brandId: string, id: string, now: Date): Promise<boolean> {
+  const row = await db
+    .updateTable('applicationChanges')
+    .set({ confirmedAt: now })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where('confirmedAt', 'is', null)
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
 }

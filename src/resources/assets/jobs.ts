@@ -5,19 +5,18 @@ import type { Context } from '../../operation/context.ts';
 import type { Job, QueuedWork } from '../../operation/job.ts';
 import { inWork } from '../../operation/work.ts';
 import { ApiError } from '../../values/errors.ts';
+import { releaseFile } from './actions.ts';
+import { noticeDueAt, thumbnailKeyOf } from './policy.ts';
 import {
   claimThumbnail,
+  listAbandonedUploads,
   listEndingRights,
   listToPurge,
   listWithoutThumbnail,
   noteNotice,
   notePurged,
   updateThumbnail,
-} from './due-queries.ts';
-import { thumbnailKeyOf } from './file-keys.ts';
-import { noticeDueAt } from './policy.ts';
-import { releaseFile } from './receive.ts';
-import { listAbandonedUploads } from './upload-queries.ts';
+} from './queries.ts';
 
 const THUMBNAILS = 'asset-thumbnails';
 const AT_ONCE = 100;

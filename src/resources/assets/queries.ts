@@ -1,10 +1,10 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import type { AssetsTable, AssetType } from '../../engines/postgres/asset-tables.ts';
+import type { AssetsTable, AssetType, AssetUploadsTable } from '../../engines/postgres/asset-tables.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { ListWindow } from '../../values/page.ts';
 import { given } from '../../values/patch.ts';
-import { isOfCreator, patternOf } from '../creators/filter-queries.ts';
+import { isOfCreator, patternOf } from '../creators/queries.ts';
 import { daysAfter, EXPIRING_DAYS } from './policy.ts';
 
 export interface AssetWhere extends ListWindow {
@@ -110,4 +110,141 @@ export async function findFileOf(db: Db, id: string) {
     .where('id', '=', id)
     .where('deletedAt', 'is', null)
     .executeTakeFirst();
+}
+
+/** Pictures whose thumbnail is to be made. */
+export async function listWithoutThumbnail(db: Db, now: Date, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('assets')
+    .select('id')
+    .where('thumbnailState', '=', 'due')
+    .where('deletedAt', 'is', null)
+    .where(sql<boolean>`coalesce(thumbnail_retry_at, created_at) <= ${now}`)
+    .orderBy(sql`coalesce(thumbnail_retry_at, created_at)`)
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Takes a picture for one attempt; undefined when it is not due. An attempt that ends its process is counted too. */
+export async function claimThumbnail(db: Db, id: string, now: Date, retryAt: Date) {
+  return await db
+    .updateTable('assets')
+    .set((eb) => ({ thumbnailAttempts: eb('thumbnailAttempts', '+', 1), thumbnailRetryAt: retryAt }))
+    .where('id', '=', id)
+    .where('thumbnailState', '=', 'due')
+    .where('deletedAt', 'is', null)
+    .where(sql<boolean>`coalesce(thumbnail_retry_at, created_at) <= ${now}`)
+    .returning(['brandId', 'storageKey', 'thumbnailAttempts'])
+    .executeTakeFirst();
+}
+
+interface ThumbnailResult {
+  thumbnailKey: string | null;
+  thumbnailState: 'made' | 'failed';
+  width: number | null;
+  height: number | null;
+}
+
+export async function updateThumbnail(db: Db, id: string, result: ThumbnailResult): Promise<void> {
+  await db.updateTable('assets').set(result).where('id', '=', id).execute();
+}
+
+/** Deleted assets whose files are still there. */
+export async function listToPurge(db: Db, limit: number) {
+  return await db
+    .selectFrom('assets')
+    .select(['id', 'storageKey'])
+    .where('deletedAt', 'is not', null)
+    .where('purgedAt', 'is', null)
+    .orderBy('deletedAt')
+    .limit(limit)
+    .execute();
+}
+
+export async function notePurged(db: Db, id: string, now: Date): Promise<void> {
+  await db.updateTable('assets').set({ purgedAt: now }).where('id', '=', id).execute();
+}
+
+/** Assets of which a brand is to be notified that their rights end: each time one of the notices is due. */
+export async function listEndingRights(db: Db, now: Date, limit: number) {
+  return await db
+    .selectFrom('assets')
+    .innerJoin('brands', 'brands.id', 'assets.brandId')
+    .select(['assets.id', 'assets.brandId', 'assets.name', 'assets.rightsExpiresAt', 'assets.rightsNoticeDays'])
+    .select('brands.contactEmail')
+    .where('assets.deletedAt', 'is', null)
+    .where('assets.rightsExpiresAt', 'is not', null)
+    .where(sql<boolean>`assets.rights_notice_days is distinct from 0`)
+    .where('assets.rightsExpiresAt', '<=', daysAfter(now, EXPIRING_DAYS))
+    .where(
+      sql<boolean>`(assets.rights_notice_days is null
+        or (assets.rights_notice_days > 3 and assets.rights_expires_at <= ${daysAfter(now, 3)})
+        or assets.rights_expires_at <= ${now})`,
+    )
+    .orderBy('assets.rightsExpiresAt')
+    .limit(limit)
+    .execute();
+}
+
+/** False when another worker was faster, or the rights changed in the meantime. */
+export async function noteNotice(
+  db: Db,
+  { id, rightsExpiresAt, before }: { id: string; rightsExpiresAt: Date; before: number | null },
+  days: number,
+): Promise<boolean> {
+  const row = await db
+    .updateTable('assets')
+    .set({ rightsNoticeDays: days })
+    .where('id', '=', id)
+    .where('deletedAt', 'is', null)
+    .where('rightsExpiresAt', '=', rightsExpiresAt)
+    .where(sql<boolean>`rights_notice_days is not distinct from ${before}`)
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Notes a file before its first byte is written, so that one whose process dies is found and removed. */
+export async function insertUpload(db: Db, row: Insertable<AssetUploadsTable>): Promise<void> {
+  await db.insertInto('assetUploads').values(row).execute();
+}
+
+/** From here on no asset can take the file; false when one did. */
+export async function giveUpUpload(db: Db, storageKey: string, now: Date): Promise<boolean> {
+  const row = await db
+    .updateTable('assetUploads')
+    .set({ givenUpAt: now })
+    .where('storageKey', '=', storageKey)
+    .returning('storageKey')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export async function forgetUpload(db: Db, storageKey: string): Promise<void> {
+  await db.deleteFrom('assetUploads').where('storageKey', '=', storageKey).execute();
+}
+
+/** Takes the file for an asset; false when it was given up meanwhile. */
+export async function takeUpload(db: Db, brandId: string, storageKey: string): Promise<boolean> {
+  const taken = await db
+    .deleteFrom('assetUploads')
+    .where('brandId', '=', brandId)
+    .where('storageKey', '=', storageKey)
+    .where('givenUpAt', 'is', null)
+    .returning('storageKey')
+    .executeTakeFirst();
+  return taken !== undefined;
+}
+
+/** Files that no asset took for too long. */
+export async function listAbandonedUploads(db: Db, before: Date, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('assetUploads')
+    .select('storageKey')
+    .where('begunAt', '<', before)
+    .orderBy('begunAt')
+    .limit(limit)
+    .execute();
+  return rows.map(({ storageKey }) => storageKey);
 }

@@ -3,7 +3,7 @@ import type { Work } from '../../operation/work.ts';
 import { type Problem, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { given } from '../../values/patch.ts';
-import { type Addressee, findAddressee, notOnRoster } from '../applications/addressee-queries.ts';
+import { type Addressee, findAddressee, notOnRoster } from '../applications/queries.ts';
 import { campaignProblems } from '../campaigns/actions.ts';
 import { assertMay } from './policy.ts';
 import {

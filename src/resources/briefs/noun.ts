@@ -1,5 +1,5 @@
 import { noun } from '../../operation/noun.ts';
-import { briefConsumer } from './consumer.ts';
+import { briefConsumer } from './jobs.ts';
 import { briefMails } from './mails.ts';
 import { briefOperations } from './routes.ts';
 

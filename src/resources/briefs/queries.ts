@@ -5,7 +5,7 @@ import { lockOwn } from '../../engines/postgres/own.ts';
 import type { BriefRecipientsTable, BriefStatus, BriefsTable } from '../../engines/postgres/work-tables.ts';
 import type { ListWindow } from '../../values/page.ts';
 import { given } from '../../values/patch.ts';
-import { isOfCreator } from '../creators/filter-queries.ts';
+import { isOfCreator } from '../creators/queries.ts';
 
 export type BriefRow = Selectable<BriefsTable>;
 export type RecipientRow = Selectable<BriefRecipientsTable>;

@@ -4,7 +4,7 @@ import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { ListWindow } from '../../values/page.ts';
 import { given } from '../../values/patch.ts';
-import { isOfCreator } from '../creators/filter-queries.ts';
+import { isOfCreator } from '../creators/queries.ts';
 import { shownName } from '../links/queries.ts';
 
 export type CommissionRow = Selectable<CommissionsTable>;

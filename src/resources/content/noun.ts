@@ -1,6 +1,5 @@
 import { noun } from '../../operation/noun.ts';
-import { contentConsumer } from './consumer.ts';
-import { refreshWork } from './jobs.ts';
+import { contentConsumer, refreshWork } from './jobs.ts';
 import { contentOperations } from './routes.ts';
 
 export const content = noun({

@@ -1,10 +1,14 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import type { ContentMetricsTable, ContentTable } from '../../engines/postgres/content-tables.ts';
+import type {
+  ContentMetricsTable,
+  ContentShortLinksTable,
+  ContentTable,
+} from '../../engines/postgres/content-tables.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { Page } from '../../values/page.ts';
 import { given } from '../../values/patch.ts';
-import { isOfCreator } from '../creators/filter-queries.ts';
+import { isOfCreator } from '../creators/queries.ts';
 import type { ContentFilter } from './schema.ts';
 
 /** Joined with its creator; deleted posts are excluded. */
@@ -118,4 +122,126 @@ export async function countTracked(db: Db, brandId: string, from: Date, before: 
     .where((eb) => eb.or([eb('deletedAt', 'is', null), eb('deletedAt', '>=', from)]))
     .executeTakeFirstOrThrow();
   return count;
+}
+
+export interface DuePost {
+  id: string;
+  brandId: string;
+}
+
+/** Posts whose next reading is due: marked as refreshing, so that each is taken once. */
+export async function claimDuePosts(db: Db, now: Date, limit: number): Promise<DuePost[]> {
+  return await db
+    .updateTable('content')
+    .set({ status: 'refreshing', refreshBeganAt: now, nextRefreshAt: null })
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('content')
+        .select('id')
+        .where('nextRefreshAt', '<=', now)
+        .where('deletedAt', 'is', null)
+        .where('status', '=', 'tracking')
+        .orderBy('nextRefreshAt')
+        .limit(limit)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .returning(['id', 'brandId'])
+    .execute();
+}
+
+/** Posts that are being refreshed: a job of each is made again when it was lost. */
+export async function listRefreshing(db: Db, limit: number): Promise<DuePost[]> {
+  return await db
+    .selectFrom('content')
+    .select(['id', 'brandId'])
+    .where('status', '=', 'refreshing')
+    .where('deletedAt', 'is', null)
+    .orderBy('refreshBeganAt')
+    .limit(limit)
+    .execute();
+}
+
+/** Ends what began before `before` and never came to its end; it is read again at `again`. */
+export async function endInterrupted(db: Db, before: Date, again: Date): Promise<void> {
+  await db
+    .updateTable('content')
+    .set({ status: 'tracking', refreshError: 'interrupted', nextRefreshAt: again })
+    .where('status', '=', 'refreshing')
+    .where('refreshBeganAt', '<', before)
+    .execute();
+}
+
+/** Found by its id alone: a job carries nothing else. */
+export async function findPost(db: Db, id: string) {
+  return await db
+    .selectFrom('content')
+    .select(['id', 'brandId', 'platform', 'url', 'canonicalKey', 'status'])
+    .where('id', '=', id)
+    .where('deletedAt', 'is', null)
+    .executeTakeFirst();
+}
+
+/** Other posts of a host that are being refreshed, so that one call reads them together. */
+export async function listRefreshingAt(db: Db, host: string, except: string, limit: number) {
+  return await db
+    .selectFrom('content')
+    .select(['id', 'brandId', 'canonicalKey'])
+    .where('status', '=', 'refreshing')
+    .where('deletedAt', 'is', null)
+    .where('canonicalKey', 'like', `${host}:%`)
+    .where('id', '<>', except)
+    .orderBy('refreshBeganAt')
+    .limit(limit)
+    .execute();
+}
+
+/** When these posts went out, as far as it is known; also of posts that are tracked no more. */
+export async function listPostDates(db: Db, brandId: string, canonicalKeys: readonly string[]): Promise<Date[]> {
+  if (canonicalKeys.length === 0) return [];
+  const rows = await db
+    .selectFrom('content')
+    .select('postedAt')
+    .where('brandId', '=', brandId)
+    .where('canonicalKey', 'in', canonicalKeys)
+    .where('postedAt', 'is not', null)
+    .execute();
+  return rows.flatMap(({ postedAt }) => postedAt ?? []);
+}
+
+/** Remembers where a short link leads. */
+export async function insertShortLink(db: Db, link: ContentShortLinksTable): Promise<void> {
+  await db
+    .insertInto('contentShortLinks')
+    .values(link)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** The posts that these short links lead to, as far as it is known. */
+export async function listShortLinks(db: Db, brandId: string, shortKeys: readonly string[]) {
+  if (shortKeys.length === 0) return [];
+  return await db
+    .selectFrom('contentShortLinks')
+    .selectAll()
+    .where('brandId', '=', brandId)
+    .where('shortKey', 'in', shortKeys)
+    .execute();
+}
+
+/** Approved work under contracts whose rights count from the post, with the post's id, or that of a short link to it, in its address. */
+export async function listWorkPostedAs(db: Db, brandId: string, canonicalKey: string) {
+  const postId = canonicalKey.slice(canonicalKey.indexOf(':') + 1);
+  return await db
+    .selectFrom('deliverables')
+    .innerJoin('contracts', 'contracts.id', 'deliverables.contractId')
+    .select(['deliverables.contractId', 'deliverables.contentUrl'])
+    .where('deliverables.brandId', '=', brandId)
+    .where('deliverables.status', '=', 'approved')
+    .where(sql<boolean>`contracts.terms ->> 'starts' = 'posted'`)
+    .where(sql<boolean>`(position(${postId} in deliverables.content_url) > 0 or exists (
+      select from content_short_links as link
+      where link.brand_id = ${brandId} and link.canonical_key = ${canonicalKey}
+        and position(split_part(link.short_key, ':', 2) in deliverables.content_url) > 0))`)
+    .execute();
 }

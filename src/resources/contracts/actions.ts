@@ -4,15 +4,15 @@ import { type Compensation, storedCompensation } from '../../values/compensation
 import { type Problem, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { given, patched } from '../../values/patch.ts';
-import { findAddressee, notOnRoster } from '../applications/addressee-queries.ts';
+import type { Secrets } from '../../values/secrets.ts';
+import { findAddressee, notOnRoster } from '../applications/queries.ts';
 import { getBrand, getBrandCurrency } from '../brands/queries.ts';
 import { campaignProblems, payable } from '../campaigns/actions.ts';
 import { getCampaign } from '../campaigns/queries.ts';
 import { cancelOfContract, makeDeliverables } from '../deliverables/actions.ts';
 import { updateOfContract } from '../deliverables/queries.ts';
-import { hashOf, writeDocument } from './document.ts';
-import { mailEnded, mailSent } from './mails.ts';
-import { assertDraft, assertMayBecome, signingLink } from './policy.ts';
+import { mailEnded, mailSent, mailSigned } from './mails.ts';
+import { assertDraft, assertMayBecome, hashOf, signingLink, writeDocument } from './policy.ts';
 import {
   type ContractFacts,
   type ContractRow,
@@ -20,14 +20,15 @@ import {
   insertContract,
   lockContract,
   replaceItems,
+  signSent,
   updateContract,
 } from './queries.ts';
-import type { ContractCreate, ContractPatch, ItemInput } from './schema.ts';
+import { type ContractCreate, type ContractPatch, contractOf, type ItemInput } from './schema.ts';
 
 const UNKNOWN: Compensation = { type: '', amount: null, currency: null };
 
 /** Without what is sealed, and without the whole text, whose hash stands for it. */
-export function auditedOf(row: ContractRow) {
+function auditedOf(row: ContractRow) {
   const { document: _text, signerIpSealed: _ip, signerAgentSealed: _agent, contentHash, ...rest } = row;
   return { ...rest, contentSha256: contentHash?.toString('hex') ?? null };
 }
@@ -166,4 +167,40 @@ export async function expireContract(work: Work, id: string): Promise<boolean> {
 /** Null unless it waits for its signature. */
 export function signatureUrl(links: PageLinks, row: ContractRow): string | null {
   return row.status === 'sent' && row.sentAt !== null ? links.urlOf(signingLink(row, row.sentAt)) : null;
+}
+
+export interface Signature {
+  name: string;
+  address: string;
+  userAgent: string;
+}
+
+/** Sealed for one contract: who dumps the table reads neither, nor can move them to another. */
+const evidenceContext = (contractId: string) => `contract ${contractId}`;
+
+/**
+ * The creator signs what was sent. Undefined when it cannot be signed any more: another person was first, or its time is over.
+ * Who signed, from where and with what program is kept as evidence, the latter two sealed.
+ */
+export async function signContract(
+  work: Work,
+  secrets: Secrets,
+  old: ContractFacts,
+  { name, address, userAgent }: Signature,
+): Promise<ContractFacts | undefined> {
+  const { db, now, brandId } = work;
+  const seal = (text: string) => secrets.seal(text, evidenceContext(old.id));
+  const signature = {
+    signerName: name,
+    signerIpSealed: seal(address),
+    signerAgentSealed: seal(userAgent.slice(0, 1_000)),
+  };
+  const row = await signSent(db, brandId, { id: old.id, version: old.linkVersion }, signature, now);
+  if (!row) return undefined;
+  const { creatorEmail: _email, creatorName: _name, items: _items, ...before } = old;
+  work.audit({ resourceId: row.id, old: auditedOf(before), new: auditedOf(row) });
+  const facts = await getContract(db, brandId, row.id);
+  work.emit('contract.signed', contractOf(facts));
+  await mailSigned(work, facts);
+  return facts;
 }

@@ -4,12 +4,11 @@ import { type MailsOf, mails } from '../../mail/kinds.ts';
 import { queueMail } from '../../mail/queue.ts';
 import { template } from '../../mail/template.ts';
 import type { Work } from '../../operation/work.ts';
-import type { Addressee } from '../applications/addressee-queries.ts';
+import type { Addressee } from '../applications/queries.ts';
 import { getBrand } from '../brands/queries.ts';
 import { workUrl } from '../deliverables/policy.ts';
 import { listOfContract } from '../deliverables/queries.ts';
-import { documentText, readDocument } from './document.ts';
-import { signingLink } from './policy.ts';
+import { documentText, readDocument, signingLink } from './policy.ts';
 import type { ContractFacts, ContractRow } from './queries.ts';
 
 const contractSent = template({

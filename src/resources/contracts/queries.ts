@@ -5,7 +5,7 @@ import { lockOwn } from '../../engines/postgres/own.ts';
 import type { ContractItemsTable, ContractStatus, ContractsTable } from '../../engines/postgres/work-tables.ts';
 import type { ListWindow } from '../../values/page.ts';
 import { given } from '../../values/patch.ts';
-import { isOfCreator } from '../creators/filter-queries.ts';
+import { isOfCreator } from '../creators/queries.ts';
 
 export type ContractRow = Selectable<ContractsTable>;
 export type ItemRow = Pick<Selectable<ContractItemsTable>, 'type' | 'platform' | 'quantity' | 'dueDate'>;

@@ -4,7 +4,7 @@ import type { EventName } from '../../outbox/events.ts';
 import { validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { given } from '../../values/patch.ts';
-import { findAddressee, notOnRoster } from '../applications/addressee-queries.ts';
+import { findAddressee, notOnRoster } from '../applications/queries.ts';
 import { createAsset } from '../assets/actions.ts';
 import { campaignProblems } from '../campaigns/actions.ts';
 import { mailCreated, mailMove } from './mails.ts';

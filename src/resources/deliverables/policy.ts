@@ -3,7 +3,7 @@ import type { MailFacts } from '../../mail/template.ts';
 import { YEAR_MS } from '../../values/duration.ts';
 import { type ApiError, wrongState } from '../../values/errors.ts';
 import { daysAfter, rightsEndOf } from '../assets/policy.ts';
-import { ContractTerms } from './terms-schema.ts';
+import { ContractTerms } from './schema.ts';
 
 /** The brand's moves, by status. */
 const BRAND = {

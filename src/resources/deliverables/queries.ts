@@ -9,7 +9,7 @@ import type {
 } from '../../engines/postgres/work-tables.ts';
 import type { ListWindow } from '../../values/page.ts';
 import { given } from '../../values/patch.ts';
-import { isOfCreator } from '../creators/filter-queries.ts';
+import { isOfCreator } from '../creators/queries.ts';
 
 export type DeliverableRow = Selectable<DeliverablesTable>;
 export type SubmissionRow = Selectable<DeliverableSubmissionsTable>;

@@ -5,7 +5,7 @@ import type { Db } from '../../engines/postgres/open.ts';
 import { lockOwn } from '../../engines/postgres/own.ts';
 import type { ListWindow } from '../../values/page.ts';
 import { given } from '../../values/patch.ts';
-import { isOfCreator } from '../creators/filter-queries.ts';
+import { isOfCreator } from '../creators/queries.ts';
 
 export type DisputeRow = Selectable<DisputesTable>;
 

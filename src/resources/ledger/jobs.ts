@@ -4,9 +4,9 @@ import { CLICK_CLAIM } from '../../figures/schema.ts';
 import { insertUnfolded, listUnfolded, oldestUnsentId } from '../../figures/sync/queries.ts';
 import type { Context } from '../../operation/context.ts';
 import type { Job } from '../../operation/job.ts';
+import { rebuildFigures } from './actions.ts';
 import { listBrandIds } from './queries.ts';
-import { rebuildFigures } from './rebuild.ts';
-import { compareFigures } from './verify.ts';
+import { compareFigures } from './verify/actions.ts';
 
 type Engines = Pick<Context, 'postgres' | 'redis' | 'clickhouse' | 'log' | 'failures'>;
 

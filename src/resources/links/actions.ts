@@ -12,7 +12,7 @@ import { getBrandCurrency, getDefaultRatePpm } from '../brands/queries.ts';
 import { campaignProblems } from '../campaigns/actions.ts';
 import { verifyCoupon } from '../integrations/actions.ts';
 import { getConnectedIntegration, getIntegration } from '../integrations/queries.ts';
-import { codeFor, slugOf } from './codes.ts';
+import { codeFor, slugOf } from './policy.ts';
 import {
   findByValue,
   getLink,

@@ -5,7 +5,7 @@ import type { Db } from '../../engines/postgres/open.ts';
 import { inWindow } from '../../engines/postgres/window.ts';
 import { notFound } from '../../values/errors.ts';
 import type { ListWindow } from '../../values/page.ts';
-import { isOfCreator, patternOf } from '../creators/filter-queries.ts';
+import { isOfCreator, patternOf } from '../creators/queries.ts';
 
 export type LinkRow = Selectable<LinksTable>;
 

@@ -4,7 +4,7 @@ import type { Work } from '../../operation/work.ts';
 import { HOUR_MS } from '../../values/duration.ts';
 import { newId } from '../../values/ids.ts';
 import { toWire } from '../../values/wire.ts';
-import { type Addressee, getAddressee } from '../applications/addressee-queries.ts';
+import { type Addressee, getAddressee } from '../applications/queries.ts';
 import { REPLIES_PER_HOUR } from './policy.ts';
 import {
   type ConversationRow,

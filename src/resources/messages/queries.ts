@@ -4,7 +4,7 @@ import type { ConversationsTable, MessagesTable, Sender } from '../../engines/po
 import type { Db } from '../../engines/postgres/open.ts';
 import { lockOwn } from '../../engines/postgres/own.ts';
 import { notFound } from '../../values/errors.ts';
-import { isOfCreator } from '../creators/filter-queries.ts';
+import { isOfCreator } from '../creators/queries.ts';
 import { type ConversationFilter, PREVIEW_CHARACTERS } from './schema.ts';
 
 export type ConversationRow = Selectable<ConversationsTable>;

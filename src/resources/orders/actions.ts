@@ -10,7 +10,7 @@ import { announce } from '../commissions/announce-actions.ts';
 import { findOwedOf, lockCommissionOf, updateCommission } from '../commissions/order-queries.ts';
 import { entryOf } from '../commissions/posting-actions.ts';
 import type { CommissionRow } from '../commissions/queries.ts';
-import { useUnallocated } from '../payouts/payment-actions.ts';
+import { useUnallocated } from '../payouts/actions.ts';
 import { lockPayees } from '../payouts/queries.ts';
 import { hashEmail, maskEmail } from './customer.ts';
 import {
@@ -165,7 +165,9 @@ export async function recordOrder(work: Work, secrets: Secrets, source: OrderSou
   const refunds = () => listRefunds(db, key, facts.currency);
   if (!order) {
     const isAlone = head.isNew && facts.refunds.length === 0 && !facts.dispute;
-    const known = isAlone ? { refunds: [], lostAt: null } : { refunds: await refunds(), lostAt: await findLostAt(db, key) };
+    const known = isAlone
+      ? { refunds: [], lostAt: null }
+      : { refunds: await refunds(), lostAt: await findLostAt(db, key) };
     const sale = { ...facts, ...asDeleted(facts, head), disputeLostAt: known.lostAt };
     return await recordSale(work, secrets, source, sale, known.refunds);
   }
@@ -203,7 +205,11 @@ export async function decideAgain(
   secrets: Secrets,
   source: OrderSource,
   orderId: string,
-  { codes, clickIds, cause = 'checkout_pixel' }: { codes: readonly string[]; clickIds: readonly string[]; cause?: Cause },
+  {
+    codes,
+    clickIds,
+    cause = 'checkout_pixel',
+  }: { codes: readonly string[]; clickIds: readonly string[]; cause?: Cause },
 ): Promise<DecidedAgain> {
   const { db } = work;
   const key = keyOf(source, orderId);

@@ -186,7 +186,10 @@ function following(earlier: Attribution, later: Attribution): Attribution {
   const candidates = [...earlier.candidates, ...later.candidates];
   return {
     ...later,
-    candidates: [...candidates.filter(({ type }) => type === 'code'), ...candidates.filter(({ type }) => type === 'click')],
+    candidates: [
+      ...candidates.filter(({ type }) => type === 'code'),
+      ...candidates.filter(({ type }) => type === 'click'),
+    ],
     earlier: [...earlier.earlier, { decided_at, cause, reason: reason ?? 'no_candidate_qualified' }],
   };
 }
@@ -212,7 +215,10 @@ export async function decideLater(
   });
   const { winner: link, code, clickId } = decision;
   if (!link && earlier.earlier.length + 1 >= MAX_DECISIONS) return false;
-  const later = following(earlier, attributionOf(decision, { currency: order.currency, at: work.now, cause: late.cause }));
+  const later = following(
+    earlier,
+    attributionOf(decision, { currency: order.currency, at: work.now, cause: late.cause }),
+  );
   const decided = await updateDecision(work.db, order, JSON.stringify(later), work.now);
   if (!decided || !link) return false;
   await createCommission(work, secrets, source, decided, { link, code, clickId, refunds: await late.refunds() });

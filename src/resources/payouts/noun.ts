@@ -1,5 +1,5 @@
 import { noun } from '../../operation/noun.ts';
-import { payoutDueOperations } from './due-routes.ts';
+import { payoutDueOperations } from './due/routes.ts';
 import { payoutOperations } from './routes.ts';
 
 export const payouts = noun({

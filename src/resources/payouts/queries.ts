@@ -5,8 +5,8 @@ import type { Db } from '../../engines/postgres/open.ts';
 import { lockOwn } from '../../engines/postgres/own.ts';
 import type { ListWindow } from '../../values/page.ts';
 import { given } from '../../values/patch.ts';
-import { isOfCreator } from '../creators/filter-queries.ts';
-import type { Fund, Funding, Share } from './allocation.ts';
+import { isOfCreator } from '../creators/queries.ts';
+import type { Fund, Funding, Share } from './policy.ts';
 
 export type PayoutRow = Selectable<PayoutsTable>;
 
@@ -188,4 +188,21 @@ export async function isBeforeSales(db: Db, brandId: string, at: Date): Promise<
   const own = db.selectFrom('orders').select('id').where('brandId', '=', brandId).limit(1);
   if (await own.where('occurredAt', '<', at).executeTakeFirst()) return false;
   return (await own.executeTakeFirst()) !== undefined;
+}
+
+export interface PayoutFigures {
+  payouts: { status: string; method: string; count: number }[];
+  /** How many have an amount that paid no commission yet. */
+  unallocated: number;
+}
+
+/** Payouts over all brands. */
+export async function readPayoutFigures(db: Db): Promise<PayoutFigures> {
+  const { rows } = await sql<PayoutFigures['payouts'][number] & { unallocated: number }>`
+    select status, method, count(*) as count, count(*) filter (where unallocated_minor > 0) as unallocated
+    from payouts group by status, method`.execute(db);
+  return {
+    payouts: rows.map(({ unallocated: _unallocated, ...row }) => row),
+    unallocated: rows.reduce((sum, { unallocated }) => sum + unallocated, 0),
+  };
 }

@@ -5,7 +5,7 @@ import type { RosterEntriesTable, RosterStatus } from '../../engines/postgres/wo
 import { notFound } from '../../values/errors.ts';
 import { fromMinor } from '../../values/money.ts';
 import type { ListWindow } from '../../values/page.ts';
-import { isPerson, isRequested, type PersonWhere } from '../creators/filter-queries.ts';
+import { isPerson, isRequested, type PersonWhere } from '../creators/queries.ts';
 
 export type RosterRow = Selectable<RosterEntriesTable>;
 

@@ -5,7 +5,7 @@ import { validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { given } from '../../values/patch.ts';
 import { toWire } from '../../values/wire.ts';
-import { findAddressee, notOnRoster } from '../applications/addressee-queries.ts';
+import { findAddressee, notOnRoster } from '../applications/queries.ts';
 import { campaignProblems } from '../campaigns/actions.ts';
 import { describeProducts, timesAfter } from './policy.ts';
 import { getShipment, insertShipment, lockShipment, type ShipmentRow, updateShipment } from './queries.ts';

@@ -63,7 +63,7 @@ function reportOf({ id, tag, checkpoints }: z.output<typeof Tracking>): Report {
   return { ref: id, status: WORDS[tag ?? ''] ?? null, events: events.reverse().slice(0, MAX_EVENTS) };
 }
 
-/** Of the provider's account, whoever asks. One worker at a time follows parcels. */
+/** The provider's limit for an account. Only one worker at a time tracks parcels. */
 const ASKS_PER_SECOND = 5;
 
 async function askNow(config: Config, method: 'GET' | 'POST', path: string, body?: unknown) {

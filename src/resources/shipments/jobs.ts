@@ -3,8 +3,14 @@ import type { Job } from '../../operation/job.ts';
 import { inWork } from '../../operation/work.ts';
 import { moveTo } from './actions.ts';
 import { type Refused, type Report, readTracking } from './carrier.ts';
-import { claimDueParcels, type DueParcel } from './due-queries.ts';
-import { getShipment, lockShipment, type ShipmentRow, updateShipment } from './queries.ts';
+import {
+  claimDueParcels,
+  type DueParcel,
+  getShipment,
+  lockShipment,
+  type ShipmentRow,
+  updateShipment,
+} from './queries.ts';
 
 const AT_ONCE = 10;
 const ASK_EVERY_MS = 2 * 3_600_000;

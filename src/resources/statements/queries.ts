@@ -3,7 +3,7 @@ import type { StatementsTable } from '../../engines/postgres/dispute-tables.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { ListWindow } from '../../values/page.ts';
-import { isOfCreator } from '../creators/filter-queries.ts';
+import { isOfCreator } from '../creators/queries.ts';
 
 export interface StatementWhere extends ListWindow {
   creator_email?: string | undefined;

@@ -3,7 +3,7 @@ import type { AssetFoldersTable } from '../../../engines/postgres/asset-tables.t
 import { listing } from '../../../engines/postgres/listing.ts';
 import type { Db } from '../../../engines/postgres/open.ts';
 import { lockOwn } from '../../../engines/postgres/own.ts';
-import { patternOf } from '../../creators/filter-queries.ts';
+import { patternOf } from '../../creators/queries.ts';
 import type { FolderFilter } from './schema.ts';
 
 export type FolderRow = Selectable<AssetFoldersTable>;
