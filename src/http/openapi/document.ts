@@ -8,6 +8,7 @@ import type { Variant } from '../../outbox/events.ts';
 import { tags } from '../../resources/nouns.ts';
 import { GENERIC_STORE_SHAPES } from '../../stores/generic-schema.ts';
 import { ERROR_CODES, type ErrorCode, STATUS } from '../../values/errors.ts';
+import { constrainInputs } from './inputs.ts';
 import { Refusal, refusalExample, refusalName } from './refusals.ts';
 import { type Announced, webhooksOf } from './webhooks.ts';
 
@@ -242,6 +243,7 @@ export function openapiDocument({ variant, operations, events }: Interface): Jso
     paths[operation.path] = path;
   }
   for (const shape of GENERIC_STORE_SHAPES) schemaOf(shape, 'input', { schemas });
+  constrainInputs(paths, schemas);
   return {
     openapi: '3.1.0',
     info: INFO[variant],
