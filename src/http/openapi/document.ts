@@ -75,6 +75,8 @@ function parametersOf(shape: z.ZodType, place: 'query' | 'path', collected: Coll
   return Object.entries(shape.shape).map(([name, field]) => {
     const own = z.instanceof(z.ZodType).parse(field);
     const { description, ...schema } = schemaOf(own, 'output', collected);
+    // Declared as it is written in a URL.
+    if (schema.type === 'array' && typeof schema.example === 'string') schema.example = schema.example.split(',');
     const required = place === 'path' || !own.safeParse(undefined).success;
     const source = { named: collected.schemas, id: idInPath(collected.operation.path) };
     const example = required ? { example: exampleOf(schema, source, name) } : {};
