@@ -85,7 +85,7 @@ const STRICT = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexe
 const MODERN = ['--target', 'es2022', '--module', 'nodenext', '--types', 'node'];
 
 test(
-  'The TypeScript client, packed and installed into an empty project, compiles strictly with a user’s program, walks lists, plans, tries again without doing twice, types errors and checks webhooks',
+  'The TypeScript client, installed from the API into an empty project, compiles strictly with a user’s program, pages through lists, plans, retries without repeating changes, types errors and verifies webhooks',
   async () => {
     const packed = await buildTypescript(DIRECTORY);
     const home = await mkdtemp(path.join(tmpdir(), 'rollcall-user-'));
@@ -111,7 +111,7 @@ test(
 );
 
 test(
-  'The Python client, as a wheel that a user installs, passes mypy --strict with their program and does the same, also with asyncio',
+  'The Python client, installed as a wheel from the API, passes mypy --strict with a user’s program and does the same, also with asyncio',
   async () => {
     const [python, checkers, wheel] = await Promise.all([
       installPython(DIRECTORY),
