@@ -25,7 +25,7 @@ async function byRedocly(file: string, source: string): Promise<string[]> {
   return problems.map(({ ruleId, message, location }) => `${file} ${location[0]?.pointer ?? ''} ${ruleId}: ${message}`);
 }
 
-async function bySchema(file: string, document: object): Promise<string[]> {
+async function bySchema(file: string, document: Record<string, unknown>): Promise<string[]> {
   const { valid, errors } = await new Validator().validate(document);
   return valid ? [] : [`${file} ${JSON.stringify(errors)}`];
 }

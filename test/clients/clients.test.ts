@@ -46,14 +46,9 @@ function signed(): string {
 }
 
 /** What a user's own program saw, and what the brand has after it. */
-async function runAsUser(
-  command: string,
-  args: (url: string, key: string) => string[],
-  cwd: string,
-  env = process.env,
-) {
+async function runAsUser(command: string, args: (url: string, key: string) => string[], cwd: string) {
   const key = await (await makeBrand(app.context)).key('brand');
-  const { stdout } = await run(command, [...args(flaky.url, key), SECRET, PAYLOAD, signed()], { cwd, env });
+  const { stdout } = await run(command, [...args(flaky.url, key), SECRET, PAYLOAD, signed()], { cwd });
   const { body } = await call(`${app.url}/v1/campaigns`, key);
   return { seen: JSON.parse(stdout), total: body.pagination.total };
 }
@@ -127,9 +122,13 @@ test(
     const release = await stampOf(path.join(site, 'rollcall/document.json'));
     expect(path.basename(wheel)).toBe(`rollcall_client-${release}-py3-none-any.whl`);
     // The package is read as sources here, so that its own types are checked as well.
-    const env = { ...process.env, MYPYPATH: site, PYTHONPATH: site };
-    await run(checkers, ['-m', 'mypy', '--strict', '--python-executable', python, 'user.py'], { cwd: home, env });
-    const { seen, total } = await runAsUser(python, (url, key) => ['user.py', url, key], home, env);
+    const strict = ['-m', 'mypy', '--strict', '--python-executable', python, 'user.py'];
+    await run('env', [`MYPYPATH=${site}`, checkers, ...strict], { cwd: home });
+    const { seen, total } = await runAsUser(
+      'env',
+      (url, key) => [`PYTHONPATH=${site}`, python, 'user.py', url, key],
+      home,
+    );
     expect({ seen, total }).toEqual({ ...EXPECTED, seen: { ...EXPECTED.seen, isSameAsync: true } });
     const source = path.join(path.dirname(wheel), `rollcall_client-${release}.tar.gz`);
     await run(checkers, ['-m', 'twine', 'check', '--strict', wheel, source]);

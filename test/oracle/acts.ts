@@ -152,19 +152,12 @@ function changed(world: World, { versions }: StoredOrder, change: Change, now: n
   if (change.what === 'candidates') {
     const codes = change.codes.map((ref) => codeOf(world, ref));
     const tokens = tokensOf(world, change.clicks);
-    return {
-      ...next,
-      codes: [...new Set([...last.codes, ...codes])],
-      tokens: [...new Set([...last.tokens, ...tokens])],
-    };
+    return { ...next, codes: [...new Set([...last.codes, ...codes])], tokens: [...new Set([...last.tokens, ...tokens])] };
   }
   if (change.what !== 'refund') return next;
   const id = `r${(versions.length * 7) % 10}-${versions.length}`;
   const amountMinor = Math.ceil(last.baseMinor * change.share);
-  return {
-    ...next,
-    refunds: [...last.refunds, { id, amountMinor, at: now - change.agoMs, createdAt: next.updatedAt }],
-  };
+  return { ...next, refunds: [...last.refunds, { id, amountMinor, at: now - change.agoMs, createdAt: next.updatedAt }] };
 }
 
 const reviewOf = ({ oracle }: World, { versions: [first] }: StoredOrder) =>

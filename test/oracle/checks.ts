@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
 import { z } from 'zod';
+import { major } from './telling.ts';
 import { commissionOf, type Figures, type Happening, happenings, NOTHING, sumBy, within } from './figures.ts';
 import { DAY_MS, type History, timeOf } from './history.ts';
 import { type Oracle, standings } from './model.ts';
 import { nettedOf } from './paying.ts';
-import { major } from './telling.ts';
 import type { World } from './world.ts';
 
 const anything = (value: unknown) => value !== 0 && value !== '';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { major } from './telling.ts';
 import { type Oracle, standings } from './model.ts';
 import { dueTo, payable } from './paying.ts';
 import { assertSame } from './reviews.ts';
-import { major } from './telling.ts';
 import type { World } from './world.ts';
 
 export interface Payee {

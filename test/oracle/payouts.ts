@@ -1,9 +1,9 @@
+import { decimal, major } from './telling.ts';
 import { checkDue, payees } from './due.ts';
 import type { Act } from './history.ts';
 import { type OracleOrder, type OraclePayout, standings } from './model.ts';
 import { dueTo, owedBack, payable, payOut, useLeftOf } from './paying.ts';
 import { assertSame, idsOf, orderIdOf } from './reviews.ts';
-import { decimal, major } from './telling.ts';
 import { pick, type World } from './world.ts';
 
 type Of<Name extends Act['act']> = Extract<Act, { act: Name }>;

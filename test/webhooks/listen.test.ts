@@ -4,6 +4,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { contentEvents } from '../../src/resources/content/schema.ts';
+import { sampleData } from '../../src/resources/webhooks/schema.ts';
 import { call, makeBrand, startApp, type TestApp, until } from '../harness/app.ts';
 import { type Run, run as runChild } from '../harness/child.ts';
 import { APPLICATION, emit } from '../harness/webhooks.ts';
@@ -140,7 +142,8 @@ describe('cli listen', () => {
     expect(listening.said()).toMatch(
       /The feed has no .*contract\.signed.*: only webhooks of the older interface get them\./,
     );
-    await emit(app, brand, 'content.refreshed', { id: 'cnt_1' });
+    const sample = JSON.parse(sampleData('current', 'content.refreshed') ?? '{}');
+    await emit(app, brand, 'content.refreshed', contentEvents['content.refreshed'].data.parse(sample));
     await until('a line', () => listening.out().includes('\n'));
     expect(JSON.parse(listening.out().split('\n')[0] ?? '').event).toBe('content.metrics_updated');
   });

@@ -1,8 +1,6 @@
 import { type Client, createClient, createConfig } from './generated/client/index.js';
 import type { ErrorCode } from './generated/types.gen.js';
 
-export { type DeliveryHeaders, verifyWebhook, WebhookSecretError } from './webhooks.js';
-
 export interface RollcallOptions {
   /** An API key, `svk_…`. */
   key: string;
