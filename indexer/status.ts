@@ -5,7 +5,7 @@ import { grouped, inMegabytes, paint, print } from './terminal.ts';
 
 const at = (time: Date | null) => time?.toISOString() ?? 'unknown';
 
-/** One that nobody runs goes on when its command is given again, or by itself when it was enqueued. */
+/** An import that no process runs resumes when its command is given again, or by itself if it was enqueued. */
 function importLine({
   id,
   state,
@@ -26,7 +26,7 @@ function printStatus({ alias, live, previous, imports, writer }: DirectoryStatus
   if (live) {
     const size = `${grouped(live.documents)} creators, ${inMegabytes(live.bytes)}, ${live.segments} segments`;
     print(`${paint('bold', 'live')}      ${live.name}: ${size}, since ${at(live.swappedAt)}`);
-  } else print(`Nothing is behind the alias ${alias}; \`import\` makes the directory.`);
+  } else print(`The alias ${alias} has no index; \`import\` creates the directory.`);
   for (const { name, documents, bytes, retiredAt } of previous) {
     print(`previous  ${name}: ${grouped(documents)} creators, ${inMegabytes(bytes)}, until ${at(retiredAt)}`);
   }
@@ -37,7 +37,7 @@ function printStatus({ alias, live, previous, imports, writer }: DirectoryStatus
 export function statusCommand(program: Command): void {
   program
     .command('status')
-    .description('the live index, previous ones, imports and who writes')
+    .description('the live index, previous ones, imports and the current writer')
     .option('--json', 'as JSON')
     .addHelpText('after', '\nExamples:\n  npm run --silent indexer -- status --json')
     .action((options: { json?: boolean }) =>

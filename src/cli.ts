@@ -14,7 +14,7 @@ import { webhookCommands } from './process/commands/webhooks.ts';
 
 const program = openProgram(
   'rollcall',
-  'What the operator of an installation does. Ids, keys and lists go to stdout, everything else to stderr.',
+  'Commands for the operator of an installation. Ids, keys and lists go to stdout, everything else to stderr.',
 );
 
 brandCommands(program);

@@ -78,9 +78,9 @@ const Environment = z.object({
     .optional(),
   LINKS_URL: url(['http:', 'https:']),
   MCP_HOSTS: z.string().optional(),
-  ROLLCALL_SANDBOX: z.enum(['0', '1', 'really'], 'must be 1; beside engines of your own, really').default('0'),
+  ROLLCALL_SANDBOX: z.enum(['0', '1', 'really'], 'must be 1, or really with your own engines').default('0'),
   SMTP_URL: orLocal(['smtp:', 'smtps:']),
-  MAIL_FROM: z.email('must be an address alone, such as mail@example.com').optional(),
+  MAIL_FROM: z.email('must be an address without a name, such as mail@example.com').optional(),
   MAILS_PER_STRANGER: mailsAnHour(5),
   MAILS_PER_RECIPIENT: mailsAnHour(60),
   MAILS_PER_BRAND: mailsAnHour(500),
@@ -106,15 +106,15 @@ const elsewhere = (value: string | undefined) => (value === 'local' ? undefined 
 
 const bytesOf = (hex: string | undefined) => (hex === undefined ? undefined : Buffer.from(hex, 'hex'));
 
-/** Time that is put ahead never comes back: engines that hold more than a try-out are named on purpose, or not at all. */
+/** A sandbox's clock cannot be turned back, so engines that may hold real data must be confirmed explicitly. */
 function assertSandbox(env: z.infer<typeof Environment>): void {
   if (env.ROLLCALL_SANDBOX !== '1') return;
   const engines = ['DATABASE_URL', 'REDIS_URL', 'ELASTICSEARCH_URL', 'CLICKHOUSE_URL'] as const;
   const given = engines.filter((name) => env[name] !== undefined);
   if (given.length === 0) return;
   throw new Error(
-    `ROLLCALL_SANDBOX=1 is for embedded engines, and ${given.join(', ')} names others. A sandbox puts their data's time ` +
-      'ahead for good: set ROLLCALL_SANDBOX=really if that is what you want.',
+    `ROLLCALL_SANDBOX=1 is for embedded engines, but ${given.join(', ')} is set. A sandbox advances the time of that data ` +
+      'permanently: set ROLLCALL_SANDBOX=really if that is what you want.',
   );
 }
 
@@ -124,12 +124,12 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   const parsed = Environment.safeParse(present);
   if (!parsed.success) {
     const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
-    throw new Error(`The environment is not right:\n${lines.join('\n')}`);
+    throw new Error(`The environment is invalid:\n${lines.join('\n')}`);
   }
   const env = parsed.data;
   assertSandbox(env);
   if (elsewhere(env.SMTP_URL) !== undefined && env.MAIL_FROM === undefined) {
-    throw new Error('Set MAIL_FROM beside SMTP_URL: the address that mails come from.');
+    throw new Error('SMTP_URL needs MAIL_FROM: the address that mails come from.');
   }
   const linksPort = env.LINKS_PORT ?? (env.PORT === 0 ? 0 : env.PORT + 1);
   return {

@@ -19,7 +19,7 @@ const ENGINES = ['postgres', 'redis', 'elasticsearch', 'clickhouse'] as const;
 const options = readServerOptions();
 const shutdown = openShutdown(STOP_WITHIN_MS);
 
-/** Without it the server goes on all the same: it reports why, and does not serve /app. */
+/** The built web app's folder. If the build fails, the reason is reported and the server runs without /app. */
 async function webAppOf(directory: string): Promise<{ webApp?: string }> {
   try {
     return { webApp: await step('Web app', () => ensureClient(directory)) };
@@ -39,7 +39,7 @@ async function main(): Promise<void> {
   const building = webAppOf(config.directory);
   const engines = await resolveEngines(config, ENGINES, {
     ...{ reuseRunning: false, elasticsearchHeapMb, report },
-    // Searches are 503 until it is up; everything else is served meanwhile.
+    // Searches are 503 until Elasticsearch is up; everything else is served meanwhile.
     ...{ later: ['elasticsearch'], revives: true },
   });
   shutdown.add(() => engines.stop());
@@ -52,7 +52,7 @@ async function main(): Promise<void> {
   await readClock();
   const client = await building;
   const apps = await buildApps(context, client);
-  // Nobody else runs a worker beside embedded engines.
+  // With embedded engines there is no separate worker.
   if (engines.embedded) shutdown.add(startJobs(context, urls.redis).stop);
   shutdown.add(apps.close);
   const { url, linksUrl } = await listen(apps, config);
@@ -60,7 +60,7 @@ async function main(): Promise<void> {
     keepRelease(context.files, client.webApp).catch((error: unknown) => {
       context.log.warn({ err: error }, 'the files of the web app are not kept for other releases');
     });
-  // One that is being stopped takes its announcement back, and not again.
+  // A server that is being stopped withdraws its announcement, and must not announce itself again.
   if (engines.embedded && !shutdown.isEnding()) await announceRunning(config.directory, { url, linksUrl, urls });
   const demo = config.urls.postgres ? undefined : await ensureDemo(context, url);
   listening(url, linksUrl);

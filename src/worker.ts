@@ -10,7 +10,7 @@ const STOP_WITHIN_MS = 10_000;
 
 openProgram(
   'rollcall-worker',
-  'Work that no caller waits for, beside the API. Takes its engines from the environment, as the API does.',
+  "Background work, alongside the API. Reads the engines' URLs from the environment, like the API.",
 ).parse();
 
 try {
@@ -20,7 +20,7 @@ try {
   const shutdown = openShutdown(STOP_WITHIN_MS);
   const { context, readClock, close } = openContext(config, urls);
   shutdown.add(close);
-  await readClock().catch(ignoreFailure('the engines may come later; it is read each second'));
+  await readClock().catch(ignoreFailure('the engines may start later; the clock is read each second'));
   shutdown.add(startJobs(context, urls.redis).stop);
   shutdown.started();
   report('worker started');

@@ -9,7 +9,7 @@ export type CreatorRow = Pick<DirectoryCreatorDetail, 'pk' | 'username'> & {
 /** The Elasticsearch document of a creator: the card that search returns as stored, and fields for filters and details. */
 export interface CreatorDocument {
   card: DirectoryCreator;
-  /** Unknown values are undefined, and so absent from the JSON: a tenth less to send. */
+  /** Unknown values are undefined, and so absent from the JSON, which makes it a tenth smaller. */
   x: {
     following_count: number | undefined;
     media_count: number | undefined;
@@ -34,7 +34,7 @@ function splitNiches(niches: string | null): string[] {
 export function documentOf(row: CreatorRow): CreatorDocument {
   const { niches = null, city = null, state = null, country = null, extracted_email = null } = row;
   return {
-    // The order of these fields is the order of a search's answer, which is spliced and never parsed.
+    // These fields are in the order of a search's answer, which is spliced from them without parsing.
     card: {
       pk: row.pk,
       username: row.username,

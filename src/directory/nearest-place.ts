@@ -15,7 +15,7 @@ const cities = [...citiesByKey.values()].flat().sort((a, b) => b.population - a.
 const memberCities = [...membersByKey.values()].flat().map((member) => member.city);
 const metroNames = metros.flatMap((metro) => [metro.name, ...metro.aliases]);
 
-/** One text of all known names makes "is part of any" a single scan. */
+/** One text with all known names, so that searching for a part of any name is a single scan. */
 const allNames = [
   ...new Set([...cities, ...memberCities].map((city) => fold(city.name))),
   ...metroNames.map(fold),
@@ -40,12 +40,12 @@ function byLength(names: Iterable<string>): Map<number, KnownName[]> {
 
 const placeNames = byLength([...cities.map((city) => city.name), ...metroNames]);
 
-/** The known city or metro spelt most like the text, optionally within an area. */
+/** The known city or metro whose spelling is closest to the text, optionally within an area. */
 export function nearestPlace(text: string, liesThere?: (city: KnownCity) => boolean): string | undefined {
   return nearest(text, placeNames, ({ key }) => !liesThere || namesakesOf(key).some(liesThere));
 }
 
-/** Finds the nearest of a short list of names, such as the states' or the countries'. */
+/** Finds the closest of a short list of names, such as states or countries. */
 export function nearestOf(names: Iterable<string>): (text: string) => string | undefined {
   const known = byLength(names);
   return (text) => nearest(text, known);

@@ -27,7 +27,7 @@ export interface Metro {
   members: Array<{ city: string; state: string | null; country: string }>;
 }
 
-/** A city and where it lies; members of metros that the dictionary of cities lacks have no population. */
+/** A city and where it is. Members of metros that the dictionary of cities lacks have no population. */
 export interface KnownCity {
   name: string;
   state: string | null;
@@ -59,7 +59,7 @@ const MetroRows = z.array(
   }),
 );
 
-/** The data names an area `US-CA` where the state matters and `FR` where it does not. */
+/** The data names an area `US-CA` if the state matters and `FR` if it does not. */
 function readArea(area: string): { country: string; state: string | null } {
   const [country = area, state] = area.split('-');
   return { country, state: state ?? null };

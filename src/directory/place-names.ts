@@ -4,7 +4,7 @@ const FOLDABLE =
 const MARKS = /[\u0300-\u036f]/g;
 const ASCII = /^[\x20-\x7e]*$/;
 
-/** Letters of Latin alphabets that Unicode does not take apart into a base letter and a mark. */
+/** Letters of Latin alphabets that Unicode does not decompose into a base letter and a mark. */
 const UNDECOMPOSED: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
@@ -54,8 +54,8 @@ function foldLetter(letter: string): string {
 }
 
 /**
- * Case and accents folded and outer and repeated space removed, as Elasticsearch's `lowercase` and `asciifolding`
- * do. The capital dotted İ and Σ are lowered by hand: JavaScript lowers them by their neighbours, Java does not.
+ * Folds case and accents and removes extra spaces, like Elasticsearch's `lowercase` and `asciifolding`. The capitals İ
+ * and Σ are lowered by hand, because JavaScript lowers them by their context and Java does not.
  */
 export function fold(text: string): string {
   const plain = ASCII.test(text) ? text.toLowerCase() : foldUnicode(text);
@@ -72,8 +72,8 @@ const POSTAL_WORDS: Readonly<Record<string, string>> = { saint: 'st', sainte: 's
 const LONG_WORDS: Readonly<Record<string, string>> = { st: 'saint', ste: 'sainte', ft: 'fort', mt: 'mount' };
 
 /**
- * The ways in which a name of a place is commonly written, folded: postal words in full and short, points and
- * apostrophes left out, hyphens as spaces. `St. Louis` is `st. louis`, `st louis`, `saint louis`.
+ * The common spellings of a place's name, folded: postal words in full and abbreviated, without periods and
+ * apostrophes, hyphens as spaces. `St. Louis` is `st. louis`, `st louis`, `saint louis`.
  */
 export function spellingsOf(name: string): string[] {
   const written = fold(name);
@@ -92,7 +92,7 @@ export function placeKey(text: string): string {
   return lettersOf(fold(text).replace(/\b(?:sainte?|fort|mount)\b/g, (word) => POSTAL_WORDS[word] ?? word));
 }
 
-/** The keys of a name that may also be written without any space: `dallasfortworth` has no word to shorten. */
+/** The keys of a name, including one for a spelling without spaces: `dallasfortworth` has no word to abbreviate. */
 export function placeKeys(name: string): string[] {
   return [placeKey(name), lettersOf(fold(name))];
 }

@@ -20,8 +20,8 @@ import { fold, placeKey, spellingsOf } from './place-names.ts';
 
 /**
  * How a city is understood: a metro, perhaps narrowed (`LA, CA`); exactly one city (`Miami, FL`); or every city whose
- * folded name contains the folded `text`. Spellings are how else a known city's name may be stored, folded. A
- * suggestion is the nearest known name for a text that no known name has.
+ * folded name contains the folded `text`. `spellings` are the other folded forms in which a known city's name may be
+ * stored. A suggestion is the closest known name for an unknown text.
  */
 export type PlaceReading =
   | { kind: 'metro'; metro: Metro; state?: State; country?: Country }
@@ -35,7 +35,7 @@ export type PlaceReading =
       suggestion?: string;
     }
   | KnownState;
-/** A state of the US, and the text it was read from, folded: abroad it is only that text. */
+/** A state of the US, and the folded text it was read from, which is all that matches abroad. */
 interface KnownState {
   kind: 'state';
   state: State;
@@ -46,7 +46,7 @@ export type CountryReading =
   | { kind: 'country'; country: Country }
   | { kind: 'country_contains'; text: string; suggestion?: string };
 
-/** No spelling of a place is longer; longer values are text and are not looked up. */
+/** No place name is longer; longer values are text and are not looked up. */
 const LONGEST_PLACE = 120;
 
 const nearestState = nearestOf(states.map((state) => state.name));
@@ -64,7 +64,7 @@ export function listCountries(): readonly Country[] {
   return countries;
 }
 
-/** A metro's alias or full name, else `City, ST` or `City, Country`, else a part of a city's name. */
+/** Reads a metro's alias or full name, else `City, ST` or `City, Country`, else part of a city's name. */
 export function readCity(value: string): PlaceReading {
   const metro = findMetro(value);
   if (metro) return { kind: 'metro', metro };
@@ -85,7 +85,7 @@ export function readCountry(value: string): CountryReading {
   return { kind: 'country_contains', text, ...suggesting(isPartOfName ? undefined : nearestCountry(value)) };
 }
 
-/** The place a whole `q` stands for; undefined when it is text, as it is with any word more than the place's name. */
+/** The place that a whole `q` names; undefined if it is text, as it is with any additional word. */
 export function readLocation(q: string): PlaceReading | undefined {
   const metro = findMetro(q);
   if (metro) return { kind: 'metro', metro };
@@ -158,7 +158,7 @@ function liesIn({ state, country }: Area): (place: { state: string | null; count
   return (place) => (state ? place.state === state.code : place.country === country?.code);
 }
 
-/** `City, ST`, `City, Country` or `City, ST, Country`; undefined when what follows the comma is neither. */
+/** Reads `City, ST`, `City, Country` or `City, ST, Country`; undefined if the part after the comma is neither. */
 function readCityInArea(value: string): PlaceReading | undefined {
   if (value.length > LONGEST_PLACE) return undefined;
   const [name = '', ...rest] = value.split(',');
@@ -191,7 +191,7 @@ function readArea(key: string, [first = '', second, ...more]: string[]): Area | 
   return country && namesakesOf(key).some(liesIn({ country })) ? { country } : undefined;
 }
 
-/** `DE` is Delaware and Germany: the state, unless the city is known in the country alone (`Berlin, DE`). */
+/** `DE` is Delaware and Germany: it means the state, unless the city is known only in the country (`Berlin, DE`). */
 function pickArea(key: string, state: State | undefined, country: Country | undefined): Area | undefined {
   if (!state) return country && { country };
   if (!country) return { state };

@@ -74,7 +74,7 @@ const HAS_LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
 /** The prefix lengths of usernames that the mapping indexes as terms. */
 const INDEXED_BEGINNING = /^[\x21-\x7e]{1,8}$/;
 
-/** Folded. What is longer begins few usernames, which are found as fast without terms for it; folding may lengthen the rest. */
+/** Folded. Few usernames start with a longer text, so they are found just as fast without terms for it. */
 export function usernameStartsWith(beginning: string): Clause {
   return INDEXED_BEGINNING.test(beginning)
     ? { match: { 'card.username.prefix': { query: beginning, operator: 'and' } } }
@@ -135,8 +135,8 @@ function rangeClauses(field: string, range: Range): Clause[] {
 }
 
 /**
- * The filter as one query, narrowed to regions of the sort's order when given. A filter's own range and the region's
- * become one clause: a one-sided range over much of the index costs 15 ms where a bounded one costs 1 (measured).
+ * The filter as one query, narrowed to regions of the sort order if given. A filter's own range and the region's become
+ * one clause, because a one-sided range over much of the index costs 15 ms and a bounded one 1 ms (measured).
  */
 export function queryOf(filter: Filter, sort: Sort, regions?: readonly Bounds[]): Clause {
   const other: Sort = sort === 'followers' ? 'engagement' : 'followers';

@@ -8,7 +8,7 @@ export interface Bounds {
   pkLt?: number;
 }
 
-/** A stretch of the order cut into regions, with how many matches come before each. */
+/** A section of the order divided into regions, with the number of matches before each. */
 export interface Level {
   regions: readonly Bounds[];
   /** before[i] matches precede region i; before[regions.length] is the level's total. */
@@ -36,7 +36,7 @@ export function nextUp(value: number): number {
   return view.getFloat64(0);
 }
 
-/** Cuts `within` at the given values, highest first. A value that repeats is a tie and gets its own region. */
+/** Divides `within` at the given values, highest first. A repeated value is a tie and gets its own region. */
 export function cutByValues(values: readonly number[], within: Bounds = {}): Bounds[] {
   const { gte = Number.NEGATIVE_INFINITY, lt = Number.POSITIVE_INFINITY } = within;
   const cuts = [...new Set(values.flatMap((value) => [value, nextUp(value)]))]
@@ -50,7 +50,7 @@ export function cutByValues(values: readonly number[], within: Bounds = {}): Bou
   });
 }
 
-/** Cuts `within`, whose matches share one value or have none, at the given pks, lowest first. */
+/** Divides `within`, whose matches share one value or have none, at the given pks, lowest first. */
 export function cutByPks(pks: readonly number[], within: Bounds): Bounds[] {
   const { pkGte = Number.NEGATIVE_INFINITY, pkLt = Number.POSITIVE_INFINITY } = within;
   const cuts = [...new Set(pks.map(Math.floor))].filter((pk) => pk > pkGte && pk < pkLt).sort((a, b) => a - b);
@@ -84,8 +84,8 @@ function regionAt(level: Level, offset: number): number {
 }
 
 /**
- * The fewest regions that hold the matches `start` to `end` (exclusive) of the order. Regions too large for one
- * window are cut by `refine` first. At most a page of matches plus one region lies in what is returned.
+ * The fewest regions that contain the matches `start` to `end` (exclusive) of the order. `refine` first divides regions
+ * that are too large for one window. The result contains at most one page of matches plus one region.
  */
 export async function cover(
   level: Level,
@@ -116,7 +116,7 @@ export async function cover(
   return { ...found, regions: mergeNeighbours(found.regions) };
 }
 
-/** Neighbouring stretches of values as one range: one clause instead of several. */
+/** Joins adjacent ranges of values into one range: one clause instead of several. */
 function mergeNeighbours(regions: readonly Bounds[]): Bounds[] {
   const merged: Bounds[] = [];
   const isValues = (region: Bounds) => !region.missing && region.pkGte === undefined && region.pkLt === undefined;

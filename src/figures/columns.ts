@@ -22,7 +22,7 @@ const GROUP = 'GROUP BY day, link_id, creator_id, currency';
 /** Commission by status. A manual commission has no link, but counts for its creator. */
 const STATES = "('commission_pending', 'commission_approved', 'commission_paid')";
 
-/** Events as `link_daily_v1` sums them, of the rows that `inside` selects; what the views in sql/clickhouse do. */
+/** The rows that `inside` selects, summed as the views in sql/clickhouse sum them into `link_daily_v1`. */
 export const rawRows = (inside: string) => `(
   SELECT ${KEYS}, count() AS clicks, 0 AS conversions, 0 AS sales, 0 AS refunds, 0 AS pending, 0 AS approved,
     0 AS paid, 0 AS refund_adjustment

@@ -20,12 +20,12 @@ import {
 
 type Engines = Pick<Context, 'postgres' | 'clickhouse' | 'clock'>;
 
-/** One insert: large enough for ClickHouse to like, small enough for PostgreSQL to read at once. */
+/** The rows of one insert: many enough to be efficient in ClickHouse, few enough for PostgreSQL to read at once. */
 const MAX_ENTRIES = 5_000;
 const MAX_BRANDS = 500;
 const SENT_KEPT_MS = 7 * DAY_MS;
 
-/** Cuts the brands' new entries to one batch. */
+/** Limits the brands' new entries to one batch. */
 function cut(behind: Awaited<ReturnType<typeof lockBehind>>): Range[] {
   let room = MAX_ENTRIES;
   return behind.flatMap(({ brandId, position, head }) => {
@@ -35,7 +35,7 @@ function cut(behind: Awaited<ReturnType<typeof lockBehind>>): Range[] {
   });
 }
 
-/** Puts the next entries of all brands into a batch; false when there were none. */
+/** Puts the next entries of all brands into a batch. Returns false if there are none. */
 async function claim({ postgres, clock }: Engines, after: Date | undefined): Promise<boolean> {
   return await postgres.db.transaction().execute(async (trx) => {
     const ranges = cut(await lockBehind(trx, MAX_BRANDS, after));
@@ -44,10 +44,10 @@ async function claim({ postgres, clock }: Engines, after: Date | undefined): Pro
   });
 }
 
-/** A function of the batch alone: sent again, it is the same. */
+/** Depends only on the batch, so that a repeated send has the same token. */
 const tokenOf = ({ id, createdAt }: Batch) => `ledger:${id}:${createdAt.getTime()}`;
 
-/** Sends the oldest batch; false when there was none to send, or it is another worker's. */
+/** Sends the oldest batch. Returns false if there is none, or if another worker is sending it. */
 async function sendOldest({ postgres, clickhouse, clock }: Engines): Promise<boolean> {
   return await postgres.db.transaction().execute(async (trx) => {
     if (!(await tryLockSending(trx))) return false;
@@ -62,8 +62,8 @@ async function sendOldest({ postgres, clickhouse, clock }: Engines): Promise<boo
 }
 
 /**
- * Brings the ledgers' new entries into ClickHouse, each exactly once. What a batch holds is committed before it is sent,
- * so a process that retries after a crash sends the same rows under the same token, and ClickHouse drops them.
+ * Copies new ledger entries to ClickHouse, each exactly once. A batch's contents are committed before it is sent, so a
+ * process that retries after a crash sends the same rows under the same token, and ClickHouse drops them.
  */
 export async function syncLedger(engines: Engines, after?: Date): Promise<void> {
   await insertPositions(engines.postgres.db, after);
@@ -71,7 +71,7 @@ export async function syncLedger(engines: Engines, after?: Date): Promise<void> 
   while (await sendOldest(engines));
 }
 
-/** Each pass first asks, in one statement, whether any brand has new entries. */
+/** Each pass first checks, in one statement, whether any brand has new entries. */
 export const followLedger: Follower = {
   name: 'sync-ledger',
   everyMs: 500,
@@ -89,6 +89,6 @@ export const followLedger: Follower = {
 export const forgetSentBatches: Job = {
   name: 'forget-sent-batches',
   everyMs: 3_600_000,
-  asksFor: 'batches of ledger entries that ClickHouse took a week ago',
+  asksFor: 'batches of ledger entries that ClickHouse received a week ago',
   run: ({ postgres, clock }) => deleteSentBatches(postgres.db, new Date(clock.now().getTime() - SENT_KEPT_MS)),
 };

@@ -14,10 +14,10 @@ import { oldestWaitingClick } from './waiting-clicks.ts';
 const LinkSums = Sums.extend({ link_id: z.string() });
 const CreatorSums = Sums.extend({ owner_id: z.string() });
 
-/** Merged creators: the id in the figures → the id they have now. */
+/** Merged creators: maps the id in the figures to the current id. */
 export type Merged = ReadonlyMap<string, string>;
 
-/** The owner of a row. Almost no brand has merged creators; then it is just the column. */
+/** The current creator of a row. Almost no brand has merged creators; then it is just the column. */
 const ownerOf = (merged: Merged): string =>
   merged.size === 0
     ? 'creator_id'
@@ -91,7 +91,10 @@ export async function listCreatorSums(clickhouse: ClickHouse, brandId: string, w
 
 type Engines = Pick<Context, 'postgres' | 'redis' | 'clickhouse' | 'clock'>;
 
-/** Undefined when an engine does not say. Of ClickHouse itself: then there are no figures, and none is waited for again. */
+/**
+ * Undefined if the engine does not answer. If that is ClickHouse, there are no figures, so the caller does not wait for
+ * it again.
+ */
 async function ifAnswered<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
@@ -102,13 +105,13 @@ async function ifAnswered<T>(read: () => Promise<T>): Promise<T | undefined> {
 }
 
 interface Standing {
-  /** Until when, included, everything that was acknowledged is in the figures. */
+  /** Everything acknowledged up to this time, inclusive, is in the figures. */
   at: Date;
-  /** Whether what was read since still showed all that was brought into them. */
+  /** Whether the figures stayed complete while they were read. */
   isStillWhole(): Promise<boolean>;
 }
 
-/** How fresh the brand's figures are; undefined when an engine does not say, or figures lack what they had. */
+/** How fresh the brand's figures are; undefined if an engine does not answer, or if figures are incomplete. */
 async function standingOf(
   { postgres, redis, clickhouse, clock }: Engines,
   brandId: string,
@@ -140,7 +143,10 @@ interface Requested {
   setHeader: SetHeader;
 }
 
-/** Reads figures and says how fresh they are. The time is taken first: what arrives meanwhile is news, not promised. */
+/**
+ * Reads figures and how fresh they are. The time is taken first, so figures that arrive meanwhile are newer than
+ * promised.
+ */
 export async function fresh<T>(
   context: Engines,
   { caller: { brandId }, setHeader }: Requested,
@@ -152,14 +158,14 @@ export async function fresh<T>(
   return answer;
 }
 
-/** Breaks off unless the freshness in the header still holds after the last row. */
+/** Aborts the stream unless the freshness in the header still holds after the last row. */
 async function* stillWhole<T>({ isStillWhole }: Standing, rows: AsyncIterable<T>): AsyncGenerator<T> {
   yield* rows;
   if (await isStillWhole()) return;
-  throw unavailable('What figures are folded from', new Error('They were rebuilt meanwhile.'));
+  throw unavailable('The data behind the figures', new Error('They were rebuilt meanwhile.'));
 }
 
-/** The same as `fresh`, for rows that are streamed after the header. */
+/** Like `fresh`, for rows that are streamed after the header. */
 export async function freshRows<T>(
   context: Engines,
   { caller: { brandId }, setHeader }: Requested,

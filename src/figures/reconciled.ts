@@ -1,12 +1,14 @@
 import type { ClickHouse } from '../engines/clickhouse/open.ts';
 import { findReconciliation } from './rollups/queries.ts';
 
-/** Shorter than a reconciliation takes: its passes are further apart. */
+/** Shorter than the time between two reconciliations. */
 const RECONCILED_KNOWN_MS = 1_000;
 /** When each ClickHouse was last found reconciled. */
 const reconciledAt = new WeakMap<ClickHouse, number>();
 
-/** A ClickHouse that was just started may lack what it had, until the reconciliation has compared it; see ledger/jobs.ts. */
+/**
+ * A ClickHouse that was just started may have lost data, until the reconciliation has checked it; see ledger/jobs.ts.
+ */
 export async function isReconciled(clickhouse: ClickHouse): Promise<boolean> {
   if (clickhouse.cluster !== undefined) return true;
   const requestedAt = performance.now();
@@ -17,8 +19,8 @@ export async function isReconciled(clickhouse: ClickHouse): Promise<boolean> {
 }
 
 /**
- * For use before figures are read: an answer of a moment ago is enough, because ClickHouse is checked again afterwards. One
- * that was reconciled both times was not restarted in between.
+ * A recent result is good enough before figures are read, because ClickHouse is checked again afterwards. If it was
+ * reconciled both times, it was not restarted in between.
  */
 export async function wasReconciled(clickhouse: ClickHouse): Promise<boolean> {
   const known = reconciledAt.get(clickhouse);

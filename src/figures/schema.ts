@@ -11,8 +11,8 @@ export const CLICK_CLAIM = 'claim:{clicks}';
 export const CLICKS_PAUSED = 'paused:{clicks}';
 
 /**
- * Time between the notice of a rebuild and its first deleted row. A read that began before the notice and took less
- * time than this saw complete figures, and need not check again.
+ * The time between the announcement of a rebuild and its first deleted row. A read that began before the announcement
+ * and took less time than this saw complete figures and need not check again.
  */
 export const REBUILD_NOTICE_MS = 250;
 
@@ -70,7 +70,7 @@ export interface Window {
   until?: Date | undefined;
 }
 
-/** Describes the freshness header of operations with figures. */
+/** The description of the freshness header, for operations that return figures. */
 export const FRESHNESS =
   'The header `X-Data-As-Of` is the time up to which all events are included. It is absent while that is unknown, such as during a rebuild.';
 
@@ -79,7 +79,7 @@ export const Boundary = TimeText.meta({ example: '2026-03-31' });
 
 export const startOf = (boundary: string): Date => new Date(boundary);
 
-/** The first moment after it: the next day, or the next millisecond. */
+/** The first moment after the boundary: the next day, or the next millisecond. */
 export function endOf(boundary: string): Date {
   const at = Date.parse(boundary);
   return new Date(isDay(boundary) ? at + DAY_MS : at + 1);

@@ -2,7 +2,7 @@ import { tsvTime } from '../engines/clickhouse/tsv.ts';
 import { rawRows } from './columns.ts';
 import { isDayEdge, type Window } from './schema.ts';
 
-/** What is summed: a table, or events folded as its rollup would, and which of its rows. */
+/** What is summed: a table, or events folded like its rollup, and the condition on its rows. */
 interface Source {
   from: string;
   params: Record<string, string>;
@@ -23,7 +23,7 @@ function rawSource(brandId: string, { from, until }: Window): Source {
   return { from: rawRows(inside), params };
 }
 
-/** `rollup` without a window must hold all time, and with one a `day`. */
+/** Without a window, `rollup` must cover all time; with one, it needs a `day`. */
 export function sourceOf(brandId: string, window: Window, rollup: string): Source {
   if (!isDayEdge(window.from) || !isDayEdge(window.until)) return rawSource(brandId, window);
   const day = (at: Date) => tsvTime(at).slice(0, 10);

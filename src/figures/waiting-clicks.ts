@@ -1,17 +1,18 @@
 import type { Redis } from '../engines/redis/open.ts';
 import { CLICK_STREAM } from './schema.ts';
 
-/** More than a click is on its way into the stream, and room for hosts whose clocks differ. */
+/** Longer than a click takes to reach the stream, with a margin for hosts whose clocks differ. */
 const ON_ITS_WAY_MS = 3_000;
-/** When it was clicked, as each row of a group says. */
+/** The time of the click, in each row of a group. */
 const CLICKED_AT = /\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\b/g;
 
 const recordedAt = ([id]: [id: string, fields: string[]]) => Number(id.split('-', 1)[0]);
 
 /**
- * No click that waits for ClickHouse is older than this. Figures select by when it was clicked, so the oldest group, by when
- * it was recorded, is read. Of those behind it one may hold older clicks, of a process that recorded them later: what waits
- * may be a lot, so how much older they may be is estimated.
+ * The earliest time at which any click that waits for ClickHouse can have happened. Figures select by the time of the
+ * click, but groups are ordered by the time they were recorded, so only the oldest group is read. A later group may
+ * hold older clicks, from a process that recorded them late. There may be too many groups to read, so a margin is
+ * subtracted.
  */
 export async function oldestWaitingClick(redis: Redis): Promise<number> {
   const [first, second] = await redis.use((client) => client.xrange(CLICK_STREAM, '-', '+', 'COUNT', 2));

@@ -15,7 +15,7 @@ export interface Field extends Control {
   value: string;
   /** Extra attributes, such as `type="email" autocomplete="email"`; each begins with a space. */
   more?: Html | undefined;
-  /** With it the field is a text area. */
+  /** If set, the field is a text area. */
   rows?: number | undefined;
 }
 
@@ -34,7 +34,7 @@ const hintOf = ({ name, hint, problem }: Control): Html =>
 const labelOf = ({ name, label, required }: Control): Html =>
   html`<label for="${name}">${label}${required ? NOTHING : html` <span class="optional">(optional)</span>`}</label>`;
 
-/** A line to type in, or with `rows` a text area. */
+/** A one-line input or, with `rows`, a text area. */
 export function field(declared: Field): Html {
   const { value, rows, more = NOTHING } = declared;
   const attributes = html`${attributesOf(declared)}${more}`;
@@ -50,7 +50,7 @@ ${hintOf(declared)}${control}
 `;
 }
 
-/** A box to tick, with its whole sentence as the label. */
+/** A checkbox, with its whole sentence as the label. */
 export function checkbox(declared: Control & { isChecked: boolean }): Html {
   const { name, label, isChecked } = declared;
   return html`<div class="field tick">
@@ -60,7 +60,7 @@ ${hintOf(declared)}</div>
 `;
 }
 
-/** A file to choose; its form must be `multipart`. */
+/** A file input; its form must be `multipart`. */
 export function fileField(declared: Control & { accept?: string; multiple?: boolean }): Html {
   const { accept, multiple } = declared;
   return html`<div class="field">
@@ -72,7 +72,7 @@ ${hintOf(declared)}<input type="file"${attributesOf(declared)}${accept ? html` a
 `;
 }
 
-/** What is wrong with the form, as links to the fields; nothing when all is well. A screen reader begins with it. */
+/** What is wrong with the form, as links to the fields; empty if nothing is. Screen readers announce it first. */
 export function errorSummary(controls: readonly Control[]): Html {
   const lines = controls.flatMap(({ name, label, problem }) =>
     problem ? [html`<li><a href="#${name}">${label}: ${problem}</a></li>`] : [],
@@ -84,7 +84,7 @@ export function errorSummary(controls: readonly Control[]): Html {
 </div>`;
 }
 
-/** A form that posts to its own page. `action` is the visit's. */
+/** A form that posts to its own page. `action` comes from the visit. */
 export function postForm(action: string, content: Html, options: { multipart?: boolean } = {}): Html {
   const encoding = options.multipart ? html` enctype="multipart/form-data"` : NOTHING;
   return html`<form method="post" action="${action}" accept-charset="utf-8"${encoding}>
@@ -92,7 +92,7 @@ ${content}
 </form>`;
 }
 
-/** A button that says by its value what is to be done, where a form has several. */
+/** A submit button. If a form has several, its value says which action was chosen. */
 export function submitButton(label: string, choice?: { name: string; value: string; quiet?: boolean }): Html {
   if (!choice) return html`<button>${label}</button>`;
   return html`<button name="${choice.name}" value="${choice.value}"${choice.quiet ? html` class="quiet"` : NOTHING}>${label}</button>`;

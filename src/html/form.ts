@@ -1,9 +1,9 @@
-/** Without control characters, which a person cannot type and Postgres does not store. */
+/** Removes control characters, which people cannot type and Postgres does not store. */
 const clean = (text: string) => text.replace(/\r\n?/g, '\n').replace(/[^\P{Cc}\n\t]/gu, '');
 
 /** A filled-in form, as browsers send it. */
 export interface Form {
-  /** The field as typed; sent more than once, its lines; '' when it was not sent. */
+  /** The field as typed; if sent several times, one line each; '' if it was not sent. */
   text(name: string): string;
   isTicked(name: string): boolean;
 }
@@ -15,5 +15,5 @@ export function formOf(fields: Iterable<readonly [name: string, value: string]>)
   return { text, isTicked: (name) => text(name) !== '' };
 }
 
-/** Reads a form that came as `application/x-www-form-urlencoded`. */
+/** Parses a form sent as `application/x-www-form-urlencoded`. */
 export const readForm = (body: Buffer): Form => formOf(new URLSearchParams(body.toString('utf8')));

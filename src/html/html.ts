@@ -1,4 +1,4 @@
-/** Text that is HTML already, and is not escaped again. */
+/** Text that is already HTML and is not escaped again. */
 export interface Html {
   readonly html: string;
 }
@@ -21,7 +21,7 @@ function rendered(part: Part): string {
   return 'html' in part ? part.html : part.map(rendered).join('');
 }
 
-/** A template whose every value is escaped, unless it is HTML itself. Attributes must stand in double quotes. */
+/** A template that escapes every value unless it is HTML itself. Attributes must be in double quotes. */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   return { html: strings.map((text, i) => text + rendered(parts[i] ?? '')).join('') };
 }

@@ -4,10 +4,10 @@ import { type Html, html } from './html.ts';
 
 const STYLE = readFileSync(new URL('./page.css', import.meta.url), 'utf8');
 
-/** Whose page it is, as its head shows it. */
+/** The brand in a page's header. */
 export interface BrandFace {
   name: string;
-  /** Shown when it is an https address of a plain host. */
+  /** Shown if it is an https URL with a plain host. */
   logo: string | null;
 }
 
@@ -20,7 +20,7 @@ function logoOf(brand: BrandFace | undefined): URL | undefined {
   return logo && PLAIN_ORIGIN.test(logo.origin) ? logo : undefined;
 }
 
-/** Nothing runs, and nothing is loaded but the brand's logo; the one style is known by its digest. */
+/** No scripts run, nothing is loaded but the brand's logo, and the one style is allowed by its digest. */
 export function contentPolicy(brand?: BrandFace): string {
   const logo = logoOf(brand);
   return [
@@ -33,7 +33,7 @@ export function contentPolicy(brand?: BrandFace): string {
   ].join('; ');
 }
 
-/** Of every page: its address is a secret, and nobody is told it. */
+/** For every page: its URL is secret and must not reach other hosts or search engines. */
 export const pageHeaders = (brand?: BrandFace): Record<string, string> => ({
   'content-security-policy': contentPolicy(brand),
   'referrer-policy': 'no-referrer',
@@ -48,7 +48,7 @@ function headOf(brand: BrandFace): Html {
 `;
 }
 
-/** A public page: HTML alone, in the one style. With a brand it begins with the brand's name and logo. */
+/** A public page: only HTML, with the one style. With a brand it starts with the brand's name and logo. */
 export function page(title: string, content: Html, brand?: BrandFace): string {
   return html`<!doctype html>
 <html lang="en">

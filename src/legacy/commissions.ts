@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { change, noLookUp, nothing, type Operation } from '../operation/operation.ts';
 import { commissionOf } from '../resources/commissions/schema.ts';
 import { Email } from '../resources/creators/schema.ts';
-import { createManualCommission } from '../resources/reviews/manual-actions.ts';
+import { createManualCommission } from '../resources/reviews/actions.ts';
 import { validationError } from '../values/errors.ts';
 import { legacyCommission } from './items.ts';
 

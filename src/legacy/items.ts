@@ -4,8 +4,8 @@ import { campaignId, createdAt, creatorEmail, currencyField, idField } from '../
 import { timestamp } from '../values/page.ts';
 
 /*
- * The items that read differently in the older interface, each made of the current item or of the whole row as it goes
- * over the wire: the facts are the same, under other names.
+ * The items that differ in the older interface, each derived from the current item or from the whole row on the wire:
+ * the same facts under other names.
  */
 const text = z.string().nullable();
 const wireTime = timestamp.nullable();
@@ -37,7 +37,7 @@ const linkStatus = z
   .describe('`expired`: the coupon has ended at its store. `disabled`: deactivated by the brand.');
 const commissionStatus = z
   .enum(['pending', 'approved', 'rejected', 'paid'])
-  .describe('`pending`: waits for review. `approved`: to be paid. `paid`: covered by a payout.');
+  .describe('`pending`: awaiting review. `approved`: to be paid. `paid`: covered by a payout.');
 
 const LegacyLinkShape = z
   .object({

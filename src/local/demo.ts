@@ -17,7 +17,7 @@ export interface DemoKeys {
   dataKey: string;
   /** Signs in to the web app, once. */
   signInUrl: string;
-  /** Where they are kept, readable by the owner alone. */
+  /** Where the keys are stored, readable by the owner only. */
   file: string;
 }
 
@@ -32,7 +32,7 @@ async function isValid(context: Context, key: string | undefined): Promise<boole
   return caller !== undefined && caller.revokedAt === null;
 }
 
-/** The brand `demo` with a key of each kind: made once, kept in `demo.env`, made again when lost. */
+/** The brand `demo` with a key of each kind: created once, stored in `demo.env`, and created again if lost. */
 export async function ensureDemo(context: Context, url: string): Promise<DemoKeys> {
   const { db } = context.postgres;
   const file = path.join(context.config.directory, 'demo.env');

@@ -13,13 +13,13 @@ import { openProgress } from './terminal.ts';
 const SEED = 1;
 const LARGE_DIRECTORY = 200_000;
 
-/** How many creators the last sample was made of, and how many the directory held when that was last looked at. */
+/** The number of creators in the last sample, and in the directory when it was last counted. */
 const Kept = z.object({ creators: z.number().int().optional(), live: z.number().int().optional() });
 type Kept = z.infer<typeof Kept>;
 
 const fileIn = ({ directory }: Pick<Config, 'directory'>) => path.join(directory, 'sample.json');
 
-/** A file that cannot be read is as good as none: what the directory holds is looked at again at every start. */
+/** An unreadable file counts as missing: every start counts the directory again. */
 async function readKept(config: Pick<Config, 'directory'>): Promise<Kept> {
   try {
     return Kept.parse(JSON.parse(await readFile(fileIn(config), 'utf8')));
@@ -28,7 +28,7 @@ async function readKept(config: Pick<Config, 'directory'>): Promise<Kept> {
   }
 }
 
-/** In one step: a process that is killed while it writes leaves the file as it was. */
+/** Atomic: a process that is killed while writing leaves the old file. */
 async function keep(config: Pick<Config, 'directory'>, change: Kept): Promise<void> {
   const file = fileIn(config);
   const draft = `${file}.${process.pid}`;
@@ -37,18 +37,21 @@ async function keep(config: Pick<Config, 'directory'>, change: Kept): Promise<vo
   await rename(draft, file);
 }
 
-/** How many creators the sample directory of the last start had. */
+/** The number of creators in the sample directory at the last start. */
 export async function sampleSize(config: Pick<Config, 'directory'>): Promise<number | undefined> {
   return (await readKept(config)).creators;
 }
 
-/** Elasticsearch's heap for what it holds already, a sample or not, and for what it is about to be given. */
+/** Elasticsearch's heap for the data that it already holds and for what it is about to receive. */
 export async function heapMbFor(config: Pick<Config, 'directory'>, creators: number): Promise<number> {
   const { live = 0 } = await readKept(config);
   return Math.max(creators, live) > LARGE_DIRECTORY ? 1_024 : 512;
 }
 
-/** Notes how large the embedded directory is, for the heap of the next start: nobody can ask before Elasticsearch runs. */
+/**
+ * Records the size of the embedded directory for the heap of the next start, because Elasticsearch cannot be queried
+ * before it runs.
+ */
 export async function noteSize(
   config: Pick<Config, 'directory' | 'directoryAlias' | 'urls'>,
   elastic: Elastic,
@@ -58,10 +61,10 @@ export async function noteSize(
     const index = await indexBehind(elastic, config.directoryAlias);
     if (index !== undefined) await keep(config, { live: await countDocuments(elastic, index) });
   };
-  await note().catch(ignoreFailure('it is noted again at the next start'));
+  await note().catch(ignoreFailure('it is recorded again at the next start'));
 }
 
-/** Imports the sample directory, unless there is one already and no other size was requested. */
+/** Imports the sample directory, unless there is one and no other size was requested. */
 export async function ensureSample(context: Context, creators: number, isRequested: boolean): Promise<void> {
   const { config, elastic, clock, directory, postgres } = context;
   const { index } = await directory.live();

@@ -9,7 +9,7 @@ const paint = (format: Parameters<typeof styleText>[0], text: string) => (out.is
 
 export const report = (line: string) => void out.write(`${line}\n`);
 
-/** Does one step of the start and says what it was and how long it took. */
+/** Runs one step of the start, and prints its name and duration. */
 export async function step<T>(name: string, work: () => Promise<T>): Promise<T> {
   const from = performance.now();
   const result = await work();
@@ -17,7 +17,7 @@ export async function step<T>(name: string, work: () => Promise<T>): Promise<T> 
   return result;
 }
 
-/** A bar on a terminal, a line every few seconds elsewhere. */
+/** A progress bar on a terminal; elsewhere a line every few seconds. */
 export function openProgress(name: string): { update(done: number, phase: string): void; done(): void } {
   const from = performance.now();
   const seconds = () => `${((performance.now() - from) / 1000).toFixed(1)} s`;
@@ -43,17 +43,17 @@ export function openProgress(name: string): { update(done: number, phase: string
   };
 }
 
-/** Said as soon as anything is served. */
+/** Printed as soon as anything is served. */
 export const listening = (url: string, linksUrl: string): void =>
   void out.write(
     `${paint('bold', 'Rollcall')} listens on ${paint('cyan', url)}, the links host on ${paint('cyan', linksUrl)}\n`,
   );
 
-/** What to do next, as commands that work when pasted. */
+/** The next steps, as commands that work when pasted. */
 export function welcome(url: string, demo: DemoKeys | undefined, hasWebApp: boolean): void {
   out.write(`\nDocs: ${paint('cyan', `${url}/docs`)}\n`);
   if (!demo) return;
-  if (hasWebApp) out.write(`Web app, signed in once within 15 minutes: ${paint('cyan', demo.signInUrl)}\n`);
+  if (hasWebApp) out.write(`Web app (this link signs in once, within 15 minutes): ${paint('cyan', demo.signInUrl)}\n`);
   out.write(`Keys of the brand demo: ${demo.file}\n\nTry:\n`);
   out.write(
     `  curl -H 'Authorization: Bearer ${demo.dataKey}' '${url}/v1/creators/search?city=NYC&limit=3'\n\nCtrl-C stops everything.\n`,

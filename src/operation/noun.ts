@@ -19,11 +19,11 @@ export interface EventConsumer {
 }
 
 interface Declaration<Operations extends readonly Operation[]> {
-  /** The name of its folder. */
+  /** Its folder's name. */
   name: string;
   /** The section of the reference that this noun introduces. */
   tag?: Tag;
-  /** How ids begin, by the words of paths and properties that hold such rows. */
+  /** The id prefixes, by the words of paths and properties that hold such rows. */
   ids?: Readonly<Record<string, string>>;
   operations: Operations;
   jobs?: readonly Job[];
@@ -38,12 +38,12 @@ export type Noun<Operations extends readonly Operation[] = readonly Operation[]>
 > &
   Pick<Declaration<Operations>, 'tag'>;
 
-/** Operations that only people in the web app may call: they are in no document, and agents have no tool for them. */
+/** Operations that only people in the web app may call. They are in no document, and agents have no tool for them. */
 export const isForSessions = ({ callers }: Operation): boolean => callers.every((caller) => caller === 'session');
 
 const declared = new Map<string, Operation>();
 
-/** Declares all that the rest of the program knows of a noun. */
+/** Declares everything that the rest of the program needs to know about a noun. */
 export function noun<const Operations extends readonly Operation[]>(of: Declaration<Operations>): Noun<Operations> {
   const { ids = {} } = of;
   registerIds(ids);

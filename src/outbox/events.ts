@@ -34,7 +34,7 @@ const declared = new Map<string, EventDeclaration>();
 
 /** Declares a noun's events: their names and data, when they are emitted, and who gets them. */
 export function events<const Declared extends Record<string, EventDeclaration>>(of: Declared): Declared {
-  // Without the shape's own name, so that a schema of it stands by itself.
+  // Without the shape's own name, so that its schema is self-contained.
   for (const [name, event] of Object.entries(of)) declared.set(name, { ...event, data: event.data.extend({}) });
   return of;
 }

@@ -18,17 +18,18 @@ export interface NewEvent {
 
 type Numbers = Selectable<OutboxNumbersTable>;
 
-/** A brand's last numbers, from the key's end: however many older versions of them a snapshot keeps, none is walked. */
+/** A brand's latest numbers, read from the end of the key, so that older versions kept by a snapshot are not walked. */
 export const numbersOf = (db: Db, brandId: string) =>
   db.selectFrom('outboxNumbers').where('brandId', '=', brandId).orderBy('version', 'desc').limit(1);
 
-/** The brand's numbers, locked until the commit; without a change they have no new version. */
+/** Locks the brand's numbers until the commit; without a change they get no new version. */
 const lockNumbers = (db: Db, brandId: string): Promise<Numbers> =>
   numbersOf(db, brandId).selectAll().forUpdate().executeTakeFirstOrThrow();
 
 /**
- * When the next entries are recorded: never before the brand's last one, so that times are in the chain's order even where
- * clocks differ. Call it with the numbers locked: the clock is then past every answer that was given without these entries.
+ * When the next entries are recorded: never before the brand's last one, so that times follow the chain's order even if
+ * clocks differ. Call it with the numbers locked: the clock is then later than every answer that was given without
+ * these entries.
  */
 function recordingTime({ ledgerRecordedAt: last }: Numbers, clock: Clock): Date {
   const now = clock.now();
@@ -36,9 +37,9 @@ function recordingTime({ ledgerRecordedAt: last }: Numbers, clock: Clock): Date 
 }
 
 /**
- * Numbers and writes a brand's ledger entries, chained, and its events, and seals the rows that the transaction wrote. The
- * lock of the brand's numbers makes them gapless and in commit order. The brand's other transactions wait for it, so that
- * all is written in one statement.
+ * Numbers and writes a brand's ledger entries, chained, and its events, and seals the rows that the transaction wrote.
+ * The lock on the brand's numbers makes them gapless and in commit order. The brand's other transactions wait for that
+ * lock, so everything is written in one statement.
  */
 export async function insertNumbered(
   db: Db,
@@ -94,11 +95,11 @@ export async function awaitNumbers(db: Db, brandId: string): Promise<void> {
   await numbersOf(db, brandId).select('brandId').forShare().execute();
 }
 
-/** Of brands that moved after a time; without one, of all. */
+/** Brands with a change after a time; without one, all brands. */
 export const movedSince = (after: Date | undefined) =>
   after === undefined ? sql<boolean>`true` : sql<boolean>`head.moved_at > ${after}`;
 
-/** Brands with events that the consumer has not been given yet, and from where. */
+/** Brands with events that the consumer has not received yet, and where to continue. */
 export async function listBehind(
   db: Db,
   consumer: string,
@@ -126,7 +127,7 @@ export async function listEventsAfter(db: Db, brandId: string, seq: number, limi
     .execute();
 }
 
-/** Locks a consumer's position of one brand until the transaction ends; undefined when another relay has it locked. */
+/** Locks a consumer's position for one brand until the transaction ends; undefined if another relay has locked it. */
 export async function tryLockPosition(db: Db, consumer: string, brandId: string): Promise<number | undefined> {
   await db
     .insertInto('outboxPositions')
@@ -154,8 +155,8 @@ export async function updatePosition(db: Db, consumer: string, brandId: string, 
 }
 
 /**
- * Deletes old events that every consumer has passed, at most `limit`. Returns how many. A consumer that has no position of
- * a brand yet has passed none of its events.
+ * Deletes up to `limit` old events that every consumer has passed. Returns how many. A consumer without a position for
+ * a brand has passed none of its events.
  */
 export async function deleteOldEvents(
   db: Db,

@@ -30,7 +30,10 @@ export interface Apps {
   close(): Promise<void>;
 }
 
-/** Both servers of a process with all their doors, not listening yet. `webApp`: the folder of the web app's built client. */
+/**
+ * Builds both servers of a process with all their doors; they do not listen yet. `webApp` is the folder of the built
+ * web app.
+ */
 export async function buildApps(
   context: Context,
   { webApp, bodyLimits }: { webApp?: string; bodyLimits?: BodyLimits } = {},
@@ -41,7 +44,7 @@ export async function buildApps(
   const door = openDoor(context, metrics);
   const shared = { door, metrics, bodies: openBodies(bodyLimits) };
 
-  /** All that is on the links host's address: short links, creators' pages, brands' files, and stores' deliveries. */
+  /** Everything on the links host: short links, creators' pages, brands' files and stores' deliveries. */
   async function serveLinks(app: FastifyInstance): Promise<void> {
     redirectRoutes(app, redirect);
     scriptRoutes(app);
@@ -60,7 +63,7 @@ export async function buildApps(
     operations: [...current.operations, ...older.operations, ...sessionOperations],
     ...olderInterface(config),
   });
-  // Without a separate links host, everything is on one address.
+  // The API's port serves the links host's paths too.
   await serveLinks(api);
   entranceRoute(api, () => config.apiUrl ?? '');
   webAppRoutes(api, context, metrics);
@@ -70,7 +73,8 @@ export async function buildApps(
 
   const links = buildLinksHost(context, shared);
   await serveLinks(links);
-  // Links of mails are on this host, and the web app is on the API's: without `API_URL`, on its port under the same name.
+  // Links in mails are on this host, and the web app is on the API's: at `API_URL`, or at the same host name with the
+  // API's port.
   entranceRoute(links, ({ hostname }) => config.apiUrl ?? `http://${hostname}:${config.port}`);
   return { api, links, close: async () => void (await Promise.all([api.close(), links.close()])) };
 }

@@ -4,7 +4,7 @@ import { olderEvents } from '../legacy/events.ts';
 import { legacyOperations } from '../legacy/operations.ts';
 import { operations } from '../resources/nouns.ts';
 
-/** The two interfaces with their operations and events. `now` decides what has expired in the older one. */
+/** The two interfaces with their operations and events. `now` decides what has expired, for the older one. */
 export function interfaces(now: () => Date): { current: Interface; older: Interface } {
   return {
     current: { variant: 'current', operations, events: currentEvents() },

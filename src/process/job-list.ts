@@ -19,7 +19,7 @@ export const WORK: readonly QueuedWork[] = nouns.flatMap(({ work }) => work);
 /** Everything that runs on a schedule. */
 export const PLANS: readonly JobPlan[] = [...JOBS, ...WORK.map(({ sweep }) => sweep)];
 
-/** Loops in every worker, beside the relay of events and the delivery of webhooks. */
+/** Loops in every worker, besides the event relay and webhook delivery. */
 export const FOLLOWERS: readonly Follower[] = [
   foldStoreDeliveries,
   followClicks,

@@ -5,30 +5,30 @@ import { CONSUMER_NAMES } from '../resources/nouns.ts';
 import { FOLLOWERS, PLANS, relayName, WORK } from './job-list.ts';
 import { type JobRun, readJobRuns } from './metrics/jobs.ts';
 
-/** Runs that are due and that no worker has begun. */
+/** Runs that are due but have not started. */
 export interface Backlog {
   name: string;
   waiting: number;
   /** When the oldest of them was due. */
   waitingSince: Date | undefined;
-  /** Of a scheduled job. */
+  /** For a scheduled job only. */
   nextAt: Date | undefined;
 }
 
 export interface JobStatus extends Backlog, JobRun {
-  /** Of a scheduled job. */
+  /** For a scheduled job only. */
   everyMs: number | undefined;
   asksFor: string | undefined;
-  /** Those that can be retried. */
+  /** Failed jobs that can be retried. */
   failed: readonly FailedJob[];
 }
 
 export interface JobQueues {
-  /** Of each scheduled job and each queue. */
+  /** The backlog of each scheduled job and each queue. */
   listBacklogs(now: Date): Promise<Backlog[]>;
-  /** All jobs, followers too. */
+  /** All jobs, including followers. */
   list(now: Date): Promise<JobStatus[]>;
-  /** Runs a failed job again by its id, a scheduled one now, or all failed jobs of a queue; returns how many. */
+  /** Retries a failed job by its id or all failed jobs of a queue, or runs a scheduled job now; returns how many. */
   retry(idOrName: string): Promise<number>;
 }
 

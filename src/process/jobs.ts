@@ -4,14 +4,14 @@ import type { Context } from '../operation/context.ts';
 import type { Follower, Job } from '../operation/job.ts';
 import { openRelay } from '../outbox/relay.ts';
 import { consumersOf } from '../resources/nouns.ts';
-import { startDelivering } from '../resources/webhooks/sending/loop.ts';
+import { startDelivering } from '../resources/webhooks/sending/jobs.ts';
 import { openDue } from '../values/due.ts';
 import { ignoreFailure } from '../values/errors.ts';
 import { FOLLOWERS, JOBS, relayName, WORK } from './job-list.ts';
 import { openJobRecorder } from './metrics/jobs.ts';
 
 const RELAY_EVERY_MS = 1_000;
-/** Outside receivers wait for the events that become webhooks. */
+/** Receivers wait for the events that become webhooks. */
 const AWAITED_EVERY_MS = 500;
 const KEEP_EVERY_MS = 5_000;
 
@@ -31,7 +31,7 @@ function relaysOf(context: Context, wakeWebhooks: () => void): Follower[] {
   });
 }
 
-/** Work that no caller waits for. Several workers may run. */
+/** Starts the background work. Several workers may run. */
 export function startJobs(context: Context, redisUrl: string): { stop(): Promise<void> } {
   const { failures, redis, clock } = context;
   const stopping = new AbortController();
@@ -40,7 +40,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
     onRun: (outcome: { error?: unknown }, seconds: number) => recorder.ran(name, outcome, seconds),
   });
 
-  /** Runs a pass, and throws what it fails with once that is counted and logged. */
+  /** Runs a pass. If it fails, counts and logs the error before throwing it. */
   async function run(name: string, pass: () => Promise<unknown>): Promise<void> {
     const from = performance.now();
     const seconds = () => (performance.now() - from) / 1_000;

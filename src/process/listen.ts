@@ -19,14 +19,14 @@ const taken = (host: string, port: number, { name, setBy }: Listener) =>
   new Error(`Port ${port} on ${host}${name} is taken; choose another with ${setBy}.`);
 
 interface Listener {
-  /** How errors call it. */
+  /** Names the listener in errors. */
   name: string;
   setBy: string;
 }
 const API: Listener = { name: '', setBy: '--port or PORT' };
 const LINKS: Listener = { name: ', of the links host,', setBy: 'LINKS_PORT' };
 
-/** The port when it is free, of 0 any that is. */
+/** The port if it is free; any free one for 0. */
 async function freePort(host: string, port: number): Promise<number | undefined> {
   const server = createServer().listen(port, host);
   try {
@@ -41,7 +41,7 @@ async function freePort(host: string, port: number): Promise<number | undefined>
   }
 }
 
-/** A requested port that is taken is an error. A default moves on to the next free port and says so. */
+/** A requested port that is taken is an error. A default port moves to the next free one and says so. */
 async function choose(
   host: string,
   listener: Listener,
@@ -62,7 +62,7 @@ async function choose(
   );
 }
 
-/** The ports to listen on, known before anything that names them is opened. The links host's default is the one after. */
+/** Chooses the ports before anything that mentions them is opened. The links host's default is the next port. */
 export async function choosePorts(config: Config, requested: number | undefined): Promise<Ports> {
   const { host, portIsSet, linksPortIsSet } = config;
   const first = requested ?? config.port;
@@ -73,7 +73,7 @@ export async function choosePorts(config: Config, requested: number | undefined)
   return { port, linksPort };
 }
 
-/** The same on these ports, with links on theirs where no `LINKS_URL` says otherwise. */
+/** The configuration with these ports, and with links on theirs unless `LINKS_URL` is set. */
 export function onPorts(config: Config, ports: Ports): Config {
   const linksUrl = config.linksUrlIsSet ? config.linksUrl : `http://${config.host}:${ports.linksPort}`;
   return { ...config, ...ports, linksUrl };
@@ -84,7 +84,7 @@ export async function listen(
   { api, links }: Apps,
   { host, port, linksPort }: Config,
 ): Promise<{ url: string; linksUrl: string }> {
-  // Of `localhost` Fastify would listen on every address, on all but the first without our bounds.
+  // For `localhost` Fastify would listen on every address, all but the first without our limits.
   const address = host === 'localhost' ? (await lookup(host)).address : host;
   const listenOn = async (app: Apps['api'], on: number, listener: Listener) => {
     try {

@@ -3,7 +3,10 @@ import { migratePostgres } from '../engines/postgres/migrate.ts';
 import type { Context } from '../operation/context.ts';
 import { ApiError } from '../values/errors.ts';
 
-/** Applies what is missing. Without ClickHouse the API serves all but figures; the worker migrates it when it is back. */
+/**
+ * Applies missing migrations. Without ClickHouse the API serves everything but figures; the worker migrates ClickHouse
+ * when it is back.
+ */
 export async function migrate({ postgres, clickhouse }: Context, report: (line: string) => void): Promise<void> {
   await migratePostgres(postgres.db);
   await migrateClickHouse(clickhouse).catch((error: unknown) => {

@@ -32,7 +32,7 @@ const VARIABLES = {
   clickhouse: 'CLICKHOUSE_URL',
 } as const;
 
-/** The engines' URLs, all of them; an error names the variables that are missing. */
+/** The URLs of all engines; the error for missing ones names the variables. */
 export function configuredUrls({ urls }: { urls: Config['urls'] }): EngineUrls {
   const { postgres, redis, elasticsearch, clickhouse } = urls;
   if (postgres && redis && elasticsearch && clickhouse) return { postgres, redis, elasticsearch, clickhouse };
@@ -42,7 +42,7 @@ export function configuredUrls({ urls }: { urls: Config['urls'] }): EngineUrls {
   throw new Error(`Set ${missing.map(([, variable]) => variable).join(', ')}; \`npm start\` alone embeds engines.`);
 }
 
-/** Files and mails on one machine's disk are lost to the other processes, so beside external engines that has to be asked for. */
+/** Other processes cannot see files and mails on this machine's disk, so with external engines that must be explicit. */
 export function assertSharedStorage({ unsharedStorage }: Config): void {
   if (unsharedStorage.length === 0) return;
   const fixes = { ASSETS_URL: 's3://bucket/path?region=…', SMTP_URL: 'smtp://user:password@host:587' };
@@ -54,7 +54,7 @@ export function assertSharedStorage({ unsharedStorage }: Config): void {
   throw new Error(`Other processes would not see the files of brands or the mails. Set\n${lines.join('\n')}`);
 }
 
-/** Warns of an engine's connection errors once a minute, not once a retry. */
+/** Logs an engine's connection errors as a warning once a minute, not at every retry. */
 function quietly(log: Log, engine: string): (error: Error) => void {
   let next = 0;
   return (error) => {
@@ -71,8 +71,8 @@ const mailOptions = ({ smtpUrl, mailFrom, directory }: Config) => ({
 });
 
 /**
- * Connects to the engines; none has to be up. `readClock` reads a sandbox's time, once PostgreSQL is migrated; `close` closes
- * in reverse.
+ * Connects to the engines, none of which has to be up. `readClock` reads a sandbox's time after PostgreSQL is migrated;
+ * `close` closes in reverse order.
  */
 export function openContext(
   config: Config,

@@ -9,16 +9,16 @@ export const clockAhead = (offsetMs: () => number): Clock => ({ now: () => new D
 
 export interface SandboxClock {
   clock: Clock;
-  /** Reads the offset now; until it was read for the first time the clock shows the real time. */
+  /** Reads the offset now. Before the first reading the clock shows the real time. */
   refresh(): Promise<void>;
   stop(): void;
 }
 
-/** The clock of a sandbox, which `cli clock advance` puts ahead: every process reads each second by how much. */
+/** A sandbox's clock, which `cli clock advance` advances. Every process reads the offset each second. */
 export function openSandboxClock(db: Db): SandboxClock {
   let offsetMs = 0;
   const refresh = async () => {
-    // It only ever goes ahead: an answer that is late must not put it back.
+    // The offset only grows, so that a late answer does not set it back.
     offsetMs = Math.max(offsetMs, await readClockOffset(db));
     noteAhead(offsetMs);
   };

@@ -1,25 +1,25 @@
 import { report } from '../local/terminal.ts';
 
-/** What a shell says of a command that such a signal ended. */
+/** The exit codes that a shell shows for a command that such a signal ended. */
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
 
 export interface Shutdown {
-  /** What ends something that was started; the newest is ended first. */
+  /** Registers how to end something that was started; the newest is ended first. */
   add(end: () => Promise<unknown>): void;
-  /** Ends everything, once. What cannot be ended is reported, and does not keep the rest from it. */
+  /** Ends everything, once. A failure is reported and does not keep the rest from ending. */
   end(): Promise<void>;
   isEnding(): boolean;
-  /** From here on there is nothing more to start. Until then a process that is stopped has failed. */
+  /** Call it when the start is complete. A process that is stopped before that has failed. */
   started(): void;
 }
 
-/** Says why something failed; the process then exits with 1. */
+/** Reports why something failed; the process then exits with 1. */
 export function reportFailure(error: unknown): void {
   report(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;
 }
 
-/** Ends everything also on Ctrl-C and SIGTERM. A process whose ends take longer than `withinMs` exits with 1. */
+/** Ends everything on Ctrl-C and SIGTERM too. If that takes longer than `withinMs`, the process exits with 1. */
 export function openShutdown(withinMs: number): Shutdown {
   const ends: (() => Promise<unknown>)[] = [];
   let ending: Promise<void> | undefined;
@@ -35,10 +35,10 @@ export function openShutdown(withinMs: number): Shutdown {
   }
   async function stop(status: number): Promise<void> {
     await end();
-    // Engines that are still starting need no clean-up: embedded engines end with this process.
+    // Engines that are still starting need no cleanup: embedded engines end with this process.
     if (!isStarted) process.exit(status);
   }
-  // npm hands on the Ctrl-C that the terminal has sent us already: the second one must not end us in the middle.
+  // npm forwards the Ctrl-C that the terminal has already sent us; the second one must not interrupt the shutdown.
   for (const [signal, status] of Object.entries(SIGNALS)) process.on(signal, () => void stop(status));
 
   return {

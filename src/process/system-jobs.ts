@@ -7,7 +7,7 @@ import { CONSUMER_NAMES } from '../resources/nouns.ts';
 import { openDue } from '../values/due.ts';
 import { HOUR_MS } from '../values/duration.ts';
 
-/** Charges of a process that was killed before it said which keys were used. */
+/** Finds charges of a process that was killed before it recorded which keys were used. */
 const ALL_CHARGES_EVERY_MS = 600_000;
 
 export const settleCharges: Follower = {
@@ -28,13 +28,13 @@ export const followMails: Follower = {
 export const forgetOldMails: Job = {
   name: 'forget-mails',
   everyMs: HOUR_MS,
-  asksFor: 'mails that were sent 30 days ago',
+  asksFor: 'mails that were sent at least 30 days ago',
   run: ({ postgres, clock }) => forgetMails(postgres.db, clock.now()),
 };
 
 export const forgetEvents: Job = {
   name: 'forget-events',
   everyMs: HOUR_MS,
-  asksFor: 'events older than 30 days that every consumer was given',
+  asksFor: 'events older than 30 days that every consumer has received',
   run: ({ postgres, clock }) => pruneOutbox(postgres.db, CONSUMER_NAMES, clock.now()),
 };

@@ -20,7 +20,8 @@ const isObject = (value: unknown): value is object => typeof value === 'object' 
 /** One for each delivery. */
 export function lenient(): Lenient {
   const notes: string[] = [];
-  const leaveOut = (field: string) => void notes.push(`\`${field}\` was left out: it is not as the store documents it.`);
+  const leaveOut = (field: string) =>
+    void notes.push(`\`${field}\` was left out: it is not as the store documents it.`);
 
   /** PHP writes a list with gaps, and at times an empty one, as an object. */
   function entriesOf(field: string, value: unknown): unknown[] {

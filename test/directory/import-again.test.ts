@@ -69,7 +69,7 @@ describe('an import that is requested again', () => {
     const file = await fileWithRejects();
     const id = await stopped(file);
     const strict = await directory.run('import', file, '--max-rejects', '5', '--rejects', 'second.ndjson');
-    expect(strict).toMatchObject({ code: 1, err: expect.stringContaining('at most 5 may be') });
+    expect(strict).toMatchObject({ code: 1, err: expect.stringContaining('the limit is 5') });
     expect(await exists(inFolder('second.ndjson'))).toBe(true);
     expect(await findImport(directory.engines.db, id)).toMatchObject({ state: 'failed', maxRejects: '5' });
 
@@ -84,7 +84,7 @@ describe('an import that is requested again', () => {
     const file = await fileWithRejects();
     const id = await enqueue(file, { maxRejects: '50%', rejectsFile: inFolder('queued.ndjson') });
     const { code, err } = await directory.run('import', file, '--max-rejects', '5', '--rejects', 'now.ndjson');
-    expect([code, err]).toEqual([1, expect.stringContaining('at most 5 may be')]);
+    expect([code, err]).toEqual([1, expect.stringContaining('the limit is 5')]);
     expect(await exists(inFolder('now.ndjson'))).toBe(true);
     expect(await exists(inFolder('queued.ndjson'))).toBe(false);
     expect(await findImport(directory.engines.db, id)).toMatchObject({ state: 'failed', maxRejects: '5' });
@@ -101,7 +101,7 @@ describe('an import that is requested again', () => {
       rejectsFile: inFolder('third.ndjson'),
     });
     const source = await openFiles([file]);
-    await expect(importDirectory(directory.engines, { source, isEnqueued: true })).rejects.toThrow('at most 5 may be');
+    await expect(importDirectory(directory.engines, { source, isEnqueued: true })).rejects.toThrow('the limit is 5');
     expect(await exists(inFolder('third.ndjson'))).toBe(true);
   });
 
@@ -173,7 +173,7 @@ describe('the rejects file', () => {
     expect(said).toEqual([]);
     const file = await defaultRejectsFile('r.ndjson', say, inFolder('nowhere'));
     expect(path.dirname(file)).not.toBe(inFolder('nowhere'));
-    expect(said).toEqual([`${inFolder('nowhere')} cannot be written: rejected rows, if any, go to ${file}`]);
+    expect(said).toEqual([`${inFolder('nowhere')} is not writable: rejected rows, if any, go to ${file}`]);
   });
 
   it('may be a device, which is not replaced', async () => {
@@ -184,7 +184,7 @@ describe('the rejects file', () => {
   });
 });
 
-it('a reject says what its field must be in good English', async () => {
+it('a rejected row says in good English what its field must be', async () => {
   const file = await directory.file('english.ndjson', ndjson([{ pk: 1.5, username: 'ana' }]));
   await directory.run('import', file, '--rejects', 'english-rejects.ndjson');
   const [reject] = (await readFile(inFolder('english-rejects.ndjson'), 'utf8')).split('\n');

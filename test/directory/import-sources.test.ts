@@ -34,7 +34,7 @@ const upTo = (end: number) => Array.from({ length: end }, (_, i) => i);
 /** A zstd frame without content, as `pzstd` writes one before each other frame. */
 const SKIPPABLE = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 1, 2, 3, 4]);
 
-describe('a packed file', () => {
+describe('a compressed file', () => {
   const parts = [many(0, 5_000), many(5_000, 5_001), many(5_001, 9_000)];
 
   it.each([
@@ -42,7 +42,7 @@ describe('a packed file', () => {
     ['zstd frames', Buffer.concat(parts.map((part) => zstdCompressSync(part)))],
     ['zstd frames of pzstd', Buffer.concat(parts.flatMap((part) => [SKIPPABLE, zstdCompressSync(part)]))],
     ['members with padding', Buffer.concat(parts.flatMap((part) => [gzipSync(part), Buffer.alloc(600_000)]))],
-  ])('of several %s is read to its end', async (name, content) => {
+  ])('of several %s is read completely', async (name, content) => {
     expect(pksOf(await read(name, content))).toEqual(upTo(9_000));
   });
 
@@ -53,7 +53,7 @@ describe('a packed file', () => {
     ['other bytes after zstd', Buffer.concat([zstdCompressSync(many(0, 10)), Buffer.from('and more')]), undefined],
     ['other bytes after gzip', Buffer.concat([gzipSync(many(0, 10)), Buffer.from('and more')]), undefined],
   ])('with %s is an error, not a shorter file', async (name, content, end) => {
-    await expect(read(name, content.subarray(0, end))).rejects.toThrow(`${name} could not be read to its end`);
+    await expect(read(name, content.subarray(0, end))).rejects.toThrow(`${name} could not be read completely`);
   });
 });
 
@@ -191,13 +191,13 @@ describe('CSV', () => {
 
   it('reports why a file was read as CSV if it is not CSV', async () => {
     await expect(read('creators.csv', '{"pk":1,"username":"ana"}\n')).rejects.toThrow(
-      'taken for CSV because of its name',
+      'read as CSV because of its name',
     );
-    await expect(read('creators.txt', 'oops\n{"pk":1}\n')).rejects.toThrow('because it does not begin with {');
+    await expect(read('creators.txt', 'oops\n{"pk":1}\n')).rejects.toThrow('because it does not start with {');
   });
 });
 
-describe('what is to be deleted', () => {
+describe('a list of creators to delete', () => {
   it.each([
     ['one pk a line', 'ids', '1\n2\n', [1, 2]],
     ['a CSV with nothing but pks', 'gone.csv', 'pk\n1\n2\n', [{ pk: 1 }, { pk: 2 }]],

@@ -69,18 +69,20 @@ async function hold(command: string): Promise<{ letGo(): Promise<void> }> {
 describe('one writer at a time', () => {
   beforeEach(() => importSample());
 
-  it('a second import fails and says who holds the directory since when', async () => {
+  it('makes a second import fail and say who has held the directory since when', async () => {
     const other = await hold('import');
     const file = await directory.file('second.ndjson', ndjson([creator(1)]));
     const { code, err } = await directory.run('import', file);
     expect(code).toBe(1);
-    expect(err).toMatch(new RegExp(`process ${process.pid} on .+ runs import since \\d{4}-.+; one writer at a time`));
+    expect(err).toMatch(
+      new RegExp(`process ${process.pid} on .+ has been running import since \\d{4}-.+; one writer at a time`),
+    );
     expect((await readStatus(directory.engines)).writer).toMatchObject({ command: 'import' });
     await other.letGo();
     expect((await readStatus(directory.engines)).writer).toBeUndefined();
   });
 
-  it('an upsert waits for an import and says so; with --no-wait it fails', async () => {
+  it('makes an upsert wait for an import and say so; with --no-wait it fails', async () => {
     const other = await hold('import');
     const file = await directory.file('waiting.ndjson', ndjson([creator(77, { username: 'waited' })]));
     expect(await directory.run('upsert', file, '--no-wait')).toMatchObject({ code: 1 });
@@ -155,7 +157,7 @@ describe('rollback', () => {
     await upsert(creator(1), creator(2));
     const { code, out, err } = await directory.run('rollback');
     expect([code, out]).toEqual([0, `${older.index}\n`]);
-    expect(err).toMatch(/Forgotten: upsert of 2 rows from .+upsert\.ndjson, \d{4}-/);
+    expect(err).toMatch(/Lost: upsert of 2 rows from .+upsert\.ndjson, \d{4}-/);
     expect((await readStatus(directory.engines)).live).toMatchObject({ name: older.index, documents: older.documents });
     expect(await rollback(directory.engines, {})).toEqual({ from: older.index, to: oldest.index, forgotten: [] });
     const newest = await importSample();
@@ -190,7 +192,7 @@ describe('prune', () => {
     expect((await readStatus(directory.engines)).live?.name).toBe(live.index);
   });
 
-  it('removes unfinished indices that nobody builds, and their import then starts anew', async () => {
+  it('removes unfinished indices that no process is building, and their import then starts over', async () => {
     await importSample();
     const stopping = new AbortController();
     const source = sampleSource(20_000, 999);
@@ -238,7 +240,7 @@ describe('verify', () => {
     });
     const { code, out } = await directory.run('verify', index);
     expect(code).toBe(1);
-    expect(out).toContain('The mapping is not');
+    expect(out).toContain('The mapping differs');
     expect(out).toContain('points to 2 indices');
     await client.indices.updateAliases({
       actions: [{ remove: { index: previousIndex, alias: directory.engines.alias } }],

@@ -1,8 +1,8 @@
 import { inWork } from '../../src/operation/work.ts';
 import type { EventName, EventPayload } from '../../src/outbox/events.ts';
 import { openRelay } from '../../src/outbox/relay.ts';
-import { webhookConsumer } from '../../src/resources/webhooks/fan-out.ts';
-import { type DeliveryLoop, startDelivering } from '../../src/resources/webhooks/sending/loop.ts';
+import { webhookConsumer } from '../../src/resources/webhooks/jobs.ts';
+import { type DeliveryLoop, startDelivering } from '../../src/resources/webhooks/sending/jobs.ts';
 import type { Clock } from '../../src/values/clock.ts';
 import { openDue } from '../../src/values/due.ts';
 import { call, made, startApp, type TestApp, type TestBrand } from './app.ts';

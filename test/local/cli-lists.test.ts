@@ -115,7 +115,7 @@ describe('key rotate', () => {
     expect(await usage(old)).toBe(200);
     const { out, said } = await runCli(['key', 'rotate', '-', '--overlap', '2h'], {}, old);
     expect(out).toMatch(/^svk_\w{40}\n$/);
-    expect(said).toContain('works for 2h more');
+    expect(said).toContain('works for another 2h');
     expect([await usage(old), await usage(out.trim())]).toEqual([200, 200]);
     const keys = (await cli('key', 'list', '--brand', brand.id, '--json')).json();
     const jobs = keys.filter(({ name }: { name: string }) => name === 'job');

@@ -46,7 +46,7 @@ describe('brands and keys', () => {
     expect(await cli('brand', 'create', name, '--plan', 'growth')).toMatch(/^brd_\w+\n$/);
     const again = await runCli(['brand', 'create', name.toUpperCase()]);
     expect([again.status, again.out]).toEqual([1, '']);
-    expect(again.said).toContain('exists already');
+    expect(again.said).toContain('already exists');
   });
 
   it('a key is made, listed without its middle, and answers 401 within a second of its revocation', async () => {

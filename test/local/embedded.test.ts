@@ -172,9 +172,9 @@ describe('Java for Elasticsearch', () => {
     );
     const message = String(await start.catch((thrown: unknown) => thrown));
     expect(message).toContain('version 21 or newer');
-    expect(message).toContain('/nowhere/jdk (no bin/java there)');
-    expect(message).toContain(`${old} (Java 17 is too old)`);
-    expect(message).toContain(`${jre} (Java 25, but not a full JDK: lacks jdk.jdi, jdk.jlink)`);
+    expect(message).toContain('/nowhere/jdk (has no bin/java)');
+    expect(message).toContain(`${old} (has Java 17, which is too old)`);
+    expect(message).toContain(`${jre} (has Java 25, but not a full JDK: it lacks jdk.jdi, jdk.jlink)`);
     expect(message).toContain('EMBEDDED_JAVA_HOME');
     expect(message).toContain('ELASTICSEARCH_URL');
   });

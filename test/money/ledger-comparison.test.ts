@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { deleteFolded } from '../../src/figures/rollups/queries.ts';
 import { insertPostings } from '../../src/figures/sync/actions.ts';
 import { listEntries, type SyncedEntry } from '../../src/figures/sync/queries.ts';
-import { verifyLedger } from '../../src/resources/ledger/verify.ts';
+import { verifyLedger } from '../../src/resources/ledger/verify/actions.ts';
 import { makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
 import { postAndSync, putAssignment, sale } from '../harness/figures.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Db } from '../../src/engines/postgres/open.ts';
-import { listWrongCommissions, listWrongPayouts } from '../../src/resources/ledger/row-queries.ts';
+import { listWrongCommissions, listWrongPayouts } from '../../src/resources/ledger/verify/queries.ts';
 import { startApp, type TestApp } from '../harness/app.ts';
 import { approved, makePayer, recorded } from '../harness/paying.ts';
 import { makeSale, refund } from '../harness/sales.ts';

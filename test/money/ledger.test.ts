@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { command } from '../../src/engines/clickhouse/query.ts';
 import { CLICK_CLAIM, CLICK_STREAM, CLICKS_PAUSED } from '../../src/figures/schema.ts';
 import { drainClicks } from '../../src/links-host/jobs.ts';
-import { rebuildFigures } from '../../src/resources/ledger/rebuild.ts';
-import { verifyLedger } from '../../src/resources/ledger/verify.ts';
+import { rebuildFigures } from '../../src/resources/ledger/actions.ts';
+import { verifyLedger } from '../../src/resources/ledger/verify/actions.ts';
 import { call, engineUrls, makeBrand, startApp, type TestApp, type TestBrand, until } from '../harness/app.ts';
 import {
   type Assignment,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { listWrongCommissions, listWrongPayouts } from '../../src/resources/ledger/row-queries.ts';
-import { compareFigures } from '../../src/resources/ledger/verify.ts';
+import { compareFigures } from '../../src/resources/ledger/verify/actions.ts';
+import { listWrongCommissions, listWrongPayouts } from '../../src/resources/ledger/verify/queries.ts';
+import { createManualCommission, type ManualCommission } from '../../src/resources/reviews/actions.ts';
 import { approveDue } from '../../src/resources/reviews/jobs.ts';
-import { createManualCommission, type ManualCommission } from '../../src/resources/reviews/manual-actions.ts';
 import { send, startApp, type TestApp } from '../harness/app.ts';
 import { listEvents } from '../harness/applying.ts';
 import { sync } from '../harness/figures.ts';

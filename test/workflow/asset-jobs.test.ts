@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { receiveFile } from '../../src/resources/assets/actions.ts';
 import {
   giveUpUploads,
   makeThumbnail,
@@ -11,7 +12,6 @@ import {
   purgeDeleted,
   startThumbnails,
 } from '../../src/resources/assets/jobs.ts';
-import { receiveFile } from '../../src/resources/assets/receive.ts';
 import {
   call,
   engineUrls,

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type ContentRefreshes, startContentRefreshes } from '../../src/resources/content/jobs.ts';
-import { readPostAddress } from '../../src/resources/content/post-address.ts';
+import { readPostAddress } from '../../src/resources/content/policy.ts';
 import { call, engineUrls, made, makeBrand, send, startApp, type TestApp, unique, until } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { email } from '../harness/people.ts';
@@ -249,7 +249,7 @@ describe('a refresh', () => {
     const { id } = await track({ url: reel() });
     await refresh(id);
     nowMs += 121_000;
-    const { endInterrupted } = await import('../../src/resources/content/due-queries.ts');
+    const { endInterrupted } = await import('../../src/resources/content/queries.ts');
     await endInterrupted(app.context.postgres.db, new Date(nowMs - 120_000), new Date(nowMs));
     expect(await read(id)).toMatchObject({ status: 'tracking', refresh_error: 'interrupted' });
   });

@@ -14,14 +14,14 @@ export class ImportEnded extends Error {}
 
 export const DEFAULT_MAX_REJECTS = '1%';
 
-/** The files and the mapping together: a changed mapping needs another index. */
+/** Identifies the files and the mapping together, because a changed mapping needs another index. */
 export async function identityOf(source: Source): Promise<string | null> {
   if (source.identity === null) return null;
   const { text } = await readDefinition();
   return createHash('sha256').update(`${source.identity}\n${text}`).digest('hex');
 }
 
-/** The recorded options of an import; those of the newest command win. */
+/** The recorded options of an import; the newest command's win. */
 export type ImportWish = Pick<ImportRequest, 'maxRejects' | 'rejectsFile'>;
 
 export function wishOf({ maxRejects, rejectsFile }: ImportWish): Partial<Record<keyof ImportWish, string>> {
@@ -74,7 +74,7 @@ async function startBuilding(engines: DirectoryEngines, row: DirectoryImport): P
   const indexName = newIndexName(alias, now);
   const change = { state: 'building' as const, indexName, position: 0, failure: null, updatedAt: now };
   const { maxRejects, rejectsFile } = row;
-  // The row first: an index without a record would never be removed.
+  // The row comes first, because an index without a record would never be removed.
   await updateImport(db, row.id, { ...change, maxRejects, rejectsFile });
   await createQuietIndex(elastic, indexName, (await readDefinition(engines.layout)).definition);
   return { ...row, ...change };
@@ -90,7 +90,7 @@ export async function beginImport(engines: DirectoryEngines, request: ImportRequ
   const { elastic, db, clock, alias } = engines;
   const identity = await identityOf(request.source);
   const found = identity === null ? undefined : await findUnfinished(db, alias, identity);
-  if (request.isEnqueued && !found) throw new ImportEnded('The import has ended meanwhile.');
+  if (request.isEnqueued && !found) throw new ImportEnded('The import has already ended.');
   if (!found) return await startNew(engines, await newImport(engines, request));
   if (found.state !== 'queued' && request.restart) {
     const fresh = await newImport(engines, request);
@@ -100,7 +100,7 @@ export async function beginImport(engines: DirectoryEngines, request: ImportRequ
   }
   const row = { ...found, ...wishOf(request) };
   await assertRejectsPlace(row.rejectsFile, request.source.files);
-  // A queued one with an index was enqueued to start over.
+  // A queued import that has an index was enqueued to start over.
   const isBegun = found.state !== 'queued' && found.indexName && (await indexExists(elastic, found.indexName));
   if (!isBegun) return await startBuilding(engines, row);
   const name = request.source.files.map((file) => path.basename(file)).join(', ');

@@ -11,16 +11,16 @@ import type { Source, SourceRecord } from './source.ts';
 const CHECKPOINT_EVERY_MS = 500;
 
 export interface Tally {
-  /** Rows read, rejects included. */
+  /** Rows read, including rejects. */
   rows: number;
   accepted: number;
   rejected: number;
 }
 
 export interface Built extends Tally {
-  /** Different `pk`s among the accepted rows; undefined when too many to count in memory. */
+  /** The number of different `pk`s among the accepted rows; undefined if there are too many to count in memory. */
   distinct: number | undefined;
-  /** Fields that are not the API's, with the number of rows that had them. */
+  /** Unknown fields, with the number of rows that had each. */
   unknownFields: Record<string, number>;
   samples: Sampled[];
 }
@@ -29,7 +29,7 @@ export interface BuildOptions {
   elastic: Elastic;
   index: string;
   source: Source;
-  /** Rows up to here are in the index: they are checked and counted again, but not sent again. */
+  /** Rows up to here are in the index: they are validated and counted again, but not sent again. */
   acknowledged: number;
   rejectLimit: RejectLimit;
   rejectsFile: string;
@@ -49,7 +49,7 @@ export class Interrupted extends Error {
   }
 }
 
-/** The bulk stream of a build, and how far it has arrived. */
+/** The bulk stream of a build, and how far it has been acknowledged. */
 function openBatches(options: BuildOptions, tally: Tally) {
   let acknowledged = options.acknowledged;
   let checkpointAt = performance.now();
@@ -72,7 +72,7 @@ function openBatches(options: BuildOptions, tally: Tally) {
       await bulk.send(tally.rows);
       if (performance.now() - checkpointAt > CHECKPOINT_EVERY_MS) await checkpoint();
     },
-    /** Sends the rest and waits for all of it. */
+    /** Sends the remaining rows and waits for all of them. */
     finish: async () => {
       await bulk.send(tally.rows);
       await bulk.drain();
@@ -80,7 +80,7 @@ function openBatches(options: BuildOptions, tally: Tally) {
       await checkpoint();
       return acknowledged;
     },
-    /** Waits for what is in flight: nothing may arrive at an index that is deleted next. */
+    /** Waits for requests in flight, because nothing may be written to an index that is deleted next. */
     abandon: async () => {
       await bulk.drain().catch(ignoreFailure('the first failure is the one that is thrown'));
       await checkpoint();
@@ -88,7 +88,7 @@ function openBatches(options: BuildOptions, tally: Tally) {
   };
 }
 
-/** Takes records one by one: checks and counts them, and adds their documents to the body in the making. */
+/** Validates and counts records one by one, and adds their documents to the current body. */
 function openIntake(options: BuildOptions, tally: Tally, add: (lines: string) => void) {
   const unknownFields = new Map<string, number>();
   const distinct = distinctNumbers();
@@ -100,7 +100,7 @@ function openIntake(options: BuildOptions, tally: Tally, add: (lines: string) =>
       tally.rows += 1;
       const { row, reject } = checkRecord(record, unknownFields);
       if (reject) {
-        // Each line counts: a stray quote makes one bad row of a hundred good ones.
+        // Each line counts, because a stray quote merges a hundred good rows into one bad row.
         tally.rows += reject.lines - 1;
         tally.rejected += reject.lines;
         rejects.add(reject);
@@ -125,7 +125,10 @@ function openIntake(options: BuildOptions, tally: Tally, add: (lines: string) =>
   };
 }
 
-/** Reads, checks and writes every row. Version = row number, so of a repeated `pk` the last row stays, in any order. */
+/**
+ * Reads, validates and writes every row. The version is the row number, so the last row of a repeated `pk` wins in any
+ * order.
+ */
 export async function buildIndex(options: BuildOptions): Promise<Built> {
   const { source, rejectLimit, signal } = options;
   const tally: Tally = { rows: 0, accepted: 0, rejected: 0 };

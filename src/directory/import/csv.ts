@@ -6,7 +6,7 @@ const LONGEST_RECORD_CHARACTERS = 1 << 20;
 const NUMBERS = new Set(['pk', 'follower_count', 'engagement_rate', 'following_count', 'media_count', 'age']);
 const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, false: false };
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-/** The replacement for bytes that are not UTF-8. */
+/** What decoding puts in place of bytes that are not UTF-8. */
 const REPLACEMENT = '\ufffd';
 /** After these errors the start of the next row is unknown. */
 const FATAL: Readonly<Record<string, string>> = {
@@ -14,10 +14,12 @@ const FATAL: Readonly<Record<string, string>> = {
   CSV_MAX_RECORD_SIZE: `is longer than ${LONGEST_RECORD_CHARACTERS} characters, as when a quote is not closed`,
 };
 
-/** The file is not valid CSV or lacks our header; it must be corrected, and a retry would not help. */
+/** The file is not valid CSV or lacks our header. It must be corrected, so a retry would not help. */
 export class BrokenCsv extends Error {}
 
-/** A cell that does not look like its column's type stays text, and the shape then says what it should have been. */
+/**
+ * A cell that does not look like its column's type stays text; validation then reports the type that it should have.
+ */
 function readCell(column: string, cell: string): unknown {
   if (cell === '') return null;
   if (NUMBERS.has(column)) return NUMBER.test(cell) ? Number(cell) : cell;
@@ -40,7 +42,10 @@ function problemOf(header: string[], cells: string[]): SourceRecord['problem'] {
     return { code: 'column_count', reason: `The row has ${cells.length} cells, the header ${header.length}.` };
   }
   if (cells.some((cell) => cell.includes(REPLACEMENT))) {
-    return { code: 'invalid_utf8', reason: `A cell is not UTF-8, or holds ${REPLACEMENT} where text was lost before.` };
+    return {
+      code: 'invalid_utf8',
+      reason: `A cell is not UTF-8, or contains ${REPLACEMENT} from an earlier conversion.`,
+    };
   }
   return undefined;
 }
@@ -48,15 +53,15 @@ function problemOf(header: string[], cells: string[]): SourceRecord['problem'] {
 const breaksIn = (cells: string[], pattern: RegExp) =>
   cells.reduce((sum, cell) => sum + (cell.match(pattern)?.length ?? 0), 0);
 
-/** Where rows start and how many lines they cover, out of what the parser says of where they end. */
+/** Where rows start and how many lines they cover, derived from where the parser says they end. */
 function lineCounter() {
   let next = 1;
   let emptyLines = 0;
-  /** Lines that the parser has counted too much: it takes a CRLF within a cell for two. */
+  /** The number of lines that the parser counted too many: it counts a CRLF within a cell twice. */
   let surplus = 0;
   let broken: { line: number; bytes: unknown; reason: string } | undefined;
 
-  /** The row that could not be read, which ends before this line. */
+  /** The row that could not be read; it ends before this line. */
   function takeBroken(before: number): { line: number; lines: number; reason: string } | undefined {
     const taken = broken && { line: broken.line, lines: Math.max(before - broken.line, 1), reason: broken.reason };
     broken = undefined;
@@ -66,7 +71,7 @@ function lineCounter() {
   return {
     takeBroken,
     startOf: (error: CsvError) => broken?.line ?? next + Number(error.empty_lines) - emptyLines,
-    /** A fault in a row, perhaps not its first: `bytes` is where the row before has ended. */
+    /** Records an error in a row, which may not be the first after `bytes`, the end of the last good row. */
     fault: (error: CsvError) => {
       if (broken?.bytes === error.bytes) return undefined;
       const line = Number(error.lines) - surplus;
@@ -118,14 +123,14 @@ function opened(file: string, required: readonly string[]): { parser: Parser; ta
   function skip(error: CsvError | undefined): undefined {
     if (!error) return;
     const fatal = FATAL[error.code];
-    if (fatal) throw new BrokenCsv(`The row that starts in line ${counter.startOf(error)} ${fatal}.`);
+    if (fatal) throw new BrokenCsv(`The row that starts on line ${counter.startOf(error)} ${fatal}.`);
     addBroken(counter.fault(error));
   }
 
-  // The parser hands over each row as it goes, and gives out none itself: so good rows and bad stay in order.
+  // The parser reports each row through a callback and outputs none, so that good and bad rows stay in order.
   const parser = parse({
     bom: true,
-    // Said, and not found out from the first row: a file may be put together from several.
+    // Set explicitly instead of detected from the first row, because a file may be combined from several.
     record_delimiter: ['\r\n', '\n', '\r'],
     skip_empty_lines: true,
     relax_column_count: true,
@@ -134,7 +139,7 @@ function opened(file: string, required: readonly string[]): { parser: Parser; ta
     on_record: add,
     on_skip: skip,
   });
-  // It fails where it is written to, and that is awaited.
+  // The write that fails is awaited elsewhere.
   parser.on('error', () => undefined).resume();
   return {
     parser,
@@ -147,12 +152,12 @@ function opened(file: string, required: readonly string[]): { parser: Parser; ta
   };
 }
 
-/** Resolves when the parser has read all of it. */
+/** Resolves when the parser has read everything. */
 function settled(start: (onEnd: (error?: Error | null) => void) => void): Promise<void> {
   return new Promise((resolve, reject) => start((error) => (error ? reject(error) : resolve())));
 }
 
-/** Rows under a header row of the API's own field names. `line` is where a row starts. */
+/** Rows below a header row with the API's field names. `line` is where a row starts. */
 export async function* readCsv(
   file: string,
   chunks: AsyncIterable<Buffer>,

@@ -3,7 +3,10 @@ import { createGunzip, createZstdDecompress } from 'node:zlib';
 
 const GZIP = Buffer.from([0x1f, 0x8b]);
 const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
-/** Of a zstd frame without content, with which `pzstd` begins a file; the first byte varies in its lower half. */
+/**
+ * The magic number of a skippable zstd frame, with which `pzstd` begins a file; the lower half of the first byte
+ * varies.
+ */
 const SKIPPABLE = Buffer.from([0x2a, 0x4d, 0x18]);
 const MAGIC_BYTES = 4;
 const CHUNK_BYTES = 1 << 18;
@@ -19,7 +22,7 @@ function decoderFor(first: Buffer): Decoder | undefined {
   return undefined;
 }
 
-/** Chunks of which one can be given back. */
+/** Chunks, of which the last can be put back. */
 function openInput(input: Readable) {
   const chunks: AsyncIterator<Buffer> = input[Symbol.asyncIterator]();
   let held: Buffer | undefined;
@@ -33,7 +36,7 @@ function openInput(input: Readable) {
     giveBack: (chunk: Buffer) => {
       held = chunk;
     },
-    /** Enough to tell what it is, or less at the end. */
+    /** The first bytes, enough to recognize the format; fewer at the end. */
     opening: async (): Promise<Buffer> => {
       let first = Buffer.alloc(0);
       while (first.length < MAGIC_BYTES) {
@@ -49,7 +52,10 @@ function openInput(input: Readable) {
 
 type Input = ReturnType<typeof openInput>;
 
-/** Writes until the decoder leaves something: Node's own ends where a frame ends within a chunk, and drops the rest. */
+/**
+ * Writes until the decoder leaves bytes over. Node's own decoder ends where a frame ends within a chunk, and drops the
+ * rest.
+ */
 async function feed(decoder: Decoder, input: Input): Promise<void> {
   let given = 0;
   try {
@@ -67,12 +73,12 @@ async function feed(decoder: Decoder, input: Input): Promise<void> {
     }
     decoder.end();
   } catch (error) {
-    // A source that failed ends the reading of what it gave, with its own error.
+    // If the source fails, reading fails with the same error.
     decoder.destroy(error instanceof Error ? error : new Error(String(error)));
   }
 }
 
-/** Zeros after the last frame are padding, as a tape or `tar` leaves it. */
+/** Zeros after the last frame are padding, as from a tape or `tar`. */
 async function skipPadding(input: Input): Promise<void> {
   for (let chunk = await input.next(); chunk; chunk = await input.next()) {
     const start = chunk.findIndex((byte) => byte !== 0);
@@ -83,8 +89,8 @@ async function skipPadding(input: Input): Promise<void> {
 }
 
 /**
- * The bytes of a stream, unpacked when its first ones are those of gzip or zstd. A packed file may be several, one
- * after the other: each is unpacked, and whatever else stands between or after them is an error.
+ * The bytes of a stream, decompressed if it starts like gzip or zstd. A compressed file may consist of several, one
+ * after the other; anything else between or after them is an error.
  */
 export async function* decompressed(stream: Readable): AsyncGenerator<Buffer> {
   const input = openInput(stream);
@@ -100,6 +106,6 @@ export async function* decompressed(stream: Readable): AsyncGenerator<Buffer> {
     await skipPadding(input);
     const opening = await input.opening();
     decoder = decoderFor(opening);
-    if (!decoder && opening.length > 0) throw new Error('something that is not packed follows what is.');
+    if (!decoder && opening.length > 0) throw new Error('uncompressed data follows the compressed data.');
   }
 }

@@ -23,21 +23,21 @@ export type ImportPhase = 'bulk' | 'merge' | 'verify' | 'swap';
 
 export interface ImportProgress extends Tally {
   phase: ImportPhase;
-  /** Of reading, 0 to 1; null when the size is not known. */
+  /** Progress of reading, from 0 to 1; null if the size is unknown. */
   progress: number | null;
 }
 
 export interface ImportRequest extends WaitOptions {
   source: Source;
-  /** `100` rows or `1%` of them; more, and the import stops before the swap. */
+  /** `100` rows, or `1%` of them. With more rejects, the import stops before the swap. */
   maxRejects?: string | undefined;
   rejectsFile?: string | undefined;
-  /** Starts over even if an import of the same files could go on. */
+  /** Starts over even if an import of the same files could be resumed. */
   restart?: boolean | undefined;
-  /** Only goes on with an import on record; ended by another worker meanwhile, it is not started again. */
+  /** Only resumes a recorded import; if another worker has ended it meanwhile, it is not started again. */
   isEnqueued?: boolean | undefined;
   onProgress?: (progress: ImportProgress) => void;
-  /** What an operator should know, as a sentence. */
+  /** Reports something that an operator should know, in a sentence. */
   onNotice?: (notice: string) => void;
 }
 
@@ -56,7 +56,7 @@ export interface ImportReport extends Omit<Built, 'samples' | 'distinct'> {
 
 function limitOf(text: string): RejectLimit {
   const limit = readRejectLimit(text);
-  if (!limit) throw new Error(`${text} is not a number of rows or a percentage.`);
+  if (!limit) throw new Error(`${text} is neither a number of rows nor a percentage.`);
   return limit;
 }
 
@@ -79,28 +79,28 @@ async function fillIndex({ engines, request, row, index }: Build): Promise<Built
     rejectsFile: row.rejectsFile,
     signal: request.signal,
     onProgress: (tally) => request.onProgress?.({ phase: 'bulk', progress: source.progress(), ...tally }),
-    onRetry: (reason) => request.onNotice?.(`Elasticsearch did not take a batch, trying again: ${reason}`),
+    onRetry: (reason) => request.onNotice?.(`Elasticsearch did not accept a batch, trying again: ${reason}`),
     onCheckpoint: async (position, { accepted, rejected }) => {
       const progress = source.progress();
       await updateImport(db, row.id, { position, progress, accepted, rejected, updatedAt: clock.now() });
     },
   });
   if (built.accepted === 0)
-    throw new TooManyRejects('There is no row to import; an empty directory is never swapped in.');
+    throw new TooManyRejects('There are no rows to import; an empty directory is never swapped in.');
   return built;
 }
 
-/** An import can be stopped until the swap. When it is requested again, it resumes from here. */
+/** An import can be stopped until the swap; the same command then resumes from here. */
 function assertNotStopped({ signal }: ImportRequest, { rows }: Tally): void {
   if (signal?.aborted) throw new Interrupted(rows);
 }
 
-/** After this the index is as a search wants it: refreshed, one segment a shard, its own refresh interval again, and copied. */
+/** Prepares the index for searches: refreshed, one segment per shard, with its own refresh interval and its replicas. */
 async function settleIndex({ engines, request, index }: Build, tally: Tally): Promise<void> {
   const { elastic, layout = ONE_NODE } = engines;
   const { definition } = await readDefinition(layout);
   function report(): void {
-    // Elasticsearch goes on merging, which harms nobody.
+    // Elasticsearch continues merging, which is harmless.
     assertNotStopped(request, tally);
     request.onProgress?.({ phase: 'merge', progress: 1, ...tally });
   }
@@ -127,7 +127,7 @@ function isLasting(error: unknown): boolean {
   return error instanceof Error && error.cause instanceof BrokenCsv;
 }
 
-/** What no second try would change ends the import and its index; anything else leaves the checkpoint to go on from. */
+/** An error that a retry cannot fix ends the import and its index; any other keeps the checkpoint to resume from. */
 async function recordFailure({ engines, row, index }: Build, error: unknown): Promise<void> {
   const { elastic, db, clock } = engines;
   const failure = error instanceof Interrupted ? null : error instanceof Error ? error.message : String(error);
@@ -171,8 +171,8 @@ async function run(build: Build, lock: WriterLock): Promise<ImportReport> {
 }
 
 /**
- * Replaces the whole directory: builds a new index beside the live one, verifies it, and moves the alias in one step.
- * Searches see the old directory until then. Killed, it goes on from its checkpoint when called with the same files.
+ * Replaces the whole directory: builds a new index next to the live one, verifies it, and moves the alias in one step.
+ * Searches see the old directory until then. If it is killed, the same call resumes from the checkpoint.
  */
 export async function importDirectory(engines: DirectoryEngines, request: ImportRequest): Promise<ImportReport> {
   limitOf(request.maxRejects ?? DEFAULT_MAX_REJECTS);
@@ -184,7 +184,7 @@ export async function importDirectory(engines: DirectoryEngines, request: Import
     try {
       return await run(build, lock);
     } catch (error) {
-      await recordFailure(build, error).catch(ignoreFailure('the error that led here is the one to tell'));
+      await recordFailure(build, error).catch(ignoreFailure('the original error is the one to report'));
       throw error;
     }
   });

@@ -23,12 +23,12 @@ const IMPORTS = 'directory-import';
 
 export interface EnqueueRequest extends ImportWish {
   files: string[];
-  /** Lets the worker start over even if an import of the same files could go on. */
+  /** Lets the worker start over even if an import of the same files could be resumed. */
   restart?: boolean | undefined;
   onNotice?: (notice: string) => void;
 }
 
-/** Lets a worker go on with an import on record, as this command wants it. */
+/** Lets a worker resume a recorded import with this command's options. */
 async function enqueueAgain(
   { db, alias }: Pick<DirectoryEngines, 'db' | 'alias'>,
   found: DirectoryImport,
@@ -81,7 +81,7 @@ interface Worker {
 const isDue = ({ enqueued, state }: DirectoryImport) =>
   enqueued && (state === 'queued' || state === 'building' || state === 'verified');
 
-/** Elasticsearch or PostgreSQL may be back by the next sweep, and the checkpoint is kept. */
+/** Elasticsearch or PostgreSQL may be back by the next sweep; the checkpoint is kept. */
 function mayPass(error: unknown): boolean {
   return error instanceof ApiError || (error instanceof Error && error.cause instanceof ApiError);
 }
@@ -94,7 +94,7 @@ async function runImport(worker: Worker, row: DirectoryImport): Promise<void> {
     { ...engines, alias: row.alias },
     {
       source,
-      // Its limit and its rejects file are on record, and may have been changed while it waits.
+      // Its limit and its rejects file are recorded, and may have changed while it waited.
       isEnqueued: true,
       signal,
       onWait: (message) => log.info({ import: row.id }, message),
@@ -120,7 +120,7 @@ async function runJob(worker: Worker, id: string): Promise<void> {
 }
 
 export interface ImportWorker {
-  /** Makes a job of every enqueued import: the rows are the truth, the queue may be lost. */
+  /** Creates a job for every enqueued import. Rows are the truth; the queue may be lost. */
   sweep(): Promise<void>;
   close(): Promise<void>;
 }
@@ -160,7 +160,7 @@ export const importWork: QueuedWork = {
   sweep: {
     name: 'sweep-imports',
     everyMs: 10_000,
-    asksFor: 'enqueued imports of the directory that did not end',
+    asksFor: 'enqueued imports of the directory that have not ended',
   },
   start: startImportWorker,
 };

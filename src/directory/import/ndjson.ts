@@ -4,7 +4,7 @@ import type { SourceRecord } from './source.ts';
 const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = 0xfeff;
 const LONGEST_LINE_BYTES = 4 << 20;
-/** How much of a too long line is kept for an excerpt. */
+/** How much of a line that is too long is kept for an excerpt. */
 const OPENING_BYTES = 1 << 10;
 
 const NOT_UTF8 = { code: 'invalid_utf8', reason: 'The line is not UTF-8.' };
@@ -22,11 +22,11 @@ function parse(file: string, line: number, bytes: Buffer): SourceRecord | undefi
   }
 }
 
-/** Whole lines of a chunk, each parsed by itself: a line that is not JSON costs that line alone. */
+/** Whole lines of a chunk, each parsed separately, so that invalid JSON costs only its own line. */
 export async function* readNdjson(file: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<SourceRecord[]> {
   let line = 0;
   let rest: Buffer = Buffer.alloc(0);
-  /** The start of a too long line whose end has not been read yet. */
+  /** The start of a line that is too long and whose end has not been read yet. */
   let opening: Buffer | undefined;
 
   function tooLong(bytes: Buffer): SourceRecord {

@@ -62,7 +62,7 @@ export async function findImportOf(db: Db, index: string): Promise<DirectoryImpo
 }
 
 /**
- * Records which index is live, as Elasticsearch has it: after a swap, or when a process died between the swap and
+ * Records which index is live, according to Elasticsearch: after a swap, or when a process died between the swap and
  * this. What was live before becomes `retiredAs`.
  */
 export async function recordLive(
@@ -101,7 +101,7 @@ export async function updateWrite(
   await db.updateTable('directoryWrites').set(change).where('id', '=', id).execute();
 }
 
-/** Records the end of a write, and how many creators its index is to hold since: `verify` compares with that. */
+/** Records the end of a write and how many creators its index should have since then; `verify` compares with that. */
 export async function finishWrite(
   db: Db,
   { id, indexName, added, finishedAt }: { id: string; indexName: string; added: number; finishedAt: Date },

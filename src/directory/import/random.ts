@@ -1,15 +1,15 @@
 export interface Random {
-  /** From 0 up to but not including 1. */
+  /** From 0 (inclusive) to 1 (exclusive). */
   next(): number;
   below(limit: number): number;
-  /** Whether something of this probability happens. */
+  /** True with this probability. */
   chance(probability: number): boolean;
   pick<T>(list: readonly T[]): T;
   /** Standard normal. */
   normal(): number;
 }
 
-/** Numbers that depend on the seed alone (mulberry32). */
+/** Random numbers that depend only on the seed (mulberry32). */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   function next(): number {
@@ -25,7 +25,7 @@ export function seededRandom(seed: number): Random {
     chance: (probability) => next() < probability,
     pick: (list) => {
       const picked = list[below(list.length)];
-      if (picked === undefined) throw new Error('Nothing to pick from.');
+      if (picked === undefined) throw new Error('There is nothing to pick from.');
       return picked;
     },
     normal: () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next()),
@@ -50,7 +50,7 @@ export function weighted<T>(items: readonly T[], weightOf: (item: T) => number):
       else low = middle + 1;
     }
     const item = items[low];
-    if (item === undefined) throw new Error('Nothing to draw from.');
+    if (item === undefined) throw new Error('There is nothing to draw from.');
     return item;
   };
 }

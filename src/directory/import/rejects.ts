@@ -5,10 +5,10 @@ import path from 'node:path';
 import type { Reject } from './rows.ts';
 import { STDIN } from './source.ts';
 
-/** A number of rows, or a share of all of them in percent. */
+/** A number of rows, or a percentage of all rows. */
 export type RejectLimit = { rows: number } | { percent: number };
 
-/** Reads `100` or `1%`; undefined when it is neither. */
+/** Parses `100` or `1%`; undefined if it is neither. */
 export function readRejectLimit(text: string): RejectLimit | undefined {
   const [, digits, percent] = /^(\d{1,12}(?:\.\d{1,6})?)(%?)$/.exec(text.trim()) ?? [];
   if (digits === undefined) return undefined;
@@ -19,14 +19,12 @@ export function readRejectLimit(text: string): RejectLimit | undefined {
 
 export class TooManyRejects extends Error {}
 
-/** Throws when more rows were left out than the limit allows; of a share, only the end can tell. */
+/** Throws if more rows were rejected than the limit allows. A percentage can only be checked at the end. */
 export function assertFewRejects(limit: RejectLimit, rejected: number, rows: number, isEnd: boolean): void {
   const isOver = 'rows' in limit ? rejected > limit.rows : isEnd && rejected * 100 > limit.percent * rows;
   if (!isOver) return;
   const allowed = 'rows' in limit ? `${limit.rows}` : `${limit.percent} %`;
-  throw new TooManyRejects(
-    `${rejected} of ${rows} rows were rejected; at most ${allowed} may be. Nothing was swapped.`,
-  );
+  throw new TooManyRejects(`${rejected} of ${rows} rows were rejected; the limit is ${allowed}. Nothing was swapped.`);
 }
 
 const isWritable = (place: string) =>
@@ -43,7 +41,7 @@ export async function defaultRejectsFile(
 ): Promise<string> {
   if (await isWritable(folder)) return path.join(folder, name);
   const file = path.join(tmpdir(), name);
-  onNotice?.(`${folder} cannot be written: rejected rows, if any, go to ${file}`);
+  onNotice?.(`${folder} is not writable: rejected rows, if any, go to ${file}`);
   return file;
 }
 
@@ -55,7 +53,10 @@ const describe = (file: string): Promise<Stats | undefined> =>
         () => undefined,
       );
 
-/** Throws unless rejected rows can be written there: before the first row, and before what is read is overwritten. */
+/**
+ * Throws unless rejected rows can be written there. Runs before the first row, and before any input could be
+ * overwritten.
+ */
 export async function assertRejectsPlace(file: string, inputs: string[]): Promise<void> {
   const own = await describe(file);
   for (const input of own ? inputs : []) {
@@ -77,9 +78,9 @@ export interface RejectsFile {
   flush(): void;
 }
 
-/** NDJSON, one line a rejected row; there is a file only when there are rejects. */
+/** NDJSON, one line per rejected row. There is only a file if there are rejects. */
 export function openRejects(file: string): RejectsFile {
-  // Not a device: `--rejects /dev/null` is to stay one.
+  // A device such as `/dev/null` is not removed.
   if (statSync(file, { throwIfNoEntry: false })?.isFile()) rmSync(file);
   let lines: string[] = [];
   return {

@@ -19,7 +19,7 @@ const byPopulation = ({ population }: KnownCity) => population;
 const drawUsCity = weighted(ofTheUs, byPopulation);
 const drawForeignCity = weighted(abroad, (city) => Math.sqrt(city.population));
 
-/** What a member of a metro weighs that the dictionary of cities lacks, such as a neighbourhood. */
+/** The weight of a metro's member that the dictionary of cities lacks, such as a neighbourhood. */
 const SMALL = 5_000;
 
 function populationOf({ city, state, country }: Metro['members'][number]): number {
@@ -27,7 +27,7 @@ function populationOf({ city, state, country }: Metro['members'][number]): numbe
   return known?.population ?? SMALL;
 }
 
-/** The metro of rank 1, 2, 3 … has weight 1/5, 1/6, 1/7 …: none is without creators. */
+/** The metro of rank 1, 2, 3 … has weight 1/5, 1/6, 1/7 …, so none is without creators. */
 const drawMetro = weighted(
   metros.map(({ members }, i) => ({ drawMember: weighted(members, populationOf), weight: 1 / (i + 5) })),
   ({ weight }) => weight,
@@ -62,7 +62,10 @@ function spellCountry(random: Random, code: string): string | null {
   return spelling < 0.95 ? (countryNames.get(code) ?? code) : null;
 }
 
-/** A place as sources spell it: states by code, name or small letters, countries in their spellings, parts missing. */
+/**
+ * A place as sources spell it: states by code, name or in lower case, countries in various spellings, with parts
+ * missing.
+ */
 export function drawPlace(random: Random): Place {
   if (random.chance(0.12)) return { city: null, state: null, country: random.chance(0.5) ? 'US' : null };
   const { name, state, country } = drawCity(random);

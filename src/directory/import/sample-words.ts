@@ -1,4 +1,4 @@
-/** What sample creators are about. Each theme gives a category, its niches and the nouns of a biography. */
+/** The topics of sample creators. Each theme gives a category, its niches and the nouns of a biography. */
 export const THEMES: ReadonlyArray<readonly [category: string, niches: string, nouns: string]> = [
   ['Fitness', 'strength training, crossfit, calisthenics, home workouts', 'barbells, sweat, training plans, recovery'],
   ['Yoga', 'vinyasa, yin yoga, breathwork, meditation', 'stillness, flow, breath, mornings on the mat'],
@@ -42,7 +42,7 @@ export const THEMES: ReadonlyArray<readonly [category: string, niches: string, n
   ['Sports', 'basketball, soccer, tennis, golf', 'match days, drills, teammates'],
 ];
 
-/** First names with the gender they are usually given with. Names recur, so that usernames look alike. */
+/** First names with their most common gender. Names repeat, so that usernames resemble each other. */
 export const FIRST_NAMES: ReadonlyArray<readonly [string, 'female' | 'male']> = [
   ...'Anna,Maria,Sofía,Chloé,Zoë,Emma,Olivia,Camila,Priya,Aïcha,Ingrid,Yuki,Mei,Fatima,Léa,Inês,Anaïs,Renée,Grace,Ruby'
     .split(',')

@@ -17,11 +17,11 @@ const lastNames = LAST_NAMES.map((name) => ({ name, plain: fold(name).replaceAll
 
 const LARGEST_FOLLOWING = 250_000_000;
 const FIRST_PK = 1_000_000;
-/** A prime and factors below 2^21: the products stay exact, and no two rows get the same `pk`. */
+/** A prime, with factors below 2^21: the products stay exact, and no two rows get the same `pk`. */
 const PRIME = 4_294_967_291;
 const FACTORS = [1_664_525, 1_566_083] as const;
 
-/** Unlike the rows, not in order. */
+/** Spreads keys, so that they are not in the order of the rows. */
 function pkOf(row: number, seed: number): number {
   const mixed = (row * FACTORS[0] + (seed >>> 0)) % PRIME;
   return FIRST_PK + ((mixed * FACTORS[1]) % PRIME);
@@ -63,7 +63,10 @@ function drawNiches(random: Random, theme: Theme): string | null {
   return [...niches].join(', ');
 }
 
-/** Log-normal: half below 5,600, one in a hundred above about 600,000, the largest like the largest there are. */
+/**
+ * Log-normal: half have fewer than 5,600 followers, one in a hundred more than about 600,000, and the largest are as
+ * large as real ones.
+ */
 function drawFollowers(random: Random): number | null {
   if (random.chance(0.01)) return null;
   return Math.min(Math.floor(Math.exp(8.63 + 2 * random.normal())), LARGEST_FOLLOWING);
@@ -99,7 +102,7 @@ function drawCreator(random: Random, pk: number): DirectoryCreatorDetail {
   };
 }
 
-/** Sample creators: the same seed gives the same ones, and more of them begin with the fewer. */
+/** Sample creators. The same seed gives the same ones, and a larger sample starts with the smaller one. */
 export function* generateCreators(count: number, seed: number): Generator<DirectoryCreatorDetail> {
   const random = seededRandom(seed);
   for (let row = 0; row < count; row += 1) yield drawCreator(random, pkOf(row, seed));

@@ -1,22 +1,22 @@
-/** A row as it was sent, to be compared with what is stored. */
+/** A row as it was sent, for comparison with what is stored. */
 export interface Sampled {
   pk: number;
   version: number;
   document: string;
 }
 
-/** Twice what has to be compared: a sampled row may be replaced by a later one with the same `pk`. */
+/** Twice the number to compare, because a later row with the same `pk` may replace a sampled one. */
 const SIZE = 400;
 const SEED = 0x2545f491;
 
-/** A whole number below `limit` that depends on nothing but `n`, so that a resumed import draws the same rows. */
+/** A whole number below `limit` that depends only on `n`, so that a resumed import draws the same rows. */
 function draw(n: number, limit: number): number {
   let mixed = Math.imul(n ^ SEED, 0x9e3779b1);
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
   return ((mixed ^ (mixed >>> 13)) >>> 0) % limit;
 }
 
-/** Keeps a fair sample of rows numbered from 1, however many come, in one place each. */
+/** Keeps a fair sample of rows numbered from 1, however many there are, in a fixed number of places. */
 export function sampler(size = SIZE): {
   wants(n: number): boolean;
   offer(n: number, row: Sampled): void;

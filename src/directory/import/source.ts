@@ -7,7 +7,7 @@ import { BrokenCsv, readCsv } from './csv.ts';
 import { decompressed } from './decompress.ts';
 import { readNdjson } from './ndjson.ts';
 
-/** One record of a source, before it is checked. */
+/** One record of a source, before validation. */
 export interface SourceRecord {
   file: string;
   line: number;
@@ -51,7 +51,7 @@ async function describeFile(file: string): Promise<{ size: number; identity: str
   }
 }
 
-/** What the rows are: creators, or only the `pk`s of some. */
+/** The kind of rows: creators, or only `pk`s. */
 export type RowKind = 'creators' | 'pks';
 
 const COLUMNS: Readonly<Record<RowKind, readonly string[]>> = { creators: ['pk', 'username'], pks: ['pk'] };
@@ -66,7 +66,7 @@ function judge(file: string, opening: string, kind: RowKind): { isJson: boolean;
   if (extension === '.csv') return { isJson: false, because: 'of its name' };
   return {
     isJson: OPENINGS[kind].test(opening),
-    because: `it does not begin with ${kind === 'pks' ? 'a pk or ' : ''}{`,
+    because: `it does not start with ${kind === 'pks' ? 'a pk or ' : ''}{`,
   };
 }
 
@@ -87,7 +87,7 @@ async function* readRecords(file: string, input: Readable, kind: RowKind): Async
     yield* readCsv(file, whole(), COLUMNS[kind]);
   } catch (error) {
     if (!(error instanceof BrokenCsv)) throw error;
-    throw new BrokenCsv(`${error.message} (It was taken for CSV because ${because}.)`);
+    throw new BrokenCsv(`${error.message} (It was read as CSV because ${because}.)`);
   }
 }
 
@@ -108,14 +108,14 @@ async function* readFiles(
       yield* readRecords(file, Readable.from(counted(), { objectMode: false, highWaterMark: CHUNK_BYTES }), kind);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      throw new Error(`${file} could not be read to its end: ${why}`, { cause: error });
+      throw new Error(`${file} could not be read completely: ${why}`, { cause: error });
     } finally {
       stream.destroy();
     }
   }
 }
 
-/** Files of NDJSON or CSV, plain, gzip or zstd. */
+/** Files of NDJSON or CSV, plain or compressed with gzip or zstd. */
 export async function openFiles(files: string[], kind: RowKind = 'creators'): Promise<Source> {
   const isStdin = files.includes(STDIN);
   if (isStdin && files.length > 1) throw new Error('Standard input (-) cannot be combined with files.');

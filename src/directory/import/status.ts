@@ -16,7 +16,7 @@ export interface DirectoryStatus {
   live: (IndexFacts & { swappedAt: Date | null }) | undefined;
   /** Indices that were live and are kept, the latest first. */
   previous: Array<IndexFacts & { retiredAt: Date | null }>;
-  /** Imports that wait, run, or stopped and can go on. */
+  /** Imports that are waiting or running, or that stopped and can be resumed. */
   imports: Array<DirectoryImport & { isRunning: boolean }>;
   writer: Writer | undefined;
 }

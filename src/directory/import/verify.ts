@@ -53,7 +53,7 @@ async function compareSamples(elastic: Elastic, index: string, samples: Sampled[
   return compared;
 }
 
-/** A new index against what was read: its number of documents, and a sample field by field. */
+/** Verifies a new index against the rows read: the number of documents, and a sample field by field. */
 export async function verifyBuilt(
   elastic: Elastic,
   index: string,
@@ -72,7 +72,7 @@ export async function verifyBuilt(
 const CARD = Object.keys(DirectoryCreator.shape);
 const Card = z.object({ card: DirectoryCreator.strict(), x: z.record(z.string(), z.unknown()) }).strict();
 
-/** What is wrong with a stored document by itself: its card must give the rest of it again. */
+/** What is wrong with a stored document on its own: the rest of it must follow from its card. */
 function damageOf({ id, source }: StoredDocument): string | undefined {
   const parsed = Card.safeParse(source);
   if (!parsed.success) return parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)[0];
@@ -86,7 +86,7 @@ function damageOf({ id, source }: StoredDocument): string | undefined {
   return difference && `${difference} does not follow from the card`;
 }
 
-/** Elasticsearch gives back `copy_to` as a list, also where one name was said. */
+/** Elasticsearch returns `copy_to` as a list, even for one name. */
 function listTargets(mapping: unknown): unknown {
   return JSON.parse(JSON.stringify(mapping ?? {}), (key, value) =>
     key === 'copy_to' && typeof value === 'string' ? [value] : value,
@@ -106,14 +106,14 @@ export async function findDamage(engines: DirectoryEngines, index: string): Prom
   const damage: string[] = [];
   const { definition } = await readDefinition();
   if (!isDeepStrictEqual(listTargets(await mappingOf(elastic, index)), listTargets(definition.mappings))) {
-    damage.push('The mapping is not that of mappings/creators.json.');
+    damage.push('The mapping differs from mappings/creators.json.');
   }
   const [documents, record, writes] = [
     await countDocuments(elastic, index),
     await findImportOf(db, index),
     await listWrites(db, index),
   ];
-  if (!record) damage.push('No import of this database built it.');
+  if (!record) damage.push('No import in this database built it.');
   if (record && record.documents !== null) {
     const expected = expectedDocuments(record.documents, writes);
     if (documents < expected.least || documents > expected.most) {

@@ -20,16 +20,16 @@ export function isIndexName(alias: string, name: string): boolean {
 export interface RollbackReport {
   from: string;
   to: string;
-  /** Upserts and deletes of the index that was live, which the older one does not have. */
+  /** Upserts and deletes of the previously live index, which the older one lacks. */
   forgotten: DirectoryWrite[];
 }
 
-/** Makes the index that was live before the live one live again. A second call goes back one more. */
+/** Makes the previously live index live again. A second call goes back one more. */
 export async function rollback(engines: DirectoryEngines, options: WaitOptions): Promise<RollbackReport> {
   return await asWriter(engines, 'rollback', options, async (lock) => {
     const { elastic, db, clock, alias } = engines;
     const from = await indexBehind(elastic, alias);
-    if (from === undefined) throw new Error(`Nothing is behind the alias ${alias}.`);
+    if (from === undefined) throw new Error(`The alias ${alias} has no index.`);
     for (const { state, indexName } of await listRetired(db, alias)) {
       if (state !== 'superseded' || !indexName || indexName === from) continue;
       if (!(await indexExists(elastic, indexName))) continue;
@@ -50,8 +50,8 @@ export interface PruneReport {
 }
 
 /**
- * Removes previous indices but the `keep` latest, and unfinished ones. Never the live one, nor one that was live
- * within the hour. It holds the write lock, so no build is running.
+ * Removes previous indices except the latest `keep`, and unfinished ones, but never the live one or one that was live
+ * within the last hour. It holds the write lock, so no build is running.
  */
 export async function prune(engines: DirectoryEngines, keep: number, options: WaitOptions): Promise<PruneReport> {
   return await asWriter(engines, 'prune', options, async () => {

@@ -13,7 +13,7 @@ export interface DirectoryEngines {
   elastic: Elastic;
   db: Db;
   clock: Clock;
-  /** The alias that searches use; it is also how the names of its indices begin. */
+  /** The alias that searches use; the names of its indices begin with it. */
   alias: string;
   /** Of indices that are built; one shard without replicas if omitted. */
   layout?: Layout;
@@ -22,7 +22,7 @@ export interface DirectoryEngines {
 class DirectoryBusy extends Error {}
 
 export interface WaitOptions {
-  /** Called while another writer holds the lock, and then waits for it; without it the command fails. */
+  /** Called while another writer holds the lock; the command then waits for it. Without it, the command fails. */
   onWait?: ((message: string) => void) | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -36,8 +36,8 @@ const RETRY_MS = 200;
 
 async function describeHolder(db: Db, alias: string): Promise<string> {
   const writer = await findWriter(db, alias);
-  if (!writer) return 'Another process writes to the directory';
-  return `${writer.holder} runs ${writer.command} since ${writer.since.toISOString()}`;
+  if (!writer) return 'Another process is writing to the directory';
+  return `${writer.holder} has been running ${writer.command} since ${writer.since.toISOString()}`;
 }
 
 async function take(connection: Db, engines: DirectoryEngines, command: string, options: WaitOptions): Promise<void> {
@@ -48,7 +48,7 @@ async function take(connection: Db, engines: DirectoryEngines, command: string, 
     if (!isSaid) options.onWait(`Waiting: ${message}.`);
     isSaid = true;
     await pause(RETRY_MS);
-    if (options.signal?.aborted) throw new Error(`The ${command} was stopped while it waited: ${message}.`);
+    if (options.signal?.aborted) throw new Error(`The ${command} was stopped while waiting: ${message}.`);
   }
 }
 
@@ -73,7 +73,7 @@ export async function asWriter<T>(
       return await work({
         assertLocked: async () => {
           // The holder can take the lock again at once; no other session can while it is held.
-          if (!(await tryLock(connection, alias))) throw new DirectoryBusy('The right to write was lost.');
+          if (!(await tryLock(connection, alias))) throw new DirectoryBusy('The write lock was lost.');
           await unlock(connection, alias);
         },
       });

@@ -30,10 +30,10 @@ export interface WriteReport {
   interrupted: boolean;
 }
 
-/** A record as lines of a bulk body, or why not. */
+/** A record as lines of a bulk body, or why it was rejected. */
 type ToLines = (record: SourceRecord, version: number) => string | Reject;
 
-/** A write on the live index: its place on record, and its rows in batches. */
+/** A write to the live index: its record, and its rows in batches. */
 async function openWrite(
   engines: DirectoryEngines,
   kind: DirectoryWrite['kind'],
@@ -44,7 +44,7 @@ async function openWrite(
   await refreshIndex(elastic, index);
   const before = await countDocuments(elastic, index);
   const startedAt = clock.now();
-  // In microseconds: above every row number of an import, and above every earlier write even if a clock went back.
+  // In microseconds: above every row number of an import, and above every earlier write even if a clock was set back.
   let version = Math.max(startedAt.getTime() * 1_000, await highestVersion(db, alias));
   const id = newId('dwr', startedAt.getTime());
   const file = request.source.files.join(', ');
@@ -65,11 +65,11 @@ async function openWrite(
 
   async function send(): Promise<void> {
     if (lines.length === 0) return;
-    // Recorded first: after a crash the next write must start above what this one may have used.
+    // Recorded first: after a crash the next write must start above the versions that this one may have used.
     const rows = written + lines.length;
     await updateWrite(db, id, { rows, lastVersion: version });
     await postBulk(elastic, index, lines.join(''), {
-      onRetry: (reason) => request.onNotice?.(`Elasticsearch did not take a batch, trying again: ${reason}`),
+      onRetry: (reason) => request.onNotice?.(`Elasticsearch did not accept a batch, trying again: ${reason}`),
     });
     written = rows;
     lines = [];
@@ -105,7 +105,7 @@ async function write(
   const { elastic, alias } = engines;
   const { source, onNotice, signal } = request;
   const index = await indexBehind(elastic, alias);
-  if (index === undefined) throw new Error(`There is no directory yet: nothing is behind the alias ${alias}.`);
+  if (index === undefined) throw new Error(`There is no directory yet: the alias ${alias} has no index.`);
   const rejectsFile = request.rejectsFile ?? (await defaultRejectsFile(`rejects-${kind}.ndjson`, onNotice));
   await assertRejectsPlace(rejectsFile, source.files);
   const rejects = openRejects(rejectsFile);
@@ -129,10 +129,10 @@ async function write(
     await rows.send();
   } catch (error) {
     rejects.flush();
-    await rows.end().catch(ignoreFailure('the error that led here is the one to tell'));
+    await rows.end().catch(ignoreFailure('the original error is the one to report'));
     const why = error instanceof Error ? error.message : String(error);
     const part = `${rows.written().toLocaleString('en')} rows, which searches see`;
-    throw new Error(`${why}\nOnly a part of the ${kind} is done: ${part}.`, { cause: error });
+    throw new Error(`${why}\nOnly part of the ${kind} is done: ${part}.`, { cause: error });
   }
   await rows.end();
   return { index, written: rows.written(), rejected, rejectsFile, interrupted };
@@ -141,7 +141,7 @@ async function write(
 const actionLine = (action: 'index' | 'delete', pk: number, version: number) =>
   `{"${action}":{"_id":"${pk}","version":${version},"version_type":"external_gte"}}\n`;
 
-/** Adds or replaces creators in the live directory; a search sees them when this resolves. */
+/** Adds or replaces creators in the live directory. Searches see them when this resolves. */
 export async function upsertCreators(engines: DirectoryEngines, request: WriteRequest): Promise<WriteReport> {
   const unknownFields = new Map<string, number>();
   const report = await asWriter(engines, 'upsert', request, () =>
@@ -160,7 +160,7 @@ const Deletion = z.union([
 
 const NO_PK = { code: 'invalid_type', reason: 'must be a whole number from 0 to 9007199254740991.' };
 
-/** Removes creators from the live directory: rows with a `pk`, or bare numbers, one a line. Unknown ones are no error. */
+/** Removes creators from the live directory: rows with a `pk`, or one number per line. Unknown ones are ignored. */
 export async function deleteCreators(engines: DirectoryEngines, request: WriteRequest): Promise<WriteReport> {
   const report = await asWriter(engines, 'delete', request, () =>
     write(engines, 'delete', request, (record, version) => {

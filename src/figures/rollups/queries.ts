@@ -8,7 +8,7 @@ const KEYS = 'day, link_id, creator_id, currency';
 
 const summed = (sign: '' | '-') => COLUMNS.map((column) => `${sign}toInt64(sum(${column})) AS ${column}`).join(', ');
 
-/** Both as rows of the keys, the second negated: what is not zero in their sum differs. */
+/** Combines both queries as rows of the keys, the second one negated: keys whose sum is not zero differ. */
 const difference = (keys: string, one: string, other: string) =>
   `SELECT ${keys}, ${COLUMNS.map((column) => `sum(${column}) AS d_${column}`).join(', ')} FROM (
     SELECT ${keys}, ${summed('')} FROM ${one} GROUP BY ${keys}
@@ -35,22 +35,22 @@ export async function listBrokenRollups(clickhouse: ClickHouse, brandId: string)
   return broken;
 }
 
-/** Sums are text: they are compared, and must be comparable also where they are past what JavaScript holds. */
+/** Sums are text, because they can be larger than JavaScript's safe integers and must still be comparable. */
 export const AccountSum = z.object({
   account: z.string(),
   currency: z.string(),
   amount: z.string(),
   postings: integer,
-  /** The sum of a hash of every posting: the same amounts of other links, creators, entries or times give another. */
+  /** The sum of the hashes of all postings. Postings that only swap links, creators, entries or times change it. */
   fingerprint: z.string(),
 });
 export type AccountSum = z.output<typeof AccountSum>;
 
-/** Every fact of a posting that figures are folded from, as one text; ledger/queries.ts writes the same. */
+/** All facts of a posting that figures depend on, as one text; ledger/queries.ts builds the same text. */
 const POSTING = `concatWithSeparator('|', toString(seq), toString(line), kind, account, toString(amount_minor), currency,
   link_id, creator_id, toString(at))`;
 
-/** Postings of the brand's entries up to `position`, without those in `left`, as ClickHouse has them. */
+/** The postings that ClickHouse has of the brand's entries up to `position`, except those in `left`. */
 export async function listAccountSums(
   clickhouse: ClickHouse,
   brandId: string,
@@ -89,8 +89,8 @@ export async function deleteFolded(clickhouse: ClickHouse, brandId: string): Pro
 }
 
 /**
- * The brand's counted clicks into `link_daily_v1`, and by its views into the rest. Not deduplicated: a second rebuild
- * inserts the same rows, and means it.
+ * Inserts the brand's counted clicks into `link_daily_v1`, and through its views into the other rollups. Deduplication
+ * is off, because a second rebuild must insert the same rows again.
  */
 export async function rebuildClicks(clickhouse: ClickHouse, brandId: string): Promise<void> {
   await command(
@@ -107,7 +107,7 @@ export async function rebuildClicks(clickhouse: ClickHouse, brandId: string): Pr
 const Reconciliation = z.object({ step: z.enum(['waiting', 'done']), claim: z.string(), batch: integer });
 export type Reconciliation = z.output<typeof Reconciliation>;
 
-/** How far the reconciliation has come since the server started; undefined: not begun. */
+/** The progress of the reconciliation since the server started; undefined if it has not begun. */
 export async function findReconciliation(clickhouse: ClickHouse): Promise<Reconciliation | undefined> {
   const sql = 'SELECT step, claim, batch FROM mending_v1 ORDER BY step DESC LIMIT 1';
   const [row] = await queryInTime(clickhouse, Reconciliation, sql);
@@ -122,7 +122,7 @@ export async function insertReconciliation(
   await command(clickhouse, sql, { claim, batch });
 }
 
-/** Nothing on a server that was started meanwhile: it has yet to be reconciled. */
+/** Does nothing if the server was restarted meanwhile, because it must be reconciled again. */
 export async function finishReconciliation(clickhouse: ClickHouse): Promise<void> {
   await command(
     clickhouse,

@@ -8,7 +8,7 @@ const COLUMNS = [
   ...['link_id', 'creator_id', 'at', 'recorded_at'],
 ];
 
-/** A row per posting of the entry. */
+/** One row per posting of the entry. */
 function rowsOf({ brandId, seq, kind, currency, linkId, creatorId, postings, recordedAt }: SyncedEntry): string {
   const recorded = tsvTime(recordedAt);
   return postings
@@ -20,7 +20,7 @@ function rowsOf({ brandId, seq, kind, currency, linkId, creatorId, postings, rec
     .join('');
 }
 
-/** Entries into ClickHouse, and so into every rollup. */
+/** Inserts entries into ClickHouse, which adds them to every rollup. */
 export async function insertPostings(
   clickhouse: ClickHouse,
   entries: readonly SyncedEntry[],

@@ -4,7 +4,7 @@ import type { Db } from '../../engines/postgres/open.ts';
 import { StoredPostings } from '../../outbox/ledger-entry.ts';
 import { movedSince } from '../../outbox/queries.ts';
 
-/** Entries of one brand, both ends included. */
+/** Entries of one brand, inclusive at both ends. */
 export const Range = z.object({ brand_id: z.string(), from: z.number().int(), to: z.number().int() });
 export type Range = z.output<typeof Range>;
 const Ranges = z.array(Range);
@@ -33,7 +33,10 @@ export async function insertPositions(db: Db, after?: Date): Promise<void> {
     .execute();
 }
 
-/** Brands with entries in no batch yet, locked until the transaction ends; those that another worker has locked are left out. */
+/**
+ * Brands with entries that are not in a batch yet, locked until the transaction ends. Skips those that another worker
+ * has locked.
+ */
 export async function lockBehind(db: Db, limit: number, after?: Date): Promise<Behind[]> {
   return await db
     .selectFrom('ledgerPositions as position')
@@ -57,7 +60,7 @@ export async function isAnythingToSync(db: Db, after?: Date): Promise<boolean> {
   return rows[0]?.due ?? false;
 }
 
-/** Fixes the contents of the batch, so that no other batch has any of them. */
+/** Fixes the batch's contents, so that no other batch includes them. */
 export async function insertBatch(db: Db, now: Date, ranges: readonly Range[]): Promise<void> {
   await db
     .insertInto('ledgerBatches')
@@ -74,12 +77,12 @@ export interface Batch {
   ranges: Range[];
 }
 
-/** A worker that hangs in mid-send gives its batch up after this; the token makes a second send harmless. */
+/** A worker that hangs while sending loses its batch after this time; the token makes a second send harmless. */
 const HUNG_AFTER = '90s';
 
 /**
- * The oldest batch that is not sent, locked until the transaction ends; undefined when there is none or another worker has
- * it. Batches go one by one: ClickHouse remembers the tokens of the last 10,000 only.
+ * The oldest unsent batch, locked until the transaction ends; undefined if there is none or another worker has it.
+ * Batches are sent one at a time, because ClickHouse only remembers the last 10,000 tokens.
  */
 export async function lockOldestUnsent(db: Db): Promise<Batch | undefined> {
   await sql`select set_config('idle_in_transaction_session_timeout', ${HUNG_AFTER}, true)`.execute(db);
@@ -133,13 +136,16 @@ export async function listUnsentRanges(db: Db, brandId: string): Promise<Range[]
 }
 
 export interface Standing {
-  /** When the oldest entry that figures lack was recorded; null when they lack none. */
+  /** When the oldest entry that is missing from the figures was recorded; null if none is missing. */
   oldestUnsynced: Date | null;
-  /** Whether the brand's figures are neither being rebuilt nor were left half rebuilt. */
+  /** Whether the brand's figures are complete: no rebuild is running or was interrupted. */
   isWhole: boolean;
 }
 
-/** What PostgreSQL knows of how fresh a brand's figures are: one statement, and so of one moment. */
+/**
+ * What PostgreSQL knows about the freshness of a brand's figures, in one statement so that all values are from the same
+ * moment.
+ */
 export async function findStanding(db: Db, brandId: string): Promise<Standing> {
   const { rows } = await sql<Standing>`
     select not exists (select from unfolded_brands where brand_id = ${brandId}) as is_whole,
@@ -148,17 +154,17 @@ export async function findStanding(db: Db, brandId: string): Promise<Standing> {
         (select min((range ->> 'from')::bigint) from ledger_batches, jsonb_array_elements(ranges) range
           where sent_at is null and range ->> 'brand_id' = ${brandId}))) as oldest_unsynced`.execute(db);
   const [standing] = rows;
-  if (!standing) throw new Error('A statement that gives one row gave none.');
+  if (!standing) throw new Error('A statement that returns one row returned none.');
   return standing;
 }
 
-/** The last entry of the brand that is in a batch. */
+/** The brand's last entry that is in a batch. */
 export async function findPosition(db: Db, brandId: string): Promise<number> {
   const row = await db.selectFrom('ledgerPositions').select('seq').where('brandId', '=', brandId).executeTakeFirst();
   return row?.seq ?? 0;
 }
 
-/** Number of entries, of all brands, that the figures do not show yet. */
+/** The number of entries of all brands that are not in the figures yet. */
 export async function countUnsynced(db: Db): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select
@@ -193,8 +199,8 @@ export async function isBeingRebuilt(db: Db, brandId: string): Promise<boolean> 
 }
 
 /**
- * Notes that the brand's figures lack what they had, or will in `REBUILD_NOTICE_MS`. Not part of the rebuild's transaction:
- * readers see it at once, and it outlives a process that is killed.
+ * Records that the brand's figures are incomplete, or will be within `REBUILD_NOTICE_MS`. It is written outside the
+ * rebuild's transaction, so that readers see it at once and it survives a killed process.
  */
 export async function insertUnfolded(db: Db, brandId: string): Promise<void> {
   await sql`insert into unfolded_brands (brand_id, tried_at) values (${brandId}, now())
@@ -206,7 +212,7 @@ export async function deleteUnfolded(db: Db, brandId: string): Promise<void> {
   await db.deleteFrom('unfoldedBrands').where('brandId', '=', brandId).execute();
 }
 
-/** Brands with an interrupted rebuild that no worker is repairing, or has tried to within a minute. */
+/** Brands with an interrupted rebuild that no worker is repairing or tried to repair within the last minute. */
 export async function listUnfolded(db: Db): Promise<string[]> {
   const { rows } = await sql<{ brandId: string }>`
     select brand_id from unfolded_brands
@@ -217,8 +223,8 @@ export async function listUnfolded(db: Db): Promise<string[]> {
 }
 
 /**
- * The brand's position, locked: no entry of its goes into a batch until the transaction ends, and no other worker takes its
- * rebuild for one that was left.
+ * Locks the brand's position: until the transaction ends, none of its entries goes into a batch, and no other worker
+ * considers its rebuild abandoned.
  */
 export async function lockPosition(db: Db, brandId: string): Promise<number> {
   await insertPositions(db);
@@ -233,8 +239,8 @@ export async function lockPosition(db: Db, brandId: string): Promise<number> {
 }
 
 /**
- * Takes the brand out of batches that are not marked sent: a rebuild inserts those entries itself. The token stays, so
- * whatever became of such a batch, the rest of it is counted once.
+ * Removes the brand from unsent batches, because a rebuild inserts those entries itself. The token stays, so the rest
+ * of such a batch is counted once, whether or not it was sent.
  */
 export async function leaveUnsent(db: Db, brandId: string): Promise<void> {
   const batches = await db.selectFrom('ledgerBatches').select(['id', 'ranges']).where('sentAt', 'is', null).execute();
@@ -248,7 +254,7 @@ export async function leaveUnsent(db: Db, brandId: string): Promise<void> {
   }
 }
 
-/** The batch that is being sent, or is the next to be; 0: none. */
+/** The batch that is being sent or is next; 0 if none. */
 export async function oldestUnsentId(db: Db): Promise<number> {
   const row = await db
     .selectFrom('ledgerBatches')

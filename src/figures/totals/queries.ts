@@ -25,7 +25,7 @@ export async function totalsOfBrand(clickhouse: ClickHouse, brandId: string): Pr
   return all.map((row) => ({ ...row, commissionMinor: row.commissionMinor - (own.get(row.currency) ?? 0) }));
 }
 
-/** The same for its links from the first id to the last, both included. */
+/** Like `totalsOfBrand`, for the brand's links from the first id to the last, both included. */
 export async function totalsOfSpan(
   clickhouse: ClickHouse,
   brandId: string,
@@ -35,7 +35,7 @@ export async function totalsOfSpan(
   return await sumsWhere(clickhouse, 'link_life_v1', condition, { brand: brandId, ...span });
 }
 
-/** The same for the links with these ids, one row for each currency. */
+/** Like `totalsOfBrand`, for the links with these ids. */
 export async function totalsOfLinks(
   clickhouse: ClickHouse,
   brandId: string,

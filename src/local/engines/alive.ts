@@ -2,11 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
-/** A process that is recognised later even when its number has been given to another one. */
+/** Identifies a process even if its number is reused later. */
 export const Identity = z.object({ pid: z.number().int().positive(), startedAt: z.string() });
 export type Identity = z.infer<typeof Identity>;
 
-/** When the process started, in the system's own words; undefined when it has ended. */
+/** When the process started, as the system formats it; undefined if it has ended. */
 function startOf(pid: number): string | undefined {
   if (process.platform !== 'linux') {
     return spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).stdout?.trim() || undefined;

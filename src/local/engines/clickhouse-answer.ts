@@ -6,7 +6,7 @@ import type { ChdbQueryStream, ChdbResult } from 'chdb';
 import { ignoreFailure } from '../../values/errors.ts';
 import type { Call } from './clickhouse-call.ts';
 
-/** ClickHouse's error codes that are the caller's fault, by the status its own server answers them with. */
+/** ClickHouse's error codes for mistakes of the caller, with the status that its own server answers. */
 const STATUSES = new Map([
   ...[46, 47, 60, 81].map((code) => [code, 404] as const),
   ...[6, 26, 27, 36, 42, 43, 53, 62, 70, 115].map((code) => [code, 400] as const),
@@ -61,7 +61,7 @@ function compressedInto(response: ServerResponse): Writable {
   return gzip;
 }
 
-/** Sends rows as they are found, no faster than they are taken; the first decide between an error and a 200. */
+/** Streams rows as they are found, at the reader's pace. The first rows decide between an error and a 200. */
 export async function sendRows(
   call: Call,
   response: ServerResponse,
@@ -86,7 +86,7 @@ export async function sendRows(
   output.end();
 }
 
-/** The engine's own words, wherever in the chain of causes they stand. */
+/** The engine's message, anywhere in the chain of causes. */
 function engineMessage(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const own = /Code: \d+[\s\S]*/.exec(message)?.[0];
@@ -98,7 +98,7 @@ function engineMessage(error: unknown): string {
 export function sendFailure(response: ServerResponse, error: unknown): void {
   const message = engineMessage(error);
   if (response.headersSent) {
-    // A broken connection is the only way left to say that the rows are not all.
+    // After the first rows, a broken connection is the only way to report that rows are missing.
     response.destroy();
     return;
   }

@@ -3,22 +3,22 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 
-/** One request, read as far as it can be without touching the engine. */
+/** One request, parsed as far as possible without the engine. */
 export interface Call {
   queryId: string;
-  /** The statement, or its beginning when the body goes on with it. */
+  /** The statement, or its beginning if the body continues it. */
   query: string;
   body: Readable;
   database: string | undefined;
-  /** Settings and query parameters (`param_…`) for this request alone. */
+  /** Settings and query parameters (`param_…`) for this request only. */
   settings: [name: string, value: string][];
   defaultFormat: string;
   wantsGzip: boolean;
-  /** For a statement whose rows are the body: the same with a file to read them from. */
+  /** For an insert whose rows are in the body: the same statement, reading them from a file. */
   insertFrom: ((file: string) => string) | undefined;
 }
 
-/** Parameters of the interface itself; every other one is a setting. */
+/** Parameters of the interface itself; all others are settings. */
 const RESERVED = new Set(
   `query database query_id session_id session_timeout session_check default_format user password role compress decompress
   quota_key stacktrace wait_end_of_query buffer_size send_progress_in_http_headers enable_http_compression
@@ -83,7 +83,7 @@ function assignment([name, value]: [string, string]): string {
   return `${name} = ${isPlainNumber ? value : quoted(value)}`;
 }
 
-/** The `SET` that gives a session this request's settings and parameters; undefined when there are none. */
+/** The `SET` statement with this request's settings and parameters; undefined if there are none. */
 export function settingsStatement(call: Call): string | undefined {
   return call.settings.length > 0 ? `SET ${call.settings.map(assignment).join(', ')}` : undefined;
 }

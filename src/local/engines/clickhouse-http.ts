@@ -1,6 +1,7 @@
 /**
- * ClickHouse's HTTP interface on top of chDB, as much of it as the official client uses. It is a separate process, because
- * a data folder belongs to one process: `node clickhouse-http.ts <data folder> <port>`, run in that folder.
+ * The part of ClickHouse's HTTP interface that the official client uses, on top of chDB. It is a separate process,
+ * because a data folder can only be opened by one process: `node clickhouse-http.ts <data folder> <port>`, run in that
+ * folder.
  */
 import { randomUUID } from 'node:crypto';
 import { createWriteStream, mkdirSync, rmSync } from 'node:fs';
@@ -20,12 +21,17 @@ const ENGINE_SETTINGS = [
   `--max_server_memory_usage=${2048 * MEGABYTE}`,
 ];
 
-/** Named from where this process runs: of a whole path, the engine would take some characters for a pattern. */
+/**
+ * Relative to this process's folder, because the engine would read some characters of an absolute path as a pattern.
+ */
 const BODIES = 'bodies';
 
 const STOP_WITHIN_MS = 8_000;
 
-/** With its rows in the statement an insert takes a half longer: the engine goes through all of its text first. */
+/**
+ * The rows go through a file: an insert with its rows in the statement takes half as long again, because the engine
+ * scans the whole text first.
+ */
 async function insertBody(
   session: Session,
   call: Call,
@@ -67,7 +73,7 @@ async function answer(folder: string, request: IncomingMessage, response: Server
   let session: Session | undefined;
   try {
     const call = readCall(request);
-    // A session per request (1 ms): its settings, parameters and temporary tables end with it.
+    // One session per request (1 ms): its settings, parameters and temporary tables end with it.
     session = new Session(folder);
     await run(session, call, response);
   } catch (error) {
@@ -99,7 +105,7 @@ function serve(folder: string, port: number): void {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  // The channel to the process that started this one: its end means that nobody needs the engine any more.
+  // The channel to the process that started this one. When it closes, the engine is no longer needed.
   process.on('disconnect', stop);
 }
 

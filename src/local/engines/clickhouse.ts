@@ -11,7 +11,7 @@ export const clickhouse: Engine = {
     command: process.execPath,
     args: [SERVER, data, String(port)],
     cwd: data,
-    // Each running query holds a thread of this pool, whose size is read before any script runs.
+    // Each running query occupies a thread of this pool. Its size is read before any script runs.
     env: { TZ: 'UTC', UV_THREADPOOL_SIZE: '16' },
     deathSignal: 'TERM',
     isOurOwn: true,

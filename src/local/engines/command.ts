@@ -9,7 +9,7 @@ export interface CommandOptions {
   input?: string;
 }
 
-/** Runs a command to its end and gives what it printed; a failure is an error with the last of that. */
+/** Runs a command to its end and returns its output; a failure is an error with the end of that output. */
 export function runCommand(command: string, args: string[], options: CommandOptions = {}): Promise<string> {
   const wrapped = dyingWithParent(command, args, 'TERM', options.user);
   const { cwd, env, input } = options;
@@ -31,7 +31,10 @@ export function runCommand(command: string, args: string[], options: CommandOpti
       if (code === 0) resolve(output);
       else reject(new Error(`${command} ended with ${signal ?? `exit code ${code}`}:\n${output.slice(-2000).trim()}`));
     });
-    child.stdin?.on('error', ignoreFailure('a command that ends before it reads says why by its exit code'));
+    child.stdin?.on(
+      'error',
+      ignoreFailure('a command that exits before it reads its input reports that by its exit code'),
+    );
     child.stdin?.end(input);
   });
 }

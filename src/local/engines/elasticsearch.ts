@@ -12,7 +12,7 @@ const SONAR_VERSION = '26.9.0.129388';
 const SONAR_SHA256 = 'b7306f5ecfa6806753bc0eb0dc4ea11fe0ddd2c5a346592718814d6ec35b88cb';
 const POM = path.join(import.meta.dirname, 'pom.xml');
 
-/** The private Maven repository goes with the folder's other leftovers: 946 MB that are of no further use. */
+/** The private Maven repository (946 MB) is removed with the other temporary files. */
 async function fetchElasticsearch(into: string, java: Java | undefined): Promise<void> {
   const repository = path.join(into, 'm2');
   const properties = { 'maven.repo.local': repository, out: into, 'sonar.version': SONAR_VERSION };
@@ -32,7 +32,7 @@ async function fetchElasticsearch(into: string, java: Java | undefined): Promise
   }
 }
 
-/** A setting of a module that this distribution lacks stops the node, so this file is not the production one. */
+/** Not the production settings: a setting of a module that this distribution lacks stops the node. */
 function settings(data: string): string {
   return `cluster.name: rollcall
 node.name: embedded
@@ -42,15 +42,18 @@ path.data: ${data}/data
 path.logs: ${data}/logs
 xpack.security.enabled: false
 cluster.routing.allocation.disk.threshold_enabled: false
-# Otherwise a task calls an outside host.
+# Otherwise a task contacts an outside host.
 xpack.inference.elastic.authorization.enabled: false
 `;
 }
 
-/** From here on the distribution's own collector, which keeps the heap free beside the work; below it costs 300 MB more. */
+/**
+ * From this size on, the distribution's own collector is used, which keeps the heap free during work. With a smaller
+ * heap it would cost 300 MB more.
+ */
 const LARGE_HEAP_MB = 1_024;
 
-/** The serial collector lets garbage fill the heap, which the breaker that reads real memory takes for an emergency. */
+/** The serial collector lets garbage fill the heap, which the real-memory breaker would treat as an emergency. */
 const breaker = (heapMb: number) => `indices.breaker.total.use_real_memory: ${heapMb >= LARGE_HEAP_MB}\n`;
 
 const collector = (heapMb: number) =>
@@ -58,7 +61,7 @@ const collector = (heapMb: number) =>
     ? '-XX:+UseG1GC\n-XX:G1ReservePercent=25\n-XX:InitiatingHeapOccupancyPercent=30'
     : '-XX:+UseSerialGC';
 
-/** 480 MB with a heap of 512 MB, where the distribution's own options take 800 MB; start-up differs by half a second. */
+/** Uses 480 MB with a heap of 512 MB; the distribution's own options use 800 MB. Start-up differs by half a second. */
 function jvmOptions(data: string, heapMb: number): string {
   return `-Xms${heapMb}m
 -Xmx${heapMb}m
@@ -91,17 +94,17 @@ async function prepare({ home, data, heapMb, port }: Seat): Promise<void> {
     const source = path.join(home, 'config', name);
     if (existsSync(source)) copyForEngine(source, path.join(config, name));
   }
-  // A single node needs no fixed transport port: the range lets several stacks run side by side.
+  // A single node needs no fixed transport port; a range lets several stacks run side by side.
   writeForEngine(path.join(config, 'elasticsearch.yml'), `${settings(data)}${breaker(heapMb)}http.port: ${port}\n`);
   writeForEngine(path.join(config, 'jvm.options'), jvmOptions(data, heapMb));
   writeForEngine(path.join(config, 'log4j2.properties'), LOGGING);
 }
 
-/** Its own launcher, so that the console starts with a small JVM that hands over to the server; it prepares that in another. */
+/** Elasticsearch's own launcher, with a small JVM that starts the server; another small one prepares its options. */
 const LAUNCHER = ['-Xms4m', '-Xmx64m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
 
 async function isReady(port: number): Promise<boolean> {
-  // Yellow: every primary shard of the last run can be searched again.
+  // Yellow: every primary shard from the last run is searchable again.
   const url = `http://127.0.0.1:${port}/_cluster/health?wait_for_status=yellow&timeout=1s`;
   return (await fetch(url, { signal: AbortSignal.timeout(3_000) })).ok;
 }

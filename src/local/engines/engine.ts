@@ -4,7 +4,7 @@ import type { Program } from './process.ts';
 export const ENGINE_NAMES = ['postgres', 'redis', 'elasticsearch', 'clickhouse'] as const;
 export type EngineName = (typeof ENGINE_NAMES)[number];
 
-/** Where one engine of one stack lives. */
+/** The folders of one engine of one stack. */
 export interface Seat {
   /** The installed program. */
   home: string;
@@ -15,10 +15,10 @@ export interface Seat {
   java: Java | undefined;
 }
 
-/** What the embedded stack has to know of an engine; each engine is one such value in its own file. */
+/** What the embedded stack needs to know about an engine. Each engine is one such value in its own file. */
 export interface Engine {
   title: string;
-  /** The environment variable that puts one's own server in this engine's place. */
+  /** The environment variable that replaces the embedded engine with your own server. */
   variable: string;
   /** Folder of the installed version; undefined when the program runs from node_modules. */
   installation?: {
@@ -26,13 +26,13 @@ export interface Engine {
     size: string;
     fetch(into: string, java: Java | undefined): Promise<void>;
   };
-  /** Makes what must exist before the program starts; cheap when it does. */
+  /** Creates what must exist before the program starts; cheap if it exists. */
   prepare(seat: Seat): Promise<void>;
   program(seat: Seat): Program;
   url(seat: Seat): string;
   isReady(port: number): Promise<boolean>;
   readyWithinMs: number;
   stopSignal: NodeJS.Signals;
-  /** What the log says while a dying process of the last run still holds the data: worth another try. */
+  /** What the log shows while a dying process of the last run still holds the data, so that a retry makes sense. */
   dataStillLocked: RegExp;
 }

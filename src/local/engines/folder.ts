@@ -13,12 +13,12 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** "nobody": PostgreSQL and Elasticsearch refuse to run as root. */
+/** The user "nobody", because PostgreSQL and Elasticsearch refuse to run as root. */
 const UNPRIVILEGED = 65_534;
 
 const runsAsRoot = process.getuid?.() === 0;
 
-/** The user that engines run as, when it is not the user of this process. */
+/** The user that engines run as, if it is not this process's user. */
 export const engineUser = runsAsRoot ? { uid: UNPRIVILEGED, gid: UNPRIVILEGED } : undefined;
 
 function isReachableByOthers(folder: string): boolean {
@@ -26,13 +26,13 @@ function isReachableByOthers(folder: string): boolean {
   return (statSync(folder).mode & 0o001) !== 0 && (parent === folder || isReachableByOthers(parent));
 }
 
-/** A folder that anybody could have made beforehand is only used when it is ours. */
+/** Another user could have created this folder in advance, so it is only used if it belongs to us. */
 function openTemporaryFolder(folder: string): string {
   mkdirSync(folder, { recursive: true });
   const found = lstatSync(folder);
   if (!found.isDirectory() || found.uid !== process.getuid?.()) {
     throw new Error(
-      `${folder} belongs to another user; remove it, or set ROLLCALL_DIR to a folder all users can enter.`,
+      `${folder} belongs to another user; remove it, or set ROLLCALL_DIR to a folder that all users can enter.`,
     );
   }
   chmodSync(folder, 0o755);
@@ -40,8 +40,8 @@ function openTemporaryFolder(folder: string): string {
 }
 
 /**
- * The folder that holds the installed engines and the data: `directory`, unless this is root and the unprivileged user
- * cannot enter it (a project in a closed home); then one below the system's temporary folder, named by a hash.
+ * The folder for installed engines and data: `directory`, or, if this is root and the unprivileged user cannot enter it
+ * (a project in a closed home), a folder in the system's temporary one whose name is a hash.
  */
 export function engineFolder(directory: string): string {
   mkdirSync(directory, { recursive: true });
@@ -54,14 +54,14 @@ function giveToEngine(file: string): void {
   if (engineUser) lchownSync(file, engineUser.uid, engineUser.gid);
 }
 
-/** A folder of ours that the engine's user can enter, whatever this process's umask. */
+/** Creates a folder that the engine's user can enter, whatever this process's umask. */
 export function makeOpenFolder(folder: string): string {
   mkdirSync(folder, { recursive: true });
   chmodSync(folder, 0o755);
   return folder;
 }
 
-/** A folder that the engine's user owns. */
+/** Creates a folder that belongs to the engine's user. */
 export function makeEngineFolder(folder: string, mode = 0o755): string {
   mkdirSync(folder, { recursive: true });
   chmodSync(folder, mode);
@@ -69,14 +69,14 @@ export function makeEngineFolder(folder: string, mode = 0o755): string {
   return folder;
 }
 
-/** Replaces the file and never follows a link: the folder belongs to a user with fewer rights. */
+/** Replaces the file without following a link, because the folder belongs to a user with fewer rights. */
 export function writeForEngine(file: string, content: string): void {
   rmSync(file, { force: true });
   writeFileSync(file, content, { flag: 'wx' });
   giveToEngine(file);
 }
 
-/** The same in one step: at no moment is there no such file. */
+/** Like `writeForEngine`, but atomic: the file always exists. */
 export function replaceForEngine(file: string, content: string): void {
   writeForEngine(`${file}.new`, content);
   renameSync(`${file}.new`, file);

@@ -11,7 +11,7 @@ export function isInstalled(folder: string): boolean {
   return existsSync(path.join(folder, STAMP));
 }
 
-/** What a killed process left half fetched: about a gigabyte each. */
+/** Removes partial downloads of killed processes: about a gigabyte each. */
 async function sweepAbandonedParts(base: string): Promise<void> {
   for (const name of await readdir(base)) {
     const pid = /^\.part-.+-(\d+)$/.exec(name)?.[1];
@@ -23,14 +23,17 @@ async function moveInto(part: string, folder: string): Promise<void> {
   try {
     await rename(part, folder);
   } catch {
-    // Something is there already: the same version, installed by another process in the meantime, or a broken one.
+    // The folder exists: another process installed the same version meanwhile, or it is broken.
     if (isInstalled(folder)) return;
     await rm(folder, { recursive: true, force: true });
     await rename(part, folder);
   }
 }
 
-/** Lets `fetch` fill a folder beside `folder`, and moves it there when it is complete. Processes may do so side by side. */
+/**
+ * Lets `fetch` fill a temporary folder, and moves it to `folder` when it is complete. Several processes may do this at
+ * once.
+ */
 export async function install(folder: string, fetch: (into: string) => Promise<void>): Promise<void> {
   if (isInstalled(folder)) return;
   const base = path.dirname(folder);

@@ -9,10 +9,10 @@ export interface Java {
 
 const OLDEST_JAVA = 21;
 
-/** Elasticsearch's entitlement agent needs them; a trimmed runtime (JRE) lacks some. */
+/** Elasticsearch's entitlement agent needs these modules; a trimmed runtime (JRE) lacks some. */
 const NEEDED_MODULES = ['jdk.attach', 'jdk.jdi', 'jdk.jlink'];
 
-/** Folders that hold one JDK per entry: Linux packages, SDKMAN, IDEs, macOS. */
+/** Folders with one JDK per entry: Linux packages, SDKMAN, IDEs, macOS. */
 export const USUAL_JDK_FOLDERS: readonly string[] = [
   '/usr/lib/jvm',
   '/usr/local/lib/jvm',
@@ -26,7 +26,7 @@ export const USUAL_JDK_FOLDERS: readonly string[] = [
 
 export interface JavaSearch {
   found: Java | undefined;
-  /** Each place that was looked at, with why it would not do. */
+  /** Each place that was checked, and why it is unsuitable. */
   refused: string[];
 }
 
@@ -55,20 +55,22 @@ function homesBelow(folder: string): string[] {
     .filter((home) => existsSync(path.join(home, 'bin/java')));
 }
 
-/** Why Elasticsearch cannot run on this JDK, read from its `release` file; undefined when it can. */
+/** Why Elasticsearch cannot run on this JDK, from its `release` file; undefined if it can. */
 function whyNot(home: string): string | undefined {
   const release = path.join(home, 'release');
-  if (!existsSync(path.join(home, 'bin/java'))) return 'no bin/java there';
-  if (!existsSync(release)) return 'no release file, so not a JDK';
+  if (!existsSync(path.join(home, 'bin/java'))) return 'has no bin/java';
+  if (!existsSync(release)) return 'has no release file, so it is not a JDK';
   const text = readFileSync(release, 'utf8');
   const major = Number(/^JAVA_VERSION="(\d+)/m.exec(text)?.[1] ?? 0);
-  if (major < OLDEST_JAVA) return `Java ${major} is too old`;
+  if (major < OLDEST_JAVA) return `has Java ${major}, which is too old`;
   const modules = /^MODULES="([^"]*)"/m.exec(text)?.[1]?.split(' ') ?? [];
   const lacking = NEEDED_MODULES.filter((name) => !modules.includes(name));
-  return lacking.length > 0 ? `Java ${major}, but not a full JDK: lacks ${lacking.join(', ')}` : undefined;
+  return lacking.length > 0 ? `has Java ${major}, but not a full JDK: it lacks ${lacking.join(', ')}` : undefined;
 }
 
-/** The first JDK that Elasticsearch runs on: the configured homes, then `java` on the path, then the usual folders. */
+/**
+ * The first JDK that Elasticsearch can run on: the configured homes, then `java` on the path, then the usual folders.
+ */
 export function findJava(java: Config['java'], folders: readonly string[] = USUAL_JDK_FOLDERS): JavaSearch {
   const homes = [...java.homes, ...homesOnPath(java.searchPath), ...folders.flatMap(homesBelow)];
   const refused: string[] = [];
@@ -85,7 +87,7 @@ export function javaMissing(search: JavaSearch, folders: readonly string[] = USU
   return [
     `Elasticsearch needs a full JDK, version ${OLDEST_JAVA} or newer (21 and 25 are good; a JRE is not enough).`,
     ...(search.refused.length > 0
-      ? ['Found, but of no use:', ...search.refused.map((line) => `  ${line}`)]
+      ? ['Found, but unusable:', ...search.refused.map((line) => `  ${line}`)]
       : ['No Java was found.']),
     `Looked in EMBEDDED_JAVA_HOME, ES_JAVA_HOME and JAVA_HOME, for java on PATH, and in ${folders.join(', ') || 'no other folder'}.`,
     "Install one (Eclipse Temurin 21 or 25, or your system's package such as openjdk-21-jdk-headless),",

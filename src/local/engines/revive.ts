@@ -5,29 +5,29 @@ import type { Running } from './run-engine.ts';
 
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
-/** An engine that has run for this long is well again. */
+/** An engine that has run for this long counts as healthy again. */
 const WELL_AFTER_MS = 60_000;
 
 interface Trouble {
-  /** Starts in a row that did not last. */
+  /** Starts in a row after which it ended again soon. */
   starts: number;
-  /** When the engine was last up. */
+  /** When the engine last became ready. */
   startedAt: number;
 }
 
 export interface ReviverOptions {
-  /** `patience`: how many times the usual time the engine is given to become ready. */
+  /** `patience` multiplies the time that the engine is given to become ready. */
   start(name: EngineName, seat: Seat, patience: number): Promise<void>;
   /** Aborts when the stack is stopped. */
   ending: AbortSignal;
   report(line: string): void;
 }
 
-/** Both resolve when the engine is up, and reject only when the stack is stopped. */
+/** Both promises resolve when the engine is up, and reject only when the stack is stopped. */
 export interface Reviver {
-  /** Starts an engine again that ended by itself. */
+  /** Restarts an engine that ended by itself. */
   ended(name: EngineName, running: Running): Promise<void>;
-  /** Starts an engine again that did not start. */
+  /** Restarts an engine that failed to start. */
   failed(name: EngineName, engine: Pick<Running, 'engine' | 'seat'>, error: unknown): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ const LINES = 5;
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
-/** Starts engines again: at once, then after pauses that double up to a minute, for as long as it takes. */
+/** Restarts engines: at once, then after pauses that double up to a minute, until they are up. */
 export function openReviver({ start, ending, report }: ReviverOptions): Reviver {
   const troubles = new Map<EngineName, Trouble>();
 

@@ -27,7 +27,7 @@ export interface Launchpad {
   folder: string;
   stack: LockedStack;
   report: (line: string) => void;
-  /** Is called for an engine that ended unrequested. */
+  /** Called when an engine ends by itself. */
   ended?: (name: EngineName, running: Running) => void;
 }
 
@@ -42,7 +42,7 @@ function failedToStart(engine: Engine, process: RunningProcess): Error {
   );
 }
 
-/** Launches until ready; again while processes of the last run still hold the data. */
+/** Launches the engine until it is ready; retries while processes of the last run still hold the data. */
 async function launchUntilReady(
   name: EngineName,
   engine: Engine,
@@ -56,7 +56,7 @@ async function launchUntilReady(
     try {
       if (process.pid) stack.record(name, process.pid);
     } catch (error) {
-      // Such as a full disk. A process that nobody knows of would hold the data from the next start.
+      // For example, the disk is full. An untracked process would keep the data locked at the next start.
       await stopProcess(process, 'SIGKILL', 0);
       throw error;
     }
@@ -71,7 +71,10 @@ async function launchUntilReady(
   }
 }
 
-/** Starts the engine and reports it; from then on an unexpected end is reported too. `patience` multiplies its usual time. */
+/**
+ * Starts the engine and reports it; if it ends by itself later, that is reported too. `patience` multiplies its usual
+ * time.
+ */
 export async function startEngine(
   name: EngineName,
   engine: Engine,

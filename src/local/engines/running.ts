@@ -11,9 +11,9 @@ import { type EmbeddedEngines, startEmbedded } from './start.ts';
 
 const Announcement = z.object({
   server: Identity,
-  /** What the server listens on; missing until it does. */
+  /** The URL that the server listens on; missing until it does. */
   url: z.string().exactOptional(),
-  /** The same of its links host. */
+  /** The URL of its links host. */
   linksUrl: z.string().exactOptional(),
   urls: z.object({
     postgres: z.string().exactOptional(),
@@ -31,7 +31,7 @@ const fileIn = (directory: string) => path.join(directory, 'engines.json');
 type Running = Omit<z.infer<typeof Announcement>, 'server'>;
 
 async function readAnnouncement(file: string): Promise<z.infer<typeof Announcement> | undefined> {
-  const stat = await lstat(file).catch(ignoreFailure('no server has announced itself'));
+  const stat = await lstat(file).catch(ignoreFailure('no server is running'));
   if (!stat?.isFile() || stat.uid !== (process.getuid?.() ?? stat.uid)) return undefined;
   try {
     return Announcement.parse(JSON.parse(await readFile(file, 'utf8')));
@@ -40,7 +40,7 @@ async function readAnnouncement(file: string): Promise<z.infer<typeof Announceme
   }
 }
 
-/** A server running on this folder and its engines, or undefined: its file must be ours and its process alive. */
+/** A server that runs on this folder, and its engines; undefined unless its file is ours and its process is alive. */
 export async function findRunning(directory: string): Promise<Running | undefined> {
   const announcement = await readAnnouncement(fileIn(directory));
   if (!announcement || !isAlive(announcement.server)) return undefined;
@@ -48,7 +48,10 @@ export async function findRunning(directory: string): Promise<Running | undefine
   return running;
 }
 
-/** Lets `cli`, `indexer` and `bench` find this process and its engines. The function it gives takes that back. */
+/**
+ * Records this process and its engines, so that `cli`, `indexer` and `bench` find them. The returned function removes
+ * the record.
+ */
 export async function announceRunning(directory: string, running: Running): Promise<() => Promise<void>> {
   const file = fileIn(directory);
   const draft = `${file}.${process.pid}`;
@@ -65,23 +68,23 @@ export async function announceRunning(directory: string, running: Running): Prom
 
 export interface ResolvedEngines {
   urls: Record<EngineName, string | undefined>;
-  /** What the server listens on that is running on the same PostgreSQL, where one has announced itself. */
+  /** The URL of the server that runs on the same PostgreSQL, if known. */
   serverUrl: string | undefined;
-  /** The same of its links host. */
+  /** The URL of its links host. */
   linksUrl: string | undefined;
   /** The engines that this call started. */
   embedded: EmbeddedEngines | undefined;
-  /** Ends only what this call started. */
+  /** Stops only what this call started. */
   stop(): Promise<void>;
 }
 
-/** Each needed engine's URL: the configured one, else a running server's, else that of an engine started now. */
+/** The URL of each engine needed: the configured one, or a running server's, or that of an engine started now. */
 export async function resolveEngines(
   config: Config,
   need: readonly EngineName[],
   options: {
     dataName?: string;
-    /** Default: true. False for what must not touch a running server's data. */
+    /** Default: true. False if a running server's data must not be touched. */
     reuseRunning?: boolean;
     elasticsearchHeapMb?: number;
     later?: readonly EngineName[];
@@ -93,7 +96,7 @@ export async function resolveEngines(
   const urlOf = (name: EngineName) => config.urls[name] ?? running?.urls[name];
   const only = ENGINE_NAMES.filter((name) => need.includes(name) && !urlOf(name));
   if (only.includes('postgres')) {
-    // Of the server's data even when the engines are others': both have the one secret.
+    // The server's data counts even if other engines are used, because both have the same secret.
     const dataNames = [SERVER_DATA, options.dataName ?? SERVER_DATA];
     makeSecretOnce(
       config,

@@ -5,12 +5,12 @@ import { z } from 'zod';
 import { Identity, identityOf, isAlive } from './alive.ts';
 import { treeOf } from './process.ts';
 
-/** `stack.json` in a data folder: whose it is, and which engines run on it. */
+/** `stack.json` in a data folder: the process that owns it, and the engines that run on it. */
 const Holder = z.object({ owner: Identity, engines: z.record(z.string(), Identity) });
 type Holder = z.infer<typeof Holder>;
 
 export interface LockedStack {
-  /** Notes a started engine, so that the next start finds it should this process be killed. */
+  /** Records a started engine, so that the next start finds it if this process is killed. */
   record(name: string, pid: number): void;
   release(): void;
 }
@@ -41,11 +41,11 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended in the meantime.
+    // It has already ended.
   }
 }
 
-/** Engines of a process that was killed: most systems end them with it; here they are given the time, or ended. */
+/** Ends engines that outlived a killed process. Most systems end them with it; here they get time to do so first. */
 async function endLeftovers(holder: Holder | undefined, report: (line: string) => void): Promise<void> {
   const started = performance.now();
   let alive = Object.entries(holder?.engines ?? {}).filter(([, engine]) => isAlive(engine));
@@ -64,7 +64,7 @@ async function endLeftovers(holder: Holder | undefined, report: (line: string) =
   }
 }
 
-/** Whether the owner is gone, or goes within a second: one that was just killed is still there for a moment. */
+/** Whether the owner has ended or ends within a second: a killed process may still exist for a moment. */
 async function endsSoon(owner: Identity): Promise<boolean> {
   const deadline = performance.now() + (owner.pid === process.pid ? 0 : OWNER_ENDS_WITHIN_MS);
   while (isAlive(owner)) {
@@ -74,7 +74,7 @@ async function endsSoon(owner: Identity): Promise<boolean> {
   return true;
 }
 
-/** Takes the lock file if there is none: making a link is atomic, and the file is never seen half written. */
+/** Creates the lock file if there is none. Linking is atomic, so the file is never seen half written. */
 function tryTake(lock: string, holder: Holder): boolean {
   const draft = `${lock}.${process.pid}`;
   writeFileSync(draft, JSON.stringify(holder), { mode: 0o600 });
@@ -89,7 +89,9 @@ function tryTake(lock: string, holder: Holder): boolean {
   }
 }
 
-/** Makes this process the only one with a stack on the data folder, or throws an error that says who has it. */
+/**
+ * Makes this process the only one with a stack on the data folder. If another has one, throws an error that names it.
+ */
 export async function lockStack(
   folder: string,
   directory: string,
@@ -101,7 +103,7 @@ export async function lockStack(
     const other = readHolder(lock);
     if (other && !(await endsSoon(other.owner))) throw inUse(folder, directory, other.owner);
     await endLeftovers(other, report);
-    // Another process may have done the same and hold the stack by now.
+    // Another process may have done the same and may hold the stack by now.
     const current = readHolder(lock);
     if (!current || !isAlive(current.owner)) rmSync(lock, { force: true });
   }

@@ -17,48 +17,51 @@ import { type LockedStack, lockStack } from './stack.ts';
 import { valkey } from './valkey.ts';
 
 export interface EmbeddedOptions {
-  /** Installed engines live here. */
+  /** Where engines are installed. */
   directory: string;
-  /** The folder below `directory` with the data of this stack: one stack per folder, several side by side. */
+  /** The folder below `directory` with this stack's data. Each stack has its own, so several can run side by side. */
   dataName: string;
   /** Default: all four. */
   only?: readonly EngineName[];
   elasticsearchHeapMb: number;
   java: Config['java'];
-  /** Engines that are not waited for: `started` says when they are up. */
+  /** Engines that the start does not wait for; `started` resolves when they are up. */
   later?: readonly EngineName[];
-  /** Starts an engine again that ends by itself, or that nobody waits for and that does not start, until it is up. */
+  /** Restarts an engine that ends by itself, or that is in `later` and fails to start, until it is up. */
   revives?: boolean;
-  /** Where JDKs are usually installed on this system. */
+  /** Where this system usually installs JDKs. */
   javaFolders?: readonly string[];
-  /** Is given a line when a long step begins, when a step is done (with its time), and when an engine ends by itself. */
+  /**
+   * Called with a line when a long step begins, when a step ends (with its duration), and when an engine ends by
+   * itself.
+   */
   report: (line: string) => void;
 }
 
 export interface EmbeddedEngines {
   urls: Partial<Record<EngineName, string>>;
-  /** The process to kill or stop when one means the engine; of Elasticsearch, the server behind its launcher. */
+  /** The process to signal for each engine; for Elasticsearch, the server behind its launcher. */
   readonly pids: Partial<Record<EngineName, number>>;
   readonly startMs: Partial<Record<EngineName, number>>;
   /**
-   * Resolves when the engine is up, at once where it was waited for. Rejects when it did not start, or, where engines are
-   * started again, when the stack is stopped.
+   * Resolves when the engine is up. Rejects if it failed to start or, if engines are restarted, when the stack is
+   * stopped.
    */
   started(name: EngineName): Promise<void>;
-  /** Memory of each engine, shared pages counted once (PSS). Empty where the system does not tell. */
+  /** Memory of each engine, with shared pages counted once (PSS). Empty if the system does not report it. */
   memoryMb(): Partial<Record<EngineName, number>>;
-  /** Starts the engine again on the same port and data, after ending what is left of it. */
+  /** Restarts the engine on the same port and data, after ending what is left of it. */
   restart(name: EngineName): Promise<void>;
-  /** Ends the engines one after the other, each within seconds. A second call waits for the first. */
+  /** Stops the engines one after the other, each within seconds. A second call waits for the first. */
   stop(): Promise<void>;
 }
 
 const ENGINES: Record<EngineName, Engine> = { postgres, redis: valkey, elasticsearch, clickhouse };
 
-/** Readers of the others' data first, the truth last. */
+/** Engines that read others' data stop first, the source of truth last. */
 const STOP_ORDER: readonly EngineName[] = ['elasticsearch', 'clickhouse', 'redis', 'postgres'];
 
-/** The first failure decides, but only after every task has ended: nothing goes on behind the error. */
+/** Rejects with the first failure, but only after every task has ended, so that nothing continues in the background. */
 async function allOrFirstError<T>(tasks: Promise<T>[]): Promise<T[]> {
   await Promise.allSettled(tasks);
   return Promise.all(tasks);
@@ -73,10 +76,10 @@ async function installEngine(engine: Engine, base: string, java: Java | undefine
   report(`Fetching ${engine.title}, ${size} ...`);
   await install(home, (into) => fetch(into, java)).catch((cause: unknown) => {
     const why = cause instanceof Error ? cause.message : String(cause);
-    const message = `${engine.title} could not be fetched. To use your own, set ${engine.variable}.\n${why}`;
+    const message = `${engine.title} could not be downloaded. To use your own, set ${engine.variable}.\n${why}`;
     throw new Error(message, { cause });
   });
-  report(`${engine.title} fetched and unpacked (${secondsSince(start)})`);
+  report(`${engine.title} downloaded and unpacked (${secondsSince(start)})`);
 }
 
 type Stack = Map<EngineName, Running>;
@@ -95,13 +98,13 @@ async function stopStack(stack: Stack, lock: LockedStack): Promise<void> {
   lock.release();
 }
 
-/** Elasticsearch's launcher waits for the server it started; the other engines are the process itself. */
+/** Elasticsearch's launcher waits for the server that it started; the other engines are a single process. */
 function mainPid(name: EngineName, running: Running): number | undefined {
   if (running.process.ended()) return undefined;
   return name === 'elasticsearch' ? (treeOf(running.process.pid)[1] ?? running.process.pid) : running.process.pid;
 }
 
-/** A stack as it is being started and run. */
+/** A stack while it starts and runs. */
 interface Launched {
   stack: Stack;
   pad: Launchpad;
@@ -137,7 +140,7 @@ function handle({ stack, pad, seats, starting, ending }: Launched): EmbeddedEngi
   };
 }
 
-/** Starts real engines on this machine, on free loopback ports; fetches them first when they are not installed yet. */
+/** Starts real engines on this machine, on free loopback ports; downloads them first if they are not installed. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedEngines> {
   const { dataName, only, elasticsearchHeapMb, java: javaConfig, report } = options;
   const names = ENGINE_NAMES.filter((name) => only?.includes(name) ?? true);
@@ -160,7 +163,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedE
     const port = await findFreePort();
     seats.set(name, { home: homeOf(name), data: path.join(folder, name), port, heapMb: elasticsearchHeapMb, java });
   }
-  /** One that is fetched, or up, only after the stack was stopped, is not started, or is stopped. */
+  /** An engine that becomes ready only after the stack was stopped is stopped, too. */
   const startOne = async (name: EngineName, seat: Seat, patience = 1) => {
     const running = await startEngine(name, ENGINES[name], seat, pad, patience);
     if (ending.signal.aborted) await stopEngine(running);

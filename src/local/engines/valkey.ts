@@ -25,7 +25,7 @@ const SETTINGS = {
   appendonly: 'yes',
   // With `everysec` a killed server lost acknowledged entries in 3 of 25 tries.
   appendfsync: 'always',
-  // At the default of 64 MB clicks at full speed had it rewritten every 6 s, which took a seventh of them.
+  // At the default of 64 MB, clicks at full speed rewrote the file every 6 s, which cost a seventh of them.
   'auto-aof-rewrite-min-size': '256mb',
   save: '',
   'maxmemory-policy': 'noeviction',
@@ -47,7 +47,7 @@ export const valkey: Engine = {
     deathSignal: 'TERM',
   }),
   url: ({ port }) => `redis://127.0.0.1:${port}/0`,
-  // It answers -LOADING until the append-only file is read.
+  // The server answers -LOADING until it has read the append-only file.
   isReady: async (port) => (await askTcp(port, Buffer.from('PING\r\n'))).toString().startsWith('+PONG'),
   readyWithinMs: 60_000,
   stopSignal: 'SIGTERM',

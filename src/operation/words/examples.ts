@@ -2,13 +2,13 @@ import { isRecord } from '../../values/wire.ts';
 import { idOf } from './ids.ts';
 import type { Json } from './schema.ts';
 
-/** An id of what the operation answers: of the last noun of its path. */
+/** An example id for an operation's answer: of the last noun in its path. */
 export function idExample(path: string): string {
   const ids = path.split('/').flatMap((part) => idOf(part) ?? []);
   return ids.at(-1) ?? 'cmp_0Uo3xK2mVdT2aXs7LpRb';
 }
 
-/** An id as the path itself takes it: of the noun before it. */
+/** An example id for the path itself: of the noun before it. */
 export function idInPath(path: string): string {
   return idExample(path.slice(0, path.indexOf('{')));
 }
@@ -28,7 +28,7 @@ function typeOf(value: unknown): string {
   return Number.isInteger(value) ? 'integer' : typeof value;
 }
 
-/** Whether a value of the dictionary fits where it would stand; the test checks every whole example by its schema. */
+/** Whether a value fits a schema where it is used; the test validates every whole example by its schema. */
 function fits(schema: Json, value: unknown): boolean {
   if (Array.isArray(schema.enum)) return schema.enum.includes(value);
   if (schema.const !== undefined) return schema.const === value;
@@ -52,11 +52,11 @@ const branchesOf = ({ anyOf, oneOf }: Json): unknown[] | undefined =>
 export interface ExampleSource {
   /** Shapes by the last part of their `$ref`. */
   named: Readonly<Record<string, unknown>>;
-  /** An id of the noun that the operation is about. */
+  /** An example id of the operation's noun. */
   id: string;
 }
 
-/** A value that the schema allows and that reads like a real one: the property's own example, else one of its type. */
+/** A realistic value that the schema allows: the property's own example, or else one of its type. */
 export function exampleOf(schema: unknown, source: ExampleSource, name = ''): unknown {
   if (!isRecord(schema)) return null;
   if (schema.example !== undefined) return schema.example;

@@ -7,8 +7,8 @@ const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
 const isNoBound = (value: unknown) => typeof value === 'number' && Math.abs(value) >= Number.MAX_SAFE_INTEGER;
 
 /**
- * A Date here is text on the wire; an e-mail address is what its pattern says, which is narrower than the format; and
- * the bounds of every safe integer are left out: reference pages offer it as the value to try.
+ * Dates are text on the wire; an e-mail address follows its pattern, which is narrower than the format; the bounds of
+ * every safe integer are omitted, because reference pages would offer them as the value to try.
  */
 function writeForm({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: Json }): void {
   if (jsonSchema.format === 'email' && jsonSchema.pattern !== undefined) delete jsonSchema.format;
@@ -23,7 +23,7 @@ const Written = z.object({
   $defs: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
 });
 
-/** A shape as JSON Schema 2020-12; the shapes with an id that it refers to stand apart, under `refs`. */
+/** A shape as JSON Schema 2020-12. Shapes with an id that it refers to are separate, under `refs`. */
 export function jsonSchemaOf(
   shape: z.ZodType,
   io: 'input' | 'output',
@@ -42,7 +42,7 @@ export function jsonSchemaOf(
   return { schema: own, named };
 }
 
-/** The two fields of every response, where a shape does not describe them. */
+/** Descriptions of the two fields of every response, for shapes that do not describe them. */
 const ENVELOPE: Readonly<Record<string, string>> = {
   data: 'The response.',
   pagination: 'This page, and the number of items on all pages.',

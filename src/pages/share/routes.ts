@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Html, html } from '../../html/html.ts';
 import { page, pageHeaders } from '../../html/page.ts';
 import type { Context } from '../../operation/context.ts';
-import { findShare, listShared, MAX_SHARED, type SharedRow } from '../../resources/shipments/share-queries.ts';
+import { findShare, listShared, MAX_SHARED, type SharedRow } from '../../resources/shipments/share/queries.ts';
 import { readable } from '../parcel/page.ts';
 
 const Params = z.object({ shareId: z.string() });

@@ -1,7 +1,7 @@
 import type { Form } from '../../html/form.ts';
 import { html } from '../../html/html.ts';
 import type { Context } from '../../operation/context.ts';
-import { fileUrlOf } from '../../resources/assets/file-keys.ts';
+import { fileUrlOf } from '../../resources/assets/policy.ts';
 import { listAssetsById } from '../../resources/assets/queries.ts';
 import { declineDeliverable, startDeliverables, submitDeliverable } from '../../resources/deliverables/actions.ts';
 import { isKnownToCreator } from '../../resources/deliverables/policy.ts';

@@ -1,6 +1,6 @@
 import { type Form, formOf } from '../../html/form.ts';
 import type { FilePart } from '../../operation/form-part.ts';
-import { fileNameOf, receiveFile, releaseFile, type StoredFile } from '../../resources/assets/receive.ts';
+import { fileNameOf, receiveFile, releaseFile, type StoredFile } from '../../resources/assets/actions.ts';
 import type { DeliverableFacts } from '../../resources/deliverables/queries.ts';
 import { ApiError } from '../../values/errors.ts';
 import type { Visit } from '../declare.ts';

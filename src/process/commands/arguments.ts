@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 
-/** An argument that is not blank: a variable that a script forgot to set is an error, not a name or a file. */
+/** A non-blank argument, so that a variable that a script forgot to set is an error and not a name or a file. */
 export function filled(value: string): string {
   if (value.trim() === '') throw new InvalidArgumentError('must not be blank.');
   return value;

@@ -24,7 +24,7 @@ export async function getBrand(db: Db, idOrName: string): Promise<{ id: string; 
 const planOption = () => new Option('--plan <plan>', 'the plan').choices(PLAN_NAMES);
 const statusOption = () => new Option('--status <status>', 'the subscription status').choices(SUBSCRIPTION_STATUSES);
 
-/** By the API's own rule for a brand's name. */
+/** Validates by the API's own rule for a brand's name. */
 function brandName(value: string): string {
   const name = BrandPatch.shape.name.safeParse(filled(value)).data;
   if (name === undefined) throw new InvalidArgumentError('must have at most 200 characters.');
@@ -33,7 +33,7 @@ function brandName(value: string): string {
 
 const COLUMNS = ['id', 'name', 'brand_plan', 'data_plan', 'created_at'] as const;
 
-/** A line a brand, though its subscriptions are two rows. */
+/** One line per brand, although its subscriptions are two rows. */
 async function list({ db }: CommandEngines, json: boolean | undefined): Promise<void> {
   const items = new Map<string, Record<(typeof COLUMNS)[number], string | null>>();
   for (const { id, name, createdAt, kind, plan, status } of await listBrandPlans(db)) {
@@ -68,7 +68,7 @@ export function brandCommands(program: Command): void {
   const brands = program.command('brand').description('brands');
   brands
     .command('list')
-    .description('every brand with its plans, the newest first')
+    .description('every brand with its plans, newest first')
     .addOption(jsonOption())
     .action(({ json }: { json?: boolean }) => withEngines((engines) => list(engines, json)));
   brands
@@ -81,13 +81,13 @@ export function brandCommands(program: Command): void {
     );
   brands
     .command('create')
-    .description('make a brand with its subscriptions; prints its id')
-    .argument('<name>', 'no other brand has it', brandName)
+    .description('create a brand with its subscriptions; prints its id')
+    .argument('<name>', 'unique among all brands', brandName)
     .addOption(planOption().default('starter'))
     .addOption(statusOption().default('active'))
     .action((name: string, options: { plan: PlanName; status: SubscriptionStatus }) =>
       withEngines(async ({ db, clock }) => {
-        if (await findBrand(db, name)) throw new Error(`A brand ${JSON.stringify(name)} exists already.`);
+        if (await findBrand(db, name)) throw new Error(`A brand ${JSON.stringify(name)} already exists.`);
         process.stdout.write(`${await createBrand(db, clock, { name, ...options })}\n`);
       }),
     );
@@ -95,13 +95,13 @@ export function brandCommands(program: Command): void {
     .command('plan')
     .description('plans')
     .command('set')
-    .description('set the plan of a brand; every process holds to it within a second')
+    .description('set the plan of a brand; every process applies it within a second')
     .requiredOption('--brand <id or name>', 'the brand', filled)
     .addOption(planOption().makeOptionMandatory())
     .addOption(statusOption())
     .option(
       '--credits <number>',
-      "credits a month instead of the plan's own; without it, agreed ones stay while the plan does",
+      "credits a month in place of the plan's; negotiated credits stay until the plan changes",
       wholeNumber(0, 999_999_999),
     )
     .addOption(new Option('--kind <kind>', 'only one of its two subscriptions').choices(['brand', 'data']))

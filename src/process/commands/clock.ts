@@ -5,7 +5,7 @@ import { ignoreFailure } from '../../values/errors.ts';
 import { clockAhead } from '../sandbox-clock.ts';
 import { type CommandEngines, withEngines } from './open.ts';
 
-/** Certificates, cookies and years of four digits end some day. */
+/** Certificates, cookies and four-digit years would run out. */
 const MOST_MS = 10 * 365 * DAY_MS;
 
 function duration(value: string): number {
@@ -16,20 +16,20 @@ function duration(value: string): number {
 
 const ANSWERS_WITHIN_MS = 5_000;
 
-/** Refuses a clock that nobody follows: of this command's environment, and of the server that runs. */
+/** Refuses a clock that no process follows, by the environment of this command and by the running server. */
 async function assertSandbox({ config, knownServerUrl: url }: CommandEngines): Promise<void> {
   if (!config.isSandbox) {
     throw new Error(
-      'Only a sandbox has its own clock. Set ROLLCALL_SANDBOX=1 for the server, the worker and this command.',
+      'Only a sandbox has an adjustable clock. Set ROLLCALL_SANDBOX=1 for the server, the worker and this command.',
     );
   }
   if (url === undefined) return;
   const answer = await fetch(new URL('/healthz', url), { signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) }).catch(
-    ignoreFailure('a server that is down shows the time when it is started'),
+    ignoreFailure('a server that is down reads the clock when it starts'),
   );
   if (answer === undefined || answer.headers.has('x-rollcall-clock')) return;
   throw new Error(
-    `The server at ${url} is not a sandbox and keeps the real time. Start it, and its worker, with ROLLCALL_SANDBOX=1 first.`,
+    `The server at ${url} is not a sandbox and uses the real time. Start it and its worker with ROLLCALL_SANDBOX=1 first.`,
   );
 }
 
@@ -40,22 +40,22 @@ function printOffset(offsetMs: number): void {
 }
 
 export function clockCommands(program: Command): void {
-  const clock = program.command('clock').description("a sandbox's clock, for what happens in days or weeks");
+  const clock = program.command('clock').description("a sandbox's clock, to see what happens after days or weeks");
   clock
     .command('advance')
-    .description('put the clock ahead; every process follows within a second; prints the time that it shows')
-    .argument('<duration>', `by how much, ${DURATION_FORM}; it never goes back`, duration)
+    .description('advance the clock; every process follows within a second; prints the new time')
+    .argument('<duration>', `by how much, ${DURATION_FORM}; it cannot be turned back`, duration)
     .action((ms: number) =>
       withEngines(async (engines) => {
         await assertSandbox(engines);
         const offsetMs = await advanceClock(engines.db, ms, MOST_MS);
-        if (offsetMs === undefined) throw new Error('The clock goes at most ten years ahead.');
+        if (offsetMs === undefined) throw new Error('The clock can be advanced by at most ten years.');
         printOffset(offsetMs);
       }),
     );
   clock
     .command('show')
-    .description('print the time that the clock shows')
+    .description("print the clock's time")
     .action(() =>
       withEngines(async (engines) => {
         await assertSandbox(engines);

@@ -22,12 +22,12 @@ const COLUMNS = [
   'remaining',
 ] as const;
 
-/** The current month of a brand, with all that is on its way into the ledger. */
+/** A brand's current month, including charges that are not in the ledger yet. */
 async function show(engines: CommandEngines, options: { brand: string; json?: boolean }): Promise<void> {
   const { db, clock } = engines;
   const brand = await getBrand(db, options.brand);
   const subscription = (await listSubscriptions(db, brand.id)).find(({ kind }) => kind === 'data');
-  if (!subscription) throw new Error(`${brand.name} has no data subscription, and so no credits.`);
+  if (!subscription) throw new Error(`${brand.name} has no data subscription, so it has no credits.`);
   await settle(engines, [subscription.id]);
   const { start, end } = periodAt(subscription.anchorAt, clock.now());
   const sums = await sumEntries(db, subscription.id, start);
@@ -45,14 +45,14 @@ export function creditCommands(program: Command): void {
   const credits = program.command('credits').description('credits');
   credits
     .command('show')
-    .description("a brand's credits of the current month, to the last call")
+    .description("a brand's credits in the current month, up to the last call")
     .requiredOption('--brand <id or name>', 'the brand', filled)
     .addOption(jsonOption())
     .action((options: { brand: string; json?: boolean }) => withEngines((engines) => show(engines, options)));
   credits
     .command('refund')
-    .description('give back what a request paid, once; prints the charge and its credits')
-    .argument('<request-or-charge-id>', "the answer's X-Request-Id, or the charge's id in the ledger", filled)
+    .description('refund what a request paid, once; prints the charge and its credits')
+    .argument('<request-or-charge-id>', "the answer's X-Request-Id, or the charge's id", filled)
     .action((id: string) =>
       withEngines(async (engines) => {
         const charge = await refundRequest(engines, id);

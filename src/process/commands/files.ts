@@ -6,10 +6,10 @@ const REASONS: Readonly<Record<string, string>> = {
   EISDIR: 'This is a folder, not a file:',
   EACCES: 'This user may not read',
   EPERM: 'This user may not read',
-  ELOOP: 'Links lead in a circle at',
+  ELOOP: 'Links form a loop at',
 };
 
-/** Reads the file that the user named. Errors are reported in plain words. */
+/** Reads a file that the user named. Errors are reported in plain words. */
 export function readTextFile(file: string): string {
   try {
     return readFileSync(file, 'utf8');

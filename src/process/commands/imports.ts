@@ -9,11 +9,11 @@ const COLUMNS = ['id', 'what', 'state', 'started_at', 'seconds', 'rows', 'reject
 export function importCommands(program: Command): void {
   program
     .command('import')
-    .description("the directory's imports and writes; the indexer makes them (npm run indexer)")
+    .description('past imports and writes of the directory, made by npm run indexer')
     .command('history')
-    .description('what was imported, upserted and deleted, the newest first')
+    .description('imports, upserts and deletes, newest first')
     .option('--limit <number>', 'how many', wholeNumber(1, 1_000), 20)
-    .addOption(new Option('--alias <alias>', 'only of this directory').argParser(filled))
+    .addOption(new Option('--alias <alias>', 'only this directory').argParser(filled))
     .addOption(jsonOption())
     .action((options: { limit: number; alias?: string; json?: boolean }) =>
       withEngines(async ({ db }) => {

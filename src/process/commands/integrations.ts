@@ -40,11 +40,11 @@ function baseUrl(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (!url || !/^https?:$/.test(url.protocol))
     throw new InvalidArgumentError('must be a URL such as https://a.example.');
-  if (hasLogin(url)) throw new InvalidArgumentError('must not have a name or password; they go into files.');
+  if (hasLogin(url)) throw new InvalidArgumentError('must not contain a user name or password; pass those in files.');
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }
 
-/** Asks on the terminal without showing what is typed. */
+/** Prompts on the terminal without echoing the input. */
 async function ask(what: string): Promise<string> {
   process.stderr.write(`${what}: `);
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
@@ -74,7 +74,10 @@ const HOW_TO_MAKE_AN_APP = `Make an app for the shop, signed in as its owner:
   4. Settings of the app shows its client ID and client secret.
 `;
 
-/** From a file, from stdin (`-`, one line each) or from a prompt: never an argument, which every process can read. */
+/**
+ * Reads secrets from a file, from stdin (`-`, one per line) or from a prompt, never from an argument, which every
+ * process can read.
+ */
 async function openReader(files: readonly (string | undefined)[]) {
   const piped = files.includes('-') ? (await text(process.stdin)).split('\n') : [];
   return async (what: string, file: string | undefined): Promise<string> => {
@@ -104,7 +107,7 @@ async function readSecrets(options: ConnectOptions): Promise<Pick<StoreEntry, 't
   return { token, webhookSecret: await read('webhook secret', webhookSecretFile) };
 }
 
-/** On a terminal the reason behind a refusal helps more than the answer an API gives. A store has a part in its words. */
+/** On a terminal, the cause of an error helps more than an API's message. It may contain the store's own words. */
 function explained(error: unknown): never {
   if (!(error instanceof ApiError) || !(error.cause instanceof Error)) throw error;
   const what = error.code === 'SERVICE_UNAVAILABLE' ? 'The store was not connected.' : error.message;
@@ -205,14 +208,14 @@ export function integrationCommands(program: Command): void {
   const integration = program.command('integration').description('stores of a brand');
   integration
     .command('connect')
-    .description("connect a store; prints the integration's id, and on stderr where its webhooks go")
+    .description("connect a store; prints the integration's id, and on stderr the URL for its webhooks")
     .requiredOption('--brand <id or name>', 'the brand', filled)
     .addOption(new Option('--provider <provider>', 'the kind of store').choices(PROVIDERS).makeOptionMandatory())
     .requiredOption('--url <url>', "the base of the store's API, such as https://name.myshopify.com", baseUrl)
-    .option('--token-file <file>', 'access token; of WooCommerce consumer key:consumer secret; - for stdin', filled)
+    .option('--token-file <file>', 'access token; for WooCommerce consumer key:consumer secret; - for stdin', filled)
     .option(
       '--webhook-secret-file <file>',
-      'what the store signs its webhooks with; - for stdin, after the token',
+      'the secret that the store signs its webhooks with; - for stdin, after the token',
       filled,
     )
     .option('--client-id <id>', "of Shopify: the client ID of an app of the shop's organization", filled)
@@ -232,7 +235,7 @@ export function integrationCommands(program: Command): void {
     .action((id: string) => withEngines((engines) => check(engines, id)));
   integration
     .command('disconnect')
-    .description('refuse the deliveries of a store from now on, and forget its secrets; prints its id')
+    .description("refuse a store's deliveries from now on and delete its secrets; prints its id")
     .argument('<id>', "the integration's id", filled)
     .action((id: string) => withEngines((engines) => disconnect(engines, id)));
 }

@@ -37,13 +37,13 @@ function itemOf(
 }
 
 export function jobCommands(program: Command): void {
-  const jobs = program
-    .command('jobs')
-    .description('background work: what is scheduled, what waits, what failed and why');
+  const jobs = program.command('jobs').description('background work: scheduled, waiting and failed jobs, with reasons');
   jobs
     .command('list')
-    .description('every job: schedule, last and next run, how many wait and for how long, failures that can be retried')
-    .option('--failed', 'each failed job with its id instead')
+    .description(
+      'every job: schedule, last and next run, how many runs wait and for how long, failures that can be retried',
+    )
+    .option('--failed', 'list each failed job with its id')
     .addOption(jsonOption())
     .action((options: { failed?: true; json?: boolean }) =>
       withEngines(async ({ redis }) => {
@@ -62,7 +62,7 @@ export function jobCommands(program: Command): void {
     );
   jobs
     .command('retry')
-    .description('runs a failed job again, every failed job of a queue, or a scheduled job now')
+    .description('retry a failed job or all failed jobs of a queue, or run a scheduled job now')
     .argument('<id or name>', 'as `jobs list` shows them', filled)
     .action((idOrName: string) =>
       withEngines(async ({ redis }) => {

@@ -19,7 +19,7 @@ import { jsonOption, printList } from './table.ts';
 function time(value: string): Date {
   const at = new Date(value);
   if (!TimeText.safeParse(value).success) {
-    throw new InvalidArgumentError('must be a date, or an ISO 8601 time with its offset.');
+    throw new InvalidArgumentError('must be a date, or an ISO 8601 time with an offset.');
   }
   return at;
 }
@@ -45,13 +45,13 @@ async function rotate(engines: CommandEngines, keyOrId: string, overlapMs: numbe
   const made = await inWork(db, clock, actor, (work) => rotateApiKey(work, old.id, overlapMs / HOUR_MS));
   await refreshAccess(engines, [old.subscriptionId]);
   process.stdout.write(`${made.key}\n`);
-  const ends = overlapMs === 0 ? 'works no more' : `works for ${durationText(overlapMs)} more`;
-  process.stderr.write(`${made.id}: keep the key, it is not shown again. ${old.id} ${ends}.\n`);
+  const ends = overlapMs === 0 ? 'no longer works' : `works for another ${durationText(overlapMs)}`;
+  process.stderr.write(`${made.id}: save the key, it is not shown again. ${old.id} ${ends}.\n`);
 }
 
-/** A key is never an argument: every process of the machine can read those, and shells keep them. */
+/** A key is never an argument, because every process on the machine can read those and shells store them. */
 async function idOrKey(requested: string): Promise<string> {
-  if (/^sv[ks]_/.test(requested)) throw new Error('Give the id of the key, or - and the key itself on stdin.');
+  if (/^sv[ks]_/.test(requested)) throw new Error("Give the key's id, or - and the key itself on stdin.");
   return requested === '-' ? (await text(process.stdin)).trim() : requested;
 }
 
@@ -59,11 +59,13 @@ export function keyCommands(program: Command): void {
   const key = program.command('key').description('API keys');
   key
     .command('create')
-    .description('make a key; prints it, this once')
+    .description('create a key; prints it once')
     .requiredOption('--brand <id or name>', 'the brand', filled)
-    .addOption(new Option('--type <type>', 'what the key may call').choices(['brand', 'data']).makeOptionMandatory())
-    .option('--name <name>', 'what lists call it', filled, 'key')
-    .option('--expires <time>', 'when it ends', time)
+    .addOption(
+      new Option('--type <type>', 'which operations the key may call').choices(['brand', 'data']).makeOptionMandatory(),
+    )
+    .option('--name <name>', 'the name in lists', filled, 'key')
+    .option('--expires <time>', 'when it expires', time)
     .action((options: { brand: string; type: KeyKind; name: string; expires?: Date }) =>
       withEngines(async ({ db, clock }) => {
         const brand = await getBrand(db, options.brand);
@@ -77,7 +79,7 @@ export function keyCommands(program: Command): void {
           ...(options.expires ? { expiresAt: options.expires } : {}),
         });
         process.stdout.write(`${made.key}\n`);
-        process.stderr.write(`${made.id}: keep the key, it is not shown again.\n`);
+        process.stderr.write(`${made.id}: save the key, it is not shown again.\n`);
       }),
     );
   key
@@ -98,8 +100,8 @@ export function keyCommands(program: Command): void {
     );
   key
     .command('rotate')
-    .description('replace a key: a new one of the same brand, type and name; prints it, this once')
-    .argument('<id>', "the old key's id, as lists show it, or - to read the id or the key itself from stdin", filled)
+    .description('replace a key by a new one with the same brand, type and name; prints it once')
+    .argument('<id>', "the old key's id, or - to read the id or the key itself from stdin", filled)
     .addOption(
       new Option('--overlap <duration>', `how long the old key still works, ${DURATION_FORM}`)
         .argParser(overlap)
@@ -110,8 +112,8 @@ export function keyCommands(program: Command): void {
     );
   key
     .command('revoke')
-    .description('revoke a key; it stops within a second on every process; prints its id')
-    .argument('<id>', "the key's id, as lists show it, or - to read the id or the key itself from stdin", filled)
+    .description('revoke a key; it stops working within a second on every process; prints its id')
+    .argument('<id>', "the key's id, or - to read the id or the key itself from stdin", filled)
     .action((requested: string) =>
       withEngines(async (engines) => {
         process.stdout.write(`${await revokeKey(engines, await idOrKey(requested))}\n`);

@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
 import { listBrands } from '../../figures/rollups/queries.ts';
+import { rebuildFigures } from '../../resources/ledger/actions.ts';
 import { listLedgerBrands } from '../../resources/ledger/queries.ts';
-import { rebuildFigures } from '../../resources/ledger/rebuild.ts';
-import { verifyLedger } from '../../resources/ledger/verify.ts';
+import { verifyLedger } from '../../resources/ledger/verify/actions.ts';
 import { getBrand } from './brands.ts';
 import { type FigureEngines, withFigures } from './open.ts';
 import { jsonOption } from './table.ts';
 
 const BRAND = '--brand <id or name>';
 
-/** The brand that was named, or every one that has a ledger or figures. */
+/** The named brand, or every brand that has a ledger or figures. */
 async function brandsOf({ postgres, clickhouse }: FigureEngines, name: string | undefined): Promise<string[]> {
   if (name !== undefined) return [(await getBrand(postgres.db, name)).id];
   const [ledgers, figures] = await Promise.all([listLedgerBrands(postgres.db), listBrands(clickhouse)]);
@@ -21,7 +21,7 @@ interface Options {
   json?: boolean;
 }
 
-/** What came of one brand. */
+/** The result for one brand. */
 interface Outcome {
   brand: string;
   result: 'ok' | 'WRONG' | 'FAILED';
@@ -31,13 +31,13 @@ interface Outcome {
   problems: string[];
 }
 
-/** What became of a brand that could not be worked on: it is reported, and the others go on. */
+/** The result for a brand that failed; it is reported, and the other brands continue. */
 function failed(brand: string, error: unknown): Outcome {
   const why = String(error instanceof Error ? error.message : error).replaceAll(/\s+/g, ' ');
   return { brand, result: 'FAILED', problems: [why] };
 }
 
-/** A line a brand as soon as it is done, and one for each thing that is wrong with it; with `json` one array. */
+/** Prints one line per brand as soon as it is done, and one for each problem; with `json`, one array at the end. */
 async function eachBrand(
   engines: FigureEngines,
   options: Options,
@@ -72,7 +72,7 @@ export function ledgerCommands(program: Command): void {
   ledger
     .command('verify')
     .description(
-      'prove that no entry and no row that decides a payment was edited, and that ClickHouse agrees; prints entries, last hash and last seal, exits 1 if not',
+      'verify that no entry and no row that decides a payment was edited, and that ClickHouse agrees; prints entries, last hash and last seal; exits with 1 if not',
     )
     .option(BRAND, 'only this brand')
     .addOption(jsonOption())
@@ -85,7 +85,7 @@ export function ledgerCommands(program: Command): void {
     );
   ledger
     .command('rebuild')
-    .description("rebuild a brand's figures from PostgreSQL's ledger and the clicks; prints its entries")
+    .description("rebuild a brand's figures from PostgreSQL's ledger and the clicks; prints the number of entries")
     .option(BRAND, 'only this brand')
     .addOption(jsonOption())
     .action((options: Options) =>

@@ -8,7 +8,7 @@ import { findMail, listMails, type MailRow } from '../../mail/queries.ts';
 import { queueMail } from '../../mail/queue.ts';
 import { renderMail } from '../../mail/render.ts';
 import { inWork } from '../../operation/work.ts';
-// Declares the templates.
+// Importing the nouns declares their templates.
 import '../../resources/nouns.ts';
 import { newId } from '../../values/ids.ts';
 import { filled, wholeNumber } from './arguments.ts';
@@ -35,7 +35,7 @@ async function list({ db }: CommandEngines, options: { brand?: string; limit: nu
   printList(COLUMNS, (await listMails(db, brandId, options.limit)).map(itemOf), options.json);
 }
 
-/** The mail as it is sent: written again from its row, with the same links. */
+/** The mail as it is sent: rendered again from its row, with the same links. */
 async function rendered({ db, config, secrets }: CommandEngines, id: string): Promise<[MailRow, OutgoingMail]> {
   const row = await findMail(db, id);
   if (!row) throw new Error(`No mail ${JSON.stringify(id)}; see \`mail list\`.`);
@@ -64,7 +64,7 @@ async function open(engines: CommandEngines, id: string, json: boolean | undefin
   process.stdout.write(json ? `${JSON.stringify(links)}\n` : links.map((link) => `${link}\n`).join(''));
 }
 
-/** Queues a mail that says nothing, to see whether mail arrives; the worker sends it. */
+/** Queues a test mail, to check that mail arrives; the worker sends it. */
 async function test({ db, clock }: CommandEngines, options: { brand: string; to: string }): Promise<void> {
   const { id: brandId } = await getBrand(db, options.brand);
   const actor = { brandId, keyId: null, operation: 'cli_mail_test', requestId: null };
@@ -80,7 +80,7 @@ async function test({ db, clock }: CommandEngines, options: { brand: string; to:
   process.stdout.write(`${state}\n`);
 }
 
-/** Without ids: everything of the brand that is held back or waits. */
+/** Without ids, releases all held and delayed mails of the brand. */
 async function release({ db, clock }: CommandEngines, ids: string[], options: { brand?: string }): Promise<void> {
   if (ids.length > 0 === (options.brand !== undefined)) throw new Error('Give either ids or --brand.');
   const which = options.brand === undefined ? { ids } : { brandId: (await getBrand(db, options.brand)).id };
@@ -97,8 +97,8 @@ export function mailCommands(program: Command): void {
   const mail = program.command('mail').description('mails to creators and brands');
   mail
     .command('list')
-    .description('the newest mails, and what became of them')
-    .option('--brand <id or name>', 'only of this brand', filled)
+    .description('the newest mails and their state')
+    .option('--brand <id or name>', 'only this brand', filled)
     .option('--limit <number>', 'how many', wholeNumber(1, 1_000), 50)
     .addOption(jsonOption())
     .action((options: { brand?: string; limit: number; json?: boolean }) =>
@@ -106,32 +106,32 @@ export function mailCommands(program: Command): void {
     );
   mail
     .command('show')
-    .description('a mail as it is read, with its links')
+    .description('a mail as its recipient sees it, with its links')
     .argument('<id>', "the mail's id", filled)
     .option('--json', 'as JSON, with the HTML')
     .action((id: string, { json }: { json?: boolean }) => withEngines((engines) => show(engines, id, json)));
   mail
     .command('open')
-    .description('the links of a mail, a line each, to be opened as its reader would')
+    .description('the links in a mail, one per line, to open as its recipient would')
     .argument('<id>', "the mail's id", filled)
     .option('--json', 'as a JSON array')
     .action((id: string, { json }: { json?: boolean }) => withEngines((engines) => open(engines, id, json)));
   mail
     .command('release')
-    .description('send mails that are held back or wait for their hour; prints how many')
+    .description('send held and delayed mails; prints how many')
     .argument('[ids...]', "the mails' ids")
     .option('--brand <id or name>', 'all of this brand', filled)
     .action((ids: string[], options: { brand?: string }) => withEngines((engines) => release(engines, ids, options)));
   mail
     .command('trust')
-    .description("vouch for a brand: its name and links hold no mail back, and it has an established brand's limit")
+    .description("trust a brand: its name and links no longer hold mails, and it gets an established brand's limit")
     .requiredOption('--brand <id or name>', 'the brand', filled)
-    .option('--off', 'vouch no longer')
+    .option('--off', 'no longer trust it')
     .action((options: { brand: string; off?: boolean }) => withEngines((engines) => trust(engines, options)));
   mail
     .command('test')
-    .description('queue a mail to see whether mail arrives; prints queued, or suppressed')
-    .requiredOption('--brand <id or name>', 'the brand that it is from', filled)
-    .requiredOption('--to <address>', 'who gets it', address)
+    .description('queue a test mail; prints queued or suppressed')
+    .requiredOption('--brand <id or name>', 'the sending brand', filled)
+    .requiredOption('--to <address>', 'the recipient', address)
     .action((options: { brand: string; to: string }) => withEngines((engines) => test(engines, options)));
 }

@@ -14,24 +14,26 @@ import { readSecrets, type Secrets } from '../../values/secrets.ts';
 import { clockAhead } from '../sandbox-clock.ts';
 
 export interface CommandEngines extends AccessEngines {
-  /** Its links are on the running server, where no `LINKS_URL` says otherwise. */
+  /** Links are on the running server, unless `LINKS_URL` is set. */
   config: Config;
-  /** Where the web app is: the running server's address, else the configured one. */
+  /** The web app's address: the running server's, or else the configured one. */
   serverUrl: string;
-  /** A server that is known to run on these engines: one that announced itself, or that the environment names. */
+  /** A server that is known to run on these engines: found on this machine, or named by the environment. */
   knownServerUrl: string | undefined;
-  /** Read when it is needed: most commands do without the installation's secret. */
+  /** Read on demand, because most commands do not need the installation's secret. */
   secrets(): Secrets;
 }
 
-/** The real time, in a sandbox as far ahead as its clock was put. */
+/** The real time; in a sandbox, advanced by its offset. */
 async function clockOf(config: Config, db: Db): Promise<Clock> {
   if (!config.isSandbox) return systemClock;
   const offsetMs = await readClockOffset(db);
   return clockAhead(() => offsetMs);
 }
 
-/** Runs a command on PostgreSQL and Redis: the configured ones, a running server's, or started for it and stopped. */
+/**
+ * Runs a command on PostgreSQL and Redis: the configured ones, a running server's, or ones started and stopped for it.
+ */
 export async function withEngines(command: (engines: CommandEngines) => Promise<void>): Promise<void> {
   const config = readConfig();
   const resolved = await resolveEngines(config, ['postgres', 'redis'], {
@@ -67,7 +69,7 @@ export interface FigureEngines {
   clock: Clock;
 }
 
-/** The same, on ClickHouse too. */
+/** Like `withEngines`, with ClickHouse too. */
 export async function withFigures(command: (engines: FigureEngines) => Promise<void>): Promise<void> {
   const config = readConfig();
   const { urls, stop } = await resolveEngines(config, ['postgres', 'redis', 'clickhouse'], {

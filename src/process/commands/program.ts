@@ -5,7 +5,7 @@ const BAD_USAGE = 2;
 
 const usual = new Help();
 
-/** What a command cannot do without says so in its help. */
+/** The help marks mandatory options. */
 const optionDescription = (option: Option): string =>
   `${usual.optionDescription(option)}${option.mandatory ? ' (required)' : ''}`;
 
@@ -14,7 +14,7 @@ function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
 }
 
-/** A program of ours: help, version, and 2 as the exit code of a command that is not understood. */
+/** A command-line program with help and version, whose exit code for invalid arguments is 2. */
 export function openProgram(name: string, description: string): Command {
   process.stdout.on('error', ignoreClosedPipe);
   return new Command(name)

@@ -3,16 +3,16 @@ import path from 'node:path';
 import { z } from 'zod';
 import { readConfig } from '../../config.ts';
 
-/** A server as a brand's key sees it. */
+/** A server, called with a brand's key. */
 export interface Rest {
   url: string;
-  /** Resolves to the answer's body; throws what a refusal says. */
+  /** Resolves to the answer's body; throws the message of an error response. */
   send(method: 'GET' | 'POST', path: string, body?: object, signal?: AbortSignal): Promise<unknown>;
 }
 
 const Refusal = z.object({ error: z.string(), code: z.string() });
 
-/** The keys that `npm start` wrote, where nothing else is said. */
+/** The keys that `npm start` wrote, as the default. */
 function demoOf(directory: string): Record<string, string> {
   try {
     const text = readFileSync(path.join(directory, 'demo.env'), 'utf8');
@@ -22,7 +22,7 @@ function demoOf(directory: string): Record<string, string> {
   }
 }
 
-/** Calls by REST, with `ROLLCALL_URL` and `ROLLCALL_BRAND_KEY` of the environment or of the running demo. */
+/** Calls the REST API with `ROLLCALL_URL` and `ROLLCALL_BRAND_KEY` from the environment or from the running demo. */
 export function openRest(): Rest {
   const { directory, rest } = readConfig();
   const demo = demoOf(directory);

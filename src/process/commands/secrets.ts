@@ -17,7 +17,7 @@ interface Options {
   json?: boolean;
 }
 
-/** A process that runs has the secret in memory: it would go on sealing under the old one. */
+/** A running process has the old secret in memory and would go on sealing with it. */
 async function assertReady(config: Config): Promise<void> {
   if (isOwnFile(config)) {
     if (await findRunning(config.directory)) throw new Error('Stop the server first: it has the old secret in memory.');
@@ -29,7 +29,7 @@ async function assertReady(config: Config): Promise<void> {
   }
 }
 
-/** In the embedded folder the secret is a file, which is replaced. Unfinished work of an earlier run is done first. */
+/** With embedded engines the secret is a file, which is replaced. Completes an interrupted run first. */
 async function reseal(db: Db, config: Config): Promise<Resealed[]> {
   if (isOwnFile(config)) {
     if (readPreviousSecret(config)) await resealAll(db, readSecrets(config));
@@ -45,18 +45,16 @@ async function rotate({ forget, json }: Options): Promise<void> {
     printList(COLUMNS, done, json);
     const lost = done.reduce((sum, column) => sum + column.lost, 0);
     if (lost > 0) {
-      process.stderr.write(
-        `${lost} values open under neither secret; they were sealed under one that is not known here.\n`,
-      );
+      process.stderr.write(`${lost} values open under neither secret; they were sealed under another one.\n`);
       process.exitCode = 1;
     }
     if (!isOwnFile(config)) {
-      process.stderr.write('Once ROLLCALL_PREVIOUS_SECRET is taken away, links and clicks from before work no more.\n');
+      process.stderr.write('Once ROLLCALL_PREVIOUS_SECRET is removed, earlier links and clicks no longer work.\n');
     } else if (forget) {
       forgetPreviousSecretFile(config);
-      process.stderr.write('The old secret is forgotten: links and clicks from before work no more.\n');
+      process.stderr.write('The old secret is deleted: earlier links and clicks no longer work.\n');
     } else {
-      process.stderr.write('Links and clicks from before still work; --forget ends them.\n');
+      process.stderr.write('Earlier links and clicks still work; --forget ends them.\n');
     }
   });
 }
@@ -64,10 +62,10 @@ async function rotate({ forget, json }: Options): Promise<void> {
 export function secretCommands(program: Command): void {
   program
     .command('secret')
-    .description("the installation's one secret")
+    .description("the installation's secret")
     .command('rotate')
-    .description('seal everything under a new secret: stores, webhooks and kept answers go on working')
-    .option('--forget', 'beside embedded engines: end links and clicks that the old secret signed, too')
+    .description('seal everything under a new secret: stores, webhooks and kept answers keep working')
+    .option('--forget', 'with embedded engines: also end links and clicks that the old secret signed')
     .addOption(jsonOption())
     .action((options: Options) => rotate(options));
 }

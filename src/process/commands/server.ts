@@ -8,7 +8,7 @@ export interface ServerOptions {
   port?: number;
 }
 
-/** What `npm start` was told; ends the process for `--help` and for what it cannot read. */
+/** Parses the arguments of `npm start`; ends the process for `--help` and for invalid ones. */
 export function readServerOptions(): ServerOptions {
   return openProgram(
     'rollcall',
@@ -16,12 +16,12 @@ export function readServerOptions(): ServerOptions {
   )
     .option(
       '--creators <number>',
-      `creators of the sample directory (default ${SAMPLE_CREATORS})`,
+      `creators in the sample directory (default ${SAMPLE_CREATORS})`,
       wholeNumber(1, 99_999_999),
     )
     .option(
       '--port <number>',
-      'port to listen on, 0 for any (default 8080, or the next free one); short links are on the one after, or on LINKS_PORT',
+      'port to listen on, 0 for any (default 8080, or the next free one); short links use the next port, or LINKS_PORT',
       wholeNumber(0, 65_535),
     )
     .parse()

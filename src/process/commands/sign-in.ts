@@ -9,10 +9,10 @@ export function signInCommands(program: Command): void {
   program
     .command('sign-in')
     .description(
-      "print a link to the web app that signs in once, within 15 minutes: the brand's first owner, or --email",
+      "print a link that signs in to the web app once, within 15 minutes, as the brand's first owner or as --email",
     )
     .requiredOption('--brand <id or name>', 'the brand', filled)
-    .option('--email <address>', 'one of its people; of a brand without people, its first owner', filled)
+    .option('--email <address>', 'one of its people; for a brand without people, its new first owner', filled)
     .action((options: { brand: string; email?: string }) =>
       withEngines(async (engines) => {
         const brand = await getBrand(engines.db, options.brand);

@@ -7,8 +7,8 @@ export const jsonOption = () => new Option('--json', 'as JSON, an array of objec
 const shownCell = (cell: Cell): string => (cell === null ? '-' : String(cell).replace(/\s+/g, ' '));
 
 /**
- * A list on stdout: on a terminal in columns, for a program with tabs, with `json` as one array. The names of the columns
- * go to stderr, so that what reads stdout reads rows alone.
+ * Prints a list on stdout: columns on a terminal, tabs for a program, one array with `json`. Column names go to stderr,
+ * so that readers of stdout get only rows.
  */
 export function printList<Row extends Record<string, Cell>>(
   columns: readonly (keyof Row & string)[],

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { readConfig } from '../../config.ts';
-import { sampleData } from '../../resources/webhooks/catalogue.ts';
+import { sampleData } from '../../resources/webhooks/schema.ts';
 import { newId } from '../../values/ids.ts';
 import { forward } from '../listening/forward.ts';
 import { beforeLast, type Listening, listen } from '../listening/listen.ts';
@@ -15,7 +15,7 @@ const say = (line: string) => void process.stderr.write(`${line}\n`);
 
 function address(value: string): string {
   if (URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)) return value;
-  throw new InvalidArgumentError('must be an address that begins with http:// or https://.');
+  throw new InvalidArgumentError('must be a URL that begins with http:// or https://.');
 }
 
 interface ListenOptions {
@@ -65,7 +65,7 @@ const Deliveries = z.object({
 });
 const Made = z.object({ data: z.object({ id: z.string() }) });
 
-/** A sample to the `listen` that runs, else to the brand's newest active webhook. */
+/** Sends a sample to the running `listen`, or else to the brand's newest active webhook. */
 async function runTrigger(event: string): Promise<void> {
   const listening = findListening(readConfig().directory);
   if (listening) {
@@ -78,7 +78,8 @@ async function runTrigger(event: string): Promise<void> {
   const rest = openRest();
   const { data } = Webhooks.parse(await rest.send('GET', '/v1/webhooks?limit=100'));
   const target = data.find(({ active }) => active);
-  if (!target) throw new Error('No `listen --forward-to` runs, and the brand has no active webhook to send it to.');
+  if (!target)
+    throw new Error('No `listen --forward-to` is running, and the brand has no active webhook to send it to.');
   const made = Made.parse(await rest.send('POST', `/v1/webhooks/${target.id}/test`, { event }));
   print(made.data.id);
 }
@@ -87,16 +88,16 @@ async function runTrigger(event: string): Promise<void> {
 export function webhookCommands(program: Command): void {
   program
     .command('listen')
-    .description("prints a brand's events as they come, or sends them, signed, to a receiver on this machine")
+    .description("print a brand's events as they happen, or send them, signed, to a receiver on this machine")
     .option('--forward-to <address>', 'where to send them, such as http://127.0.0.1:3000/hook', address)
-    .option('--events <names>', 'only these, with commas between them', filled)
-    .option('--since <event id>', 'begin after this event, not with the next one', filled)
-    .option('--last <count>', 'begin with the newest so many', wholeNumber(1, 10_000))
-    .option('--legacy', 'in the form of the older interface')
+    .option('--events <names>', 'only these events, separated by commas', filled)
+    .option('--since <event id>', 'start after this event instead of with the next one', filled)
+    .option('--last <count>', 'start with this many of the newest events', wholeNumber(1, 10_000))
+    .option('--legacy', 'use the format of the older interface')
     .action(runListen);
   program
     .command('trigger')
-    .description('sends a sample to the `listen` that runs, else to the newest active webhook')
+    .description('send a sample to the running `listen`, or else to the newest active webhook')
     .argument('<event>', 'such as commission.approved', filled)
     .action(runTrigger);
   const webhook = program.command('webhook').description("a brand's webhooks, by REST");
@@ -121,7 +122,7 @@ export function webhookCommands(program: Command): void {
     });
   webhook
     .command('resend')
-    .description('sends an event again; prints the new delivery')
+    .description('send an event again; prints the new delivery')
     .argument('<delivery>', 'its id', filled)
     .action(async (id: string) => {
       const made = Made.parse(

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Variant } from '../../outbox/events.ts';
-import { TERMS } from '../../resources/webhooks/policy.ts';
-import { renderBody, renderHeaders } from '../../resources/webhooks/signature.ts';
+import { renderBody, renderHeaders, TERMS } from '../../resources/webhooks/policy.ts';
 
 export interface Forwarded {
   variant: Variant;
@@ -33,7 +32,7 @@ async function post(target: string, secret: string, one: Forwarded): Promise<{ i
   }
 }
 
-/** Sends one event as the worker does, with the same bytes, headers and one retry. Says a line for each attempt. */
+/** Sends one event as the worker does, with the same bytes, headers and one retry. Prints a line for each attempt. */
 export async function forward(target: string, secret: string, one: Forwarded, say: (line: string) => void) {
   const first = await post(target, secret, one);
   say(`→ ${one.event} ${one.eventId} ${first.said}`);

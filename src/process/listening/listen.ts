@@ -20,7 +20,7 @@ export interface Listening {
   target: string | undefined;
   variant: Variant;
   types: readonly string[];
-  /** An event's id, `latest`, or undefined for the oldest that is kept. */
+  /** An event's id, `latest`, or undefined for the oldest kept event. */
   after: string | undefined;
   signal: AbortSignal;
   print(line: string): void;
@@ -34,7 +34,7 @@ async function readFeed({ rest, types, signal }: Listening, after: string | unde
   return Feed.parse(await rest.send('GET', `/v1/events?${query}`, undefined, signal));
 }
 
-/** The id after which the newest `count` events come. */
+/** The id after which the newest `count` events follow. */
 export async function beforeLast(listening: Listening, count: number): Promise<string | undefined> {
   const ids: string[] = [];
   for (let after: string | undefined; ; ) {
@@ -56,7 +56,7 @@ async function show(listening: Listening, { id, event, createdAt, data }: Feed['
   await forward(target, secret, one, listening.print);
 }
 
-/** Follows the feed until it is stopped: no address of this machine has to be reachable. */
+/** Follows the feed until it is stopped. No address of this machine needs to be reachable. */
 export async function listen(listening: Listening): Promise<void> {
   const { signal, say } = listening;
   let { after } = listening;

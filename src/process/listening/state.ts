@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import { newWebhookSecret } from '../../resources/webhooks/signature.ts';
+import { newWebhookSecret } from '../../resources/webhooks/policy.ts';
 
 const State = z.object({
   secret: z.string(),
-  /** Of the `listen` that runs: its process, and where it forwards to. */
+  /** The running `listen`: its process and where it forwards to. */
   pid: z.number().optional(),
   forward_to: z.string().optional(),
 });
@@ -18,7 +18,7 @@ function read(directory: string): State | undefined {
   return existsSync(file) ? State.parse(JSON.parse(readFileSync(file, 'utf8'))) : undefined;
 }
 
-/** Written whole before it has its name, readable by its owner alone. */
+/** Written completely before it gets its name, and readable by its owner only. */
 function write(directory: string, state: State): void {
   mkdirSync(directory, { recursive: true });
   const draft = `${fileOf(directory)}.${process.pid}`;
@@ -26,7 +26,7 @@ function write(directory: string, state: State): void {
   renameSync(draft, fileOf(directory));
 }
 
-/** The secret that `listen` signs with: made once, the same after every restart. */
+/** The secret that `listen` signs with: created once, the same after every restart. */
 export function listenSecret(directory: string): string {
   const kept = read(directory);
   if (kept) return kept.secret;
@@ -35,7 +35,7 @@ export function listenSecret(directory: string): string {
   return secret;
 }
 
-/** Says that this process forwards to `target`; undefined: it no longer does. */
+/** Records that this process forwards to `target`, or, if undefined, no longer does. */
 export function noteListening(directory: string, target: string | undefined): void {
   const secret = listenSecret(directory);
   write(directory, target === undefined ? { secret } : { secret, pid: process.pid, forward_to: target });
@@ -50,7 +50,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Where a `listen` that runs forwards to, and its secret. */
+/** Where a running `listen` forwards to, and its secret. */
 export function findListening(directory: string): { secret: string; target: string } | undefined {
   const state = read(directory);
   if (state?.pid === undefined || state.forward_to === undefined || !isAlive(state.pid)) return undefined;

@@ -5,11 +5,11 @@ import type { Metrics } from '../../values/metrics.ts';
 import { openScraped } from './scraped.ts';
 
 /**
- * Workers have no port of their own: what their jobs did is added up here, for any API process to be scraped. A job that
- * gets another name needs other keys here: the old name would be a job that is never done again.
+ * Workers have no port, so their jobs' metrics are summed here, for any API process to expose. If a job is renamed,
+ * change these keys: otherwise the old name would look like a job that no longer runs.
  */
 const FIGURES = '{jobs}:runs';
-/** Why the last run of a job failed; nothing where it was done. */
+/** Why the last run of a job failed; absent if it succeeded. */
 const FAILURES = '{jobs}:failures';
 const ADD = `
 for i = 1, #ARGV, 6 do
@@ -32,7 +32,7 @@ interface JobFigures {
   reason: string;
 }
 
-/** `error` is missing where the run was done. */
+/** `error` is absent if the run succeeded. */
 export interface Outcome {
   error?: unknown;
 }
@@ -41,9 +41,9 @@ const reasonOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).slice(0, MAX_REASON) || 'failed without a reason';
 
 export interface JobRecorder {
-  /** One pass of a job. */
+  /** Records one pass of a job. */
   ran(job: string, outcome: Outcome, seconds: number): void;
-  /** Adds what was recorded since to everybody's figures: one command, whatever ran. */
+  /** Adds what was recorded since the last report to the shared totals, in one command. */
   report(): Promise<void>;
 }
 
@@ -77,7 +77,7 @@ const Figures = z.record(z.string(), z.coerce.number());
 
 export interface JobRun {
   lastDoneAt: Date | undefined;
-  /** Why the last run failed; undefined when it was done. */
+  /** Why the last run failed; undefined if it succeeded. */
   reason: string | undefined;
 }
 
@@ -93,7 +93,7 @@ export async function readJobRuns(redis: Redis): Promise<(name: string) => JobRu
   };
 }
 
-/** What the jobs of all workers did. */
+/** Metrics of the jobs of all workers. */
 export function meterJobs(metrics: Metrics, redis: Redis): void {
   const gauge = openScraped(metrics, async () => {
     const all = Figures.parse(await redis.use((client) => client.hgetall(FIGURES)));
@@ -102,15 +102,15 @@ export function meterJobs(metrics: Metrics, redis: Redis): void {
       return { job, what, value };
     });
   });
-  gauge('rollcall_job_runs_total', 'Passes of a job over all workers.', ['job', 'outcome'], (one, figures) => {
+  gauge('rollcall_job_runs_total', 'Runs of a job in all workers.', ['job', 'outcome'], (one, figures) => {
     for (const { job, what, value } of figures) {
       if (what === 'done' || what === 'failed') one.set({ job, outcome: what }, value);
     }
   });
-  gauge('rollcall_job_seconds_total', 'Time that its passes took.', ['job'], (one, figures) => {
+  gauge('rollcall_job_seconds_total', 'Duration of these runs.', ['job'], (one, figures) => {
     for (const { job, what, value } of figures) if (what === 'seconds') one.set({ job }, value);
   });
-  gauge('rollcall_job_last_done_timestamp_seconds', 'When a pass of it was last done.', ['job'], (one, figures) => {
+  gauge('rollcall_job_last_done_timestamp_seconds', 'When a run last succeeded.', ['job'], (one, figures) => {
     for (const { job, what, value } of figures) if (what === 'last') one.set({ job }, value);
   });
 }

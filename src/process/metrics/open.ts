@@ -5,7 +5,7 @@ import { countMails } from '../../mail/queries.ts';
 import type { Context } from '../../operation/context.ts';
 import { lagOf } from '../../outbox/relay.ts';
 import { CONSUMER_NAMES } from '../../resources/nouns.ts';
-import { readWebhookFigures } from '../../resources/webhooks/sending/figures-queries.ts';
+import { readWebhookFigures } from '../../resources/webhooks/sending/queries.ts';
 import { type Metrics, meterClicks, meterLedger, meterMails, meterOutbox, openMetrics } from '../../values/metrics.ts';
 import { openJobQueues } from '../job-status.ts';
 import { meterJobs } from './jobs.ts';
@@ -15,7 +15,7 @@ import { meterWebhooks } from './webhooks.ts';
 
 const RECENTLY_MS = 300_000;
 
-/** Jobs that are due and that no worker has begun. */
+/** Metrics of jobs that are due but have not started. */
 function meterQueues(metrics: Metrics, redis: Redis): void {
   const queues = openJobQueues(redis);
   const gauge = openScraped(metrics, async () => {
@@ -24,15 +24,15 @@ function meterQueues(metrics: Metrics, redis: Redis): void {
       return { job: name, waiting, seconds: waitingSince ? (now.getTime() - waitingSince.getTime()) / 1_000 : 0 };
     });
   });
-  gauge('rollcall_job_waiting', 'Runs of a job that are due and not begun.', ['job'], (one, jobs) => {
+  gauge('rollcall_job_waiting', 'Runs of a job that are due but have not started.', ['job'], (one, jobs) => {
     for (const { job, waiting } of jobs) one.set({ job }, waiting);
   });
-  gauge('rollcall_job_oldest_waiting_seconds', 'How long the oldest of them waits.', ['job'], (one, jobs) => {
+  gauge('rollcall_job_oldest_waiting_seconds', 'How long the oldest of them has waited.', ['job'], (one, jobs) => {
     for (const { job, seconds } of jobs) one.set({ job }, seconds);
   });
 }
 
-/** What this process counts, and what lies in the engines. */
+/** The metrics that this process counts, and those read from the engines. */
 export function openProcessMetrics(context: Context): Metrics {
   const { postgres, redis, clock } = context;
   const metrics = openMetrics();

@@ -2,10 +2,10 @@ import { Gauge } from 'prom-client';
 import type { Metrics } from '../../values/metrics.ts';
 import { within } from '../../values/within.ts';
 
-/** An engine that hangs must not keep the other figures from being scraped. */
+/** A hanging engine must not prevent other metrics from being scraped. */
 const ANSWERED_WITHIN_MS = 1_000;
 
-/** Declares one gauge; its values are set by `report`, from what was read for this scrape. */
+/** Declares one gauge, whose values `report` sets from what was read for this scrape. */
 export type Declare<Facts> = <Label extends string>(
   name: string,
   help: string,
@@ -14,8 +14,8 @@ export type Declare<Facts> = <Label extends string>(
 ) => void;
 
 /**
- * Figures that an engine holds, read at a scrape. All gauges of one engine show the same moment, which is kept for
- * `keptMs`. A figure that an engine does not report is absent.
+ * Metrics that are read from an engine at a scrape. All gauges of one engine show the same moment, which is reused for
+ * `keptMs`. A value that an engine does not report is absent.
  */
 export function openScraped<Facts>({ registry }: Metrics, read: () => Promise<Facts>, keptMs = 0): Declare<Facts> {
   let requested: Promise<Facts | undefined> | undefined;
@@ -39,7 +39,7 @@ export function openScraped<Facts>({ registry }: Metrics, read: () => Promise<Fa
       async collect() {
         const known = await facts();
         this.reset();
-        // Without labels a reset gauge is 0, which is not what is meant.
+        // A reset gauge without labels would be 0, which is wrong for an unknown value.
         if (known) report(this, known);
         else if (labelNames.length === 0) this.set(Number.NaN);
       },

@@ -2,32 +2,37 @@ import { readImportFigures } from '../../directory/import/figures-queries.ts';
 import { indexBehind, listIndices } from '../../engines/elastic/indices.ts';
 import type { Context } from '../../operation/context.ts';
 import { readStoreFigures } from '../../resources/integrations/queries.ts';
-import { readPayoutFigures } from '../../resources/payouts/figures-queries.ts';
+import { readPayoutFigures } from '../../resources/payouts/queries.ts';
 import { readSweepFigures } from '../../resources/store-sweeps/queries.ts';
 import { clientOf } from '../../stores/clients.ts';
 import type { Metrics } from '../../values/metrics.ts';
 import { openScraped } from './scraped.ts';
 
-/** They are counted over all payouts or stores there are, and few change in a minute. */
+/** Counting goes over all payouts or stores, and few change in a minute. */
 const COUNTS_KEPT_MS = 60_000;
 
-/** Imports, and the directory's size and age. */
+/** Metrics of imports, and of the directory's size and age. */
 export function meterDirectory(metrics: Metrics, { postgres, elastic, config, clock }: Context): void {
   const alias = config.directoryAlias;
   const imports = openScraped(metrics, () => readImportFigures(postgres.db, alias));
   imports('rollcall_directory_imports', 'Imports of the directory by state.', ['state'], (one, known) => {
     for (const { state, count } of known.imports) one.set({ state }, count);
   });
-  const help = 'Rows that imports in a state have taken or refused.';
+  const help = 'Rows that imports in a state have accepted or rejected.';
   imports('rollcall_directory_import_rows', help, ['state', 'outcome'], (one, known) => {
     for (const { state, accepted, rejected } of known.imports) {
       one.set({ state, outcome: 'accepted' }, accepted);
       one.set({ state, outcome: 'rejected' }, rejected);
     }
   });
-  imports('rollcall_directory_age_seconds', 'Since the directory was last imported or written.', [], (one, known) => {
-    one.set(known.changedAt ? (clock.now().getTime() - known.changedAt.getTime()) / 1_000 : Number.NaN);
-  });
+  imports(
+    'rollcall_directory_age_seconds',
+    'Time since the directory was last imported or written.',
+    [],
+    (one, known) => {
+      one.set(known.changedAt ? (clock.now().getTime() - known.changedAt.getTime()) / 1_000 : Number.NaN);
+    },
+  );
   const size = openScraped(metrics, async () => {
     const live = await indexBehind(elastic, alias);
     return live === undefined ? undefined : (await listIndices(elastic, live)).find(({ name }) => name === live);
@@ -45,9 +50,14 @@ export function meterPayouts(metrics: Metrics, { postgres }: Context): void {
   payouts('rollcall_payouts', 'Payouts by status and method.', ['status', 'method'], (one, known) => {
     for (const { status, method, count } of known.payouts) one.set({ status, method }, count);
   });
-  payouts('rollcall_payouts_unallocated', 'Payouts of which a part has paid no commission yet.', [], (one, known) => {
-    one.set(known.unallocated);
-  });
+  payouts(
+    'rollcall_payouts_unallocated',
+    'Payouts that are not fully allocated to commissions yet.',
+    [],
+    (one, known) => {
+      one.set(known.unallocated);
+    },
+  );
 }
 
 /** What was read from stores themselves, beside their webhooks. */
@@ -73,7 +83,7 @@ export function meterSweeps(metrics: Metrics, { postgres, clock }: Context): voi
     one.set({ outcome: 'done' }, known.done);
     one.set({ outcome: 'failed' }, known.failed);
   });
-  const help = 'Orders that sweeps read; `missed`: that no webhook told of; `unread`: that could not be read.';
+  const help = 'Orders that sweeps read; `missed`: that no webhook reported; `unread`: that could not be read.';
   sweeps('rollcall_store_sweep_orders_total', help, ['kind'], (one, known) => {
     one.set({ kind: 'read' }, known.read);
     one.set({ kind: 'missed' }, known.missed);

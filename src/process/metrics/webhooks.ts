@@ -1,11 +1,11 @@
 import { Gauge } from 'prom-client';
-import type { WebhookFigures } from '../../resources/webhooks/sending/figures-queries.ts';
+import type { WebhookFigures } from '../../resources/webhooks/sending/queries.ts';
 import type { Metrics } from '../../values/metrics.ts';
 
-/** Deliveries and what becomes of them, asked of `read` at each scrape: workers have no port of their own. */
+/** Metrics of deliveries, which `read` reads at each scrape, because workers have no port. */
 export function meterWebhooks({ registry }: Metrics, read: () => Promise<WebhookFigures>, now: () => Date): void {
   let requested: Promise<WebhookFigures | undefined> | undefined;
-  // All gauges of a scrape say the same moment; without PostgreSQL none is known.
+  // All gauges of a scrape show the same moment; without PostgreSQL they are absent.
   const figures = () => {
     requested ??= read()
       .catch(() => undefined)
@@ -30,21 +30,26 @@ export function meterWebhooks({ registry }: Metrics, read: () => Promise<Webhook
     });
   gauge(
     'rollcall_webhook_pending',
-    'Deliveries that wait, by the pool that serves them.',
+    'Pending deliveries, by the pool that serves them.',
     ['pool'],
     (one, { pending }) => {
       for (const { pool, count } of pending) one.set({ pool }, count);
     },
   );
-  gauge('rollcall_webhook_oldest_due_seconds', 'How long the oldest due delivery waits; 0: none.', [], (one, known) => {
-    const dueAt = known.oldestDueAt ?? now();
-    one.set(Math.max(0, (now().getTime() - dueAt.getTime()) / 1_000));
-  });
+  gauge(
+    'rollcall_webhook_oldest_due_seconds',
+    'How long the oldest due delivery has waited; 0 if none is due.',
+    [],
+    (one, known) => {
+      const dueAt = known.oldestDueAt ?? now();
+      one.set(Math.max(0, (now().getTime() - dueAt.getTime()) / 1_000));
+    },
+  );
   gauge('rollcall_webhook_subscriptions', 'Subscriptions by state.', ['state'], (one, { subscriptions }) => {
     for (const { state, count } of subscriptions) one.set({ state }, count);
   });
   const labels: ('variant' | 'outcome')[] = ['variant', 'outcome'];
-  gauge('rollcall_webhook_attempts_5m', 'Attempts of the last five minutes.', labels, (one, { attempts }) => {
+  gauge('rollcall_webhook_attempts_5m', 'Attempts in the last five minutes.', labels, (one, { attempts }) => {
     for (const { variant, outcome, count } of attempts) one.set({ variant, outcome }, count);
   });
   gauge('rollcall_webhook_attempt_p99_seconds_5m', 'Their 99th percentile.', labels, (one, { attempts }) => {

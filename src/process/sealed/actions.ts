@@ -2,22 +2,22 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { Secrets } from '../../values/secrets.ts';
 
-/** A column of what is sealed: its rows are named by `key`, and each opens under its own context. */
+/** A column with sealed values: `key` names its rows, and each value opens only with its own context. */
 interface SealedColumn {
   table: string;
   column: string;
-  /** One text that names a row. */
+  /** A text that identifies a row. */
   key: RawBuilder<string>;
-  /** What the value was sealed for. */
+  /** The context that the value was sealed for. */
   context: RawBuilder<string>;
-  /** Of a column that is sealed in some rows only. */
+  /** For a column that is sealed in some rows only. */
   where?: RawBuilder<boolean>;
 }
 
 const id = sql<string>`id`;
 const ofId = (table: string, column: string, context = id): SealedColumn => ({ table, column, key: id, context });
 
-/** Everything that is sealed, a line a column; a test finds one that is missing. */
+/** Everything that is sealed, one column per line; a test finds missing ones. */
 export const SEALED: readonly SealedColumn[] = [
   ofId('integrations', 'secrets'),
   ofId('store_deliveries', 'body'),
@@ -42,11 +42,11 @@ const BATCH = 50;
 export type Resealed = {
   /** `table.column`. */
   what: string;
-  /** Now under the new secret. */
+  /** Newly sealed with the new secret. */
   resealed: number;
-  /** Were under it before. */
+  /** Already sealed with it. */
   current: number;
-  /** Open under neither: sealed under a secret that is lost. */
+  /** Neither secret opens them: sealed with a lost one. */
   lost: number;
 };
 
@@ -64,7 +64,9 @@ async function readBatch(db: Db, { table, column, key, context, where }: SealedC
   return rows;
 }
 
-/** Only what is still as it was read: what was written meanwhile was sealed by a process, under the new secret. */
+/**
+ * Replaces the value only if it is unchanged: one written meanwhile was sealed with the new secret by another process.
+ */
 async function replace(db: Db, { table, column, key }: SealedColumn, row: SealedRow, sealed: Buffer): Promise<void> {
   await sql`
     update ${sql.table(table)} set ${sql.ref(column)} = ${sealed}
@@ -88,7 +90,7 @@ async function resealColumn(db: Db, secrets: Secrets, column: SealedColumn): Pro
   }
 }
 
-/** Seals all that is sealed under the new secret. */
+/** Seals everything with the new secret. */
 export async function resealAll(db: Db, secrets: Secrets): Promise<Resealed[]> {
   const done: Resealed[] = [];
   for (const column of SEALED) done.push(await resealColumn(db, secrets, column));

@@ -5,8 +5,7 @@ import { read } from '../../operation/kit.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
 import { countTracked } from '../content/queries.ts';
 import { listMerged } from '../creators/queries.ts';
-import { countActive, topOf, totalsOf, trendsOf } from './fold.ts';
-import { periodOf } from './period.ts';
+import { countActive, periodOf, topOf, totalsOf, trendsOf } from './policy.ts';
 import { countActiveCampaigns, countConversionsByClick, listNames } from './queries.ts';
 import { Analytics, AnalyticsFilter } from './schema.ts';
 

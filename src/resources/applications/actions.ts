@@ -1,16 +1,31 @@
+import { queueMail } from '../../mail/queue.ts';
 import type { Work } from '../../operation/work.ts';
+import { DAY_MS } from '../../values/duration.ts';
+import { ApiError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { given } from '../../values/patch.ts';
-import { lockBrandRoster } from '../creators/queries.ts';
+import { changeCreator, ensureCreator } from '../creators/actions.ts';
+import { type CreatorRow, listMatching, lockBrandRoster } from '../creators/queries.ts';
 import { putOnRoster } from '../roster/actions.ts';
-import { askForProof } from './change-actions.ts';
-import { personOf } from './person-actions.ts';
-import { type ApplicationRow, insertApplication, lockApplication, lockOpen, updateApplication } from './queries.ts';
+import { findEntry } from '../roster/queries.ts';
+import {
+  type ApplicationChangeRow,
+  type ApplicationRow,
+  confirmOnce,
+  countChanges,
+  deleteOldChanges,
+  insertApplication,
+  insertChange,
+  lockApplication,
+  lockOpen,
+  lockPending,
+  updateApplication,
+} from './queries.ts';
 import { type ApplicationPatch, applicationOf } from './schema.ts';
 
 /**
- * Changes an application. Entering accepted makes what it claims the creator's, puts them on the roster and, the first time,
- * emits `application.approved`; when `rosterLimit` forbids that, nothing is changed.
+ * Changes an application. Accepting it assigns its claims to the creator, puts them on the roster and, the first time,
+ * emits `application.approved`. If `rosterLimit` does not allow that, nothing changes.
  */
 export async function patchApplication(
   work: Work,
@@ -37,7 +52,7 @@ export async function patchApplication(
   return row;
 }
 
-/** What a creator sends. Handles are without a leading @. */
+/** What a creator submits. Handles have no leading @. */
 export interface Applying {
   email: string;
   name: string | null;
@@ -47,12 +62,12 @@ export interface Applying {
   portfolioUrls: string[];
 }
 
-/** What became of an application. Whether an address has applied before is not told to strangers. */
+/** The result of an application. Strangers do not learn whether an address has applied before. */
 export type Reception = 'received' | 'closed';
 
 /**
- * One application per campaign and e-mail address: the first stays until the address confirms another, because the sender
- * of a second one has not proved that the address is theirs.
+ * One application per campaign and e-mail address: the first stays until the address confirms another, because the
+ * sender of a second one has not proved that the address is theirs.
  */
 export async function receiveApplication(work: Work, campaignId: string, applying: Applying): Promise<Reception> {
   const { db, now, brandId } = work;
@@ -78,4 +93,83 @@ export async function receiveApplication(work: Work, campaignId: string, applyin
   work.audit({ resourceId: row.id, old: null, new: row });
   work.emit('application.received', applicationOf(row));
   return 'received';
+}
+
+/** Prevents strangers from flooding a person's mailbox. */
+const CHANGES_PER_DAY = 5;
+/** As long as links in mails work. */
+const KEPT_MS = 30 * DAY_MS;
+
+type Claims = Pick<ApplicationRow, 'creatorName' | 'creatorPhotoApp' | 'creatorVideoApp' | 'message' | 'portfolioUrls'>;
+
+/** The parts of an application's row that the applicant claims. */
+const claimsOf = ({ creatorName, creatorPhotoApp, creatorVideoApp, message, portfolioUrls }: Claims): Claims => ({
+  ...{ creatorName, creatorPhotoApp, creatorVideoApp, message, portfolioUrls },
+});
+
+/**
+ * Someone applies again with the same address. The new details wait until the address confirms them by the link in a
+ * mail. A decided application no longer changes.
+ */
+async function askForProof(work: Work, campaignId: string, email: string, claims: Claims): Promise<void> {
+  const { db, now, brandId } = work;
+  const application = await lockPending(db, brandId, campaignId, email);
+  if (!application || JSON.stringify(claimsOf(application)) === JSON.stringify(claims)) return;
+  const before = (ms: number) => new Date(now.getTime() - ms);
+  if ((await countChanges(db, brandId, application.id, before(DAY_MS))) >= CHANGES_PER_DAY) return;
+  await deleteOldChanges(db, brandId, application.id, before(KEPT_MS));
+  const id = newId('apc', now.getTime());
+  await insertChange(db, { ...claims, id, brandId, applicationId: application.id, confirmedAt: null, createdAt: now });
+  const params = { change_id: id, campaign_id: campaignId };
+  await queueMail(work, { kind: 'application_changed', to: application.creatorEmail, subjectRow: id, params });
+}
+
+export type Confirmation = 'changed' | 'decided';
+
+/** The address has confirmed the change, which takes effect once. */
+export async function confirmChange(work: Work, change: ApplicationChangeRow): Promise<Confirmation> {
+  const { db, now, brandId } = work;
+  const old = await lockApplication(db, brandId, change.applicationId);
+  if (old.status !== 'pending') return 'decided';
+  if (!(await confirmOnce(db, brandId, change.id, now))) return 'changed';
+  const row = await updateApplication(db, brandId, old.id, { ...claimsOf(change), updatedAt: now });
+  work.audit({ resourceId: old.id, old, new: row });
+  return 'changed';
+}
+
+const same = (a: string | null, b: string | null) => a !== null && a.toLowerCase() === b?.toLowerCase();
+
+/** The application's claims that already belong to this creator. */
+function claimedOf(application: ApplicationRow, { email, igHandle, ttHandle }: CreatorRow): string {
+  const claims = [
+    same(application.creatorEmail, email) ? `the e-mail address ${email}` : undefined,
+    same(application.creatorPhotoApp, igHandle) ? `the photo app handle ${igHandle}` : undefined,
+    same(application.creatorVideoApp, ttHandle) ? `the video app handle ${ttHandle}` : undefined,
+  ];
+  return claims.filter((claim) => claim !== undefined).join(' and ');
+}
+
+/** A creator without a roster entry is identified by the creator id. */
+async function conflict(work: Work, application: ApplicationRow, owners: readonly CreatorRow[]): Promise<ApiError> {
+  const ids: string[] = [];
+  for (const { id } of owners) ids.push((await findEntry(work.db, work.brandId, id))?.id ?? id);
+  const whose = owners.map((owner, i) => `${claimedOf(application, owner)} is of ${ids[i]}`).join(', ');
+  const message = `The application's claims belong to different creators: ${whose}. Merge them first, with POST /v1/roster/{id}/merge.`;
+  return new ApiError('CONFLICT', message, { facts: { existing_ids: ids } });
+}
+
+/**
+ * The id of the creator that an accepted application belongs to; missing claims are added to the creator. Claims that
+ * belong to different creators are a CONFLICT. A handle of a creator with another e-mail address stays with that
+ * creator.
+ */
+async function personOf(work: Work, application: ApplicationRow): Promise<string> {
+  if (application.creatorId !== null) return application.creatorId;
+  const { creatorEmail: email, creatorName: name, creatorPhotoApp: igHandle, creatorVideoApp: ttHandle } = application;
+  const owners = await listMatching(work.db, work.brandId, { email, igHandle, ttHandle });
+  if (owners.length > 1) throw await conflict(work, application, owners);
+  const [owner] = owners;
+  // Known only by a handle so far: accepting confirms that the address is theirs.
+  if (owner && owner.email === null) await changeCreator(work, owner, { email });
+  return await ensureCreator(work, { email, name, igHandle, ttHandle });
 }

@@ -1,8 +1,10 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import type { ApplicationChangesTable } from '../../engines/postgres/application-tables.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import { lockOwn } from '../../engines/postgres/own.ts';
 import type { ApplicationStatus, ApplicationsTable } from '../../engines/postgres/workflow-tables.ts';
+import { type Problem, validationError } from '../../values/errors.ts';
 import type { ListWindow } from '../../values/page.ts';
 import { given } from '../../values/patch.ts';
 import { takesApplications } from '../campaigns/policy.ts';
@@ -40,7 +42,7 @@ export const { get: getApplication } = applications;
 export const lockApplication = (db: Db, brandId: string, id: string): Promise<ApplicationRow> =>
   lockOwn(db.selectFrom('applications').selectAll(), 'application', brandId, id);
 
-/** Undefined when the address has applied to the campaign, in any case. */
+/** Undefined if the address, ignoring case, has already applied to the campaign. */
 export async function insertApplication(
   db: Db,
   row: Insertable<ApplicationsTable>,
@@ -68,7 +70,7 @@ export async function updateApplication(
     .executeTakeFirstOrThrow();
 }
 
-/** A campaign as its public page shows it; drafts are not public. Found by its id alone: a stranger has no brand. */
+/** A campaign for its public page; drafts are not public. Found by id alone, because a visitor has no brand. */
 export async function findPublicCampaign(db: Db, id: string) {
   return await db
     .selectFrom('campaigns')
@@ -92,7 +94,7 @@ export async function findPublicCampaign(db: Db, id: string) {
 }
 export type PublicCampaign = NonNullable<Awaited<ReturnType<typeof findPublicCampaign>>>;
 
-/** Whether the campaign takes applications now; nobody closes it before the transaction ends. */
+/** Whether the campaign accepts applications now; it cannot be closed before the transaction ends. */
 export async function lockOpen(db: Db, brandId: string, campaignId: string, now: Date): Promise<boolean> {
   const row = await db
     .selectFrom('campaigns')
@@ -102,4 +104,131 @@ export async function lockOpen(db: Db, brandId: string, campaignId: string, now:
     .forShare()
     .executeTakeFirst();
   return row !== undefined && takesApplications(row, now);
+}
+
+/** A creator whom the brand may write to, with their e-mail address. */
+export interface Addressee {
+  id: string;
+  email: string;
+  name: string | null;
+}
+
+/**
+ * Finds whom a brand may write to at this e-mail address, ignoring case: a creator on its roster, or an applicant of
+ * one of its campaigns. Undefined for strangers and for creators removed from the roster, even if they once applied.
+ */
+export async function findAddressee(db: Db, brandId: string, email: string): Promise<Addressee | undefined> {
+  const row = await db
+    .selectFrom('creators as creator')
+    .leftJoin('rosterEntries as entry', (join) =>
+      join.onRef('entry.creatorId', '=', 'creator.id').onRef('entry.brandId', '=', 'creator.brandId'),
+    )
+    .select(['creator.id', 'creator.email', 'creator.name'])
+    .where('creator.brandId', '=', brandId)
+    .where(sql`lower(creator.email)`, '=', email.toLowerCase())
+    .where((eb) =>
+      eb.or([
+        eb('entry.status', '<>', 'removed'),
+        eb.and([
+          eb('entry.status', 'is', null),
+          eb.exists(
+            eb
+              .selectFrom('applications as application')
+              .select('application.id')
+              .where('application.brandId', '=', brandId)
+              .whereRef('application.creatorId', '=', 'creator.id'),
+          ),
+        ]),
+      ]),
+    )
+    .executeTakeFirst();
+  return row && { id: row.id, email: row.email ?? email, name: row.name };
+}
+
+/** The problem with a field that names a person whom the brand may not write to. */
+export const notOnRoster = (email: string, field = 'creator_email'): Problem => ({
+  field,
+  code: 'not_on_roster',
+  message: `${email} is neither on the roster nor an applicant of a campaign; add them to the roster first.`,
+});
+
+/** Like `findAddressee`, but throws 422 not_on_roster for anyone else. */
+export async function getAddressee(db: Db, brandId: string, email: string): Promise<Addressee> {
+  const addressee = await findAddressee(db, brandId, email);
+  if (!addressee) throw validationError([notOnRoster(email)]);
+  return addressee;
+}
+
+export type ApplicationChangeRow = Selectable<ApplicationChangesTable>;
+
+/**
+ * The pending application of an address, ignoring case, locked until the transaction ends; undefined once it is
+ * decided.
+ */
+export async function lockPending(
+  db: Db,
+  brandId: string,
+  campaignId: string,
+  email: string,
+): Promise<ApplicationRow | undefined> {
+  return await db
+    .selectFrom('applications')
+    .selectAll()
+    .where('brandId', '=', brandId)
+    .where('campaignId', '=', campaignId)
+    .where(sql`lower(creator_email)`, '=', email.toLowerCase())
+    .where('status', '=', 'pending')
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+/** How many changes of an application were requested since then. */
+export async function countChanges(db: Db, brandId: string, applicationId: string, since: Date): Promise<number> {
+  const { total } = await db
+    .selectFrom('applicationChanges')
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .where('brandId', '=', brandId)
+    .where('applicationId', '=', applicationId)
+    .where('createdAt', '>', since)
+    .executeTakeFirstOrThrow();
+  return total;
+}
+
+export async function insertChange(db: Db, row: Insertable<ApplicationChangesTable>): Promise<void> {
+  await db.insertInto('applicationChanges').values(row).execute();
+}
+
+/** Deletes changes whose links have expired. */
+export async function deleteOldChanges(db: Db, brandId: string, applicationId: string, before: Date): Promise<void> {
+  await db
+    .deleteFrom('applicationChanges')
+    .where('brandId', '=', brandId)
+    .where('applicationId', '=', applicationId)
+    .where('createdAt', '<', before)
+    .execute();
+}
+
+/** The change with what its page shows, found by id alone, because a visitor with the link has no brand. */
+export async function findChange(db: Db, id: string) {
+  return await db
+    .selectFrom('applicationChanges as change')
+    .innerJoin('applications as application', 'application.id', 'change.applicationId')
+    .innerJoin('campaigns as campaign', 'campaign.id', 'application.campaignId')
+    .selectAll('change')
+    .select(['application.status', 'application.creatorEmail', 'campaign.title'])
+    .where('change.id', '=', id)
+    .executeTakeFirst();
+}
+
+/** False if it was confirmed before. */
+export async function confirmOnce(db: Db, brandId: string, id: string, now: Date): Promise<boolean> {
+  const row = await db
+    .updateTable('applicationChanges')
+    .set({ confirmedAt: now })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where('confirmedAt', 'is', null)
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
 }

@@ -1,10 +1,10 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import type { AssetsTable, AssetType } from '../../engines/postgres/asset-tables.ts';
+import type { AssetsTable, AssetType, AssetUploadsTable } from '../../engines/postgres/asset-tables.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { ListWindow } from '../../values/page.ts';
 import { given } from '../../values/patch.ts';
-import { isOfCreator, patternOf } from '../creators/filter-queries.ts';
+import { isOfCreator, patternOf } from '../creators/queries.ts';
 import { daysAfter, EXPIRING_DAYS } from './policy.ts';
 
 export interface AssetWhere extends ListWindow {
@@ -15,7 +15,7 @@ export interface AssetWhere extends ListWindow {
   campaign_id?: string | undefined;
   creator_email?: string | undefined;
   rights?: 'valid' | 'expiring' | 'expired' | undefined;
-  /** What `rights` is measured at. */
+  /** The time at which `rights` is evaluated. */
   now: Date;
 }
 
@@ -59,14 +59,14 @@ export const assets = listing({
 export const { get: getAsset } = assets;
 export type AssetRow = Awaited<ReturnType<typeof getAsset>>;
 
-/** Those of these ids that are the brand's, in the order of the requested ids. */
+/** The brand's assets among these ids, in the requested order. */
 export async function listAssetsById(db: Db, brandId: string, ids: readonly string[]): Promise<AssetRow[]> {
   const rows = await withCreator(db).where('assets.brandId', '=', brandId).where('assets.id', 'in', ids).execute();
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-/** Locked in the order of their ids, so that no two selections wait for each other. */
+/** Locked in the order of their ids, so that overlapping selections cannot deadlock. */
 export async function lockAssets(db: Db, brandId: string, ids: readonly string[]) {
   return await db
     .selectFrom('assets')
@@ -85,7 +85,7 @@ export async function insertAsset(db: Db, row: Insertable<AssetsTable>): Promise
   return await db.insertInto('assets').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
-/** Undefined when it is deleted. */
+/** Undefined if it is deleted. */
 export async function updateAsset(
   db: Db,
   brandId: string,
@@ -102,7 +102,7 @@ export async function updateAsset(
     .executeTakeFirst();
 }
 
-/** Found by its id alone: the reader of a signed address has no brand. */
+/** Found by id alone, because a request with a signed URL has no brand. */
 export async function findFileOf(db: Db, id: string) {
   return await db
     .selectFrom('assets')
@@ -110,4 +110,141 @@ export async function findFileOf(db: Db, id: string) {
     .where('id', '=', id)
     .where('deletedAt', 'is', null)
     .executeTakeFirst();
+}
+
+/** Pictures whose thumbnail is due. */
+export async function listWithoutThumbnail(db: Db, now: Date, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('assets')
+    .select('id')
+    .where('thumbnailState', '=', 'due')
+    .where('deletedAt', 'is', null)
+    .where(sql<boolean>`coalesce(thumbnail_retry_at, created_at) <= ${now}`)
+    .orderBy(sql`coalesce(thumbnail_retry_at, created_at)`)
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Claims a picture for one attempt; undefined if it is not due. An attempt that crashes the process counts too. */
+export async function claimThumbnail(db: Db, id: string, now: Date, retryAt: Date) {
+  return await db
+    .updateTable('assets')
+    .set((eb) => ({ thumbnailAttempts: eb('thumbnailAttempts', '+', 1), thumbnailRetryAt: retryAt }))
+    .where('id', '=', id)
+    .where('thumbnailState', '=', 'due')
+    .where('deletedAt', 'is', null)
+    .where(sql<boolean>`coalesce(thumbnail_retry_at, created_at) <= ${now}`)
+    .returning(['brandId', 'storageKey', 'thumbnailAttempts'])
+    .executeTakeFirst();
+}
+
+interface ThumbnailResult {
+  thumbnailKey: string | null;
+  thumbnailState: 'made' | 'failed';
+  width: number | null;
+  height: number | null;
+}
+
+export async function updateThumbnail(db: Db, id: string, result: ThumbnailResult): Promise<void> {
+  await db.updateTable('assets').set(result).where('id', '=', id).execute();
+}
+
+/** Deleted assets whose files still exist. */
+export async function listToPurge(db: Db, limit: number) {
+  return await db
+    .selectFrom('assets')
+    .select(['id', 'storageKey'])
+    .where('deletedAt', 'is not', null)
+    .where('purgedAt', 'is', null)
+    .orderBy('deletedAt')
+    .limit(limit)
+    .execute();
+}
+
+export async function notePurged(db: Db, id: string, now: Date): Promise<void> {
+  await db.updateTable('assets').set({ purgedAt: now }).where('id', '=', id).execute();
+}
+
+/** Assets whose brand is due a notice that the rights end. */
+export async function listEndingRights(db: Db, now: Date, limit: number) {
+  return await db
+    .selectFrom('assets')
+    .innerJoin('brands', 'brands.id', 'assets.brandId')
+    .select(['assets.id', 'assets.brandId', 'assets.name', 'assets.rightsExpiresAt', 'assets.rightsNoticeDays'])
+    .select('brands.contactEmail')
+    .where('assets.deletedAt', 'is', null)
+    .where('assets.rightsExpiresAt', 'is not', null)
+    .where(sql<boolean>`assets.rights_notice_days is distinct from 0`)
+    .where('assets.rightsExpiresAt', '<=', daysAfter(now, EXPIRING_DAYS))
+    .where(
+      sql<boolean>`(assets.rights_notice_days is null
+        or (assets.rights_notice_days > 3 and assets.rights_expires_at <= ${daysAfter(now, 3)})
+        or assets.rights_expires_at <= ${now})`,
+    )
+    .orderBy('assets.rightsExpiresAt')
+    .limit(limit)
+    .execute();
+}
+
+/** False if another worker was faster, or if the rights have changed meanwhile. */
+export async function noteNotice(
+  db: Db,
+  { id, rightsExpiresAt, before }: { id: string; rightsExpiresAt: Date; before: number | null },
+  days: number,
+): Promise<boolean> {
+  const row = await db
+    .updateTable('assets')
+    .set({ rightsNoticeDays: days })
+    .where('id', '=', id)
+    .where('deletedAt', 'is', null)
+    .where('rightsExpiresAt', '=', rightsExpiresAt)
+    .where(sql<boolean>`rights_notice_days is not distinct from ${before}`)
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Records a file before its first byte is written, so that it is found and removed if the process dies. */
+export async function insertUpload(db: Db, row: Insertable<AssetUploadsTable>): Promise<void> {
+  await db.insertInto('assetUploads').values(row).execute();
+}
+
+/** Prevents any asset from taking the file; false if one already has. */
+export async function giveUpUpload(db: Db, storageKey: string, now: Date): Promise<boolean> {
+  const row = await db
+    .updateTable('assetUploads')
+    .set({ givenUpAt: now })
+    .where('storageKey', '=', storageKey)
+    .returning('storageKey')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export async function forgetUpload(db: Db, storageKey: string): Promise<void> {
+  await db.deleteFrom('assetUploads').where('storageKey', '=', storageKey).execute();
+}
+
+/** Takes the file for an asset; false if it was discarded meanwhile. */
+export async function takeUpload(db: Db, brandId: string, storageKey: string): Promise<boolean> {
+  const taken = await db
+    .deleteFrom('assetUploads')
+    .where('brandId', '=', brandId)
+    .where('storageKey', '=', storageKey)
+    .where('givenUpAt', 'is', null)
+    .returning('storageKey')
+    .executeTakeFirst();
+  return taken !== undefined;
+}
+
+/** Files that no asset has taken for too long. */
+export async function listAbandonedUploads(db: Db, before: Date, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('assetUploads')
+    .select('storageKey')
+    .where('begunAt', '<', before)
+    .orderBy('begunAt')
+    .limit(limit)
+    .execute();
+  return rows.map(({ storageKey }) => storageKey);
 }

@@ -6,11 +6,9 @@ import { change, noLookUp, nothing } from '../../operation/operation.ts';
 import { upload } from '../../operation/upload.ts';
 import { idField } from '../../values/fields.ts';
 import { toWire } from '../../values/wire.ts';
-import { deleteAsset, patchAssets, uploadAsset } from './actions.ts';
-import { fileUrlOf } from './file-keys.ts';
-import { mayUse } from './policy.ts';
+import { deleteAsset, patchAssets, receiveFile, releaseFile, uploadAsset } from './actions.ts';
+import { fileUrlOf, mayUse } from './policy.ts';
 import { type AssetRow, assets, getAsset } from './queries.ts';
-import { receiveFile, releaseFile } from './receive.ts';
 import {
   Asset,
   AssetFilter,

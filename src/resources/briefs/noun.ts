@@ -1,5 +1,5 @@
 import { noun } from '../../operation/noun.ts';
-import { briefConsumer } from './consumer.ts';
+import { briefConsumer } from './jobs.ts';
 import { briefMails } from './mails.ts';
 import { briefOperations } from './routes.ts';
 
@@ -7,7 +7,7 @@ export const briefs = noun({
   name: 'briefs',
   tag: {
     name: 'Briefs',
-    about: 'What is wanted, sent to creators by mail.',
+    about: 'Instructions for creators, sent by mail.',
   },
   ids: { briefs: 'brf' },
   operations: briefOperations,

@@ -5,8 +5,7 @@ import { WebAddress } from '../../values/web-address.ts';
 import { toWire } from '../../values/wire.ts';
 import { campaignFilter, campaignIdInput, creatorFilter, creatorName } from '../campaigns/schema.ts';
 import { Email } from '../creators/schema.ts';
-import { Platform } from '../deliverables/schema.ts';
-import { DueDate } from '../deliverables/terms-schema.ts';
+import { DueDate, Platform } from '../deliverables/schema.ts';
 import type { BriefFacts, RecipientRow } from './queries.ts';
 
 const STATUSES = ['draft', 'sent', 'in_progress', 'completed'] as const;

@@ -1,23 +1,24 @@
 import type { Work } from '../../operation/work.ts';
 import { ApiError, notFound, type Problem, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
-import { findAddressee, notOnRoster } from '../applications/addressee-queries.ts';
+import { findAddressee, notOnRoster } from '../applications/queries.ts';
+import { endRightsByPosts } from '../assets/actions.ts';
 import { campaignProblems } from '../campaigns/actions.ts';
-import { contentOf, startingWith } from './item.ts';
-import { nextRefreshAt, refreshAvailableAt } from './policy.ts';
-import { SUPPORTED_HOSTS } from './post-address.ts';
-import type { ProvidedReading } from './provider.ts';
+import { listOfContract, listSubmissions } from '../deliverables/queries.ts';
+import { nextRefreshAt, readPostAddress, refreshAvailableAt, SUPPORTED_HOSTS } from './policy.ts';
+import type { ProvidedReading, resolvePost } from './provider.ts';
 import {
   type ContentRow,
   findLockedContent,
   getContent,
   insertContent,
+  listPostDates,
+  listShortLinks,
+  listWorkPostedAs,
   updateContent,
   upsertMetrics,
 } from './queries.ts';
-import { followPost } from './rights-actions.ts';
-import type { ContentCreate } from './schema.ts';
-import type { resolvePost } from './short-links.ts';
+import { type ContentCreate, contentOf, startingWith } from './schema.ts';
 
 const ADDRESS_PROBLEMS = {
   not_an_address: 'must be the address of a post, such as https://www.instagram.com/reel/C1a2b3c4d5e/.',
@@ -34,7 +35,7 @@ function readAddress(post: FoundPost) {
   return { post: undefined, problems: [problem] };
 }
 
-/** The creator of a body that names one, and what is wrong where it names nobody that the brand may name. */
+/** The id of the creator in the body, if any, and the problem if the brand may not refer to that creator. */
 async function creatorOf({ db, brandId }: Work, email: string | null | undefined) {
   if (email === null || email === undefined) return { creatorId: null, problems: [] };
   const addressee = await findAddressee(db, brandId, email);
@@ -70,7 +71,7 @@ export async function trackContent(work: Work, input: TrackedPost): Promise<Cont
   return row;
 }
 
-/** Requests a reading, unless one is under way or was requested less than an hour ago. */
+/** Requests a refresh, unless one is running or was requested less than an hour ago. */
 export async function requestRefresh(work: Work, id: string): Promise<ContentRow> {
   const { db, now, brandId } = work;
   const old = await findLockedContent(db, brandId, id);
@@ -120,4 +121,45 @@ export async function endRefresh(work: Work, id: string, reading: ProvidedReadin
   const row = await getContent(db, brandId, id);
   const { metrics: previous } = contentOf(old, now);
   work.emit('content.refreshed', { ...contentOf(row, now), previous_metrics: previous });
+}
+
+/** Maps URLs of posts to their keys; a short link has the key of the post that it leads to. */
+async function keysOf({ db, brandId }: Work, urls: readonly (string | null)[]): Promise<Map<string, string>> {
+  const posts = urls.flatMap((url) => {
+    const post = url === null ? 'not_an_address' : readPostAddress(url);
+    return url === null || typeof post === 'string' ? [] : [{ ...post, given: url }];
+  });
+  const short = posts.flatMap(({ key, isShort }) => (isShort ? [key] : []));
+  const resolved = new Map(
+    (await listShortLinks(db, brandId, short)).map((link) => [link.shortKey, link.canonicalKey]),
+  );
+  return new Map(posts.map(({ given, key }) => [given, resolved.get(key) ?? key]));
+}
+
+/** Updates the end of rights that count from the first post. */
+export async function followPosts(work: Work, contractId: string): Promise<void> {
+  const { db, brandId } = work;
+  const works = await listOfContract(db, brandId, contractId);
+  const approved = works.flatMap(({ status, contentUrl }) => (status === 'approved' ? [contentUrl] : []));
+  const dates = await listPostDates(db, brandId, [...(await keysOf(work, approved)).values()]);
+  if (dates.length === 0) return;
+  const submissions = await listSubmissions(
+    db,
+    brandId,
+    works.map(({ id }) => id),
+  );
+  await endRightsByPosts(work, [...new Set(submissions.flatMap(({ assetIds }) => assetIds))], dates);
+}
+
+/** Does the same for the contracts whose approved work includes this post. */
+async function followPost(work: Work, canonicalKey: string): Promise<void> {
+  const found = await listWorkPostedAs(work.db, work.brandId, canonicalKey);
+  const keys = await keysOf(
+    work,
+    found.map(({ contentUrl }) => contentUrl),
+  );
+  const contracts = found.flatMap(({ contractId, contentUrl }) =>
+    contractId !== null && keys.get(contentUrl ?? '') === canonicalKey ? [contractId] : [],
+  );
+  for (const contractId of new Set(contracts)) await followPosts(work, contractId);
 }

@@ -1,14 +1,28 @@
+import { z } from 'zod';
+import type { Db } from '../../engines/postgres/open.ts';
 import { type JobQueue, type JobWorker, openQueue, openWorker, type RunOptions } from '../../engines/redis/queue.ts';
 import type { Context } from '../../operation/context.ts';
 import type { QueuedWork } from '../../operation/job.ts';
-import { inWork } from '../../operation/work.ts';
-import { endRefresh } from './actions.ts';
-import { claimDuePosts, endInterrupted, findPost, listRefreshing, listRefreshingAt } from './due-queries.ts';
-import { readPost, readVideos, VIDEOS_AT_ONCE } from './provider.ts';
+import type { EventConsumer } from '../../operation/noun.ts';
+import { inTransaction, inWork } from '../../operation/work.ts';
+import type { OutboxEvent } from '../../outbox/relay.ts';
+import { ApiError } from '../../values/errors.ts';
+import { findDeliverable } from '../deliverables/queries.ts';
+import { endRefresh, type FoundPost, followPosts, trackContent } from './actions.ts';
+import { readPostAddress } from './policy.ts';
+import { readPost, readVideos, resolvePost, VIDEOS_AT_ONCE } from './provider.ts';
+import {
+  claimDuePosts,
+  endInterrupted,
+  findPost,
+  insertShortLink,
+  listRefreshing,
+  listRefreshingAt,
+} from './queries.ts';
 
 const REFRESHES = 'content-refresh';
 const AT_ONCE = 100;
-/** What has been refreshing for so long has lost its worker. */
+/** A refresh that takes this long has lost its worker. */
 const LOST_AFTER_MS = 120_000;
 const AGAIN_AFTER_MS = 600_000;
 
@@ -57,7 +71,7 @@ async function refreshPost(context: Context, id: string): Promise<void> {
   }
 }
 
-/** Marks what is due, ends what was lost, and makes a job of every post that is being refreshed. */
+/** Claims due posts, ends lost refreshes, and creates a job for every post that is being refreshed. */
 async function sweepRefreshes({ postgres, clock }: Context, queue: JobQueue): Promise<void> {
   const now = clock.now();
   const [lostBefore, again] = [now.getTime() - LOST_AFTER_MS, now.getTime() + AGAIN_AFTER_MS];
@@ -84,9 +98,58 @@ export function startContentRefreshes(context: Context, redisUrl: string, option
   };
 }
 
-/** Reads the figures of each followed post again. */
+/** Reads the metrics of tracked posts again. */
 export const refreshWork: QueuedWork = {
   queue: REFRESHES,
-  sweep: { name: 'sweep-content', everyMs: 2_000, asksFor: 'posts whose figures are due to be read again' },
+  sweep: { name: 'sweep-content', everyMs: 2_000, asksFor: 'posts whose metrics are due to be read again' },
   start: startContentRefreshes,
+};
+
+const Approved = z.object({ id: z.string() });
+/** Events after which a post may have to be tracked: an approval, or a request to track after the approval. */
+const ASKING: ReadonlySet<string> = new Set(['deliverable.approved', 'deliverable.track_requested']);
+
+type Deliverable = NonNullable<Awaited<ReturnType<typeof findDeliverable>>>;
+
+/** For work that is approved after its contract's first post was read. */
+async function endRights({ clock }: Pick<Context, 'clock'>, db: Db, { brandId, contractId }: Deliverable) {
+  if (!contractId) return;
+  const actor = { brandId, keyId: null, operation: 'track_deliverable', requestId: null };
+  await inTransaction(db, clock, actor, (inside) => followPosts(inside, contractId));
+}
+
+/** Tracks the post. A post that cannot be tracked is skipped, and one that is tracked already does not change. */
+async function track({ clock, log }: Pick<Context, 'clock' | 'log'>, db: Db, work: Deliverable, post: FoundPost) {
+  const { brandId, creatorEmail: creator_email, campaignId: campaign_id } = work;
+  const actor = { brandId, keyId: null, operation: 'track_deliverable', requestId: null };
+  try {
+    await inTransaction(db, clock, actor, (inside) => trackContent(inside, { post, creator_email, campaign_id }));
+  } catch (error) {
+    // Thrown before anything was written, so the transaction can continue.
+    if (!(error instanceof ApiError) || error.status >= 500) throw error;
+    log.info({ deliverableId: work.id, code: error.code }, 'an approved post is not tracked');
+  }
+}
+
+async function follow(context: Context, db: Db, { brandId, event, data }: OutboxEvent): Promise<void> {
+  const work = await findDeliverable(db, brandId, Approved.parse(data).id);
+  if (!work) return;
+  if (work.contentUrl !== null) {
+    const post = await resolvePost(context.config, work.contentUrl);
+    const given = readPostAddress(work.contentUrl);
+    if (typeof post !== 'string' && typeof given !== 'string' && given.isShort)
+      await insertShortLink(db, { brandId, shortKey: given.key, canonicalKey: post.key });
+    if (work.track) await track(context, db, work, post);
+  }
+  if (event === 'deliverable.approved') await endRights(context, db, work);
+}
+
+/**
+ * Tracks the posts of approved deliverables if the brand requested it, and sets the end of rights that count from them.
+ */
+export const contentConsumer: EventConsumer = {
+  name: 'content',
+  open: (context) => async (events, db) => {
+    for (const event of events) if (ASKING.has(event.event)) await follow(context, db, event);
+  },
 };

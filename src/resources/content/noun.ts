@@ -1,13 +1,12 @@
 import { noun } from '../../operation/noun.ts';
-import { contentConsumer } from './consumer.ts';
-import { refreshWork } from './jobs.ts';
+import { contentConsumer, refreshWork } from './jobs.ts';
 import { contentOperations } from './routes.ts';
 
 export const content = noun({
   name: 'content',
   tag: {
     name: 'Tracked content',
-    about: 'Posts whose figures are read again and again.',
+    about: 'Posts whose metrics are read regularly.',
   },
   ids: { content: 'cnt' },
   operations: contentOperations,

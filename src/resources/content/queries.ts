@@ -1,10 +1,14 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import type { ContentMetricsTable, ContentTable } from '../../engines/postgres/content-tables.ts';
+import type {
+  ContentMetricsTable,
+  ContentShortLinksTable,
+  ContentTable,
+} from '../../engines/postgres/content-tables.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { Page } from '../../values/page.ts';
 import { given } from '../../values/patch.ts';
-import { isOfCreator } from '../creators/filter-queries.ts';
+import { isOfCreator } from '../creators/queries.ts';
 import type { ContentFilter } from './schema.ts';
 
 /** Joined with its creator; deleted posts are excluded. */
@@ -39,7 +43,7 @@ export const { get: getContent, each: eachContent } = posts;
 
 const SUMS = ['views', 'likes', 'comments', 'shares', 'saves'] as const;
 
-/** A page, and the sums over everything that the filter finds: counted and summed in one reading. */
+/** A page, and the sums over all matching rows, counted and summed in one scan. */
 export async function listContent(db: Db, brandId: string, where: ContentWhere, page: Page) {
   const { total, ...sums } = await posts
     .found(db, brandId, where)
@@ -56,7 +60,7 @@ export async function listContent(db: Db, brandId: string, where: ContentWhere, 
   return { rows: await posts.select(db, brandId, where, page), total, summary };
 }
 
-/** The row, locked until the transaction ends; undefined when it is tracked no more. */
+/** The row, locked until the transaction ends; undefined if it is no longer tracked. */
 export async function findLockedContent(db: Db, brandId: string, id: string): Promise<ContentRow | undefined> {
   return await withCreator(db)
     .where('content.brandId', '=', brandId)
@@ -70,7 +74,7 @@ export async function listMetrics(db: Db, contentId: string): Promise<Selectable
   return await db.selectFrom('contentMetrics').selectAll().where('contentId', '=', contentId).orderBy('date').execute();
 }
 
-/** The id of what is there already, when the brand tracks the post. */
+/** Returns the id of the existing row if the brand already tracks the post. */
 export async function insertContent(db: Db, row: Insertable<ContentTable>): Promise<string | undefined> {
   const inserted = await db
     .insertInto('content')
@@ -98,7 +102,7 @@ export async function updateContent(
   await db.updateTable('content').set(change).where('brandId', '=', brandId).where('id', '=', id).execute();
 }
 
-/** The day's reading; a later one of the same day takes its place. */
+/** Stores the day's reading; a later one on the same day replaces it. */
 export async function upsertMetrics(db: Db, row: Insertable<ContentMetricsTable>): Promise<void> {
   const { contentId: _id, date: _date, ...metrics } = row;
   await db
@@ -108,7 +112,7 @@ export async function upsertMetrics(db: Db, row: Insertable<ContentMetricsTable>
     .execute();
 }
 
-/** How many posts were tracked at some time of the window. */
+/** How many posts were tracked at some time within the window. */
 export async function countTracked(db: Db, brandId: string, from: Date, before: Date): Promise<number> {
   const { count } = await db
     .selectFrom('content')
@@ -118,4 +122,128 @@ export async function countTracked(db: Db, brandId: string, from: Date, before: 
     .where((eb) => eb.or([eb('deletedAt', 'is', null), eb('deletedAt', '>=', from)]))
     .executeTakeFirstOrThrow();
   return count;
+}
+
+export interface DuePost {
+  id: string;
+  brandId: string;
+}
+
+/** Claims posts whose next reading is due, by marking them as refreshing. */
+export async function claimDuePosts(db: Db, now: Date, limit: number): Promise<DuePost[]> {
+  return await db
+    .updateTable('content')
+    .set({ status: 'refreshing', refreshBeganAt: now, nextRefreshAt: null })
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('content')
+        .select('id')
+        .where('nextRefreshAt', '<=', now)
+        .where('deletedAt', 'is', null)
+        .where('status', '=', 'tracking')
+        .orderBy('nextRefreshAt')
+        .limit(limit)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .returning(['id', 'brandId'])
+    .execute();
+}
+
+/** Posts that are being refreshed; a lost job is recreated from them. */
+export async function listRefreshing(db: Db, limit: number): Promise<DuePost[]> {
+  return await db
+    .selectFrom('content')
+    .select(['id', 'brandId'])
+    .where('status', '=', 'refreshing')
+    .where('deletedAt', 'is', null)
+    .orderBy('refreshBeganAt')
+    .limit(limit)
+    .execute();
+}
+
+/** Ends refreshes that started before `before` and never finished; the posts are read again at `again`. */
+export async function endInterrupted(db: Db, before: Date, again: Date): Promise<void> {
+  await db
+    .updateTable('content')
+    .set({ status: 'tracking', refreshError: 'interrupted', nextRefreshAt: again })
+    .where('status', '=', 'refreshing')
+    .where('refreshBeganAt', '<', before)
+    .execute();
+}
+
+/** Found by id alone, because a job carries nothing else. */
+export async function findPost(db: Db, id: string) {
+  return await db
+    .selectFrom('content')
+    .select(['id', 'brandId', 'platform', 'url', 'canonicalKey', 'status'])
+    .where('id', '=', id)
+    .where('deletedAt', 'is', null)
+    .executeTakeFirst();
+}
+
+/** Other posts of a host that are being refreshed, so that one call reads them together. */
+export async function listRefreshingAt(db: Db, host: string, except: string, limit: number) {
+  return await db
+    .selectFrom('content')
+    .select(['id', 'brandId', 'canonicalKey'])
+    .where('status', '=', 'refreshing')
+    .where('deletedAt', 'is', null)
+    .where('canonicalKey', 'like', `${host}:%`)
+    .where('id', '<>', except)
+    .orderBy('refreshBeganAt')
+    .limit(limit)
+    .execute();
+}
+
+/** The known publication dates of these posts, including posts that are no longer tracked. */
+export async function listPostDates(db: Db, brandId: string, canonicalKeys: readonly string[]): Promise<Date[]> {
+  if (canonicalKeys.length === 0) return [];
+  const rows = await db
+    .selectFrom('content')
+    .select('postedAt')
+    .where('brandId', '=', brandId)
+    .where('canonicalKey', 'in', canonicalKeys)
+    .where('postedAt', 'is not', null)
+    .execute();
+  return rows.flatMap(({ postedAt }) => postedAt ?? []);
+}
+
+/** Remembers where a short link leads. */
+export async function insertShortLink(db: Db, link: ContentShortLinksTable): Promise<void> {
+  await db
+    .insertInto('contentShortLinks')
+    .values(link)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** The posts that these short links lead to, where known. */
+export async function listShortLinks(db: Db, brandId: string, shortKeys: readonly string[]) {
+  if (shortKeys.length === 0) return [];
+  return await db
+    .selectFrom('contentShortLinks')
+    .selectAll()
+    .where('brandId', '=', brandId)
+    .where('shortKey', 'in', shortKeys)
+    .execute();
+}
+
+/**
+ * Approved work whose URL has this post's id or a short link to it, under contracts whose rights count from the post.
+ */
+export async function listWorkPostedAs(db: Db, brandId: string, canonicalKey: string) {
+  const postId = canonicalKey.slice(canonicalKey.indexOf(':') + 1);
+  return await db
+    .selectFrom('deliverables')
+    .innerJoin('contracts', 'contracts.id', 'deliverables.contractId')
+    .select(['deliverables.contractId', 'deliverables.contentUrl'])
+    .where('deliverables.brandId', '=', brandId)
+    .where('deliverables.status', '=', 'approved')
+    .where(sql<boolean>`contracts.terms ->> 'starts' = 'posted'`)
+    .where(sql<boolean>`(position(${postId} in deliverables.content_url) > 0 or exists (
+      select from content_short_links as link
+      where link.brand_id = ${brandId} and link.canonical_key = ${canonicalKey}
+        and position(split_part(link.short_key, ':', 2) in deliverables.content_url) > 0))`)
+    .execute();
 }

@@ -5,8 +5,8 @@ import { idField } from '../../values/fields.ts';
 import { pageOf, paginationOf } from '../../values/page.ts';
 import { eachAs, toWire } from '../../values/wire.ts';
 import { requestRefresh, trackContent, untrackContent } from './actions.ts';
-import { contentOf, startingWith } from './item.ts';
 import { refreshAvailableAt } from './policy.ts';
+import { resolvePost } from './provider.ts';
 import { eachContent, listContent as findContent, getContent, listMetrics } from './queries.ts';
 import {
   Content,
@@ -16,8 +16,9 @@ import {
   ContentFilter,
   ContentList,
   ContentRefresh,
+  contentOf,
+  startingWith,
 } from './schema.ts';
-import { resolvePost } from './short-links.ts';
 
 const tag = 'Tracked content';
 const byId = z.object({ id: idField('cnt', 'Id of the tracked post.').max(100) });

@@ -3,8 +3,11 @@ import { type EventsOf, events } from '../../outbox/events.ts';
 import { campaignId, creatorEmail, idField } from '../../values/fields.ts';
 import { ListQuery, listOf, timestamp } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
+import { toWire } from '../../values/wire.ts';
 import { creatorName } from '../campaigns/schema.ts';
 import { Email } from '../creators/schema.ts';
+import { engagementRate, refreshAvailableAt } from './policy.ts';
+import type { ContentRow } from './queries.ts';
 
 const count = (what: string, example: number) =>
   z.number().int().nullable().describe(`${what}; null where the platform does not say.`).meta({ example });
@@ -163,4 +166,21 @@ const contentEvents = events({
 });
 declare module '../../outbox/events.ts' {
   interface Events extends EventsOf<typeof contentEvents> {}
+}
+
+const metricsOf = (row: ContentRow) => {
+  const { views, likes, comments, shares, saves } = row;
+  return { views, likes, comments, shares, saves, engagement_rate: engagementRate(row) };
+};
+
+/** The wire shape of a tracked post; `now` decides whether a refresh would have an effect. */
+export function contentOf(row: ContentRow, now: Date): z.infer<typeof Content> {
+  const nextRefreshAvailable = refreshAvailableAt(row.refreshRequestedAt, now);
+  return Content.parse({ ...toWire({ ...row, nextRefreshAvailable }), metrics: metricsOf(row) });
+}
+
+/** A post as it is answered when its tracking begins: its metrics start at zero, and are unknown until the first reading. */
+export function startingWith(row: ContentRow, now: Date): z.infer<typeof Content> {
+  const metrics = { views: 0, likes: 0, comments: 0, shares: 0, saves: 0, engagement_rate: null };
+  return { ...contentOf(row, now), metrics };
 }

@@ -9,7 +9,7 @@ import { notFound } from '../../values/errors.ts';
 import { idField } from '../../values/fields.ts';
 import { toWire } from '../../values/wire.ts';
 import { createContract, patchContract, sendContract, signatureUrl, voidContract } from './actions.ts';
-import { documentHtml, readDocument } from './document.ts';
+import { documentHtml, readDocument } from './policy.ts';
 import { contracts, getContract } from './queries.ts';
 import {
   Contract,

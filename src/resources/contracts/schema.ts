@@ -14,8 +14,7 @@ import {
   creatorName,
 } from '../campaigns/schema.ts';
 import { Email } from '../creators/schema.ts';
-import { WorkInput, WorkShown } from '../deliverables/schema.ts';
-import { ContractTerms } from '../deliverables/terms-schema.ts';
+import { ContractTerms, WorkInput, WorkShown } from '../deliverables/schema.ts';
 import type { ContractFacts } from './queries.ts';
 
 const STATUSES = ['draft', 'sent', 'signed', 'expired'] as const;

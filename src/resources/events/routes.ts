@@ -1,6 +1,6 @@
 import { read } from '../../operation/kit.ts';
 import { RawJson } from '../../operation/operation.ts';
-import { readFeed, renderFeed } from './feed.ts';
+import { readFeed, renderFeed } from './actions.ts';
 import { EventFeed, EventFilter } from './schema.ts';
 
 const listEvents = read({

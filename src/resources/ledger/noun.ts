@@ -1,6 +1,6 @@
 import { noun } from '../../operation/noun.ts';
 import { reconcileJob } from './jobs.ts';
-import { journalOperations } from './journal-routes.ts';
+import { journalOperations } from './journal/routes.ts';
 import { ledgerOperations } from './routes.ts';
 
 export const ledger = noun({

@@ -56,13 +56,17 @@ export interface Decision<A extends Assignment> {
 /** Enough of what a store sent to find it again there; a click is named by its public part. */
 const MAX_TEXT = 100;
 export const shortened = (text: string) => text.slice(0, MAX_TEXT).toWellFormed();
-export const nameOf = ({ token, click }: Pick<CarriedClick<Assignment>, 'token' | 'click'>) => click?.id ?? shortened(token);
+export const nameOf = ({ token, click }: Pick<CarriedClick<Assignment>, 'token' | 'click'>) =>
+  click?.id ?? shortened(token);
 
 const isBoundElsewhere = ({ integrationId }: Assignment, store: string) =>
   integrationId !== null && integrationId !== store;
 
 /** What keeps an assignment from earning an order, however it came by it. */
-function termsProblem({ paysRenewals }: Assignment, { isTest, isRenewal }: Pick<OrderToAttribute<Assignment>, 'isTest' | 'isRenewal'>) {
+function termsProblem(
+  { paysRenewals }: Assignment,
+  { isTest, isRenewal }: Pick<OrderToAttribute<Assignment>, 'isTest' | 'isRenewal'>,
+) {
   if (isTest) return 'test_order' as const;
   return isRenewal && paysRenewals !== true ? ('renewal' as const) : null;
 }

@@ -1,12 +1,12 @@
 import { noun } from '../../operation/noun.ts';
-import { payoutDueOperations } from './due-routes.ts';
+import { payoutDueOperations } from './due/routes.ts';
 import { payoutOperations } from './routes.ts';
 
 export const payouts = noun({
   name: 'payouts',
   tag: {
     name: 'Payouts',
-    about: 'What creators were paid, what they are owed, and statements that say why.',
+    about: 'What creators were paid, what they are owed, and statements that explain both.',
   },
   ids: { payout: 'pay', payouts: 'pay' },
   operations: [...payoutOperations, ...payoutDueOperations],

@@ -6,7 +6,7 @@ import { change, noLookUp, nothing } from '../../operation/operation.ts';
 import { toWire } from '../../values/wire.ts';
 import { lookUpProfile } from '../creators/actions.ts';
 import { addByEmail, addByHandle, patchEntry, removeEntry } from './actions.ts';
-import { mergeCreators } from './merge-actions.ts';
+import { mergeCreators } from './merge/actions.ts';
 import { getRecord, roster, withEarned } from './queries.ts';
 import {
   RosterAdd,

@@ -15,7 +15,7 @@ import {
   ShipmentList,
   ShipmentPatch,
 } from './schema.ts';
-import { shareOperations } from './share-routes.ts';
+import { shareOperations } from './share/routes.ts';
 
 const tag = 'Shipments';
 const byId = z.object({ id: idField('shp', 'Shipment id.').max(100) });

@@ -7,7 +7,7 @@ import { newId } from '../../values/ids.ts';
 import { given } from '../../values/patch.ts';
 import type { Secrets } from '../../values/secrets.ts';
 import { lockBrand } from '../brands/queries.ts';
-import { GOOD_STANDING } from './policy.ts';
+import { GOOD_STANDING, hintOf, newWebhookSecret } from './policy.ts';
 import {
   cancelPending,
   countSubscriptions,
@@ -18,7 +18,6 @@ import {
   updateSubscription,
 } from './queries.ts';
 import { knownEvents, type WebhookPatch, type WebhookRotate } from './schema.ts';
-import { hintOf, newWebhookSecret } from './signature.ts';
 
 const MAX_SUBSCRIPTIONS = 10;
 

@@ -1,7 +1,6 @@
 import { noun } from '../../operation/noun.ts';
 import { webhookDeliveryOperations } from './deliveries/routes.ts';
-import { webhookConsumer } from './fan-out.ts';
-import { forgetOldDeliveries } from './jobs.ts';
+import { forgetOldDeliveries, webhookConsumer } from './jobs.ts';
 import { webhookMails } from './mails.ts';
 import { webhookOperations } from './routes.ts';
 

@@ -2,7 +2,7 @@ import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import { lockOwn } from '../../engines/postgres/own.ts';
-import type { WebhookSubscriptionsTable } from '../../engines/postgres/webhook-tables.ts';
+import type { WebhookSubscriptionsTable, WebhookVariant } from '../../engines/postgres/webhook-tables.ts';
 import { numbersOf } from '../../outbox/queries.ts';
 import type { ListWindow } from '../../values/page.ts';
 
@@ -87,4 +87,52 @@ export async function cancelPending(db: Db, brandId: string, subscriptionId: str
     .where('subscriptionId', '=', subscriptionId)
     .where('state', '=', 'pending')
     .execute();
+}
+
+/** The brand's active subscriptions, locked so that one being switched off gets all of these events or none. */
+export async function lockListening(db: Db, brandId: string) {
+  return await db
+    .selectFrom('webhookSubscriptions')
+    .select(['id', 'variant', 'events', 'fromSeq'])
+    .where('brandId', '=', brandId)
+    .where('active', '=', true)
+    .where('deletedAt', 'is', null)
+    .orderBy('id')
+    .forShare()
+    .execute();
+}
+
+export interface Listening {
+  id: string;
+  variant: WebhookVariant;
+  events: string[];
+  fromSeq: number;
+}
+
+export interface NewDelivery {
+  id: string;
+  subscriptionId: string;
+  eventId: string;
+  seq: number;
+  event: string;
+  /** JSON text, if it differs from the event's data. */
+  ownData: string | null;
+}
+
+/** Deliveries that an earlier run of the relay inserted are left alone. */
+export async function insertDeliveries(
+  db: Db,
+  brandId: string,
+  deliveries: readonly NewDelivery[],
+  now: Date,
+): Promise<void> {
+  const of = <V>(value: (delivery: NewDelivery) => V) => deliveries.map(value);
+  await sql`
+    insert into webhook_deliveries
+      (brand_id, state, next_attempt_at, created_at, id, subscription_id, event_id, seq, event, own_data)
+    select ${brandId}, 'pending', ${now}::timestamptz, ${now}::timestamptz, * from unnest(
+      ${of(({ id }) => id)}::text[], ${of(({ subscriptionId }) => subscriptionId)}::text[],
+      ${of(({ eventId }) => eventId)}::text[], ${of(({ seq }) => seq)}::bigint[], ${of(({ event }) => event)}::text[],
+      ${of(({ ownData }) => ownData)}::json[])
+    on conflict (subscription_id, event_id, resend) do nothing`.execute(db);
 }

@@ -5,7 +5,7 @@ import { getBrandCurrency } from '../../brands/queries.ts';
 import { campaignProblems } from '../../campaigns/actions.ts';
 import { lockBrandRoster } from '../../creators/queries.ts';
 import { destinationProblems, drawnFields, ratePpmOf } from '../actions.ts';
-import { codeFor } from '../codes.ts';
+import { codeFor } from '../policy.ts';
 import { insertLinks, insertStates, type LinkRow } from '../queries.ts';
 import { shortUrl } from '../schema.ts';
 import { firstSlug, giveSlugs } from '../slugs/actions.ts';

@@ -1,5 +1,5 @@
 import type { Work } from '../../../operation/work.ts';
-import { slugOf, suffixedSlug } from '../codes.ts';
+import { slugOf, suffixedSlug } from '../policy.ts';
 import { claimSlugs, setSlugs, type WantedSlug } from './queries.ts';
 
 export interface SlugWish {

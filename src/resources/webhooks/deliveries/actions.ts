@@ -4,8 +4,8 @@ import { MINUTE_MS } from '../../../values/duration.ts';
 import { ApiError, notFound, validationError } from '../../../values/errors.ts';
 import { newId } from '../../../values/ids.ts';
 import { lockBrand } from '../../brands/queries.ts';
-import { sampleData } from '../catalogue.ts';
 import { lockSubscription, type SubscriptionRow } from '../queries.ts';
+import { sampleData } from '../schema.ts';
 import { countTests, type DeliveryRow, getDelivery, insertAgain, insertMissed, listMissed } from './queries.ts';
 
 const TESTS_A_MINUTE = 10;

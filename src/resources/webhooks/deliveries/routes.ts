@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { create, read } from '../../../operation/kit.ts';
 import { answersWhere, type ListCall } from '../../../operation/list.ts';
 import { change, nothing } from '../../../operation/operation.ts';
-import { CatalogueEntry, catalogue } from '../catalogue.ts';
 import { getListed } from '../queries.ts';
+import { CatalogueEntry, catalogue } from '../schema.ts';
 import { recoverMissed, resendDelivery, sendTest } from './actions.ts';
 import { deliveries, getDelivery, listAttempts } from './queries.ts';
 import {

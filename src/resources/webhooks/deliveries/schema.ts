@@ -3,8 +3,8 @@ import { createdAt, idField } from '../../../values/fields.ts';
 import { ListQuery, listOf, timestamp } from '../../../values/page.ts';
 import { fromOutside } from '../../../values/untrusted.ts';
 import { toWire } from '../../../values/wire.ts';
+import { renderBody } from '../policy.ts';
 import { lastStatusCode } from '../schema.ts';
-import { renderBody } from '../signature.ts';
 import type { AttemptRow, DeliveryRow, DetailedDelivery } from './queries.ts';
 
 const state = z

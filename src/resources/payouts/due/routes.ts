@@ -1,0 +1,197 @@
+import { z } from 'zod';
+import type { Context } from '../../../operation/context.ts';
+import type { Cells } from '../../../operation/csv.ts';
+import { create, read } from '../../../operation/kit.ts';
+import { validationError } from '../../../values/errors.ts';
+import { idField } from '../../../values/fields.ts';
+import { amountProblem, decimalsOf, fromMinor, toMinor } from '../../../values/money.ts';
+import { pageThrough } from '../../../values/page.ts';
+import { getRecord } from '../../roster/queries.ts';
+import { statementLines } from '../policy.ts';
+import { getPayout, listAllocated, listFunds } from '../queries.ts';
+import { PayoutParams, payoutOf, WEIGHED_PAYOUT } from '../schema.ts';
+import { payBatch } from './actions.ts';
+import { balanceOf, isDue, previewOf, previewRow, totalDueOf } from './policy.ts';
+import { listApproved, listStandings, listStatementLines, type Standing } from './queries.ts';
+import {
+  CreatorBalance,
+  PayoutBatch,
+  PayoutBatchMade,
+  PayoutStatement,
+  PreviewFilter,
+  PreviewList,
+  PreviewRow,
+  StatementLine,
+} from './schema.ts';
+
+const tag = 'Payouts';
+const reading = { readOnly: true, idempotent: true, destructive: false };
+const RosterParams = z.object({ id: idField('rst', 'Id of the creator in `/v1/roster`.').max(100) });
+const PAGE_LIVES_MS = 30 * 24 * 60 * 60 * 1_000;
+
+function assertAmount({ amount }: PreviewFilter, standings: readonly Standing[]): void {
+  if (amount === undefined) return;
+  const [first, second] = standings;
+  if (first && second) {
+    const message = `is required: something is due in ${standings.map(({ currency }) => currency).join(', ')}.`;
+    throw validationError([{ field: 'currency', code: 'ambiguous', message }]);
+  }
+  if (!first || toMinor(amount, first.currency) !== undefined) return;
+  const message = `${amountProblem(amount, first.currency)}; got ${amount}.`;
+  throw validationError([{ field: 'amount', code: 'invalid', message }]);
+}
+
+/** One row per creator and currency with something due; lists the commissions if only one creator is requested. */
+async function previewsOf({ postgres: { db }, clock }: Context, brandId: string, query: PreviewFilter) {
+  const { creator_email, amount, cutoff, minimum = 0 } = query;
+  const found = await listStandings(db, brandId, query, clock.now());
+  const standings = found.filter(isDue);
+  assertAmount(query, standings);
+  const wanted = standings.filter((one) => fromMinor(totalDueOf(one), one.currency) >= minimum);
+  if (creator_email === undefined) return wanted.map(previewRow);
+  return await Promise.all(
+    wanted.map(async (standing) => {
+      const payee = { brandId, creatorId: standing.creatorId, currency: standing.currency };
+      const [approved, funds] = await Promise.all([listApproved(db, payee, cutoff), listFunds(db, payee)]);
+      return previewOf({ standing, approved, funds, amount });
+    }),
+  );
+}
+
+type Previews = Awaited<ReturnType<typeof previewsOf>>;
+
+function totalsOf(rows: Previews) {
+  return [...Map.groupBy(rows, ({ currency }) => currency)].map(([currency, own]) => {
+    const minor = own.reduce((sum, { total }) => sum + (toMinor(total, currency) ?? 0), 0);
+    return { currency, total: fromMinor(minor, currency), payees: own.filter(({ total }) => total > 0).length };
+  });
+}
+
+/** What PayPal takes in one file. */
+const PAYPAL_ROWS = 5_000;
+
+const refused = (code: string, message: string) => validationError([{ field: 'currency', code, message }]);
+
+/** Rows of PayPal's mass payment file: recipient, amount, currency, id of the recipient, note, wallet. */
+function paypalRows(rows: Previews): Cells[] {
+  const due = rows.filter(({ total }) => total > 0);
+  const currencies = [...new Set(due.map(({ currency }) => currency))];
+  if (currencies.length > 1)
+    throw refused(
+      'ambiguous',
+      `is required: something is due in ${currencies.join(', ')}, and PayPal takes one a file.`,
+    );
+  if (due.length > PAYPAL_ROWS) {
+    const message = `has ${due.length} creators to pay, and PayPal takes ${PAYPAL_ROWS} a file: set \`minimum\` or \`cutoff\`, pay these, and ask again.`;
+    throw refused('too_many', message);
+  }
+  return due.map(({ creator_id, creator_email, total, currency }) => {
+    if (creator_email === null) throw refused('no_email', `has a creator without an e-mail address: ${creator_id}.`);
+    return [creator_email, total.toFixed(decimalsOf(currency)), currency, creator_id, '', 'PAYPAL'];
+  });
+}
+
+async function* each<T>(rows: readonly T[]): AsyncGenerator<T> {
+  yield* rows;
+}
+
+const previewPayouts = read({
+  id: 'preview_payouts',
+  path: '/v1/payouts/preview',
+  tag,
+  summary: 'Preview what payouts would pay now',
+  description:
+    'One row for each creator and currency with something due: the approved commissions, what refunds and earlier ' +
+    'payouts take off them, and what to transfer. It follows the same rules as a payout, and changes nothing. ' +
+    '`Accept: text/csv; profile=paypal` returns the file that PayPal takes for a mass payment, in one currency.',
+  query: PreviewFilter,
+  response: PreviewList,
+  hints: reading,
+  handler: async (context, { caller, query }) => {
+    const rows = await previewsOf(context, caller.brandId, query);
+    return { ...pageThrough(rows, query), summary: { by_currency: totalsOf(rows) } };
+  },
+  csv: {
+    item: PreviewRow,
+    rows: async (context, { caller, query }) => each(await previewsOf(context, caller.brandId, query)),
+    profiles: {
+      paypal: async (context, { caller, query }) => paypalRows(await previewsOf(context, caller.brandId, query)),
+    },
+  },
+});
+
+const payPayoutBatch = create({
+  id: 'pay_payout_batch',
+  path: '/v1/payouts/batch',
+  tag,
+  summary: 'Pay everyone who is due something',
+  description:
+    'Records one paid payout for each creator and currency, of everything that `payable_now` shows, in one ' +
+    'transaction. Rollcall moves no money: transfer what the preview shows, then call this. Commissions that are paid ' +
+    'are no longer due, so calling it again pays nothing twice, even without an `Idempotency-Key`.',
+  body: PayoutBatch,
+  item: PayoutBatchMade,
+  hints: { readOnly: false, idempotent: true, destructive: false, moneyOut: true },
+  weighs: WEIGHED_PAYOUT,
+  apply: async (work, { body }) => await payBatch(work, body),
+});
+
+async function statementOf({ postgres: { db }, pageLinks, clock }: Context, brandId: string, id: string) {
+  const payout = await getPayout(db, brandId, id);
+  const lines = statementLines(payout, await listStatementLines(db, brandId, id));
+  const expiresAt = new Date(clock.now().getTime() + PAGE_LIVES_MS);
+  return {
+    payout: { ...payoutOf(payout), commission_ids: await listAllocated(db, brandId, id) },
+    lines,
+    total: fromMinor(
+      lines.reduce((sum, { amount }) => sum + (toMinor(amount, payout.currency) ?? 0), 0),
+      payout.currency,
+    ),
+    page_url: pageLinks.urlOf({ kind: 'statement', rowId: id, version: 0, expiresAt }),
+  };
+}
+
+const getPayoutStatement = read({
+  id: 'get_payout_statement',
+  path: '/v1/payouts/{id}/statement',
+  tag,
+  summary: 'Get the statement of a payout',
+  description:
+    'One line for each commission that it paid, with its order and masked customer, one for what was withheld for ' +
+    'refunds, and one for what is left over. The lines add up to the amount.',
+  params: PayoutParams,
+  response: z.object({ data: PayoutStatement }),
+  errors: ['NOT_FOUND'],
+  hints: reading,
+  handler: async (context, { caller, params }) => ({ data: await statementOf(context, caller.brandId, params.id) }),
+  csv: {
+    item: StatementLine,
+    rows: async (context, { caller, params }) => each((await statementOf(context, caller.brandId, params.id)).lines),
+  },
+});
+
+const getCreatorBalance = read({
+  id: 'get_creator_balance',
+  path: '/v1/roster/{id}/balance',
+  tag,
+  summary: "Get a creator's balance",
+  description: 'What the creator is owed, by currency: pending, held, approved, owed back, left over, and payable now.',
+  params: RosterParams,
+  response: z.object({ data: CreatorBalance }),
+  errors: ['NOT_FOUND'],
+  hints: reading,
+  handler: async ({ postgres: { db }, clock }, { caller: { brandId }, params }) => {
+    const { creatorId, creatorEmail, creatorName } = await getRecord(db, brandId, params.id);
+    const now = clock.now();
+    const standings = await listStandings(db, brandId, { creatorIds: [creatorId] }, now);
+    return {
+      data: {
+        ...{ creator_id: creatorId, creator_email: creatorEmail, creator_name: creatorName },
+        as_of: now.toISOString(),
+        by_currency: standings.map(balanceOf),
+      },
+    };
+  },
+});
+
+export const payoutDueOperations = [previewPayouts, payPayoutBatch, getPayoutStatement, getCreatorBalance] as const;

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { type MailsOf, mails } from '../../../mail/kinds.ts';
+import { template } from '../../../mail/template.ts';
+
+/** To the creator, when the brand has answered their question about a line. */
+const disputeAnswered = template({
+  audience: 'creator',
+  params: z.object({ row_id: z.string(), link_version: z.int(), line: z.string(), answer: z.string() }),
+  write: ({ row_id, link_version, line, answer }, { brandName, urlOf }) => ({
+    subject: `${brandName} answered your question about ${line}`,
+    paragraphs: [],
+    quote: answer,
+    action: {
+      label: 'See the statement',
+      url: urlOf({ kind: 'statement', rowId: row_id, version: link_version }),
+    },
+  }),
+});
+
+/** To the brand, when a creator asks about a line of a statement. */
+const disputeOpened = template({
+  audience: 'brand',
+  params: z.object({ dispute_id: z.string(), creator: z.string(), line: z.string(), message: z.string() }),
+  write: ({ dispute_id, creator, line, message }) => ({
+    subject: `${creator} asks about ${line}`,
+    paragraphs: ['Answer with PATCH /v1/disputes/{id}; the answer is mailed to them.'],
+    facts: [
+      ['Question', dispute_id],
+      ['About', line],
+    ],
+    quote: message,
+  }),
+});
+
+export const disputeMails = mails({
+  dispute_answered: disputeAnswered,
+  dispute_opened: disputeOpened,
+});
+
+declare module '../../../mail/kinds.ts' {
+  interface Mails extends MailsOf<typeof disputeMails> {}
+}

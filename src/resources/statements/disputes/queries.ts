@@ -1,0 +1,90 @@
+import type { Insertable, Selectable, Updateable } from 'kysely';
+import type { DisputesTable } from '../../../engines/postgres/dispute-tables.ts';
+import { listing } from '../../../engines/postgres/listing.ts';
+import type { Db } from '../../../engines/postgres/open.ts';
+import { lockOwn } from '../../../engines/postgres/own.ts';
+import type { ListWindow } from '../../../values/page.ts';
+import { given } from '../../../values/patch.ts';
+import { isOfCreator } from '../../creators/queries.ts';
+
+export type DisputeRow = Selectable<DisputesTable>;
+
+export interface DisputeWhere extends ListWindow {
+  status?: DisputeRow['status'] | undefined;
+  creator_email?: string | undefined;
+  line_id?: string | undefined;
+}
+
+const withFacts = (db: Db) =>
+  db
+    .selectFrom('disputes')
+    .innerJoin('creators', 'creators.id', 'disputes.creatorId')
+    .leftJoin('commissions', (join) =>
+      join.onRef('commissions.id', '=', 'disputes.lineId').onRef('commissions.brandId', '=', 'disputes.brandId'),
+    )
+    .leftJoin('orders', 'orders.id', 'commissions.orderId')
+    .selectAll('disputes')
+    .select(['creators.email as creatorEmail', 'creators.name as creatorName', 'orders.orderId as storeOrderId']);
+
+export type DisputeFacts = Awaited<ReturnType<typeof getDispute>>;
+
+export const disputes = listing({
+  noun: 'dispute',
+  table: 'disputes',
+  time: 'createdAt',
+  matching: (db, brandId, { status, creator_email, line_id }: DisputeWhere) =>
+    db
+      .selectFrom('disputes')
+      .where((eb) => eb.and(given({ status, lineId: line_id })))
+      .where(isOfCreator('disputes.creatorId', brandId, creator_email)),
+  rows: withFacts,
+});
+export const { get: getDispute } = disputes;
+
+export const lockDispute = (db: Db, brandId: string, id: string): Promise<DisputeRow> =>
+  lockOwn(db.selectFrom('disputes').selectAll(), 'dispute', brandId, id);
+
+/** All questions on a statement or on a payout's statement, oldest first. */
+export async function listQuestions(db: Db, brandId: string, on: { statementId: string } | { payoutId: string }) {
+  const query = db.selectFrom('disputes').selectAll().where('brandId', '=', brandId).orderBy('createdAt').orderBy('id');
+  return 'payoutId' in on
+    ? await query.where('payoutId', '=', on.payoutId).execute()
+    : await query.where('statementId', '=', on.statementId).execute();
+}
+
+/** Undefined if a question about the line is already open. */
+export async function insertDispute(db: Db, row: Insertable<DisputesTable>): Promise<DisputeRow | undefined> {
+  return await db
+    .insertInto('disputes')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export async function updateDispute(
+  db: Db,
+  brandId: string,
+  id: string,
+  change: Updateable<DisputesTable>,
+): Promise<DisputeRow> {
+  return await db
+    .updateTable('disputes')
+    .set(change)
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** The current version of a statement's links. */
+export async function findLinkVersion(db: Db, brandId: string, statementId: string | null): Promise<number> {
+  if (statementId === null) return 0;
+  const row = await db
+    .selectFrom('statements')
+    .select('linkVersion')
+    .where('brandId', '=', brandId)
+    .where('id', '=', statementId)
+    .executeTakeFirst();
+  return row?.linkVersion ?? 0;
+}

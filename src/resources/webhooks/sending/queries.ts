@@ -1,0 +1,262 @@
+import { sql } from 'kysely';
+import type { Db } from '../../../engines/postgres/open.ts';
+import type { AttemptOutcome, DeliveryState, WebhookVariant } from '../../../engines/postgres/webhook-tables.ts';
+import { TERMS } from '../policy.ts';
+
+/** Most concurrent attempts of one subscription over all workers; one until the first has ended. */
+const IN_FLIGHT = 8;
+/** How much longer a claim lasts than the longest attempt. */
+const GRACE_MS = 10_000;
+
+/** A delivery that this process has claimed. */
+export interface Claimed {
+  id: string;
+  brandId: string;
+  subscriptionId: string;
+  variant: WebhookVariant;
+  url: string;
+  secret: Buffer;
+  previousSecret: Buffer | null;
+  previousSecretExpiresAt: Date | null;
+  eventId: string;
+  event: string;
+  isTest: boolean;
+  resend: number;
+  /** The number of this attempt, and of earlier ones lost with their process. */
+  attempts: number;
+  lostAttempts: number;
+  /** JSON text; null if the event was deleted. */
+  data: string | null;
+  announcedAt: Date;
+}
+
+export interface ClaimRequest {
+  now: Date;
+  slots: number;
+  /** Whether to claim for slow subscriptions or for the others. */
+  slow: boolean;
+  /** Subscriptions that currently count as slow. */
+  stalled: readonly string[];
+}
+
+/**
+ * Claims due deliveries, taking one of each subscription in turn. Claims run one at a time, so that two workers together
+ * respect the limit per subscription. An expired claim belongs to a process that ended: its attempt is recorded as
+ * unknown and repeated.
+ */
+export async function claimDue(db: Db, { now, slots, slow, stalled }: ClaimRequest): Promise<Claimed[]> {
+  return await db.transaction().execute(async (trx) => {
+    await sql`select pg_advisory_xact_lock(hashtext('rollcall webhook claims'))`.execute(trx);
+    const until = (variant: WebhookVariant) => new Date(now.getTime() + TERMS[variant].timeoutMs + GRACE_MS);
+    const { rows } = await sql<Claimed>`
+      with recursive waiting as (
+        (select subscription_id from webhook_deliveries where state = 'pending' order by subscription_id limit 1)
+        union all
+        select (select delivery.subscription_id from webhook_deliveries delivery
+          where delivery.state = 'pending' and delivery.subscription_id > waiting.subscription_id
+          order by delivery.subscription_id limit 1)
+        from waiting where waiting.subscription_id is not null
+      ), chosen as (
+        select due.id
+        from waiting
+        join webhook_subscriptions webhook on webhook.id = waiting.subscription_id
+        cross join lateral (select count(*) as count from webhook_deliveries delivery
+          where delivery.subscription_id = webhook.id and delivery.state = 'pending'
+            and delivery.claimed_until > ${now}) flying
+        cross join lateral (
+          select id, next_attempt_at, row_number() over (order by next_attempt_at, seq) + flying.count as turn
+          from (select id, next_attempt_at, seq from webhook_deliveries delivery
+            where delivery.subscription_id = webhook.id and delivery.state = 'pending'
+              and delivery.next_attempt_at <= ${now}
+            order by next_attempt_at, seq
+            limit greatest(case when webhook.last_triggered_at is null then 1 else ${IN_FLIGHT}::int end - flying.count, 0)
+          ) first) due
+        where (webhook.is_slow or webhook.id = any(${stalled}::text[])) = ${slow}
+        order by due.turn, due.next_attempt_at limit ${slots}
+      ), locked as (
+        select id, claimed_until, attempts from webhook_deliveries
+        where id in (select id from chosen) and state = 'pending' and next_attempt_at <= ${now}
+        for update skip locked
+      ), lost as (
+        insert into webhook_attempts (delivery_id, n, started_at, duration_ms, outcome)
+        select id, attempts, claimed_until, 0, 'unknown' from locked where claimed_until is not null
+        on conflict do nothing
+      ), claimed as (
+        update webhook_deliveries delivery set
+          attempts = delivery.attempts + 1,
+          lost_attempts = delivery.lost_attempts + (locked.claimed_until is not null)::int,
+          claimed_until = claim.until, next_attempt_at = claim.until
+        from locked, webhook_subscriptions webhook,
+          lateral (select case webhook.variant when 'legacy' then ${until('legacy')}::timestamptz
+            else ${until('current')}::timestamptz end as until) claim
+        where delivery.id = locked.id and webhook.id = delivery.subscription_id
+        returning delivery.*, webhook.variant, webhook.url, webhook.secret, webhook.previous_secret,
+          webhook.previous_secret_expires_at
+      )
+      select claimed.id, claimed.brand_id, subscription_id, variant, url, secret, previous_secret,
+        previous_secret_expires_at, event_id, claimed.event, claimed.seq is null as is_test, resend, attempts,
+        lost_attempts, coalesce(own_data::text, outbox.data::text) as data,
+        coalesce(outbox.created_at, claimed.created_at) as announced_at
+      from claimed
+      left join outbox on outbox.brand_id = claimed.brand_id and outbox.seq = claimed.seq
+      order by claimed.seq`.execute(trx);
+    return rows;
+  });
+}
+
+/** Whether a claim would find anything. Checked first, because a claim is four statements under a shared lock. */
+export async function isAnythingDue(db: Db, now: Date): Promise<boolean> {
+  const { rows } = await sql<{ due: boolean }>`
+    select exists (select from webhook_deliveries where state = 'pending' and next_attempt_at <= ${now}) as due`.execute(
+    db,
+  );
+  return rows[0]?.due === true;
+}
+
+/** Releases the claims of this process. The next worker cannot know how far their attempts came. */
+export async function releaseClaims(db: Db, ids: readonly string[], now: Date): Promise<void> {
+  if (ids.length === 0) return;
+  await db
+    .updateTable('webhookDeliveries')
+    .set({ claimedUntil: now, nextAttemptAt: now })
+    .where('id', 'in', ids)
+    .where('state', '=', 'pending')
+    .execute();
+}
+
+/** The outcome of one attempt. */
+export interface AttemptResult {
+  deliveryId: string;
+  brandId: string;
+  subscriptionId: string;
+  variant: WebhookVariant;
+  n: number;
+  startedAt: Date;
+  endedAt: Date;
+  durationMs: number;
+  outcome: AttemptOutcome;
+  statusCode: number | null;
+  error: string | null;
+  excerpt: string | null;
+  state: DeliveryState;
+  nextAttemptAt: Date | null;
+  isSlow: boolean;
+  /** False for tests and resent events, which do not affect the health of the subscription. */
+  counts: boolean;
+}
+
+/** Locks in the same order everywhere, so that two workers never deadlock. */
+export async function lockSubscriptions(db: Db, ids: readonly string[]) {
+  return await db
+    .selectFrom('webhookSubscriptions')
+    .select(['id', 'brandId', 'variant', 'url', 'active', 'failuresInRow', 'failingSince', 'firstFailedAt'])
+    .where('id', 'in', ids)
+    .orderBy('id')
+    .forUpdate()
+    .execute();
+}
+
+/** An attempt that was presumed lost but ended is recorded with its real outcome. */
+export async function insertAttempts(db: Db, results: readonly AttemptResult[]): Promise<void> {
+  await db
+    .insertInto('webhookAttempts')
+    .values(
+      results.map(({ deliveryId, n, startedAt, durationMs, outcome, statusCode, error, excerpt }) => ({
+        ...{ deliveryId, n, startedAt, durationMs, outcome, statusCode, error, responseExcerpt: excerpt },
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(['deliveryId', 'n']).doUpdateSet((eb) => ({
+        outcome: eb.ref('excluded.outcome'),
+        startedAt: eb.ref('excluded.startedAt'),
+        durationMs: eb.ref('excluded.durationMs'),
+        statusCode: eb.ref('excluded.statusCode'),
+        error: eb.ref('excluded.error'),
+        responseExcerpt: eb.ref('excluded.responseExcerpt'),
+      })),
+    )
+    .execute();
+}
+
+/** Skips deliveries cancelled meanwhile, and those another process now attempts unless this one delivered them. */
+export async function finishAttempts(db: Db, results: readonly AttemptResult[]): Promise<void> {
+  const of = <V>(value: (result: AttemptResult) => V) => results.map(value);
+  await sql`
+    update webhook_deliveries delivery set
+      state = result.state, next_attempt_at = result.next_attempt_at, claimed_until = null,
+      last_status_code = result.status_code, last_error = result.error,
+      finished_at = case when result.state = 'pending' then null else result.ended_at end
+    from unnest(${of(({ deliveryId }) => deliveryId)}::text[], ${of(({ n }) => n)}::int[],
+      ${of(({ state }) => state)}::text[], ${of(({ nextAttemptAt }) => nextAttemptAt)}::timestamptz[],
+      ${of(({ statusCode }) => statusCode)}::int[], ${of(({ error }) => error)}::text[],
+      ${of(({ endedAt }) => endedAt)}::timestamptz[])
+      as result (id, n, state, next_attempt_at, status_code, error, ended_at)
+    where delivery.id = result.id and delivery.state = 'pending'
+      and (delivery.attempts = result.n or result.state = 'delivered')`.execute(db);
+}
+
+/** The newest attempt is the one that started last; a slow older one never replaces it. */
+export async function noteNewest(db: Db, results: readonly AttemptResult[]): Promise<void> {
+  const newest = new Map<string, AttemptResult>();
+  for (const result of results) {
+    const known = newest.get(result.subscriptionId);
+    if (!known || known.startedAt <= result.startedAt) newest.set(result.subscriptionId, result);
+  }
+  const of = <V>(value: (result: AttemptResult) => V) => [...newest.values()].map(value);
+  await sql`
+    update webhook_subscriptions webhook set
+      last_triggered_at = result.started_at, last_status_code = result.status_code, is_slow = result.is_slow
+    from unnest(${of(({ subscriptionId }) => subscriptionId)}::text[], ${of(({ startedAt }) => startedAt)}::timestamptz[],
+      ${of(({ statusCode }) => statusCode)}::int[], ${of(({ isSlow }) => isSlow)}::boolean[])
+      as result (id, started_at, status_code, is_slow)
+    where webhook.id = result.id
+      and (webhook.last_triggered_at is null or webhook.last_triggered_at <= result.started_at)`.execute(db);
+}
+
+export type LockedSubscription = Awaited<ReturnType<typeof lockSubscriptions>>[number];
+
+/** The address for mails to a brand. */
+/** Deletes at most `limit` old finished deliveries with their attempts. Returns how many. */
+export async function deleteOldDeliveries(db: Db, before: Date, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from webhook_deliveries where id in (
+      select id from webhook_deliveries where finished_at < ${before} limit ${limit})`.execute(db);
+  return Number(numAffectedRows ?? 0);
+}
+
+/** Removes deleted subscriptions once nothing refers to them. */
+export async function deleteOldSubscriptions(db: Db, before: Date): Promise<void> {
+  await sql`
+    delete from webhook_subscriptions webhook where deleted_at < ${before}
+      and not exists (select from webhook_deliveries delivery where delivery.subscription_id = webhook.id)`.execute(db);
+}
+
+export interface WebhookFigures {
+  pending: { pool: string; count: number }[];
+  oldestDueAt: Date | null;
+  subscriptions: { state: string; count: number }[];
+  attempts: { variant: string; outcome: string; count: number; seconds: number }[];
+}
+
+/** Webhook metrics over all brands; attempts since `since`. */
+export async function readWebhookFigures(db: Db, now: Date, since: Date): Promise<WebhookFigures> {
+  const pending = await sql<{ pool: string; count: number }>`
+    select case when is_slow then 'slow' else 'fast' end as pool, count(*) as count
+    from webhook_deliveries delivery join webhook_subscriptions webhook on webhook.id = delivery.subscription_id
+    where state = 'pending' group by 1`.execute(db);
+  const due = await sql<{ at: Date | null }>`
+    select min(next_attempt_at) as at from webhook_deliveries
+    where state = 'pending' and next_attempt_at <= ${now}`.execute(db);
+  const subscriptions = await sql<{ state: string; count: number }>`
+    select case when not active then 'disabled' when failing_since is not null then 'failing' else 'active' end as state,
+      count(*) as count
+    from webhook_subscriptions where deleted_at is null group by 1`.execute(db);
+  const attempts = await sql<{ variant: string; outcome: string; count: number; seconds: number }>`
+    select variant, outcome, count(*) as count, (percentile_cont(0.99) within group (order by duration_ms) / 1000) as seconds
+    from webhook_attempts attempt
+    join webhook_deliveries delivery on delivery.id = attempt.delivery_id
+    join webhook_subscriptions webhook on webhook.id = delivery.subscription_id
+    where attempt.started_at > ${since} group by 1, 2`.execute(db);
+  const oldestDueAt = due.rows[0]?.at ?? null;
+  return { pending: pending.rows, oldestDueAt, subscriptions: subscriptions.rows, attempts: attempts.rows };
+}
