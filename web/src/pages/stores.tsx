@@ -20,7 +20,7 @@ function healthOf(store: Store): string {
   if (health.status === 'disabled')
     return `The store switched off webhooks, and we could not create them again. ${store.webhook_setup.problem ?? ''}`;
   if (health.status === 'failing')
-    return `The last webhook was rejected, and ${number(health.failures_24h)} in 24 hours: their content is not what this type of store sends. The store’s webhook log shows our responses.`;
+    return `The last webhook could not be read, and ${number(health.failures_24h)} in 24 hours. “Webhooks that could not be read” says why.`;
   if (health.status === 'silent' && store.last_swept_at !== null)
     return `The store has orders that none of its webhooks reported. We read them from the store every ten minutes, last ${ago(store.last_swept_at)}, so none is lost. Check its webhooks under “Set up”.`;
   if (health.last_received_at === null)
