@@ -2,14 +2,17 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { drainClicks } from '../../src/links-host/jobs.ts';
 import { useClicks } from '../../src/resources/order-clicks/jobs.ts';
+import { keepDueWebhooks } from '../../src/resources/store-webhooks/jobs.ts';
 import { deskOf } from '../harness/affiliates.ts';
-import { call, makeBrand, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
+import { call, makeBrand, startApp, type TestApp, type TestBrand, until } from '../harness/app.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
 import { makeLink, PHONE, type TrackedLink } from '../harness/clicks.ts';
 import { makeSale } from '../harness/sales.ts';
+import { signIn } from '../harness/session.ts';
 import { openShop, type Shop } from '../harness/shop.ts';
 import { orderNumber, shopifyOrder } from '../harness/shopify-order.ts';
-import { connectTestStore, startStore } from '../harness/store.ts';
+import { connectTestStore, startStore, type TestStore } from '../harness/store.ts';
+import { approve } from '../harness/store-access.ts';
 import { openStorefront, type Storefront } from '../harness/storefront.ts';
 import { axe, builtClient, expectToFit, type OpenPage, openWebApp, shoot } from '../harness/web-app.ts';
 
@@ -23,10 +26,12 @@ const thanksPage = (pixel: string, orderId: number) => {
     const analytics = { subscribe: (event, then) => void subscribed.push([event, then]) };
   </script><script>${pixel}</script><script>
     const data = { checkout: { order: { id: 'gid://shopify/OrderIdentity/${orderId}' } } };
-    for (const [event, then] of subscribed) if (event === 'checkout_completed') then({ data });
+    const told = subscribed.filter(([event]) => event === 'checkout_completed').map(([, then]) => then({ data }));
+    Promise.all(told).then(() => parent.postMessage('', '*'));
   </script>`;
   return `<script>
     addEventListener('message', ({ data, source }) => {
+      if (data === '') return document.body.append('The pixel has run.');
       const found = document.cookie.split('; ').find((one) => one.startsWith(data + '='));
       source.postMessage(found ? found.slice(data.length + 1) : '', '*');
     });
@@ -37,6 +42,9 @@ const thanksPage = (pixel: string, orderId: number) => {
 const consent = (isGiven: boolean) => `<script>window.Shopify = { loadFeatures: (_, then) => setTimeout(() => {
   Shopify.customerPrivacy = { marketingAllowed: () => ${isGiven} }; then();
 }, 1) };</script>`;
+
+const DESKTOP = { viewport: { width: 1280, height: 900 } };
+const PHONE_VIEW = { viewport: { width: 390, height: 844 }, hasTouch: true };
 
 describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
   let app: TestApp;
@@ -61,6 +69,18 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
     await browser?.close();
     await app?.close();
   });
+
+  /** A brand with this Shopify store alone, connected by its app with its webhooks on. */
+  async function aloneWith({ url, access }: TestStore) {
+    const other = await makeBrand(app.context);
+    const owner = await signIn(app, other.id);
+    const { id: client_id, secret: client_secret } = access.app;
+    const send = async () => {
+      await owner.send('POST', '/v1/affiliates/integrations', { provider: 'shopify', url, client_id, client_secret });
+      await keepDueWebhooks(app.context);
+    };
+    return { brand: other, send };
+  }
 
   async function clean(name: string, { page, complaints }: OpenPage): Promise<void> {
     await shoot(page, name);
@@ -99,10 +119,12 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
   it('connects a store that is there, says which field is wrong where it is not, and disconnects it', async () => {
     const store = await startStore('woocommerce');
     store.name = 'Woo and Co';
+    store.hooks.mayBeMade = false;
     const { page } = phone;
     await phone.go('/stores');
     await page.getByRole('button', { name: 'Connect a store' }).click();
     await page.getByText('WooCommerce', { exact: true }).click();
+    await page.getByRole('button', { name: 'Enter a REST API key' }).click();
     await page.getByRole('textbox', { name: 'Address' }).fill(store.url);
     await page.getByLabel('Access token').fill('ck_wrong:cs_wrong');
     await page.getByLabel('Webhook secret').fill('a secret of the shop');
@@ -113,6 +135,9 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
     await page.getByLabel('Access token').fill(store.token);
     await page.getByRole('button', { name: 'Connect', exact: true }).click();
     await page.getByRole('dialog', { name: 'Woo and Co is connected' }).waitFor();
+    await page.getByText('Rollcall is creating the webhooks').waitFor();
+    await keepDueWebhooks(app.context);
+    await page.getByText('a key with the permission Read/Write').first().waitFor();
     const address = await page.getByRole('region', { name: 'Webhook address' }).textContent();
     expect(address).toMatch(/^https:\/\/go\.example\/ingest\/woocommerce\/int_\w+$/);
     await clean('stores-connected-phone', phone);
@@ -122,6 +147,97 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click();
     await card.getByText('This store is disconnected').waitFor();
     expect(phone.complaints.splice(0)).toEqual([]);
+    await store.close();
+  });
+
+  it("connects Shopify by an app's id and secret, and shows that its webhooks are on", async () => {
+    const store = await startStore('shopify');
+    store.name = 'Shop by app';
+    const { page } = open;
+    await open.go('/stores');
+    await page.getByRole('button', { name: 'Connect a store' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Connect a store' });
+    await dialog.getByText('the Dev Dashboard').waitFor();
+    await dialog.getByRole('textbox', { name: 'Address' }).fill(store.url);
+    await dialog.getByLabel('Client ID').fill(store.access.app.id);
+    await dialog.getByLabel('Client secret').fill('shpss_of_another');
+    await dialog.getByRole('button', { name: 'Connect', exact: true }).click();
+    await dialog.getByText('Copy the secret that the Dev Dashboard shows').waitFor();
+    await clean('stores-app-refused', open);
+    await dialog.getByLabel('Client secret').fill(store.access.app.secret);
+    await dialog.getByRole('button', { name: 'Connect', exact: true }).click();
+    await page.getByRole('dialog', { name: 'Shop by app is connected' }).waitFor();
+    await keepDueWebhooks(app.context);
+    await page.getByText('The webhooks are on').waitFor();
+    await clean('stores-app-connected', open);
+    await page.getByRole('button', { name: 'Done' }).click();
+    await store.close();
+  });
+
+  it('connects WooCommerce by a click in the shop, and says so when the access was not approved', async () => {
+    const store = await startStore('woocommerce');
+    store.name = 'Woo by click';
+    const { page } = phone;
+    const answers: ('approve' | 'deny')[] = ['deny', 'approve'];
+    await page.route(`${store.url}/wc-auth/v1/authorize**`, async (route) => {
+      const { returnTo } =
+        answers.shift() === 'approve'
+          ? await approve(store, route.request().url(), app.links)
+          : { returnTo: new URL(`${app.url}/app/stores?success=0&user_id=sau_x`) };
+      await route.fulfill({ status: 302, headers: { location: `${returnTo}` } });
+    });
+    for (const isApproved of [false, true]) {
+      await phone.go('/stores');
+      await page.getByRole('button', { name: 'Connect a store' }).click();
+      await page.getByText('WooCommerce', { exact: true }).click();
+      await page.getByRole('textbox', { name: 'Address' }).fill(store.url);
+      await page.getByRole('button', { name: 'Continue in WooCommerce' }).click();
+      const said = isApproved
+        ? page.getByRole('dialog', { name: 'Woo by click is connected' })
+        : page.getByText('The access was not approved in the store');
+      await said.waitFor();
+    }
+    expect(new URL(page.url()).search).toBe('');
+    await keepDueWebhooks(app.context);
+    await page.getByText('The webhooks are on').waitFor();
+    await clean('stores-authorized-phone', phone);
+    await store.close();
+  });
+
+  it('shows webhooks that are off and another API version, here and on Home', async () => {
+    const store = await startStore('shopify');
+    store.name = 'Troubled shop';
+    const { brand: other, send } = await aloneWith(store);
+    const [first, second] = [
+      await openWebApp(browser, app, other.id, DESKTOP),
+      await openWebApp(browser, app, other.id, PHONE_VIEW),
+    ];
+    await send();
+    store.hooks.all = [];
+    store.hooks.mayBeMade = false;
+    store.access.versions = ['2027-01'];
+    await app.context.postgres.db
+      .updateTable('integrations')
+      .set({ webhooksDueAt: new Date(0) })
+      .where('brandId', '=', other.id)
+      .execute();
+    await keepDueWebhooks(app.context);
+    for (const [name, where] of [
+      ['desktop', first],
+      ['phone', second],
+    ] as const) {
+      await where.go('/stores');
+      await where.page.getByText('The store switched off webhooks').waitFor();
+      await where.page.getByText('2027-01 of its API').waitFor();
+      await clean(`stores-disabled-${name}`, where);
+      await where.page.getByRole('button', { name: /^Set up/ }).click();
+      await where.page.getByText('Rollcall tries again every 15 minutes').waitFor();
+      await clean(`stores-disabled-set-up-${name}`, where);
+      await where.go('/');
+      await where.page.getByRole('link', { name: '1 store that needs attention' }).waitFor();
+      await clean(`stores-home-${name}`, where);
+      await where.page.context().close();
+    }
     await store.close();
   });
 
@@ -176,29 +292,32 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
       return { shop, script, pixel, link };
     }
 
-    /** A visitor who comes by a link; \`buy\` leaves their order with the store, and shows them its thank-you page. */
+    /** A visitor who comes by a link; `buy` leaves their order with the store, and shows them its thank-you page. */
     async function visit({ isAllowed = true } = {}) {
       const { shop, script, pixel, link } = await setUp();
       const context = await browser.newContext({ userAgent: PHONE });
       const page = await context.newPage();
       const show = async (html: string) => {
         storefront.html = consent(isAllowed) + html;
-        return await page.goto(storefront.url, { waitUntil: 'networkidle' });
+        await page.goto(storefront.url);
       };
       storefront.cart = {};
       storefront.html = consent(isAllowed) + script;
-      await page.goto(`${app.links}/r/${link.slug}`, { waitUntil: 'networkidle' });
+      await page.goto(`${app.links}/r/${link.slug}`);
+      if (isAllowed) await until('the cart to have the click', async () => 'click_id' in storefront.cart);
+      else await page.waitForFunction('Shopify.customerPrivacy');
       const buy = async (attributes: Record<string, string>) => {
         const id = orderNumber();
         const noteAttributes = Object.entries(attributes).map(([name, value]) => ({ name, value }));
         await shop.report('orders/create', shopifyOrder({ id, noteAttributes }));
         await show(thanksPage(pixel, id));
+        await page.getByText('The pixel has run.').waitFor();
         await useClicks(app.context);
         await context.close();
         const { body } = await call(`${app.url}/v1/affiliates/explain?order_id=${id}`, await shop.brand.key('brand'));
         return body.data;
       };
-      return { buy, context, show: () => show(script) };
+      return { buy, context };
     }
 
     it('pays for a normal cart, by its attribute', async () => {
@@ -242,7 +361,7 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
         .first()
         .waitFor();
       await owner.page.getByRole('button', { name: /^Set up A store/ }).click();
-      await owner.page.getByText(/minute.*, by l-/).waitFor();
+      await owner.page.getByText(/minute.*, by l-/).scrollIntoViewIfNeeded();
       await clean('stores-tested-phone', owner);
       await owner.page.context().close();
     });

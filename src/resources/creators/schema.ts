@@ -9,8 +9,11 @@ export const HANDLE_FORM = /^(?![.-]*$)[\w.-]+$/;
 /** A handle as people type it, kept without the leading @. */
 export const Handle = z
   .string()
-  .transform((text) => text.trim().replace(/^@/, ''))
-  .pipe(z.string().min(1).max(50).regex(HANDLE_FORM, 'must consist of letters, digits, ".", "_" and "-"'))
+  .trim()
+  .min(1)
+  .max(51)
+  .regex(/^@?(?![.-]*$)[\w.-]{1,50}$/, 'must be at most 50 letters, digits, ".", "_" and "-"')
+  .overwrite((text) => text.replace(/^@/, ''))
   .meta({ example: '@gordongram' });
 
 export const Email = z.string().trim().max(254).pipe(z.email()).meta({ example: 'ana@example.com' });

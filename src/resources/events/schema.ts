@@ -17,8 +17,13 @@ export const EventFilter = z.object({
     ),
   types: z.string().max(1_000).optional().describe('Comma-separated event names, such as `commission.created`.'),
   limit: integerParameter({ min: 1 })
-    .transform((limit) => Math.min(limit, MAX_LIMIT))
-    .pipe(z.number().int().min(1).max(MAX_LIMIT))
+    .pipe(
+      z
+        .number()
+        .int()
+        .min(1)
+        .overwrite((limit) => Math.min(limit, MAX_LIMIT)),
+    )
     .default(MAX_LIMIT)
     .describe('Most events in one response; larger values are clamped to 100.'),
   wait: integerParameter({ min: 0, max: MAX_WAIT_SECONDS })
