@@ -151,7 +151,7 @@ describe('the house rule', () => {
     expect(judge(file, text)).toEqual([expect.stringContaining(said)]);
   });
 
-  test('finds two rooms of one floor that import each other', () => {
+  test('finds two folders of one floor that import each other', () => {
     const files = new Map([
       ['src/directory/get.ts', "import { x } from '../stores/money.ts';\nimport { y } from '../stores/click.ts';"],
       ['src/stores/money.ts', "import { z } from '../directory/plan.ts';"],
@@ -165,7 +165,7 @@ describe('the house rule', () => {
     expect(judge(file, text)).toEqual([]);
   });
 
-  test('reads every file of the repository to its end: no quote or slash is taken for something else', async () => {
+  test('reads every file of the repository completely, without mistaking a quote or slash', async () => {
     for (const [file, text] of await repositoryFiles()) {
       if (!file.endsWith('.ts')) continue;
       const code = codeOf(text);
@@ -175,7 +175,7 @@ describe('the house rule', () => {
   });
 });
 
-test('a function or value that is exported, and that no other file uses, is found', () => {
+test('an exported function or value that no other file uses is found', () => {
   const files = new Map([
     ['src/a.ts', 'export const used = 1;\nexport function unused() {}\nexport interface Shape {}\n'],
     ['src/b.ts', "import { used } from './a.ts';\nconst unused = used;\nexport const { get: getX, list } = kit;\n"],
