@@ -1,8 +1,14 @@
-import { randomUUID } from 'node:crypto';
-import pg from 'pg';
+import { sql } from 'kysely';
 import { Pool } from 'undici';
+import { openPostgres } from '../src/engines/postgres/open.ts';
 import type { Context } from '../src/operation/context.ts';
-import { alternate, median, medianRatio, percentile } from './load.ts';
+import { inWork } from '../src/operation/work.ts';
+import { recordReadings } from '../src/resources/orders/actions.ts';
+import { openFolding } from '../src/resources/store-deliveries/folding/jobs.ts';
+import { clientOf } from '../src/stores/clients.ts';
+import { parseDelivery } from '../src/stores/delivery-body.ts';
+import { countStatements as openCountingProxy } from './counting-proxy.ts';
+import { cpuSecondsOf, median, medianRatio, percentile } from './load.ts';
 import { type Delivery, deliveryOf, makeShop, type Shop } from './make-stores.ts';
 import type { ClickSession } from './redirects.ts';
 import { type Add, progress, type Ratio, round } from './report.ts';
@@ -41,20 +47,35 @@ async function report(pool: Pool, { path, headers, body }: Delivery): Promise<vo
   if (answer.statusCode !== 200) throw new Error(`${path} answered ${answer.statusCode}: ${text}`);
 }
 
-const TABLE = `create table if not exists bench_orders (id text primary key, brand_id text not null,
-  order_id text not null, body jsonb not null, created_at timestamptz not null, unique (brand_id, order_id))`;
+/** The path before the inbox: each delivery is read and recorded in a transaction of its own. */
+async function recordAlone({ postgres, clock, secrets }: Context, shop: Shop, { headers, body }: Delivery) {
+  const { integrationId: id, brandId } = shop;
+  const asked = { baseUrl: 'https://bench.example', currency: 'USD', token: 'none', allow: [] };
+  const reading = await clientOf('shopify').read({ headers, body: parseDelivery(Buffer.from(body)) }, asked);
+  const actor = { brandId, keyId: null, operation: 'bench', requestId: null };
+  await inWork(postgres.db, clock, actor, async (work) => {
+    if (reading) await recordReadings(work, secrets, { id, brandId, provider: 'shopify' }, [reading]);
+  });
+}
 
-/** The least that keeps an order: one row, in a transaction of its own. */
-async function keep(pool: pg.Pool, { path, body }: Delivery): Promise<void> {
-  const client = await pool.connect();
-  try {
-    await client.query('begin');
-    const row = [randomUUID(), path, randomUUID(), body, new Date()];
-    await client.query('insert into bench_orders values ($1, $2, $3, $4, $5)', row);
-    await client.query('commit');
-  } finally {
-    client.release();
-  }
+/** CPU seconds that this process and its PostgreSQL's sessions have used. */
+async function cpuSeconds({ postgres }: Context): Promise<number> {
+  const { rows } = await sql<{ pid: number }>`
+    select pid from pg_stat_activity where datname = current_database()`.execute(postgres.db);
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6 + rows.reduce((sum, { pid }) => sum + cpuSecondsOf(pid), 0);
+}
+
+interface Cost extends Ingested {
+  /** Of this process and PostgreSQL's sessions, for one order. */
+  cpuMs: number;
+}
+
+async function costOf(context: Context, orders: number, run: () => Promise<number[]>): Promise<Cost> {
+  const [before, from] = [await cpuSeconds(context), performance.now()];
+  const latenciesMs = await run();
+  const perSecond = (orders * 1_000) / (performance.now() - from);
+  return { perSecond, latenciesMs, cpuMs: (1_000 * ((await cpuSeconds(context)) - before)) / orders };
 }
 
 async function countOf({ postgres }: Context, table: 'orders' | 'commissions', shops: readonly Shop[]) {
@@ -87,63 +108,121 @@ const ratesOf = (rounds: readonly Ingested[]) => rounds.map(({ perSecond }) => p
 const described = (rounds: readonly Ingested[]) =>
   `${round(median(ratesOf(rounds)))}/s, p50 ${late(rounds, 50)} ms, p99 ${late(rounds, 99)} ms`;
 
-function ratiosOf(several: Ingested[], one: Ingested[], bare: Ingested[]): Ratio[] {
+interface Rounds {
+  acknowledged: Ingested[];
+  folded: Cost[];
+  foldedOfOne: Cost[];
+  alone: Cost[];
+}
+
+/** Statements of the fold and of the path before it, for one order. */
+interface Statements {
+  folded: number;
+  alone: number;
+}
+
+function ratiosOf({ acknowledged, folded, foldedOfOne, alone }: Rounds, statements: Statements): Ratio[] {
   const figure = { floor: null, bound: 'at least', warm: "the API's code; PostgreSQL's buffers" } as const;
-  const measured = `${described(several)}; ${BRANDS} brands, ${CONNECTIONS} connections`;
+  const costs = (rounds: readonly Cost[], each: number) =>
+    `${round(median(ratesOf(rounds)))}/s; ${round(median(rounds.map(({ cpuMs }) => cpuMs)))} ms of CPU and ${round(each)} statements an order`;
   return [
-    { ...figure, name: 'orders_ingested_per_second', value: median(ratesOf(several)), measured },
     {
       ...figure,
-      name: 'order_ingest_p99_ms',
-      value: late(several, 99),
+      name: 'deliveries_acknowledged_per_second',
+      value: median(ratesOf(acknowledged)),
+      measured: `${described(acknowledged)}; ${BRANDS} brands, ${CONNECTIONS} connections, no worker`,
+    },
+    {
+      ...figure,
+      name: 'delivery_acknowledged_p99_ms',
+      value: late(acknowledged, 99),
       bound: 'at most',
-      measured: 'one order, from its delivery to its answer, which follows the commit',
+      measured: 'one delivery, from its sending to its answer, which follows the commit',
     },
     {
       ...figure,
-      name: 'orders_ingested_per_second_one_brand',
-      value: median(ratesOf(one)),
-      measured: `${described(one)}; a brand's ledger is one chain`,
+      name: 'orders_folded_per_second',
+      value: median(ratesOf(folded)),
+      measured: `${costs(folded, statements.folded)}; ${BRANDS} brands, until all are commissions`,
     },
     {
       ...figure,
-      name: 'ingest_to_bare_insert',
-      value: medianRatio(ratesOf(several), ratesOf(bare)),
-      measured: `${described(bare)}: one INSERT in a transaction, from ${CONNECTIONS} connections`,
+      name: 'orders_folded_per_second_one_brand',
+      value: median(ratesOf(foldedOfOne)),
+      measured: `${costs(foldedOfOne, statements.folded)}; a brand's ledger is one chain`,
+    },
+    {
+      ...figure,
+      name: 'folded_to_alone',
+      value: medianRatio(ratesOf(folded), ratesOf(alone)),
+      measured: `a transaction each, without HTTP: ${costs(alone, statements.alone)}`,
     },
   ];
 }
 
-/** Orders/s and their latency through the stores' door, beside bare rows in the same PostgreSQL. */
+/** Deliveries/s that are acknowledged, orders/s that are folded, and beside them a transaction for each order. */
 export async function measureIngest(session: ClickSession, add: Add): Promise<void> {
   const { context, api, env, rounds } = session;
   progress('Ingesting orders');
   const shops = await Promise.all(Array.from({ length: BRANDS }, (_, i) => makeShop(context, `bench store ${i}`)));
   const door = new Pool(api.url, { connections: CONNECTIONS });
-  const rows = new pg.Pool({ connectionString: env.DATABASE_URL, max: CONNECTIONS });
-  await rows.query(TABLE);
-  let acknowledged = 0;
-  const deliveries = (count: number, of: readonly Shop[]) =>
+  let recorded = 0;
+  const some = (count: number, of: readonly Shop[]) =>
     Array.from({ length: count }, (_, i) => {
       const shop = of[i % of.length];
       if (!shop) throw new Error('There are no stores.');
-      return deliveryOf(context, shop, Math.floor(i / of.length));
+      return { shop, delivery: deliveryOf(context, shop, Math.floor(i / of.length)) };
     });
-  const ingest = async (count: number, of: readonly Shop[]) => {
-    const reported = await each(deliveries(count, of), (delivery) => report(door, delivery));
-    acknowledged += count;
-    return reported;
+  const acknowledge = async (count: number, of: readonly Shop[]) => {
+    recorded += count;
+    return await each(some(count, of), ({ delivery }) => report(door, delivery));
   };
+  const fold = (count: number, by = context) =>
+    costOf(context, count, async () => {
+      await openFolding(by)();
+      return [];
+    });
+  const alone = async (count: number, by = context) => {
+    recorded += count;
+    const orders = some(count, shops);
+    return await costOf(context, count, async () => {
+      return (await each(orders, ({ shop, delivery }) => recordAlone(by, shop, delivery))).latenciesMs;
+    });
+  };
+
+  /** In a pass of its own, for the proxy that counts costs time. */
+  async function countStatements(): Promise<Statements> {
+    const proxy = await openCountingProxy(env.DATABASE_URL ?? '');
+    const counted = openPostgres(proxy.url);
+    const by = { ...context, postgres: counted };
+    try {
+      await acknowledge(ORDERS_PER_ROUND, shops);
+      await fold(ORDERS_PER_ROUND, by);
+      const folded = proxy.statements();
+      await alone(WARM_UP_ORDERS, by);
+      return { folded: folded / ORDERS_PER_ROUND, alone: (proxy.statements() - folded) / WARM_UP_ORDERS };
+    } finally {
+      await counted.close();
+      proxy.close();
+    }
+  }
+
   try {
-    await ingest(WARM_UP_ORDERS, shops);
-    const [several = [], one = [], bare = []] = await alternate(rounds, [
-      () => ingest(ORDERS_PER_ROUND, shops),
-      () => ingest(ORDERS_PER_ROUND / 2, shops.slice(0, 1)),
-      () => each(deliveries(ORDERS_PER_ROUND, shops), (delivery) => keep(rows, delivery)),
-    ]);
-    await assertAllRecorded(context, shops, acknowledged);
-    add(...ratiosOf(several, one, bare));
+    await acknowledge(WARM_UP_ORDERS, shops);
+    await fold(WARM_UP_ORDERS);
+    await alone(WARM_UP_ORDERS);
+    const all: Rounds = { acknowledged: [], folded: [], foldedOfOne: [], alone: [] };
+    for (let i = 0; i < rounds; i += 1) {
+      all.acknowledged.push(await acknowledge(ORDERS_PER_ROUND, shops));
+      all.folded.push(await fold(ORDERS_PER_ROUND));
+      all.alone.push(await alone(ORDERS_PER_ROUND));
+      await acknowledge(ORDERS_PER_ROUND / 2, shops.slice(0, 1));
+      all.foldedOfOne.push(await fold(ORDERS_PER_ROUND / 2));
+    }
+    const statements = await countStatements();
+    await assertAllRecorded(context, shops, recorded);
+    add(...ratiosOf(all, statements));
   } finally {
-    await Promise.all([door.close(), rows.end()]);
+    await door.close();
   }
 }

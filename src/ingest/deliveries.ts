@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { ZodError } from 'zod';
 import type { Provider } from '../engines/postgres/attribution-tables.ts';
 import type { Context } from '../operation/context.ts';
 import {
@@ -10,9 +11,11 @@ import {
 } from '../resources/integrations/queries.ts';
 import { type Inbox, openInbox, type RawDelivery } from '../resources/store-deliveries/actions.ts';
 import { clientOf } from '../stores/clients.ts';
+import { parseDelivery } from '../stores/delivery-body.ts';
 import { storeUnavailable } from '../stores/provider.ts';
 import { openStoreSecrets } from '../stores/store-secrets.ts';
-import { ignoreFailure } from '../values/errors.ts';
+import { type ApiError, ignoreFailure, toApiError, validationError } from '../values/errors.ts';
+import { problemsOf } from '../values/problems.ts';
 
 /** Checked in place of a secret that is not there, so that both answers take the same work. */
 const NOBODYS_SECRET = 'no integration has this secret';
@@ -50,7 +53,7 @@ async function refuseForNow({ postgres, clock }: Context, receiver: Receiver, er
 export function openReceivers(context: Context): Receivers {
   const { postgres, clock, secrets } = context;
   const seen = new LRUCache<string, Known>({ max: KNOWN_STORES, ttl: KNOWN_MS });
-  const inbox: Inbox = openInbox(context, postgres.db);
+  const inbox: Inbox = openInbox(context);
   const nameOf = (provider: Provider, id: string) => `${provider} ${id}`;
 
   async function openSecret(receiver: Receiver): Promise<string> {
@@ -86,6 +89,26 @@ export function openReceivers(context: Context): Receivers {
       return isStored;
     },
   };
+}
+
+/**
+ * Why a store of the brand's own making is told at once that its delivery cannot be read: reading it asks nobody. Deliveries
+ * of other stores are stored in any case.
+ */
+export async function refusalOf(
+  { receiver: { provider, baseUrl, currency } }: Known,
+  { headers, rawBody }: RawDelivery,
+): Promise<ApiError | undefined> {
+  if (provider !== 'generic') return undefined;
+  try {
+    await clientOf(provider).read(
+      { headers, body: parseDelivery(rawBody) },
+      { baseUrl, currency, token: '', allow: [] },
+    );
+    return undefined;
+  } catch (error) {
+    return error instanceof ZodError ? validationError(problemsOf({ success: false, error })) : toApiError(error);
+  }
 }
 
 export function isPing(provider: Provider, { rawBody, headers }: RawDelivery): boolean {

@@ -4,13 +4,13 @@ import { openAddressLimit } from '../access/rate/address.ts';
 import { openFew } from '../access/rate/few.ts';
 import { unreadable } from '../http/request.ts';
 import type { Context } from '../operation/context.ts';
-import { countForged, findReceiver, type Receiver } from '../resources/integrations/queries.ts';
+import { countFailure, countForged, findReceiver, type Receiver } from '../resources/integrations/queries.ts';
 import { PROVIDERS } from '../resources/integrations/schema.ts';
 import type { RawDelivery } from '../resources/store-deliveries/actions.ts';
 import { ApiError, errorBody, ignoreFailure, notFound, toApiError } from '../values/errors.ts';
 import { logFailure } from '../values/log.ts';
 import type { Metrics } from '../values/metrics.ts';
-import { isPing, type Known, openReceivers } from './deliveries.ts';
+import { isPing, type Known, openReceivers, refusalOf } from './deliveries.ts';
 
 /** An order of a thousand lines is about a megabyte at Shopify. */
 const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
@@ -50,6 +50,9 @@ export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Me
   const receivers = openReceivers(context);
   const mayLookUp = openFew(LOOKED_UP_AT_ONCE, LOOKED_UP_EVERY_MS);
 
+  const noteFailure = (receiver: Receiver) =>
+    countFailure(postgres.db, receiver.id, clock.now()).catch(ignoreFailure('the answer says it; health is a hint'));
+
   const noteForged = (receiver: Receiver) =>
     countForged(postgres.db, receiver.id, clock.now()).catch(ignoreFailure('the answer says it; the number is a hint'));
 
@@ -72,10 +75,15 @@ export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Me
     if (!isRight && (known || !mayLookUp())) throw await refuse(known?.receiver, address, unsigned);
   }
 
-  /** Whether the delivery is taken: stored, or a ping. */
-  async function accept(known: Known, provider: Params['provider'], delivery: RawDelivery): Promise<boolean> {
+  /** Whether the delivery is taken: stored, or a ping. What a store as it is now has to be told is thrown. */
+  async function accept(known: Known, provider: Params['provider'], delivery: RawDelivery, isRecalled: boolean) {
     if (isPing(provider, delivery)) return true;
-    return receivers.isAuthentic(known, provider, delivery) && (await receivers.store(known, delivery));
+    if (!receivers.isAuthentic(known, provider, delivery)) return false;
+    const refusal = await refusalOf(known, delivery);
+    if (!refusal) return await receivers.store(known, delivery);
+    if (isRecalled) return false;
+    await noteFailure(known.receiver);
+    throw refusal;
   }
 
   async function take(params: Params, request: FastifyRequest): Promise<void> {
@@ -83,10 +91,10 @@ export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Me
     const delivery = deliveryOf(request);
     if (addresses.isOver(request.ip)) await assertMayAsk(params, request.ip, delivery);
     const recalled = receivers.recall(provider, integration);
-    if (recalled && (await accept(recalled, provider, delivery))) return;
+    if (recalled && (await accept(recalled, provider, delivery, true))) return;
     const known = await receivers.lookUp(provider, integration);
     if (!known) receivers.isAuthentic(known, provider, delivery);
-    else if (await accept(known, provider, delivery)) return;
+    else if (await accept(known, provider, delivery, false)) return;
     throw await refuse(known?.receiver, request.ip, unsigned);
   }
 

@@ -16,7 +16,6 @@ import { content } from './content/noun.ts';
 import { contracts } from './contracts/noun.ts';
 import { creators } from './creators/noun.ts';
 import { deliverables } from './deliverables/noun.ts';
-import { disputes } from './disputes/noun.ts';
 import { events } from './events/noun.ts';
 import { integrations } from './integrations/noun.ts';
 import { keys } from './keys/noun.ts';
@@ -29,7 +28,6 @@ import { orders } from './orders/noun.ts';
 import { passkeys } from './passkeys/noun.ts';
 import { payouts } from './payouts/noun.ts';
 import { people } from './people/noun.ts';
-import { performance } from './performance/noun.ts';
 import { plans } from './plans/noun.ts';
 import { reviews } from './reviews/noun.ts';
 import { roster } from './roster/noun.ts';
@@ -65,14 +63,12 @@ const declared = [
   reviews,
   payouts,
   statements,
-  disputes,
   integrations,
   storeDeliveries,
   storeWebhooks,
   orders,
   orderClicks,
   storeSweeps,
-  performance,
   ledger,
   analytics,
   events,

@@ -1,13 +1,7 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { startJobs } from '../../src/process/jobs.ts';
 import { LINKS, openDesk } from '../harness/affiliates.ts';
-import {
-  type Answer,
-  type RollcallProcess,
-  startApp,
-  startWorkerProcess,
-  type TestApp,
-  unique,
-} from '../harness/app.ts';
+import { type Answer, startApp, type TestApp } from '../harness/app.ts';
 import { checkDay, type Day, type Expected } from '../harness/brand-day.ts';
 import { runCli } from '../harness/cli.ts';
 import { click, ownRedis } from '../harness/clicks.ts';
@@ -21,7 +15,7 @@ const WITHIN_MS = 15_000;
 let database: TestDatabase;
 let store: TestStore;
 let app: TestApp;
-let worker: RollcallProcess;
+let worker: ReturnType<typeof startJobs>;
 let day: Day;
 let integration = '';
 let now = new Date('2026-03-02T10:00:00Z');
@@ -32,10 +26,9 @@ const at = (time: string) => {
 beforeAll(async () => {
   database = await makeDatabase('day');
   store = await startStore('shopify');
-  app = await startApp({ clock: { now: () => now }, urls: { postgres: database.url, redis } });
-  // The app's clock is months behind the worker's.
-  const env = { DATABASE_URL: database.url, REDIS_URL: redis, WORKER_SWEEP_EVERY_MS: '200' };
-  worker = await startWorkerProcess(unique('none'), env);
+  const env = { WORKER_SWEEP_EVERY_MS: '200' };
+  app = await startApp({ clock: { now: () => now }, urls: { postgres: database.url, redis }, env });
+  worker = startJobs(app.context, redis);
   const desk = await openDesk(app);
   day = {
     desk,

@@ -34,9 +34,9 @@ const wooAt = ({ code }: Shop, id: number, status: string, from: number, paidAt:
   wooOrder({ id, status, codes: [code], paidAt, modifiedAt: gmt(minute(from)) });
 
 /** WooCommerce tells that the order was deleted, and has it like this when it is asked. */
-async function reportDeleted({ store, report }: Shop, order: ReturnType<typeof wooOrder>): Promise<number> {
+async function reportDeleted({ store, report }: Shop, order: ReturnType<typeof wooOrder>) {
   store.orders.set(String(order.id), order);
-  return (await report('order.deleted', { id: order.id })).status;
+  return (await report('order.deleted', { id: order.id })).became?.state;
 }
 
 async function standingOf({ explain }: Shop, orderId: number) {
@@ -57,7 +57,7 @@ describe('an order in WooCommerce’s trash', () => {
     for (const shop of shops) await shop.report('order.created', wooAt(shop, id, 'processing', 0, paidAt));
     const [cancelled, trashed] = shops;
     await cancelled.report('order.updated', wooAt(cancelled, id, 'cancelled', 5, paidAt));
-    expect(await reportDeleted(trashed, wooAt(trashed, id, 'trash', 5, paidAt))).toBe(200);
+    expect(await reportDeleted(trashed, wooAt(trashed, id, 'trash', 5, paidAt))).toBe('done');
     for (const shop of shops) {
       expect(await standingOf(shop, id)).toMatchObject({
         ...{ cancelled_at: minute(5).toISOString(), status: 'rejected', note },
@@ -98,7 +98,7 @@ describe('an order in WooCommerce’s trash', () => {
     const shop = await openShop('woocommerce');
     const id = orderNumber();
     await shop.report('order.created', wooAt(shop, id, 'processing', 0));
-    expect(await reportDeleted(shop, wooAt(shop, id, 'processing', 7))).toBe(200);
+    expect(await reportDeleted(shop, wooAt(shop, id, 'processing', 7))).toBe('done');
     expect(await standingOf(shop, id)).toMatchObject({ cancelled_at: null, status: 'pending' });
     expect(await balancesOf(app.context, shop.brand)).toEqual(SALE);
   });
@@ -131,11 +131,11 @@ describe('an order in WooCommerce’s trash', () => {
     const trashed = wooAt(shop, id, 'trash', 5);
     for (const status of [500, 401]) {
       shop.store.failWith = status;
-      expect(await reportDeleted(shop, trashed)).toBe(503);
+      expect(await reportDeleted(shop, trashed)).toBe('waiting');
       expect(await standingOf(shop, id)).toMatchObject({ status: 'pending' });
     }
     shop.store.failWith = undefined;
-    expect(await reportDeleted(shop, trashed)).toBe(200);
+    expect(await reportDeleted(shop, trashed)).toBe('done');
     expect(await standingOf(shop, id)).toMatchObject({ status: 'rejected' });
   });
 });
@@ -167,12 +167,12 @@ it('a cancellation at WooCommerce, which tells no time of it, stays at its first
   }
 }, 60_000);
 
-it('an order is not gone because the way to it is: a 404 of WordPress itself is answered 503', async () => {
+it('an order is not gone because the way to it is: after a 404 of WordPress itself it is asked for again', async () => {
   const shop = await openShop('woocommerce');
   const id = orderNumber();
   await shop.report('order.created', wooAt(shop, id, 'processing', 0));
   shop.store.failWith = 404;
-  expect((await shop.report('order.deleted', { id })).status).toBe(503);
+  expect((await shop.report('order.deleted', { id })).became).toMatchObject({ state: 'waiting' });
   expect(await standingOf(shop, id)).toMatchObject({ status: 'pending' });
 });
 
@@ -254,9 +254,9 @@ describe.each(['woocommerce', 'shopify'] as const)('an order that %s no longer h
     expect(await balancesOf(app.context, shop.brand)).toEqual({ sales: -10_000, sales_refunds: 10_000 });
   });
 
-  it('is named by its id, or refused with 422', async () => {
+  it('is named by its id, or its delivery fails', async () => {
     const shop = await openShop(provider);
-    const { status, body } = await shop.report(deleted, {});
-    expect([status, body.details?.[0]?.field]).toEqual([422, 'id']);
+    const { became } = await shop.report(deleted, {});
+    expect(became).toMatchObject({ state: 'failed', reason: { field: 'id' } });
   });
 });

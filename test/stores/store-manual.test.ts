@@ -9,7 +9,7 @@ import { deskOf } from '../harness/affiliates.ts';
 import { call, made, makeBrand, send, startApp, type TestApp, type TestBrand, unique, until } from '../harness/app.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
 import { makeLink, PHONE } from '../harness/clicks.ts';
-import { connectTestStore, deliver, signedDelivery, startStore, WEBHOOK_SECRET } from '../harness/store.ts';
+import { connectTestStore, deliver, foldAll, signedDelivery, startStore, WEBHOOK_SECRET } from '../harness/store.ts';
 import { openStorefront } from '../harness/storefront.ts';
 
 const manual = readFileSync(path.join(import.meta.dirname, '../../docs/stores.md'), 'utf8');
@@ -76,6 +76,7 @@ describe('the store of the manual', () => {
     const selling = await startManual({ ...secrets, INGEST_URL: `${app.url}/ingest/generic/${integration}` });
     const { body } = await call(`${selling}/buy?amount=80.00&code=ANA10`, undefined, { method: 'POST' });
     expect(body.reported).toBe(200);
+    await foldAll(app.context, integration);
     const explained = await call(`${app.url}/v1/affiliates/explain?order_id=${body.order_id}`, key);
     expect(explained.body.data.attributed).toBe(true);
     const [commission] = (await call(`${app.url}/v1/affiliates/commissions`, key)).body.data;

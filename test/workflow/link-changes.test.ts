@@ -68,10 +68,8 @@ describe('a change', () => {
 
 describe('turning a link off', () => {
   async function wasActive(id: string, at: Date) {
-    const named = { codes: [], linkIds: [id] };
-    return (await listNamed(app.context.postgres.db, desk.brand.id, named, { first: at, last: at })).map(
-      (link) => link.wasActive,
-    )[0];
+    const named = { codes: [], linkIds: [id], first: at, last: at };
+    return (await listNamed(app.context.postgres.db, desk.brand.id, [named])).map((link) => link.wasActive)[0];
   }
 
   it('keeps it, changes nothing when repeated, and is remembered with its time', async () => {
@@ -86,12 +84,9 @@ describe('turning a link off', () => {
     const moments = [new Date(madeAt.getTime() - 1), madeAt, off, new Date(Date.now() + 1_000)];
     expect(await Promise.all(moments.map((at) => wasActive(id, at)))).toEqual([false, true, false, true]);
     expect(
-      await listNamed(
-        app.context.postgres.db,
-        'brd_other',
-        { codes: [], linkIds: [id] },
-        { first: madeAt, last: madeAt },
-      ),
+      await listNamed(app.context.postgres.db, 'brd_other', [
+        { codes: [], linkIds: [id], first: madeAt, last: madeAt },
+      ]),
     ).toEqual([]);
   });
 

@@ -19,7 +19,7 @@ afterAll(() => app?.close());
 
 async function codeNamed(codes: string[]) {
   const now = { first: new Date(), last: new Date() };
-  return (await listNamed(app.context.postgres.db, desk.brand.id, { codes, linkIds: [] }, now))[0];
+  return (await listNamed(app.context.postgres.db, desk.brand.id, [{ codes, linkIds: [], ...now }]))[0];
 }
 
 describe('an assignment', () => {

@@ -1,11 +1,11 @@
 import { errorSummary, field, postForm, submitButton } from '../../html/controls.ts';
 import { type Html, html } from '../../html/html.ts';
 import type { Context } from '../../operation/context.ts';
-import { openDispute } from '../../resources/disputes/actions.ts';
-import { type DisputeRow, listQuestions } from '../../resources/disputes/queries.ts';
-import { Question } from '../../resources/disputes/schema.ts';
 import { listStatementLines } from '../../resources/payouts/due/queries.ts';
 import { findPayoutPage } from '../../resources/payouts/queries.ts';
+import { openDispute } from '../../resources/statements/disputes/actions.ts';
+import { type DisputeRow, listQuestions } from '../../resources/statements/disputes/queries.ts';
+import { Question } from '../../resources/statements/disputes/schema.ts';
 import { findStatementPage, sumStatement } from '../../resources/statements/queries.ts';
 import { contentOf } from '../../resources/statements/schema.ts';
 import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';

@@ -1,6 +1,7 @@
-import type { Insertable, Updateable } from 'kysely';
+import { type Insertable, sql, type Updateable } from 'kysely';
 import type { CommissionsTable } from '../../engines/postgres/attribution-tables.ts';
 import type { Db } from '../../engines/postgres/open.ts';
+import { insertOf } from '../../engines/postgres/rows.ts';
 import { type CommissionFacts, type CommissionRow, withFacts } from './queries.ts';
 
 interface OwnOrder {
@@ -35,11 +36,21 @@ export async function lockCommissionOf(db: Db, { brandId, id }: OwnOrder): Promi
     .executeTakeFirst();
 }
 
-/** Inserts, and reads with its facts in the same statement: within it, `commissions` are those that it inserted. */
-export async function insertCommission(db: Db, row: Insertable<CommissionsTable>): Promise<CommissionFacts> {
-  const inserted = db.with('commissions', (cte) => cte.insertInto('commissions').values(row).returningAll());
-  return await withFacts(inserted).executeTakeFirstOrThrow();
+/** Its flags are given as a value, not as text. */
+export type NewCommission = Omit<Insertable<CommissionsTable>, 'fraudFlags'> & { fraudFlags: unknown };
+
+/** Inserts, and reads with their facts in the same statement: within it, `commissions` are those that it inserted. */
+function inserted(db: Db, rows: readonly NewCommission[]) {
+  const those = sql<CommissionRow>`(${insertOf('commissions', rows)} returning *)`;
+  return withFacts(db.with('commissions', () => those));
 }
+
+export const insertCommission = async (db: Db, row: NewCommission): Promise<CommissionFacts> =>
+  await inserted(db, [row]).executeTakeFirstOrThrow();
+
+/** Unordered. */
+export const insertCommissions = async (db: Db, rows: readonly NewCommission[]): Promise<CommissionFacts[]> =>
+  await inserted(db, rows).execute();
 
 export async function updateCommission(
   db: Db,

@@ -81,12 +81,6 @@ export async function listLinksByIds(db: Db, brandId: string, ids: readonly stri
     .execute();
 }
 
-/** What an order may name: codes, in any case, and links. */
-export interface Named {
-  codes: readonly string[];
-  linkIds: readonly string[];
-}
-
 /** A code that an assignment has had until now: since it lost the one before, if there was one. */
 export async function insertPastCode(db: Db, row: Omit<Insertable<LinkPastCodesTable>, 'since'>): Promise<void> {
   const since = sql<Date | null>`(
@@ -98,39 +92,51 @@ export async function insertPastCode(db: Db, row: Omit<Insertable<LinkPastCodesT
     .execute();
 }
 
-/** A moment as exactly as answers give it: it lies between the two. */
-export interface Moment {
+/** What an order names: codes, in any case, and links. Its moment is as exact as answers give it: between the two. */
+export interface Naming {
+  codes: readonly string[];
+  linkIds: readonly string[];
   first: Date;
   last: Date;
 }
 
 /**
- * The named assignments, unordered: each with its code as written, or null, and whether it was active then. A code belongs
- * to its holder at that time, and to no one before it was first assigned.
+ * The assignments that orders name, unordered: each with the order's place, its code as written, or null, and whether it was
+ * active then. A code belongs to its holder at that time, and to no one before it was first assigned.
  */
-export async function listNamed(db: Db, brandId: string, { codes, linkIds }: Named, { first, last }: Moment) {
+export async function listNamed(db: Db, brandId: string, orders: readonly Naming[]) {
+  const named = (kind: 'codes' | 'linkIds') =>
+    orders.flatMap((order, place) =>
+      order[kind].map((name) => ({ place, name, first: order.first, last: order.last })),
+    );
+  const [codes, linkIds] = [named('codes'), named('linkIds')];
   if (codes.length === 0 && linkIds.length === 0) return [];
-  const named = sql<{ id: string; code: string | null }>`(
-    select coalesce(past.link_id, present.id) as id, given.code from unnest(${[...codes]}::text[]) as given (code)
+  const given = (names: typeof codes) => sql`unnest(${names.map(({ place }) => place)}::int[],
+    ${names.map(({ name }) => name)}::text[], ${names.map(({ first }) => first.toISOString())}::timestamptz[],
+    ${names.map(({ last }) => last.toISOString())}::timestamptz[])`;
+  const all = sql<{ place: number; id: string; code: string | null }>`(
+    select given.place, coalesce(past.link_id, present.id) as id, given.code, given.first, given.last
+    from ${given(codes)} as given (place, code, first, last)
     left join lateral (
       select link_id from link_past_codes
       where brand_id = ${brandId} and lower(code) = lower(given.code)
-        and until > ${first} and (since is null or since <= ${last}) order by until limit 1
+        and until > given.first and (since is null or since <= given.last) order by until limit 1
     ) as past on true
     left join links as present on present.brand_id = ${brandId} and present.type = 'discount_code'
       and lower(present.value) = lower(given.code) and not exists (
         select from link_past_codes as other
-        where other.brand_id = ${brandId} and other.link_id = present.id and other.until > ${last})
-    union all select given.id, null from unnest(${[...linkIds]}::text[]) as given (id))`;
-  const wasActiveAt = (at: Date) => sql<boolean>`coalesce((
+        where other.brand_id = ${brandId} and other.link_id = present.id and other.until > given.last)
+    union all select given.place, given.id, null, given.first, given.last
+    from ${given(linkIds)} as given (place, id, first, last))`;
+  const wasActiveAt = (moment: 'first' | 'last') => sql<boolean>`coalesce((
     select state.active from link_states as state
-    where state.brand_id = links.brand_id and state.link_id = links.id and state.at <= ${at}
+    where state.brand_id = links.brand_id and state.link_id = links.id and state.at <= named.${sql.ref(moment)}
     order by state.at desc limit 1), false)`;
-  const wasActive = sql<boolean>`(${wasActiveAt(first)} or ${wasActiveAt(last)})`;
+  const wasActive = sql<boolean>`(${wasActiveAt('first')} or ${wasActiveAt('last')})`;
   return await withCreator(db)
     .where('links.brandId', '=', brandId)
-    .innerJoin(named.as('named'), 'named.id', 'links.id')
-    .select(['named.code', wasActive.as('wasActive')])
+    .innerJoin(all.as('named'), 'named.id', 'links.id')
+    .select(['named.place', 'named.code', wasActive.as('wasActive')])
     .execute();
 }
 

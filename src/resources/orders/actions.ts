@@ -2,7 +2,6 @@ import type { Db } from '../../engines/postgres/open.ts';
 import type { Work } from '../../operation/work.ts';
 import type { DisputeOfOrder, OrderFacts, ReceivedRefunds, RefundOfOrder } from '../../stores/facts.ts';
 import type { Reading } from '../../stores/provider.ts';
-import { DAY_MS } from '../../values/duration.ts';
 import { validationError } from '../../values/errors.ts';
 import type { Secrets } from '../../values/secrets.ts';
 import { listPosted, replaceAdjustments } from '../commissions/adjustment-queries.ts';
@@ -21,6 +20,7 @@ import {
   keyOf,
   lockKnownOrder,
   lockOrder,
+  lockOrders,
   type OrderHead,
   type OrderKey,
   type OrderRow,
@@ -28,7 +28,7 @@ import {
 } from './queries.ts';
 import { type Recomputed, recompute } from './recompute.ts';
 import { insertRefunds, listRefunds } from './refunds/queries.ts';
-import { decideLater, recordSale } from './sale.ts';
+import { decideLater, isOpen, recordSales } from './sale.ts';
 import type { Cause, OrderSource } from './schema.ts';
 import { isSameSnapshot, mergeSnapshots, type OrderSnapshot, snapshotOf } from './snapshot.ts';
 import { addFlags } from './suspicion.ts';
@@ -143,9 +143,6 @@ async function recomputeCommission(
   if (isOwedChanged) await useUnallocated(work, [commission]);
 }
 
-/** An order that paid nobody may be decided again until then. */
-const isOpen = ({ occurredAt }: OrderRow, at: Date): boolean => at.getTime() <= occurredAt.getTime() + DAY_MS;
-
 /** Sets since when a dispute over the order is lost, as all that is known of its disputes says. */
 async function updateLost(work: Work, key: OrderKey, order: OrderRow): Promise<OrderRow> {
   const disputeLostAt = await findLostAt(work.db, key);
@@ -169,7 +166,7 @@ export async function recordOrder(work: Work, secrets: Secrets, source: OrderSou
       ? { refunds: [], lostAt: null }
       : { refunds: await refunds(), lostAt: await findLostAt(db, key) };
     const sale = { ...facts, ...asDeleted(facts, head), disputeLostAt: known.lostAt };
-    return await recordSale(work, secrets, source, sale, known.refunds);
+    return await recordSales(work, secrets, source, [{ facts: sale, refunds: known.refunds }]);
   }
   const customer = customerOf(order, secrets, facts.customerEmail);
   const snapshot = await mergeOrder(work, { order, head }, facts, customer);
@@ -246,12 +243,39 @@ async function recordReading(work: Work, secrets: Secrets, source: OrderSource, 
   return await recordDeletion(work, source, reading.orderId);
 }
 
-/** Records readings of one store, also several of one order, in the order in which they are given. */
+/** Whether the first report of an order says all that there may be to know of it. */
+const isWhole = (reading: Reading) =>
+  reading.kind === 'order' && reading.facts.refunds.length === 0 && !reading.facts.dispute ? [reading] : [];
+
+const orderIdOf = (reading: Reading) => (reading.kind === 'deletion' ? reading.orderId : reading.facts.orderId);
+
+/**
+ * Records readings of one store, also several of one order, in the order in which they are given. Orders that are new are
+ * recorded together, in as many statements as one takes.
+ */
 export async function recordReadings(
   work: Work,
   secrets: Secrets,
   source: OrderSource,
   readings: readonly Reading[],
 ): Promise<void> {
-  for (const reading of readings) await recordReading(work, secrets, source, reading);
+  const firsts = [...Map.groupBy(readings, orderIdOf).values()].flatMap(([first]) => (first ? isWhole(first) : []));
+  const together = firsts.length > 1 ? firsts : [];
+  const isNew =
+    together.length === 0
+      ? new Set()
+      : await lockOrders(
+          work.db,
+          source,
+          together.map(({ facts }) => facts),
+        );
+  const recorded = new Set<Reading>(together.filter(({ facts }) => isNew.has(facts.orderId)));
+  const sales = together.filter((one) => recorded.has(one));
+  await recordSales(
+    work,
+    secrets,
+    source,
+    sales.map(({ facts }) => ({ facts: { ...facts, disputeLostAt: null }, refunds: [] })),
+  );
+  for (const reading of readings) if (!recorded.has(reading)) await recordReading(work, secrets, source, reading);
 }

@@ -1,8 +1,10 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import type { OrdersTable } from '../../engines/postgres/attribution-tables.ts';
+import { type Selectable, sql, type Updateable } from 'kysely';
+import type { OrdersTable, Provider } from '../../engines/postgres/attribution-tables.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import type { DisputeFacts } from '../../stores/facts.ts';
-import type { OrderSource } from './schema.ts';
+import { insertOf } from '../../engines/postgres/rows.ts';
+import type { DisputeFacts, OrderFacts } from '../../stores/facts.ts';
+import { DAY_MS } from '../../values/duration.ts';
+import type { Attribution, OrderSource } from './schema.ts';
 
 export type OrderRow = Selectable<OrdersTable>;
 
@@ -51,6 +53,23 @@ export async function lockOrder(db: Db, key: OrderKey, received: HeadFacts): Pro
     .executeTakeFirstOrThrow();
 }
 
+/** Locks several orders of a store of which whole reports came, as `lockOrder` does. Returns those that are new. */
+export async function lockOrders(
+  db: Db,
+  { id, brandId }: OrderSource,
+  received: readonly Pick<OrderFacts, 'orderId' | 'hasAllRefunds' | 'updatedAt'>[],
+): Promise<Set<string>> {
+  const listedAt = received.map(({ hasAllRefunds, updatedAt }) => (hasAllRefunds ? updatedAt.toISOString() : null));
+  const { rows } = await sql<{ orderId: string; isNew: boolean }>`
+    insert into order_heads (integration_id, brand_id, order_id, refunds_listed_at)
+    select ${id}, ${brandId}, * from unnest(${received.map(({ orderId }) => orderId)}::text[], ${listedAt}::timestamptz[])
+      as given (order_id, refunds_listed_at) order by order_id
+    on conflict (integration_id, order_id) do update set
+      refunds_listed_at = greatest(order_heads.refunds_listed_at, excluded.refunds_listed_at)
+    returning order_id, xmax = 0 as is_new`.execute(db);
+  return new Set(rows.flatMap(({ orderId, isNew }) => (isNew ? [orderId] : [])));
+}
+
 /** Locks an order as `lockOrder` does, if anything was ever reported of it. */
 export async function lockKnownOrder(db: Db, key: OrderKey): Promise<OrderRow | undefined> {
   const head = await db
@@ -86,8 +105,11 @@ export async function listOrders(db: Db, brandId: string, orderId: string): Prom
     .execute();
 }
 
-export async function insertOrder(db: Db, row: Insertable<OrdersTable>): Promise<OrderRow> {
-  return await db.insertInto('orders').values(row).returningAll().executeTakeFirstOrThrow();
+/** An order as it is first recorded. */
+export type NewOrder = Omit<OrderRow, 'attribution' | 'updatedAt'> & { attribution: Attribution };
+
+export async function insertOrders(db: Db, rows: readonly NewOrder[]): Promise<void> {
+  await insertOf('orders', rows).execute(db);
 }
 
 export async function updateOrder(
@@ -165,53 +187,113 @@ export async function findLostAt(db: Db, key: OrderKey): Promise<Date | null> {
   return lost.reduce<Date | null>((first, { lostAt }) => (first && lostAt && first <= lostAt ? first : lostAt), null);
 }
 
+/** An order whose customer's journey is asked of its store. */
+export interface DueJourney {
+  /** Our own id of the order. */
+  orderId: string;
+  brandId: string;
+  integrationId: string;
+  provider: Provider;
+  baseUrl: string;
+  storeOrderId: string;
+  answers: number;
+  /** When the order was first reported. */
+  seenAt: Date;
+}
+
+export async function insertJourneys(
+  db: Db,
+  orders: readonly Pick<NewOrder, 'id' | 'brandId' | 'integrationId' | 'orderId'>[],
+  dueAt: Date,
+): Promise<void> {
+  if (orders.length === 0) return;
+  const rows = orders.map(({ id, brandId, integrationId, orderId: storeOrderId }) => ({
+    ...{ orderId: id, brandId, integrationId, storeOrderId, dueAt },
+  }));
+  await db.insertInto('orderJourneys').values(rows).execute();
+}
+
+/**
+ * Takes those that are due until `until`, so that no other worker asks for them. Those that could not be asked for a day are
+ * deleted, because their orders are not decided again.
+ */
+export async function claimJourneys(db: Db, now: Date, until: Date, limit: number): Promise<DueJourney[]> {
+  const { rows } = await sql<DueJourney>`
+    with old as (delete from order_journeys where due_at <= ${new Date(now.getTime() - DAY_MS)}),
+    due as (
+      select journey.order_id from order_journeys as journey
+      join integrations as store on store.id = journey.integration_id
+      where journey.due_at <= ${now} and journey.due_at > ${new Date(now.getTime() - DAY_MS)}
+        and store.status = 'connected'
+      order by journey.due_at limit ${limit} for update of journey skip locked
+    )
+    update order_journeys as journey set due_at = ${until}
+    from due, orders, integrations as store
+    where journey.order_id = due.order_id and orders.id = journey.order_id and store.id = journey.integration_id
+    returning journey.order_id, journey.brand_id, journey.integration_id, store.provider, store.base_url,
+      journey.store_order_id, journey.answers, orders.created_at as seen_at`.execute(db);
+  return rows;
+}
+
+export async function updateJourney(
+  db: Db,
+  { brandId, orderId }: Pick<DueJourney, 'brandId' | 'orderId'>,
+  change: { dueAt: Date; answers?: number },
+): Promise<void> {
+  await db
+    .updateTable('orderJourneys')
+    .set(change)
+    .where('brandId', '=', brandId)
+    .where('orderId', '=', orderId)
+    .execute();
+}
+
+export async function deleteJourney(
+  db: Db,
+  { brandId, orderId }: Pick<DueJourney, 'brandId' | 'orderId'>,
+): Promise<void> {
+  await db.deleteFrom('orderJourneys').where('brandId', '=', brandId).where('orderId', '=', orderId).execute();
+}
+
 export interface Burst {
-  after: Date;
-  until: Date;
+  /** Before the order and with it. */
+  withinMs: number;
   /** Counting ends here. */
   most: { ofCustomer: number; ofLink: number };
 }
 
+/** An order that an assignment won. */
+export interface WonOrder extends Pick<OrderRow, 'id' | 'customerHash' | 'occurredAt'> {
+  linkId: string;
+}
+
 /**
- * A customer's orders within a time, and among a link's latest other commissions those within it: a burst is among the
- * latest, and no more are read.
+ * Around each order, in the given order: its customer's orders within a time, and among the latest other commissions of its
+ * link those within it. A burst is among the latest, and no more are read.
  */
 export async function countOrdersAround(
   db: Db,
-  { brandId, customerHash, id }: Pick<OrderRow, 'brandId' | 'customerHash' | 'id'>,
-  linkId: string,
-  { after, until, most }: Burst,
-) {
-  const ofCustomer = db
-    .selectFrom('orders')
-    .select('occurredAt')
-    .where('brandId', '=', brandId)
-    .where('customerHash', '=', customerHash)
-    .where('occurredAt', '>', after)
-    .where('occurredAt', '<=', until)
-    .limit(most.ofCustomer);
-  const ofLink = db
-    .selectFrom('commissions')
-    .select('occurredAt')
-    .where('brandId', '=', brandId)
-    .where('linkId', '=', linkId)
-    .where('orderId', '<>', id)
-    .orderBy('createdAt', 'desc')
-    .limit(most.ofLink);
-  return await db
-    .selectNoFrom((eb) => [
-      eb
-        .selectFrom(ofCustomer.as('one'))
-        .select(({ fn }) => fn.countAll<number>().as('count'))
-        .as('ofCustomer'),
-      eb
-        .selectFrom(ofLink.as('one'))
-        .select(({ fn }) => fn.countAll<number>().as('count'))
-        .where('occurredAt', '>', after)
-        .where('occurredAt', '<=', until)
-        .as('ofLink'),
-    ])
-    .executeTakeFirstOrThrow();
+  brandId: string,
+  orders: readonly WonOrder[],
+  { withinMs, most }: Burst,
+): Promise<{ ofCustomer: number; ofLink: number }[]> {
+  const of = <V>(value: (order: WonOrder) => V) => orders.map(value);
+  const { rows } = await sql<{ ofCustomer: number; ofLink: number }>`
+    select of_customer.count as of_customer, of_link.count as of_link
+    from unnest(${of(({ id }) => id)}::text[], ${of(({ linkId }) => linkId)}::text[],
+      ${of(({ customerHash }) => customerHash)}::bytea[],
+      ${of(({ occurredAt }) => new Date(occurredAt.getTime() - withinMs).toISOString())}::timestamptz[],
+      ${of(({ occurredAt }) => occurredAt.toISOString())}::timestamptz[])
+      with ordinality as won (id, link_id, customer_hash, after, until, place)
+    cross join lateral (select count(*) as count from (
+      select from orders where brand_id = ${brandId} and customer_hash = won.customer_hash
+        and occurred_at > won.after and occurred_at <= won.until limit ${most.ofCustomer}) as one) as of_customer
+    cross join lateral (select count(*) as count from (
+      select occurred_at from commissions where brand_id = ${brandId} and link_id = won.link_id and order_id <> won.id
+      order by created_at desc limit ${most.ofLink}) as one
+      where occurred_at > won.after and occurred_at <= won.until) as of_link
+    order by won.place`.execute(db);
+  return rows;
 }
 
 /** The store that sent the order. */

@@ -1,11 +1,12 @@
 import type { Work } from '../../operation/work.ts';
 import type { OrderFacts } from '../../stores/facts.ts';
 import { readClick } from '../../values/click-token.ts';
+import { DAY_MS, MINUTE_MS } from '../../values/duration.ts';
 import { newId } from '../../values/ids.ts';
 import { fromPpm } from '../../values/money.ts';
 import type { Secrets } from '../../values/secrets.ts';
 import { announceOne } from '../commissions/announce-actions.ts';
-import { insertCommission } from '../commissions/order-queries.ts';
+import { insertCommissions, type NewCommission } from '../commissions/order-queries.ts';
 import { entryOf } from '../commissions/posting-actions.ts';
 import { type ListedLink, listNamed } from '../links/queries.ts';
 import {
@@ -18,7 +19,7 @@ import {
   shortened,
 } from './attribution.ts';
 import { hashEmail, maskEmail } from './customer.ts';
-import { insertOrder, type OrderRow, updateDecision } from './queries.ts';
+import { deleteJourney, insertJourneys, insertOrders, type NewOrder, type OrderRow, updateDecision } from './queries.ts';
 import { recompute } from './recompute.ts';
 import type { KnownRefund } from './refunds/count.ts';
 import { Attribution, type Cause, type OrderSource } from './schema.ts';
@@ -44,22 +45,45 @@ interface Carried {
   clicks: ReturnType<typeof readClicks>;
 }
 
-/** The codes and clicks of an order, with their state when the order was placed. */
-async function candidatesOf({ db, brandId }: Work, { codes, clicks: read }: Carried, occurredAt: Date) {
-  const linkIds = [...new Set(read.flatMap(({ click }) => (click ? [click.linkId] : [])))];
-  const moment = { first: occurredAt, last: new Date(lastMomentOf(occurredAt)) };
-  const found = await listNamed(db, brandId, { codes, linkIds }, moment);
-  const byId = new Map(found.map((link) => [link.id, link]));
-  const byCode = new Map(found.map((link) => [link.code, link]));
-  return {
-    codes: codes.map((code): RedeemedCode<ListedLink> => {
-      const assignment = byCode.get(code);
-      return { code, assignment, wasActive: assignment?.wasActive ?? false };
-    }),
-    clicks: read.map(
-      (one): CarriedClick<ListedLink> => ({ ...one, assignment: one.click && byId.get(one.click.linkId) }),
-    ),
-  };
+/** An order whose assignment is decided. */
+interface Deciding {
+  carried: Carried;
+  occurredAt: Date;
+  isTest: boolean;
+  isRenewal: boolean;
+}
+
+/** Decides who earns each order, by its codes and clicks and their state when it was placed. */
+async function decide(
+  { db, brandId }: Work,
+  source: OrderSource,
+  orders: readonly Deciding[],
+): Promise<Decision<ListedLink>[]> {
+  const named = await listNamed(
+    db,
+    brandId,
+    orders.map(({ carried: { codes, clicks }, occurredAt }) => ({
+      codes,
+      linkIds: [...new Set(clicks.flatMap(({ click }) => (click ? [click.linkId] : [])))],
+      ...{ first: occurredAt, last: new Date(lastMomentOf(occurredAt)) },
+    })),
+  );
+  const byOrder = Map.groupBy(named, ({ place }) => place);
+  return orders.map(({ carried, ...order }, place) => {
+    const found = byOrder.get(place) ?? [];
+    const byId = new Map(found.map((link) => [link.id, link]));
+    const byCode = new Map(found.map((link) => [link.code, link]));
+    return attribute({
+      ...{ ...order, integrationId: source.id },
+      codes: carried.codes.map((code): RedeemedCode<ListedLink> => {
+        const assignment = byCode.get(code);
+        return { code, assignment, wasActive: assignment?.wasActive ?? false };
+      }),
+      clicks: carried.clicks.map(
+        (one): CarriedClick<ListedLink> => ({ ...one, assignment: one.click && byId.get(one.click.linkId) }),
+      ),
+    });
+  });
 }
 
 function attributionOf(
@@ -81,7 +105,10 @@ function attributionOf(
   };
 }
 
+type DecidedOrder = Pick<OrderRow, 'id' | 'currency' | 'customerHash'> & Parameters<typeof snapshotOf>[0];
+
 interface Won {
+  order: DecidedOrder;
   link: ListedLink;
   code: string | null;
   clickId: string | null;
@@ -89,36 +116,51 @@ interface Won {
   refunds: readonly KnownRefund[];
 }
 
-async function createCommission(
-  work: Work,
-  secrets: Secrets,
-  source: OrderSource,
-  order: OrderRow,
-  { link, code, clickId, refunds }: Won,
-): Promise<void> {
+const wonBy = (
+  { winner: link, code, clickId }: Decision<ListedLink>,
+  order: DecidedOrder,
+  refunds: readonly KnownRefund[],
+): Won[] => (link ? [{ order, link, code, clickId, refunds }] : []);
+
+const NEW = {
+  status: 'pending',
+  statusNote: null,
+  rejectedFrom: null,
+  noteBeforeRejection: null,
+  commissionMinor: 0,
+} as const;
+
+async function createCommissions(work: Work, secrets: Secrets, source: OrderSource, won: readonly Won[]) {
+  if (won.length === 0) return;
   const { db, now, brandId } = work;
-  const flags = await findFlags(work, secrets, order, { linkId: link.id, creatorEmail: link.creatorEmail });
-  const terms = { ratePpm: link.commissionRatePpm, holdDays: link.holdDays };
-  const stand = {
-    status: 'pending',
-    statusNote: null,
-    rejectedFrom: null,
-    noteBeforeRejection: null,
-    commissionMinor: 0,
-  } as const;
-  const { columns, entries } = recompute(snapshotOf(order), refunds, { ...terms, ...stand }, []);
-  const row = await insertCommission(db, {
-    ...columns,
-    ...{ id: newId('com', now.getTime()), brandId, orderId: order.id, source: source.provider },
-    ...{ linkId: link.id, creatorId: link.creatorId, campaignId: link.campaignId, affiliateCode: link.value },
-    ...{ clickId, discountCode: code, currency: order.currency, occurredAt: order.occurredAt },
-    ...{ commissionRatePpm: link.commissionRatePpm, holdDays: link.holdDays, fraudFlags: JSON.stringify(flags) },
-    statusUpdatedAt: columns.status === 'pending' ? null : now,
-    syncedAt: now,
-    createdAt: now,
+  const flags = await findFlags(
+    work,
+    secrets,
+    won.map(({ order, link }) => ({ ...order, linkId: link.id, creatorEmail: link.creatorEmail })),
+  );
+  const made = won.map(({ order, link, code, clickId, refunds }, place) => {
+    const terms = { ratePpm: link.commissionRatePpm, holdDays: link.holdDays };
+    const { columns, entries } = recompute(snapshotOf(order), refunds, { ...terms, ...NEW }, []);
+    const row: NewCommission = {
+      ...columns,
+      ...{ id: newId('com', now.getTime()), brandId, orderId: order.id, source: source.provider },
+      ...{ linkId: link.id, creatorId: link.creatorId, campaignId: link.campaignId, affiliateCode: link.value },
+      ...{ clickId, discountCode: code, currency: order.currency, occurredAt: order.occurredAt },
+      ...{ commissionRatePpm: link.commissionRatePpm, holdDays: link.holdDays, fraudFlags: flags[place] },
+      statusUpdatedAt: columns.status === 'pending' ? null : now,
+      syncedAt: now,
+      createdAt: now,
+    };
+    return { row, entries };
   });
-  for (const { kind, postings } of entries) work.post(entryOf(row, kind, postings));
-  announceOne(work, 'commission.created', row);
+  const rows = made.map(({ row }) => row);
+  const facts = new Map((await insertCommissions(db, rows)).map((row) => [row.id, row]));
+  for (const { row, entries } of made) {
+    const commission = facts.get(row.id);
+    if (!commission) throw new Error(`The commission ${row.id} was not inserted.`);
+    for (const { kind, postings } of entries) work.post(entryOf(commission, kind, postings));
+    announceOne(work, 'commission.created', commission);
+  }
 }
 
 /** PostgreSQL has neither a NUL character nor half a surrogate pair; nothing we assign or mint has one either. */
@@ -129,33 +171,61 @@ const carriedOf = (secrets: Secrets, { codes, clickIds }: Pick<OrderFacts, 'code
   clicks: readClicks(secrets, clickIds.map(storable)),
 });
 
-/** Records a new order. Its attribution is decided here and stored with its reasons. */
-export async function recordSale(
+/** A new order, with the refunds that came before or with it. */
+export interface Sale {
+  facts: OrderFacts & Pick<OrderSnapshot, 'disputeLostAt'>;
+  refunds: readonly KnownRefund[];
+}
+
+/** Records new orders of a store. Their attribution is decided here and stored with its reasons. */
+export async function recordSales(
   work: Work,
   secrets: Secrets,
   source: OrderSource,
-  facts: OrderFacts & Pick<OrderSnapshot, 'disputeLostAt'>,
-  refunds: readonly KnownRefund[],
+  sales: readonly Sale[],
 ): Promise<void> {
+  if (sales.length === 0) return;
   const { db, now, brandId } = work;
-  const { orderId, currency, baseMinor, occurredAt, paidAt, cancelledAt, customerEmail, isTest, isRenewal } = facts;
-  const decision = attribute({
-    ...{ integrationId: source.id, occurredAt, isTest, isRenewal },
-    ...(await candidatesOf(work, carriedOf(secrets, facts), occurredAt)),
+  const deciding = sales.map(({ facts: { occurredAt, isTest, isRenewal, codes, clickIds } }) => ({
+    ...{ occurredAt, isTest, isRenewal, carried: carriedOf(secrets, { codes, clickIds }) },
+  }));
+  const decided = (await decide(work, source, deciding)).flatMap((decision, place) => {
+    const sale = sales[place];
+    return sale ? [{ decision, order: newOrderOf(sale.facts, decision), refunds: sale.refunds }] : [];
   });
-  const order = await insertOrder(db, {
-    ...{ id: newId('ord', now.getTime()), brandId, integrationId: source.id, orderId },
-    ...{ currency, baseMinor, occurredAt, paidAt, storeUpdatedAt: facts.updatedAt },
-    ...{ cancelledAt, firstCancelledAt: cancelledAt, disputeLostAt: facts.disputeLostAt },
-    ...{ isTest: isTest || null, isRenewal: isRenewal || null },
-    customerEmail: customerEmail === null ? null : maskEmail(customerEmail),
-    customerHash: customerEmail === null ? null : hashEmail(secrets, customerEmail),
-    attribution: JSON.stringify(attributionOf(decision, { currency, at: now, cause: 'first_report' })),
-    createdAt: now,
-  });
-  const { winner: link, code, clickId } = decision;
-  if (link) await createCommission(work, secrets, source, order, { link, code, clickId, refunds });
+  await insertOrders(
+    db,
+    decided.map(({ order }) => order),
+  );
+  const won = decided.flatMap(({ decision, order, refunds }) => wonBy(decision, order, refunds));
+  await createCommissions(work, secrets, source, won);
+  if (source.provider === 'shopify') await lookUpLater();
+
+  /** Shopify knows minutes later which visits led to an order. Nobody visited before a test or a renewal. */
+  async function lookUpLater(): Promise<void> {
+    const open = decided.filter(({ decision, order }) => !decision.winner && !order.isTest && !order.isRenewal);
+    const orders = open.flatMap(({ order }) => (isOpen(order, now) ? [order] : []));
+    await insertJourneys(db, orders, new Date(now.getTime() + MINUTE_MS));
+  }
+
+  function newOrderOf(facts: Sale['facts'], decision: Decision<ListedLink>): NewOrder {
+    const { orderId, currency, baseMinor, occurredAt, paidAt, cancelledAt, customerEmail, isTest, isRenewal } = facts;
+    return {
+      ...{ id: newId('ord', now.getTime()), brandId, integrationId: source.id, orderId },
+      ...{ currency, baseMinor, occurredAt, paidAt, storeUpdatedAt: facts.updatedAt },
+      ...{ cancelledAt, firstCancelledAt: cancelledAt, disputeLostAt: facts.disputeLostAt },
+      ...{ isTest: isTest || null, isRenewal: isRenewal || null },
+      customerEmail: customerEmail === null ? null : maskEmail(customerEmail),
+      customerHash: customerEmail === null ? null : hashEmail(secrets, customerEmail),
+      attribution: attributionOf(decision, { currency, at: now, cause: 'first_report' }),
+      createdAt: now,
+    };
+  }
 }
+
+/** An order that paid nobody may be decided again until then. */
+export const isOpen = ({ occurredAt }: Pick<OrderRow, 'occurredAt'>, at: Date): boolean =>
+  at.getTime() <= occurredAt.getTime() + DAY_MS;
 
 /** What came after an order was decided, and how. */
 export interface LateCandidates {
@@ -209,18 +279,16 @@ export async function decideLater(
   const carried = newOnes(earlier, carriedOf(secrets, { codes: [...late.codes], clickIds: [...late.clickIds] }));
   const { isTest, isRenewal, occurredAt } = snapshotOf(order);
   if (isTest || carried.codes.length + carried.clicks.length === 0) return false;
-  const decision = attribute({
-    ...{ integrationId: source.id, occurredAt, isTest, isRenewal },
-    ...(await candidatesOf(work, carried, occurredAt)),
-  });
-  const { winner: link, code, clickId } = decision;
-  if (!link && earlier.earlier.length + 1 >= MAX_DECISIONS) return false;
+  const [decision] = await decide(work, source, [{ carried, occurredAt, isTest, isRenewal }]);
+  if (!decision) return false;
+  if (!decision.winner && earlier.earlier.length + 1 >= MAX_DECISIONS) return false;
   const later = following(
     earlier,
     attributionOf(decision, { currency: order.currency, at: work.now, cause: late.cause }),
   );
   const decided = await updateDecision(work.db, order, JSON.stringify(later), work.now);
-  if (!decided || !link) return false;
-  await createCommission(work, secrets, source, decided, { link, code, clickId, refunds: await late.refunds() });
+  if (!decided || !decision.winner) return false;
+  await createCommissions(work, secrets, source, wonBy(decision, decided, await late.refunds()));
+  if (source.provider === 'shopify') await deleteJourney(work.db, { brandId: order.brandId, orderId: order.id });
   return true;
 }

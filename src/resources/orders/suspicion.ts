@@ -6,27 +6,36 @@ import { FraudFlags } from '../commissions/schema.ts';
 import { getCreator } from '../creators/queries.ts';
 import { hashEmail } from './customer.ts';
 import { flagsOf, MAX_ORDERS_OF_CUSTOMER, MAX_ORDERS_OF_LINK, VELOCITY_WINDOW_MS } from './fraud.ts';
-import { countOrdersAround, type OrderRow } from './queries.ts';
+import { countOrdersAround, type OrderRow, type WonOrder } from './queries.ts';
 
-/** Fraud flags of an attributed order, given the orders around it now. */
-export async function findFlags(
-  { db, now }: Work,
-  secrets: Secrets,
-  order: OrderRow,
-  { linkId, creatorEmail }: { linkId: string; creatorEmail: string | null },
-) {
-  const { customerHash, occurredAt } = order;
-  const around = await countOrdersAround(db, order, linkId, {
-    after: new Date(occurredAt.getTime() - VELOCITY_WINDOW_MS),
-    until: occurredAt,
-    most: { ofCustomer: MAX_ORDERS_OF_CUSTOMER + 1, ofLink: MAX_ORDERS_OF_LINK },
-  });
-  return flagsOf({
-    customerHash,
-    creatorHash: creatorEmail === null ? null : hashEmail(secrets, creatorEmail),
-    ordersOfCustomer: around.ofCustomer ?? 0,
-    ordersOfLink: 1 + (around.ofLink ?? 0),
-    at: now,
+const BURST = {
+  withinMs: VELOCITY_WINDOW_MS,
+  most: { ofCustomer: MAX_ORDERS_OF_CUSTOMER + 1, ofLink: MAX_ORDERS_OF_LINK },
+};
+
+export interface Suspect extends WonOrder {
+  creatorEmail: string | null;
+}
+
+const isJustBefore = (other: Suspect, { linkId, occurredAt }: Suspect) =>
+  other.linkId === linkId &&
+  other.occurredAt <= occurredAt &&
+  other.occurredAt.getTime() > occurredAt.getTime() - VELOCITY_WINDOW_MS;
+
+/** Fraud flags of attributed orders without commissions yet, each given the orders around it now and those before it here. */
+export async function findFlags({ db, now, brandId }: Work, secrets: Secrets, orders: readonly Suspect[]) {
+  const around = await countOrdersAround(db, brandId, orders, BURST);
+  return orders.map((order, place) => {
+    const { customerHash, creatorEmail } = order;
+    const { ofCustomer = 0, ofLink = 0 } = around[place] ?? {};
+    const before = orders.slice(0, place).filter((other) => isJustBefore(other, order));
+    return flagsOf({
+      customerHash,
+      creatorHash: creatorEmail === null ? null : hashEmail(secrets, creatorEmail),
+      ordersOfCustomer: ofCustomer,
+      ordersOfLink: 1 + ofLink + before.length,
+      at: now,
+    });
   });
 }
 
@@ -40,7 +49,7 @@ export async function addFlags(
   const { linkId, creatorId, fraudFlags } = commission;
   if (linkId === null) return;
   const creator = await getCreator(work.db, work.brandId, creatorId);
-  const found = await findFlags(work, secrets, order, { linkId, creatorEmail: creator.email });
+  const [found = []] = await findFlags(work, secrets, [{ ...order, linkId, creatorEmail: creator.email }]);
   const known = FraudFlags.parse(fraudFlags);
   const added = found.filter(({ code }) => known.every((flag) => flag.code !== code));
   if (added.length === 0) return;

@@ -15,7 +15,7 @@ import {
   lockCommissions,
 } from '../commissions/queries.ts';
 import {
-  listCancelled,
+  listEnds,
   listDue,
   lockDueCommissions,
   type Review,
@@ -62,15 +62,15 @@ async function lockCandidates(
 ): Promise<Map<string, Candidate>> {
   if (status === 'approved') await lockPayees(db, brandId, await listCreatorsOf(db, brandId, ids));
   const rows = await lockCommissions(db, brandId, ids);
-  const cancelled = await listCancelled(
+  const ends = await listEnds(
     db,
     brandId,
     rows.flatMap(({ orderId }) => orderId ?? []),
   );
-  return new Map(rows.map((row) => [row.id, { row, isCancelled: row.orderId !== null && cancelled.has(row.orderId) }]));
+  return new Map(rows.map((row) => [row.id, { row, end: ends.get(row.orderId ?? '') ?? null }]));
 }
 
-const UNKNOWN: Candidate = { row: undefined, isCancelled: false };
+const UNKNOWN: Candidate = { row: undefined, end: null };
 
 /**
  * Commissions that facts (a refund or cancellation) keep rejected. The brand's own rejection replaces that, with its
@@ -114,7 +114,7 @@ export async function approveNextDue(work: Work, limit: number): Promise<number>
   const ids = await listDue(db, brandId, now, limit);
   await lockPayees(db, brandId, await listCreatorsOf(db, brandId, ids));
   const found = await lockDueCommissions(db, brandId, ids);
-  const rows = found.filter(({ isCancelled, ...row }) => mayApproveItself(row, isCancelled, now));
+  const rows = found.filter(({ end, ...row }) => mayApproveItself(row, end, now));
   await move(work, rows, { status: 'approved', note: 'auto' });
   return rows.length;
 }
@@ -156,7 +156,7 @@ export async function createManualCommission(work: Work, input: ManualCommission
   const note = input.description ?? null;
   const row = await insertCommission(db, {
     ...{ id: newId('com', now.getTime()), brandId, creatorId, currency, commissionMinor, amountMinor: 0 },
-    ...{ orderId: null, linkId: null, source: 'manual', commissionRatePpm: 0, holdDays: 0, fraudFlags: '[]' },
+    ...{ orderId: null, linkId: null, source: 'manual', commissionRatePpm: 0, holdDays: 0, fraudFlags: [] },
     ...{ status: 'pending', statusNote: note, paidAt: now, holdEndsAt: now },
     ...{ occurredAt: now, syncedAt: now, createdAt: now },
   });

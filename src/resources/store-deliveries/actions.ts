@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Db } from '../../engines/postgres/open.ts';
 import type { Context } from '../../operation/context.ts';
 import type { Work } from '../../operation/work.ts';
-import { notFound } from '../../values/errors.ts';
+import { ignoreFailure, notFound } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import type { Receiver } from '../integrations/queries.ts';
 import { insertDeliveries, type NewDelivery, type StoreDeliveryRow, storeDeliveries, updateToTry } from './queries.ts';
@@ -51,8 +50,19 @@ export interface Inbox {
   store(receiver: Pick<Receiver, 'id' | 'provider' | 'secrets'>, delivery: RawDelivery): Promise<boolean>;
 }
 
+/** How many deliveries were stored. Workers look for them when it has changed; without Redis they look once a second. */
+const STORED = '{store-deliveries}:stored';
+
+export const countStored = ({ redis }: Pick<Context, 'redis'>): Promise<string | null | undefined> =>
+  redis.use((client) => client.get(STORED)).catch(ignoreFailure('a worker then looks for deliveries once a second'));
+
 /** Stores deliveries, each durably before its promise resolves. Those that come together share a statement and its commit. */
-export function openInbox({ secrets, clock }: Pick<Context, 'secrets' | 'clock'>, db: Db): Inbox {
+export function openInbox({ postgres: { db }, redis, secrets, clock }: Context): Inbox {
+  const wake = (count: number) =>
+    void redis
+      .use((client) => client.incrby(STORED, count))
+      .catch(ignoreFailure('a worker then looks for deliveries once a second'));
+
   const waiting: Waiting[] = [];
   let statements = 0;
 
@@ -65,6 +75,7 @@ export function openInbox({ secrets, clock }: Pick<Context, 'secrets' | 'clock'>
         try {
           const stored = await insertDeliveries(db, rows, clock.now());
           for (const { row, resolve } of some) resolve(stored.has(row.id));
+          wake(some.length);
         } catch (error) {
           for (const { reject } of some) reject(error);
         }

@@ -1,11 +1,10 @@
-import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import type { Context } from '../../../operation/context.ts';
 import { inWork } from '../../../operation/work.ts';
 import { clientOf } from '../../../stores/clients.ts';
+import { parseDelivery } from '../../../stores/delivery-body.ts';
 import { type Delivery, isToReconnect, type Reading, retryAfterMsOf, type Store } from '../../../stores/provider.ts';
-import { ApiError, validationError } from '../../../values/errors.ts';
-import { assertShallow } from '../../../values/nesting.ts';
+import { ApiError } from '../../../values/errors.ts';
 import { openStore } from '../../integrations/actions.ts';
 import { listReceivers, markStatus, markUninstalled, type Receiver, updateHealth } from '../../integrations/queries.ts';
 import { recordReadings } from '../../orders/actions.ts';
@@ -19,20 +18,6 @@ import {
   updateOutcomes,
   updateToTryAnswering,
 } from './queries.ts';
-
-/** A whole number that JavaScript would round, such as a store's id, stays as it was written. */
-const exact: Parameters<typeof JSON.parse>[1] = (_name, value, context?: { source?: string }) =>
-  typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value) ? context?.source : value;
-
-function parseJson(rawBody: Buffer): unknown {
-  if (!isUtf8(rawBody)) throw validationError([{ field: 'body', code: 'invalid_json', message: 'is not UTF-8.' }]);
-  assertShallow(rawBody);
-  try {
-    return JSON.parse(rawBody.toString('utf8'), exact);
-  } catch {
-    throw validationError([{ field: 'body', code: 'invalid_json', message: 'is not JSON.' }]);
-  }
-}
 
 /** So many deliveries for which a store has no answer, and it is asked for no other of the batch. */
 const UNANSWERED = 3;
@@ -98,7 +83,7 @@ async function readOne(context: Context, claimed: Claimed, asked: Asked): Promis
   const { secrets, clock, failures } = context;
   let body: unknown;
   try {
-    body = parseJson(secrets.openBytes(claimed.body, claimed.id));
+    body = parseDelivery(secrets.openBytes(claimed.body, claimed.id));
     const headers = Headers.parse(claimed.headers);
     const uninstalledAt = clientOf(asked.receiver.provider).uninstalledAt?.(headers);
     if (uninstalledAt) await markUninstalled(context.postgres.db, asked.receiver, uninstalledAt, clock.now());

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../../../operation/context.ts';
 import type { Follower } from '../../../operation/job.ts';
+import { countStored } from '../actions.ts';
 import { foldBatch } from './actions.ts';
 import { listDueBrands } from './queries.ts';
 
@@ -64,12 +65,24 @@ export function openFolding(context: Context): (stopping?: AbortSignal) => Promi
   };
 }
 
+/** How often PostgreSQL is asked while nothing is stored: attempts may be due. */
+const ATTEMPTS_EVERY_MS = 1_000;
+
 /** Keeps up with what stores send. */
 export const foldStoreDeliveries: Follower = {
   name: 'fold-store-deliveries',
   everyMs: LOOK_EVERY_MS,
   open: (context, stopping) => {
     const fold = openFolding(context);
-    return () => fold(stopping);
+    let seen: string | null | undefined;
+    let askedAtMs = Number.NEGATIVE_INFINITY;
+    return async () => {
+      const stored = await countStored(context);
+      const nowMs = performance.now();
+      if (stored === seen && nowMs - askedAtMs < ATTEMPTS_EVERY_MS) return;
+      await fold(stopping);
+      seen = stored;
+      askedAtMs = nowMs;
+    };
   },
 };

@@ -1,10 +1,9 @@
-import { listPerformance, totalPerformance } from '../../figures/performance-queries.ts';
-import { fresh, freshRows } from '../../figures/queries.ts';
-import { FRESHNESS } from '../../figures/schema.ts';
-import { read } from '../../operation/kit.ts';
-import { pageOf, paginationOf } from '../../values/page.ts';
-import { eachByCampaign, listByCampaign } from './by-campaign.ts';
-import { balancesOf, eachRow, rowsOf, whereOf } from './rows.ts';
+import { listPerformance, totalPerformance } from '../../../figures/performance-queries.ts';
+import { fresh, freshRows } from '../../../figures/queries.ts';
+import { FRESHNESS } from '../../../figures/schema.ts';
+import { read } from '../../../operation/kit.ts';
+import { pageOf, paginationOf } from '../../../values/page.ts';
+import { balancesOf, eachByCampaign, eachRow, listByCampaign, rowsOf, whereOf } from './actions.ts';
 import {
   CampaignPerformance,
   CampaignPerformanceFilter,

@@ -1,11 +1,11 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
-import type { DisputesTable } from '../../engines/postgres/dispute-tables.ts';
-import { listing } from '../../engines/postgres/listing.ts';
-import type { Db } from '../../engines/postgres/open.ts';
-import { lockOwn } from '../../engines/postgres/own.ts';
-import type { ListWindow } from '../../values/page.ts';
-import { given } from '../../values/patch.ts';
-import { isOfCreator } from '../creators/queries.ts';
+import type { DisputesTable } from '../../../engines/postgres/dispute-tables.ts';
+import { listing } from '../../../engines/postgres/listing.ts';
+import type { Db } from '../../../engines/postgres/open.ts';
+import { lockOwn } from '../../../engines/postgres/own.ts';
+import type { ListWindow } from '../../../values/page.ts';
+import { given } from '../../../values/patch.ts';
+import { isOfCreator } from '../../creators/queries.ts';
 
 export type DisputeRow = Selectable<DisputesTable>;
 

@@ -1,10 +1,10 @@
-import { queueMail } from '../../mail/queue.ts';
-import type { Work } from '../../operation/work.ts';
-import { ApiError } from '../../values/errors.ts';
-import { newId } from '../../values/ids.ts';
-import { given } from '../../values/patch.ts';
-import { findContactEmail } from '../brands/queries.ts';
-import { displayNameOf } from '../creators/policy.ts';
+import { queueMail } from '../../../mail/queue.ts';
+import type { Work } from '../../../operation/work.ts';
+import { ApiError } from '../../../values/errors.ts';
+import { newId } from '../../../values/ids.ts';
+import { given } from '../../../values/patch.ts';
+import { findContactEmail } from '../../brands/queries.ts';
+import { displayNameOf } from '../../creators/policy.ts';
 import {
   type DisputeFacts,
   type DisputeRow,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type MailsOf, mails } from '../../mail/kinds.ts';
-import { template } from '../../mail/template.ts';
+import { type MailsOf, mails } from '../../../mail/kinds.ts';
+import { template } from '../../../mail/template.ts';
 
 /** To the creator, when the brand has answered their question about a line. */
 const disputeAnswered = template({
@@ -37,6 +37,6 @@ export const disputeMails = mails({
   dispute_opened: disputeOpened,
 });
 
-declare module '../../mail/kinds.ts' {
+declare module '../../../mail/kinds.ts' {
   interface Mails extends MailsOf<typeof disputeMails> {}
 }

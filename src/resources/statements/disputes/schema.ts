@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { createdAt, creatorEmail, idField, updatedAt } from '../../values/fields.ts';
-import { ListQuery, timestamp } from '../../values/page.ts';
-import { fromOutside } from '../../values/untrusted.ts';
-import { toWire } from '../../values/wire.ts';
-import { payeeName } from '../payouts/schema.ts';
+import { createdAt, creatorEmail, idField, updatedAt } from '../../../values/fields.ts';
+import { ListQuery, timestamp } from '../../../values/page.ts';
+import { fromOutside } from '../../../values/untrusted.ts';
+import { toWire } from '../../../values/wire.ts';
+import { payeeName } from '../../payouts/schema.ts';
 import type { DisputeFacts } from './queries.ts';
 
 const status = z

@@ -1,0 +1,19 @@
+import { sql } from 'kysely';
+import { snakeCase } from '../../values/wire.ts';
+
+function jsonOf(value: unknown): unknown {
+  return Buffer.isBuffer(value) ? `\\x${value.toString('hex')}` : value;
+}
+
+/**
+ * Inserts rows that have the same columns, in one parameter: the statement's text is the same for any number of rows, so
+ * that it is prepared once. JSON columns are given as values.
+ */
+export function insertOf(table: string, rows: readonly object[]) {
+  const columns = Object.keys(rows[0] ?? {}).map((name) => sql.ref(snakeCase(name)));
+  const values = rows.map((row) =>
+    Object.fromEntries(Object.entries(row).map(([name, value]) => [snakeCase(name), jsonOf(value)])),
+  );
+  return sql`insert into ${sql.table(table)} (${sql.join(columns)}) select ${sql.join(columns)}
+    from jsonb_populate_recordset(null::${sql.table(table)}, ${JSON.stringify(values)}::jsonb)`;
+}

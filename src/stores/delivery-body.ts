@@ -1,0 +1,18 @@
+import { isUtf8 } from 'node:buffer';
+import { validationError } from '../values/errors.ts';
+import { assertShallow } from '../values/nesting.ts';
+
+/** A whole number that JavaScript would round, such as a store's id, stays as it was written. */
+const exact: Parameters<typeof JSON.parse>[1] = (_name, value, context?: { source?: string }) =>
+  typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value) ? context?.source : value;
+
+/** The JSON of a delivery. Throws VALIDATION_ERROR where it is none. */
+export function parseDelivery(rawBody: Buffer): unknown {
+  if (!isUtf8(rawBody)) throw validationError([{ field: 'body', code: 'invalid_json', message: 'is not UTF-8.' }]);
+  assertShallow(rawBody);
+  try {
+    return JSON.parse(rawBody.toString('utf8'), exact);
+  } catch {
+    throw validationError([{ field: 'body', code: 'invalid_json', message: 'is not JSON.' }]);
+  }
+}
