@@ -97,7 +97,8 @@ const listed: Difference = {
   says: COMMISSIONS,
 };
 
-const SHIPMENTS = 'Items also have `address` (`city`, `state`, `country`), which is also accepted in place of `shipping_address`.';
+const SHIPMENTS =
+  'Items also have `address` (`city`, `state`, `country`), which is also accepted in place of `shipping_address`.';
 const address = z.object(Town.shape).partial().nullable().optional().describe('Taken for `shipping_address`.');
 
 const shipments: Record<string, Difference> = {
