@@ -4,7 +4,7 @@ import type { Counts, Snapshot } from './counts.ts';
 import { CountAnswer, type Filter, queryOf } from './query.ts';
 
 /**
- * More values than any facet has, so that each shard returns all of its own and the sums over several shards are exact.
+ * More values than any facet has, so that each shard returns all of its values and the sums over several shards are exact.
  */
 const MAX_VALUES = 10_000;
 
